@@ -1,0 +1,188 @@
+/**
+ * A resource is data: everything particular to a kind stands in one `resource({…})`, and the verbs in
+ * `apiserver/endpoints/` are generic. Adding a kind is one file with one such call and one line in its group's index.
+ */
+import type { FieldError } from '../machinery/field-error.ts'
+import type { KubeObject } from '../machinery/object.ts'
+
+export type Verb = 'create' | 'get' | 'list' | 'watch' | 'update' | 'patch' | 'delete' | 'deletecollection'
+export const allVerbs: readonly Verb[] = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
+
+/** A moment whose distance from now is printed, such as the Age of an object: `prefix` + `5m` + `suffix`. */
+export interface Elapsed {
+  /** RFC 3339; undefined prints `<unknown>`. */
+  readonly since: string | undefined
+  readonly prefix?: string
+  readonly suffix?: string
+}
+
+/** What a cell of a table shows. Lists stand in the few columns whose cells are lists. */
+export type Cell = string | number | boolean | null | Elapsed
+
+/** A column of `kubectl get`, as server-side printing defines it. */
+export interface Column<T> {
+  readonly name: string
+  readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date'
+  readonly format: '' | 'name'
+  readonly description: string
+  /** 0 is always shown, 1 with `-o wide`. */
+  readonly priority: 0 | 1
+  readonly cell: (object: T) => Cell
+}
+
+/** A condition of a table row: finished pods carry one. */
+export interface RowCondition {
+  readonly type: 'Completed'
+  readonly status: 'True'
+  readonly reason: string
+  readonly message: string
+}
+
+/**
+ * Defaults, in the order they are applied when an object is decoded. The map form sets the value at a path where
+ * nothing is: `spec.replicas`, `spec.ports[].protocol`; parents that are missing stay missing unless the path ends
+ * in `!` (`spec.strategy!.type` makes `strategy`). The function form changes the object in place.
+ */
+export type Defaults<T> = Readonly<Record<string, unknown>> | ((object: T) => void)
+
+/** What a kind says about validity. Paths are strings (`spec.containers[0].name`); an empty list means valid. */
+export interface Validation<T> {
+  /** On create, and on update before `update`. */
+  readonly object?: (object: T) => FieldError[]
+  /** What an update may not change. */
+  readonly update?: (object: T, old: T) => FieldError[]
+  /** Writes through `/status`. */
+  readonly status?: (object: T, old: T) => FieldError[]
+}
+
+/** How names of a kind are checked: a function of `machinery/names.ts` that returns what is wrong, in words. */
+export type NameRule = (name: string, generated: boolean) => string[]
+
+/** A subresource served for one kind alone (`/token`, `/binding`, `/approval`, …): its name, kind and verbs as discovery shows them. */
+export interface SpecialSubresource {
+  readonly name: string
+  readonly kind: string
+  /** Where the kind lives if not in the resource's group version (`policy/v1` for Eviction). */
+  readonly group?: string
+  readonly version?: string
+  readonly verbs: readonly ('create' | 'get' | 'update' | 'patch' | 'delete')[]
+}
+
+/** Where `/scale` finds its numbers; dotted paths into the object. */
+export interface ScalePaths {
+  readonly replicas: string
+  readonly observed: string
+  /** A label selector as map, LabelSelector or string. */
+  readonly selector: string
+}
+
+export interface ResourceDefinition<T extends KubeObject = KubeObject> {
+  readonly group: string
+  readonly version: string
+  readonly kind: string
+  /** `${kind}List` unless said. */
+  readonly listKind?: string
+  readonly plural: string
+  /** The kind in lower case unless said. */
+  readonly singular?: string
+  readonly shortNames?: readonly string[]
+  readonly categories?: readonly string[]
+  readonly scope: 'Namespaced' | 'Cluster'
+  /** All eight unless said. Nothing but `create` makes it virtual: see `virtual`. */
+  readonly verbs?: readonly Verb[]
+  /** The model's name in the generated schema (`V1Deployment`); `V1` + kind style names are found without it. */
+  readonly model?: string
+
+  readonly subresources?: {
+    readonly status?: boolean
+    readonly scale?: ScalePaths
+    readonly special?: readonly SpecialSubresource[]
+  }
+
+  /**
+   * Where objects are stored: `/registry/` + this + `/`. Upstream's path: the plural, with the group before it only
+   * where upstream has it so (`apiregistration.k8s.io/apiservices`, `services/specs`, `minions` for nodes).
+   */
+  readonly storagePath?: string
+  /**
+   * Another resource that holds this one's objects (events.k8s.io/v1 Events are core Events): `group/version/plural`.
+   * Both functions change version and kind only where shapes differ; they get objects that they may change.
+   */
+  readonly storedAs?: {
+    readonly resource: string
+    readonly toStorage?: (object: T) => KubeObject
+    readonly fromStorage?: (object: KubeObject) => T
+  }
+  /** Nothing is stored: the server answers by itself (`tokenreviews`, `componentstatuses`). The handler is found by this name. */
+  readonly virtual?: boolean
+
+  readonly defaults?: readonly Defaults<T>[]
+  readonly validate?: Validation<T>
+  /** A DNS subdomain unless said. */
+  readonly nameRule?: NameRule
+  /**
+   * Changes the server makes to what a client sent, before validation: fields clients may not set are dropped,
+   * fields they left out are kept. Status is handled generically where there is a status subresource.
+   */
+  readonly prepare?: {
+    readonly create?: (object: T) => void
+    readonly update?: (object: T, old: T) => void
+    readonly status?: (object: T, old: T) => void
+  }
+  /** `metadata.generation` counts changes: of the spec, or of what the function says. */
+  readonly generation?: 'spec' | ((object: T, old: T) => boolean)
+  /** May be created by PUT (leases, for instance). */
+  readonly createOnUpdate?: boolean
+  /** PUT without resourceVersion is refused (422): events' neighbours such as leases and custom resources. */
+  readonly requiresVersionOnUpdate?: boolean
+
+  /** Fields that field selectors know beside `metadata.name` and `metadata.namespace`. */
+  readonly selectableFields?: Readonly<Record<string, (object: T) => string | undefined>>
+  /** Words of the refusal: most kinds with own fields say `field label not supported: x`. Others list the known ones. */
+  readonly columns?: readonly Column<T>[]
+  readonly rowConditions?: (object: T) => readonly RowCondition[]
+
+  readonly deletion?: {
+    /** DELETE answers with the object even when it is gone at once (pods, service accounts, …). */
+    readonly returnsObject?: boolean
+    /** Seconds that the object stays after DELETE; `asked` is gracePeriodSeconds, if given. 0 deletes at once. */
+    readonly gracePeriod?: (object: T, asked: number | undefined) => number
+    /** The propagation policy when the client asks for none. */
+    readonly defaultPropagation?: 'orphan' | 'background'
+    /** Finalizers outside metadata (namespaces: `spec.finalizers`): while it says true, the object stays. */
+    readonly held?: (object: T) => boolean
+    /** Called on the object when deletion begins (a namespace's phase becomes Terminating). */
+    readonly begin?: (object: T) => void
+  }
+
+  /** Sent as a Warning header with every request for it. */
+  readonly deprecationWarning?: string
+  /** Group versions or resources that are off unless asked for by `--runtime-config`: beta and alpha ones are off without it. */
+  readonly onByDefault?: boolean
+}
+
+/** Declares a resource. The type parameter is the kind's model: `resource<Model<V1Deployment>>({…})`. */
+export function resource<T extends KubeObject>(definition: ResourceDefinition<T>): ResourceDefinition {
+  return definition as unknown as ResourceDefinition
+}
+
+type ColumnOptions = Partial<Pick<Column<unknown>, 'type' | 'format' | 'description' | 'priority'>>
+
+/** A column that is always shown. */
+export const column = <T>(name: string, cell: (object: T) => Cell, options: ColumnOptions = {}): Column<T> => ({ name, type: 'string', format: '', description: '', priority: 0, ...options, cell })
+
+/** A column shown with `-o wide`. */
+export const wide = <T>(name: string, cell: (object: T) => Cell, options: ColumnOptions = {}): Column<T> => column(name, cell, { ...options, priority: 1 })
+
+/** The column every table begins with. */
+export const name: Column<KubeObject> = column('Name', ({ metadata }) => metadata.name ?? '', { format: 'name', description: 'Name must be unique within a namespace.' })
+
+/** How long ago the object was created. */
+export const age: Column<KubeObject> = column('Age', ({ metadata }) => ({ since: metadata.creationTimestamp }), { description: 'How long ago the object was created.' })
+
+/** What kinds without columns of their own print: Name and Created At. */
+export const defaultColumns: readonly Column<KubeObject>[] = [name, column('Created At', ({ metadata }) => metadata.creationTimestamp ?? '', { type: 'date', description: 'When the object was created.' })]
+
+/** Names a resource across groups and versions: `apps/v1/deployments`, `v1/pods`. */
+export const resourceKey = ({ group, version, plural }: Pick<ResourceDefinition, 'group' | 'version' | 'plural'>): string => `${group ? `${group}/` : ''}${version}/${plural}`
+

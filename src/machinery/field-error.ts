@@ -1,0 +1,43 @@
+/**
+ * Field errors: what is wrong with one field of an object, in upstream's words
+ * (k8s.io/apimachinery `field.Error`). A 422 carries one cause per field error.
+ * Paths are plain strings: `spec.containers[0].name`, `data[a key]`.
+ */
+export interface FieldError {
+  readonly reason: 'FieldValueRequired' | 'FieldValueInvalid' | 'FieldValueNotSupported' | 'FieldValueDuplicate' | 'FieldValueForbidden' | 'FieldValueTooLong' | 'FieldValueTooMany' | 'FieldValueTypeInvalid' | 'FieldValueNotFound' | 'InternalError'
+  readonly field: string
+  readonly message: string
+}
+
+/** How a value shows in a message: strings quoted, everything else as JSON. */
+const show = (value: unknown): string => (value === undefined || value === null ? 'null' : JSON.stringify(value))
+
+const suffix = (detail?: string): string => (detail ? `: ${detail}` : '')
+
+/** The field has to be there. */
+export const required = (field: string, detail?: string): FieldError => ({ reason: 'FieldValueRequired', field, message: `Required value${suffix(detail)}` })
+
+/** The field's value is not allowed; `detail` says what is. */
+export const invalidValue = (field: string, value: unknown, detail?: string): FieldError => ({ reason: 'FieldValueInvalid', field, message: `Invalid value: ${show(value)}${suffix(detail)}` })
+
+/** The value is none of the `supported` ones, which are listed in the order given. */
+export const notSupported = (field: string, value: unknown, supported: readonly string[]): FieldError => ({
+  reason: 'FieldValueNotSupported',
+  field,
+  message: `Unsupported value: ${show(value)}${supported.length ? `: supported values: ${supported.map((s) => JSON.stringify(s)).join(', ')}` : ''}`,
+})
+
+/** The value stands in the list twice. */
+export const duplicate = (field: string, value: unknown): FieldError => ({ reason: 'FieldValueDuplicate', field, message: `Duplicate value: ${show(value)}` })
+
+/** The field may not be set, or not be changed, here. */
+export const forbiddenField = (field: string, detail: string): FieldError => ({ reason: 'FieldValueForbidden', field, message: `Forbidden: ${detail}` })
+
+/** The value is longer than `max` bytes. */
+export const tooLong = (field: string, max: number): FieldError => ({ reason: 'FieldValueTooLong', field, message: `Too long: may not be more than ${max} bytes` })
+
+/** The list has `count` items where `max` are allowed. */
+export const tooMany = (field: string, count: number, max: number): FieldError => ({ reason: 'FieldValueTooMany', field, message: `Too many: ${count}: must have at most ${max} items` })
+
+/** The value names something that is not there. */
+export const notFoundValue = (field: string, value: unknown): FieldError => ({ reason: 'FieldValueNotFound', field, message: `Not found: ${show(value)}` })

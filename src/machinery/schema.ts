@@ -1,0 +1,51 @@
+/**
+ * The shape of kinds as data: what decoding, field validation, patches, apply and OpenAPI read.
+ * Built once at start from the generated schema (see `api/schema/`); nothing here knows a particular kind.
+ */
+
+/** A structure with named fields, such as PodSpec. One instance per type: types refer to each other directly and may be recursive. */
+export interface StructType {
+  readonly kind: 'struct'
+  /** Name in OpenAPI: `io.k8s.api.core.v1.PodSpec`. */
+  readonly definition: string
+  /** Go's name of the type, as error messages show it: `PodSpec`. */
+  readonly goName: string
+  readonly fields: ReadonlyMap<string, Field>
+  readonly required: ReadonlySet<string>
+  /** `x-kubernetes-map-type: atomic`: apply replaces the whole. */
+  readonly atomic: boolean
+  /** Group, version and kind when objects of this type stand alone. */
+  readonly groupVersionKinds: readonly { readonly group: string; readonly version: string; readonly kind: string }[]
+}
+
+export type FieldType =
+  | { readonly kind: 'string'; readonly format?: 'byte' | 'date-time' | 'micro-time' }
+  | { readonly kind: 'boolean' }
+  | { readonly kind: 'integer'; readonly format: 'int32' | 'int64' }
+  | { readonly kind: 'number' }
+  | { readonly kind: 'quantity' }
+  | { readonly kind: 'int-or-string' }
+  /** Free-form JSON: RawExtension, FieldsV1, JSONSchemaProps' JSON. */
+  | { readonly kind: 'any' }
+  | { readonly kind: 'array'; readonly items: FieldType }
+  | { readonly kind: 'map'; readonly values: FieldType }
+  | StructType
+
+export interface Field {
+  readonly type: FieldType
+  /** `x-kubernetes-patch-strategy`: how strategic merge patch treats it (`replace` when absent). */
+  readonly patchStrategy?: readonly ('merge' | 'replace' | 'retainKeys')[]
+  readonly patchMergeKey?: string
+  /** `x-kubernetes-list-type`; absent means atomic for apply. */
+  readonly listType?: 'atomic' | 'set' | 'map'
+  readonly listMapKeys?: readonly string[]
+  readonly mapType?: 'atomic' | 'granular'
+  /** Default of a list's key field or of the field, as OpenAPI publishes it. */
+  readonly default?: unknown
+  readonly enum?: readonly string[]
+  /**
+   * Whether an empty value (`""`, 0, false, `{}`, `[]`) stays in the object: it does for required fields and where
+   * Go has a pointer; elsewhere empty means absent.
+   */
+  readonly keepsEmpty: boolean
+}

@@ -1,0 +1,124 @@
+/**
+ * The store: a key space with one growing revision, with etcd's semantics and no more.
+ * Drivers (`lmdb/`, `memory/`) know nothing of Kubernetes and nothing of each other; `suite.ts` holds for all of them.
+ */
+
+/** One key at one revision. */
+export interface Entry {
+  readonly key: string
+  readonly value: Buffer
+  /** The revision of the transaction that wrote it. */
+  readonly revision: number
+}
+
+/** A change of one key. `previous` is the entry that it replaced or deleted. */
+export interface ChangeEvent {
+  readonly type: 'put' | 'delete'
+  readonly key: string
+  /** The new value; absent for a delete. */
+  readonly value?: Buffer
+  readonly revision: number
+  readonly previous?: Entry
+}
+
+/** Keys from `start` (included) to `end` (excluded), in the order of their UTF-8 bytes. */
+export interface KeyRange {
+  readonly start: string
+  readonly end: string
+}
+
+export interface ListOptions extends KeyRange {
+  /** At most this many entries; 0 or absent means all. */
+  readonly limit?: number
+  /** The state at this revision; 0 or absent means the newest. */
+  readonly revision?: number
+}
+
+export interface ListResult {
+  readonly entries: Entry[]
+  /** The revision that the result shows. */
+  readonly revision: number
+  /** Whether the limit cut off entries. */
+  readonly more: boolean
+}
+
+/** All or nothing: the operations are carried out if every condition holds. A key may stand in one operation only. */
+export interface Transaction {
+  /** `revision` is the key's revision as last read; 0 means that the key must be absent. */
+  readonly conditions: readonly { readonly key: string; readonly revision: number }[]
+  readonly operations: readonly ({ readonly key: string; readonly value: Buffer } | { readonly key: string; readonly delete: true })[]
+}
+
+/** `current` holds what the conditions' keys really are, in their order. */
+export type CommitResult = { readonly committed: true; readonly revision: number } | { readonly committed: false; readonly current: (Entry | undefined)[] }
+
+export interface Observer {
+  /** Changes in order of revision; everything that was committed together arrives together. The array must not be changed. */
+  events(events: readonly ChangeEvent[]): void
+  /** The watch has ended: CompactedError, or the store was closed. Nothing follows. */
+  end(error: Error): void
+}
+
+export interface Watch {
+  stop(): void
+}
+
+export interface Store {
+  /** The revision of the newest committed transaction; 1 for an empty store. Reads and watches have seen it. */
+  readonly revision: number
+  /** Everything before this revision is forgotten: reads at older revisions and watches after older ones fail. */
+  readonly compactedRevision: number
+  /** The entry at the newest revision, or at `revision`. Throws CompactedError, FutureRevisionError. */
+  get(key: string, revision?: number): Promise<Entry | undefined>
+  /** Throws CompactedError, FutureRevisionError. */
+  list(options: ListOptions): Promise<ListResult>
+  /** Resolves once the transaction is durable (fsync for drivers on disk). Watchers have been told before it resolves. */
+  commit(transaction: Transaction): Promise<CommitResult>
+  /**
+   * Every change after revision `after` within the range, in order, none missed, none twice; history first, then live.
+   * `after: 0` means from now on. A compacted `after` ends the watch with CompactedError.
+   */
+  watch(range: KeyRange, after: number, observer: Observer): Watch
+  /** Forgets what only reads before `revision` need. Deleted keys and replaced values older than it go. */
+  compact(revision: number): Promise<void>
+  /** Waits for commits under way, ends watches, releases files. */
+  close(): Promise<void>
+}
+
+/** The revision asked for has been compacted away. */
+export class CompactedError extends Error {
+  readonly compactedRevision: number
+
+  constructor(revision: number, compactedRevision: number) {
+    super(`revision ${revision} has been compacted: history starts at ${compactedRevision}`)
+    this.name = 'CompactedError'
+    this.compactedRevision = compactedRevision
+  }
+}
+
+/** The revision asked for is yet to come. */
+export class FutureRevisionError extends Error {
+  constructor(revision: number, current: number) {
+    super(`revision ${revision} is in the future: the store is at ${current}`)
+    this.name = 'FutureRevisionError'
+  }
+}
+
+/** The store was closed while the call was under way, or before. */
+export class StoreClosedError extends Error {
+  constructor() {
+    super('the store is closed')
+    this.name = 'StoreClosedError'
+  }
+}
+
+/** The data cannot be used: damaged, foreign, or held by another process. The message says what to do; files are untouched. */
+export class StoreOpenError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'StoreOpenError'
+  }
+}
+
+/** The range of all keys that start with `prefix` (which ends in an ASCII character, usually `/`). */
+export const prefixRange = (prefix: string): KeyRange => ({ start: prefix, end: prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1) })
