@@ -49,6 +49,8 @@ export type Defaults<T> = Readonly<Record<string, unknown>> | ((object: T) => vo
 export interface Validation<T> {
   /** On create, and on update before `update`. */
   readonly object?: (object: T) => FieldError[]
+  /** On create only, after `object`. */
+  readonly create?: (object: T) => FieldError[]
   /** What an update may not change. */
   readonly update?: (object: T, old: T) => FieldError[]
   /** Writes through `/status`. */
@@ -139,6 +141,8 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
   /** Fields that field selectors know beside `metadata.name` and `metadata.namespace`. */
   readonly selectableFields?: Readonly<Record<string, (object: T) => string | undefined>>
   /** Words of the refusal: most kinds with own fields say `field label not supported: x`. Others list the known ones. */
+  /** The whole message, for the few kinds with words of their own. */
+  readonly unknownFieldLabel?: (label: string) => string
   readonly columns?: readonly Column<T>[]
   readonly rowConditions?: (object: T) => readonly RowCondition[]
 
@@ -149,6 +153,8 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
     readonly gracePeriod?: (object: T, asked: number | undefined) => number
     /** The propagation policy when the client asks for none. */
     readonly defaultPropagation?: 'orphan' | 'background'
+    /** Sent as a Warning header when the client asks for no policy and `defaultPropagation` decides. */
+    readonly defaultPropagationWarning?: string
     /** Finalizers outside metadata (namespaces: `spec.finalizers`): while it says true, the object stays. */
     readonly held?: (object: T) => boolean
     /** Called on the object when deletion begins (a namespace's phase becomes Terminating). */
@@ -157,6 +163,8 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
 
   /** Sent as a Warning header with every request for it. */
   readonly deprecationWarning?: string
+  /** Sent as Warning headers with a write of this object; `old` is undefined on create. */
+  readonly warnings?: (object: T, old: T | undefined) => readonly string[]
   /** Group versions or resources that are off unless asked for by `--runtime-config`: beta and alpha ones are off without it. */
   readonly onByDefault?: boolean
 }
@@ -169,20 +177,36 @@ export function resource<T extends KubeObject>(definition: ResourceDefinition<T>
 type ColumnOptions = Partial<Pick<Column<unknown>, 'type' | 'format' | 'description' | 'priority'>>
 
 /** A column that is always shown. */
-export const column = <T>(name: string, cell: (object: T) => Cell, options: ColumnOptions = {}): Column<T> => ({ name, type: 'string', format: '', description: '', priority: 0, ...options, cell })
+export const column = <T>(name: string, cell: (object: T) => Cell, options: ColumnOptions = {}): Column<T> => ({
+  name,
+  type: 'string',
+  format: '',
+  description: '',
+  priority: 0,
+  ...options,
+  cell,
+})
 
 /** A column shown with `-o wide`. */
 export const wide = <T>(name: string, cell: (object: T) => Cell, options: ColumnOptions = {}): Column<T> => column(name, cell, { ...options, priority: 1 })
 
 /** The column every table begins with. */
-export const name: Column<KubeObject> = column('Name', ({ metadata }) => metadata.name ?? '', { format: 'name', description: 'Name must be unique within a namespace.' })
+export const name: Column<KubeObject> = column('Name', ({ metadata }) => metadata.name ?? '', {
+  format: 'name',
+  description: 'Name must be unique within a namespace.',
+})
 
 /** How long ago the object was created. */
-export const age: Column<KubeObject> = column('Age', ({ metadata }) => ({ since: metadata.creationTimestamp }), { description: 'How long ago the object was created.' })
+export const age: Column<KubeObject> = column('Age', ({ metadata }) => ({ since: metadata.creationTimestamp }), {
+  description: 'How long ago the object was created.',
+})
 
 /** What kinds without columns of their own print: Name and Created At. */
-export const defaultColumns: readonly Column<KubeObject>[] = [name, column('Created At', ({ metadata }) => metadata.creationTimestamp ?? '', { type: 'date', description: 'When the object was created.' })]
+export const defaultColumns: readonly Column<KubeObject>[] = [
+  name,
+  column('Created At', ({ metadata }) => metadata.creationTimestamp ?? '', { type: 'date', description: 'When the object was created.' }),
+]
 
 /** Names a resource across groups and versions: `apps/v1/deployments`, `v1/pods`. */
-export const resourceKey = ({ group, version, plural }: Pick<ResourceDefinition, 'group' | 'version' | 'plural'>): string => `${group ? `${group}/` : ''}${version}/${plural}`
-
+export const resourceKey = ({ group, version, plural }: Pick<ResourceDefinition, 'group' | 'version' | 'plural'>): string =>
+  `${group ? `${group}/` : ''}${version}/${plural}`

@@ -11,6 +11,8 @@ export interface StructType {
   /** Go's name of the type, as error messages show it: `PodSpec`. */
   readonly goName: string
   readonly fields: ReadonlyMap<string, Field>
+  /** What fields that are not named hold; absent: there are none. Custom resources with `additionalProperties` or unknown fields beside properties. */
+  readonly others?: FieldType
   readonly required: ReadonlySet<string>
   /** `x-kubernetes-map-type: atomic`: apply replaces the whole. */
   readonly atomic: boolean
@@ -25,8 +27,8 @@ export type FieldType =
   | { readonly kind: 'number' }
   | { readonly kind: 'quantity' }
   | { readonly kind: 'int-or-string' }
-  /** Free-form JSON: RawExtension, FieldsV1, JSONSchemaProps' JSON. */
-  | { readonly kind: 'any' }
+  /** Free-form JSON: RawExtension, FieldsV1, JSONSchemaProps' JSON. Apply takes it as one value, unless `deduced`: then its maps are granular (custom resources that keep unknown fields). */
+  | { readonly kind: 'any'; readonly deduced?: boolean }
   | { readonly kind: 'array'; readonly items: FieldType }
   | { readonly kind: 'map'; readonly values: FieldType }
   | StructType
@@ -48,4 +50,11 @@ export interface Field {
    * Go has a pointer; elsewhere empty means absent.
    */
   readonly keepsEmpty: boolean
+  /**
+   * The field is always in the object: Go has a struct or a value without `omitempty` there, so that an absent one
+   * shows as zero (`status: {}`, `resources: {}`, `restartCount: 0`, `rules: null`).
+   */
+  readonly written?: boolean
+  /** Go's type where the schema does not tell it, as error messages show it: `v1.PullPolicy`, `v1.ResourceList`. */
+  readonly goType?: string
 }

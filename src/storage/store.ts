@@ -53,8 +53,12 @@ export interface Transaction {
 export type CommitResult = { readonly committed: true; readonly revision: number } | { readonly committed: false; readonly current: (Entry | undefined)[] }
 
 export interface Observer {
+  /** `false`: live events need no `previous`, which saves the store reading it. */
+  readonly wantsPrevious?: boolean
   /** Changes in order of revision; everything that was committed together arrives together. The array must not be changed. */
   events(events: readonly ChangeEvent[]): void
+  /** Called once, when all history up to the store's revision at the time of `watch()` has been delivered. */
+  caughtUp?(): void
   /** The watch has ended: CompactedError, or the store was closed. Nothing follows. */
   end(error: Error): void
 }
@@ -112,6 +116,14 @@ export class StoreClosedError extends Error {
   }
 }
 
+/** The disk refused a write, or another process took the store over. Nothing can be written until it is opened again. */
+export class StoreFailedError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'StoreFailedError'
+  }
+}
+
 /** The data cannot be used: damaged, foreign, or held by another process. The message says what to do; files are untouched. */
 export class StoreOpenError extends Error {
   constructor(message: string, options?: ErrorOptions) {
@@ -121,4 +133,7 @@ export class StoreOpenError extends Error {
 }
 
 /** The range of all keys that start with `prefix` (which ends in an ASCII character, usually `/`). */
-export const prefixRange = (prefix: string): KeyRange => ({ start: prefix, end: prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1) })
+export const prefixRange = (prefix: string): KeyRange => ({
+  start: prefix,
+  end: prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1),
+})

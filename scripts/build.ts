@@ -1,0 +1,58 @@
+/**
+ * Builds what `./t8s` runs: the schema (`.build/schema.json`) where it is out of date, then `.build/t8s.js` with the
+ * chunks that it loads on demand. Run it through `scripts/build`, which sees to the packages and to builds at the same time.
+ */
+import { mkdirSync, readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { build } from 'esbuild'
+
+const root = dirname(import.meta.dirname)
+const output = join(root, '.build')
+const dayMs = 24 * 3600 * 1000
+
+const started = new Date()
+process.stderr.write('t8s: building\n')
+mkdirSync(output, { recursive: true })
+// Does nothing when the schema is up to date.
+await import('./generate-schema.ts')
+await buildBundle()
+
+/** Chunks carry a hash of their content in their names, so a server that runs from the old bundle still finds its own. */
+async function buildBundle(): Promise<void> {
+  const { outputFiles } = await build({
+    absWorkingDir: root,
+    entryPoints: { t8s: 'src/cli/t8s.ts' },
+    outdir: '.build',
+    // Beside the entry, because code that looks for files looks in its own folder.
+    chunkNames: '[name]-[hash]',
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node24',
+    // Finds its native part relative to its own folder.
+    external: ['lmdb'],
+    // CommonJS packages in the bundle call `require` for Node's own modules.
+    banner: { js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);" },
+    write: false,
+    logLevel: 'warning',
+  })
+  // The entry comes last: until then everything it names is in place.
+  outputFiles.sort((a, b) => Number(basename(a.path) === 't8s.js') - Number(basename(b.path) === 't8s.js'))
+  for (const { path, contents } of outputFiles) {
+    writeFileSync(`${path}.new`, contents)
+    renameSync(`${path}.new`, path)
+  }
+  // A source that changed while this ran is newer than the bundle, as it should be.
+  utimesSync(join(output, 't8s.js'), started, started)
+  const kept = new Set(outputFiles.map(({ path }) => basename(path)))
+  for (const name of readdirSync(output)) {
+    const old = /-[A-Z0-9]{8}\.js$/.test(name) && !kept.has(name) && modified(join(output, name)) < started.getTime() - dayMs
+    if (old) rmSync(join(output, name), { force: true })
+  }
+}
+
+/** When a file was written last, in ms since 1970; 0 if there is none. */
+function modified(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0
+}

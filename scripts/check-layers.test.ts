@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { checkFile, importsOf } from './check-layers.ts'
+
+test('imports down the layers and within one are fine', () => {
+  assert.deepEqual(
+    checkFile('apiserver/chain/index.ts', "import { a } from './a.ts'\nimport { b } from '../../machinery/b.ts'\nimport fs from 'node:fs'\n"),
+    [],
+  )
+  assert.deepEqual(checkFile('cli/version.ts', "import p from '../../package.json' with { type: 'json' }\n"), [])
+})
+
+test('an import up is named with file and line, whatever its form', () => {
+  const forms = [
+    "import { x } from '../api/x.ts'",
+    "import type { X } from '../api/x.ts'",
+    "export * from '../api/x.ts'",
+    "import '../api/x.ts'",
+    "const x = await import('../api/x.ts')",
+    "type X = import('../api/x.ts').X",
+    "import {\n  x,\n} from '../api/x.ts'",
+  ]
+  for (const form of forms) {
+    const [violation, ...others] = checkFile('machinery/y.ts', `// first\n${form}\n`)
+    assert.match(violation ?? '', /^src\/machinery\/y\.ts:[24]: machinery may not import api/, form)
+    assert.deepEqual(others, [], form)
+  }
+})
+
+test('comments are no imports', () => {
+  assert.deepEqual(importsOf("/**\n * import { x } from '../api/x.ts'\n */\n// import '../api/x.ts'\n"), [])
+})
+
+test('files and imports outside of all layers are refused', () => {
+  assert.match(checkFile('loose.ts', '')[0] ?? '', /^src\/loose\.ts:1: stands in no layer/)
+  assert.match(checkFile('utils/x.ts', '')[0] ?? '', /stands in no layer/)
+  assert.match(checkFile('cli/x.ts', "import '../utils/y.ts'")[0] ?? '', /^src\/cli\/x\.ts:1: imports \.\.\/utils\/y\.ts, which stands in no layer/)
+})

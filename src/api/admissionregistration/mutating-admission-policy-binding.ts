@@ -1,0 +1,37 @@
+/** MutatingAdmissionPolicyBindings: where a policy changes things, and with which parameters. */
+import type { V1MutatingAdmissionPolicyBinding } from '@kubernetes/client-node'
+import { required } from '../../machinery/field-error.ts'
+import type { Model } from '../../machinery/object.ts'
+import { age, column, name, resource } from '../resource.ts'
+import { servedAlso } from '../served-also.ts'
+import { matchDefaults, matchRules, paramRefRules } from './policy-rules.ts'
+import { admissionGroup } from './webhook-rules.ts'
+
+export const mutatingAdmissionPolicyBindings = resource<Model<V1MutatingAdmissionPolicyBinding>>({
+  group: admissionGroup,
+  version: 'v1',
+  kind: 'MutatingAdmissionPolicyBinding',
+  plural: 'mutatingadmissionpolicybindings',
+  categories: ['api-extensions'],
+  scope: 'Cluster',
+  generation: 'spec',
+  defaults: [({ spec }) => matchDefaults(spec?.matchResources)],
+  validate: {
+    object: ({ spec }) => [
+      ...(spec?.policyName ? [] : [required('spec.policyName')]),
+      ...paramRefRules(spec?.paramRef, 'spec.paramRef'),
+      ...matchRules(spec?.matchResources, 'spec.matchResources'),
+    ],
+  },
+  columns: [
+    name,
+    column('PolicyName', ({ spec }) => spec?.policyName ?? ''),
+    column('ParamRef', ({ spec }) =>
+      spec?.paramRef?.namespace ? `${spec.paramRef.namespace}/${spec.paramRef.name ?? '*'}` : (spec?.paramRef?.name ?? '<unset>'),
+    ),
+    age,
+  ],
+})
+
+export const betaMutatingAdmissionPolicyBindings = servedAlso(mutatingAdmissionPolicyBindings, 'v1beta1', 'V1beta1MutatingAdmissionPolicyBinding')
+export const alphaMutatingAdmissionPolicyBindings = servedAlso(mutatingAdmissionPolicyBindings, 'v1alpha1', 'V1alpha1MutatingAdmissionPolicyBinding')

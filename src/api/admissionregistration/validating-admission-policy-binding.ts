@@ -1,0 +1,44 @@
+/** ValidatingAdmissionPolicyBindings: where a policy holds, with which parameters, and what happens when it fails. */
+import type { V1ValidatingAdmissionPolicyBinding } from '@kubernetes/client-node'
+import { duplicate, type FieldError, notSupported, required } from '../../machinery/field-error.ts'
+import type { Model } from '../../machinery/object.ts'
+import { age, column, name, resource } from '../resource.ts'
+import { matchDefaults, matchRules, paramRefRules } from './policy-rules.ts'
+import { admissionGroup } from './webhook-rules.ts'
+
+type Binding = Model<V1ValidatingAdmissionPolicyBinding>
+
+const actions = ['Audit', 'Deny', 'Warn']
+
+export const validatingAdmissionPolicyBindings = resource<Binding>({
+  group: admissionGroup,
+  version: 'v1',
+  kind: 'ValidatingAdmissionPolicyBinding',
+  plural: 'validatingadmissionpolicybindings',
+  categories: ['api-extensions'],
+  scope: 'Cluster',
+  generation: 'spec',
+  defaults: [({ spec }) => matchDefaults(spec?.matchResources)],
+  validate: { object: bindingRules },
+  columns: [
+    name,
+    column('PolicyName', ({ spec }) => spec?.policyName ?? ''),
+    column('ParamRef', ({ spec }) =>
+      spec?.paramRef?.namespace ? `${spec.paramRef.namespace}/${spec.paramRef.name ?? '*'}` : (spec?.paramRef?.name ?? '<unset>'),
+    ),
+    age,
+  ],
+})
+
+function bindingRules({ spec }: Binding): FieldError[] {
+  const errors = spec?.policyName ? [] : [required('spec.policyName')]
+  errors.push(...paramRefRules(spec?.paramRef, 'spec.paramRef'), ...matchRules(spec?.matchResources, 'spec.matchResources'))
+  const wanted = spec?.validationActions ?? []
+  if (wanted.length === 0) errors.push(required('spec.validationActions'))
+  wanted.forEach((action, at) => {
+    const field = `spec.validationActions[${at}]`
+    if (!actions.includes(action)) errors.push(notSupported(field, action, actions))
+    if (wanted.indexOf(action) < at) errors.push(duplicate(field, action))
+  })
+  return errors
+}

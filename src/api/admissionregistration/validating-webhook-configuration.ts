@@ -1,0 +1,24 @@
+/** ValidatingWebhookConfigurations: HTTP services that are asked whether to accept what is written. */
+
+import type { V1ValidatingWebhookConfiguration } from '@kubernetes/client-node'
+import { semanticallyEqual } from '../../machinery/equality.ts'
+import type { Model } from '../../machinery/object.ts'
+import { age, column, name, resource } from '../resource.ts'
+import { admissionGroup, webhookDefaults, webhooksRules } from './webhook-rules.ts'
+
+export const validatingWebhookConfigurations = resource<Model<V1ValidatingWebhookConfiguration>>({
+  group: admissionGroup,
+  version: 'v1',
+  kind: 'ValidatingWebhookConfiguration',
+  plural: 'validatingwebhookconfigurations',
+  categories: ['api-extensions'],
+  scope: 'Cluster',
+  generation: ({ webhooks }, { webhooks: old }) => !semanticallyEqual(webhooks, old),
+  defaults: [
+    ({ webhooks }) => {
+      for (const webhook of webhooks ?? []) webhookDefaults(webhook)
+    },
+  ],
+  validate: { object: ({ webhooks }) => webhooksRules(webhooks) },
+  columns: [name, column('Webhooks', ({ webhooks }) => webhooks?.length ?? 0, { type: 'integer' }), age],
+})

@@ -1,0 +1,172 @@
+/** Defaults and rules that webhooks of both kinds share. */
+import type { AdmissionregistrationV1WebhookClientConfig, V1MatchCondition, V1MutatingWebhook, V1RuleWithOperations } from '@kubernetes/client-node'
+import { duplicate, type FieldError, invalidValue, notSupported, required } from '../../machinery/field-error.ts'
+import { validateLabelSelector } from '../../machinery/label-selector.ts'
+import { dns1035Label, domainName, portNumber, qualifiedName } from '../../machinery/names.ts'
+import type { Wire } from '../../machinery/object.ts'
+import { follows, goList, invalidShown, oneOf } from '../field-rules.ts'
+
+export type Webhook = Wire<V1MutatingWebhook>
+export type ClientConfig = Wire<AdmissionregistrationV1WebhookClientConfig>
+export type Rule = Wire<V1RuleWithOperations>
+
+export const admissionGroup = 'admissionregistration.k8s.io'
+const reviewVersions = ['v1', 'v1beta1']
+
+/** What a webhook means that says nothing else. */
+export function webhookDefaults(webhook: Webhook): void {
+  webhook.failurePolicy ??= 'Fail'
+  webhook.matchPolicy ??= 'Equivalent'
+  webhook.namespaceSelector ??= {}
+  webhook.objectSelector ??= {}
+  webhook.timeoutSeconds ??= 10
+  if (webhook.clientConfig?.service) webhook.clientConfig.service.port ??= 443
+  for (const rule of webhook.rules ?? []) rule.scope ??= '*'
+}
+
+/** What is wrong with a configuration's webhooks. */
+export function webhooksRules(webhooks: readonly Webhook[] | undefined): FieldError[] {
+  const names = new Set<string>()
+  return (webhooks ?? []).flatMap((webhook, at) => {
+    const errors = webhookRules(webhook, `webhooks[${at}]`)
+    if (webhook.name && names.has(webhook.name)) errors.push(duplicate(`webhooks[${at}].name`, webhook.name))
+    names.add(webhook.name)
+    return errors
+  })
+}
+
+function webhookRules(webhook: Webhook, path: string): FieldError[] {
+  const errors = webhook.name ? domainName(webhook.name, 3).map((message) => invalidValue(`${path}.name`, webhook.name, message)) : [required(`${path}.name`)]
+  webhook.rules?.forEach((rule, at) => {
+    errors.push(...admissionRule(rule, `${path}.rules[${at}]`))
+  })
+  errors.push(
+    ...oneOf(`${path}.failurePolicy`, webhook.failurePolicy, ['Fail', 'Ignore']),
+    ...oneOf(`${path}.matchPolicy`, webhook.matchPolicy, ['Equivalent', 'Exact']),
+  )
+  if (!webhook.sideEffects) errors.push(required(`${path}.sideEffects`, 'must specify one of None, NoneOnDryRun'))
+  else errors.push(...oneOf(`${path}.sideEffects`, webhook.sideEffects, ['None', 'NoneOnDryRun']))
+  if (webhook.timeoutSeconds !== undefined && (webhook.timeoutSeconds < 1 || webhook.timeoutSeconds > 30))
+    errors.push(invalidValue(`${path}.timeoutSeconds`, webhook.timeoutSeconds, 'the timeout value must be between 1 and 30 seconds'))
+  errors.push(
+    ...validateLabelSelector(webhook.namespaceSelector, `${path}.namespaceSelector`),
+    ...validateLabelSelector(webhook.objectSelector, `${path}.objectSelector`),
+  )
+  errors.push(
+    ...clientConfigRules(webhook.clientConfig ?? {}, `${path}.clientConfig`),
+    ...reviewVersionRules(webhook.admissionReviewVersions, `${path}.admissionReviewVersions`),
+  )
+  errors.push(...matchConditionRules(webhook.matchConditions, `${path}.matchConditions`))
+  return errors.concat(oneOf(`${path}.reinvocationPolicy`, webhook.reinvocationPolicy, ['IfNeeded', 'Never']))
+}
+
+/** What is wrong with where a webhook is: a URL or a Service. */
+export function clientConfigRules({ url, service }: ClientConfig, path: string): FieldError[] {
+  if ((url === undefined) === (service === undefined)) return [required(path, 'exactly one of url or service is required')]
+  if (url !== undefined) return urlRules(url, `${path}.url`)
+  const { namespace, name, path: servicePath, port = 443 } = service ?? { namespace: '', name: '' }
+  const errors: FieldError[] = []
+  if (!name) errors.push(required(`${path}.service.name`, 'service name is required'))
+  if (!namespace) errors.push(required(`${path}.service.namespace`, 'service namespace is required'))
+  for (const message of portNumber(port)) errors.push(invalidValue(`${path}.service.port`, port, `port is not valid: ${message}`))
+  return servicePath === undefined ? errors : errors.concat(servicePathRules(servicePath, `${path}.service.path`))
+}
+
+function servicePathRules(text: string, field: string): FieldError[] {
+  if (text === '/' || text === '') return []
+  if (text === '//') return [invalidValue(field, text, 'segment[0] may not be empty')]
+  const errors = text.startsWith('/') ? [] : [invalidValue(field, text, "must start with a '/'")]
+  if (!text.startsWith('/')) return errors
+  text
+    .replace(/\/$/, '')
+    .split('/')
+    .slice(1)
+    .forEach((segment, at) => {
+      if (segment === '') errors.push(invalidValue(field, text, `segment[${at}] may not be empty`))
+    })
+  return errors
+}
+
+function urlRules(text: string, field: string): FieldError[] {
+  const form = '; desired format: https://host[/path]'
+  const match = /^(?:([a-zA-Z][a-zA-Z0-9+.-]*):)?(?:\/\/(?:([^/?#@]*)@)?([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/.exec(text)
+  const [, scheme = '', user, host = '', , query, fragment] = match ?? []
+  const errors: FieldError[] = []
+  if (scheme !== 'https') errors.push(invalidValue(field, scheme, `'https' is the only allowed URL scheme${form}`))
+  if (host === '') errors.push(invalidValue(field, host, `host must be specified${form}`))
+  if (user !== undefined) errors.push(invalidValue(field, user, 'user information is not permitted in the URL'))
+  if (fragment) errors.push(invalidValue(field, fragment, 'fragments are not permitted in the URL'))
+  if (query) errors.push(invalidValue(field, query, 'query parameters are not permitted in the URL'))
+  return errors
+}
+
+/** What is wrong with the versions of AdmissionReview that a webhook understands. */
+export function reviewVersionRules(versions: readonly string[] | undefined, path: string): FieldError[] {
+  if (!versions?.length) return [required(path, `must specify one of ${reviewVersions.join(', ')}`)]
+  const errors: FieldError[] = []
+  versions.forEach((version, at) => {
+    if (versions.indexOf(version) < at) errors.push(invalidValue(`${path}[${at}]`, version, 'duplicate version'))
+    else errors.push(...follows(`${path}[${at}]`, version, dns1035Label))
+  })
+  if (errors.length === 0 && !versions.some((version) => reviewVersions.includes(version)))
+    errors.push(invalidShown(path, goList(versions), `must include at least one of ${reviewVersions.join(', ')}`))
+  return errors
+}
+
+/** What is wrong with the names of match conditions; their expressions are compiled by admission. */
+export function matchConditionRules(conditions: readonly Wire<V1MatchCondition>[] | undefined, path: string): FieldError[] {
+  const names = new Set<string>()
+  return (conditions ?? []).flatMap(({ name, expression }, at) => {
+    const field = `${path}[${at}]`
+    const errors = expression?.trim() ? [] : [required(`${field}.expression`)]
+    if (!name) return [...errors, required(`${field}.name`)]
+    errors.push(...follows(`${field}.name`, name, qualifiedName))
+    if (names.has(name)) errors.push(duplicate(`${field}.name`, name))
+    names.add(name)
+    return errors
+  })
+}
+
+const operations = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE']
+
+/** What is wrong with a rule that says which requests are meant. */
+export function admissionRule(rule: Rule, path: string): FieldError[] {
+  const errors = [
+    ...starAlone(rule.operations, `${path}.operations`, 'operations', 'admissionregistration.OperationType'),
+    ...(rule.operations ?? []).flatMap((operation, at) =>
+      operations.includes(operation) ? [] : [notSupported(`${path}.operations[${at}]`, operation, operations)],
+    ),
+    ...starAlone(rule.apiGroups, `${path}.apiGroups`, 'API groups'),
+    ...starAlone(rule.apiVersions, `${path}.apiVersions`, 'API versions'),
+    ...(rule.apiVersions ?? []).flatMap((version, at) => (version === '' ? [required(`${path}.apiVersions[${at}]`)] : [])),
+    ...resourceNames(rule.resources ?? [], `${path}.resources`),
+  ]
+  return errors.concat(oneOf(`${path}.scope`, rule.scope, ['*', 'Cluster', 'Namespaced']))
+}
+
+function starAlone(values: readonly string[] | undefined, path: string, what: string, type?: string): FieldError[] {
+  if (!values?.length) return [required(path)]
+  return values.length > 1 && values.includes('*') ? [invalidShown(path, goList(values, type), `if '*' is present, must not specify other ${what}`)] : []
+}
+
+function resourceNames(resources: readonly string[], path: string): FieldError[] {
+  if (resources.length === 0) return [required(path)]
+  const errors: FieldError[] = []
+  const allSubresources = new Set<string>()
+  const resourcesOfSubresource = new Set<string>()
+  resources.forEach((text, at) => {
+    const field = `${path}[${at}]`
+    if (text === '') errors.push(required(field))
+    const [resource = '', subresource] = text.split('/')
+    if (subresource === undefined || text === '*/*') return
+    if (allSubresources.has(resource)) errors.push(invalidValue(field, text, `if '${resource}/*' is present, must not specify ${text}`))
+    if (resourcesOfSubresource.has(subresource)) errors.push(invalidValue(field, text, `if '*/${subresource}' is present, must not specify ${text}`))
+    if (subresource === '*') allSubresources.add(resource)
+    if (resource === '*') resourcesOfSubresource.add(subresource)
+  })
+  if (resources.length > 1 && resources.includes('*/*'))
+    errors.push(invalidShown(path, goList(resources), "if '*/*' is present, must not specify other resources"))
+  if (resources.includes('*') && resources.some((text) => text !== '*' && !text.includes('/')))
+    errors.push(invalidShown(path, goList(resources), "if '*' is present, must not specify other resources without subresources"))
+  return errors
+}

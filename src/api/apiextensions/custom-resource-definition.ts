@@ -1,0 +1,46 @@
+/** CustomResourceDefinitions as stored objects; what they make the server serve is told in `apiserver/crd/`. */
+import type { V1CustomResourceDefinition } from '@kubernetes/client-node'
+import type { Model } from '../../machinery/object.ts'
+import { resource } from '../resource.ts'
+import { definitionRules, definitionUpdateRules } from './definition-rules.ts'
+
+export type Definition = Model<V1CustomResourceDefinition>
+
+export const customResourceDefinitions = resource<Definition>({
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  kind: 'CustomResourceDefinition',
+  plural: 'customresourcedefinitions',
+  shortNames: ['crd', 'crds'],
+  categories: ['api-extensions'],
+  scope: 'Cluster',
+  storagePath: 'apiextensions.k8s.io/customresourcedefinitions',
+  subresources: { status: true },
+  generation: 'spec',
+  defaults: [definitionDefaults],
+  prepare: {
+    create: (definition) => {
+      const storage = definition.spec.versions?.find((version) => version.storage)
+      // Go writes what is not known yet as empty names and null.
+      definition.status = { conditions: null, acceptedNames: { plural: '', kind: '' }, storedVersions: storage ? [storage.name] : [] } as unknown as NonNullable<Definition['status']>
+    },
+    update: (definition) => {
+      const status = definition.status
+      const storage = definition.spec.versions?.find((version) => version.storage)?.name
+      if (status && storage && !status.storedVersions?.includes(storage)) status.storedVersions = [...(status.storedVersions ?? []), storage]
+    },
+  },
+  validate: { object: definitionRules, update: definitionUpdateRules },
+})
+
+function definitionDefaults({ spec }: Definition): void {
+  if (!spec) return
+  spec.names ??= { plural: '', kind: '' }
+  const { names } = spec
+  if (!names.singular && names.kind) names.singular = names.kind.toLowerCase()
+  if (!names.listKind && names.kind) names.listKind = `${names.kind}List`
+  spec.conversion ??= { strategy: 'None' }
+  if (!spec.conversion.strategy) spec.conversion.strategy = 'None'
+  const service = spec.conversion.webhook?.clientConfig?.service
+  if (service) service.port ??= 443
+}

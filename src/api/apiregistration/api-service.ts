@@ -1,0 +1,63 @@
+/** APIServices: who serves a group version, this server or another one behind a Service. */
+import type { V1APIService } from '@kubernetes/client-node'
+import { type FieldError, forbiddenField, invalidValue, required } from '../../machinery/field-error.ts'
+import { dns1035Label, dnsSubdomain, portNumber } from '../../machinery/names.ts'
+import type { Model } from '../../machinery/object.ts'
+import { follows } from '../field-rules.ts'
+import { age, column, name, resource } from '../resource.ts'
+
+type APIService = Model<V1APIService>
+
+export const apiServices = resource<APIService>({
+  group: 'apiregistration.k8s.io',
+  version: 'v1',
+  kind: 'APIService',
+  plural: 'apiservices',
+  categories: ['api-extensions'],
+  scope: 'Cluster',
+  storagePath: 'apiregistration.k8s.io/apiservices',
+  subresources: { status: true },
+  // `v1.` is the name of the core group's version 1.
+  nameRule: (text) => (text.includes('/') || text.includes('%') ? ["may not contain '/' or '%'"] : []),
+  defaults: [
+    ({ spec }) => {
+      if (spec?.service) spec.service.port ??= 443
+    },
+  ],
+  validate: { object: serviceRules },
+  columns: [
+    name,
+    column('Service', ({ spec }) => (spec?.service ? `${spec.service.namespace}/${spec.service.name}` : 'Local')),
+    column('Available', availability),
+    age,
+  ],
+})
+
+function availability({ status }: APIService): string {
+  const condition = status?.conditions?.find(({ type }) => type === 'Available')
+  if (!condition) return 'Unknown'
+  return condition.status === 'True' ? 'True' : `${condition.status} (${condition.reason ?? ''})`
+}
+
+function serviceRules({ metadata, spec }: APIService): FieldError[] {
+  const { group = '', version = '', service, insecureSkipTLSVerify, caBundle, groupPriorityMinimum = 0, versionPriority = 0 } = spec ?? {}
+  const errors: FieldError[] = []
+  if (metadata.name !== `${version}.${group}`) errors.push(invalidValue('metadata.name', metadata.name ?? '', 'must be `spec.version+"."+spec.group`'))
+  // Only the core group has no name.
+  if (group === '' && version !== 'v1') errors.push(required('spec.group', 'only v1 may have an empty group and it better be legacy kube'))
+  if (group) errors.push(...follows('spec.group', group, dnsSubdomain))
+  errors.push(...follows('spec.version', version, dns1035Label))
+  if (groupPriorityMinimum <= 0 || groupPriorityMinimum > 20000)
+    errors.push(invalidValue('spec.groupPriorityMinimum', groupPriorityMinimum, 'must be positive and less than 20000'))
+  if (versionPriority <= 0 || versionPriority > 1000) errors.push(invalidValue('spec.versionPriority', versionPriority, 'must be positive and less than 1000'))
+  if (!service) {
+    if (caBundle) errors.push(invalidValue('spec.caBundle', `${Buffer.from(caBundle, 'base64').length} bytes`, 'local APIServices may not have a caBundle'))
+    if (insecureSkipTLSVerify) errors.push(invalidValue('spec.insecureSkipTLSVerify', true, 'local APIServices may not have insecureSkipTLSVerify'))
+    return errors
+  }
+  if (!service.namespace) errors.push(required('spec.service.namespace'))
+  if (!service.name) errors.push(required('spec.service.name'))
+  for (const message of portNumber(service.port ?? 443)) errors.push(invalidValue('spec.service.port', service.port, `port is not valid: ${message}`))
+  if (insecureSkipTLSVerify && caBundle) errors.push(forbiddenField('spec.insecureSkipTLSVerify', 'may not be true if caBundle is present'))
+  return errors
+}

@@ -1,0 +1,3 @@
+import type { ResourceDefinition } from '../resource.ts'
+
+export const resources: readonly ResourceDefinition[] = []

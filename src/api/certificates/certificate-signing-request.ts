@@ -1,0 +1,43 @@
+/** CertificateSigningRequests: certificates that someone asks for, someone approves and a signer issues. */
+import type { V1CertificateSigningRequest } from '@kubernetes/client-node'
+import { humanDuration } from '../../machinery/duration.ts'
+import type { Model } from '../../machinery/object.ts'
+import { age, column, name, resource } from '../resource.ts'
+import { decisionsKept, requestRules, requestStatusRules } from './request-rules.ts'
+
+type Request = Model<V1CertificateSigningRequest>
+
+export const certificateSigningRequests = resource<Request>({
+  group: 'certificates.k8s.io',
+  version: 'v1',
+  kind: 'CertificateSigningRequest',
+  plural: 'certificatesigningrequests',
+  shortNames: ['csr'],
+  scope: 'Cluster',
+  subresources: { status: true, special: [{ name: 'approval', kind: 'CertificateSigningRequest', verbs: ['get', 'patch', 'update'] }] },
+  selectableFields: { 'spec.signerName': ({ spec }) => spec?.signerName },
+  prepare: {
+    create: (request) => {
+      request.status = {}
+    },
+    // What was asked for never changes.
+    update: (request, old) => {
+      request.spec = old.spec
+    },
+  },
+  validate: { object: requestRules, update: (request, old) => decisionsKept(request, old, true), status: requestStatusRules },
+  columns: [
+    name,
+    age,
+    column('SignerName', ({ spec }) => spec?.signerName || '<none>'),
+    column('Requestor', ({ spec }) => spec?.username ?? ''),
+    column('RequestedDuration', ({ spec }) => (spec?.expirationSeconds === undefined ? '<none>' : humanDuration(spec.expirationSeconds * 1000))),
+    column('Condition', condition),
+  ],
+})
+
+function condition({ status }: Request): string {
+  const types = new Set(status?.conditions?.map(({ type }) => type))
+  const decision = types.has('Denied') ? 'Denied' : types.has('Approved') ? 'Approved' : 'Pending'
+  return `${decision}${types.has('Failed') ? ',Failed' : ''}${status?.certificate ? ',Issued' : ''}`
+}

@@ -1,0 +1,49 @@
+/** PodCertificateRequests: certificates that kubelets ask for on behalf of pods. Beta. */
+import type { V1beta1PodCertificateRequest } from '@kubernetes/client-node'
+import { type FieldError, invalidValue, required } from '../../machinery/field-error.ts'
+import type { Model } from '../../machinery/object.ts'
+import { immutable } from '../field-rules.ts'
+import { age, column, name, resource } from '../resource.ts'
+import { signerNameRules } from './request-rules.ts'
+
+type Request = Model<V1beta1PodCertificateRequest>
+
+export const podCertificateRequests = resource<Request>({
+  group: 'certificates.k8s.io',
+  version: 'v1beta1',
+  kind: 'PodCertificateRequest',
+  plural: 'podcertificaterequests',
+  model: 'V1beta1PodCertificateRequest',
+  scope: 'Namespaced',
+  subresources: { status: true },
+  onByDefault: false,
+  selectableFields: {
+    'spec.signerName': ({ spec }) => spec?.signerName,
+    'spec.podName': ({ spec }) => spec?.podName,
+    'spec.nodeName': ({ spec }) => spec?.nodeName,
+  },
+  defaults: [
+    ({ spec }) => {
+      if (spec) spec.maxExpirationSeconds ??= 86400
+    },
+  ],
+  validate: { object: requestRules, update: ({ spec }, { spec: old }) => immutable('spec', spec, old) },
+  columns: [
+    name,
+    column('PodName', ({ spec }) => spec?.podName ?? ''),
+    column('ServiceAccountName', ({ spec }) => spec?.serviceAccountName ?? ''),
+    column('NodeName', ({ spec }) => spec?.nodeName ?? ''),
+    column('SignerName', ({ spec }) => spec?.signerName ?? ''),
+    column('State', ({ status }) => status?.conditions?.find(({ type }) => ['Issued', 'Denied', 'Failed'].includes(type))?.type ?? 'Pending'),
+    age,
+  ],
+})
+
+function requestRules({ spec }: Request): FieldError[] {
+  const errors = signerNameRules(spec?.signerName ?? '', 'spec.signerName')
+  for (const field of ['podName', 'podUID', 'serviceAccountName', 'serviceAccountUID', 'nodeName', 'nodeUID'] as const)
+    if (!spec?.[field]) errors.push(required(`spec.${field}`))
+  const seconds = spec?.maxExpirationSeconds ?? 86400
+  if (seconds < 3600) errors.push(invalidValue('spec.maxExpirationSeconds', seconds, 'must be in the range [3600, 7862400]'))
+  return errors
+}

@@ -1,0 +1,52 @@
+/** Rules for what a claim on storage asks for; claims stand alone, in pods and in StatefulSets. */
+import type { V1PersistentVolumeClaimSpec } from '@kubernetes/client-node'
+import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../machinery/field-error.ts'
+import { oneOf, optionalText, requiredText, valid } from '../../machinery/field-rules.ts'
+import { validateLabelSelector } from '../../machinery/label-selector.ts'
+import { dnsSubdomain } from '../../machinery/names.ts'
+import type { Wire } from '../../machinery/object.ts'
+import { signOf } from '../../machinery/quantity.ts'
+
+export type ClaimSpec = Wire<V1PersistentVolumeClaimSpec>
+
+const modes = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod']
+export const volumeModes = ['Block', 'Filesystem']
+
+/** Access modes of volumes and claims; `detail` is said when there are none. */
+export function accessModes(given: readonly string[] | undefined, path: string, detail?: string): FieldError[] {
+  if (!given?.length) return [required(path, detail)]
+  return [
+    ...given.flatMap((mode) => (modes.includes(mode) ? valid : [notSupported(path, mode, modes)])),
+    ...(given.includes('ReadWriteOncePod') && given.some((mode) => mode !== 'ReadWriteOncePod')
+      ? [forbiddenField(path, 'may not use ReadWriteOncePod with other access modes')]
+      : valid),
+  ]
+}
+
+/** The spec of a PersistentVolumeClaim. */
+export function claimSpec(spec: ClaimSpec, path: string): FieldError[] {
+  const storage = spec.resources?.requests?.storage
+  const sources = (['dataSource', 'dataSourceRef'] as const).flatMap((field) => {
+    const source = spec[field]
+    if (!source) return valid
+    return [
+      ...requiredText(source.name, `${path}.${field}.name`),
+      ...requiredText(source.kind, `${path}.${field}.kind`),
+      ...(!source.apiGroup && source.kind && source.kind !== 'PersistentVolumeClaim'
+        ? [invalidValue(`${path}.${field}`, source.kind, "must be 'PersistentVolumeClaim' when referencing the default apiGroup")]
+        : valid),
+    ]
+  })
+  return [
+    ...accessModes(spec.accessModes, `${path}.accessModes`, 'at least 1 access mode is required'),
+    ...validateLabelSelector(spec.selector, `${path}.selector`),
+    ...(storage === undefined
+      ? [required(`${path}.resources[storage]`)]
+      : signOf(storage) <= 0
+        ? [invalidValue(`${path}.resources[storage]`, storage, 'must be greater than zero')]
+        : valid),
+    ...optionalText(spec.storageClassName, `${path}.storageClassName`, dnsSubdomain),
+    ...oneOf(spec.volumeMode, `${path}.volumeMode`, volumeModes),
+    ...sources,
+  ]
+}

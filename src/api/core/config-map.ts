@@ -1,0 +1,44 @@
+/** ConfigMaps: configuration as keys and values, text or binary. */
+import type { V1ConfigMap } from '@kubernetes/client-node'
+import { type FieldError, forbiddenField, invalidValue, tooLong } from '../../machinery/field-error.ts'
+import { text, valid } from '../../machinery/field-rules.ts'
+import { configMapKey } from '../../machinery/names.ts'
+import type { Model } from '../../machinery/object.ts'
+import { age, column, name, resource } from '../resource.ts'
+import { base64Length, frozen, maxDataBytes } from './data-rules.ts'
+
+type ConfigMap = Model<V1ConfigMap>
+
+function rules({ data = {}, binaryData = {} }: ConfigMap): FieldError[] {
+  const errors: FieldError[] = []
+  let size = 0
+  for (const key in data) {
+    errors.push(...text(key, `data[${key}]`, configMapKey))
+    if (key in binaryData) errors.push(invalidValue(`data[${key}]`, key, 'duplicate of key present in binaryData'))
+    size += Buffer.byteLength(data[key] as string)
+  }
+  for (const key in binaryData) {
+    errors.push(...text(key, `binaryData[${key}]`, configMapKey))
+    size += base64Length(binaryData[key] as string)
+  }
+  if (size > maxDataBytes) errors.push(tooLong('', maxDataBytes))
+  return errors.length === 0 ? valid : errors
+}
+
+export const configMaps = resource<ConfigMap>({
+  group: '',
+  version: 'v1',
+  kind: 'ConfigMap',
+  plural: 'configmaps',
+  shortNames: ['cm'],
+  scope: 'Namespaced',
+  validate: {
+    object: rules,
+    update: (map, old) => (old.immutable ? [...(map.immutable ? valid : [forbiddenField('immutable', 'field is immutable when `immutable` is set')]), ...frozen(map, old, ['data', 'binaryData'])] : valid),
+  },
+  columns: [
+    name,
+    column('Data', ({ data = {}, binaryData = {} }) => Object.keys(data).length + Object.keys(binaryData).length, { description: 'How many keys it holds.' }),
+    age,
+  ],
+})

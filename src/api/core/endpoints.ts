@@ -1,0 +1,69 @@
+/** Endpoints: the addresses behind a Service, as they were told before EndpointSlices. */
+import type { V1Endpoints } from '@kubernetes/client-node'
+import { type FieldError, notSupported, required } from "../../machinery/field-error.ts"
+import { optionalText, port as portNumber, text, valid } from '../../machinery/field-rules.ts'
+import { dnsLabel, dnsSubdomain, qualifiedName } from '../../machinery/names.ts'
+import type { Model } from '../../machinery/object.ts'
+import { age, column, name, resource } from '../resource.ts'
+import { ordinaryAddress } from './address-rules.ts'
+import { protocols } from './pod/validation/containers.ts'
+
+type Endpoints = Model<V1Endpoints>
+type Subset = NonNullable<Endpoints['subsets']>[number]
+type Address = NonNullable<Subset['addresses']>[number]
+
+const address = ({ ip, hostname, nodeName }: Address, path: string): FieldError[] => {
+  const errors = ordinaryAddress(ip, `${path}.ip`)
+  return [...errors, ...optionalText(hostname, `${path}.hostname`, dnsLabel), ...text(nodeName, `${path}.nodeName`, dnsSubdomain)]
+}
+
+function subset({ addresses = [], notReadyAddresses = [], ports = [] }: Subset, path: string): FieldError[] {
+  if (addresses.length + notReadyAddresses.length === 0) return [required(path, 'must specify `addresses` or `notReadyAddresses`')]
+  return [
+    ...addresses.flatMap((one, i) => address(one, `${path}.addresses[${i}]`)),
+    ...notReadyAddresses.flatMap((one, i) => address(one, `${path}.notReadyAddresses[${i}]`)),
+    ...ports.flatMap(({ name, port, protocol, appProtocol }, i) => {
+      const at = `${path}.ports[${i}]`
+      return [
+        ...(name ? text(name, `${at}.name`, dnsLabel) : ports.length > 1 ? [required(`${at}.name`)] : valid),
+        ...portNumber(port, `${at}.port`),
+        ...(!protocol ? [required(`${at}.protocol`)] : protocols.includes(protocol) ? valid : [notSupported(`${at}.protocol`, protocol, protocols)]),
+        ...text(appProtocol, `${at}.appProtocol`, qualifiedName),
+      ]
+    }),
+  ]
+}
+
+const shown = 3
+
+/** The first addresses with their ports; `<none>` only where there are no subsets at all. */
+function addressesText({ subsets }: Endpoints): string {
+  if (!subsets?.length) return '<none>'
+  const all = subsets.flatMap(({ addresses = [], ports }) =>
+    ports?.length ? ports.flatMap(({ port }) => addresses.map(({ ip }) => (ip.includes(':') ? `[${ip}]:${port}` : `${ip}:${port}`))) : addresses.map(({ ip }) => ip),
+  )
+  const text = all.slice(0, shown).join(',')
+  return all.length > shown ? `${text} + ${all.length - shown} more...` : text
+}
+
+export const endpoints = resource<Endpoints>({
+  group: '',
+  version: 'v1',
+  kind: 'Endpoints',
+  listKind: 'EndpointsList',
+  plural: 'endpoints',
+  singular: 'endpoints',
+  shortNames: ['ep'],
+  scope: 'Namespaced',
+  storagePath: 'services/endpoints',
+  createOnUpdate: true,
+  defaults: [
+    ({ subsets }) => {
+      for (const { ports } of subsets ?? []) for (const one of ports ?? []) one.protocol ||= 'TCP'
+    },
+  ],
+  validate: { object: ({ subsets }) => (subsets ?? []).flatMap((one, i) => subset(one, `subsets[${i}]`)) },
+  columns: [name, column('Endpoints', addressesText, { description: 'The first addresses that are ready.' }), age],
+  deprecationWarning: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
+})
+

@@ -1,0 +1,116 @@
+/** LimitRanges: bounds and defaults for what pods and claims of a namespace ask for. */
+import type { V1LimitRange } from '@kubernetes/client-node'
+import { duplicate, type FieldError, forbiddenField, invalidValue, required } from '../../machinery/field-error.ts'
+import { text, valid } from '../../machinery/field-rules.ts'
+import { qualifiedName } from '../../machinery/names.ts'
+import type { Model } from '../../machinery/object.ts'
+import { compareQuantities, parseQuantity } from '../../machinery/quantity.ts'
+import { defaultColumns, resource } from '../resource.ts'
+import { containerResourceName, resourceName } from './pod/validation/resources.ts'
+import { type ResourceList, resourceListDefaults } from './resource-list.ts'
+
+type LimitRange = Model<V1LimitRange>
+
+/** As on the wire: the client's model calls `default` `_default`. */
+interface Item {
+  type: string
+  max?: ResourceList
+  min?: ResourceList
+  default?: ResourceList
+  defaultRequest?: ResourceList
+  maxLimitRequestRatio?: ResourceList
+}
+const lists = ['max', 'min', 'default', 'defaultRequest', 'maxLimitRequestRatio'] as const
+
+const itemsOf = ({ spec }: LimitRange): Item[] => (spec?.limits ?? []) as unknown as Item[]
+
+/** Containers' defaults come from their bounds. */
+function itemDefaults(item: Item): void {
+  for (const list of lists) resourceListDefaults(item[list])
+  if (item.type !== 'Container') return
+  const fill = (list: 'default' | 'defaultRequest', from: ResourceList | undefined): void => {
+    for (const key in from) {
+      item[list] ??= {}
+      item[list][key] ??= from[key] as string
+    }
+  }
+  fill('default', item.max)
+  fill('defaultRequest', item.default)
+  fill('defaultRequest', item.min)
+}
+
+function itemRules(item: Item, path: string): FieldError[] {
+  const errors: FieldError[] = [...typeRule(item.type, `${path}.type`)]
+  const names = (field: (typeof lists)[number]): void => {
+    for (const key in item[field]) errors.push(...(item.type === 'Container' || item.type === 'Pod' ? containerResourceName : resourceName)(key, `${path}.${field}[${key}]`))
+  }
+  names('max')
+  names('min')
+  if (item.type === 'Pod') {
+    if (Object.keys(item.default ?? {}).length > 0) errors.push(forbiddenField(`${path}.default`, "may not be specified when `type` is 'Pod'"))
+    if (Object.keys(item.defaultRequest ?? {}).length > 0) errors.push(forbiddenField(`${path}.defaultRequest`, "may not be specified when `type` is 'Pod'"))
+  } else {
+    names('default')
+    names('defaultRequest')
+  }
+  if (item.type === 'PersistentVolumeClaim' && item.min?.storage === undefined && item.max?.storage === undefined)
+    errors.push(required(`${path}.limits`, 'either minimum or maximum storage value is required, but neither was provided'))
+  names('maxLimitRequestRatio')
+  const keys = new Set(lists.flatMap((field) => Object.keys(item[field] ?? {})))
+  for (const key of keys) errors.push(...bounds(item, key, path))
+  return errors
+}
+
+const typeRule = (type: string, path: string): FieldError[] => {
+  const errors = text(type ?? '', path, qualifiedName)
+  if (errors.length > 0 || type.includes('/') || ['Container', 'Pod', 'PersistentVolumeClaim'].includes(type)) return errors
+  return [invalidValue(path, type, 'must be a standard limit type or fully qualified')]
+}
+
+/** For one resource: min ≤ defaultRequest ≤ default ≤ max, and a ratio that these allow. */
+function bounds(item: Item, key: string, path: string): FieldError[] {
+  const errors: FieldError[] = []
+  const at = (field: string): string => `${path}.${field}[${key}]`
+  const [max, min, fallback, request, ratio] = lists.map((field) => item[field]?.[key])
+  const above = (a: string | undefined, b: string | undefined): boolean => a !== undefined && b !== undefined && compareQuantities(a, b) > 0
+  if (above(min, max)) errors.push(invalidValue(at('min'), min, `min value ${min} is greater than max value ${max}`))
+  if (above(min, request)) errors.push(invalidValue(at('defaultRequest'), request, `min value ${min} is greater than default request value ${request}`))
+  if (above(request, max)) errors.push(invalidValue(at('defaultRequest'), request, `default request value ${request} is greater than max value ${max}`))
+  if (above(request, fallback)) errors.push(invalidValue(at('defaultRequest'), request, `default request value ${request} is greater than default limit value ${fallback}`))
+  if (above(min, fallback)) errors.push(invalidValue(at('default'), fallback, `min value ${min} is greater than default value ${fallback}`))
+  if (above(fallback, max)) errors.push(invalidValue(at('default'), fallback, `default value ${fallback} is greater than max value ${max}`))
+  if (ratio !== undefined && compareQuantities(ratio, '1') < 0) errors.push(invalidValue(at('maxLimitRequestRatio'), ratio, `ratio ${ratio} is less than 1`))
+  if (ratio !== undefined && min !== undefined && max !== undefined && parseQuantity(min).nano > 0n) {
+    const most = Number(parseQuantity(max).nano) / Number(parseQuantity(min).nano)
+    if (Number(parseQuantity(ratio).nano) / 1e9 > most) errors.push(invalidValue(at('maxLimitRequestRatio'), ratio, `ratio ${ratio} is greater than max/min = ${most.toFixed(6)}`))
+  }
+  return errors
+}
+
+export const limitRanges = resource<LimitRange>({
+  group: '',
+  version: 'v1',
+  kind: 'LimitRange',
+  plural: 'limitranges',
+  shortNames: ['limits'],
+  scope: 'Namespaced',
+  createOnUpdate: true,
+  defaults: [
+    (range) => {
+      const spec = (range.spec ??= { limits: null as never })
+      spec.limits ??= null as never
+      itemsOf(range).forEach(itemDefaults)
+    },
+  ],
+  validate: {
+    object: (range) => {
+      const seen = new Set<string>()
+      return itemsOf(range).flatMap((item, i) => {
+        const twice = seen.has(item.type) ? [duplicate(`spec.limits[${i}].type`, item.type)] : valid
+        seen.add(item.type)
+        return [...itemRules(item, `spec.limits[${i}]`), ...twice]
+      })
+    },
+  },
+  columns: defaultColumns,
+})

@@ -1,0 +1,77 @@
+/** Namespaces: rooms for names. They go in two steps: everything in them first. */
+import type { V1Namespace } from '@kubernetes/client-node'
+import { type FieldError, invalidValue } from '../../machinery/field-error.ts'
+import { text } from '../../machinery/field-rules.ts'
+import { dnsLabel, qualifiedName } from '../../machinery/names.ts'
+import type { Model } from '../../machinery/object.ts'
+import { age, column, name, resource } from '../resource.ts'
+import { nullTimes } from './pod/defaults.ts'
+
+type Namespace = Model<V1Namespace>
+
+const nameLabel = 'kubernetes.io/metadata.name'
+const words = 'name is neither a standard finalizer name nor is it fully qualified'
+
+/** The label with the name is always there; a generated name is not known yet. */
+function labelWithName({ metadata }: Namespace): void {
+  if (metadata.name) metadata.labels = { ...metadata.labels, [nameLabel]: metadata.name }
+}
+
+function prepareCreate(namespace: Namespace): void {
+  labelWithName(namespace)
+  namespace.status = { phase: 'Active' }
+  const finalizers = namespace.spec?.finalizers ?? []
+  namespace.spec = { ...namespace.spec, finalizers: finalizers.includes('kubernetes') ? finalizers : [...finalizers, 'kubernetes'] }
+}
+
+function prepareUpdate(namespace: Namespace, old: Namespace): void {
+  labelWithName(namespace)
+  // Finalizers go through /finalize only.
+  namespace.spec = { ...namespace.spec, finalizers: old.spec?.finalizers }
+  namespace.status = old.status
+}
+
+/** Finalizers of the spec; `indexed` says where in the list. */
+export function namespaceFinalizers({ spec }: Namespace, indexed = false): FieldError[] {
+  return (spec?.finalizers ?? []).flatMap((finalizer, i) => {
+    const path = indexed ? `spec.finalizers[${i}]` : 'spec.finalizers'
+    if (finalizer.includes('/')) return text(finalizer, path, qualifiedName)
+    return finalizer === 'kubernetes' ? [] : [...text(finalizer, path, qualifiedName), invalidValue(path, finalizer, words)]
+  })
+}
+
+export const namespaces = resource<Namespace>({
+  group: '',
+  version: 'v1',
+  kind: 'Namespace',
+  plural: 'namespaces',
+  shortNames: ['ns'],
+  scope: 'Cluster',
+  verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
+  subresources: { status: true, special: [{ name: 'finalize', kind: 'Namespace', verbs: ['update'] }] },
+  nameRule: dnsLabel,
+  defaults: [
+    (namespace) => {
+      labelWithName(namespace)
+      namespace.spec ??= {}
+      if (namespace.status?.conditions) nullTimes(namespace.status.conditions, 'lastTransitionTime')
+    },
+  ],
+  prepare: { create: prepareCreate, update: prepareUpdate, status: labelWithName },
+  validate: {
+    object: (namespace) => namespaceFinalizers(namespace),
+    status: ({ metadata, status }) => {
+      const phase = status?.phase
+      if (metadata.deletionTimestamp) return phase === 'Terminating' ? [] : [invalidValue('status.Phase', phase ?? '', "may only be 'Terminating' if `deletionTimestamp` is not empty")]
+      return phase === 'Active' ? [] : [invalidValue('status.Phase', phase ?? '', "may only be 'Active' if `deletionTimestamp` is empty")]
+    },
+  },
+  selectableFields: { 'status.phase': ({ status }) => status?.phase, name: ({ metadata }) => metadata.name },
+  columns: [name, column('Status', ({ status }) => status?.phase ?? '', { description: 'Whether it is in use or on its way out.' }), age],
+  deletion: {
+    held: ({ spec }) => (spec?.finalizers?.length ?? 0) > 0,
+    begin: (namespace) => {
+      namespace.status = { ...namespace.status, phase: 'Terminating' }
+    },
+  },
+})

@@ -1,0 +1,138 @@
+/** Nodes: the machines that pods run on. */
+import type { V1Node } from '@kubernetes/client-node'
+import { semanticallyEqual } from '../../machinery/equality.ts'
+import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../machinery/field-error.ts'
+import { text, valid } from '../../machinery/field-rules.ts'
+import { cidr, labelValue, qualifiedName } from '../../machinery/names.ts'
+import type { Model } from '../../machinery/object.ts'
+import { age, column, name, resource, wide } from '../resource.ts'
+import { nullTimes } from './pod/defaults.ts'
+import { resourceAmount } from './pod/validation/resources.ts'
+import { taintEffects } from './pod/validation/scheduling.ts'
+import { resourceListDefaults } from './resource-list.ts'
+
+type Node = Model<V1Node>
+type NodeSpec = NonNullable<Node['spec']>
+
+const infoFields = ['architecture', 'bootID', 'containerRuntimeVersion', 'kernelVersion', 'kubeProxyVersion', 'kubeletVersion', 'machineID', 'operatingSystem', 'osImage', 'systemUUID'] as const
+
+function nodeDefaults(node: Node): void {
+  const spec = (node.spec ??= {})
+  const status = (node.status ??= {})
+  // `podCIDR` is the first of `podCIDRs`; either may be given.
+  if (spec.podCIDR && !spec.podCIDRs?.length) spec.podCIDRs = [spec.podCIDR]
+  else if (spec.podCIDR && spec.podCIDRs?.[0] !== spec.podCIDR) spec.podCIDRs = [spec.podCIDR]
+  else if (spec.podCIDRs?.[0]) spec.podCIDR = spec.podCIDRs[0]
+  resourceListDefaults(status.capacity)
+  if (status.allocatable === undefined && status.capacity) status.allocatable = { ...status.capacity }
+  resourceListDefaults(status.allocatable)
+  const daemons = (status.daemonEndpoints ??= {})
+  daemons.kubeletEndpoint ??= { Port: 0 } as unknown as NonNullable<typeof daemons.kubeletEndpoint>
+  const info = (status.nodeInfo ??= {} as NonNullable<typeof status.nodeInfo>)
+  for (const field of infoFields) info[field] ??= ''
+  if (status.conditions) nullTimes(status.conditions, 'lastHeartbeatTime', 'lastTransitionTime')
+}
+
+/** Upstream's paths of taints begin with `metadata`. */
+function taints({ taints: list }: NodeSpec): FieldError[] {
+  const seen = new Set<string>()
+  return (list ?? []).flatMap(({ key, value, effect }, i) => {
+    const path = `metadata.taints[${i}]`
+    const pair = `${key}:${effect}`
+    const twice = seen.has(pair) ? [duplicate(path, { key, value, effect })] : valid
+    seen.add(pair)
+    const effects = !effect ? [required(`${path}.effect`)] : taintEffects.includes(effect) ? valid : [notSupported(`${path}.effect`, effect, taintEffects)]
+    return [...text(key ?? '', `${path}.key`, qualifiedName), ...(value ? text(value, `${path}.value`, labelValue) : valid), ...effects, ...twice]
+  })
+}
+
+const amounts = (list: Record<string, string> | undefined, path: string): FieldError[] => Object.entries(list ?? {}).flatMap(([resource, amount]) => resourceAmount(resource, amount, `${path}.${resource}`))
+
+function podCIDRs({ podCIDRs: list }: NodeSpec): FieldError[] {
+  if (!list) return valid
+  const errors = list.flatMap((range, i) => text(range, `spec.podCIDRs[${i}]`, cidr))
+  const families = new Set(list.map((range) => range.includes(':')))
+  if (list.length > 2 || (list.length === 2 && families.size === 1)) errors.push(invalidValue('spec.podCIDRs', list, 'may specify no more than one CIDR for each IP family'))
+  return errors
+}
+
+const rules = ({ spec = {}, status = {} }: Node): FieldError[] => [
+  ...taints(spec),
+  ...amounts(status.capacity, 'status.capacity'),
+  ...amounts(status.allocatable, 'status.allocatable'),
+  ...podCIDRs(spec),
+  ...addresses(status.addresses),
+]
+
+function addresses(list: NonNullable<Node['status']>['addresses']): FieldError[] {
+  const seen = new Set<string>()
+  return (list ?? []).flatMap((address, i) => {
+    const key = `${address.type} ${address.address}`
+    const twice = seen.has(key) ? [duplicate(`status.addresses[${i}]`, address)] : valid
+    seen.add(key)
+    return twice
+  })
+}
+
+/** What is set once: address ranges and the provider's name for the node. */
+function setOnce({ spec = {} }: Node, { spec: old = {} }: Node): FieldError[] {
+  const errors: FieldError[] = []
+  if (old.podCIDRs?.length && !semanticallyEqual(spec.podCIDRs, old.podCIDRs)) errors.push(forbiddenField('spec.podCIDRs', 'node updates may not change podCIDR except from "" to valid'))
+  if (old.providerID && spec.providerID !== old.providerID) errors.push(forbiddenField('spec.providerID', 'node updates may not change providerID except from "" to valid'))
+  return errors
+}
+
+function status({ spec, status }: Node): string {
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready')
+  const state = !ready ? 'Unknown' : ready.status === 'True' ? 'Ready' : 'NotReady'
+  return spec?.unschedulable ? `${state},SchedulingDisabled` : state
+}
+
+const rolePrefix = 'node-role.kubernetes.io/'
+
+function roles({ metadata }: Node): string {
+  const found = new Set<string>()
+  for (const [key, value] of Object.entries(metadata.labels ?? {})) {
+    if (key.startsWith(rolePrefix) && key.length > rolePrefix.length) found.add(key.slice(rolePrefix.length))
+    else if (key === 'kubernetes.io/role' && value !== '') found.add(value)
+  }
+  return [...found].sort().join(',') || '<none>'
+}
+
+const address = (type: string) => (node: Node) => node.status?.addresses?.find((one) => one.type === type)?.address ?? '<none>'
+const info = (field: 'osImage' | 'kernelVersion' | 'containerRuntimeVersion') => (node: Node) => node.status?.nodeInfo?.[field] || '<unknown>'
+
+export const nodes = resource<Node>({
+  group: '',
+  version: 'v1',
+  kind: 'Node',
+  plural: 'nodes',
+  shortNames: ['no'],
+  scope: 'Cluster',
+  storagePath: 'minions',
+  subresources: { status: true, special: [{ name: 'proxy', kind: 'NodeProxyOptions', verbs: ['create', 'delete', 'get', 'patch', 'update'] }] },
+  defaults: [nodeDefaults],
+  prepare: {
+    // A node's status may come with the node: the kubelet creates both at once.
+    update: (node, old) => {
+      node.status = old.status
+    },
+    status: (node, old) => {
+      node.spec = old.spec
+    },
+  },
+  validate: { object: rules, update: setOnce, status: rules },
+  selectableFields: { 'spec.unschedulable': ({ spec }) => String(spec?.unschedulable ?? false) },
+  columns: [
+    name,
+    column('Status', status, { description: 'Whether it is ready, and whether it takes new pods.' }),
+    column('Roles', roles, { description: 'The roles that its labels give it.' }),
+    age,
+    column('Version', (node) => node.status?.nodeInfo?.kubeletVersion ?? '', { description: 'The version of its kubelet.' }),
+    wide('Internal-IP', address('InternalIP'), { description: 'Its first address inside the cluster.' }),
+    wide('External-IP', address('ExternalIP'), { description: 'Its first address outside the cluster.' }),
+    wide('OS-Image', info('osImage'), { description: 'Its operating system.' }),
+    wide('Kernel-Version', info('kernelVersion'), { description: 'Its kernel.' }),
+    wide('Container-Runtime', info('containerRuntimeVersion'), { description: 'What runs its containers.' }),
+  ],
+})

@@ -1,0 +1,131 @@
+/** PersistentVolumes: storage that outlives pods. */
+import type { V1PersistentVolume } from '@kubernetes/client-node'
+import { semanticallyEqual } from '../../machinery/equality.ts'
+import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../machinery/field-error.ts'
+import { oneOf, optionalText, requiredText, valid } from '../../machinery/field-rules.ts'
+import { dnsSubdomain } from '../../machinery/names.ts'
+import type { Model, Wire } from '../../machinery/object.ts'
+import { signOf } from '../../machinery/quantity.ts'
+import { accessModesText } from '../printing/access-modes.ts'
+import { age, column, name, resource, wide } from '../resource.ts'
+import { accessModes, volumeModes } from './claim-rules.ts'
+import { resourceAmount } from './pod/validation/resources.ts'
+import { nodeSelector } from './pod/validation/scheduling.ts'
+import { csiDriver, fc, hostPath, iscsi, nfs, noBacksteps } from './pod/validation/volumes.ts'
+import { resourceListDefaults } from './resource-list.ts'
+
+type Volume = Model<V1PersistentVolume>
+type VolumeSpec = NonNullable<Volume['spec']>
+
+/** Types of volumes, in the order in which upstream looks at them. */
+const sources = [
+  'hostPath', 'gcePersistentDisk', 'awsElasticBlockStore', 'glusterfs', 'flocker', 'nfs', 'rbd', 'quobyte', 'cephfs', 'iscsi', 'cinder', 'fc', 'flexVolume', 'azureFile',
+  'vsphereVolume', 'photonPersistentDisk', 'portworxVolume', 'azureDisk', 'scaleIO', 'local', 'storageos', 'csi',
+] as const satisfies readonly (keyof VolumeSpec)[]
+
+function volumeDefaults(volume: Volume): void {
+  const spec = (volume.spec ??= {})
+  const status = (volume.status ??= {})
+  status.phase ||= 'Pending'
+  spec.persistentVolumeReclaimPolicy ||= 'Retain'
+  spec.volumeMode ??= 'Filesystem'
+  resourceListDefaults(spec.capacity)
+  if (spec.hostPath) spec.hostPath.type ??= ''
+  if (spec.iscsi) spec.iscsi.iscsiInterface ||= 'default'
+}
+
+function sourceRules(type: (typeof sources)[number], spec: VolumeSpec): FieldError[] {
+  const path = `spec.${type}`
+  switch (type) {
+    case 'hostPath':
+      return hostPath(spec.hostPath as { path: string }, path)
+    case 'nfs':
+      return nfs(spec.nfs as { server: string; path: string }, path)
+    case 'iscsi':
+      return iscsi(spec.iscsi as { targetPortal: string; iqn: string; lun: number }, path)
+    case 'fc':
+      return fc(spec.fc as object, path)
+    case 'csi':
+      return [...csiDriver(spec.csi?.driver, `${path}.driver`), ...requiredText(spec.csi?.volumeHandle, `${path}.volumeHandle`)]
+    case 'local': {
+      const where = spec.local?.path
+      return [
+        ...(where ? noBacksteps(where, `${path}.path`) : [required(`${path}.path`)]),
+        ...(spec.nodeAffinity?.required ? valid : [required('spec.nodeAffinity', 'Local volume requires node affinity')]),
+      ]
+    }
+    default:
+      return valid
+  }
+}
+
+function capacity(list: VolumeSpec['capacity']): FieldError[] {
+  const entries = Object.entries(list ?? {})
+  const errors: FieldError[] = entries.length === 0 ? [required('spec.capacity')] : []
+  if (list?.storage === undefined || entries.length > 1) errors.push(notSupported('spec.capacity', list ?? null, ['storage']))
+  for (const [name, amount] of entries) {
+    const path = `spec.capacity[${name}]`
+    errors.push(...resourceAmount(name, amount, path))
+    if (name === 'storage' && signOf(amount) <= 0) errors.push(invalidValue(path, amount, 'must be greater than zero'))
+  }
+  return errors
+}
+
+function rules({ spec = {} }: Volume): FieldError[] {
+  const given = sources.filter((type) => spec[type])
+  return [
+    ...accessModes(spec.accessModes, 'spec.accessModes'),
+    ...capacity(spec.capacity),
+    ...oneOf(spec.persistentVolumeReclaimPolicy, 'spec.persistentVolumeReclaimPolicy', ['Delete', 'Recycle', 'Retain']),
+    ...given.flatMap((type, i) => (i === 0 ? sourceRules(type, spec) : [forbiddenField(`spec.${type}`, 'may not specify more than 1 volume type')])),
+    ...(given.length === 0 ? [required('spec', 'must specify a volume type')] : valid),
+    ...(spec.nodeAffinity?.required ? nodeSelector(spec.nodeAffinity.required, 'spec.nodeAffinity.required') : valid),
+    ...optionalText(spec.storageClassName, 'spec.storageClassName', dnsSubdomain),
+    ...oneOf(spec.volumeMode, 'spec.volumeMode', volumeModes),
+  ]
+}
+
+const sourceOf = (spec: VolumeSpec): Partial<VolumeSpec> => Object.fromEntries(sources.map((type) => [type, spec[type]]))
+
+/** Where a volume's data is does not change, nor how it is seen. */
+function update({ spec = {} }: Volume, { spec: old = {} }: Volume): FieldError[] {
+  return [
+    ...(semanticallyEqual(sourceOf(spec), sourceOf(old)) ? valid : [forbiddenField('spec.persistentvolumesource', 'spec.persistentvolumesource is immutable after creation\n')]),
+    ...(spec.volumeMode === old.volumeMode ? valid : [invalidValue('volumeMode', spec.volumeMode, 'field is immutable')]),
+    ...(old.nodeAffinity && !semanticallyEqual(spec.nodeAffinity, old.nodeAffinity) ? [invalidValue('nodeAffinity', spec.nodeAffinity, 'field is immutable, except for updating from beta label to GA')] : valid),
+  ]
+}
+
+const claim = ({ spec }: Wire<V1PersistentVolume>): string => (spec?.claimRef ? `${spec.claimRef.namespace}/${spec.claimRef.name}` : '')
+
+export const persistentVolumes = resource<Volume>({
+  group: '',
+  version: 'v1',
+  kind: 'PersistentVolume',
+  plural: 'persistentvolumes',
+  shortNames: ['pv'],
+  scope: 'Cluster',
+  subresources: { status: true },
+  defaults: [volumeDefaults],
+  prepare: {
+    create: (volume) => {
+      volume.status = { phase: 'Pending' }
+    },
+  },
+  validate: { object: rules, update },
+  selectableFields: { name: ({ metadata }) => metadata.name },
+  columns: [
+    name,
+    column('Capacity', ({ spec }) => spec?.capacity?.storage ?? '0', { description: 'Its size.' }),
+    column('Access Modes', ({ spec }) => accessModesText(spec?.accessModes), { description: 'How it can be mounted.' }),
+    column('Reclaim Policy', ({ spec }) => spec?.persistentVolumeReclaimPolicy ?? '', { description: 'What becomes of it when its claim is gone.' }),
+    column('Status', ({ metadata, status }) => (metadata.deletionTimestamp ? 'Terminating' : (status?.phase ?? '')), { description: 'Whether it is free, bound or left behind.' }),
+    column('Claim', claim, { description: 'The claim that it is bound to.' }),
+    column('StorageClass', ({ metadata, spec }) => metadata.annotations?.['volume.beta.kubernetes.io/storage-class'] ?? spec?.storageClassName ?? '', { description: 'Its class of storage.' }),
+    column('VolumeAttributesClass', ({ spec }) => spec?.volumeAttributesClassName ?? '<unset>', { description: 'Its class of attributes.' }),
+    column('Reason', ({ status }) => status?.reason ?? '', { description: 'Why it is in its state.' }),
+    age,
+    wide('VolumeMode', ({ spec }) => spec?.volumeMode ?? '<unset>', { description: 'Whether it is a file system or a block device.' }),
+  ],
+  deletion: { returnsObject: true },
+})

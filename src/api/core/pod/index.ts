@@ -1,0 +1,122 @@
+/** Pods: groups of containers that run together on one node. */
+import { type FieldError, forbiddenField } from '../../../machinery/field-error.ts'
+import { valid } from '../../../machinery/field-rules.ts'
+import { type ResourceDefinition, resource } from '../../resource.ts'
+import { podColumns, podRowConditions } from './columns.ts'
+import { podDefaults } from './defaults.ts'
+import type { Pod } from './model.ts'
+import { qosClass } from './qos.ts'
+import { podSpec } from './validation/spec.ts'
+import { podStatusUpdate, podUpdate } from './validation/update.ts'
+
+export { podTemplateDefaults } from './defaults.ts'
+export { podSpec, podTemplate } from './validation/spec.ts'
+export { ephemeralContainersUpdate } from './validation/update.ts'
+
+/** A new pod is pending, whatever it says; its gates show in a condition. */
+function newStatus(pod: Pod): void {
+  pod.status = { phase: 'Pending', qosClass: qosClass(pod.spec ?? { containers: [] }) }
+  if (pod.spec?.schedulingGates?.length) {
+    const condition = {
+      type: 'PodScheduled',
+      status: 'False',
+      reason: 'SchedulingGated',
+      message: 'Scheduling is blocked due to non-empty scheduling gates',
+      lastProbeTime: null,
+      lastTransitionTime: null,
+    }
+    pod.status.conditions = [condition as unknown as NonNullable<typeof pod.status.conditions>[number]]
+  }
+}
+
+/** What only a new pod may not have. */
+function createRules({ spec }: Pod): FieldError[] {
+  if (spec?.ephemeralContainers?.length) return [forbiddenField('spec.ephemeralContainers', 'cannot be set on create')]
+  return spec?.schedulingGates?.length && spec.nodeName ? [forbiddenField('spec.nodeName', 'cannot be set until all schedulingGates have been cleared')] : valid
+}
+
+/** Seconds that a pod has to end; none if nothing of it runs. Less than 0 is as little as there is. */
+export function podGracePeriod({ spec, status }: Pod, asked: number | undefined): number {
+  if (!spec?.nodeName || status?.phase === 'Failed' || status?.phase === 'Succeeded') return 0
+  const seconds = asked ?? spec.terminationGracePeriodSeconds ?? 0
+  return seconds < 0 ? 1 : seconds
+}
+
+/** Of an update through `/ephemeralcontainers` only those containers count: the rest stays as it was. */
+export function onlyEphemeralContainers(pod: Pod, old: Pod): void {
+  const { resourceVersion } = pod.metadata
+  const containers = pod.spec?.ephemeralContainers
+  pod.metadata = { ...old.metadata, resourceVersion }
+  pod.spec = { ...(old.spec ?? { containers: [] }), ephemeralContainers: containers }
+  pod.status = old.status
+}
+
+const deprecatedNodeLabels: Readonly<Record<string, string>> = {
+  'beta.kubernetes.io/arch': 'deprecated since v1.14; use "kubernetes.io/arch" instead',
+  'beta.kubernetes.io/os': 'deprecated since v1.14; use "kubernetes.io/os" instead',
+  'failure-domain.beta.kubernetes.io/region': 'deprecated since v1.17; use "topology.kubernetes.io/region" instead',
+  'failure-domain.beta.kubernetes.io/zone': 'deprecated since v1.17; use "topology.kubernetes.io/zone" instead',
+  'beta.kubernetes.io/instance-type': 'deprecated since v1.17; use "node.kubernetes.io/instance-type" instead',
+}
+
+const noWarnings: readonly string[] = []
+
+/** Labels of nodes that are on their way out. */
+export function podSpecWarnings(spec: Pod['spec'], path: string): readonly string[] {
+  if (!spec?.nodeSelector) return noWarnings
+  return Object.keys(spec.nodeSelector)
+    .filter((key) => deprecatedNodeLabels[key])
+    .map((key) => `${path}.nodeSelector[${key}]: ${deprecatedNodeLabels[key]}`)
+}
+
+export const pods: ResourceDefinition = resource<Pod>({
+  group: '',
+  version: 'v1',
+  kind: 'Pod',
+  plural: 'pods',
+  shortNames: ['po'],
+  categories: ['all'],
+  scope: 'Namespaced',
+  subresources: {
+    status: true,
+    special: [
+      { name: 'attach', kind: 'PodAttachOptions', verbs: ['create', 'get'] },
+      { name: 'binding', kind: 'Binding', verbs: ['create'] },
+      { name: 'ephemeralcontainers', kind: 'Pod', verbs: ['get', 'patch', 'update'] },
+      { name: 'eviction', kind: 'Eviction', group: 'policy', version: 'v1', verbs: ['create'] },
+      { name: 'exec', kind: 'PodExecOptions', verbs: ['create', 'get'] },
+      { name: 'log', kind: 'Pod', verbs: ['get'] },
+      { name: 'portforward', kind: 'PodPortForwardOptions', verbs: ['create', 'get'] },
+      { name: 'proxy', kind: 'PodProxyOptions', verbs: ['create', 'delete', 'get', 'patch', 'update'] },
+      { name: 'resize', kind: 'Pod', verbs: ['get', 'patch', 'update'] },
+    ],
+  },
+  defaults: [podDefaults],
+  prepare: {
+    create: newStatus,
+    status: (pod, old) => {
+      if (pod.status && !pod.status.qosClass) pod.status.qosClass = old.status?.qosClass
+    },
+  },
+  generation: 'spec',
+  validate: {
+    object: ({ spec }) => podSpec(spec ?? { containers: [] }, 'spec'),
+    create: createRules,
+    update: podUpdate,
+    status: podStatusUpdate,
+  },
+  warnings: ({ spec }) => podSpecWarnings(spec, 'spec'),
+  selectableFields: {
+    'spec.nodeName': ({ spec }) => spec?.nodeName,
+    'spec.restartPolicy': ({ spec }) => spec?.restartPolicy,
+    'spec.schedulerName': ({ spec }) => spec?.schedulerName,
+    'spec.serviceAccountName': ({ spec }) => spec?.serviceAccountName,
+    'spec.hostNetwork': ({ spec }) => String(spec?.hostNetwork ?? false),
+    'status.phase': ({ status }) => status?.phase,
+    'status.podIP': ({ status }) => status?.podIP,
+    'status.nominatedNodeName': ({ status }) => status?.nominatedNodeName,
+  },
+  columns: podColumns,
+  rowConditions: podRowConditions,
+  deletion: { returnsObject: true, gracePeriod: podGracePeriod },
+})

@@ -1,0 +1,34 @@
+/** The parts of a pod as they are on the wire, by their names in the API. */
+import type {
+  V1Affinity,
+  V1Container,
+  V1ContainerPort,
+  V1EphemeralContainer,
+  V1LabelSelector,
+  V1Pod,
+  V1PodSpec,
+  V1PodStatus,
+  V1PodTemplateSpec,
+  V1Probe,
+  V1ResourceRequirements,
+  V1Volume,
+  V1VolumeMount,
+} from '@kubernetes/client-node'
+import type { Model, Wire } from '../../../machinery/object.ts'
+
+export type Pod = Model<V1Pod>
+export type PodSpec = Wire<V1PodSpec>
+export type PodStatus = Wire<V1PodStatus>
+export type PodTemplate = Wire<V1PodTemplateSpec>
+export type Container = Wire<V1Container>
+export type EphemeralContainer = Wire<V1EphemeralContainer>
+export type ContainerPort = Wire<V1ContainerPort>
+export type Probe = Wire<V1Probe>
+export type Resources = Wire<V1ResourceRequirements>
+export type Volume = Wire<V1Volume>
+export type VolumeMount = Wire<V1VolumeMount>
+export type Affinity = Wire<V1Affinity>
+export type LabelSelector = Wire<V1LabelSelector>
+
+/** Init containers that keep running beside the others: sidecars. */
+export const isSidecar = (container: Container | undefined): boolean => container?.restartPolicy === 'Always'

@@ -1,0 +1,173 @@
+/** Rules for a pod's containers: those that run, those that run before, and those for debugging. */
+import { duplicate, type FieldError, forbiddenField, invalidValue, notFoundValue, notSupported, required } from '../../../../machinery/field-error.ts'
+import { port as portNumber, requiredRule, text, valid } from '../../../../machinery/field-rules.ts'
+import { dnsLabel, portName } from '../../../../machinery/names.ts'
+import { type Container, type ContainerPort, type EphemeralContainer, isSidecar, type PodSpec, type Volume } from '../model.ts'
+import { environment, environmentFrom } from './environment.ts'
+import { containerHandlers } from './handlers.ts'
+import { volumeDevices, volumeMounts } from './mounts.ts'
+import { resourceRequirements } from './resources.ts'
+import { containerSecurity } from './security.ts'
+
+const messagePolicies = ['File', 'FallbackToLogsOnError']
+const pullPolicies = ['Always', 'IfNotPresent', 'Never']
+export const protocols = ['SCTP', 'TCP', 'UDP']
+
+type KnownVolumes = ReadonlyMap<string, Volume>
+
+function ports(list: readonly ContainerPort[] | undefined, path: string): FieldError[] {
+  if (!list) return valid
+  const names = new Set<string>()
+  let errors: FieldError[] = valid
+  list.forEach(({ name, containerPort, hostPort, protocol }, i) => {
+    const at = `${path}[${i}]`
+    const found: FieldError[] = []
+    if (name) {
+      const wrong = text(name, `${at}.name`, portName)
+      found.push(...wrong)
+      if (wrong.length === 0) {
+        if (names.has(name)) found.push(duplicate(`${at}.name`, name))
+        names.add(name)
+      }
+    }
+    if (!containerPort) found.push(required(`${at}.containerPort`))
+    else found.push(...portNumber(containerPort, `${at}.containerPort`))
+    if (hostPort) found.push(...portNumber(hostPort, `${at}.hostPort`))
+    if (!protocol) found.push(required(`${at}.protocol`))
+    else if (!protocols.includes(protocol)) found.push(notSupported(`${at}.protocol`, protocol, protocols))
+    if (found.length > 0) errors = [...errors, ...found]
+  })
+  return errors
+}
+
+/** Ports of the node that two containers want. */
+function hostPortConflicts(containers: readonly Container[], path: (i: number) => string): FieldError[] {
+  const taken = new Set<string>()
+  const errors: FieldError[] = []
+  containers.forEach(({ ports }, i) => {
+    ports?.forEach(({ hostPort, hostIP = '', protocol }, j) => {
+      if (!hostPort) return
+      const key = `${protocol}/${hostIP}/${hostPort}`
+      if (taken.has(key)) errors.push(duplicate(`${path(i)}.ports[${j}].hostPort`, key))
+      taken.add(key)
+    })
+  })
+  return errors
+}
+
+/** What holds for all containers, in upstream's order. */
+function common(container: Container | EphemeralContainer, path: string, known: KnownVolumes): FieldError[] {
+  const { name, image, terminationMessagePolicy, imagePullPolicy } = container
+  return [
+    ...requiredRule(name, `${path}.name`, dnsLabel),
+    ...(!image
+      ? [required(`${path}.image`)]
+      : image.trim() !== image
+        ? [invalidValue(`${path}.image`, image, 'must not have leading or trailing whitespace')]
+        : valid),
+    ...(!terminationMessagePolicy
+      ? [required(`${path}.terminationMessagePolicy`)]
+      : messagePolicies.includes(terminationMessagePolicy)
+        ? valid
+        : [notSupported(`${path}.terminationMessagePolicy`, terminationMessagePolicy, messagePolicies)]),
+    ...ports(container.ports, `${path}.ports`),
+    ...environment(container.env, `${path}.env`),
+    ...environmentFrom(container.envFrom, `${path}.envFrom`),
+    ...volumeMounts(container, `${path}.volumeMounts`, known),
+    ...volumeDevices(container, `${path}.volumeDevices`, known),
+    ...(!imagePullPolicy
+      ? [required(`${path}.imagePullPolicy`)]
+      : pullPolicies.includes(imagePullPolicy)
+        ? valid
+        : [notSupported(`${path}.imagePullPolicy`, imagePullPolicy, pullPolicies)]),
+    ...(container.resources ? resourceRequirements(container.resources, `${path}.resources`) : valid),
+    ...containerSecurity(container.securityContext, `${path}.securityContext`),
+  ]
+}
+
+/** `containers`. */
+export function containers({ containers: list, terminationGracePeriodSeconds }: PodSpec, path: string, known: KnownVolumes): FieldError[] {
+  if (!list?.length) return [required(path)]
+  const names = new Set<string>()
+  let errors: FieldError[] = valid
+  list.forEach((container, i) => {
+    const at = `${path}[${i}]`
+    const found = common(container, at, known)
+    const twice = container.name && names.has(container.name) ? [duplicate(`${at}.name`, container.name)] : valid
+    names.add(container.name)
+    const handlers = containerHandlers(container, at, terminationGracePeriodSeconds)
+    if (found.length + twice.length + handlers.length > 0) errors = [...errors, ...found, ...twice, ...handlers]
+  })
+  const conflicts = hostPortConflicts(list, (i) => `${path}[${i}]`)
+  return conflicts.length > 0 ? [...errors, ...conflicts] : errors
+}
+
+const notForInit = 'may not be set for init containers without restartPolicy=Always'
+
+/** `initContainers`: only sidecars have hooks and probes. */
+export function initContainers(
+  { containers: others = [], initContainers: list, terminationGracePeriodSeconds }: PodSpec,
+  path: string,
+  known: KnownVolumes,
+): FieldError[] {
+  if (!list?.length) return valid
+  const names = new Set(others.map(({ name }) => name))
+  return list.flatMap((container, i) => {
+    const at = `${path}[${i}]`
+    const errors = [...common(container, at, known)]
+    if (container.name && names.has(container.name)) errors.push(duplicate(`${at}.name`, container.name))
+    names.add(container.name)
+    errors.push(...hostPortConflicts([container], () => at))
+    if (isSidecar(container)) errors.push(...containerHandlers(container, at, terminationGracePeriodSeconds))
+    else
+      for (const field of ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const)
+        if (container[field]) errors.push(forbiddenField(`${at}.${field}`, notForInit))
+    return errors
+  })
+}
+
+const notForDebugging = ['ports', 'livenessProbe', 'readinessProbe', 'startupProbe', 'lifecycle', 'resizePolicy'] as const
+const debuggingWords = 'cannot be set for an Ephemeral Container'
+
+/** `ephemeralContainers`: what only long-lived containers have is refused. */
+export function ephemeralContainers(
+  { ephemeralContainers: list, containers: others = [], initContainers: before = [] }: PodSpec,
+  path: string,
+  known: KnownVolumes,
+): FieldError[] {
+  if (!list?.length) return valid
+  const targets = new Set([...others, ...before].map(({ name }) => name))
+  const names = new Set(targets)
+  return list.flatMap((container, i) => {
+    const at = `${path}[${i}]`
+    // Of these even a valid one is refused: it is not looked into.
+    const { ports: _ports, resources: _resources, ...rest } = container
+    const errors = [...common(rest, at, known)]
+    if (container.name && names.has(container.name)) errors.push(duplicate(`${at}.name`, container.name))
+    names.add(container.name)
+    if (container.targetContainerName && !targets.has(container.targetContainerName))
+      errors.push(notFoundValue(`${at}.targetContainerName`, container.targetContainerName))
+    if (container.ports?.length) errors.push(forbiddenField(`${at}.ports`, debuggingWords))
+    if (Object.keys(container.resources ?? {}).length > 0) errors.push(forbiddenField(`${at}.resources`, debuggingWords))
+    for (const field of notForDebugging) if (field !== 'ports' && container[field]) errors.push(forbiddenField(`${at}.${field}`, debuggingWords))
+    container.volumeMounts?.forEach(({ subPath, subPathExpr }, j) => {
+      if (subPath) errors.push(forbiddenField(`${at}.volumeMounts[${j}].subPath`, debuggingWords))
+      if (subPathExpr) errors.push(forbiddenField(`${at}.volumeMounts[${j}].subPathExpr`, debuggingWords))
+    })
+    return errors
+  })
+}
+
+/** On the host's network a container's port is the host's. */
+export function hostNetworkPorts({ hostNetwork, containers: list = [], initContainers: before = [] }: PodSpec, path: string): FieldError[] {
+  if (!hostNetwork) return valid
+  const check = (name: string, all: readonly Container[]): FieldError[] =>
+    all.flatMap(({ ports }, i) =>
+      (ports ?? []).flatMap(({ hostPort = 0, containerPort }, j) =>
+        hostPort === containerPort
+          ? valid
+          : [invalidValue(`${path}.${name}[${i}].ports[${j}].hostPort`, hostPort, 'must match `containerPort` when `hostNetwork` is true')],
+      ),
+    )
+  return [...check('containers', list), ...check('initContainers', before)]
+}

@@ -1,0 +1,86 @@
+/** Rules for probes and lifecycle hooks. */
+import { type FieldError, forbiddenField, invalidValue, required } from '../../../../machinery/field-error.ts'
+import { nonNegative, oneOf, port, portOrName, text, valid } from '../../../../machinery/field-rules.ts'
+import { httpHeaderName } from '../../../../machinery/names.ts'
+import type { Container, Probe } from '../model.ts'
+
+interface HttpGet {
+  path?: string
+  port: number | string
+  scheme?: string
+  httpHeaders?: { name: string }[]
+}
+interface Handler {
+  exec?: { command?: string[] }
+  httpGet?: HttpGet
+  tcpSocket?: { port: number | string }
+  grpc?: { port: number }
+  sleep?: { seconds: number }
+}
+
+function handler({ exec, httpGet, tcpSocket, grpc, sleep }: Handler, path: string, gracePeriod?: number): FieldError[] {
+  const errors: FieldError[] = []
+  let handlers = 0
+  /** Only the first handler is looked into; more are refused. */
+  const one = (name: string, check: () => FieldError[]): void => {
+    if (handlers++ > 0) errors.push(forbiddenField(`${path}.${name}`, 'may not specify more than 1 handler type'))
+    else errors.push(...check())
+  }
+  if (exec) one('exec', () => (exec.command?.length ? valid : [required(`${path}.exec.command`)]))
+  if (httpGet) one('httpGet', () => httpGetRules(httpGet, `${path}.httpGet`))
+  if (tcpSocket) one('tcpSocket', () => portOrName(tcpSocket.port, `${path}.tcpSocket.port`))
+  if (grpc) one('grpc', () => port(grpc.port ?? 0, `${path}.grpc.port`))
+  if (sleep) one('sleep', () => sleepRules(sleep.seconds, gracePeriod, `${path}.sleep`))
+  if (handlers === 0) errors.push(required(path, 'must specify a handler type'))
+  return errors
+}
+
+const httpGetRules = ({ path: target, port: to, scheme, httpHeaders }: HttpGet, path: string): FieldError[] => [
+  ...(target ? valid : [required(`${path}.path`)]),
+  ...portOrName(to, `${path}.port`),
+  ...oneOf(scheme, `${path}.scheme`, ['HTTP', 'HTTPS']),
+  ...(httpHeaders ?? []).flatMap(({ name }) => text(name, `${path}.httpHeaders`, httpHeaderName)),
+]
+
+const sleepRules = (seconds: number, gracePeriod: number | undefined, path: string): FieldError[] =>
+  seconds < 0 || seconds > (gracePeriod ?? 30)
+    ? [invalidValue(path, seconds, `must be non-negative and less than terminationGracePeriodSeconds (${gracePeriod ?? 30})`)]
+    : valid
+
+function probe(probe: Probe, path: string): FieldError[] {
+  return [
+    ...handler(probe, path),
+    ...nonNegative(probe.initialDelaySeconds, `${path}.initialDelaySeconds`),
+    ...nonNegative(probe.timeoutSeconds, `${path}.timeoutSeconds`),
+    ...nonNegative(probe.periodSeconds, `${path}.periodSeconds`),
+    ...nonNegative(probe.successThreshold, `${path}.successThreshold`),
+    ...nonNegative(probe.failureThreshold, `${path}.failureThreshold`),
+    ...(probe.terminationGracePeriodSeconds !== undefined && probe.terminationGracePeriodSeconds <= 0
+      ? [invalidValue(`${path}.terminationGracePeriodSeconds`, probe.terminationGracePeriodSeconds, 'must be greater than 0')]
+      : valid),
+  ]
+}
+
+const once = ({ successThreshold }: Probe, path: string): FieldError[] =>
+  successThreshold === 1 ? valid : [invalidValue(`${path}.successThreshold`, successThreshold ?? 0, 'must be 1')]
+
+/** Hooks and probes of a container that has them. */
+export function containerHandlers({ lifecycle, livenessProbe, readinessProbe, startupProbe }: Container, path: string, gracePeriod?: number): FieldError[] {
+  const errors: FieldError[] = []
+  if (lifecycle?.postStart) errors.push(...handler(lifecycle.postStart, `${path}.lifecycle.postStart`, gracePeriod))
+  if (lifecycle?.preStop) errors.push(...handler(lifecycle.preStop, `${path}.lifecycle.preStop`, gracePeriod))
+  if (livenessProbe) errors.push(...probe(livenessProbe, `${path}.livenessProbe`), ...once(livenessProbe, `${path}.livenessProbe`))
+  if (readinessProbe) {
+    errors.push(...probe(readinessProbe, `${path}.readinessProbe`))
+    if (readinessProbe.terminationGracePeriodSeconds !== undefined)
+      errors.push(
+        invalidValue(
+          `${path}.readinessProbe.terminationGracePeriodSeconds`,
+          readinessProbe.terminationGracePeriodSeconds,
+          'must not be set for readinessProbes',
+        ),
+      )
+  }
+  if (startupProbe) errors.push(...probe(startupProbe, `${path}.startupProbe`), ...once(startupProbe, `${path}.startupProbe`))
+  return errors.length === 0 ? valid : errors
+}

@@ -1,0 +1,67 @@
+/** Rules for where containers see volumes. */
+import { type FieldError, forbiddenField, invalidValue, notFoundValue, notSupported, required } from '../../../../machinery/field-error.ts'
+import { valid } from '../../../../machinery/field-rules.ts'
+import type { Container, EphemeralContainer, Volume } from '../model.ts'
+import { descendingPath, noBacksteps } from './volumes.ts'
+
+const propagations = ['Bidirectional', 'HostToContainer', 'None']
+
+/** `volumeMounts`. Upstream's paths of subPath and mountPropagation leave out the index. */
+export function volumeMounts(container: Container | EphemeralContainer, path: string, known: ReadonlyMap<string, Volume>): FieldError[] {
+  const { volumeMounts: mounts, volumeDevices: devices = [] } = container
+  if (!mounts) return valid
+  const errors: FieldError[] = []
+  const taken = new Set<string>()
+  mounts.forEach(({ name, mountPath, subPath, subPathExpr, mountPropagation }, i) => {
+    const at = `${path}[${i}]`
+    if (!name) errors.push(required(`${at}.name`))
+    if (!known.has(name)) errors.push(notFoundValue(`${at}.name`, name ?? ''))
+    if (!mountPath) errors.push(required(`${at}.mountPath`))
+    if (taken.has(mountPath)) errors.push(invalidValue(`${at}.mountPath`, mountPath, 'must be unique'))
+    taken.add(mountPath)
+    if (devices.some((device) => device.name === name)) errors.push(invalidValue(`${at}.name`, name, 'must not already exist in volumeDevices'))
+    if (devices.some((device) => device.devicePath === mountPath))
+      errors.push(invalidValue(`${at}.mountPath`, mountPath, 'must not already exist as a path in volumeDevices'))
+    if (subPath) errors.push(...descendingPath(subPath, `${path}.subPath`))
+    if (subPathExpr) {
+      if (subPath) errors.push(invalidValue(`${at}.subPathExpr`, subPathExpr, 'subPathExpr and subPath are mutually exclusive'))
+      errors.push(...descendingPath(subPathExpr, `${path}.subPathExpr`))
+    }
+    if (mountPropagation) {
+      if (!propagations.includes(mountPropagation)) errors.push(notSupported(`${path}.mountPropagation`, mountPropagation, propagations))
+      if (mountPropagation === 'Bidirectional' && !container.securityContext?.privileged)
+        errors.push(forbiddenField(`${path}.mountPropagation`, 'Bidirectional mount propagation is available only to privileged containers'))
+    }
+  })
+  return errors
+}
+
+/** `volumeDevices`: volumes seen as block devices. */
+export function volumeDevices(
+  { volumeDevices: devices, volumeMounts: mounts = [] }: Container | EphemeralContainer,
+  path: string,
+  known: ReadonlyMap<string, Volume>,
+): FieldError[] {
+  if (!devices) return valid
+  const errors: FieldError[] = []
+  const names = new Set<string>()
+  const paths = new Set<string>()
+  devices.forEach(({ name, devicePath }, i) => {
+    const at = `${path}[${i}]`
+    const volume = known.get(name)
+    if (!name) errors.push(required(`${at}.name`))
+    if (names.has(name)) errors.push(invalidValue(`${at}.name`, name, 'must be unique'))
+    if (volume && !volume.persistentVolumeClaim && !volume.ephemeral)
+      errors.push(invalidValue(`${at}.name`, name, 'can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode'))
+    if (!volume) errors.push(notFoundValue(`${at}.name`, name ?? ''))
+    if (!devicePath) errors.push(required(`${at}.devicePath`))
+    if (paths.has(devicePath)) errors.push(invalidValue(`${at}.devicePath`, devicePath, 'must be unique'))
+    if (devicePath && noBacksteps(devicePath, at).length > 0) errors.push(invalidValue(`${at}.devicePath`, devicePath, "can not contain backsteps ('..')"))
+    else paths.add(devicePath)
+    if (mounts.some((mount) => mount.name === name)) errors.push(invalidValue(`${at}.name`, name, 'must not already exist in volumeMounts'))
+    if (mounts.some((mount) => mount.mountPath === devicePath))
+      errors.push(invalidValue(`${at}.devicePath`, devicePath, 'must not already exist as a path in volumeMounts'))
+    names.add(name)
+  })
+  return errors
+}

@@ -1,0 +1,146 @@
+/** Rules for where a pod may run: tolerations, affinity, spread constraints, gates. */
+import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../../machinery/field-error.ts'
+import { oneOf, text, valid } from '../../../../machinery/field-rules.ts'
+import { validateLabelSelector } from '../../../../machinery/label-selector.ts'
+import { dnsLabel, dnsSubdomain, labelValue, qualifiedName } from '../../../../machinery/names.ts'
+import type { Affinity, PodSpec } from '../model.ts'
+
+type Toleration = NonNullable<PodSpec['tolerations']>[number]
+type SpreadConstraint = NonNullable<PodSpec['topologySpreadConstraints']>[number]
+type PodAffinityTerm = NonNullable<NonNullable<Affinity['podAffinity']>['requiredDuringSchedulingIgnoredDuringExecution']>[number]
+export type NodeSelectorTerm = NonNullable<NonNullable<Affinity['nodeAffinity']>['requiredDuringSchedulingIgnoredDuringExecution']>['nodeSelectorTerms'][number]
+type NodeRequirement = NonNullable<NodeSelectorTerm['matchExpressions']>[number]
+
+export const taintEffects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute']
+const scheduling = 'requiredDuringSchedulingIgnoredDuringExecution'
+const preferring = 'preferredDuringSchedulingIgnoredDuringExecution'
+
+/** One toleration. */
+function toleration(toleration: Toleration, path: string): FieldError[] {
+  const { key, operator, value, effect, tolerationSeconds } = toleration
+  const errors: FieldError[] = key ? [...text(key, `${path}.key`, qualifiedName)] : []
+  if (!key && operator !== 'Exists')
+    errors.push(invalidValue(`${path}.operator`, operator ?? '', 'operator must be Exists when `key` is empty, which means "match all values and all keys"'))
+  if (tolerationSeconds !== undefined && effect !== 'NoExecute')
+    errors.push(invalidValue(`${path}.effect`, effect ?? '', "effect must be 'NoExecute' when `tolerationSeconds` is set"))
+  if (!operator || operator === 'Equal') {
+    const messages = labelValue(value ?? '')
+    if (messages.length > 0) errors.push(invalidValue(`${path}.operator`, value, messages.join(';')))
+  } else if (operator === 'Exists') {
+    if (value) errors.push(invalidValue(`${path}.operator`, toleration, "value must be empty when `operator` is 'Exists'"))
+  } else errors.push(notSupported(`${path}.operator`, operator, ['Equal', 'Exists']))
+  return [...errors, ...oneOf(effect, `${path}.effect`, taintEffects)]
+}
+
+export const tolerations = (list: readonly Toleration[] | undefined, path: string): FieldError[] =>
+  list?.length ? list.flatMap((item, i) => toleration(item, `${path}[${i}]`)) : valid
+
+function nodeRequirement({ key, operator, values = [] }: NodeRequirement, path: string): FieldError[] {
+  const errors: FieldError[] = []
+  if (operator === 'In' || operator === 'NotIn') {
+    if (values.length === 0) errors.push(required(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'"))
+  } else if (operator === 'Exists' || operator === 'DoesNotExist') {
+    if (values.length > 0) errors.push(forbiddenField(`${path}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"))
+  } else if (operator === 'Gt' || operator === 'Lt') {
+    if (values.length !== 1) errors.push(required(`${path}.values`, "must be specified single value when `operator` is 'Lt' or 'Gt'"))
+  } else errors.push(invalidValue(`${path}.operator`, operator, 'not a valid selector operator'))
+  return [...errors, ...text(key, `${path}.key`, qualifiedName)]
+}
+
+function nodeField({ key, operator, values = [] }: NodeRequirement, path: string): FieldError[] {
+  const errors: FieldError[] = []
+  if (operator === 'In' || operator === 'NotIn') {
+    if (values.length !== 1) errors.push(required(`${path}.values`, "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"))
+  } else errors.push(invalidValue(`${path}.operator`, operator, 'not a valid selector operator'))
+  if (key !== 'metadata.name') return [...errors, invalidValue(`${path}.key`, key, 'not a valid field selector key')]
+  return [...errors, ...values.flatMap((value, i) => text(value, `${path}.values[${i}]`, dnsSubdomain))]
+}
+
+/** One term of a node selector: labels and fields of nodes. */
+export const nodeSelectorTerm = ({ matchExpressions = [], matchFields = [] }: NodeSelectorTerm, path: string): FieldError[] => [
+  ...matchExpressions.flatMap((item, i) => nodeRequirement(item, `${path}.matchExpressions[${i}]`)),
+  ...matchFields.flatMap((item, i) => nodeField(item, `${path}.matchFields[${i}]`)),
+]
+
+/** The terms of a node selector, of which there has to be one. */
+export const nodeSelector = ({ nodeSelectorTerms: terms }: { nodeSelectorTerms?: NodeSelectorTerm[] }, path: string): FieldError[] =>
+  terms?.length
+    ? terms.flatMap((term, i) => nodeSelectorTerm(term, `${path}.nodeSelectorTerms[${i}]`))
+    : [required(`${path}.nodeSelectorTerms`, 'must have at least one node selector term')]
+
+const weight = (value: number, path: string): FieldError[] => (value >= 1 && value <= 100 ? valid : [invalidValue(path, value, 'must be in the range 1-100')])
+
+const topologyKey = (key: string, path: string): FieldError[] => [
+  ...(key ? valid : [required(path, 'can not be empty')]),
+  ...text(key ?? '', path, qualifiedName),
+]
+
+const podAffinityTerm = ({ labelSelector, namespaceSelector, namespaces = [], topologyKey: key }: PodAffinityTerm, path: string): FieldError[] => [
+  ...validateLabelSelector(labelSelector, `${path}.labelSelector`),
+  ...validateLabelSelector(namespaceSelector, `${path}.namespaceSelector`),
+  ...namespaces.flatMap((name) => text(name, `${path}.namespace`, dnsLabel)),
+  ...topologyKey(key, `${path}.topologyKey`),
+]
+
+const podAffinity = (affinity: Affinity['podAffinity'], path: string): FieldError[] => [
+  ...(affinity?.[scheduling] ?? []).flatMap((term, i) => podAffinityTerm(term, `${path}.${scheduling}[${i}]`)),
+  ...(affinity?.[preferring] ?? []).flatMap((term, i) => [
+    ...weight(term.weight, `${path}.${preferring}[${i}].weight`),
+    ...podAffinityTerm(term.podAffinityTerm, `${path}.${preferring}[${i}].podAffinityTerm`),
+  ]),
+]
+
+/** `affinity`: to nodes, to other pods and away from them. */
+export function affinity(affinity: Affinity | undefined, path: string): FieldError[] {
+  if (!affinity) return valid
+  const { nodeAffinity, podAffinity: near, podAntiAffinity: far } = affinity
+  const at = `${path}.nodeAffinity`
+  return [
+    ...(nodeAffinity?.[scheduling] ? nodeSelector(nodeAffinity[scheduling], `${at}.${scheduling}`) : valid),
+    ...(nodeAffinity?.[preferring] ?? []).flatMap((term, i) => [
+      ...weight(term.weight, `${at}.${preferring}[${i}].weight`),
+      ...nodeSelectorTerm(term.preference, `${at}.${preferring}[${i}].preference`),
+    ]),
+    ...podAffinity(near, `${path}.podAffinity`),
+    ...podAffinity(far, `${path}.podAntiAffinity`),
+  ]
+}
+
+function spreadConstraint(constraint: SpreadConstraint, path: string): FieldError[] {
+  const { maxSkew, topologyKey: key, whenUnsatisfiable, minDomains, labelSelector, nodeAffinityPolicy, nodeTaintsPolicy } = constraint
+  return [
+    ...(maxSkew > 0 ? valid : [invalidValue(`${path}.maxSkew`, maxSkew, 'must be greater than zero')]),
+    ...(key ? text(key, `${path}.topologyKey`, qualifiedName) : [required(`${path}.topologyKey`, 'can not be empty')]),
+    ...(whenUnsatisfiable === 'DoNotSchedule' || whenUnsatisfiable === 'ScheduleAnyway'
+      ? valid
+      : [notSupported(`${path}.whenUnsatisfiable`, whenUnsatisfiable ?? '', ['DoNotSchedule', 'ScheduleAnyway'])]),
+    ...(minDomains !== undefined && minDomains <= 0 ? [invalidValue(`${path}.minDomains`, minDomains, 'must be greater than zero')] : valid),
+    ...(minDomains !== undefined && whenUnsatisfiable !== 'DoNotSchedule'
+      ? [invalidValue(`${path}.minDomains`, minDomains, `can only use minDomains if whenUnsatisfiable=DoNotSchedule, not ${whenUnsatisfiable}`)]
+      : valid),
+    ...oneOf(nodeAffinityPolicy, `${path}.nodeAffinityPolicy`, ['Honor', 'Ignore']),
+    ...oneOf(nodeTaintsPolicy, `${path}.nodeTaintsPolicy`, ['Honor', 'Ignore']),
+    ...validateLabelSelector(labelSelector, `${path}.labelSelector`),
+  ]
+}
+
+/** `topologySpreadConstraints`: each pair of key and policy at most once. */
+export const spreadConstraints = (list: readonly SpreadConstraint[] | undefined, path: string): FieldError[] =>
+  list?.length
+    ? list.flatMap((constraint, i) => {
+        const pair = `{${constraint.topologyKey}, ${constraint.whenUnsatisfiable}}`
+        const again = list.slice(i + 1).filter((other) => `{${other.topologyKey}, ${other.whenUnsatisfiable}}` === pair)
+        return [...spreadConstraint(constraint, `${path}[${i}]`), ...again.map(() => duplicate(`${path}[${i}].{topologyKey, whenUnsatisfiable}`, pair))]
+      })
+    : valid
+
+/** `schedulingGates`: names, none twice. */
+export function schedulingGates(gates: readonly { name: string }[] | undefined, path: string): FieldError[] {
+  if (!gates?.length) return valid
+  const seen = new Set<string>()
+  return gates.flatMap(({ name }, i) => {
+    const twice = seen.has(name) ? [duplicate(`${path}[${i}]`, name)] : valid
+    seen.add(name)
+    return [...text(name ?? '', `${path}[${i}]`, qualifiedName), ...twice]
+  })
+}

@@ -1,0 +1,97 @@
+/** The rules for a pod's spec, in upstream's order; templates of workloads pass here too. */
+import { type FieldError, forbiddenField, invalidValue, required } from '../../../../machinery/field-error.ts'
+import { oneOf, optionalText, text, valid } from '../../../../machinery/field-rules.ts'
+import { validateAnnotations, validateLabels } from '../../../../machinery/metadata.ts'
+import { dnsLabel, dnsSubdomain, ipAddress, qualifiedName } from '../../../../machinery/names.ts'
+import type { PodSpec, PodTemplate, Volume } from '../model.ts'
+import { containers, ephemeralContainers, hostNetworkPorts, initContainers } from './containers.ts'
+import { resourceRequirements } from './resources.ts'
+import { affinity, schedulingGates, spreadConstraints, tolerations } from './scheduling.ts'
+import { operatingSystem, podSecurity } from './security.ts'
+import { volumes } from './volumes.ts'
+
+const dnsPolicies = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None']
+const maxSeconds = 2 ** 31 - 1
+const noVolumes: ReadonlyMap<string, Volume> = new Map()
+
+/** What is wrong with a pod's spec. */
+export function podSpec(spec: PodSpec, path: string): FieldError[] {
+  const known = spec.volumes?.length ? new Map<string, Volume>() : noVolumes
+  const volumeErrors = spec.volumes?.length ? volumes(spec.volumes, `${path}.volumes`, known as Map<string, Volume>) : valid
+  const { activeDeadlineSeconds: deadline } = spec
+  return [
+    ...volumeErrors,
+    ...containers(spec, `${path}.containers`, known),
+    ...initContainers(spec, `${path}.initContainers`, known),
+    ...ephemeralContainers(spec, `${path}.ephemeralContainers`, known),
+    ...(spec.resources ? resourceRequirements(spec.resources, `${path}.resources`) : valid),
+    ...hostNetworkPorts(spec, path),
+    ...oneOf(spec.restartPolicy, `${path}.restartPolicy`, ['Always', 'OnFailure', 'Never'], 'needed'),
+    ...oneOf(spec.dnsPolicy, `${path}.dnsPolicy`, dnsPolicies, 'needed'),
+    ...(spec.nodeSelector ? validateLabels(spec.nodeSelector, `${path}.nodeSelector`) : valid),
+    ...podSecurity(spec, `${path}.securityContext`),
+    ...(spec.imagePullSecrets ?? []).flatMap(({ name }, i) => (name ? valid : [required(`${path}.imagePullSecrets[${i}].name`)])),
+    ...affinity(spec.affinity, `${path}.affinity`),
+    ...dnsConfig(spec, `${path}.dnsConfig`),
+    ...(spec.readinessGates ?? []).flatMap(({ conditionType }, i) => text(conditionType, `${path}.readinessGates[${i}].conditionType`, qualifiedName)),
+    ...schedulingGates(spec.schedulingGates, `${path}.schedulingGates`),
+    ...spreadConstraints(spec.topologySpreadConstraints, `${path}.topologySpreadConstraints`),
+    ...optionalText(spec.serviceAccountName, `${path}.serviceAccountName`, dnsSubdomain),
+    ...optionalText(spec.nodeName, `${path}.nodeName`, dnsSubdomain),
+    ...(deadline !== undefined && (deadline < 1 || deadline > maxSeconds)
+      ? [invalidValue(`${path}.activeDeadlineSeconds`, deadline, `must be between 1 and ${maxSeconds}, inclusive`)]
+      : valid),
+    ...optionalText(spec.hostname, `${path}.hostname`, dnsLabel),
+    ...optionalText(spec.subdomain, `${path}.subdomain`, dnsLabel),
+    ...tolerations(spec.tolerations, `${path}.tolerations`),
+    ...hostAliases(spec, `${path}.hostAliases`),
+    ...optionalText(spec.priorityClassName, `${path}.priorityClassName`, dnsSubdomain),
+    ...text(spec.runtimeClassName, `${path}.runtimeClassName`, dnsSubdomain),
+    ...oneOf(spec.preemptionPolicy, `${path}.preemptionPolicy`, ['Never', 'PreemptLowerPriority']),
+    ...operatingSystem(spec, path),
+  ]
+}
+
+const hostAliases = ({ hostAliases: list }: PodSpec, path: string): FieldError[] =>
+  list?.length
+    ? list.flatMap(({ ip, hostnames = [] }, i) => [
+        ...text(ip, `${path}[${i}].ip`, ipAddress),
+        ...hostnames.flatMap((hostname, j) => text(hostname, `${path}[${i}].hostnames[${j}]`, dnsSubdomain)),
+      ])
+    : valid
+
+function dnsConfig({ dnsConfig: config, dnsPolicy }: PodSpec, path: string): FieldError[] {
+  const errors: FieldError[] = []
+  if (dnsPolicy === 'None') {
+    if (!config) return [required(path, 'must provide `dnsConfig` when `dnsPolicy` is None')]
+    if (!config.nameservers?.length) return [required(`${path}.nameservers`, 'must provide at least one DNS nameserver when `dnsPolicy` is None')]
+  }
+  if (!config) return valid
+  const { nameservers = [], searches = [], options = [] } = config
+  if (nameservers.length > 3) errors.push(invalidValue(`${path}.nameservers`, nameservers, 'must not have more than 3 nameservers'))
+  nameservers.forEach((server, i) => {
+    errors.push(...text(server, `${path}.nameservers[${i}]`, ipAddress))
+  })
+  if (searches.length > 32) errors.push(invalidValue(`${path}.searches`, searches, 'must not have more than 32 search paths'))
+  if (searches.join(' ').length > 2048)
+    errors.push(invalidValue(`${path}.searches`, searches, 'must not have more than 2048 characters (including spaces) in the search list'))
+  searches.forEach((search, i) => {
+    const name = search === '.' ? undefined : search.replace(/\.$/, '')
+    errors.push(...text(name, `${path}.searches[${i}]`, (value) => dnsSubdomain(value.replaceAll('_', 'a'))))
+  })
+  options.forEach(({ name }, i) => {
+    if (!name) errors.push(required(`${path}.options[${i}]`, 'must not be empty'))
+  })
+  return errors
+}
+
+/** A pod template: its labels and annotations and its spec. */
+export function podTemplate(template: PodTemplate, path: string): FieldError[] {
+  const { metadata, spec } = template
+  return [
+    ...validateLabels(metadata?.labels, `${path}.labels`),
+    ...validateAnnotations(metadata?.annotations, `${path}.annotations`),
+    ...(spec ? podSpec(spec, `${path}.spec`) : valid),
+    ...(spec?.ephemeralContainers?.length ? [forbiddenField(`${path}.spec.ephemeralContainers`, 'ephemeral containers not allowed in pod template')] : valid),
+  ]
+}

@@ -1,0 +1,105 @@
+/** What may change on a pod that exists: images, deadlines, tolerations, gates; debugging containers through their subresource. */
+import { differingPaths, semanticallyEqual } from '../../../../machinery/equality.ts'
+import { type FieldError, forbiddenField, invalidValue } from '../../../../machinery/field-error.ts'
+import { optionalText, valid } from '../../../../machinery/field-rules.ts'
+import { dnsSubdomain } from '../../../../machinery/names.ts'
+import type { Container, Pod, PodSpec } from '../model.ts'
+
+const updatable =
+  'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)'
+
+/** What an update of a pod may not change. */
+export function podUpdate({ spec }: Pod, { spec: old }: Pod): FieldError[] {
+  if (!spec || !old || semanticallyEqual(spec, old)) return valid
+  for (const field of ['containers', 'initContainers'] as const) {
+    if ((spec[field]?.length ?? 0) !== (old[field]?.length ?? 0)) return [forbiddenField(`spec.${field}`, 'pod updates may not add or remove containers')]
+  }
+  const deadline = deadlines(spec.activeDeadlineSeconds, old.activeDeadlineSeconds)
+  if (deadline.length > 0 && spec.activeDeadlineSeconds !== undefined) return deadline
+  const errors = [...deadline, ...onlyAddedTolerations(spec.tolerations, old.tolerations), ...onlyRemovedGates(spec.schedulingGates, old.schedulingGates)]
+  const rest: PodSpec = {
+    ...spec,
+    containers: withImagesOf(spec.containers, old.containers) ?? [],
+    initContainers: withImagesOf(spec.initContainers, old.initContainers),
+    activeDeadlineSeconds: old.activeDeadlineSeconds,
+    tolerations: old.tolerations,
+    schedulingGates: old.schedulingGates,
+  }
+  if ((old.terminationGracePeriodSeconds ?? 0) < 0 && spec.terminationGracePeriodSeconds === 1)
+    rest.terminationGracePeriodSeconds = old.terminationGracePeriodSeconds
+  if (old.schedulingGates?.length) {
+    errors.push(...onlyAddedSelectors(spec.nodeSelector, old.nodeSelector))
+    rest.nodeSelector = old.nodeSelector
+    errors.push(...narrowedAffinity(rest, old))
+  }
+  if (!semanticallyEqual(rest, old)) errors.push(forbiddenField('spec', `${updatable}\nchanged: ${differingPaths(rest, old, 'spec').join(', ')}\n`))
+  return errors
+}
+
+const withImagesOf = (containers: readonly Container[] | undefined, old: readonly Container[] | undefined): Container[] | undefined =>
+  containers?.map((container, i) => ({ ...container, image: old?.[i]?.image }))
+
+function deadlines(deadline: number | undefined, old: number | undefined): FieldError[] {
+  const at = 'spec.activeDeadlineSeconds'
+  if (deadline === undefined) return old === undefined ? valid : [invalidValue(at, 'null', 'must not update from a positive integer to nil value')]
+  if (deadline < 0 || deadline > 2 ** 31 - 1) return [invalidValue(at, deadline, 'must be between 0 and 2147483647, inclusive')]
+  return old !== undefined && old < deadline ? [invalidValue(at, deadline, 'must be less than or equal to previous value')] : valid
+}
+
+function onlyAddedTolerations(list: PodSpec['tolerations'] = [], old: PodSpec['tolerations'] = []): FieldError[] {
+  const same = (a: (typeof old)[number], b: (typeof old)[number]): boolean => semanticallyEqual({ ...a, tolerationSeconds: 0 }, { ...b, tolerationSeconds: 0 })
+  return old.every((toleration) => list.some((other) => same(toleration, other)))
+    ? valid
+    : [forbiddenField('spec.tolerations', 'existing toleration can not be modified except its tolerationSeconds')]
+}
+
+function onlyRemovedGates(gates: PodSpec['schedulingGates'] = [], old: PodSpec['schedulingGates'] = []): FieldError[] {
+  const known = new Set(old.map(({ name }) => name))
+  return gates.flatMap(({ name }, i) =>
+    known.has(name) ? valid : [forbiddenField(`spec.schedulingGates[${i}].name`, `only deletion is allowed, but found new scheduling gate '${name}'`)],
+  )
+}
+
+function onlyAddedSelectors(selector: Record<string, string> = {}, old: Record<string, string> = {}): FieldError[] {
+  return Object.entries(old).every(([key, value]) => selector[key] === value)
+    ? valid
+    : [invalidValue('spec.nodeSelector', selector, 'only additions to spec.nodeSelector are allowed (no mutations or deletions)')]
+}
+
+/** Of a gated pod the required node affinity may only become narrower; the rest of its node affinity is free. */
+function narrowedAffinity(spec: PodSpec, old: PodSpec): FieldError[] {
+  const field = 'requiredDuringSchedulingIgnoredDuringExecution'
+  const terms = spec.affinity?.nodeAffinity?.[field]?.nodeSelectorTerms
+  const before = old.affinity?.nodeAffinity?.[field]?.nodeSelectorTerms
+  const at = `spec.affinity.nodeAffinity.${field}.nodeSelectorTerms`
+  const affinity = { ...spec.affinity, nodeAffinity: old.affinity?.nodeAffinity }
+  spec.affinity = old.affinity || spec.affinity?.podAffinity || spec.affinity?.podAntiAffinity ? affinity : undefined
+  if (!before) return valid
+  if (terms?.length !== before.length) return [invalidValue(at, terms ?? null, 'no additions/deletions to non-empty NodeSelectorTerms list are allowed')]
+  const narrower = terms.every((term, i) =>
+    (['matchExpressions', 'matchFields'] as const).every((part) =>
+      (before[i]?.[part] ?? []).every((expression, j) => semanticallyEqual(expression, term[part]?.[j])),
+    ),
+  )
+  return narrower ? valid : [invalidValue(at, terms, 'only additions are allowed (no mutations or deletions)')]
+}
+
+/** What a write through `/status` may not say. */
+export function podStatusUpdate({ status }: Pod, { status: old }: Pod): FieldError[] {
+  return [
+    ...optionalText(status?.nominatedNodeName, 'status.nominatedNodeName', dnsSubdomain),
+    ...(status?.qosClass !== old?.qosClass && old?.qosClass ? [invalidValue('status.qosClass', status?.qosClass ?? '', 'field is immutable')] : valid),
+  ]
+}
+
+/** What a write through `/ephemeralcontainers` may not do: containers may come, but neither change nor go. */
+export function ephemeralContainersUpdate({ spec }: Pod, { spec: old }: Pod): FieldError[] {
+  const containers = new Map((spec?.ephemeralContainers ?? []).map((container) => [container.name, container]))
+  return (old?.ephemeralContainers ?? []).flatMap((container) => {
+    const now = containers.get(container.name)
+    if (!now) return [forbiddenField('spec.ephemeralContainers', `existing ephemeral containers ${JSON.stringify(container.name)} may not be removed\n`)]
+    return semanticallyEqual(now, container)
+      ? valid
+      : [forbiddenField('spec.ephemeralContainers', `existing ephemeral containers ${JSON.stringify(container.name)} may not be changed\n`)]
+  })
+}

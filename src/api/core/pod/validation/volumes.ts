@@ -1,0 +1,211 @@
+/** Rules for a pod's volumes, by type. */
+import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required, tooLong } from '../../../../machinery/field-error.ts'
+import { oneOf, requiredRule, requiredText, text, valid } from '../../../../machinery/field-rules.ts'
+import { dnsLabel, dnsSubdomain } from '../../../../machinery/names.ts'
+import { signOf } from '../../../../machinery/quantity.ts'
+import { claimSpec } from '../../claim-rules.ts'
+import type { Volume } from '../model.ts'
+import { fieldRef, resourceFieldRef } from './environment.ts'
+
+interface KeyToPath {
+  key: string
+  path: string
+  mode?: number
+}
+type DownwardFile = NonNullable<NonNullable<Volume['downwardAPI']>['items']>[number]
+
+const hostPathTypes = ['', 'BlockDevice', 'CharDevice', 'Directory', 'DirectoryOrCreate', 'File', 'FileOrCreate', 'Socket']
+
+/** A path without `..` in it. */
+export const noBacksteps = (value: string, path: string): FieldError[] =>
+  value.split('/').includes('..') ? [invalidValue(path, value, "must not contain '..'")] : valid
+
+/** A relative path that stays below where it starts. */
+export const descendingPath = (value: string, path: string): FieldError[] =>
+  value.startsWith('/') ? [invalidValue(path, value, 'must be a relative path'), ...noBacksteps(value, path)] : noBacksteps(value, path)
+
+const projectedPath = (value: string, path: string): FieldError[] => [
+  ...descendingPath(value, path),
+  ...(value.startsWith('..') && !value.startsWith('../') ? [invalidValue(path, value, "must not start with '..'")] : valid),
+]
+
+const fileMode = (mode: number | undefined, path: string): FieldError[] =>
+  mode !== undefined && (mode < 0 || mode > 0o777) ? [invalidValue(path, mode, 'must be a number between 0 and 0777 (octal), both inclusive')] : valid
+
+const keyToPath = ({ key, path: target, mode }: KeyToPath, path: string): FieldError[] => [
+  ...requiredText(key, `${path}.key`),
+  ...(target ? projectedPath(target, `${path}.path`) : [required(`${path}.path`)]),
+  ...fileMode(mode, `${path}.mode`),
+]
+
+const items = (list: readonly KeyToPath[] | undefined, path: string): FieldError[] => (list ?? []).flatMap((item, i) => keyToPath(item, `${path}.items[${i}]`))
+
+/** Files of the downward API: upstream's paths leave out the item's index. */
+function downwardFile(file: DownwardFile, path: string): FieldError[] {
+  const errors: FieldError[] = []
+  if (!file.path) errors.push(required(`${path}.path`))
+  errors.push(...projectedPath(file.path ?? '', `${path}.path`))
+  if (file.fieldRef) {
+    errors.push(...fieldRef(file.fieldRef, `${path}.fieldRef`, 'volume'))
+    if (file.resourceFieldRef) errors.push(invalidValue(path, 'resource', 'fieldRef and resourceFieldRef can not be specified simultaneously'))
+  } else if (file.resourceFieldRef) errors.push(...resourceFieldRef(file.resourceFieldRef, `${path}.resourceFieldRef`, 'volume'))
+  else errors.push(required(path, 'one of fieldRef and resourceFieldRef is required'))
+  return [...errors, ...fileMode(file.mode, `${path}.mode`)]
+}
+
+function projectedVolume({ defaultMode, sources }: NonNullable<Volume['projected']>, path: string): FieldError[] {
+  const errors = [...fileMode(defaultMode, `${path}.defaultMode`)]
+  const taken = new Set<string>()
+  const claim = (target: string, shown: string): void => {
+    if (taken.has(target)) errors.push(invalidValue(path, shown, 'conflicting duplicate paths'))
+    taken.add(target)
+  }
+  sources?.forEach(({ secret, configMap, downwardAPI, serviceAccountToken, clusterTrustBundle, podCertificate }, i) => {
+    const at = `${path}.sources[${i}]`
+    if (secret) {
+      errors.push(...requiredText(secret.name, `${at}.secret.name`), ...items(secret.items, `${at}.secret`))
+      for (const item of secret.items ?? []) if (item.path) claim(item.path, secret.name ?? '')
+    }
+    if (configMap) {
+      errors.push(...requiredText(configMap.name, `${at}.configMap.name`), ...items(configMap.items, `${at}.configMap`))
+      for (const item of configMap.items ?? []) if (item.path) claim(item.path, configMap.name ?? '')
+    }
+    if (downwardAPI) {
+      for (const file of downwardAPI.items ?? []) {
+        errors.push(...downwardFile(file, `${at}.downwardAPI`))
+        if (file.path) claim(file.path, file.path)
+      }
+    }
+    if (serviceAccountToken) {
+      const seconds = serviceAccountToken.expirationSeconds
+      if (seconds !== undefined && seconds < 600)
+        errors.push(invalidValue(`${at}.serviceAccountToken.expirationSeconds`, seconds, 'may not specify a duration less than 10 minutes'))
+      if (seconds !== undefined && seconds > 2 ** 32)
+        errors.push(invalidValue(`${at}.serviceAccountToken.expirationSeconds`, seconds, 'may not specify a duration larger than 2^32 seconds'))
+      if (!serviceAccountToken.path) errors.push(required(`${path}.path`))
+      else errors.push(...projectedPath(serviceAccountToken.path, `${path}.path`))
+      if (serviceAccountToken.path) claim(serviceAccountToken.path, serviceAccountToken.path)
+    }
+    if ([secret, configMap, downwardAPI, serviceAccountToken, clusterTrustBundle, podCertificate].filter(Boolean).length > 1)
+      errors.push(forbiddenField(at, 'may not specify more than 1 volume type per source'))
+  })
+  return errors
+}
+
+/** A path on a node. */
+export const hostPath = ({ path: target, type }: { path: string; type?: string }, path: string): FieldError[] =>
+  target
+    ? [
+        ...noBacksteps(target, `${path}.path`),
+        ...(type === undefined || hostPathTypes.includes(type) ? valid : [notSupported(`${path}.type`, type, hostPathTypes)]),
+      ]
+    : [required(`${path}.path`)]
+
+/** An export of an NFS server. */
+export const nfs = ({ server, path: target }: { server: string; path: string }, path: string): FieldError[] => [
+  ...requiredText(server, `${path}.server`),
+  ...(target ? (target.startsWith('/') ? valid : [invalidValue(`${path}.path`, target, 'must be an absolute path')]) : [required(`${path}.path`)]),
+]
+
+/** The name of a CSI driver. */
+export const csiDriver = (driver: string | undefined, path: string): FieldError[] => [
+  ...(driver ? (driver.length > 63 ? [tooLong(path, 63)] : valid) : [required(path)]),
+  ...text((driver ?? '').toLowerCase(), path, dnsSubdomain),
+]
+
+export const iscsi = ({ targetPortal, iqn, lun }: { targetPortal: string; iqn: string; lun: number }, path: string): FieldError[] => [
+  ...requiredText(targetPortal, `${path}.targetPortal`),
+  ...(iqn
+    ? /^(iqn|eui|naa)/.test(iqn)
+      ? valid
+      : [invalidValue(`${path}.iqn`, iqn, 'must be valid format starting with iqn, eui, or naa')]
+    : [required(`${path}.iqn`)]),
+  ...(lun < 0 || lun > 255 ? [invalidValue(`${path}.lun`, lun, 'must be between 0 and 255, inclusive')] : valid),
+]
+
+export function fc({ targetWWNs = [], wwids = [], lun }: { targetWWNs?: string[]; wwids?: string[]; lun?: number }, path: string): FieldError[] {
+  if (targetWWNs.length === 0 && wwids.length === 0) return [required(`${path}.targetWWNs`, 'must specify either targetWWNs or wwids, but not both')]
+  if (targetWWNs.length > 0 && wwids.length > 0)
+    return [invalidValue(`${path}.targetWWNs`, targetWWNs, 'targetWWNs and wwids can not be specified simultaneously')]
+  if (targetWWNs.length === 0) return valid
+  if (lun === undefined) return [required(`${path}.lun`, 'lun is required if targetWWNs is specified')]
+  return lun < 0 || lun > 255 ? [invalidValue(`${path}.lun`, lun, 'must be between 0 and 255, inclusive')] : valid
+}
+
+type Source = { [Type in keyof Volume]?: (source: NonNullable<Volume[Type]>, path: string) => FieldError[] }
+
+/** In the order in which upstream looks at types: the first one counts, further ones are too many. */
+const sources: Source = {
+  emptyDir: ({ sizeLimit }, path) =>
+    sizeLimit !== undefined && signOf(sizeLimit) < 0 ? [forbiddenField(`${path}.sizeLimit`, 'SizeLimit field must be a valid resource quantity')] : valid,
+  hostPath,
+  gitRepo: ({ repository }, path) => requiredText(repository, `${path}.repository`),
+  gcePersistentDisk: ({ pdName }, path) => requiredText(pdName, `${path}.pdName`),
+  awsElasticBlockStore: ({ volumeID }, path) => requiredText(volumeID, `${path}.volumeID`),
+  secret: (secret, path) => [
+    ...requiredText(secret.secretName, `${path}.secretName`),
+    ...fileMode(secret.defaultMode, `${path}.defaultMode`),
+    ...items(secret.items, path),
+  ],
+  nfs,
+  iscsi,
+  glusterfs: ({ endpoints, path: target }, path) => [...requiredText(endpoints, `${path}.endpoints`), ...requiredText(target, `${path}.path`)],
+  flocker: () => valid,
+  persistentVolumeClaim: ({ claimName }, path) => requiredText(claimName, `${path}.claimName`),
+  rbd: () => valid,
+  cinder: () => valid,
+  cephfs: () => valid,
+  quobyte: () => valid,
+  downwardAPI: ({ defaultMode, items: files }, path) => [
+    ...fileMode(defaultMode, `${path}.defaultMode`),
+    ...(files ?? []).flatMap((file) => downwardFile(file, path)),
+  ],
+  fc,
+  flexVolume: ({ driver }, path) => requiredText(driver, `${path}.driver`),
+  configMap: (map, path) => [...requiredText(map.name, `${path}.name`), ...fileMode(map.defaultMode, `${path}.defaultMode`), ...items(map.items, path)],
+  azureFile: () => valid,
+  vsphereVolume: () => valid,
+  photonPersistentDisk: () => valid,
+  portworxVolume: () => valid,
+  azureDisk: () => valid,
+  storageos: () => valid,
+  projected: projectedVolume,
+  scaleIO: () => valid,
+  csi: ({ driver }, path) => csiDriver(driver, `${path}.driver`),
+  ephemeral: ({ volumeClaimTemplate: template }, path) => {
+    const at = `${path}.volumeClaimTemplate`
+    if (!template) return [required(at)]
+    const given = Object.keys(template.metadata ?? {}).filter((key) => !['labels', 'annotations', 'creationTimestamp'].includes(key))
+    return [...given.map((key) => forbiddenField(`${at}.metadata.${key}`, 'cannot be set')), ...claimSpec(template.spec, `${at}.spec`)]
+  },
+  image: ({ pullPolicy }, path) => oneOf(pullPolicy, `${path}.pullPolicy`, ['Always', 'IfNotPresent', 'Never']),
+}
+const types = Object.keys(sources) as (keyof Volume)[]
+
+function volumeSource(volume: Volume, path: string): FieldError[] {
+  let errors: FieldError[] = valid
+  let first = true
+  for (const type of types) {
+    const source = volume[type]
+    if (source === undefined || source === null) continue
+    const at = `${path}.${type}`
+    const check = sources[type] as (source: unknown, path: string) => FieldError[]
+    const found = first ? check(source, at) : [forbiddenField(at, 'may not specify more than 1 volume type')]
+    if (found.length > 0) errors = [...errors, ...found]
+    first = false
+  }
+  return first ? [required(path, 'must specify a volume type')] : errors
+}
+
+/** All volumes of a pod. Those without fault are put into `known`, where mounts look for them. */
+export function volumes(list: readonly Volume[] | undefined, path: string, known: Map<string, Volume>): FieldError[] {
+  let errors: FieldError[] = valid
+  list?.forEach((volume, i) => {
+    const found = volumeSource(volume, `${path}[${i}]`)
+    const named = requiredRule(volume.name, `${path}[${i}].name`, dnsLabel)
+    const twice = known.has(volume.name) ? [duplicate(`${path}[${i}].name`, volume.name)] : valid
+    if (found.length + named.length + twice.length === 0) known.set(volume.name, volume)
+    else errors = [...errors, ...found, ...named, ...twice]
+  })
+  return errors
+}

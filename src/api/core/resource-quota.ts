@@ -1,0 +1,112 @@
+/** ResourceQuotas: how much a namespace may use altogether. */
+import type { V1ResourceQuota } from '@kubernetes/client-node'
+import { semanticallyEqual } from '../../machinery/equality.ts'
+import { type FieldError, invalidValue, required } from '../../machinery/field-error.ts'
+import { valid } from '../../machinery/field-rules.ts'
+import type { Model } from '../../machinery/object.ts'
+import { age, column, name, resource } from '../resource.ts'
+import { resourceAmount, resourceName } from './pod/validation/resources.ts'
+import { isQuotaResource, resourceListDefaults } from './resource-list.ts'
+
+type ResourceQuota = Model<V1ResourceQuota>
+type QuotaSpec = NonNullable<ResourceQuota['spec']>
+
+const scopes = new Set(['Terminating', 'NotTerminating', 'BestEffort', 'NotBestEffort', 'PriorityClass', 'CrossNamespacePodAffinity', 'VolumeAttributesClass'])
+const podCompute = new Set(['pods', 'cpu', 'memory', 'requests.cpu', 'requests.memory', 'limits.cpu', 'limits.memory'])
+const existing = new Set(['Terminating', 'NotTerminating', 'BestEffort', 'NotBestEffort', 'CrossNamespacePodAffinity'])
+
+/** Whether a scope says anything about a resource. */
+function applies(scope: string, resource: string): boolean {
+  if (scope === 'BestEffort') return resource === 'pods'
+  if (scope === 'VolumeAttributesClass') return ['persistentvolumeclaims', 'requests.storage'].includes(resource)
+  return podCompute.has(resource) || resource === 'ephemeral-storage' || resource === 'requests.ephemeral-storage' || resource === 'limits.ephemeral-storage'
+}
+
+function scopeList(given: readonly string[] | undefined, resources: readonly string[], path: string): FieldError[] {
+  if (!given?.length) return valid
+  const errors: FieldError[] = []
+  for (const scope of given) {
+    if (!scopes.has(scope)) errors.push(invalidValue(path, given, 'unsupported scope'))
+    else if (resources.some((resource) => !applies(scope, resource))) errors.push(invalidValue(path, given, 'unsupported scope applied to resource'))
+  }
+  for (const pair of [['BestEffort', 'NotBestEffort'], ['Terminating', 'NotTerminating']]) if (pair.every((scope) => given.includes(scope))) errors.push(invalidValue(path, given, 'conflicting scopes'))
+  return errors
+}
+
+function scopeSelector(selector: QuotaSpec['scopeSelector'], resources: readonly string[]): FieldError[] {
+  if (!selector) return valid
+  const path = 'spec.scopeSelector.matchExpressions'
+  return (selector.matchExpressions ?? []).flatMap(({ scopeName, operator, values = [] }) => {
+    const errors: FieldError[] = []
+    if (!scopes.has(scopeName)) errors.push(invalidValue(`${path}.scopeName`, scopeName, 'unsupported scope'))
+    else if (resources.some((resource) => !applies(scopeName, resource))) errors.push(invalidValue(`${path}.scopeName`, scopeName, 'unsupported scope applied to resource'))
+    if (existing.has(scopeName) && operator !== 'Exists') {
+      errors.push(invalidValue(`${path}.operator`, operator, "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity"))
+      return errors
+    }
+    if (operator === 'In' || operator === 'NotIn') {
+      if (values.length === 0) errors.push(required(`${path}.values`, "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector"))
+    } else if (operator === 'Exists' || operator === 'DoesNotExist') {
+      if (values.length > 0) errors.push(invalidValue(`${path}.values`, values, "must be no value when `operator` is 'Exists' or 'DoesNotExist' for scope selector"))
+    } else errors.push(invalidValue(`${path}.operator`, operator, 'not a valid selector operator'))
+    return errors
+  })
+}
+
+function hardName(resource: string, path: string): FieldError[] {
+  const errors = resourceName(resource, path)
+  return resource.includes('/') || isQuotaResource(resource) ? errors : [...errors, invalidValue(path, resource, 'must be a standard resource for quota')]
+}
+
+const amounts = (list: Record<string, string> | undefined, path: string): FieldError[] =>
+  Object.entries(list ?? {}).flatMap(([resource, amount]) => [...hardName(resource, `${path}[${resource}]`), ...resourceAmount(resource, amount, `${path}[${resource}]`)])
+
+function rules({ spec = {} }: ResourceQuota): FieldError[] {
+  const resources = Object.keys(spec.hard ?? {})
+  return [...amounts(spec.hard, 'spec.hard'), ...scopeList(spec.scopes, resources, 'spec.scopes'), ...scopeSelector(spec.scopeSelector, resources)]
+}
+
+/** `pods: 0/5, requests.cpu: 0/2`: requests or limits, sorted. */
+function used({ status }: ResourceQuota, limits: boolean): string {
+  return Object.keys(status?.hard ?? {})
+    .filter((resource) => resource.startsWith('limits') === limits)
+    .sort()
+    .map((resource) => `${resource}: ${status?.used?.[resource] ?? '0'}/${status?.hard?.[resource]}`)
+    .join(', ')
+}
+
+export const resourceQuotas = resource<ResourceQuota>({
+  group: '',
+  version: 'v1',
+  kind: 'ResourceQuota',
+  plural: 'resourcequotas',
+  shortNames: ['quota'],
+  scope: 'Namespaced',
+  subresources: { status: true },
+  defaults: [
+    (quota) => {
+      const spec = (quota.spec ??= {})
+      const status = (quota.status ??= {})
+      resourceListDefaults(spec.hard)
+      resourceListDefaults(status.hard)
+      resourceListDefaults(status.used)
+    },
+  ],
+  prepare: {
+    create: (quota) => {
+      quota.status = {}
+    },
+  },
+  validate: {
+    object: rules,
+    update: ({ spec }, { spec: old }) => (semanticallyEqual([...(spec?.scopes ?? [])].sort(), [...(old?.scopes ?? [])].sort()) ? valid : [invalidValue('spec.scopes', spec?.scopes ?? null, 'field is immutable')]),
+    status: ({ status }) => [...amounts(status?.hard, 'status.hard'), ...amounts(status?.used, 'status.used')],
+  },
+  columns: [
+    name,
+    column('Request', (quota) => used(quota, false), { description: 'What is used of what may be requested.' }),
+    column('Limit', (quota) => used(quota, true), { description: 'What is used of what limits may add up to.' }),
+    age,
+  ],
+  deletion: { returnsObject: true },
+})

@@ -1,0 +1,94 @@
+/** Secrets: confidential data, of types that say which keys have to be there. */
+import type { V1Secret } from '@kubernetes/client-node'
+import { type FieldError, forbiddenField, invalidValue, required, tooLong } from '../../machinery/field-error.ts'
+import { immutable, text, valid } from '../../machinery/field-rules.ts'
+import { configMapKey } from '../../machinery/names.ts'
+import type { Model } from '../../machinery/object.ts'
+import { age, column, name, resource } from '../resource.ts'
+import { base64Length, frozen, maxDataBytes } from './data-rules.ts'
+
+type Secret = Model<V1Secret>
+
+/** `stringData` goes into `data`, wins over it, and is never read back. */
+function mergeStrings(secret: Secret): void {
+  if (!secret.stringData) return
+  const data = (secret.data ??= {})
+  for (const key in secret.stringData) data[key] = Buffer.from(secret.stringData[key] as string).toString('base64')
+  delete secret.stringData
+}
+
+const accountAnnotation = 'kubernetes.io/service-account.name'
+
+/** What a secret of a type has to hold. */
+function typeRules({ type, data = {}, metadata }: Secret): FieldError[] {
+  const needs = (...keys: string[]): FieldError[] => keys.filter((key) => data[key] === undefined).map((key) => required(`data[${key}]`))
+  switch (type) {
+    case 'kubernetes.io/service-account-token':
+      return metadata.annotations?.[accountAnnotation] ? valid : [required(`metadata.annotations[${accountAnnotation}]`)]
+    case 'kubernetes.io/basic-auth':
+      return data.username === undefined && data.password === undefined ? needs('username', 'password') : valid
+    case 'kubernetes.io/ssh-auth':
+      return data['ssh-privatekey'] ? valid : [required('data[ssh-privatekey]')]
+    case 'kubernetes.io/tls':
+      return needs('tls.crt', 'tls.key')
+    case 'kubernetes.io/dockercfg':
+      return jsonObject(data, '.dockercfg')
+    case 'kubernetes.io/dockerconfigjson':
+      return jsonObject(data, '.dockerconfigjson')
+    default:
+      return valid
+  }
+}
+
+/** A key whose value has to be a JSON object. The value is not repeated in the message. */
+function jsonObject(data: Record<string, string>, key: string): FieldError[] {
+  const value = data[key]
+  if (value === undefined) return [required(`data[${key}]`)]
+  try {
+    const parsed: unknown = JSON.parse(Buffer.from(value, 'base64').toString())
+    if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return valid
+    return [invalidValue(`data[${key}]`, '<secret contents redacted>', 'must be a JSON object')]
+  } catch (error) {
+    return [invalidValue(`data[${key}]`, '<secret contents redacted>', error instanceof Error ? error.message : String(error))]
+  }
+}
+
+function rules(secret: Secret): FieldError[] {
+  const { data = {} } = secret
+  const errors: FieldError[] = []
+  let size = 0
+  for (const key in data) {
+    errors.push(...text(key, `data[${key}]`, configMapKey))
+    size += base64Length(data[key] as string)
+  }
+  if (size > maxDataBytes) errors.push(tooLong('data', maxDataBytes))
+  return [...errors, ...typeRules(secret)]
+}
+
+export const secrets = resource<Secret>({
+  group: '',
+  version: 'v1',
+  kind: 'Secret',
+  plural: 'secrets',
+  scope: 'Namespaced',
+  defaults: [
+    (secret) => {
+      secret.type ||= 'Opaque'
+      mergeStrings(secret)
+    },
+  ],
+  validate: {
+    object: rules,
+    update: (secret, old) => [
+      ...immutable(secret.type, old.type, 'type'),
+      ...(old.immutable ? [...(secret.immutable ? valid : [forbiddenField('immutable', 'field is immutable when `immutable` is set')]), ...frozen(secret, old, ['data'])] : valid),
+    ],
+  },
+  selectableFields: { type: ({ type }) => type },
+  columns: [
+    name,
+    column('Type', ({ type }) => type ?? '', { description: 'What kind of data it holds.' }),
+    column('Data', ({ data = {} }) => Object.keys(data).length, { description: 'How many keys it holds.' }),
+    age,
+  ],
+})

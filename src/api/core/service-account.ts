@@ -1,0 +1,24 @@
+/** ServiceAccounts: identities of what runs in pods. */
+import type { V1ServiceAccount } from '@kubernetes/client-node'
+import type { Model } from '../../machinery/object.ts'
+import { age, column, name, resource } from '../resource.ts'
+
+type ServiceAccount = Model<V1ServiceAccount>
+
+/** References to secrets keep the name only. */
+function cleanReferences(account: ServiceAccount): void {
+  account.secrets = account.secrets?.map(({ name }) => ({ name }))
+}
+
+export const serviceAccounts = resource<ServiceAccount>({
+  group: '',
+  version: 'v1',
+  kind: 'ServiceAccount',
+  plural: 'serviceaccounts',
+  shortNames: ['sa'],
+  scope: 'Namespaced',
+  subresources: { special: [{ name: 'token', kind: 'TokenRequest', group: 'authentication.k8s.io', version: 'v1', verbs: ['create'] }] },
+  prepare: { create: cleanReferences, update: cleanReferences },
+  columns: [name, column('Secrets', ({ secrets }) => secrets?.length ?? 0, { description: 'How many secrets it refers to.' }), age],
+  deletion: { returnsObject: true },
+})

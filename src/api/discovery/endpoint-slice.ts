@@ -1,0 +1,97 @@
+/** EndpointSlices: the addresses behind a Service, a part at a time. */
+
+import { isIPv4, isIPv6 } from 'node:net'
+import type { DiscoveryV1EndpointPort, V1Endpoint, V1EndpointSlice } from '@kubernetes/client-node'
+import { semanticallyEqual } from '../../machinery/equality.ts'
+import { duplicate, type FieldError, invalidValue, notSupported, required, tooMany } from '../../machinery/field-error.ts'
+import { dnsLabel, dnsSubdomain, qualifiedName } from '../../machinery/names.ts'
+import type { Model, Wire } from '../../machinery/object.ts'
+import { follows, immutable, oneOf } from '../field-rules.ts'
+import { nullLists } from '../null-lists.ts'
+import { firstFew } from '../printing/first-few.ts'
+import { age, column, name, resource } from '../resource.ts'
+
+type EndpointSlice = Model<V1EndpointSlice>
+
+export const endpointSlices = resource<EndpointSlice>({
+  group: 'discovery.k8s.io',
+  version: 'v1',
+  kind: 'EndpointSlice',
+  plural: 'endpointslices',
+  scope: 'Namespaced',
+  generation: (slice, old) =>
+    !semanticallyEqual(slice.endpoints, old.endpoints) ||
+    !semanticallyEqual(slice.ports, old.ports) ||
+    !semanticallyEqual(slice.metadata.labels, old.metadata.labels) ||
+    slice.addressType !== old.addressType,
+  defaults: [sliceDefaults, nullLists('endpoints', 'ports')],
+  validate: { object: sliceRules, update: ({ addressType }, old) => immutable('addressType', addressType, old.addressType) },
+  warnings: ({ addressType }, old) => (!old && addressType === 'FQDN' ? ['spec.addressType: FQDN endpoints are deprecated'] : []),
+  columns: [
+    name,
+    column('AddressType', ({ addressType }) => addressType),
+    column('Ports', ({ ports }) => (ports?.length ? firstFew(ports.map(portText)) : '<unset>')),
+    column('Endpoints', ({ endpoints }) => firstFew((endpoints ?? []).flatMap(({ addresses }) => addresses ?? [])) || '<unset>'),
+    age,
+  ],
+})
+
+const portText = ({ name: portName, port }: Wire<DiscoveryV1EndpointPort>): string => (port === undefined ? portName || '<unset>' : `${port}`)
+
+function sliceDefaults({ endpoints, ports }: EndpointSlice): void {
+  for (const endpoint of endpoints ?? []) endpoint.conditions ??= {}
+  for (const port of ports ?? []) {
+    port.name ??= ''
+    port.protocol ??= 'TCP'
+  }
+}
+
+const addressTypes = ['FQDN', 'IPv4', 'IPv6']
+
+function sliceRules({ addressType, endpoints, ports }: EndpointSlice): FieldError[] {
+  const errors: FieldError[] = []
+  if (!addressType) return [required('addressType')]
+  if (!addressTypes.includes(addressType)) return [notSupported('addressType', addressType, addressTypes)]
+  if (endpoints && endpoints.length > 1000) return [tooMany('endpoints', endpoints.length, 1000)]
+  endpoints?.forEach((endpoint, at) => {
+    errors.push(...endpointRules(endpoint, addressType, `endpoints[${at}]`))
+  })
+  if (ports && ports.length > 20000) return [...errors, tooMany('ports', ports.length, 20000)]
+  const names = new Set<string>()
+  ports?.forEach(({ name: portName = '', protocol, appProtocol }, at) => {
+    if (names.has(portName)) errors.push(duplicate(`ports[${at}].name`, portName))
+    else if (portName) errors.push(...follows(`ports[${at}].name`, portName, dnsLabel))
+    names.add(portName)
+    errors.push(...oneOf(`ports[${at}].protocol`, protocol, ['SCTP', 'TCP', 'UDP']))
+    if (appProtocol !== undefined) errors.push(...follows(`ports[${at}].appProtocol`, appProtocol, qualifiedName))
+  })
+  return errors
+}
+
+function endpointRules({ addresses = [], nodeName, hostname }: Wire<V1Endpoint>, addressType: string, path: string): FieldError[] {
+  const errors: FieldError[] = []
+  if (addresses.length === 0) errors.push(required(`${path}.addresses`, 'must contain at least 1 address'))
+  if (addresses.length > 100) errors.push(tooMany(`${path}.addresses`, addresses.length, 100))
+  addresses.forEach((address, at) => {
+    for (const message of addressRule(address, addressType)) errors.push(invalidValue(`${path}.addresses[${at}]`, address, message))
+  })
+  if (nodeName !== undefined) errors.push(...follows(`${path}.nodeName`, nodeName, dnsSubdomain))
+  if (hostname !== undefined) errors.push(...follows(`${path}.hostname`, hostname, dnsLabel))
+  return errors
+}
+
+function addressRule(address: string, type: string): string[] {
+  if (type === 'FQDN') return dnsSubdomain(address)
+  if (type === 'IPv4' ? !isIPv4(address) : !isIPv6(address)) return [`must be an ${type} address`]
+  return endpointAddress(address)
+}
+
+/** Addresses that no endpoint can have. */
+export function endpointAddress(address: string): string[] {
+  const text = address.toLowerCase()
+  if (text === '0.0.0.0' || text === '::') return [`may not be unspecified (${text})`]
+  if (text.startsWith('127.') || text === '::1') return ['may not be in the loopback range (127.0.0.0/8, ::1/128)']
+  if (text.startsWith('169.254.') || /^fe[89ab]/.test(text)) return ['may not be in the link-local range (169.254.0.0/16, fe80::/10)']
+  if (text.startsWith('224.0.0.') || /^ff.2:/.test(text)) return ['may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)']
+  return []
+}

@@ -1,0 +1,106 @@
+/** ResourceClaims and their templates: devices that pods ask for (dynamic resource allocation, KEP-4381). */
+import type { ResourceV1ResourceClaim, V1DeviceClaim, V1ResourceClaimTemplate } from '@kubernetes/client-node'
+import { duplicate, type FieldError, invalidValue, required } from '../../machinery/field-error.ts'
+import { dnsLabel, dnsSubdomain } from '../../machinery/names.ts'
+import type { KubeObject, Model, Wire } from '../../machinery/object.ts'
+import { immutable, oneOf, requiredText } from '../field-rules.ts'
+import { age, column, name, resource } from '../resource.ts'
+import { servedAlso } from '../served-also.ts'
+import { claimFromFlat, claimToFlat } from './flat-requests.ts'
+
+type Claim = Model<ResourceV1ResourceClaim>
+type Template = Model<V1ResourceClaimTemplate>
+type DeviceClaim = Wire<V1DeviceClaim>
+
+export const resourceClaims = resource<Claim>({
+  group: 'resource.k8s.io',
+  version: 'v1',
+  kind: 'ResourceClaim',
+  plural: 'resourceclaims',
+  model: 'ResourceV1ResourceClaim',
+  scope: 'Namespaced',
+  subresources: { status: true },
+  defaults: [({ spec }) => deviceDefaults(spec?.devices)],
+  prepare: {
+    create: (claim) => {
+      claim.status = {}
+    },
+  },
+  validate: { object: ({ spec }) => deviceRules(spec?.devices, 'spec.devices'), update: ({ spec }, { spec: old }) => immutable('spec', spec, old) },
+  columns: [name, column('State', claimState), age],
+})
+
+function claimState({ metadata, status }: Claim): string {
+  const states = [metadata.deletionTimestamp && 'deleted', status?.allocation && 'allocated', status?.reservedFor?.length && 'reserved']
+  return states.filter(Boolean).join(',') || 'pending'
+}
+
+export const resourceClaimTemplates = resource<Template>({
+  group: 'resource.k8s.io',
+  version: 'v1',
+  kind: 'ResourceClaimTemplate',
+  plural: 'resourceclaimtemplates',
+  model: 'V1ResourceClaimTemplate',
+  scope: 'Namespaced',
+  defaults: [({ spec }) => deviceDefaults(spec?.spec?.devices)],
+  validate: { object: ({ spec }) => deviceRules(spec?.spec?.devices, 'spec.spec.devices'), update: ({ spec }, { spec: old }) => immutable('spec', spec, old) },
+  columns: [name, age],
+})
+
+function deviceDefaults(devices: DeviceClaim | undefined): void {
+  for (const { exactly, firstAvailable } of devices?.requests ?? [])
+    for (const request of [...(exactly ? [exactly] : []), ...(firstAvailable ?? [])]) {
+      request.allocationMode ??= 'ExactCount'
+      if (request.allocationMode === 'ExactCount') request.count ??= 1
+    }
+}
+
+function deviceRules(devices: DeviceClaim | undefined, path: string): FieldError[] {
+  const names = new Set<string>()
+  return (devices?.requests ?? []).flatMap(({ name: request, exactly, firstAvailable }, at) => {
+    const field = `${path}.requests[${at}]`
+    const errors = requiredText(`${field}.name`, request, dnsLabel)
+    if (names.has(request)) errors.push(duplicate(field, request))
+    names.add(request)
+    if (exactly && firstAvailable?.length)
+      errors.push(invalidValue(field, null, 'exactly one of `exactly` or `firstAvailable` is required, but multiple fields are set'))
+    if (!exactly && !firstAvailable?.length) errors.push(required(field, 'exactly one of `exactly` or `firstAvailable` is required'))
+    if (exactly) errors.push(...classRules(exactly, `${field}.exactly`))
+    firstAvailable?.forEach((alternative, index) => {
+      errors.push(
+        ...requiredText(`${field}.firstAvailable[${index}].name`, alternative.name, dnsLabel),
+        ...classRules(alternative, `${field}.firstAvailable[${index}]`),
+      )
+    })
+    return errors
+  })
+}
+
+function classRules(
+  { deviceClassName, allocationMode, count }: { deviceClassName?: string; allocationMode?: string; count?: number },
+  path: string,
+): FieldError[] {
+  const errors = [
+    ...requiredText(`${path}.deviceClassName`, deviceClassName, dnsSubdomain),
+    ...oneOf(`${path}.allocationMode`, allocationMode, ['All', 'ExactCount']),
+  ]
+  if (allocationMode === 'ExactCount' && (count ?? 0) <= 0) errors.push(invalidValue(`${path}.count`, count ?? 0, 'must be greater than zero'))
+  if (allocationMode === 'All' && count) errors.push(invalidValue(`${path}.count`, count, "must not be specified when allocationMode is 'All'"))
+  return errors
+}
+
+const flatClaim = {
+  toStorage: (object: KubeObject) => claimFromFlat(object, (claim) => claim.spec?.devices),
+  fromStorage: (object: KubeObject) => claimToFlat(object, (claim) => claim.spec?.devices),
+}
+const flatTemplate = {
+  toStorage: (object: KubeObject) => claimFromFlat(object, (template) => template.spec?.spec?.devices),
+  fromStorage: (object: KubeObject) => claimToFlat(object, (template) => template.spec?.spec?.devices),
+}
+
+export const betaClaims = [
+  servedAlso(resourceClaims, 'v1beta2', 'V1beta2ResourceClaim'),
+  servedAlso(resourceClaimTemplates, 'v1beta2', 'V1beta2ResourceClaimTemplate'),
+  servedAlso(resourceClaims, 'v1beta1', 'V1beta1ResourceClaim', flatClaim),
+  servedAlso(resourceClaimTemplates, 'v1beta1', 'V1beta1ResourceClaimTemplate', flatTemplate),
+]

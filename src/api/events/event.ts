@@ -1,0 +1,107 @@
+/** Events under their newer name. They are core Events with other names of fields, and are stored as those. */
+import type { CoreV1Event, EventsV1Event } from '@kubernetes/client-node'
+import type { KubeObject, Model, Wire } from '../../machinery/object.ts'
+import { age, type Column, column, name, resource, wide } from '../resource.ts'
+import { eventRules, eventUpdateRules } from './event-rules.ts'
+
+/** Timestamps that are not set are null in stored events, as Go writes them. */
+type Nullable<T> = { [Key in keyof T]: T[Key] | null }
+export type Event = KubeObject & Omit<Model<EventsV1Event>, keyof KubeObject>
+type CoreEvent = KubeObject & Nullable<Omit<Wire<CoreV1Event>, keyof KubeObject>>
+
+export const events = resource<Event>({
+  group: 'events.k8s.io',
+  version: 'v1',
+  kind: 'Event',
+  plural: 'events',
+  shortNames: ['ev'],
+  model: 'EventsV1Event',
+  scope: 'Namespaced',
+  createOnUpdate: true,
+  storedAs: { resource: 'v1/events', toStorage: toCore, fromStorage: fromCore },
+  defaults: [{ eventTime: null }],
+  validate: { object: eventRules, update: eventUpdateRules },
+  selectableFields: {
+    'regarding.kind': ({ regarding }) => regarding?.kind,
+    'regarding.namespace': ({ regarding }) => regarding?.namespace,
+    'regarding.name': ({ regarding }) => regarding?.name,
+    'regarding.uid': ({ regarding }) => regarding?.uid,
+    'regarding.apiVersion': ({ regarding }) => regarding?.apiVersion,
+    'regarding.resourceVersion': ({ regarding }) => regarding?.resourceVersion,
+    'regarding.fieldPath': ({ regarding }) => regarding?.fieldPath,
+    reason: ({ reason }) => reason,
+    reportingController: ({ reportingController }) => reportingController,
+    type: ({ type }) => type,
+  },
+  columns: eventColumns(),
+})
+
+/** Renames the fields to core's; those that Go always writes are filled in. */
+export function toCore(event: Event): KubeObject {
+  const {
+    note,
+    regarding,
+    reportingController,
+    reportingInstance,
+    deprecatedSource,
+    deprecatedFirstTimestamp,
+    deprecatedLastTimestamp,
+    deprecatedCount,
+    eventTime,
+    ...rest
+  } = event
+  const core: CoreEvent = {
+    ...rest,
+    apiVersion: 'v1',
+    involvedObject: regarding ?? {},
+    source: deprecatedSource ?? {},
+    firstTimestamp: deprecatedFirstTimestamp ?? null,
+    lastTimestamp: deprecatedLastTimestamp ?? null,
+    eventTime: eventTime ?? null,
+    reportingComponent: reportingController ?? '',
+    reportingInstance: reportingInstance ?? '',
+    ...(note && { message: note }),
+    ...(deprecatedCount && { count: deprecatedCount }),
+  }
+  return core
+}
+
+/** The other way around. */
+export function fromCore(object: KubeObject): Event {
+  const { message, involvedObject, reportingComponent, reportingInstance, source, firstTimestamp, lastTimestamp, count, ...rest } = object as CoreEvent
+  return {
+    ...rest,
+    apiVersion: 'events.k8s.io/v1',
+    regarding: involvedObject ?? {},
+    deprecatedSource: source ?? {},
+    deprecatedFirstTimestamp: firstTimestamp ?? null,
+    deprecatedLastTimestamp: lastTimestamp ?? null,
+    ...(message && { note: message }),
+    ...(reportingComponent && { reportingController: reportingComponent }),
+    ...(reportingInstance && { reportingInstance }),
+    ...(count && { deprecatedCount: count }),
+  } as Event
+}
+
+function eventColumns(): readonly Column<Event>[] {
+  const firstSeen = (event: Event) => event.deprecatedFirstTimestamp || event.eventTime || undefined
+  const lastSeen = (event: Event) => event.series?.lastObservedTime || event.deprecatedLastTimestamp || firstSeen(event)
+  const object = ({ regarding }: Event) => (regarding?.kind ?? '').toLowerCase() + (regarding?.name ? `/${regarding.name}` : '')
+  const source = ({ deprecatedSource, reportingController, reportingInstance }: Event) => {
+    const component = deprecatedSource?.component || reportingController || ''
+    const instance = deprecatedSource?.host || reportingInstance
+    return instance ? `${component}, ${instance}` : component
+  }
+  return [
+    column('Last Seen', (event) => ({ since: lastSeen(event) }), { description: age.description }),
+    column('Type', ({ type }) => type ?? ''),
+    column('Reason', ({ reason }) => reason ?? ''),
+    column('Object', object),
+    wide('Subobject', ({ regarding }) => regarding?.fieldPath ?? ''),
+    wide('Source', source),
+    column('Message', ({ note }) => (note ?? '').trim()),
+    wide('First Seen', (event) => ({ since: firstSeen(event) })),
+    wide('Count', ({ series, deprecatedCount }) => series?.count ?? (deprecatedCount || 1)),
+    { ...name, priority: 1 },
+  ]
+}

@@ -1,0 +1,86 @@
+/** FlowSchemas: which requests belong together, and to which priority level. */
+import type { V1FlowSchema, V1PolicyRulesWithSubjects } from '@kubernetes/client-node'
+import { type FieldError, invalidValue, notSupported, required } from '../../machinery/field-error.ts'
+import { dnsSubdomain } from '../../machinery/names.ts'
+import type { Model, Wire } from '../../machinery/object.ts'
+import { follows } from '../field-rules.ts'
+import { age, column, name, resource } from '../resource.ts'
+
+type FlowSchema = Model<V1FlowSchema>
+
+export const flowSchemas = resource<FlowSchema>({
+  group: 'flowcontrol.apiserver.k8s.io',
+  version: 'v1',
+  kind: 'FlowSchema',
+  plural: 'flowschemas',
+  scope: 'Cluster',
+  subresources: { status: true },
+  generation: 'spec',
+  defaults: [
+    ({ spec }) => {
+      if (spec && !spec.matchingPrecedence) spec.matchingPrecedence = 1000
+    },
+  ],
+  prepare: {
+    create: (schema) => {
+      schema.status = {}
+    },
+  },
+  validate: { object: schemaRules },
+  columns: [
+    name,
+    column('PriorityLevel', ({ spec }) => spec?.priorityLevelConfiguration.name ?? '<none>'),
+    column('MatchingPrecedence', ({ spec }) => spec?.matchingPrecedence ?? 0, { type: 'integer' }),
+    column('DistinguisherMethod', ({ spec }) => spec?.distinguisherMethod?.type ?? '<none>'),
+    age,
+    column('MissingPL', ({ status }) => status?.conditions?.find(({ type }) => type === 'Dangling')?.status ?? '?'),
+  ],
+})
+
+const methods = ['ByNamespace', 'ByUser']
+
+function schemaRules({ metadata, spec }: FlowSchema): FieldError[] {
+  const errors: FieldError[] = []
+  const precedence = spec?.matchingPrecedence ?? 0
+  if (precedence <= 0) errors.push(invalidValue('spec.matchingPrecedence', precedence, 'must be a positive value'))
+  if (precedence > 10000) errors.push(invalidValue('spec.matchingPrecedence', precedence, 'must not be greater than 10000'))
+  if (precedence === 1 && metadata.name !== 'exempt')
+    errors.push(invalidValue('spec.matchingPrecedence', precedence, "only the schema named 'exempt' may have matchingPrecedence 1"))
+  const method = spec?.distinguisherMethod?.type
+  if (method !== undefined && !methods.includes(method)) {
+    const [error] = [notSupported('spec.distinguisherMethod.type', method, methods)]
+    errors.push({ ...error, message: error.message.replace(JSON.stringify(method), `flowcontrol.FlowDistinguisherMethod{Type:${JSON.stringify(method)}}`) })
+  }
+  const level = spec?.priorityLevelConfiguration?.name
+  errors.push(
+    ...(level
+      ? follows('spec.priorityLevelConfiguration.name', level, dnsSubdomain)
+      : [required('spec.priorityLevelConfiguration.name', 'must reference a priority level')]),
+  )
+  return errors.concat((spec?.rules ?? []).flatMap((rule, at) => ruleRules(rule, `spec.rules[${at}]`)))
+}
+
+function ruleRules({ subjects, resourceRules, nonResourceRules }: Wire<V1PolicyRulesWithSubjects>, path: string): FieldError[] {
+  const errors = subjects?.length ? [] : [required(`${path}.subjects`, 'subjects must contain at least one value')]
+  subjects?.forEach(({ kind, user, group, serviceAccount }, at) => {
+    const field = `${path}.subjects[${at}]`
+    const named = { User: ['user', user], Group: ['group', group], ServiceAccount: ['serviceAccount', serviceAccount] }[kind]
+    if (!named) errors.push(notSupported(`${field}.kind`, kind, ['Group', 'ServiceAccount', 'User']))
+    else if (!named[1]) errors.push(required(`${field}.${named[0]}`, `${named[0]} is required when subject kind is '${kind}'`))
+  })
+  if (!resourceRules?.length && !nonResourceRules?.length) errors.push(required(path, 'at least one of resourceRules and nonResourceRules has to be non-empty'))
+  resourceRules?.forEach((rule, at) => {
+    const field = `${path}.resourceRules[${at}]`
+    if (!rule.verbs?.length) errors.push(required(`${field}.verbs`, 'verbs must contain at least one value'))
+    if (!rule.apiGroups?.length) errors.push(required(`${field}.apiGroups`, 'resource rules must supply at least one api group'))
+    if (!rule.resources?.length) errors.push(required(`${field}.resources`, 'resource rules must supply at least one resource'))
+    if (!rule.namespaces?.length && !rule.clusterScope)
+      errors.push(required(`${field}.namespaces`, 'resource rules that are not cluster scoped must supply at least one namespace'))
+  })
+  nonResourceRules?.forEach((rule, at) => {
+    const field = `${path}.nonResourceRules[${at}]`
+    if (!rule.verbs?.length) errors.push(required(`${field}.verbs`, 'verbs must contain at least one value'))
+    if (!rule.nonResourceURLs?.length) errors.push(required(`${field}.nonResourceURLs`, 'nonResourceURLs must contain at least one value'))
+  })
+  return errors
+}

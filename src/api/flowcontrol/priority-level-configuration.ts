@@ -1,0 +1,94 @@
+/** PriorityLevelConfigurations: how many requests of a level run at once, and what happens to the others. */
+import type { V1LimitedPriorityLevelConfiguration, V1PriorityLevelConfiguration } from '@kubernetes/client-node'
+import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../machinery/field-error.ts'
+import type { Model, Wire } from '../../machinery/object.ts'
+import { positive } from '../field-rules.ts'
+import { age, column, name, resource } from '../resource.ts'
+
+type Level = Model<V1PriorityLevelConfiguration>
+
+export const priorityLevelConfigurations = resource<Level>({
+  group: 'flowcontrol.apiserver.k8s.io',
+  version: 'v1',
+  kind: 'PriorityLevelConfiguration',
+  plural: 'prioritylevelconfigurations',
+  scope: 'Cluster',
+  subresources: { status: true },
+  generation: 'spec',
+  defaults: [levelDefaults],
+  prepare: {
+    create: (level) => {
+      level.status = {}
+    },
+  },
+  validate: { object: levelRules },
+  columns: [
+    name,
+    column('Type', ({ spec }) => spec?.type ?? ''),
+    column('NominalConcurrencyShares', ({ spec }) => spec?.limited?.nominalConcurrencyShares ?? '<none>'),
+    column('Queues', ({ spec }) => spec?.limited?.limitResponse?.queuing?.queues ?? '<none>'),
+    column('HandSize', ({ spec }) => spec?.limited?.limitResponse?.queuing?.handSize ?? '<none>'),
+    column('QueueLengthLimit', ({ spec }) => spec?.limited?.limitResponse?.queuing?.queueLengthLimit ?? '<none>'),
+    age,
+  ],
+})
+
+function levelDefaults({ spec }: Level): void {
+  if (spec?.exempt) {
+    spec.exempt.nominalConcurrencyShares ??= 0
+    spec.exempt.lendablePercent ??= 0
+  }
+  if (!spec?.limited) return
+  spec.limited.nominalConcurrencyShares ??= 30
+  spec.limited.lendablePercent ??= 0
+  const queuing = spec.limited.limitResponse?.queuing
+  if (!queuing) return
+  queuing.handSize ||= 8
+  queuing.queues ||= 64
+  queuing.queueLengthLimit ||= 50
+}
+
+function levelRules({ metadata, spec }: Level): FieldError[] {
+  const exempt = metadata.name === 'exempt'
+  if (exempt && spec?.type !== 'Exempt') return [invalidValue('spec.type', spec?.type ?? '', "type must be 'Exempt' if and only if name is 'exempt'")]
+  switch (spec?.type) {
+    case 'Exempt':
+      return spec.limited ? [forbiddenField('spec.limited', 'must be nil if the type is not Limited')] : []
+    case 'Limited':
+      if (spec.exempt) return [forbiddenField('spec.exempt', 'must be nil if the type is Limited')]
+      return spec.limited ? limitedRules(spec.limited) : [required('spec.limited', 'must not be empty when type is Limited')]
+    default:
+      return [notSupported('spec.type', spec?.type ?? '', ['Exempt', 'Limited'])]
+  }
+}
+
+const responses = ['Queue', 'Reject']
+
+function limitedRules({
+  nominalConcurrencyShares,
+  lendablePercent = 0,
+  borrowingLimitPercent = 0,
+  limitResponse,
+}: Wire<V1LimitedPriorityLevelConfiguration>): FieldError[] {
+  const errors: FieldError[] = []
+  if ((nominalConcurrencyShares ?? 0) < 0)
+    errors.push(invalidValue('spec.limited.nominalConcurrencyShares', nominalConcurrencyShares, 'must be a non-negative integer'))
+  if (lendablePercent < 0 || lendablePercent > 100)
+    errors.push(invalidValue('spec.limited.lendablePercent', lendablePercent, 'must be between 0 and 100, inclusive'))
+  if (borrowingLimitPercent < 0)
+    errors.push(invalidValue('spec.limited.borrowingLimitPercent', borrowingLimitPercent, 'if specified, must be a non-negative integer'))
+  const path = 'spec.limited.limitResponse'
+  const { type = '', queuing } = limitResponse ?? {}
+  if (!responses.includes(type)) return [...errors, notSupported(`${path}.type`, type, responses)]
+  if (type === 'Reject') return queuing ? [...errors, forbiddenField(`${path}.queuing`, 'must be nil if limited.limitResponse.type is not Limited')] : errors
+  if (!queuing) return [...errors, required(`${path}.queuing`, 'must not be empty if limited.limitResponse.type is Limited')]
+  const { queues = 0, handSize = 0, queueLengthLimit = 0 } = queuing
+  errors.push(
+    ...positive(`${path}.queuing.queueLengthLimit`, queueLengthLimit),
+    ...positive(`${path}.queuing.queues`, queues),
+    ...positive(`${path}.queuing.handSize`, handSize),
+  )
+  if (queues > 10_000_000) errors.push(invalidValue(`${path}.queuing.queues`, queues, 'must not be greater than 10000000'))
+  if (handSize > queues) errors.push(invalidValue(`${path}.queuing.handSize`, handSize, `should not be greater than queues (${queues})`))
+  return errors
+}

@@ -1,0 +1,26 @@
+/** internal.apiserver.k8s.io: which version each API server of a cluster stores. Alpha. */
+import type { V1alpha1StorageVersion } from '@kubernetes/client-node'
+import type { Model } from '../../machinery/object.ts'
+import { age, column, name, resource } from '../resource.ts'
+
+export const storageVersions = resource<Model<V1alpha1StorageVersion>>({
+  group: 'internal.apiserver.k8s.io',
+  version: 'v1alpha1',
+  kind: 'StorageVersion',
+  plural: 'storageversions',
+  model: 'V1alpha1StorageVersion',
+  scope: 'Cluster',
+  subresources: { status: true },
+  onByDefault: false,
+  columns: [
+    name,
+    column('CommonEncodingVersion', ({ status }) => status?.commonEncodingVersion ?? '<unset>'),
+    column(
+      'StorageVersions',
+      ({ status }) => (status?.storageVersions ?? []).map(({ apiServerID, encodingVersion }) => `${apiServerID}=${encodingVersion}`).join(',') || '<unset>',
+    ),
+    age,
+  ],
+})
+
+export const resources = [storageVersions]

@@ -1,0 +1,97 @@
+/** What is valid in an Ingress. */
+import { isIP } from 'node:net'
+import type { V1HTTPIngressPath, V1Ingress, V1IngressBackend, V1IngressStatus } from '@kubernetes/client-node'
+import { type FieldError, invalidValue, notSupported, required } from '../../machinery/field-error.ts'
+import { dns1035Label, dnsSubdomain, portName, portNumber, wildcardSubdomain } from '../../machinery/names.ts'
+import type { Model, Wire } from '../../machinery/object.ts'
+import { follows } from '../field-rules.ts'
+
+export const classAnnotation = 'kubernetes.io/ingress.class'
+
+const forbiddenSequences = ['//', '/./', '/../', '%2f', '%2F']
+const forbiddenSuffixes = ['/..', '/.']
+
+/** What is wrong with an Ingress. */
+export function ingressRules({ metadata, spec }: Model<V1Ingress>): FieldError[] {
+  const errors: FieldError[] = []
+  if (!spec?.rules?.length && !spec?.defaultBackend)
+    errors.push(invalidValue('spec', spec?.rules ?? null, 'either `defaultBackend` or `rules` must be specified'))
+  if (spec?.defaultBackend) errors.push(...backendRules(spec.defaultBackend, 'spec.defaultBackend'))
+  spec?.rules?.forEach(({ host, http }, at) => {
+    const path = `spec.rules[${at}]`
+    if (host) errors.push(...hostRules(`${path}.host`, host))
+    if (http && !http.paths?.length) errors.push(required(`${path}.http.paths`))
+    http?.paths?.forEach((item, index) => {
+      errors.push(...pathRules(item, `${path}.http.paths[${index}]`))
+    })
+  })
+  spec?.tls?.forEach(({ hosts, secretName }, at) => {
+    hosts?.forEach((host, index) => {
+      errors.push(...follows(`spec.tls[${at}].hosts[${index}]`, host, host.includes('*') ? wildcardSubdomain : dnsSubdomain))
+    })
+    if (secretName) errors.push(...follows(`spec.tls[${at}].secretName`, secretName, dnsSubdomain))
+  })
+  if (spec?.ingressClassName !== undefined) errors.push(...follows('spec.ingressClassName', spec.ingressClassName, dnsSubdomain))
+  // Both names are checked on create only: an object without a version is new.
+  const annotated = metadata.annotations?.[classAnnotation]
+  if (!metadata.resourceVersion && annotated !== undefined && spec?.ingressClassName !== undefined && annotated !== spec.ingressClassName)
+    errors.push(invalidValue(`annotations.${classAnnotation}`, annotated, 'must match `ingressClassName` when both are specified'))
+  return errors
+}
+
+function hostRules(field: string, host: string): FieldError[] {
+  if (isIP(host)) return [invalidValue(field, host, 'must be a DNS name, not an IP address')]
+  return follows(field, host, host.includes('*') ? wildcardSubdomain : dnsSubdomain)
+}
+
+function pathRules({ path = '', pathType, backend }: Wire<V1HTTPIngressPath>, field: string): FieldError[] {
+  const errors: FieldError[] = []
+  switch (pathType as string | undefined) {
+    case undefined:
+      return [required(`${field}.pathType`, 'pathType must be specified')]
+    case 'Exact':
+    case 'Prefix':
+      if (!path.startsWith('/')) errors.push(invalidValue(`${field}.path`, path, 'must be an absolute path'))
+      for (const sequence of forbiddenSequences) if (path.includes(sequence)) errors.push(invalidValue(`${field}.path`, path, `must not contain '${sequence}'`))
+      for (const suffix of forbiddenSuffixes) if (path.endsWith(suffix)) errors.push(invalidValue(`${field}.path`, path, `cannot end with '${suffix}'`))
+      break
+    case 'ImplementationSpecific':
+      if (path && !path.startsWith('/')) errors.push(invalidValue(`${field}.path`, path, 'must be an absolute path'))
+      break
+    default:
+      errors.push(notSupported(`${field}.pathType`, pathType, ['Exact', 'ImplementationSpecific', 'Prefix']))
+  }
+  return [...errors, ...backendRules(backend ?? {}, `${field}.backend`)]
+}
+
+function backendRules({ service, resource }: Wire<V1IngressBackend>, field: string): FieldError[] {
+  if (service && resource) return [invalidValue(field, '', 'cannot set both resource and service backends')]
+  if (resource)
+    return [
+      ...(resource.apiGroup ? follows(`${field}.resource.apiGroup`, resource.apiGroup, dnsSubdomain) : []),
+      ...(resource.kind ? [] : [required(`${field}.resource.kind`, 'kind is required')]),
+      ...(resource.name ? [] : [required(`${field}.resource.name`, 'name is required')]),
+    ]
+  if (!service) return [invalidValue(field, '', 'resource or service backend is required')]
+  const errors = service.name ? follows(`${field}.service.name`, service.name, dns1035Label) : [required(`${field}.service.name`)]
+  const { name, number } = service.port ?? {}
+  if (name && number) errors.push(invalidValue(field, '', 'cannot set both port name & port number'))
+  else if (name) errors.push(...follows(`${field}.service.port.name`, name, portName))
+  else if (number) for (const message of portNumber(number)) errors.push(invalidValue(`${field}.service.port.number`, number, message))
+  if (!name && !number) errors.push(required(field, 'port name or number is required'))
+  return errors
+}
+
+/** What is wrong with the addresses of a load balancer. */
+export function ingressStatusRules(status: Wire<V1IngressStatus> | undefined): FieldError[] {
+  return (status?.loadBalancer?.ingress ?? []).flatMap(({ ip, hostname }, at) => {
+    const field = `status.loadBalancer.ingress[${at}]`
+    const errors: FieldError[] = []
+    if (ip && !isIP(ip)) errors.push(invalidValue(`${field}.ip`, ip, 'must be a valid IP address'))
+    if (hostname) {
+      errors.push(...follows(`${field}.hostname`, hostname, dnsSubdomain))
+      if (isIP(hostname)) errors.push(invalidValue(`${field}.hostname`, hostname, 'must be a DNS name, not an IP address'))
+    }
+    return errors
+  })
+}

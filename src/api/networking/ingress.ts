@@ -1,0 +1,49 @@
+/** Ingresses: rules by which HTTP traffic from outside reaches Services. */
+import type { V1Ingress, V1IngressSpec } from '@kubernetes/client-node'
+import type { Model, Wire } from '../../machinery/object.ts'
+import { firstFew } from '../printing/first-few.ts'
+import { age, column, name, resource } from '../resource.ts'
+import { classAnnotation, ingressRules, ingressStatusRules } from './ingress-rules.ts'
+
+type Ingress = Model<V1Ingress>
+type Spec = Wire<V1IngressSpec> | undefined
+
+export const ingresses = resource<Ingress>({
+  group: 'networking.k8s.io',
+  version: 'v1',
+  kind: 'Ingress',
+  plural: 'ingresses',
+  shortNames: ['ing'],
+  scope: 'Namespaced',
+  storagePath: 'ingress',
+  subresources: { status: true },
+  generation: 'spec',
+  prepare: {
+    create: (ingress) => {
+      ingress.status = { loadBalancer: {} }
+    },
+  },
+  validate: { object: ingressRules, status: ({ status }) => ingressStatusRules(status) },
+  warnings: ({ metadata }, old) =>
+    !old && metadata.annotations?.[classAnnotation] !== undefined
+      ? [`annotation "${classAnnotation}" is deprecated, please use 'spec.ingressClassName' instead`]
+      : [],
+  columns: [
+    name,
+    column('Class', ({ spec }) => spec?.ingressClassName ?? '<none>'),
+    column('Hosts', ({ spec }) => hosts(spec)),
+    column('Address', ({ status }) => addresses(status)),
+    column('Ports', ({ spec }) => (spec?.tls?.length ? '80, 443' : '80')),
+    age,
+  ],
+})
+
+function hosts(spec: Spec): string {
+  const named = (spec?.rules ?? []).flatMap(({ host }) => (host ? [host] : []))
+  return firstFew(named) || '*'
+}
+
+function addresses(status: Ingress['status']): string {
+  const found = (status?.loadBalancer?.ingress ?? []).flatMap(({ ip, hostname }) => (ip ? [ip] : hostname ? [hostname] : []))
+  return [...new Set(found)].sort().join(',')
+}

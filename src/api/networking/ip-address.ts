@@ -1,0 +1,46 @@
+/** IPAddresses: which object a cluster IP belongs to; the name is the address. */
+import { isIPv4 } from 'node:net'
+import type { V1IPAddress } from '@kubernetes/client-node'
+import { required } from '../../machinery/field-error.ts'
+import { ipAddress } from '../../machinery/names.ts'
+import type { Model } from '../../machinery/object.ts'
+import { immutable } from '../field-rules.ts'
+import { age, column, name, resource } from '../resource.ts'
+import { servedAlso } from '../served-also.ts'
+
+type IPAddress = Model<V1IPAddress>
+
+/** Addresses are written in one way only, so that no two objects mean the same one. */
+const canonicalAddress = (text: string): string[] => {
+  const errors = ipAddress(text)
+  if (errors.length > 0 || isIPv4(text) || new URL(`http://[${text}]`).hostname === `[${text}]`) return errors
+  return ['must be in canonical form']
+}
+
+export const ipAddresses = resource<IPAddress>({
+  group: 'networking.k8s.io',
+  version: 'v1',
+  kind: 'IPAddress',
+  plural: 'ipaddresses',
+  shortNames: ['ip'],
+  scope: 'Cluster',
+  nameRule: canonicalAddress,
+  selectableFields: { 'spec.parentRef.group': ({ spec }) => spec?.parentRef?.group },
+  validate: {
+    object: ({ spec }) => {
+      const parent = spec?.parentRef
+      if (!parent) return [required('spec.parentRef')]
+      return [...(parent.resource ? [] : [required('spec.parentRef.resource')]), ...(parent.name ? [] : [required('spec.parentRef.name')])]
+    },
+    update: ({ spec }, { spec: old }) => immutable('spec.parentRef', spec?.parentRef, old?.parentRef),
+  },
+  columns: [name, column('ParentRef', parentText), age],
+})
+
+function parentText({ spec }: IPAddress): string {
+  const { group, resource: plural, namespace, name: parentName } = spec?.parentRef ?? { resource: '', name: '' }
+  const parent = `${group ? `${plural}.${group}` : plural}/${namespace ? `${namespace}/` : ''}${parentName}`
+  return spec?.parentRef ? parent : '<none>'
+}
+
+export const betaIPAddresses = servedAlso(ipAddresses, 'v1beta1', 'V1beta1IPAddress')

@@ -1,0 +1,103 @@
+/** NetworkPolicies: which traffic pods may have. */
+import type { V1IPBlock, V1NetworkPolicy, V1NetworkPolicyPeer, V1NetworkPolicyPort } from '@kubernetes/client-node'
+import { parseCidr } from '../../lib/cidr.ts'
+import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../machinery/field-error.ts'
+import { labelSelectorText, validateLabelSelector } from '../../machinery/label-selector.ts'
+import { cidr as cidrRule, portName, portNumber } from '../../machinery/names.ts'
+import type { Model, Wire } from '../../machinery/object.ts'
+import { follows } from '../field-rules.ts'
+import { age, column, name, resource } from '../resource.ts'
+
+type NetworkPolicy = Model<V1NetworkPolicy>
+
+const directions = ['Ingress', 'Egress']
+const protocols = ['TCP', 'UDP', 'SCTP']
+
+export const networkPolicies = resource<NetworkPolicy>({
+  group: 'networking.k8s.io',
+  version: 'v1',
+  kind: 'NetworkPolicy',
+  plural: 'networkpolicies',
+  shortNames: ['netpol'],
+  scope: 'Namespaced',
+  generation: 'spec',
+  defaults: [policyDefaults],
+  validate: { object: policyRules },
+  columns: [name, column('Pod-Selector', ({ spec }) => labelSelectorText(spec?.podSelector)), age],
+})
+
+function policyDefaults(policy: NetworkPolicy): void {
+  policy.spec ??= { podSelector: {} }
+  const { spec } = policy
+  spec.podSelector ??= {}
+  for (const port of [...(spec.ingress ?? []), ...(spec.egress ?? [])].flatMap(({ ports }) => ports ?? [])) port.protocol ??= 'TCP'
+  if (!spec.policyTypes?.length) spec.policyTypes = spec.egress?.length ? ['Ingress', 'Egress'] : ['Ingress']
+}
+
+function policyRules({ spec }: NetworkPolicy): FieldError[] {
+  const errors = validateLabelSelector(spec?.podSelector, 'spec.podSelector')
+  spec?.ingress?.forEach(({ ports, from }, at) => {
+    ports?.forEach((port, index) => {
+      errors.push(...portRules(port, `spec.ingress[${at}].ports[${index}]`))
+    })
+    from?.forEach((peer, index) => {
+      errors.push(...peerRules(peer, `spec.ingress[${at}].from[${index}]`))
+    })
+  })
+  spec?.egress?.forEach(({ ports, to }, at) => {
+    ports?.forEach((port, index) => {
+      errors.push(...portRules(port, `spec.egress[${at}].ports[${index}]`))
+    })
+    to?.forEach((peer, index) => {
+      errors.push(...peerRules(peer, `spec.egress[${at}].to[${index}]`))
+    })
+  })
+  const types = spec?.policyTypes ?? []
+  if (types.length > directions.length) return [...errors, invalidValue('spec.policyTypes', types, 'may not specify more than two policyTypes')]
+  types.forEach((type, at) => {
+    if (!directions.includes(type)) errors.push(notSupported(`spec.policyTypes[${at}]`, type, directions))
+  })
+  return errors
+}
+
+function portRules({ protocol, port, endPort }: Wire<V1NetworkPolicyPort>, path: string): FieldError[] {
+  const errors: FieldError[] = []
+  if (protocol && !protocols.includes(protocol)) errors.push(notSupported(`${path}.protocol`, protocol, protocols))
+  // Typed as IntOrString: a number or a text.
+  const wanted = port as number | string | undefined
+  const end = `${path}.endPort`
+  if (typeof wanted === 'number') {
+    for (const message of portNumber(wanted)) errors.push(invalidValue(`${path}.port`, wanted, message))
+    if (endPort !== undefined) {
+      // Upstream shows the port here, not the end.
+      if (endPort < wanted) errors.push(invalidValue(end, wanted, 'must be greater than or equal to `port`'))
+      for (const message of portNumber(endPort)) errors.push(invalidValue(end, endPort, message))
+    }
+  } else if (wanted !== undefined) {
+    if (endPort !== undefined) errors.push(invalidValue(end, endPort, 'may not be specified when `port` is non-numeric'))
+    errors.push(...follows(`${path}.port`, wanted, portName))
+  } else if (endPort !== undefined) errors.push(invalidValue(end, endPort, 'may not be specified when `port` is not specified'))
+  return errors
+}
+
+function peerRules({ podSelector, namespaceSelector, ipBlock }: Wire<V1NetworkPolicyPeer>, path: string): FieldError[] {
+  const errors = [...validateLabelSelector(podSelector, `${path}.podSelector`), ...validateLabelSelector(namespaceSelector, `${path}.namespaceSelector`)]
+  if (ipBlock) errors.push(...blockRules(ipBlock, `${path}.ipBlock`))
+  if (!podSelector && !namespaceSelector && !ipBlock) errors.push(required(path, 'must specify a peer'))
+  if (ipBlock && (podSelector || namespaceSelector)) errors.push(forbiddenField(path, 'may not specify both ipBlock and another peer'))
+  return errors
+}
+
+function blockRules({ cidr, except }: Wire<V1IPBlock>, path: string): FieldError[] {
+  if (!cidr) return [required(`${path}.cidr`)]
+  const range = parseCidr(cidr)
+  if (!range) return follows(`${path}.cidr`, cidr, cidrRule)
+  return (except ?? []).flatMap((text, at) => {
+    const field = `${path}.except[${at}]`
+    const part = parseCidr(text)
+    if (!part) return follows(field, text, cidrRule)
+    const rest = BigInt((range.family === 4 ? 32 : 128) - range.prefix)
+    const within = part.family === range.family && part.prefix > range.prefix && part.base >> rest === range.base >> rest
+    return within ? [] : [invalidValue(field, text, 'must be a strict subset of `cidr`')]
+  })
+}

@@ -1,0 +1,42 @@
+/** ServiceCIDRs: ranges that cluster IPs come from. */
+import type { V1ServiceCIDR } from '@kubernetes/client-node'
+import { parseCidr } from '../../lib/cidr.ts'
+import { type FieldError, invalidValue, required } from '../../machinery/field-error.ts'
+import { cidr } from '../../machinery/names.ts'
+import type { Model } from '../../machinery/object.ts'
+import { follows } from '../field-rules.ts'
+import { age, column, name, resource } from '../resource.ts'
+import { servedAlso } from '../served-also.ts'
+
+type ServiceCIDR = Model<V1ServiceCIDR>
+
+export const serviceCidrs = resource<ServiceCIDR>({
+  group: 'networking.k8s.io',
+  version: 'v1',
+  kind: 'ServiceCIDR',
+  plural: 'servicecidrs',
+  scope: 'Cluster',
+  subresources: { status: true },
+  generation: 'spec',
+  validate: { object: cidrRules, update: unchangedRanges },
+  columns: [name, column('CIDRs', ({ spec }) => (spec?.cidrs ?? []).join(',')), age],
+})
+
+function cidrRules({ spec }: ServiceCIDR): FieldError[] {
+  const cidrs = spec?.cidrs ?? []
+  if (cidrs.length === 0) return [required('spec.cidrs', 'at least one CIDR required')]
+  if (cidrs.length > 2) return [invalidValue('spec', spec, 'may only hold up to 2 values')]
+  const errors = cidrs.flatMap((text, at) => follows(`spec.cidrs[${at}]`, text, cidr))
+  if (errors.length === 0 && cidrs.length === 2 && parseCidr(cidrs[0] ?? '')?.family === parseCidr(cidrs[1] ?? '')?.family)
+    errors.push(invalidValue('spec', spec, 'may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64'))
+  return errors
+}
+
+/** A range may be added for the other family; those that are there stay. */
+function unchangedRanges({ spec }: ServiceCIDR, { spec: old }: ServiceCIDR): FieldError[] {
+  return (old?.cidrs ?? []).flatMap((text, at) =>
+    spec?.cidrs?.[at] === text ? [] : [invalidValue(`spec.cidrs[${at}]`, spec?.cidrs?.[at] ?? null, 'field is immutable')],
+  )
+}
+
+export const betaServiceCidrs = servedAlso(serviceCidrs, 'v1beta1', 'V1beta1ServiceCIDR')

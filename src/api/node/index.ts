@@ -1,0 +1,4 @@
+/** node.k8s.io, in the order of its discovery. */
+import { runtimeClasses } from './runtime-class.ts'
+
+export const resources = [runtimeClasses]

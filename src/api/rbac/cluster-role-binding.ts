@@ -1,0 +1,16 @@
+/** ClusterRoleBindings: who has a cluster role everywhere. */
+import { pathSegment } from '../../machinery/names.ts'
+import { resource } from '../resource.ts'
+import { type Binding, bindingColumns, bindingDefaults, bindingRules, rbacGroup, roleRefUnchanged } from './rules.ts'
+
+export const clusterRoleBindings = resource<Binding>({
+  group: rbacGroup,
+  version: 'v1',
+  kind: 'ClusterRoleBinding',
+  plural: 'clusterrolebindings',
+  scope: 'Cluster',
+  nameRule: pathSegment,
+  defaults: [bindingDefaults],
+  validate: { object: (binding) => bindingRules(binding, false), update: roleRefUnchanged },
+  columns: bindingColumns,
+})

@@ -1,0 +1,33 @@
+/** ClusterRoles: rights that may be granted in every namespace or for the whole cluster, by hand or put together from others. */
+import type { V1ClusterRole } from '@kubernetes/client-node'
+import { type FieldError, required } from '../../machinery/field-error.ts'
+import { validateLabelSelector } from '../../machinery/label-selector.ts'
+import { pathSegment } from '../../machinery/names.ts'
+import type { Model } from '../../machinery/object.ts'
+import { nullLists } from '../null-lists.ts'
+import { resource } from '../resource.ts'
+import { policyRules, rbacGroup } from './rules.ts'
+
+type ClusterRole = Model<V1ClusterRole>
+
+export const clusterRoles = resource<ClusterRole>({
+  group: rbacGroup,
+  version: 'v1',
+  kind: 'ClusterRole',
+  plural: 'clusterroles',
+  scope: 'Cluster',
+  nameRule: pathSegment,
+  defaults: [nullLists('rules')],
+  // Upstream validates an update twice, and lists each cause twice.
+  validate: { object: clusterRoleRules, update: clusterRoleRules },
+})
+
+function clusterRoleRules({ rules, aggregationRule }: ClusterRole): FieldError[] {
+  const path = 'aggregationRule.clusterRoleSelectors'
+  const selectors = aggregationRule?.clusterRoleSelectors ?? []
+  return [
+    ...policyRules(rules, false),
+    ...(aggregationRule && selectors.length === 0 ? [required(path, 'at least one clusterRoleSelector required if aggregationRule is non-nil')] : []),
+    ...selectors.flatMap((selector, at) => validateLabelSelector(selector, `${path}[${at}]`)),
+  ]
+}

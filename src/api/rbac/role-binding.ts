@@ -1,0 +1,16 @@
+/** RoleBindings: who has a role within one namespace. */
+import { pathSegment } from '../../machinery/names.ts'
+import { resource } from '../resource.ts'
+import { type Binding, bindingColumns, bindingDefaults, bindingRules, rbacGroup, roleRefUnchanged } from './rules.ts'
+
+export const roleBindings = resource<Binding>({
+  group: rbacGroup,
+  version: 'v1',
+  kind: 'RoleBinding',
+  plural: 'rolebindings',
+  scope: 'Namespaced',
+  nameRule: pathSegment,
+  defaults: [bindingDefaults],
+  validate: { object: (binding) => bindingRules(binding, true), update: roleRefUnchanged },
+  columns: bindingColumns,
+})

@@ -1,0 +1,19 @@
+/** Roles: rights within one namespace. */
+import type { V1Role } from '@kubernetes/client-node'
+import { pathSegment } from '../../machinery/names.ts'
+import type { Model } from '../../machinery/object.ts'
+import { nullLists } from '../null-lists.ts'
+import { resource } from '../resource.ts'
+import { policyRules, rbacGroup } from './rules.ts'
+
+export const roles = resource<Model<V1Role>>({
+  group: rbacGroup,
+  version: 'v1',
+  kind: 'Role',
+  plural: 'roles',
+  scope: 'Namespaced',
+  nameRule: pathSegment,
+  // Upstream validates the rules of an update twice, and lists each cause twice.
+  validate: { object: ({ rules }) => policyRules(rules, true), update: ({ rules }) => policyRules(rules, true) },
+  defaults: [nullLists('rules')],
+})

@@ -1,0 +1,100 @@
+/** Rules that roles and bindings share. */
+import type { RbacV1Subject, V1PolicyRule, V1RoleRef } from '@kubernetes/client-node'
+import { type FieldError, notSupported, required } from '../../machinery/field-error.ts'
+import { dnsSubdomain, pathSegment } from '../../machinery/names.ts'
+import type { KubeObject, Wire } from '../../machinery/object.ts'
+import { follows, goList, invalidShown } from '../field-rules.ts'
+import { age, type Column, column, name, wide } from '../resource.ts'
+
+export const rbacGroup = 'rbac.authorization.k8s.io'
+
+/** What is wrong with a role's rules. */
+export function policyRules(rules: readonly Wire<V1PolicyRule>[] | undefined | null, namespaced: boolean): FieldError[] {
+  return (rules ?? []).flatMap((rule, at) => {
+    const path = `rules[${at}]`
+    const errors = rule.verbs?.length ? [] : [required(`${path}.verbs`, 'verbs must contain at least one value')]
+    if (rule.nonResourceURLs?.length) {
+      const urls = `${path}.nonResourceURLs`
+      if (namespaced) return [...errors, invalidShown(urls, goList(rule.nonResourceURLs), 'namespaced rules cannot apply to non-resource URLs')]
+      if (rule.apiGroups?.length || rule.resources?.length || rule.resourceNames?.length)
+        return [...errors, invalidShown(urls, goList(rule.nonResourceURLs), 'rules cannot apply to both regular resources and non-resource URLs')]
+      return errors
+    }
+    if (!rule.apiGroups?.length) errors.push(required(`${path}.apiGroups`, 'resource rules must supply at least one api group'))
+    if (!rule.resources?.length) errors.push(required(`${path}.resources`, 'resource rules must supply at least one resource'))
+    return errors
+  })
+}
+
+type Subject = Wire<RbacV1Subject>
+type RoleRef = Wire<V1RoleRef>
+
+export interface Binding extends KubeObject {
+  roleRef: RoleRef
+  subjects?: Subject[]
+}
+
+/** Fills in the API groups that follow from a subject's or role's kind. */
+export function bindingDefaults(binding: Binding): void {
+  binding.roleRef ??= { apiGroup: '', kind: '', name: '' }
+  if (!binding.roleRef.apiGroup) binding.roleRef.apiGroup = rbacGroup
+  for (const subject of binding.subjects ?? []) if (!subject.apiGroup && (subject.kind === 'User' || subject.kind === 'Group')) subject.apiGroup = rbacGroup
+}
+
+/** What is wrong with a binding; `namespaced` ones may name Roles too. */
+export function bindingRules({ roleRef, subjects }: Binding, namespaced: boolean): FieldError[] {
+  const kinds = namespaced ? ['Role', 'ClusterRole'] : ['ClusterRole']
+  const errors: FieldError[] = []
+  if (roleRef.apiGroup !== rbacGroup) errors.push(notSupported('roleRef.apiGroup', roleRef.apiGroup, [rbacGroup]))
+  if (!kinds.includes(roleRef.kind)) errors.push(notSupported('roleRef.kind', roleRef.kind ?? '', kinds))
+  errors.push(...(roleRef.name ? follows('roleRef.name', roleRef.name, pathSegment) : [required('roleRef.name')]))
+  subjects?.forEach((subject, at) => {
+    errors.push(...subjectRules(subject, `subjects[${at}]`, namespaced))
+  })
+  return errors
+}
+
+function subjectRules({ kind, name: subjectName, namespace, apiGroup = '' }: Subject, path: string, namespaced: boolean): FieldError[] {
+  const errors = subjectName ? [] : [required(`${path}.name`)]
+  switch (kind) {
+    case 'ServiceAccount':
+      if (subjectName) errors.push(...follows(`${path}.name`, subjectName, dnsSubdomain))
+      if (apiGroup) errors.push(notSupported(`${path}.apiGroup`, apiGroup, ['']))
+      if (!namespaced && !namespace) errors.push(required(`${path}.namespace`))
+      return errors
+    case 'User':
+    case 'Group':
+      return apiGroup === rbacGroup ? errors : [...errors, notSupported(`${path}.apiGroup`, apiGroup, [rbacGroup])]
+    default:
+      return [...errors, notSupported(`${path}.kind`, kind ?? '', ['ServiceAccount', 'User', 'Group'])]
+  }
+}
+
+/** The role of a binding never changes: whoever may edit subjects could grant more than meant. */
+export function roleRefUnchanged({ roleRef }: Binding, { roleRef: old }: Binding): FieldError[] {
+  if (roleRef.apiGroup === old.apiGroup && roleRef.kind === old.kind && roleRef.name === old.name) return []
+  return [
+    invalidShown(
+      'roleRef',
+      `rbac.RoleRef{APIGroup:${JSON.stringify(roleRef.apiGroup)}, Kind:${JSON.stringify(roleRef.kind)}, Name:${JSON.stringify(roleRef.name)}}`,
+      'cannot change roleRef',
+    ),
+  ]
+}
+
+const subjectsOf =
+  (kind: string) =>
+  ({ subjects = [] }: Binding): string =>
+    subjects
+      .filter((subject) => subject.kind === kind)
+      .map((subject) => (kind === 'ServiceAccount' ? `${subject.namespace ?? ''}/${subject.name}` : subject.name))
+      .join(', ')
+
+export const bindingColumns: readonly Column<Binding>[] = [
+  name,
+  column('Role', ({ roleRef }) => `${roleRef.kind}/${roleRef.name}`),
+  age,
+  wide('Users', subjectsOf('User')),
+  wide('Groups', subjectsOf('Group')),
+  wide('ServiceAccounts', subjectsOf('ServiceAccount')),
+]

@@ -1,0 +1,40 @@
+/** Workloads and PodGroups: pods that are scheduled together or not at all. Alpha. */
+import type { V1alpha2PodGroup, V1alpha2Workload } from '@kubernetes/client-node'
+import { duplicate, required } from '../../machinery/field-error.ts'
+import { dnsLabel } from '../../machinery/names.ts'
+import type { Model } from '../../machinery/object.ts'
+import { immutable, requiredText } from '../field-rules.ts'
+import { resource } from '../resource.ts'
+
+const alpha = { group: 'scheduling.k8s.io', version: 'v1alpha2', scope: 'Namespaced', onByDefault: false, generation: 'spec' } as const
+
+export const podGroups = resource<Model<V1alpha2PodGroup>>({
+  ...alpha,
+  kind: 'PodGroup',
+  plural: 'podgroups',
+  model: 'V1alpha2PodGroup',
+  subresources: { status: true },
+  validate: {
+    object: ({ spec }) => (spec?.schedulingPolicy ? [] : [required('spec.schedulingPolicy')]),
+    update: ({ spec }, { spec: old }) => immutable('spec', spec, old),
+  },
+})
+
+export const workloads = resource<Model<V1alpha2Workload>>({
+  ...alpha,
+  kind: 'Workload',
+  plural: 'workloads',
+  model: 'V1alpha2Workload',
+  validate: {
+    object: ({ spec }) => {
+      const templates = spec?.podGroupTemplates ?? []
+      const names = templates.map(({ name }) => name)
+      return [
+        ...(templates.length ? [] : [required('spec.podGroupTemplates', 'must have at least one item')]),
+        ...names.flatMap((name, at) => requiredText(`spec.podGroupTemplates[${at}].name`, name, dnsLabel)),
+        ...names.flatMap((name, at) => (names.indexOf(name) < at ? [duplicate(`spec.podGroupTemplates[${at}]`, name)] : [])),
+      ]
+    },
+    update: ({ spec }, { spec: old }) => immutable('spec.podGroupTemplates', spec?.podGroupTemplates, old?.podGroupTemplates),
+  },
+})

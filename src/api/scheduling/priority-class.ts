@@ -1,0 +1,63 @@
+/** PriorityClasses: names for how important pods are. */
+import type { V1PriorityClass } from '@kubernetes/client-node'
+import { type FieldError, forbiddenField } from '../../machinery/field-error.ts'
+import type { Model } from '../../machinery/object.ts'
+import { immutable, oneOf } from '../field-rules.ts'
+import { age, column, name, resource } from '../resource.ts'
+
+type PriorityClass = Model<V1PriorityClass>
+
+/** Classes that every cluster has; they alone may exceed what users can ask for. */
+export const systemPriorityClasses: readonly { readonly name: string; readonly value: number; readonly description: string }[] = [
+  { name: 'system-node-critical', value: 2000001000, description: 'Used for system critical pods that must not be moved from their current node.' },
+  {
+    name: 'system-cluster-critical',
+    value: 2000000000,
+    description: 'Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.',
+  },
+]
+
+const highestUserPriority = 1_000_000_000
+
+export const priorityClasses = resource<PriorityClass>({
+  group: 'scheduling.k8s.io',
+  version: 'v1',
+  kind: 'PriorityClass',
+  plural: 'priorityclasses',
+  shortNames: ['pc'],
+  scope: 'Cluster',
+  // Upstream begins at 1 and never counts.
+  generation: () => false,
+  defaults: [{ preemptionPolicy: 'PreemptLowerPriority' }],
+  validate: {
+    object: classRules,
+    update: (priority, old) => [
+      ...(priority.value === old.value ? [] : [forbiddenField('value', 'may not be changed in an update.')]),
+      ...immutable('preemptionPolicy', priority.preemptionPolicy, old.preemptionPolicy),
+    ],
+  },
+  columns: [
+    name,
+    column('Value', ({ value }) => value ?? 0, { type: 'integer' }),
+    column('Global-Default', ({ globalDefault }) => globalDefault ?? false, { type: 'boolean' }),
+    age,
+  ],
+})
+
+function classRules({ metadata, value = 0, globalDefault, description, preemptionPolicy }: PriorityClass): FieldError[] {
+  const errors: FieldError[] = []
+  if (metadata.name?.startsWith('system-')) {
+    const known = systemPriorityClasses.find((system) => system.name === metadata.name)
+    const why = !known
+      ? `${metadata.name} is not a known system priority class`
+      : known.value !== value
+        ? `value of ${known.name} PriorityClass must be ${known.value}`
+        : globalDefault
+          ? `globalDefault of ${known.name} PriorityClass must be false`
+          : description !== undefined && description !== known.description
+            ? `description of ${known.name} PriorityClass must be ${known.description}`
+            : undefined
+    if (why) errors.push(forbiddenField('metadata.name', `priority class names with 'system-' prefix are reserved for system use only. error: ${why}`))
+  } else if (value > highestUserPriority) errors.push(forbiddenField('value', `maximum allowed value of a user defined priority is ${highestUserPriority}`))
+  return errors.concat(oneOf('preemptionPolicy', preemptionPolicy, ['PreemptLowerPriority', 'Never']))
+}

@@ -1,0 +1,66 @@
+/** CSIDrivers: what the cluster has to know of a storage driver. */
+import type { V1CSIDriver } from '@kubernetes/client-node'
+import { duplicate, type FieldError, invalidValue, notSupported } from '../../machinery/field-error.ts'
+import type { Model } from '../../machinery/object.ts'
+import { immutable, oneOf } from '../field-rules.ts'
+import { age, column, name, resource } from '../resource.ts'
+
+type CSIDriver = Model<V1CSIDriver>
+
+const lifecycleModes = ['Ephemeral', 'Persistent']
+
+export const csiDrivers = resource<CSIDriver>({
+  group: 'storage.k8s.io',
+  version: 'v1',
+  kind: 'CSIDriver',
+  plural: 'csidrivers',
+  scope: 'Cluster',
+  defaults: [driverDefaults],
+  validate: {
+    object: driverRules,
+    update: ({ spec }, { spec: old }) => [
+      // The field's name in this message is upstream's.
+      ...immutable('spec.attachedRequired', spec.attachRequired, old.attachRequired),
+      ...immutable('spec.volumeLifecycleModes', spec.volumeLifecycleModes, old.volumeLifecycleModes),
+    ],
+  },
+  columns: [
+    name,
+    column('AttachRequired', ({ spec }) => spec.attachRequired ?? true, { type: 'boolean' }),
+    column('PodInfoOnMount', ({ spec }) => spec.podInfoOnMount ?? false, { type: 'boolean' }),
+    column('StorageCapacity', ({ spec }) => spec.storageCapacity ?? false, { type: 'boolean' }),
+    column('TokenRequests', ({ spec }) => spec.tokenRequests?.map(({ audience }) => audience).join(',') || '<unset>'),
+    column('RequiresRepublish', ({ spec }) => spec.requiresRepublish ?? false, { type: 'boolean' }),
+    column('Modes', ({ spec }) => spec.volumeLifecycleModes?.join(',') || '<none>'),
+    age,
+  ],
+  deletion: { returnsObject: true },
+})
+
+function driverDefaults(driver: CSIDriver): void {
+  driver.spec ??= {}
+  const { spec } = driver
+  spec.attachRequired ??= true
+  spec.podInfoOnMount ??= false
+  spec.storageCapacity ??= false
+  spec.fsGroupPolicy ??= 'ReadWriteOnceWithFSType'
+  if (!spec.volumeLifecycleModes?.length) spec.volumeLifecycleModes = ['Persistent']
+  spec.requiresRepublish ??= false
+  spec.seLinuxMount ??= false
+}
+
+function driverRules({ spec }: CSIDriver): FieldError[] {
+  const errors = oneOf('spec.fsGroupPolicy', spec.fsGroupPolicy, ['File', 'None', 'ReadWriteOnceWithFSType'])
+  const audiences = spec.tokenRequests?.map(({ audience }) => audience) ?? []
+  spec.tokenRequests?.forEach(({ audience, expirationSeconds }, at) => {
+    if (audiences.indexOf(audience) < at) errors.push(duplicate(`spec.tokenRequests[${at}].audience`, audience))
+    const field = `spec.tokenRequests[${at}].expirationSeconds`
+    if (expirationSeconds !== undefined && expirationSeconds < 600)
+      errors.push(invalidValue(field, expirationSeconds, 'may not specify a duration less than 10 minutes'))
+    if (expirationSeconds !== undefined && expirationSeconds > 2 ** 32)
+      errors.push(invalidValue(field, expirationSeconds, 'may not specify a duration larger than 2^32 seconds'))
+  })
+  for (const mode of spec.volumeLifecycleModes ?? [])
+    if (!lifecycleModes.includes(mode)) errors.push(notSupported('spec.volumeLifecycleModes', mode, lifecycleModes))
+  return errors
+}

@@ -1,0 +1,35 @@
+/** CSIStorageCapacities: how much a driver can still provide, for a class and a part of the cluster. */
+import type { V1CSIStorageCapacity } from '@kubernetes/client-node'
+import { type FieldError, invalidValue } from '../../machinery/field-error.ts'
+import { validateLabelSelector } from '../../machinery/label-selector.ts'
+import { dnsSubdomain } from '../../machinery/names.ts'
+import type { Model } from '../../machinery/object.ts'
+import { follows, immutable } from '../field-rules.ts'
+import { resource } from '../resource.ts'
+
+type Capacity = Model<V1CSIStorageCapacity>
+
+export const csiStorageCapacities = resource<Capacity>({
+  group: 'storage.k8s.io',
+  version: 'v1',
+  kind: 'CSIStorageCapacity',
+  plural: 'csistoragecapacities',
+  scope: 'Namespaced',
+  validate: {
+    object: capacityRules,
+    update: (capacity, old) => [
+      ...immutable('nodeTopology', capacity.nodeTopology, old.nodeTopology),
+      ...immutable('storageClassName', capacity.storageClassName, old.storageClassName),
+    ],
+  },
+})
+
+function capacityRules({ storageClassName, nodeTopology, capacity, maximumVolumeSize }: Capacity): FieldError[] {
+  const errors = [...follows('storageClassName', storageClassName ?? '', dnsSubdomain), ...validateLabelSelector(nodeTopology, 'nodeTopology')]
+  for (const [field, quantity] of [
+    ['capacity', capacity],
+    ['maximumVolumeSize', maximumVolumeSize],
+  ] as const)
+    if (quantity?.startsWith('-')) errors.push(invalidValue(field, quantity, 'must be greater than or equal to 0'))
+  return errors
+}

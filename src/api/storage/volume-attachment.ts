@@ -1,0 +1,46 @@
+/** VolumeAttachments: that a volume shall be, or is, attached to a node. */
+import type { V1VolumeAttachment } from '@kubernetes/client-node'
+import { type FieldError, forbiddenField, required } from '../../machinery/field-error.ts'
+import { dnsSubdomain } from '../../machinery/names.ts'
+import type { Model } from '../../machinery/object.ts'
+import { follows, immutable } from '../field-rules.ts'
+import { age, column, name, resource } from '../resource.ts'
+
+type VolumeAttachment = Model<V1VolumeAttachment>
+
+const oneSource = 'must specify exactly one of inlineVolumeSpec and persistentVolumeName'
+
+export const volumeAttachments = resource<VolumeAttachment>({
+  group: 'storage.k8s.io',
+  version: 'v1',
+  kind: 'VolumeAttachment',
+  plural: 'volumeattachments',
+  scope: 'Cluster',
+  subresources: { status: true },
+  prepare: {
+    create: (attachment) => {
+      attachment.status = { attached: false }
+    },
+  },
+  validate: { object: attachmentRules, update: ({ spec }, { spec: old }) => immutable('spec', spec, old) },
+  columns: [
+    name,
+    column('Attacher', ({ spec }) => spec.attacher, { format: 'name' }),
+    column('PV', ({ spec }) => spec.source.persistentVolumeName ?? ''),
+    column('Node', ({ spec }) => spec.nodeName),
+    column('Attached', ({ status }) => status?.attached ?? false, { type: 'boolean' }),
+    age,
+  ],
+  deletion: { returnsObject: true },
+})
+
+function attachmentRules({ spec }: VolumeAttachment): FieldError[] {
+  const { attacher, nodeName, source } = spec ?? {}
+  const { persistentVolumeName, inlineVolumeSpec } = source ?? {}
+  const errors = attacher ? [] : [required('spec.attacher')]
+  if (persistentVolumeName === undefined && !inlineVolumeSpec) errors.push(required('spec.source', oneSource))
+  else if (persistentVolumeName !== undefined && inlineVolumeSpec) errors.push(forbiddenField('spec.source', oneSource))
+  else if (persistentVolumeName === '') errors.push(required('spec.source.persistentVolumeName', 'must specify non empty persistentVolumeName'))
+  errors.push(...follows('spec.nodeName', nodeName ?? '', dnsSubdomain))
+  return attacher ? errors.concat(follows('spec.attacher', attacher.toLowerCase(), dnsSubdomain)) : errors
+}

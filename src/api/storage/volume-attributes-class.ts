@@ -1,0 +1,43 @@
+/** VolumeAttributesClasses: attributes of volumes that may change while they live. */
+
+import type { V1VolumeAttributesClass } from '@kubernetes/client-node'
+import { semanticallyEqual } from '../../machinery/equality.ts'
+import { type FieldError, forbiddenField, required } from '../../machinery/field-error.ts'
+import type { Model } from '../../machinery/object.ts'
+import { age, type Column, column, name, resource } from '../resource.ts'
+import { servedAlso } from '../served-also.ts'
+import { parameterRules } from './storage-class.ts'
+
+type AttributesClass = Model<V1VolumeAttributesClass> & { parameters?: Record<string, string> }
+
+const nameWithDefault: Column<AttributesClass> = {
+  ...name,
+  cell: ({ metadata }) => `${metadata.name}${metadata.annotations?.['storageclass.kubernetes.io/is-default-class'] === 'true' ? ' (default)' : ''}`,
+}
+
+export const volumeAttributesClasses = resource<AttributesClass>({
+  group: 'storage.k8s.io',
+  version: 'v1',
+  kind: 'VolumeAttributesClass',
+  plural: 'volumeattributesclasses',
+  shortNames: ['vac'],
+  scope: 'Cluster',
+  validate: { object: classRules, update: classUpdateRules },
+  columns: [nameWithDefault, column('DriverName', ({ driverName }) => driverName), age],
+  deletion: { returnsObject: true },
+})
+
+function classRules({ driverName, parameters }: AttributesClass): FieldError[] {
+  const errors = driverName ? [] : [required('driverName')]
+  if (Object.keys(parameters ?? {}).length === 0) errors.push(required('parameters', 'must contain at least one key/value pair'))
+  return errors.concat(parameterRules(parameters))
+}
+
+function classUpdateRules({ driverName, parameters }: AttributesClass, old: AttributesClass): FieldError[] {
+  return [
+    ...(driverName === old.driverName ? [] : [forbiddenField('driverName', 'updates to driverName are forbidden.')]),
+    ...(semanticallyEqual(parameters, old.parameters) ? [] : [forbiddenField('parameters', 'updates to parameters are forbidden.')]),
+  ]
+}
+
+export const betaVolumeAttributesClasses = servedAlso(volumeAttributesClasses, 'v1beta1', 'V1beta1VolumeAttributesClass')

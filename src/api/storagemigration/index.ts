@@ -1,0 +1,30 @@
+/** storagemigration.k8s.io: rewriting stored objects in the current version. Beta. */
+import type { V1beta1StorageVersionMigration } from '@kubernetes/client-node'
+import { required } from '../../machinery/field-error.ts'
+import type { Model } from '../../machinery/object.ts'
+import { immutable } from '../field-rules.ts'
+import { age, column, name, resource } from '../resource.ts'
+
+export const storageVersionMigrations = resource<Model<V1beta1StorageVersionMigration>>({
+  group: 'storagemigration.k8s.io',
+  version: 'v1beta1',
+  kind: 'StorageVersionMigration',
+  plural: 'storageversionmigrations',
+  model: 'V1beta1StorageVersionMigration',
+  scope: 'Cluster',
+  subresources: { status: true },
+  generation: 'spec',
+  onByDefault: false,
+  validate: {
+    object: ({ spec }) => (spec?.resource?.resource ? [] : [required('spec.resource.resource', 'resource is required')]),
+    update: ({ spec }, { spec: old }) => immutable('spec', spec, old),
+  },
+  columns: [
+    name,
+    column('Resource', ({ spec }) => (spec?.resource.group ? `${spec.resource.resource}.${spec.resource.group}` : (spec?.resource.resource ?? ''))),
+    column('Status', ({ status }) => status?.conditions?.find(({ status: value }) => value === 'True')?.type ?? ''),
+    age,
+  ],
+})
+
+export const resources = [storageVersionMigrations]

@@ -1,0 +1,116 @@
+/**
+ * Server-side apply (KEP-555): merges what a manager wants into the object, takes out what it no longer wants, and
+ * refuses to change what others own unless forced.
+ */
+import { isSame } from '../../machinery/fields/compare.ts'
+import { differenceBelow, emptySet, equalSets, isEmpty } from '../../machinery/fields/field-set.ts'
+import { fieldSetOf } from '../../machinery/fields/field-set-of.ts'
+import { mergeTyped } from '../../machinery/fields/merge-typed.ts'
+import { typeErrors, typeErrorText } from '../../machinery/fields/validate-typed.ts'
+import type { KubeObject, ManagedFieldsEntry } from '../../machinery/object.ts'
+import { badRequest, internal } from '../../machinery/status-error.ts'
+import { type Conflicts, conflictError, conflictsOutside } from './conflict.ts'
+import { fieldsOfLastApplied, updateLastApplied } from './last-applied.ts'
+import { capUpdaters, decodeManaged, encodeManaged, identityOf, type Managed } from './managed.ts'
+import { Changes, comparable, findConflicts, resetSet, takeFromOthers, type Written, withoutUntracked } from './ownership.ts'
+import { prune } from './prune.ts'
+import { recordUpdate } from './track-update.ts'
+
+export interface Apply extends Written {
+  /** The object as it is stored, in the version of `apiVersion`; undefined when applying creates it. */
+  readonly live?: KubeObject
+  /** The body as it was parsed, not decoded: what it does not say stays unsaid. */
+  readonly applied: unknown
+  readonly kind: string
+  readonly manager: string
+  readonly force: boolean
+  /** Empty or absent for the object itself. */
+  readonly subresource?: string
+  /** RFC 3339, in seconds. */
+  readonly now: string
+}
+
+export interface Applied {
+  /** The object with its new managedFields; not decoded, without defaults. Shares with `live` and `applied` what it can. */
+  readonly object: KubeObject
+  readonly managedFields: ManagedFieldsEntry[] | undefined
+  /** Whether anything but managedFields differs from `live`. */
+  readonly changed: boolean
+}
+
+const kubectl = 'kubectl'
+const beforeFirstApply = 'before-first-apply'
+
+/**
+ * Applies. Throws 400 for a body of another kind or with managedFields, 500 (as upstream) for one that does not fit
+ * the schema, 409 with a cause per field for conflicts.
+ */
+export function applyPatch(apply: Apply): Applied {
+  const { live, manager } = apply
+  const applied = checkedBody(apply)
+  const managed = startingPoint(apply)
+  let result = attempt(apply, applied, managed, apply.force)
+  if (result.conflicts.size > 0) {
+    // What client-side apply left behind may be taken over by kubectl, as long as nobody changed it since.
+    const allowed = manager === kubectl && live ? fieldsOfLastApplied(live, apply) : emptySet
+    const left = isEmpty(allowed) ? result.conflicts : conflictsOutside(result.conflicts, allowed)
+    if (left.size > 0) throw conflictError(left)
+    result = attempt(apply, applied, managed, true)
+  }
+  capUpdaters(result.managed)
+  const object = manager === kubectl ? updateLastApplied(result.object, applied) : result.object
+  const managedFields = encodeManaged(result.managed)
+  const { managedFields: _, ...metadata } = object.metadata ?? {}
+  return { object: { ...object, metadata: managedFields ? { ...metadata, managedFields } : metadata }, managedFields, changed: object !== live }
+}
+
+/** The body, if it is an object of the kind and fits its type. */
+function checkedBody({ applied, kind, apiVersion, type }: Apply): KubeObject {
+  const body = (typeof applied === 'object' && applied !== null && !Array.isArray(applied) ? applied : {}) as Partial<KubeObject>
+  const groupVersion = (body.apiVersion ?? '').includes('/') ? body.apiVersion : `/${body.apiVersion ?? ''}`
+  if (body.kind !== kind || body.apiVersion !== apiVersion) throw badRequest(`invalid object type: ${groupVersion}, Kind=${body.kind ?? ''}`)
+  const { namespace = '', name = '', managedFields } = body.metadata ?? {}
+  if (managedFields !== undefined && managedFields !== null) throw badRequest('metadata.managedFields must be nil')
+  const errors = typeErrors(body, type)
+  if (errors.length) throw internal(`failed to create typed patch object (${namespace}/${name}; ${groupVersion}, Kind=${kind}): ${typeErrorText(errors)}`)
+  return body as KubeObject
+}
+
+/** The managers before: what there is in an object without any was there before it was first applied. */
+function startingPoint({ live, ...written }: Apply): Managed {
+  const managed = decodeManaged(live?.metadata.managedFields, live?.metadata.managedFields)
+  if (managed.size === 0 && live) recordUpdate(managed, { ...written, object: live, manager: beforeFirstApply })
+  return managed
+}
+
+interface Attempt {
+  readonly object: KubeObject
+  readonly managed: Managed
+  /** Empty if forced. */
+  readonly conflicts: Conflicts
+}
+
+function attempt(apply: Apply, applied: KubeObject, before: Managed, force: boolean): Attempt {
+  const { live, type, apiVersion, manager: name, now, resetFields } = apply
+  const managed: Managed = new Map(before)
+  const manager = { name, operation: 'Apply', apiVersion, subresource: apply.subresource || undefined, time: now } as const
+  const self = identityOf(manager)
+  const last = managed.get(self)
+  const fields = differenceBelow(fieldSetOf(applied, type), resetSet(resetFields))
+  // Names and the like are the applier's while the object is pruned, though nobody owns them in the end.
+  managed.set(self, { ...manager, fields })
+
+  const base = comparable(live) as KubeObject
+  const merged = prune(mergeTyped(base, applied, type), { type, last: last?.fields ?? emptySet, managed })
+  const changes = new Changes(base, merged, apply)
+  const conflicts = findConflicts(managed, changes, self)
+  if (!force && conflicts.size > 0) return { object: merged, managed, conflicts }
+  takeFromOthers(managed, changes, self)
+
+  const own = withoutUntracked(fields)
+  const same = live !== undefined && isSame(changes.in(apiVersion)!)
+  if (isEmpty(own)) managed.delete(self)
+  else if (same && last && equalSets(own, last.fields) && last.apiVersion === apiVersion) managed.set(self, last)
+  else managed.set(self, { ...manager, fields: own })
+  return { object: same ? live : merged, managed, conflicts: new Map() }
+}

@@ -1,0 +1,64 @@
+/**
+ * Who owns what after a POST, PUT or PATCH (KEP-555): the manager comes to own what it changed, and others lose it.
+ * Gives the new `metadata.managedFields`; the object itself is left alone.
+ */
+import { difference, emptySet, isEmpty, union } from '../../machinery/fields/field-set.ts'
+import type { KubeObject, ManagedFieldsEntry } from '../../machinery/object.ts'
+import { capUpdaters, decodeManaged, encodeManaged, identityOf, isReset, type Managed } from './managed.ts'
+import { Changes, takeFromOthers, type Written, withoutUntracked } from './ownership.ts'
+
+export interface Update extends Written {
+  /** The object as it is stored; undefined on create. */
+  readonly live?: KubeObject
+  /** The object as it was decoded, defaults applied, before admission; with the managedFields that the client sent, if any. */
+  readonly object: KubeObject
+  /** See `managerName`. */
+  readonly manager: string
+  /** Empty or absent for the object itself. */
+  readonly subresource?: string
+  /** RFC 3339, in seconds. */
+  readonly now: string
+}
+
+/** The entries that the object gets; undefined for none. Those of `live` come back by reference when nothing changes. */
+export function trackUpdate(update: Update): ManagedFieldsEntry[] | undefined {
+  const { live, object, subresource } = update
+  const managed = startingPoint(live?.metadata.managedFields, object.metadata.managedFields, !!subresource)
+  // An object without managers gets none by updates: it was created without, or was asked to forget them.
+  if (managed.size === 0 && live) return undefined
+  recordUpdate(managed, update)
+  capUpdaters(managed)
+  return sameEntries(encodeManaged(managed), live?.metadata.managedFields)
+}
+
+/** The managers before the write: those that the client sent, if they can be read, else those that are stored. */
+function startingPoint(live: readonly ManagedFieldsEntry[] | undefined, sent: readonly ManagedFieldsEntry[] | undefined, subresource: boolean): Managed {
+  if (!subresource && sent !== live) {
+    if (isReset(sent)) return new Map()
+    try {
+      const managed = decodeManaged(sent, live)
+      if (managed.size > 0) return managed
+    } catch {
+      // Unreadable lists are ignored, so that no client can break the field by mistake.
+    }
+  }
+  return decodeManaged(live, live)
+}
+
+/** Adds to `managed` what the write of `update` does. */
+export function recordUpdate(managed: Managed, update: Update): void {
+  const { live, object, manager: name, apiVersion, now } = update
+  const changes = new Changes(live, object, update)
+  const { added, modified, removed } = changes.in(apiVersion)!
+  takeFromOthers(managed, changes, undefined)
+  const fields = withoutUntracked(difference(union(modified, added), removed))
+  if (isEmpty(fields)) return
+  const manager = { name, operation: 'Update', apiVersion, subresource: update.subresource || undefined, time: now } as const
+  const identity = identityOf(manager)
+  managed.set(identity, { ...manager, fields: union(fields, managed.get(identity)?.fields ?? emptySet) })
+}
+
+/** The stored list itself if the new one holds the same entries. */
+function sameEntries(entries: ManagedFieldsEntry[] | undefined, live: ManagedFieldsEntry[] | undefined): ManagedFieldsEntry[] | undefined {
+  return entries && live && entries.length === live.length && entries.every((entry, i) => entry === live[i]) ? live : entries
+}

@@ -1,0 +1,13 @@
+/** Authenticators: each knows one kind of credential and says nothing about requests without it. */
+import type { Request, UserInfo } from '../http/exchange.ts'
+
+/** The user; `invalid` for credentials that do not hold; undefined where there are none of its kind. */
+export type Verdict = UserInfo | 'invalid' | undefined
+
+export type Authenticator = (request: Request) => Verdict | Promise<Verdict>
+
+export const anonymous: UserInfo = { name: 'system:anonymous', groups: ['system:unauthenticated'] }
+
+/** Adds the group of everybody who is authenticated, last, unless `system:unauthenticated` was given. */
+export const authenticated = (groups: readonly string[]): readonly string[] =>
+  groups.includes('system:authenticated') || groups.includes('system:unauthenticated') ? groups : [...groups, 'system:authenticated']

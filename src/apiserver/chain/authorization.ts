@@ -1,0 +1,30 @@
+/** Refuses what the user may not do: 403, before anything is looked up. */
+import { StatusError } from '../../machinery/status-error.ts'
+import type { Authorizer } from '../authorization/authorizer.ts'
+import type { Request } from '../http/exchange.ts'
+import type { Filter } from './filter.ts'
+
+export const authorization =
+  (authorize: Authorizer): Filter =>
+  async (request, next) => {
+    const verdict = authorize(request)
+    const decision = verdict instanceof Promise ? await verdict : verdict
+    if (decision.allowed) return next(request)
+    throw refused(request, decision.reason)
+  }
+
+/** The 403 of a request: it names the user, the verb and the resource or path. */
+function refused({ info, user }: Request, reason: string): StatusError {
+  const who = `User ${JSON.stringify(user?.name ?? '')}`
+  const because = reason ? `: ${reason}` : ''
+  if (!info.isResourceRequest) return new StatusError(403, 'Forbidden', `forbidden: ${who} cannot ${info.verb} path ${JSON.stringify(info.path)}${because}`, {})
+  const resource = info.subresource ? `${info.resource}/${info.subresource}` : info.resource
+  const scope = info.namespace ? `in the namespace ${JSON.stringify(info.namespace)}` : 'at the cluster scope'
+  const named = `${info.group ? `${info.resource}.${info.group}` : info.resource}${info.name ? ` ${JSON.stringify(info.name)}` : ''}`
+  return new StatusError(
+    403,
+    'Forbidden',
+    `${named} is forbidden: ${who} cannot ${info.verb} resource ${JSON.stringify(resource)} in API group ${JSON.stringify(info.group)} ${scope}${because}`,
+    { ...(info.name && { name: info.name }), ...(info.group && { group: info.group }), kind: info.resource },
+  )
+}

@@ -1,0 +1,8 @@
+/** Finds out what the request is about; everything behind it reads `request.info`. */
+import { requestInfo } from '../request/request-info.ts'
+import type { Filter } from './filter.ts'
+
+export const requestInfoFilter = (): Filter => (request, next) => {
+  request.info = requestInfo(request.method, request.path, request.query)
+  return next(request)
+}

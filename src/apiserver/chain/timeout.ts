@@ -1,0 +1,44 @@
+/** Answers 504 when a short request takes too long. Watches and streams have their own ends. */
+import { StatusError } from '../../machinery/status-error.ts'
+import type { Filter } from './filter.ts'
+
+/** One timer looks after all requests: a timer a request would cost more than most requests do. */
+export function timeout(limitMs: number): Filter {
+  interface Running {
+    readonly deadline: number
+    readonly expire: () => void
+  }
+  const running = new Set<Running>()
+  let sweep: NodeJS.Timeout | undefined
+  const look = (): void => {
+    const now = performance.now()
+    // Insertion order is order of deadlines.
+    for (const entry of running) {
+      if (entry.deadline > now) break
+      running.delete(entry)
+      entry.expire()
+    }
+    sweep = running.size ? setTimeout(look, 1000).unref() : undefined
+  }
+  return (request, next) => {
+    if (request.info.verb === 'watch') return next(request)
+    return new Promise((resolve, reject) => {
+      const entry: Running = {
+        deadline: performance.now() + limitMs,
+        expire: () => reject(new StatusError(504, 'Timeout', 'Timeout: request did not complete within the allotted timeout', {})),
+      }
+      running.add(entry)
+      sweep ??= setTimeout(look, 1000).unref()
+      next(request).then(
+        (response) => {
+          running.delete(entry)
+          resolve(response)
+        },
+        (error) => {
+          running.delete(entry)
+          reject(error)
+        },
+      )
+    })
+  }
+}

@@ -1,0 +1,72 @@
+/** The director: finds who answers a request, by its path and method. Everything is looked up in tables made at start. */
+import { methodNotAllowed, methodNotSupported, resourceNotFound } from '../machinery/status-error.ts'
+import type { Endpoint, Services } from './endpoints/endpoint.ts'
+import { itemEndpoints, collectionEndpoints, subresourceEndpoint, virtualEndpoint } from './endpoints/index.ts'
+import { type Handler, pageNotFound, type Request } from './http/exchange.ts'
+import type { ServedResource } from './registry/served-resource.ts'
+
+export interface DirectorOptions {
+  readonly services: Services
+  readonly resources: readonly ServedResource[]
+  /** Answers paths that are no resources; undefined if nobody does. */
+  readonly other: (request: Request) => ReturnType<Handler> | undefined
+}
+
+export function director({ services, resources, other }: DirectorOptions): Handler {
+  const groups = new Map<string, Map<string, ServedResource>>()
+  const groupNames = new Set<string>()
+  for (const resource of resources) {
+    groupNames.add(resource.definition.group)
+    let group = groups.get(resource.groupVersion)
+    if (!group) groups.set(resource.groupVersion, (group = new Map()))
+    group.set(resource.definition.plural, resource)
+  }
+
+  return async (request) => {
+    const { info } = request
+    if (!info.isResourceRequest) {
+      const answer = other(request)
+      if (answer) return answer
+      // A version that a known group does not have is a missing resource; an unknown group is a missing page.
+      if (info.prefix && info.version && groupNames.has(info.group)) throw resourceNotFound()
+      return pageNotFound()
+    }
+    if (!groupNames.has(info.group)) return pageNotFound()
+    const resource = groups.get(info.group ? `${info.group}/${info.version}` : info.version)?.get(info.resource)
+    if (!resource) throw resourceNotFound()
+    const endpoint = endpointOf(request, resource)
+    if (resource.definition.deprecationWarning) request.warnings.push(resource.definition.deprecationWarning)
+    return endpoint({ services, request, resource })
+  }
+}
+
+function endpointOf(request: Request, resource: ServedResource): Endpoint {
+  const { method, info } = request
+  const isNamespaceItself = resource.definition.plural === 'namespaces' && resource.definition.group === ''
+  const everywhere = resource.namespaced && !info.namespace
+  if (!resource.namespaced && info.namespace && !isNamespaceItself) throw resourceNotFound()
+  const watchPath = info.verb === 'watch' && info.path.includes('/watch/')
+  // Lists of one object by field selector have a name too: the path tells.
+  const hasName = info.name !== '' && (method !== 'GET' || info.verb === 'get') && info.verb !== 'deletecollection'
+  if (resource.definition.virtual) return virtualEndpoint(request, resource, hasName)
+  if (info.subresource) {
+    if (everywhere) throw resourceNotFound()
+    return subresourceEndpoint(request, resource)
+  }
+  if (watchPath) return supported(collectionEndpoints.GET!.watch!, 'watch', resource)
+  if (hasName) {
+    if (everywhere) throw resourceNotFound()
+    const endpoint = itemEndpoints[method]
+    if (!endpoint || !resource.verbs.has(info.verb)) throw methodNotAllowed()
+    return endpoint
+  }
+  const endpoint = collectionEndpoints[method]?.[info.verb]
+  if (!endpoint || (everywhere && method !== 'GET')) throw methodNotAllowed()
+  if (method !== 'GET' && !resource.verbs.has(info.verb)) throw methodNotAllowed()
+  return supported(endpoint, info.verb, resource)
+}
+
+function supported(endpoint: Endpoint, verb: string, resource: ServedResource): Endpoint {
+  if (!resource.verbs.has(verb)) throw methodNotSupported(resource.groupResource, verb)
+  return endpoint
+}

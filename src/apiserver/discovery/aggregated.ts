@@ -1,0 +1,33 @@
+/** Aggregated discovery: everything under `/api` or `/apis` in one document (KEP-3352). */
+import type { ServedGroup, ServedVersion } from '../../api/registry.ts'
+import { allVerbs, type ResourceDefinition } from '../../api/resource.ts'
+import { subresourcesOf } from './subresources.ts'
+
+export type AggregatedVersion = 'v2' | 'v2beta1'
+
+/** The list of groups, each with its versions and their resources. */
+export const groupDiscoveryList = (groups: readonly ServedGroup[], version: AggregatedVersion) => ({
+  kind: 'APIGroupDiscoveryList',
+  apiVersion: `apidiscovery.k8s.io/${version}`,
+  metadata: {},
+  items: groups.map(({ group, versions }) => ({ metadata: group ? { name: group } : {}, versions: versions.map(versionItem) })),
+})
+
+const versionItem = ({ version, resources }: ServedVersion) => ({ version, resources: resources.map(resourceItem), freshness: 'Current' })
+
+function resourceItem(resource: ResourceDefinition) {
+  const { group, version, kind, plural, singular, scope, verbs, shortNames, categories } = resource
+  const subresources = subresourcesOf(resource)
+  return {
+    resource: plural,
+    responseKind: { group, version, kind },
+    scope: scope === 'Namespaced' ? 'Namespaced' : 'Cluster',
+    singularResource: singular ?? kind.toLowerCase(),
+    verbs: verbs ?? allVerbs,
+    ...(shortNames?.length && { shortNames }),
+    ...(categories?.length && { categories }),
+    ...(subresources.length && {
+      subresources: subresources.map(({ name, responseKind, verbs: subVerbs }) => ({ subresource: name, responseKind, verbs: subVerbs })),
+    }),
+  }
+}

@@ -1,0 +1,73 @@
+/** Answers requests for discovery: picks the document by path and Accept header; 304 when the client has it already. */
+import type { ResourceRegistry } from '../../api/registry.ts'
+import { toYaml } from '../../machinery/yaml.ts'
+import type { Request, Response } from '../http/exchange.ts'
+import { acceptClauses, negotiate, noSuchForm } from '../negotiation/accept.ts'
+import { type DiscoveryDocument, type DiscoveryForms, discoveryForms } from './documents.ts'
+
+export interface Discovery {
+  /** The answer, or undefined for paths that are not discovery's. Throws 406. */
+  readonly handle: (request: Request) => Promise<Response> | undefined
+  /** All paths that `handle` answers. */
+  readonly paths: readonly string[]
+}
+
+/** Discovery of what the registry serves. `url` tells where clients reach the server; it is asked when the first request comes. */
+export function discoveryDocuments(registry: Pick<ResourceRegistry, 'groups' | 'group' | 'storageOf'>, url: () => string): Discovery {
+  let forms: ReadonlyMap<string, DiscoveryForms> | undefined
+  return {
+    handle: (request) => {
+      if (!request.path.startsWith('/api')) return undefined
+      forms ??= discoveryForms(registry, new URL(url()).host)
+      const found = forms.get(request.path.endsWith('/') ? request.path.slice(0, -1) : request.path)
+      return found && Promise.resolve(respond(request, found))
+    },
+    paths: [
+      '/api',
+      '/apis',
+      '/apis/',
+      ...registry.groups.flatMap(({ group, versions }) => [
+        ...(group ? [`/apis/${group}`] : []),
+        ...versions.map(({ version }) => (group ? `/apis/${group}/${version}` : `/api/${version}`)),
+      ]),
+    ],
+  }
+}
+
+/** The form that the client likes best. Throws 406 when it takes none. */
+export function chooseForm(accept: string | undefined, forms: DiscoveryForms): { readonly document: DiscoveryDocument; readonly format: 'json' | 'yaml' } {
+  for (const { type, parameters } of acceptClauses(accept ?? '')) {
+    const format = type === 'application/yaml' ? 'yaml' : type === 'application/json' || type === 'application/*' || type === '*/*' ? 'json' : undefined
+    const version = parameters.get('v')
+    if (!format) continue
+    if (!parameters.has('as')) return { document: forms.legacy, format }
+    const asked =
+      parameters.get('as') === 'APIGroupDiscoveryList' && parameters.get('g') === 'apidiscovery.k8s.io' && (version === 'v2' || version === 'v2beta1')
+        ? forms[version]
+        : undefined
+    if (asked) return { document: asked, format }
+  }
+  const { format, transform } = negotiate(accept)
+  if (transform) throw noSuchForm()
+  return { document: forms.legacy, format }
+}
+
+const inYaml = new WeakMap<DiscoveryDocument, Buffer>()
+
+function respond(request: Request, forms: DiscoveryForms): Response {
+  const { document, format } = chooseForm(request.header('accept'), forms)
+  const contentType = format === 'yaml' ? document.contentType.replace('application/json', 'application/yaml') : document.contentType
+  // Tags name bytes: the YAML of a document is another representation.
+  const etag = format === 'yaml' ? document.etag.replace(/"$/, '-yaml"') : document.etag
+  const headers = { 'content-type': contentType, etag, vary: 'Accept' }
+  if (request.header('if-none-match') === etag) return { status: 304, headers }
+  return { status: 200, headers, body: format === 'yaml' ? yamlOf(document) : document.body }
+}
+
+function yamlOf(document: DiscoveryDocument): Buffer {
+  const known = inYaml.get(document)
+  if (known) return known
+  const body = Buffer.from(toYaml(JSON.parse(document.body.toString())))
+  inYaml.set(document, body)
+  return body
+}

@@ -1,0 +1,16 @@
+/** POST to a collection. */
+import { representationFor } from '../negotiation/representation.ts'
+import { decodeObject } from '../request/decode-object.ts'
+import { checkNamespace } from '../request/identity.ts'
+import { writeOptions } from '../request/write-options.ts'
+import { createObject } from '../registry/create-object.ts'
+import { type Endpoint, objectResponse, writeContext } from './endpoint.ts'
+
+export const create: Endpoint = async (target) => {
+  const { services, request, resource } = target
+  const representation = representationFor(request, resource, 'object')
+  const options = writeOptions(request.query, 'CreateOptions')
+  const object = await decodeObject(request, resource, options, services.knowsKind)
+  checkNamespace(object, resource, request.info.namespace)
+  return objectResponse(representation, await createObject(writeContext(target, options), object), 201)
+}

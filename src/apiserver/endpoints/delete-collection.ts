@@ -1,0 +1,33 @@
+/** DELETE of a collection: what is selected is deleted one by one; the answer lists the objects as they were. */
+import { StatusError } from '../../machinery/status-error.ts'
+import { representationFor } from '../negotiation/representation.ts'
+import { deleteOptions } from '../request/delete-options.ts'
+import { listOptions } from '../request/list-options.ts'
+import { deleteObject } from '../registry/delete-object.ts'
+import { listObjects } from '../registry/list-objects.ts'
+import { type Endpoint, writeContext } from './endpoint.ts'
+
+/** Deletes under way at once: they share flushes to disk. */
+const parallel = 16
+
+export const deleteCollection: Endpoint = async (target) => {
+  const { services, request, resource } = target
+  const representation = representationFor(request, resource, 'list')
+  const selected = listOptions(request.query, resource, false)
+  const options = await deleteOptions(request)
+  const { objects, meta } = await listObjects(services.registry, resource, request.info.namespace, selected)
+  const context = writeContext(target, { dryRun: options.dryRun, fieldManager: '', fieldValidation: 'Ignore', force: false })
+  let next = 0
+  const worker = async (): Promise<void> => {
+    while (next < objects.length) {
+      const { name, namespace } = objects[next++]!
+      try {
+        await deleteObject({ ...context, name, namespace }, options)
+      } catch (error) {
+        if (!(error instanceof StatusError && error.code === 404)) throw error
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(parallel, objects.length) }, worker))
+  return { status: 200, headers: { 'content-type': representation.contentType }, body: representation.list(objects, meta) }
+}

@@ -1,0 +1,18 @@
+/** DELETE of an object. */
+import { success } from '../../machinery/status-error.ts'
+import { statusResponse } from '../negotiation/error-response.ts'
+import { representationFor } from '../negotiation/representation.ts'
+import { deleteOptions } from '../request/delete-options.ts'
+import { deleteObject } from '../registry/delete-object.ts'
+import { type Endpoint, objectResponse, writeContext } from './endpoint.ts'
+
+export const remove: Endpoint = async (target) => {
+  const { request, resource } = target
+  const representation = representationFor(request, resource, 'object')
+  const options = await deleteOptions(request)
+  const { object, gone } = await deleteObject(writeContext(target, { dryRun: options.dryRun, fieldManager: '', fieldValidation: 'Ignore', force: false }), options)
+  if (!gone || resource.definition.deletion?.returnsObject) return objectResponse(representation, object)
+  const { definition } = resource
+  const { uid } = object.parse().metadata
+  return statusResponse(request, success({ name: object.name, ...(definition.group && { group: definition.group }), kind: definition.plural, uid }), 200)
+}

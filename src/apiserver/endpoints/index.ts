@@ -1,0 +1,60 @@
+/** Which endpoint answers which method. A new verb is a file here and a line in one of these tables. */
+import { methodNotAllowed, methodNotSupported, resourceNotFound } from '../../machinery/status-error.ts'
+import type { Request } from '../http/exchange.ts'
+import type { ServedResource } from '../registry/served-resource.ts'
+import { create } from './create.ts'
+import { remove } from './delete.ts'
+import { deleteCollection } from './delete-collection.ts'
+import type { Endpoint } from './endpoint.ts'
+import { get } from './get.ts'
+import { list } from './list.ts'
+import { patch } from './patch.ts'
+import { getScale, patchScale, updateScale } from './scale.ts'
+import { specialSubresources } from './special/index.ts'
+import { update } from './update.ts'
+import { virtualResources } from './virtual/index.ts'
+import { watch } from './watch.ts'
+
+type ByMethod = Readonly<Partial<Record<string, Endpoint>>>
+
+/** `…/pods/NAME` */
+export const itemEndpoints: ByMethod = { GET: get, PUT: update, PATCH: patch, DELETE: remove }
+
+/** `…/pods`, by method and verb. */
+export const collectionEndpoints: Readonly<Partial<Record<string, Readonly<Partial<Record<string, Endpoint>>>>>> = {
+  GET: { list, watch },
+  POST: { create },
+  DELETE: { deletecollection: deleteCollection },
+}
+
+const statusEndpoints: ByMethod = { GET: get, PUT: update, PATCH: patch }
+const scaleEndpoints: ByMethod = { GET: getScale, PUT: updateScale, PATCH: patchScale }
+
+/** `…/pods/NAME/status` and the like. Throws 404 for unknown subresources, 405 for methods they do not have. */
+export function subresourceEndpoint(request: Request, { definition }: ServedResource): Endpoint {
+  const { subresource } = request.info
+  const { status, scale, special } = definition.subresources ?? {}
+  const endpoints =
+    subresource === 'status' && status
+      ? statusEndpoints
+      : subresource === 'scale' && scale
+        ? scaleEndpoints
+        : special?.some(({ name }) => name === subresource)
+          ? specialSubresources[`${definition.plural}/${subresource}`]
+          : undefined
+  if (!endpoints) throw resourceNotFound()
+  const endpoint = endpoints[request.method]
+  if (!endpoint) throw methodNotAllowed()
+  return endpoint
+}
+
+/** Resources that are computed, not stored. */
+export function virtualEndpoint(request: Request, { definition, groupResource }: ServedResource, hasName: boolean): Endpoint {
+  const endpoints = virtualResources[definition.plural]
+  if (!endpoints) throw resourceNotFound()
+  const { verb } = request.info
+  const endpoint = endpoints[hasName && verb === 'get' ? 'get' : verb]
+  if (endpoint) return endpoint
+  if (request.method === 'GET' && endpoints.list) throw methodNotSupported(groupResource, verb)
+  throw methodNotAllowed()
+}

@@ -1,0 +1,32 @@
+/** PATCH of an object or its status. Server-side apply has a file of its own. */
+import { representationFor } from '../negotiation/representation.ts'
+import { mediaType } from '../request/body.ts'
+import { checkName, checkNamespace } from '../request/identity.ts'
+import { readPatch } from '../request/read-patch.ts'
+import { writeOptions } from '../request/write-options.ts'
+import { updateObject } from '../registry/update-object.ts'
+import { apply } from './apply.ts'
+import { type Endpoint, objectResponse, writeContext } from './endpoint.ts'
+
+/** A patch that loses a race is worked out again on the newer object. */
+const retries = 5
+
+export const patch: Endpoint = async (target) => {
+  const { request, resource } = target
+  if (mediaType(request) === 'application/apply-patch+yaml') return apply(target)
+  const representation = representationFor(request, resource, 'object')
+  const options = writeOptions(request.query, 'PatchOptions')
+  const change = await readPatch(request, resource, options)
+  const { namespace, name } = request.info
+  const { object } = await updateObject(writeContext(target, options), {
+    change: (live) => {
+      const object = change(live!)
+      checkName(object, name)
+      checkNamespace(object, resource, namespace)
+      return { object }
+    },
+    startsFromLive: true,
+    retries,
+  })
+  return objectResponse(representation, object)
+}

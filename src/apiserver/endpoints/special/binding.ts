@@ -1,0 +1,61 @@
+/** `pods/NAME/binding` and `bindings`: puts a pod on a node, once. */
+import type { KubeObject } from '../../../machinery/object.ts'
+import { conflict, invalid, success } from '../../../machinery/status-error.ts'
+import { invalidValue, required } from '../../../machinery/field-error.ts'
+import { bindings } from '../../../api/core/binding.ts'
+import { statusResponse } from '../../negotiation/error-response.ts'
+import { decodeObject } from '../../request/decode-object.ts'
+import { checkNamespace } from '../../request/identity.ts'
+import { writeOptions } from '../../request/write-options.ts'
+import { ServedResource } from '../../registry/served-resource.ts'
+import { updateObject } from '../../registry/update-object.ts'
+import { timestamp } from '../../registry/write-context.ts'
+import { type Endpoint, type Target, writeContext } from '../endpoint.ts'
+
+interface Binding extends KubeObject {
+  target?: { kind?: string; name?: string }
+}
+
+interface Pod extends KubeObject {
+  spec: { nodeName?: string; schedulingGates?: unknown[] }
+  status?: { conditions?: { type: string; status: string; lastTransitionTime?: string; lastProbeTime?: null }[] }
+}
+
+const bindingResource = new ServedResource(bindings)
+
+export const bindPod: Endpoint = async (target) => bind(target, target.request.info.name)
+
+/** POST to `bindings`: the pod is named in the body. */
+export const createBinding: Endpoint = async (target) => bind(target, undefined)
+
+async function bind(target: Target, onUrl: string | undefined) {
+  const { services, request } = target
+  const options = writeOptions(request.query, 'CreateOptions')
+  const binding = (await decodeObject(request, bindingResource, options, services.knowsKind)) as Binding
+  checkNamespace(binding, bindingResource, request.info.namespace)
+  const name = onUrl ?? binding.metadata.name ?? ''
+  const node = binding.target?.name
+  if (binding.target?.kind && binding.target.kind !== 'Node' && binding.target.kind !== 'Minion') throw invalid({ group: '', name: 'Binding' }, name, [invalidValue('target.kind', binding.target.kind, 'must be empty or Node')])
+  if (!node) throw invalid({ group: '', name: 'Binding' }, name, [required('target.name')])
+  const pods = services.registry.served(services.podsDefinition)
+  const context = { ...writeContext(target, options), resource: pods, name, subresource: 'binding' }
+  await updateObject(context, {
+    retries: 5,
+    startsFromLive: true,
+    change: (live) => {
+      const pod = live as Pod
+      const { uid } = binding.metadata
+      if (uid && uid !== pod.metadata.uid) throw conflict({ group: '', name: 'pods/binding' }, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${pod.metadata.uid}`)
+      if (pod.metadata.deletionTimestamp) throw conflict({ group: '', name: 'pods/binding' }, name, `pod ${name} is being deleted, cannot be assigned to a host`)
+      if (pod.spec.nodeName) throw conflict({ group: '', name: 'pods/binding' }, name, `pod ${name} is already assigned to node ${JSON.stringify(pod.spec.nodeName)}`)
+      if (pod.spec.schedulingGates?.length) throw conflict({ group: '', name: 'pods/binding' }, name, `pod ${name} has non-empty .spec.schedulingGates`)
+      pod.spec.nodeName = node
+      pod.metadata.annotations = binding.metadata.annotations ? { ...pod.metadata.annotations, ...binding.metadata.annotations } : pod.metadata.annotations
+      pod.status ??= {}
+      const others = (pod.status.conditions ?? []).filter(({ type }) => type !== 'PodScheduled')
+      pod.status.conditions = [...others, { type: 'PodScheduled', status: 'True', lastProbeTime: null, lastTransitionTime: timestamp() }]
+      return { object: pod }
+    },
+  })
+  return statusResponse(request, success(), 201)
+}

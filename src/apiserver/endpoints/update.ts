@@ -1,0 +1,30 @@
+/** PUT of an object, or of its status. */
+import { representationFor } from '../negotiation/representation.ts'
+import { decodeObject } from '../request/decode-object.ts'
+import { checkName, checkNamespace } from '../request/identity.ts'
+import { writeOptions } from '../request/write-options.ts'
+import { updateObject } from '../registry/update-object.ts'
+import { type Endpoint, objectResponse, writeContext } from './endpoint.ts'
+
+/** A PUT without resourceVersion overwrites whatever is there: it is tried again until it is alone. */
+const unconditionalRetries = 100
+
+export const update: Endpoint = async (target) => {
+  const { services, request, resource } = target
+  const representation = representationFor(request, resource, 'object')
+  const options = writeOptions(request.query, 'UpdateOptions')
+  const sent = await decodeObject(request, resource, options, services.knowsKind)
+  const { namespace, name } = request.info
+  checkNamespace(sent, resource, namespace)
+  checkName(sent, name)
+  // Attempts change the object; one that names a version has only one.
+  const pristine = sent.metadata.resourceVersion ? undefined : structuredClone(sent)
+  let attempt = 0
+  const { object, created } = await updateObject(writeContext(target, options), {
+    change: () => ({ object: attempt++ > 0 && pristine ? structuredClone(pristine) : sent }),
+    mayCreate: resource.definition.createOnUpdate ?? false,
+    uidIsPrecondition: true,
+    retries: unconditionalRetries,
+  })
+  return objectResponse(representation, object, created ? 201 : 200)
+}

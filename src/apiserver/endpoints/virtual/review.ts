@@ -1,0 +1,21 @@
+/** Reviews: a client posts a question as an object and gets it back with the answer in its status. */
+import type { KubeObject } from '../../../machinery/object.ts'
+import { representationFor } from '../../negotiation/representation.ts'
+import { decodeObject } from '../../request/decode-object.ts'
+import { checkNamespace } from '../../request/identity.ts'
+import { writeOptions } from '../../request/write-options.ts'
+import { unstored } from '../../registry/stored-object.ts'
+import { type Endpoint, objectResponse, type Target } from '../endpoint.ts'
+
+/** An endpoint that answers a question; `answer` fills in the status. */
+export const review =
+  <T extends KubeObject>(answer: (question: T, target: Target) => void | Promise<void>): Endpoint =>
+  async (target) => {
+    const { request, resource, services } = target
+    const representation = representationFor(request, resource, 'object')
+    const options = writeOptions(request.query, 'CreateOptions')
+    const question = (await decodeObject(request, resource, options, services.knowsKind)) as T
+    checkNamespace(question, resource, request.info.namespace)
+    await answer(question, target)
+    return objectResponse(representation, unstored(resource, question), 201)
+  }

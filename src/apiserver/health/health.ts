@@ -1,0 +1,42 @@
+/** Health: `/healthz`, `/livez` and `/readyz`, each a list of named checks, alone or together. */
+import { pageNotFound, type Request, type Response, text } from '../http/exchange.ts'
+
+export interface HealthCheck {
+  readonly name: string
+  /** What is wrong, or undefined when all is well. */
+  readonly check: () => string | undefined | Promise<string | undefined>
+}
+
+export type HealthPath = 'healthz' | 'livez' | 'readyz'
+
+export const ping: HealthCheck = { name: 'ping', check: () => undefined }
+
+/** The log can always be written: it goes to standard error. */
+export const log: HealthCheck = { name: 'log', check: () => undefined }
+
+/** Answers `/livez`, `/livez?verbose`, `/livez?exclude=etcd` and `/livez/etcd`. */
+export async function health(path: HealthPath, checks: readonly HealthCheck[], request: Request): Promise<Response> {
+  const single = request.path.slice(path.length + 2)
+  if (single) {
+    const found = checks.find(({ name }) => name === single)
+    if (!found) return pageNotFound()
+    const problem = await found.check()
+    return problem === undefined ? text(200, 'ok') : text(500, `internal server error: ${problem}\n`)
+  }
+  const excluded = new Set(request.query.getAll('exclude'))
+  const lines: string[] = []
+  let failed = false
+  for (const { name, check } of checks) {
+    if (excluded.delete(name)) {
+      lines.push(`[+]${name} excluded: ok`)
+      continue
+    }
+    const problem = await check()
+    failed ||= problem !== undefined
+    // Reasons are for those who may read the logs.
+    lines.push(problem === undefined ? `[+]${name} ok` : `[-]${name} failed: reason withheld`)
+  }
+  if (excluded.size) lines.push(`warn: some health checks cannot be excluded: no matches for ${[...excluded].map((name) => JSON.stringify(name)).join(',')}`)
+  if (failed) return text(500, `${lines.join('\n')}\n${path} check failed\n`)
+  return text(200, request.query.has('verbose') ? `${lines.join('\n')}\n${path} check passed\n` : 'ok')
+}

@@ -1,0 +1,75 @@
+/**
+ * One request and its answer, the same over HTTP/1.1 and HTTP/2. Filters and endpoints see nothing else of the network:
+ * they take a `Request` and return a `Response`.
+ */
+import type { PeerCertificate } from 'node:tls'
+import type { RequestInfo } from '../request/request-info.ts'
+
+/** Who sent a request, as the authenticators found out. */
+export interface UserInfo {
+  readonly name: string
+  readonly uid?: string
+  readonly groups: readonly string[]
+  readonly extra?: Readonly<Record<string, readonly string[]>>
+}
+
+export interface Request {
+  readonly method: string
+  /** The path, without the query, not decoded. */
+  readonly path: string
+  /** The query, decoded; empty when there is none. */
+  readonly query: URLSearchParams
+  /** A header's value; names in lower case. */
+  header(name: string): string | undefined
+  /** The verified peer's certificate chain, if the client showed one. `authorized` says whether the listener's CA signed it. */
+  clientCertificate(): { readonly certificate: PeerCertificate; readonly authorized: boolean } | undefined
+  readonly remoteAddress: string
+  readonly protocol: 'HTTP/1.1' | 'HTTP/2'
+  /** Reads the whole body. Throws a 413 StatusError above `limit` bytes. */
+  body(limit: number): Promise<Buffer>
+  /** Calls back when the client has gone away or the answer is complete. */
+  onClose(callback: () => void): void
+  /** When the request came in, ms of `performance.now()`. */
+  readonly received: number
+
+  // What filters find out on the way:
+  info: RequestInfo
+  user?: UserInfo
+  /** Sent as `Warning: 299` headers with the answer. */
+  readonly warnings: string[]
+}
+
+/** Where a streamed answer is written. */
+export interface Sink {
+  /** Writes a chunk that must not be changed afterwards; several callers may share one buffer. */
+  write(chunk: Buffer): void
+  /** Bytes written and not yet taken by the network. */
+  readonly backlog: number
+  end(): void
+  /** Ends the connection (HTTP/1.1) or stream (HTTP/2) at once. */
+  destroy(): void
+  onClose(callback: () => void): void
+}
+
+export interface Response {
+  readonly status: number
+  /** Names in lower case. */
+  readonly headers: Record<string, string | string[]>
+  /** All of the body, in one or several pieces, or a function that writes it over time. */
+  readonly body?: Buffer | readonly Buffer[] | ((sink: Sink) => void)
+}
+
+export type Handler = (request: Request) => Promise<Response>
+
+/** A plain text answer. */
+export const text = (status: number, body: string, headers: Record<string, string> = {}): Response => ({
+  status,
+  headers: { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff', ...headers },
+  body: Buffer.from(body),
+})
+
+/** A JSON answer of something that is no API object. */
+export const json = (status: number, value: unknown): Response => ({ status, headers: { 'content-type': 'application/json' }, body: Buffer.from(JSON.stringify(value)) })
+
+/** What upstream's multiplexer answers for paths nobody serves. */
+export const pageNotFound = (): Response => text(404, '404 page not found\n')

@@ -1,0 +1,46 @@
+/** What the server counts about requests, under upstream's names. */
+import type { Request, Response } from '../http/exchange.ts'
+import type { MetricsRegistry } from './registry.ts'
+
+const durations = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60]
+const sizes = [1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000]
+
+export interface RequestMetrics {
+  begin(request: Request): void
+  end(request: Request, response: Response): void
+}
+
+const scopeOf = ({ info }: Request): string => (!info.isResourceRequest ? '' : info.name && info.verb !== 'list' && info.verb !== 'watch' ? 'resource' : info.namespace ? 'namespace' : 'cluster')
+const verbOf = (request: Request): string => {
+  const { verb, isResourceRequest } = request.info
+  if (!isResourceRequest) return request.method
+  return verb === 'create' ? 'POST' : verb === 'update' ? 'PUT' : verb.toUpperCase()
+}
+
+export function requestMetrics(metrics: MetricsRegistry): RequestMetrics {
+  const total = metrics.counter('apiserver_request_total', 'Requests by verb, resource and HTTP code.', ['verb', 'dry_run', 'group', 'version', 'resource', 'subresource', 'scope', 'component', 'code'])
+  const duration = metrics.histogram('apiserver_request_duration_seconds', 'Time to answer, watches left out.', durations, ['verb', 'dry_run', 'group', 'version', 'resource', 'subresource', 'scope', 'component'])
+  const size = metrics.histogram('apiserver_response_sizes', 'Bytes of answers.', sizes, ['verb', 'group', 'version', 'resource', 'subresource', 'scope', 'component'])
+  const running = { mutating: 0, readOnly: 0 }
+  metrics.gauge('apiserver_current_inflight_requests', 'Short requests under way.', ['request_kind'], () => [
+    [['mutating'], running.mutating],
+    [['readOnly'], running.readOnly],
+  ])
+  const kindOf = (request: Request): 'mutating' | 'readOnly' => (request.method === 'GET' || request.method === 'HEAD' ? 'readOnly' : 'mutating')
+  return {
+    begin(request) {
+      running[kindOf(request)]++
+    },
+    end(request, { status, body }) {
+      running[kindOf(request)]--
+      const { info } = request
+      const verb = verbOf(request)
+      const scope = scopeOf(request)
+      const dryRun = request.query.get('dryRun') ?? ''
+      total.add([verb, dryRun, info.group, info.version, info.resource, info.subresource, scope, 'apiserver', String(status)])
+      if (info.verb === 'watch' && status === 200) return
+      duration.observe([verb, dryRun, info.group, info.version, info.resource, info.subresource, scope, 'apiserver'], (performance.now() - request.received) / 1000)
+      if (Buffer.isBuffer(body)) size.observe([verb, info.group, info.version, info.resource, info.subresource, scope, 'apiserver'], body.length)
+    },
+  }
+}

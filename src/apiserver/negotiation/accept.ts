@@ -1,0 +1,85 @@
+/** Reads the Accept header and decides in which form to answer (RFC 9110 section 12.5.1; KEP-2334 for `as=`). */
+import { StatusError } from '../../machinery/status-error.ts'
+
+export interface Transform {
+  readonly as: 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList'
+  readonly version: 'v1' | 'v1beta1'
+}
+
+export interface Negotiated {
+  readonly format: 'json' | 'yaml'
+  readonly transform?: Transform
+}
+
+export interface MediaType {
+  readonly type: string
+  readonly quality: number
+  readonly parameters: ReadonlyMap<string, string>
+}
+
+const parsed = new Map<string, readonly MediaType[]>()
+
+/** The clauses of an Accept header, best first. Headers repeat, so a few hundred are remembered. */
+export function acceptClauses(header: string): readonly MediaType[] {
+  const known = parsed.get(header)
+  if (known) return known
+  const clauses = header
+    .split(',')
+    .map((clause) => {
+      const [type = '', ...rest] = clause.split(';').map((part) => part.trim())
+      const parameters = new Map<string, string>()
+      for (const parameter of rest) {
+        const equals = parameter.indexOf('=')
+        if (equals > 0) parameters.set(parameter.slice(0, equals).trim(), parameter.slice(equals + 1).trim())
+      }
+      const quality = Number(parameters.get('q') ?? 1)
+      parameters.delete('q')
+      return { type: type.toLowerCase(), quality: Number.isNaN(quality) ? 1 : quality, parameters }
+    })
+    .filter(({ type, quality }) => type !== '' && quality > 0)
+  clauses.sort((a, b) => b.quality - a.quality)
+  if (parsed.size > 500) parsed.clear()
+  parsed.set(header, clauses)
+  return clauses
+}
+
+const formats: Readonly<Record<string, 'json' | 'yaml'>> = { 'application/json': 'json', 'application/yaml': 'yaml', 'application/*': 'json', '*/*': 'json' }
+const transforms = new Set(['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList'])
+
+/** 406 for a media type nobody knows. */
+const notAcceptable = (): StatusError => new StatusError(406, 'NotAcceptable', '406: Not Acceptable', {})
+
+/** 406 for a known media type that cannot carry what `as=` asks for. */
+export const noSuchForm = (): StatusError =>
+  new StatusError(406, 'NotAcceptable', 'only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf')
+
+const asJson: Negotiated = { format: 'json' }
+const verdicts = new Map<string, Negotiated | 'unknown' | 'impossible'>()
+
+function decide(header: string): Negotiated | 'unknown' | 'impossible' {
+  let known = false
+  for (const { type, parameters } of acceptClauses(header)) {
+    const format = formats[type]
+    if (!format) continue
+    known = true
+    const as = parameters.get('as')
+    if (as === undefined) return parameters.has('stream') ? 'impossible' : format === 'json' ? asJson : { format }
+    const version = parameters.get('v')
+    if (transforms.has(as) && parameters.get('g') === 'meta.k8s.io' && (version === 'v1' || version === 'v1beta1')) return { format, transform: { as: as as Transform['as'], version } }
+  }
+  return known ? 'impossible' : 'unknown'
+}
+
+/** The form of the answer; no header means JSON. Throws the two 406 of upstream. */
+export function negotiate(accept: string | undefined): Negotiated {
+  if (!accept || accept === 'application/json' || accept === '*/*') return asJson
+  let verdict = verdicts.get(accept)
+  if (!verdict) {
+    verdict = decide(accept)
+    if (verdicts.size > 500) verdicts.clear()
+    verdicts.set(accept, verdict)
+  }
+  if (verdict === 'unknown') throw notAcceptable()
+  if (verdict === 'impossible') throw noSuchForm()
+  return verdict
+}

@@ -1,0 +1,25 @@
+/** Answers with a Status, in the format the client takes; where it takes none of ours, in JSON. */
+import type { Status, StatusError } from '../../machinery/status-error.ts'
+import { toYaml } from '../../machinery/yaml.ts'
+import type { Request, Response } from '../http/exchange.ts'
+import { negotiate } from './accept.ts'
+
+export function statusResponse(request: Request, status: Status, code: number): Response {
+  let format: 'json' | 'yaml' = 'json'
+  try {
+    format = negotiate(request.header('accept')).format
+  } catch {
+    // what cannot be negotiated is told in JSON
+  }
+  return {
+    status: code,
+    headers: { 'content-type': `application/${format}` },
+    body: Buffer.from(format === 'yaml' ? toYaml(status) : `${JSON.stringify(status)}\n`),
+  }
+}
+
+export function errorResponse(request: Request, { status, code }: StatusError): Response {
+  const response = statusResponse(request, status, code)
+  if (status.details?.retryAfterSeconds) response.headers['retry-after'] = String(status.details.retryAfterSeconds)
+  return response
+}

@@ -1,0 +1,33 @@
+/** PartialObjectMetadata: the metadata of objects of any kind, cut out of their bytes. */
+import type { ServedResource } from '../registry/served-resource.ts'
+import type { StoredObject } from '../registry/stored-object.ts'
+import { bookmarkMeta, type Representation } from './representation.ts'
+
+const tail = Buffer.from('}')
+const comma = Buffer.from(',')
+
+/** `{"kind":"PartialObjectMetadata",…,"metadata":` for a version of meta.k8s.io. */
+export const partialHead = (version: string): Buffer => Buffer.from(`{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/${version}","metadata":`)
+
+export function partialRepresentation(_resource: ServedResource, version: 'v1' | 'v1beta1', _listness: 'object' | 'list'): Representation {
+  const head = partialHead(version)
+  const one = (object: StoredObject): readonly Buffer[] => [head, object.metadata, tail]
+  return {
+    key: `partial ${version}`,
+    contentType: 'application/json',
+    firstDiffers: false,
+    object: one,
+    list(objects, meta) {
+      const parts: Buffer[] = [Buffer.from(`{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/${version}","metadata":${JSON.stringify(meta)},"items":[`)]
+      objects.forEach((object, i) => {
+        if (i > 0) parts.push(comma)
+        parts.push(...one(object))
+      })
+      parts.push(Buffer.from(']}\n'))
+      return [Buffer.concat(parts)]
+    },
+    event: (type, object) => Buffer.concat([Buffer.from(`{"type":"${type}","object":`), ...one(object), Buffer.from('}\n')]),
+    bookmark: (revision, annotations) =>
+      Buffer.from(`{"type":"BOOKMARK","object":{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/${version}","metadata":${bookmarkMeta(revision, annotations)}}}\n`),
+  }
+}

@@ -1,0 +1,63 @@
+/** Paths that are no resources: health, version, metrics, discovery, OpenAPI, keys. */
+import { methodNotAllowed, StatusError } from '../machinery/status-error.ts'
+import { health, type HealthCheck, type HealthPath } from './health/health.ts'
+import { json, type Request, type Response, text } from './http/exchange.ts'
+import { keySet, openidConfiguration, type ServiceAccountIssuer } from './openid.ts'
+import type { VersionInfo } from './version.ts'
+
+/** Documents about the API, by path: discovery and OpenAPI. Undefined where there is none. */
+export type Documents = (request: Request) => Promise<Response> | undefined
+
+export interface NonResourceOptions {
+  readonly checks: Readonly<Record<HealthPath, readonly HealthCheck[]>>
+  readonly version: VersionInfo
+  readonly metrics: () => string
+  readonly issuer: ServiceAccountIssuer | undefined
+  readonly serverUrl: () => string
+  readonly documents: readonly Documents[]
+  /** Paths of discovery and OpenAPI, for the index at `/`. */
+  readonly documentPaths: () => readonly string[]
+}
+
+/** Everything here is read. */
+function readOnly(request: Request): void {
+  if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed()
+}
+
+export function nonResource(options: NonResourceOptions): (request: Request) => Promise<Response> | undefined {
+  const { checks, version, metrics, issuer, serverUrl, documents, documentPaths } = options
+  const healthPaths = Object.keys(checks) as HealthPath[]
+  const index = (): readonly string[] =>
+    [...documentPaths(), ...healthPaths.flatMap((path) => [`/${path}`, ...checks[path].map(({ name }) => `/${path}/${name}`)]), ...(issuer ? ['/.well-known/openid-configuration', '/openid/v1/jwks'] : []), '/metrics', '/version'].sort()
+  const exact: Readonly<Record<string, (request: Request) => Response | Promise<Response>>> = {
+    '/': () => json(200, { paths: index() }),
+    '/version': () => json(200, version),
+    '/version/': () => json(200, version),
+    '/metrics': () => text(200, metrics(), { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }),
+    ...(issuer && {
+      '/.well-known/openid-configuration': () => openidConfiguration(issuer, serverUrl()),
+      '/openid/v1/jwks': (request: Request) => keySet(request, issuer),
+    }),
+  }
+  return (request) => {
+    const { path } = request
+    const found = Object.hasOwn(exact, path) ? exact[path] : undefined
+    if (found) return answer(request, found)
+    const healthPath = healthPaths.find((name) => path === `/${name}` || path.startsWith(`/${name}/`))
+    if (healthPath) return answer(request, () => health(healthPath, checks[healthPath], request))
+    for (const document of documents) {
+      const response = document(request)
+      if (response) return answer(request, () => response)
+    }
+    return undefined
+  }
+}
+
+async function answer(request: Request, respond: (request: Request) => Response | Promise<Response>): Promise<Response> {
+  readOnly(request)
+  const response = await respond(request)
+  return request.method === 'HEAD' ? { ...response, body: undefined } : response
+}
+
+/** 406 for documents that exist in other forms only. */
+export const documentNotAcceptable = (): StatusError => new StatusError(406, 'NotAcceptable', 'only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf')

@@ -1,0 +1,82 @@
+/** Definitions of custom resources: their own schemas with type and metadata added, and their lists. */
+import type { ResourceDefinition } from '../../api/resource.ts'
+import { descriptionsOf, schemaOf } from '../../api/schema/index.ts'
+import { type Flavour, type JsonSchema, metaPackage, referenceTo } from './json-schema.ts'
+import { kindDefinition } from './operations.ts'
+
+/** The OpenAPI v3 schema of a custom resource's objects; undefined when it has none, or wants none published. */
+export type KindSchema = (resource: ResourceDefinition) => JsonSchema | undefined
+
+/** Keywords that OpenAPI v2 does not have; readers of v2 would refuse the document. */
+const missingInV2 = new Set(['nullable', 'oneOf', 'anyOf', 'not', 'default', 'x-kubernetes-validations'])
+
+function forV2(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(forV2)
+  if (typeof schema !== 'object' || schema === null) return schema
+  const source = schema as JsonSchema
+  const result: JsonSchema = {}
+  for (const [key, value] of Object.entries(source)) {
+    if (missingInV2.has(key)) continue
+    if (key === 'properties') result.properties = Object.fromEntries(Object.entries(value as JsonSchema).map(([name, property]) => [name, forV2(property)]))
+    else if (key === 'items' || key === 'additionalProperties') result[key] = forV2(value)
+    else result[key] = value
+  }
+  // A node that keeps unknown fields or may be null, or a string, has no type that v2 could name.
+  if (source['x-kubernetes-preserve-unknown-fields'] || source['x-kubernetes-int-or-string'] || source.nullable) {
+    delete result.type
+    delete result.properties
+    delete result.items
+    delete result.additionalProperties
+    delete result.required
+  }
+  return result
+}
+
+const typeText = (name: 'apiVersion' | 'kind'): JsonSchema => ({ description: descriptionsOf('V1Status')[name], type: 'string' })
+
+function metadata(of: 'ObjectMeta' | 'ListMeta', flavour: Flavour): JsonSchema {
+  const reference = referenceTo(`${metaPackage}.${of}`, flavour)
+  const description = of === 'ObjectMeta' ? "Standard object's metadata." : 'Standard list metadata.'
+  return flavour === 'v2' ? { description, ...reference } : { allOf: [reference], description }
+}
+
+/** Definitions of those resources that have no schema of Kubernetes' own, by name. */
+export function customDefinitions(
+  resources: readonly ResourceDefinition[],
+  flavour: Flavour,
+  kindSchema: KindSchema = () => undefined,
+): Map<string, JsonSchema> {
+  const result = new Map<string, JsonSchema>()
+  for (const resource of resources) {
+    if (schemaOf(resource)) continue
+    const { group, version, kind, listKind = `${kind}List` } = resource
+    const own = kindSchema(resource)
+    const converted = (own && flavour === 'v2' ? forV2(own) : own) as JsonSchema | undefined
+    const described = { apiVersion: typeText('apiVersion'), kind: typeText('kind') }
+    const definition = kindDefinition(resource)
+    const hasShape = converted !== undefined && 'properties' in converted
+    result.set(definition, {
+      type: 'object',
+      ...converted,
+      ...(hasShape && { properties: { ...described, metadata: metadata('ObjectMeta', flavour), ...withoutType(converted.properties as JsonSchema) } }),
+      'x-kubernetes-group-version-kind': [{ group, kind, version }],
+    })
+    result.set(`${definition}List`, {
+      description: `${listKind} is a list of ${kind}`,
+      type: 'object',
+      required: ['items'],
+      properties: {
+        ...described,
+        items: { description: `List of ${resource.plural}.`, type: 'array', items: referenceTo(definition, flavour) },
+        metadata: metadata('ListMeta', flavour),
+      },
+      'x-kubernetes-group-version-kind': [{ group, kind: listKind, version }],
+    })
+  }
+  return result
+}
+
+/** Type and metadata are published as they are for all objects, whatever the custom schema says of them. */
+function withoutType({ apiVersion: _, kind: _kind, metadata: _metadata, ...properties }: JsonSchema): JsonSchema {
+  return properties
+}

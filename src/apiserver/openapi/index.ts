@@ -1,0 +1,167 @@
+/**
+ * Serves OpenAPI: `/openapi/v3` (index), `/openapi/v3/PATH` (a document per group version) and `/openapi/v2` (everything,
+ * as JSON or protobuf). Documents are made when they are first asked for.
+ */
+import { createHash } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
+import type { ResourceDefinition } from '../../api/resource.ts'
+import { resourceNotFound } from '../../machinery/status-error.ts'
+import type { Request, Response } from '../http/exchange.ts'
+import type { KindSchema } from './custom-definitions.ts'
+import { openapiV2, openapiV3 } from './document.ts'
+import { gnosticV2 } from './gnostic.ts'
+import { documentPaths, groupVersionPath } from './static-paths.ts'
+
+export type { KindSchema } from './custom-definitions.ts'
+export { openapiV2, openapiV3 } from './document.ts'
+export { gnosticV2 } from './gnostic.ts'
+
+export interface OpenApiOptions {
+  /** Stands in `info.version`; `/version`'s gitVersion. */
+  readonly version?: string
+  /** Schemas of custom resources, which the documents show beside Kubernetes' own. */
+  readonly kindSchema?: KindSchema
+}
+
+export interface OpenApiDocuments {
+  /** Answers requests for OpenAPI; undefined for other paths. Throws 404 for documents that are not there. */
+  readonly handle: (request: Request) => Promise<Response> | undefined
+  /** The paths that the server's index names. */
+  readonly paths: readonly string[]
+}
+
+interface Served {
+  readonly body: Buffer
+  readonly etag: string
+  gzip?: Buffer
+}
+
+const protobufV2 = /application\/com\.github\.proto-openapi\.spec\.v2(@|\.)v1\.0\+protobuf/
+
+const hashOf = (content: string | Buffer): string => createHash('sha512').update(content).digest('hex').toUpperCase()
+
+const serve = (body: Buffer): Served => ({ body, etag: `"${hashOf(body)}"` })
+
+function respond(request: Request, served: Served, type: string, headers: Record<string, string> = {}): Response {
+  const shared = { etag: served.etag, vary: 'Accept', ...headers }
+  if (request.header('if-none-match') === served.etag) return { status: 304, headers: shared }
+  const compressed = served.body.length > 4096 && /\bgzip\b/.test(request.header('accept-encoding') ?? '')
+  if (compressed) served.gzip ??= gzipSync(served.body, { level: 1 })
+  return {
+    status: 200,
+    headers: { 'content-type': type, ...shared, ...(compressed && { 'content-encoding': 'gzip' }) },
+    body: compressed ? served.gzip : served.body,
+  }
+}
+
+/** Documents of one state of the resources. */
+class Snapshot {
+  readonly resources: readonly ResourceDefinition[]
+  readonly #options: OpenApiOptions
+  readonly #hashes: ReadonlyMap<string, string>
+  readonly #made = new Map<string, Served>()
+
+  constructor(resources: readonly ResourceDefinition[], options: OpenApiOptions) {
+    this.resources = resources
+    this.#options = options
+    this.#hashes = new Map(documentPaths(resources).map((path) => [path, this.#fingerprint(path)]))
+  }
+
+  get #version(): string {
+    return this.#options.version ?? 'v1.36.0'
+  }
+
+  /** Changes when the document does, and costs far less than making it: what goes into it. */
+  #fingerprint(path: string): string {
+    const own = this.resources.filter((resource) => groupVersionPath(resource) === path)
+    const shape = own.map((resource) => [
+      resource.kind,
+      resource.plural,
+      resource.scope,
+      resource.verbs,
+      resource.subresources,
+      resource.listKind,
+      this.#options.kindSchema?.(resource),
+    ])
+    return hashOf(JSON.stringify([path, this.#version, shape, this.resources.length]))
+  }
+
+  hash(path: string): string | undefined {
+    return this.#hashes.get(path)
+  }
+
+  index(): Served {
+    return this.#once('index', () => {
+      const paths = Object.fromEntries([...this.#hashes].map(([path, hash]) => [path, { serverRelativeURL: `/openapi/v3/${path}?hash=${hash}` }]))
+      return Buffer.from(JSON.stringify({ paths }))
+    })
+  }
+
+  v3(path: string): Served {
+    return this.#once(`v3 ${path}`, () =>
+      Buffer.from(JSON.stringify(openapiV3(this.resources, path, { version: this.#version, kindSchema: this.#options.kindSchema }))),
+    )
+  }
+
+  v2(form: 'json' | 'protobuf'): Served {
+    return this.#once(`v2 ${form}`, () => {
+      const document = openapiV2(this.resources, [...this.#hashes.keys()], { version: this.#version, kindSchema: this.#options.kindSchema })
+      return form === 'json' ? Buffer.from(JSON.stringify(document)) : gnosticV2(document)
+    })
+  }
+
+  #once(key: string, make: () => Buffer): Served {
+    let served = this.#made.get(key)
+    if (!served) {
+      served = serve(make())
+      this.#made.set(key, served)
+    }
+    return served
+  }
+}
+
+/** OpenAPI for the resources: an array, or a function that gives a new array whenever resources come or go. */
+export function openapiDocuments(
+  resources: readonly ResourceDefinition[] | (() => readonly ResourceDefinition[]),
+  options: OpenApiOptions = {},
+): OpenApiDocuments {
+  const current = typeof resources === 'function' ? resources : () => resources
+  let snapshot: Snapshot | undefined
+  const fresh = (): Snapshot => {
+    const now = current()
+    if (snapshot?.resources !== now) snapshot = new Snapshot(now, options)
+    return snapshot
+  }
+
+  const document = (request: Request, path: string): Response => {
+    const state = fresh()
+    const hash = state.hash(path)
+    if (hash === undefined) throw resourceNotFound()
+    const asked = request.query.get('hash')
+    if (asked && asked !== hash) return { status: 301, headers: { location: `/openapi/v3/${path}?hash=${hash}` } }
+    // A document with its hash in the URL never changes.
+    const headers: Record<string, string> = asked
+      ? { 'cache-control': 'public, immutable', expires: new Date(Date.now() + 365 * 86_400_000).toUTCString() }
+      : {}
+    return respond(request, state.v3(path), 'application/json', headers)
+  }
+
+  const handle = (request: Request): Promise<Response> | undefined => {
+    const path = request.path.replace(/\/$/, '')
+    if (path === '/openapi/v2') {
+      const protobuf = protobufV2.test(request.header('accept') ?? '')
+      return Promise.resolve(
+        respond(
+          request,
+          fresh().v2(protobuf ? 'protobuf' : 'json'),
+          protobuf ? 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf' : 'application/json',
+        ),
+      )
+    }
+    if (path === '/openapi/v3') return Promise.resolve(respond(request, fresh().index(), 'application/json'))
+    if (!path.startsWith('/openapi/v3/')) return undefined
+    return new Promise((resolve) => resolve(document(request, path.slice('/openapi/v3/'.length))))
+  }
+
+  return { handle, paths: ['/openapi/v2', '/openapi/v3', '/openapi/v3/'] }
+}

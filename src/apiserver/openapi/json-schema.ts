@@ -1,0 +1,179 @@
+/** The JSON schemas of definitions as OpenAPI v2 and v3 publish them. */
+import { descriptionsOf, modelOfDefinition, schemaType } from '../../api/schema/index.ts'
+import type { Field, FieldType, StructType } from '../../machinery/schema.ts'
+
+export type JsonSchema = { [keyword: string]: unknown }
+
+/** Which OpenAPI: they differ in where definitions stand and in what may stand beside a reference. */
+export type Flavour = 'v2' | 'v3'
+
+export const metaPackage = 'io.k8s.apimachinery.pkg.apis.meta.v1'
+const quantity = 'io.k8s.apimachinery.pkg.api.resource.Quantity'
+const intOrString = 'io.k8s.apimachinery.pkg.util.intstr.IntOrString'
+const rawExtension = 'io.k8s.apimachinery.pkg.runtime.RawExtension'
+const extensions = 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1'
+
+export const referenceTo = (definition: string, flavour: Flavour): JsonSchema => ({
+  $ref: `#/${flavour === 'v2' ? 'definitions' : 'components/schemas'}/${definition}`,
+})
+
+/** Definitions that are no struct: what the client's models show as plain types. */
+const plainDefinitions: Readonly<Record<string, Readonly<Record<Flavour, JsonSchema>>>> = {
+  [`${metaPackage}.Time`]: both({ description: 'An RFC 3339 timestamp with seconds.', type: 'string', format: 'date-time' }),
+  [`${metaPackage}.MicroTime`]: both({ description: 'An RFC 3339 timestamp with microseconds.', type: 'string', format: 'date-time' }),
+  [`${metaPackage}.Patch`]: both({ description: 'A change of an object, in one of the patch formats.', type: 'object' }),
+  [`${metaPackage}.FieldsV1`]: both({ description: 'A set of fields as a trie in JSON.', type: 'object' }),
+  [rawExtension]: both({ description: 'An object of any kind.', type: 'object' }),
+  [quantity]: {
+    v2: { description: 'A fixed-point number with a unit suffix, such as 500m or 2Gi.', type: 'string' },
+    v3: { description: 'A fixed-point number with a unit suffix, such as 500m or 2Gi.', oneOf: [{ type: 'string' }, { type: 'number' }] },
+  },
+  [intOrString]: {
+    v2: { description: 'A number or a string.', type: 'string', format: 'int-or-string' },
+    v3: { description: 'A number or a string.', format: 'int-or-string', oneOf: [{ type: 'integer' }, { type: 'string' }] },
+  },
+  [`${extensions}.JSON`]: both({ description: 'Any JSON value.' }),
+  [`${extensions}.JSONSchemaPropsOrArray`]: both({ description: 'A schema or a list of schemas.' }),
+  [`${extensions}.JSONSchemaPropsOrBool`]: both({ description: 'A schema or a boolean.' }),
+  [`${extensions}.JSONSchemaPropsOrStringArray`]: both({ description: 'A schema or a list of strings.' }),
+  [`${extensions}.CustomResourceSubresourceStatus`]: both({ description: 'Settings of the status subresource; there are none.', type: 'object' }),
+}
+
+function both(schema: JsonSchema): Record<Flavour, JsonSchema> {
+  return { v2: schema, v3: schema }
+}
+
+/** What free-form fields are called; raw extensions unless said here. */
+const freeForm: Readonly<Record<string, string>> = {
+  'ManagedFieldsEntry.fieldsV1': `${metaPackage}.FieldsV1`,
+  'CustomResourceSubresources.status': `${extensions}.CustomResourceSubresourceStatus`,
+  'JSONSchemaProps.additionalItems': `${extensions}.JSONSchemaPropsOrBool`,
+  'JSONSchemaProps.additionalProperties': `${extensions}.JSONSchemaPropsOrBool`,
+  'JSONSchemaProps.default': `${extensions}.JSON`,
+  'JSONSchemaProps.enum': `${extensions}.JSON`,
+  'JSONSchemaProps.example': `${extensions}.JSON`,
+  'JSONSchemaProps.items': `${extensions}.JSONSchemaPropsOrArray`,
+  'JSONSchemaProps.dependencies': `${extensions}.JSONSchemaPropsOrStringArray`,
+}
+
+/** The definition that a type is shown as, or undefined for types that are written out. */
+function definitionOf(type: FieldType, place: string): string | undefined {
+  switch (type.kind) {
+    case 'struct':
+      return type.definition
+    case 'quantity':
+      return quantity
+    case 'int-or-string':
+      return intOrString
+    case 'any':
+      return freeForm[place] ?? rawExtension
+    case 'string':
+      return type.format === 'date-time' ? `${metaPackage}.Time` : type.format === 'micro-time' ? `${metaPackage}.MicroTime` : undefined
+    default:
+      return undefined
+  }
+}
+
+/** A reference; in v3 other keywords may only stand beside an `allOf`. */
+function referring(definition: string, flavour: Flavour, more: JsonSchema): JsonSchema {
+  const reference = referenceTo(definition, flavour)
+  if (flavour === 'v2') return { ...('description' in more && { description: more.description }), ...reference }
+  return Object.keys(more).length > 0 ? { allOf: [reference], ...more } : reference
+}
+
+const zeros: Readonly<Record<string, unknown>> = { string: '', boolean: false, integer: 0, number: 0, struct: {} }
+
+/** A default of nothing, which v3 publishes where Go always writes the value. */
+const zeroDefault = (type: FieldType, flavour: Flavour): JsonSchema =>
+  flavour === 'v3' && type.kind in zeros && !(type.kind === 'string' && type.format) ? { default: zeros[type.kind] } : {}
+
+function typeSchema(type: FieldType, place: string, flavour: Flavour, more: JsonSchema): JsonSchema {
+  const definition = definitionOf(type, place)
+  if (definition) return referring(definition, flavour, more)
+  switch (type.kind) {
+    case 'array':
+      return { ...more, type: 'array', items: typeSchema(type.items, place, flavour, zeroDefault(type.items, flavour)) }
+    case 'map':
+      return { ...more, type: 'object', additionalProperties: typeSchema(type.values, place, flavour, zeroDefault(type.values, flavour)) }
+    case 'integer':
+      return { ...more, type: 'integer', format: type.format }
+    case 'number':
+      return { ...more, type: 'number', format: 'double' }
+    case 'boolean':
+      return { ...more, type: 'boolean' }
+    default:
+      return { ...more, type: 'string', ...(type.kind === 'string' && type.format === 'byte' && { format: 'byte' }) }
+  }
+}
+
+function fieldSchema(field: Field, place: string, flavour: Flavour, description: string | undefined): JsonSchema {
+  const more: JsonSchema = {
+    ...(description && { description }),
+    ...(field.written && zeroDefault(field.type, flavour)),
+    ...(field.default !== undefined && { default: field.default }),
+    ...(field.enum && flavour === 'v3' && { enum: field.enum }),
+    ...(field.listType && { 'x-kubernetes-list-type': field.listType }),
+    ...(field.listMapKeys && { 'x-kubernetes-list-map-keys': field.listMapKeys }),
+    ...(field.mapType && { 'x-kubernetes-map-type': field.mapType }),
+    ...(field.patchStrategy && { 'x-kubernetes-patch-strategy': field.patchStrategy.join(',') }),
+    ...(field.patchMergeKey && { 'x-kubernetes-patch-merge-key': field.patchMergeKey }),
+  }
+  const schema = typeSchema(field.type, place, flavour, more)
+  // Swagger 2 readers take patch extensions from beside a reference.
+  return flavour === 'v2' && '$ref' in schema && field.patchStrategy ? { ...schema, 'x-kubernetes-patch-strategy': field.patchStrategy.join(',') } : schema
+}
+
+/** The schema of a struct with its fields' descriptions and the extensions that apply and patches go by. */
+function structSchema(type: StructType, model: string, flavour: Flavour): JsonSchema {
+  const descriptions = descriptionsOf(model)
+  const properties: JsonSchema = {}
+  for (const [name, field] of [...type.fields].sort(([a], [b]) => (a < b ? -1 : 1)))
+    properties[name] = fieldSchema(field, `${type.goName}.${name}`, flavour, descriptions[name])
+  return {
+    ...(descriptions[''] && { description: descriptions[''] }),
+    type: 'object',
+    ...(type.required.size > 0 && { required: [...type.required].sort() }),
+    ...(Object.keys(properties).length > 0 && { properties }),
+    ...(type.groupVersionKinds.length > 0 && { 'x-kubernetes-group-version-kind': type.groupVersionKinds }),
+    ...(type.atomic && { 'x-kubernetes-map-type': 'atomic' }),
+  }
+}
+
+const finished: Record<Flavour, Map<string, JsonSchema>> = { v2: new Map(), v3: new Map() }
+
+/** The schema of a definition by its name; undefined for names that are not Kubernetes' own. */
+export function definitionSchema(definition: string, flavour: Flavour): JsonSchema | undefined {
+  let schema = finished[flavour].get(definition)
+  if (!schema) {
+    const model = modelOfDefinition(definition)
+    schema = model === undefined ? plainDefinitions[definition]?.[flavour] : structSchema(schemaType(model), model, flavour)
+    if (schema) finished[flavour].set(definition, schema)
+  }
+  return schema
+}
+
+/** Names of the definitions that a schema refers to. */
+export function referencesOf(schema: unknown, found: Set<string> = new Set()): Set<string> {
+  if (Array.isArray(schema)) for (const item of schema) referencesOf(item, found)
+  else if (typeof schema === 'object' && schema !== null) {
+    for (const [key, value] of Object.entries(schema)) {
+      if (key === '$ref' && typeof value === 'string') found.add(value.slice(value.lastIndexOf('/') + 1))
+      else referencesOf(value, found)
+    }
+  }
+  return found
+}
+
+/** All definitions that are reached from `roots`, by name in order. `more` holds those that are not Kubernetes' own. */
+export function definitionClosure(roots: Iterable<string>, flavour: Flavour, more: ReadonlyMap<string, JsonSchema>): Record<string, JsonSchema> {
+  const found = new Map<string, JsonSchema>()
+  const waiting = [...roots]
+  for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+    if (found.has(name)) continue
+    const schema = more.get(name) ?? definitionSchema(name, flavour)
+    if (!schema) continue
+    found.set(name, schema)
+    waiting.push(...referencesOf(schema))
+  }
+  return Object.fromEntries([...found].sort(([a], [b]) => (a < b ? -1 : 1)))
+}

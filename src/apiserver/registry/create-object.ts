@@ -1,0 +1,70 @@
+/** Creates an object: the write path of POST, and of PUT and apply where nothing was there. */
+import { randomInt, randomUUID } from 'node:crypto'
+import type { KubeObject, Unstructured } from '../../machinery/object.ts'
+import { alreadyExists, internal, StatusError } from '../../machinery/status-error.ts'
+import { parseObjectVersion } from '../request/parameters.ts'
+import { type StoredObject, unstored } from './stored-object.ts'
+import { attributes, track, validateCreate, type WriteContext } from './write-context.ts'
+
+/** No vowels and no digits that look like letters, so that no words arise. */
+const alphabet = 'bcdfghjklmnpqrstvwxz2456789'
+const suffixLength = 5
+/** A generated name and its suffix together are a DNS label's length. */
+const maxGeneratedLength = 63
+const generateAttempts = 8
+
+export function generateName(prefix: string): string {
+  let suffix = ''
+  for (let i = 0; i < suffixLength; i++) suffix += alphabet[randomInt(alphabet.length)]
+  return prefix.slice(0, maxGeneratedLength - suffixLength) + suffix
+}
+
+/** `tracked`: managedFields are set already (apply). The object is changed. Throws 409 when the name is taken. */
+export async function createObject(context: WriteContext, object: KubeObject, tracked = false): Promise<StoredObject> {
+  const { registry, admission, resource, options } = context
+  if (!tracked) track(context, object, undefined)
+  await admission.mutate(attributes(context, 'CREATE', object))
+  const { metadata } = object
+  const version = parseObjectVersion(metadata.resourceVersion)
+  fillIn(context, object)
+  const generated = !metadata.name && metadata.generateName !== undefined && metadata.generateName !== ''
+  for (let attempt = 1; ; attempt++) {
+    if (generated) metadata.name = generateName(metadata.generateName!)
+    validateCreate(context, object)
+    if (version !== 0) throw internal('resourceVersion should not be set on objects to be created')
+    await admission.validate(attributes(context, 'CREATE', object))
+    const key = resource.key(metadata.namespace ?? '', metadata.name!)
+    const created = options.dryRun ? await rehearse(context, key, object) : await registry.put(resource, key, object, 0)
+    if (created) return created
+    if (!generated || attempt === generateAttempts) throw await nameTaken(context, key, metadata.name!)
+  }
+}
+
+/** What only the server sets. */
+function fillIn({ resource, namespace, now }: WriteContext, object: KubeObject): void {
+  const { metadata } = object
+  const { definition } = resource
+  metadata.uid = randomUUID()
+  metadata.creationTimestamp = now()
+  delete metadata.resourceVersion
+  delete metadata.selfLink
+  delete metadata.deletionTimestamp
+  delete metadata.deletionGracePeriodSeconds
+  if (resource.namespaced) metadata.namespace = namespace
+  else delete metadata.namespace
+  if (definition.generation) metadata.generation = 1
+  else delete metadata.generation
+  if (definition.subresources?.status) delete (object as Unstructured).status
+  definition.prepare?.create?.(object)
+}
+
+async function rehearse({ registry, resource }: WriteContext, key: string, object: KubeObject): Promise<StoredObject | undefined> {
+  return (await registry.get(resource, key)) ? undefined : unstored(resource, object)
+}
+
+async function nameTaken({ registry, resource }: WriteContext, key: string, name: string): Promise<StatusError> {
+  const error = alreadyExists(resource.groupResource, name)
+  const existing = await registry.get(resource, key)
+  if (!existing?.parse().metadata.deletionTimestamp) return error
+  return new StatusError(409, 'AlreadyExists', `object is being deleted: ${error.message}`, error.status.details)
+}

@@ -1,0 +1,107 @@
+/** Deletes an object: preconditions, grace, finalizers. What nothing holds is gone at once; the rest is marked. */
+import type { KubeObject } from '../../machinery/object.ts'
+import { conflict, notFound } from '../../machinery/status-error.ts'
+import type { DeleteOptions } from '../request/delete-options.ts'
+import { type StoredObject, unstored } from './stored-object.ts'
+import { attributes, timestamp, type WriteContext } from './write-context.ts'
+
+export interface Deleted {
+  /** The object as it is, or as it last was. */
+  readonly object: StoredObject
+  readonly gone: boolean
+}
+
+export async function deleteObject(context: WriteContext, options: DeleteOptions): Promise<Deleted> {
+  const { registry, resource, namespace, name } = context
+  const key = resource.key(namespace, name)
+  for (;;) {
+    const live = await registry.get(resource, key)
+    if (!live) throw notFound(resource.groupResource, name)
+    const outcome = await attemptDelete(context, options, key, live)
+    if (outcome !== 'raced') return outcome
+  }
+}
+
+async function attemptDelete(context: WriteContext, options: DeleteOptions, key: string, live: StoredObject): Promise<Deleted | 'raced'> {
+  const { registry, admission, resource } = context
+  const old = live.parse()
+  checkPreconditions(context, options, old)
+  await admission.mutate(attributes(context, 'DELETE', undefined, old))
+  await admission.validate(attributes(context, 'DELETE', undefined, old))
+
+  const object = live.parse()
+  const { deletion } = resource.definition
+  const grace = deletion?.gracePeriod
+  object.metadata.finalizers = finalizersFor(object, options, deletion?.defaultPropagation === 'orphan')
+  if (!object.metadata.finalizers.length) delete object.metadata.finalizers
+  const seconds = grace ? secondsLeft(object, grace(object, normalGrace(options.gracePeriodSeconds))) : 0
+  const stays = seconds > 0 || object.metadata.finalizers !== undefined || deletion?.held?.(object) === true
+
+  if (stays || grace) mark(context, object, seconds)
+  if (!stays) {
+    // Kinds with grace show their end as a change before they go.
+    let last = live
+    if (grace && !options.dryRun && !registry.isUnchanged(resource, object, live)) {
+      const marked = await registry.put(resource, key, object, live.revision)
+      if (!marked) return 'raced'
+      last = marked
+    }
+    if (options.dryRun) return { object: unstored(resource, object), gone: true }
+    const revision = await registry.remove(key, last.revision)
+    return revision === undefined ? 'raced' : { object: grace ? last.at(revision) : live, gone: true }
+  }
+  if (registry.isUnchanged(resource, object, live)) return { object: live, gone: false }
+  if (options.dryRun) return { object: unstored(resource, object), gone: false }
+  const written = await registry.put(resource, key, object, live.revision)
+  return written ? { object: written, gone: false } : 'raced'
+}
+
+function checkPreconditions({ resource, name }: WriteContext, { preconditions }: DeleteOptions, { metadata }: KubeObject): void {
+  const { uid, resourceVersion } = preconditions ?? {}
+  if (uid !== undefined && uid !== metadata.uid) {
+    // Kinds with finalizers of their own check in another place, and in other words.
+    if (resource.definition.deletion?.held) throw conflict(resource.groupResource, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${metadata.uid}`)
+    throw conflict(resource.groupKind, name, `the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid}). The object might have been deleted and then recreated`)
+  }
+  if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion) {
+    throw conflict(
+      resource.groupKind,
+      name,
+      `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${metadata.resourceVersion}). The object might have been modified`,
+    )
+  }
+}
+
+/** A negative grace period becomes 1. */
+const normalGrace = (asked: number | undefined): number | undefined => (asked !== undefined && asked < 0 ? 1 : asked)
+
+/** Once deletion has begun, its grace is only ever shortened. */
+const secondsLeft = ({ metadata }: KubeObject, seconds: number): number =>
+  metadata.deletionTimestamp !== undefined && metadata.deletionGracePeriodSeconds !== undefined ? Math.min(seconds, metadata.deletionGracePeriodSeconds) : seconds
+
+function mark({ resource, now }: WriteContext, object: KubeObject, seconds: number): void {
+  const { metadata } = object
+  const first = metadata.deletionTimestamp === undefined
+  if (!first && metadata.deletionGracePeriodSeconds === seconds) return
+  metadata.deletionTimestamp = timestamp(Date.parse(now()) + seconds * 1000)
+  metadata.deletionGracePeriodSeconds = seconds
+  if (first) {
+    if (metadata.generation) metadata.generation++
+    resource.definition.deletion?.begin?.(object)
+  }
+}
+
+/** The finalizers after DELETE: the policy decides which of the garbage collector's two are there. */
+function finalizersFor({ metadata }: KubeObject, { propagationPolicy, orphanDependents }: DeleteOptions, orphansByDefault: boolean): string[] {
+  const now = metadata.finalizers ?? []
+  const wanted =
+    orphanDependents !== undefined
+      ? orphanDependents
+        ? 'orphan'
+        : undefined
+      : propagationPolicy !== undefined
+        ? { Orphan: 'orphan', Foreground: 'foregroundDeletion', Background: undefined }[propagationPolicy]
+        : (now.find((finalizer) => finalizer === 'orphan' || finalizer === 'foregroundDeletion') ?? (orphansByDefault ? 'orphan' : undefined))
+  const others = now.filter((finalizer) => finalizer !== 'orphan' && finalizer !== 'foregroundDeletion')
+  return wanted === undefined ? others : now.includes(wanted) ? now.filter((finalizer) => finalizer === wanted || others.includes(finalizer)) : [...others, wanted]
+}

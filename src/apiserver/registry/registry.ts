@@ -1,0 +1,123 @@
+/**
+ * The registry: all served resources with their cachers and watches on one store, and the one place where objects are
+ * committed.
+ */
+import type { ResourceDefinition } from '../../api/resource.ts'
+import { resourceKey } from '../../api/resource.ts'
+import type { KubeObject } from '../../machinery/object.ts'
+import type { Store } from '../../storage/store.ts'
+import { Cacher } from './cacher.ts'
+import { ServedResource } from './served-resource.ts'
+import { Snapshots } from './snapshots.ts'
+import { encode, spliceRevision, StoredObject, type Summary, summarize } from './stored-object.ts'
+import { type View, WatchHub } from './watch-hub.ts'
+
+export class Registry {
+  readonly store: Store
+  readonly snapshots = new Snapshots()
+  readonly #definitions: ReadonlyMap<string, ResourceDefinition>
+  readonly #served = new Map<string, ServedResource>()
+  readonly #cachers = new Map<ServedResource, Cacher>()
+  readonly #hubs = new Map<ServedResource, WatchHub>()
+  readonly #views = new Map<ServedResource, View>()
+  readonly #hints = new WeakMap<Buffer, Summary>()
+
+  /** `definitions` are all that are registered, served or not: a served version may be stored as one that is off. */
+  constructor(store: Store, definitions: readonly ResourceDefinition[]) {
+    this.store = store
+    this.#definitions = new Map(definitions.map((definition) => [resourceKey(definition), definition]))
+  }
+
+  /** The resource of a definition, made when first asked for. */
+  served(definition: ResourceDefinition): ServedResource {
+    const key = resourceKey(definition)
+    let served = this.#served.get(key)
+    if (!served) {
+      const storedAs = definition.storedAs && this.#definitions.get(definition.storedAs.resource)
+      if (definition.storedAs && !storedAs) throw new Error(`${key} is stored as ${definition.storedAs.resource}, which is not registered`)
+      this.#served.set(key, (served = new ServedResource(definition, storedAs && this.served(storedAs))))
+    }
+    return served
+  }
+
+  cacher({ storage }: ServedResource): Cacher {
+    let cacher = this.#cachers.get(storage)
+    if (!cacher) this.#cachers.set(storage, (cacher = new Cacher(storage, this.store, this.#hints)))
+    return cacher
+  }
+
+  hub(resource: ServedResource): WatchHub {
+    const { storage } = resource
+    let hub = this.#hubs.get(storage)
+    if (!hub) this.#hubs.set(storage, (hub = new WatchHub(this.cacher(resource))))
+    return hub
+  }
+
+  /** How stored objects look through a resource; conversions are done once per object. */
+  view(resource: ServedResource): View {
+    let view = this.#views.get(resource)
+    if (!view) this.#views.set(resource, (view = viewOf(resource)))
+    return view
+  }
+
+  /** The current object, as the resource shows it. */
+  async get(resource: ServedResource, key: string): Promise<StoredObject | undefined> {
+    const cacher = this.cacher(resource)
+    await cacher.ready()
+    const object = cacher.objects.get(key)
+    return object && this.view(resource)(object)
+  }
+
+  /** Commits an object if the key is at `revision` (0: absent). Undefined if it is not any more. */
+  async put(resource: ServedResource, key: string, object: KubeObject, revision: number): Promise<StoredObject | undefined> {
+    const { storage } = resource
+    const stored = toStorage(resource, object)
+    const value = encode(storage, stored)
+    this.#hints.set(value, summarize(storage, stored))
+    const result = await this.store.commit({ conditions: [{ key, revision }], operations: [{ key, value }] })
+    if (!result.committed) return undefined
+    const current = this.cacher(resource).objects.get(key)
+    return this.view(resource)(current?.revision === result.revision ? current : new StoredObject(storage, key, result.revision, spliceRevision(storage, value, result.revision)))
+  }
+
+  /** Removes an object if the key is at `revision`. The revision of the removal, or undefined if it is not any more. */
+  async remove(key: string, revision: number): Promise<number | undefined> {
+    const result = await this.store.commit({ conditions: [{ key, revision }], operations: [{ key, delete: true }] })
+    return result.committed ? result.revision : undefined
+  }
+
+  /** Whether writing `object` over `live` would change anything. */
+  isUnchanged(resource: ServedResource, object: KubeObject, live: StoredObject): boolean {
+    const value = encode(resource, object)
+    return live.bytes.length === value.length + `"resourceVersion":"${live.revision}",`.length && spliceRevision(resource, value, live.revision).equals(live.bytes)
+  }
+
+  stop(): void {
+    for (const cacher of this.#cachers.values()) cacher.stop()
+  }
+}
+
+function toStorage(resource: ServedResource, object: KubeObject): KubeObject {
+  if (resource.storage === resource) return object
+  const stored = resource.definition.storedAs?.toStorage?.(structuredClone(object)) ?? { ...object }
+  stored.apiVersion = resource.storage.groupVersion
+  stored.kind = resource.storage.definition.kind
+  return stored
+}
+
+function viewOf(resource: ServedResource): View {
+  if (resource.storage === resource) return (object) => object
+  const converted = new WeakMap<StoredObject, StoredObject>()
+  return (object) => {
+    let view = converted.get(object)
+    if (!view) {
+      const parsed = object.parse()
+      const shown = resource.definition.storedAs?.fromStorage?.(parsed) ?? parsed
+      shown.apiVersion = resource.groupVersion
+      shown.kind = resource.definition.kind
+      view = new StoredObject(resource, object.key, object.revision, spliceRevision(resource, encode(resource, shown), object.revision), summarize(resource, shown))
+      converted.set(object, view)
+    }
+    return view
+  }
+}

@@ -1,0 +1,66 @@
+/**
+ * A resource as the server serves it: the definition with everything pre-computed that requests need.
+ * `storage` is the resource that holds the objects: itself, or another version's or group's.
+ */
+import { schemaType } from '../../api/schema/index.ts'
+import type { ResourceDefinition } from '../../api/resource.ts'
+import { compileDefaults } from '../../api/defaults.ts'
+import type { KubeObject } from '../../machinery/object.ts'
+import type { StructType } from '../../machinery/schema.ts'
+import type { GroupNamed } from '../../machinery/status-error.ts'
+import { type KeyRange, prefixRange } from '../../storage/store.ts'
+
+export class ServedResource {
+  readonly definition: ResourceDefinition
+  readonly storage: ServedResource
+  /** `apps/v1`, or `v1`. */
+  readonly groupVersion: string
+  readonly groupResource: GroupNamed
+  readonly groupKind: GroupNamed
+  readonly listKind: string
+  readonly namespaced: boolean
+  /** How the JSON of every object begins: `{"kind":"Pod","apiVersion":"v1","metadata":{`. */
+  readonly head: Buffer
+  /** Where `"metadata"` begins in it: list items leave out kind and version. */
+  readonly itemOffset: number
+  readonly prefix: string
+  readonly verbs: ReadonlySet<string>
+  #type: StructType | undefined
+  #defaults: ((object: KubeObject) => void) | undefined
+
+  constructor(definition: ResourceDefinition, storage?: ServedResource) {
+    this.definition = definition
+    this.storage = storage ?? this
+    this.groupVersion = definition.group ? `${definition.group}/${definition.version}` : definition.version
+    this.groupResource = { group: definition.group, name: definition.plural }
+    this.groupKind = { group: definition.group, name: definition.kind }
+    this.listKind = definition.listKind ?? `${definition.kind}List`
+    this.namespaced = definition.scope === 'Namespaced'
+    const type = `{"kind":${JSON.stringify(definition.kind)},"apiVersion":${JSON.stringify(this.groupVersion)},`
+    this.head = Buffer.from(`${type}"metadata":{`)
+    this.itemOffset = Buffer.byteLength(type)
+    this.prefix = `/registry/${definition.storagePath ?? definition.plural}/`
+    this.verbs = new Set(definition.verbs ?? ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'])
+  }
+
+  /** The schema of its kind; made when first needed. */
+  get type(): StructType {
+    return (this.#type ??= schemaType(this.definition))
+  }
+
+  /** Fills in what the client left out. */
+  get applyDefaults(): (object: KubeObject) => void {
+    return (this.#defaults ??= compileDefaults(this.definition.defaults ?? []))
+  }
+
+  key(namespace: string, name: string): string {
+    const { prefix } = this.storage
+    return this.namespaced ? `${prefix}${namespace}/${name}` : prefix + name
+  }
+
+  /** All keys of a namespace, or of all. */
+  range(namespace: string): KeyRange {
+    const { prefix } = this.storage
+    return prefixRange(this.namespaced && namespace ? `${prefix}${namespace}/` : prefix)
+  }
+}

@@ -1,0 +1,142 @@
+/**
+ * One revision of one object as the server keeps it: the JSON bytes that clients get, encoded once. What needs fields
+ * (selectors, tables) parses them when first asked and keeps only what it needs.
+ *
+ * In the store the bytes lack `metadata.resourceVersion`, which nobody knows before the commit; it is put in as the
+ * first member of metadata when the object comes back.
+ */
+import type { KubeObject } from '../../machinery/object.ts'
+import type { RowTemplate } from '../printing/row.ts'
+import type { ServedResource } from './served-resource.ts'
+
+const nothing: Readonly<Record<string, string>> = Object.freeze({})
+
+/** What selectors look at. */
+export interface Summary {
+  readonly labels: Readonly<Record<string, string>>
+  readonly fields: Readonly<Record<string, string>>
+}
+
+export function summarize(resource: ServedResource, object: KubeObject): Summary {
+  const { selectableFields } = resource.definition
+  const labels = object.metadata.labels ?? nothing
+  if (!selectableFields) return { labels, fields: nothing }
+  const fields: Record<string, string> = {}
+  for (const field in selectableFields) fields[field] = selectableFields[field]!(object) ?? ''
+  return { labels, fields }
+}
+
+export class StoredObject {
+  readonly resource: ServedResource
+  readonly key: string
+  /** 0 for objects that are not stored (dry runs). */
+  readonly revision: number
+  readonly bytes: Buffer
+  #summary: Summary | undefined
+  #metadataEnd = 0
+  /** The object's table row, once it was printed. */
+  row: RowTemplate | undefined
+
+  constructor(resource: ServedResource, key: string, revision: number, bytes: Buffer, summary?: Summary) {
+    this.resource = resource
+    this.key = key
+    this.revision = revision
+    this.bytes = bytes
+    this.#summary = summary
+  }
+
+  get name(): string {
+    return this.key.slice(this.key.lastIndexOf('/') + 1)
+  }
+
+  get namespace(): string {
+    if (!this.resource.namespaced) return ''
+    const end = this.key.lastIndexOf('/')
+    return this.key.slice(this.key.lastIndexOf('/', end - 1) + 1, end)
+  }
+
+  /** A fresh copy that the caller may change. */
+  parse<T extends KubeObject = KubeObject>(): T {
+    return JSON.parse(this.bytes.toString()) as T
+  }
+
+  get summary(): Summary {
+    return (this.#summary ??= summarize(this.resource, this.parse()))
+  }
+
+  /** The bytes as list items have them: from `"metadata"` on, so that `{` + item is the object without kind and version. */
+  get item(): Buffer {
+    return this.bytes.subarray(this.resource.itemOffset)
+  }
+
+  /** The JSON of `metadata`. */
+  get metadata(): Buffer {
+    const start = this.resource.head.length - 1
+    this.#metadataEnd ||= endOfObject(this.bytes, start)
+    return this.bytes.subarray(start, this.#metadataEnd)
+  }
+
+  /** The same state under another revision: how a deleted object is shown. */
+  at(revision: number): StoredObject {
+    if (revision === this.revision) return this
+    return new StoredObject(this.resource, this.key, revision, spliceRevision(this.resource, stripRevision(this.resource, this.bytes), revision), this.#summary)
+  }
+}
+
+const quote = 0x22
+const backslash = 0x5c
+const open = 0x7b
+const close = 0x7d
+
+/** The offset behind the `}` that closes the object beginning at `start`. */
+function endOfObject(bytes: Buffer, start: number): number {
+  let depth = 0
+  for (let i = start; i < bytes.length; i++) {
+    const c = bytes[i]
+    if (c === quote) {
+      while (bytes[++i] !== quote) if (bytes[i] === backslash) i++
+    } else if (c === open) depth++
+    else if (c === close && --depth === 0) return i + 1
+  }
+  throw new Error('an object in the store is not JSON')
+}
+
+/** The bytes for the store: kind and version first, then metadata without resourceVersion. The object is not changed. */
+export function encode(resource: ServedResource, object: KubeObject): Buffer {
+  const { kind: _kind, apiVersion: _apiVersion, metadata, ...rest } = object
+  const { resourceVersion: _resourceVersion, ...meta } = metadata
+  const restText = JSON.stringify(rest)
+  const { head } = resource
+  const tail = `${JSON.stringify(meta).slice(1)}${restText === '{}' ? '}' : `,${restText.slice(1)}`}`
+  const bytes = Buffer.allocUnsafe(head.length + Buffer.byteLength(tail))
+  head.copy(bytes)
+  bytes.write(tail, head.length)
+  return bytes
+}
+
+/** Puts `"resourceVersion":"N"` into bytes from the store. Metadata is never empty: it has a name. */
+export function spliceRevision(resource: ServedResource, stored: Buffer, revision: number): Buffer {
+  const { head } = resource
+  const member = `"resourceVersion":"${revision}",`
+  const bytes = Buffer.allocUnsafe(stored.length + member.length)
+  stored.copy(bytes, 0, 0, head.length)
+  bytes.write(member, head.length, 'latin1')
+  stored.copy(bytes, head.length + member.length, head.length)
+  return bytes
+}
+
+/** Takes the resourceVersion out again. */
+export function stripRevision(resource: ServedResource, bytes: Buffer): Buffer {
+  const { head } = resource
+  if (bytes.toString('latin1', head.length, head.length + 18) !== '"resourceVersion":') return bytes
+  const end = bytes.indexOf(0x2c, head.length) + 1
+  return Buffer.concat([bytes.subarray(0, head.length), bytes.subarray(end)])
+}
+
+/** An object as it would be stored, without being: the answer of a dry run, or of a subresource that is computed. */
+export function unstored(resource: ServedResource, object: KubeObject): StoredObject {
+  const { resourceVersion } = object.metadata
+  const revision = resourceVersion ? Number(resourceVersion) : 0
+  const bytes = encode(resource, object)
+  return new StoredObject(resource, resource.key(object.metadata.namespace ?? '', object.metadata.name ?? ''), revision, revision ? spliceRevision(resource, bytes, revision) : bytes, summarize(resource, object))
+}

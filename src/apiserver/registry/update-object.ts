@@ -1,0 +1,130 @@
+/** Guaranteed update: reads the live object, changes it, and commits if nobody was faster; tries again where it may. */
+import type { KubeObject, Unstructured } from '../../machinery/object.ts'
+import { semanticallyEqual } from '../../machinery/equality.ts'
+import { invalidValue } from '../../machinery/field-error.ts'
+import { conflict, invalid, notFound, objectModified } from '../../machinery/status-error.ts'
+import { keepTimesIfUnchanged } from '../apply/index.ts'
+import { parseObjectVersion } from '../request/parameters.ts'
+import { createObject } from './create-object.ts'
+import { type StoredObject, unstored } from './stored-object.ts'
+import { attributes, track, validateUpdate, type WriteContext } from './write-context.ts'
+
+/** What a change makes of the live object. `tracked`: managedFields are set already (apply). */
+export interface Changed {
+  readonly object: KubeObject
+  readonly tracked?: boolean
+}
+
+export interface UpdateOptions {
+  /** Called once per attempt with a copy of the live object, or undefined if there is none and `mayCreate` is set. */
+  readonly change: (live: KubeObject | undefined) => Changed | Promise<Changed>
+  readonly mayCreate?: boolean
+  /** The uid in the object is a precondition (PUT), not a change (PATCH). */
+  readonly uidIsPrecondition?: boolean
+  /** How often to try again when another write came between. */
+  readonly retries: number
+  /** Patches start from the live object: losing a race is no conflict of theirs unless they name a version. */
+  readonly startsFromLive?: boolean
+}
+
+export interface Updated {
+  readonly object: StoredObject
+  readonly created: boolean
+}
+
+export async function updateObject(context: WriteContext, options: UpdateOptions): Promise<Updated> {
+  const { registry, resource, namespace, name } = context
+  const key = resource.key(namespace, name)
+  for (let attempt = 0; ; attempt++) {
+    const live = await registry.get(resource, key)
+    if (!live) {
+      if (!options.mayCreate) throw notFound(resource.groupResource, name)
+      const { object, tracked } = await options.change(undefined)
+      return { object: await createObject(context, object, tracked), created: true }
+    }
+    const outcome = await attemptUpdate(context, options, key, live)
+    if (outcome !== 'raced') return { object: outcome, created: false }
+    if (attempt >= options.retries) throw conflict(resource.groupResource, name, objectModified)
+  }
+}
+
+async function attemptUpdate(context: WriteContext, options: UpdateOptions, key: string, live: StoredObject): Promise<StoredObject | 'raced'> {
+  const { registry, admission, resource, name, options: write } = context
+  const old = live.parse()
+  const { object, tracked } = await options.change(live.parse())
+  if (!tracked) track(context, object, old)
+  await admission.mutate(attributes(context, 'UPDATE', object, old))
+
+  const { metadata } = object
+  if (options.uidIsPrecondition && metadata.uid && metadata.uid !== old.metadata.uid) {
+    throw conflict(resource.groupResource, name, `Precondition failed: UID in precondition: ${metadata.uid}, UID in object meta: ${old.metadata.uid}`)
+  }
+  const version = parseObjectVersion(metadata.resourceVersion)
+  if (version === 0 && resource.definition.requiresVersionOnUpdate) {
+    throw invalid(resource.groupKind, name, [invalidValue('metadata.resourceVersion', 0, 'must be specified for an update')])
+  }
+  if (version !== 0 && version !== live.revision) throw conflict(resource.groupResource, name, objectModified)
+
+  prepareUpdate(context, object, old)
+  validateUpdate(context, object, old)
+  await admission.validate(attributes(context, 'UPDATE', object, old))
+
+  if (endsDeletion(context, object)) {
+    if (!write.dryRun && (await registry.remove(key, live.revision)) === undefined) return 'raced'
+    return unstored(resource, object)
+  }
+  keepTimesIfUnchanged(object, old)
+  if (registry.isUnchanged(resource, object, live)) return live
+  if (write.dryRun) return unstored(resource, object)
+  const written = await registry.put(resource, key, object, live.revision)
+  if (written) return written
+  if (version !== 0 && !options.startsFromLive) throw conflict(resource.groupResource, name, objectModified)
+  return 'raced'
+}
+
+/** What clients cannot change is as it was; what another endpoint writes too. */
+function prepareUpdate({ resource, subresource, namespace }: WriteContext, object: KubeObject, old: KubeObject): void {
+  const { definition } = resource
+  const { metadata } = object
+  metadata.resourceVersion = old.metadata.resourceVersion
+  metadata.uid ||= old.metadata.uid
+  metadata.creationTimestamp = old.metadata.creationTimestamp
+  if (old.metadata.generation === undefined) delete metadata.generation
+  else metadata.generation = old.metadata.generation
+  if (old.metadata.deletionTimestamp !== undefined) {
+    metadata.deletionTimestamp = old.metadata.deletionTimestamp
+    metadata.deletionGracePeriodSeconds = old.metadata.deletionGracePeriodSeconds
+  }
+  delete metadata.selfLink
+  if (resource.namespaced) metadata.namespace ||= namespace
+  else delete metadata.namespace
+
+  const fields = object as Unstructured
+  const before = old as Unstructured
+  if (subresource === 'status') {
+    for (const field of new Set([...Object.keys(fields), ...Object.keys(before)])) {
+      if (field !== 'status' && field !== 'metadata' && field !== 'kind' && field !== 'apiVersion') restore(fields, before, field)
+    }
+    definition.prepare?.status?.(object, old)
+    return
+  }
+  if (subresource) return
+  if (definition.subresources?.status) restore(fields, before, 'status')
+  definition.prepare?.update?.(object, old)
+  const { generation } = definition
+  const counts = generation === 'spec' ? !semanticallyEqual(fields.spec, before.spec) : generation?.(object, old)
+  if (counts) metadata.generation = (old.metadata.generation ?? 0) + 1
+}
+
+function restore(object: Unstructured, old: Unstructured, field: string): void {
+  if (field in old) object[field] = old[field]
+  else delete object[field]
+}
+
+/** A deleted object goes when nothing holds it any more. */
+function endsDeletion({ resource }: WriteContext, { metadata, ...rest }: KubeObject): boolean {
+  const held = resource.definition.deletion?.held
+  return (
+    metadata.deletionTimestamp !== undefined && !metadata.finalizers?.length && !metadata.deletionGracePeriodSeconds && !held?.({ metadata, ...rest } as KubeObject)
+  )
+}

@@ -1,0 +1,137 @@
+/**
+ * Fans changes of a resource out to its watches. Watches that want the same (selection and representation) form a
+ * group: what a batch of changes means to them is worked out and encoded once, and all of them write the same buffer.
+ */
+import type { EventType, Representation } from '../negotiation/representation.ts'
+import type { Cacher, ObjectChange } from './cacher.ts'
+import type { Selection } from './selection.ts'
+import type { ServedResource } from './served-resource.ts'
+import type { StoredObject } from './stored-object.ts'
+
+/** One watch of one client. */
+export interface Watcher {
+  /** Gets events in order of revision. `events` of one batch come together. */
+  deliver(batch: EncodedBatch): void
+  end(error: Error): void
+}
+
+export interface WatchEvent {
+  readonly type: EventType
+  readonly object: StoredObject
+}
+
+/** The events of a batch, encoded when first asked for. */
+export class EncodedBatch {
+  readonly events: readonly WatchEvent[]
+  readonly #representation: Representation
+  #bytes: Buffer | undefined
+
+  constructor(events: readonly WatchEvent[], representation: Representation) {
+    this.events = events
+    this.#representation = representation
+  }
+
+  get bytes(): Buffer {
+    return (this.#bytes ??= this.#encode(false))
+  }
+
+  /** For a watch that has sent nothing yet, where that makes a difference. */
+  get firstBytes(): Buffer {
+    return this.#representation.firstDiffers ? this.#encode(true) : this.bytes
+  }
+
+  #encode(first: boolean): Buffer {
+    const lines = this.events.map(({ type, object }, i) => this.#representation.event(type, object, first && i === 0))
+    return lines.length === 1 ? lines[0]! : Buffer.concat(lines)
+  }
+}
+
+/** What a change is to a watch with a selection: objects come into it, change in it, and leave it. */
+export function eventOf({ type, object, previous }: ObjectChange, selection: Selection): WatchEvent | undefined {
+  const isIn = type === 'put' && selection.matches(object)
+  const wasIn = previous !== undefined && selection.matches(previous)
+  if (isIn) return { type: wasIn ? 'MODIFIED' : 'ADDED', object }
+  if (wasIn) return { type: 'DELETED', object: type === 'delete' ? object : previous.at(object.revision) }
+  return undefined
+}
+
+/** The objects as a served resource shows them: itself for its own, converted for other versions. */
+export type View = (object: StoredObject) => StoredObject
+
+class Group {
+  readonly #selection: Selection
+  readonly #representation: Representation
+  readonly #view: View
+  readonly watchers = new Set<Watcher>()
+
+  constructor(selection: Selection, representation: Representation, view: View) {
+    this.#selection = selection
+    this.#representation = representation
+    this.#view = view
+  }
+
+  encode(batch: readonly ObjectChange[]): EncodedBatch | undefined {
+    const events: WatchEvent[] = []
+    for (const change of batch) {
+      const event = eventOf(viewed(change, this.#view), this.#selection)
+      if (event) events.push(event)
+    }
+    return events.length ? new EncodedBatch(events, this.#representation) : undefined
+  }
+}
+
+const viewed = (change: ObjectChange, view: View): ObjectChange => {
+  const object = view(change.object)
+  return object === change.object ? change : { ...change, object, previous: change.previous && view(change.previous) }
+}
+
+export class WatchHub {
+  readonly #cacher: Cacher
+  readonly #groups = new Map<string, Group>()
+  #unsubscribe: (() => void) | undefined
+
+  constructor(cacher: Cacher) {
+    this.#cacher = cacher
+  }
+
+  /**
+   * Adds a watch that has seen everything up to `revision`; what happened since is delivered before this returns, live
+   * changes follow. Resolves to a function that ends it. Rejects with 410 if history no longer reaches `revision`.
+   */
+  async join(resource: ServedResource, selection: Selection, representation: Representation, view: View, revision: number, watcher: Watcher): Promise<() => void> {
+    let seen = revision
+    let history = this.#cacher.changesSince(seen)
+    if (!history) {
+      const past = await this.#cacher.replay(resource.range(''), seen)
+      if (past.length) seen = past.at(-1)!.revision
+      // Between the store's answer and now more may have happened; memory has all of that.
+      history = [...past, ...(this.#cacher.changesSince(seen) ?? [])]
+    }
+    const key = `${resource.groupVersion}\0${selection.key}\0${representation.key}`
+    let group = this.#groups.get(key)
+    if (!group) this.#groups.set(key, (group = new Group(selection, representation, view)))
+    const batch = history.length ? group.encode(history) : undefined
+    if (batch) watcher.deliver(batch)
+    group.watchers.add(watcher)
+    this.#unsubscribe ??= this.#cacher.subscribe({ changes: (batch) => this.#deliver(batch), end: (error) => this.#end(error) })
+    return () => {
+      group.watchers.delete(watcher)
+      if (group.watchers.size === 0 && this.#groups.get(key) === group) this.#groups.delete(key)
+      if (this.#groups.size === 0) {
+        this.#unsubscribe?.()
+        this.#unsubscribe = undefined
+      }
+    }
+  }
+
+  #deliver(changes: readonly ObjectChange[]): void {
+    for (const group of this.#groups.values()) {
+      const batch = group.encode(changes)
+      if (batch) for (const watcher of group.watchers) watcher.deliver(batch)
+    }
+  }
+
+  #end(error: Error): void {
+    for (const group of this.#groups.values()) for (const watcher of [...group.watchers]) watcher.end(error)
+  }
+}

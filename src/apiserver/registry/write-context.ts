@@ -1,0 +1,82 @@
+/** What every write knows: the resource, the object's place, who asks, and the options. */
+import type { KubeObject } from '../../machinery/object.ts'
+import type { FieldError } from '../../machinery/field-error.ts'
+import { validateMetadata, validateMetadataUpdate } from '../../machinery/metadata.ts'
+import { dnsSubdomain } from '../../machinery/names.ts'
+import { invalid } from '../../machinery/status-error.ts'
+import { trackUpdate } from '../apply/index.ts'
+import type { Admission, AdmissionAttributes } from '../admission/plugin.ts'
+import type { UserInfo } from '../http/exchange.ts'
+import type { WriteOptions } from '../request/write-options.ts'
+import type { Registry } from './registry.ts'
+import type { ServedResource } from './served-resource.ts'
+
+export interface WriteContext {
+  readonly registry: Registry
+  readonly admission: Admission
+  readonly resource: ServedResource
+  readonly namespace: string
+  readonly name: string
+  /** Empty, `status`, or another subresource that writes the object. */
+  readonly subresource: string
+  readonly user: UserInfo
+  /** Who owns the fields that are written. */
+  readonly manager: string
+  readonly options: WriteOptions
+  /** Now, as RFC 3339 with seconds. */
+  readonly now: () => string
+}
+
+/** The time of the server's clock in the form of `metadata` timestamps. */
+export const timestamp = (ms = Date.now()): string => `${new Date(ms).toISOString().slice(0, 19)}Z`
+
+export function attributes(context: WriteContext, operation: AdmissionAttributes['operation'], object?: KubeObject, old?: KubeObject): AdmissionAttributes {
+  const { resource, namespace, name, subresource, user, options } = context
+  return { operation, resource, subresource, namespace, name: name || (object?.metadata.name ?? ''), user, object, old, dryRun: options.dryRun }
+}
+
+/** Notes in `managedFields` which fields this write changed. */
+export function track(context: WriteContext, object: KubeObject, live: KubeObject | undefined): void {
+  const { resource, manager, subresource, now } = context
+  const managedFields = trackUpdate({
+    live,
+    object,
+    type: resource.type,
+    manager,
+    apiVersion: resource.groupVersion,
+    subresource,
+    now: now(),
+    resetFields: resetFields(resource, subresource),
+  })
+  if (managedFields) object.metadata.managedFields = managedFields
+  else delete object.metadata.managedFields
+}
+
+/** Fields that this endpoint does not write whatever the client sends: nobody comes to own them here. */
+export function resetFields({ definition }: ServedResource, subresource: string): readonly string[] {
+  if (subresource === 'status') return ['spec']
+  return definition.subresources?.status && !subresource ? ['status'] : []
+}
+
+const namesOf = ({ definition, namespaced }: ServedResource) => ({ namespaced, nameRule: definition.nameRule ?? dnsSubdomain })
+
+/** Throws 422 if the object is not valid. */
+export function validateCreate({ resource }: WriteContext, object: KubeObject): void {
+  refuse(resource, object, [...validateMetadata(object.metadata, namesOf(resource)), ...(resource.definition.validate?.object?.(object) ?? [])])
+}
+
+/** Throws 422 if the object is not valid, or changes what may not change. */
+export function validateUpdate({ resource, subresource }: WriteContext, object: KubeObject, old: KubeObject): void {
+  const { validate } = resource.definition
+  const errors = validateMetadataUpdate(object.metadata, old.metadata)
+  if (subresource === 'status') errors.push(...(validate?.status?.(object, old) ?? []))
+  else {
+    errors.push(...(validate?.object?.(object) ?? []))
+    errors.push(...(validate?.update?.(object, old) ?? []))
+  }
+  refuse(resource, object, errors)
+}
+
+function refuse({ groupKind }: ServedResource, { metadata }: KubeObject, errors: readonly FieldError[]): void {
+  if (errors.length) throw invalid(groupKind, metadata.name ?? '', errors)
+}

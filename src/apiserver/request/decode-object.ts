@@ -1,0 +1,79 @@
+/** Makes an object of a resource's kind out of a request body: type check, decoding, field validation, defaults. */
+import { decode, DecodeError, type Decoded } from '../../machinery/decode/index.ts'
+import type { KubeObject } from '../../machinery/object.ts'
+import { badRequest, type StatusError } from '../../machinery/status-error.ts'
+import type { Request } from '../http/exchange.ts'
+import type { ServedResource } from '../registry/served-resource.ts'
+import { type Body, readBody, unrecognized } from './body.ts'
+import type { WriteOptions } from './write-options.ts'
+
+/** A kind that a body may be of. */
+export interface ExpectedKind {
+  readonly kind: string
+  readonly groupVersion: string
+}
+
+export const kindOf = ({ definition, groupVersion }: ServedResource): ExpectedKind => ({ kind: definition.kind, groupVersion })
+
+/** `knowsKind` tells known kinds in the wrong place from unknown ones, for the words of the error. */
+export type KnowsKind = (groupVersion: string, kind: string) => boolean
+
+/** Reads the body of POST or PUT. Throws 400, 413, 415; warnings go to the request. */
+export async function decodeObject(request: Request, resource: ServedResource, options: WriteOptions, knowsKind: KnowsKind): Promise<KubeObject> {
+  const body = await readBody(request)
+  const expected = kindOf(resource)
+  const value = body.value(expected.kind) as Record<string, unknown>
+  checkKind(value, expected, body, knowsKind)
+  const object = decodeAs(resource, value, body.format === 'json' ? body.text : undefined, request, options)
+  object.kind = expected.kind
+  object.apiVersion = expected.groupVersion
+  object.metadata ??= {}
+  resource.applyDefaults(object)
+  return object
+}
+
+/** `v1` of `apps/v1`. */
+const versionOf = (groupVersion: string): string => groupVersion.slice(groupVersion.indexOf('/') + 1)
+/** The package of upstream's internal types: `core`, `apps`, `rbac`. */
+const internalPackage = (groupVersion: string): string => (groupVersion.includes('/') ? groupVersion.split(/[./]/, 1)[0]! : 'core')
+
+/** A body that is of another kind is 400; kind and version may be left out. */
+export function checkKind(value: Record<string, unknown>, { kind, groupVersion }: ExpectedKind, { text }: Pick<Body, 'text'>, knowsKind: KnowsKind): void {
+  const givenVersion = value.apiVersion ?? ''
+  const givenKind = value.kind ?? ''
+  for (const [name, given] of [['apiVersion', givenVersion], ['kind', givenKind]] as const) {
+    if (typeof given !== 'string') {
+      const go = given === null ? 'null' : Array.isArray(given) ? 'array' : typeof given === 'boolean' ? 'bool' : typeof given
+      throw unrecognized(kind, text, `json parse error: json: cannot unmarshal ${go} into Go struct field .${name} of type string`)
+    }
+  }
+  const actualVersion = (givenVersion as string) || groupVersion
+  const actualKind = (givenKind as string) || kind
+  if (actualVersion === groupVersion && actualKind === kind) return
+  if (actualVersion.split('/').length > 2) throw unrecognized(kind, text, `unexpected GroupVersion string: ${actualVersion}`)
+  const why = knowsKind(actualVersion, actualKind)
+    ? `converting (${versionOf(actualVersion)}.${actualKind}) to (${internalPackage(groupVersion)}.${kind}): unknown conversion`
+    : `no kind ${JSON.stringify(actualKind)} is registered for version ${JSON.stringify(actualVersion)} in scheme "pkg/api/legacyscheme/scheme.go:30"`
+  throw notHandled(actualKind, actualVersion, kind, why)
+}
+
+/** 400: the body is of a known form, and not of this endpoint's kind. */
+const notHandled = (actualKind: string, actualVersion: string, kind: string, why: string): StatusError =>
+  badRequest(`${actualKind} in version ${JSON.stringify(versionOf(actualVersion))} cannot be handled as a ${kind}: ${why}`)
+
+/** Decodes a parsed body strictly, as the options say. */
+function decodeAs(resource: ServedResource, value: unknown, text: string | undefined, request: Request, { fieldValidation }: WriteOptions): KubeObject {
+  const { kind } = resource.definition
+  let decoded: Decoded
+  try {
+    decoded = decode(resource.type, value, fieldValidation === 'Ignore' ? {} : { text })
+  } catch (error) {
+    if (error instanceof DecodeError) throw notHandled(kind, resource.groupVersion, kind, error.message)
+    throw error
+  }
+  if (fieldValidation === 'Strict' && decoded.strict.length) {
+    throw notHandled(kind, resource.groupVersion, kind, `strict decoding error: ${decoded.strict.join(', ')}`)
+  }
+  if (fieldValidation === 'Warn') request.warnings.push(...decoded.strict)
+  return decoded.object as unknown as KubeObject
+}

@@ -1,0 +1,58 @@
+/** The options of DELETE, from the body if there is one, else from the query (`meta/v1` DeleteOptions). */
+import { decode } from '../../machinery/decode/index.ts'
+import { type FieldError, invalidValue, notSupported } from '../../machinery/field-error.ts'
+import { invalid } from '../../machinery/status-error.ts'
+import { schemaType } from '../../api/schema/index.ts'
+import type { Request } from '../http/exchange.ts'
+import { readBody } from './body.ts'
+import { flagParameter, integerParameter } from './parameters.ts'
+import { dryRunErrors } from './write-options.ts'
+
+export type PropagationPolicy = 'Foreground' | 'Background' | 'Orphan'
+
+export interface DeleteOptions {
+  readonly gracePeriodSeconds?: number
+  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string }
+  readonly propagationPolicy?: PropagationPolicy
+  readonly orphanDependents?: boolean
+  readonly dryRun: boolean
+}
+
+interface Wire {
+  gracePeriodSeconds?: number
+  preconditions?: { uid?: string; resourceVersion?: string }
+  propagationPolicy?: string
+  orphanDependents?: boolean
+  dryRun?: string[]
+}
+
+/** Reads and checks the options. A body makes the query void. Throws 400, 415 and 422. */
+export async function deleteOptions(request: Request): Promise<DeleteOptions> {
+  const body = await readBody(request)
+  const wire: Wire = body.text === '' ? fromQuery(request.query) : (decode(schemaType('V1DeleteOptions'), body.value('DeleteOptions')).object as unknown as Wire)
+  const errors = deleteErrors(wire)
+  if (errors.length) throw invalid({ group: 'meta.k8s.io', name: 'DeleteOptions' }, '', errors)
+  return { ...wire, propagationPolicy: wire.propagationPolicy as PropagationPolicy | undefined, dryRun: (wire.dryRun?.length ?? 0) > 0 }
+}
+
+function fromQuery(query: URLSearchParams): Wire {
+  const propagationPolicy = query.get('propagationPolicy')
+  const dryRun = query.getAll('dryRun')
+  return {
+    gracePeriodSeconds: integerParameter(query, 'gracePeriodSeconds'),
+    orphanDependents: flagParameter(query, 'orphanDependents'),
+    ...(propagationPolicy !== null && { propagationPolicy }),
+    ...(dryRun.length && { dryRun }),
+  }
+}
+
+function deleteErrors({ propagationPolicy, orphanDependents, dryRun = [] }: Wire): FieldError[] {
+  const errors: FieldError[] = []
+  if (propagationPolicy !== undefined && orphanDependents !== undefined) {
+    errors.push(invalidValue('propagationPolicy', propagationPolicy, 'orphanDependents and deletionPropagation cannot be both set'))
+  }
+  if (propagationPolicy !== undefined && !['Foreground', 'Background', 'Orphan'].includes(propagationPolicy)) {
+    errors.push(notSupported('propagationPolicy', propagationPolicy, ['Foreground', 'Background', 'Orphan', 'nil']))
+  }
+  return [...errors, ...dryRunErrors(dryRun)]
+}

@@ -1,0 +1,37 @@
+/** Reads query parameters as Go's conversion does, with its errors. */
+import { badRequest, internal } from '../../machinery/status-error.ts'
+
+/** A flag: absent is undefined; any value but `false` and `0` is true. */
+export function flagParameter(query: URLSearchParams, name: string): boolean | undefined {
+  const value = query.get(name)
+  return value === null ? undefined : value !== '0' && value.toLowerCase() !== 'false'
+}
+
+/** A whole number of 64 bits; an empty or absent one is undefined. Throws 400. */
+export function integerParameter(query: URLSearchParams, name: string): number | undefined {
+  const value = query.get(name)
+  if (value === null || value === '') return undefined
+  if (!/^[+-]?\d+$/.test(value)) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(value)}: invalid syntax`)
+  const number = Number(value)
+  if (Math.abs(number) > 2 ** 63) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(value)}: value out of range`)
+  return number
+}
+
+const parseError = (text: string): string | undefined =>
+  !/^\d+$/.test(text) ? `strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax` : Number(text) >= 2 ** 64 ? `strconv.ParseUint: parsing ${JSON.stringify(text)}: value out of range` : undefined
+
+/** A resourceVersion of a read; empty is 0. Text that is no number is upstream's 500 without a reason. */
+export function parseResourceVersion(text: string): number {
+  if (text === '') return 0
+  const error = parseError(text)
+  if (error) throw internal(`resourceVersion: Invalid value: ${JSON.stringify(text)}: ${error}`)
+  return Number(text)
+}
+
+/** The resourceVersion of an object that is written; empty and 0 mean none. */
+export function parseObjectVersion(text: string | undefined): number {
+  if (!text) return 0
+  const error = parseError(text)
+  if (error) throw internal(error)
+  return Number(text)
+}

@@ -1,0 +1,90 @@
+/** Reads the body of a PATCH (all kinds but apply) and makes a function of it that patches an object. */
+import { decode, DecodeError, duplicateFieldMessages } from '../../machinery/decode/index.ts'
+import { invalidValue } from '../../machinery/field-error.ts'
+import type { KubeObject } from '../../machinery/object.ts'
+import { jsonPatch } from '../../machinery/patch/json-patch.ts'
+import { mergePatch } from '../../machinery/patch/merge-patch.ts'
+import { strategicMergePatch } from '../../machinery/patch/strategic-merge.ts'
+import { badRequest, invalid, StatusError } from '../../machinery/status-error.ts'
+import type { Request } from '../http/exchange.ts'
+import type { ServedResource } from '../registry/served-resource.ts'
+import { maxBodyBytes, mediaType } from './body.ts'
+import type { WriteOptions } from './write-options.ts'
+
+type Patch = (object: Record<string, unknown>) => unknown
+
+const types = {
+  'application/json-patch+json': 'json',
+  'application/merge-patch+json': 'merge',
+  'application/strategic-merge-patch+json': 'strategic',
+} as const
+
+/** Patches a live object: the result is decoded, checked and has its defaults. Called again when a write is tried again. */
+export type Patched = (live: KubeObject) => KubeObject
+
+/** Throws 400, 413, 415; what the patch makes of an object may be 422. */
+export async function readPatch(request: Request, resource: ServedResource, options: WriteOptions): Promise<Patched> {
+  const type = types[mediaType(request) as keyof typeof types]
+  if (!type) throw new StatusError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {})
+  const text = (await request.body(maxBodyBytes)).toString()
+  const body = parse(text)
+  const patch = patchOf(type, body, resource)
+  const duplicates = options.fieldValidation === 'Ignore' ? [] : duplicateFieldMessages(text, type === 'json')
+  let warned = false
+  return (live) => {
+    const patched = patch(live as unknown as Record<string, unknown>)
+    const shown = (): string => (type === 'strategic' ? goValue(body) : JSON.stringify(patched))
+    const object = decodePatched(resource, patched, shown)
+    const strict = [...duplicates, ...object.strict]
+    if (strict.length && options.fieldValidation === 'Strict') throw refused(shown(), `strict decoding error: ${strict.join(', ')}`)
+    if (!warned && options.fieldValidation === 'Warn') request.warnings.push(...strict)
+    warned = true
+    resource.applyDefaults(object.object)
+    return object.object
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw badRequest(`error decoding patch: ${(error as Error).message}`)
+  }
+}
+
+function patchOf(type: (typeof types)[keyof typeof types], body: unknown, resource: ServedResource): Patch {
+  if (type === 'json') {
+    if (!Array.isArray(body)) throw badRequest('error decoding patch: json: cannot unmarshal object into Go value of type jsonpatch.Patch')
+    return (object) => jsonPatch(object, body)
+  }
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw badRequest(`error decoding patch: json: cannot unmarshal ${Array.isArray(body) ? 'array' : typeof body} into Go value of type map[string]interface {}`)
+  }
+  if (type === 'merge') return (object) => mergePatch(object, body)
+  return (object) => strategicMergePatch(object, body as Record<string, unknown>, resource.type)
+}
+
+function decodePatched(resource: ServedResource, patched: unknown, shown: () => string): { object: KubeObject; strict: readonly string[] } {
+  const { definition, groupVersion } = resource
+  try {
+    const { object, strict } = decode(resource.type, patched)
+    if (object.kind !== definition.kind || object.apiVersion !== groupVersion) {
+      throw new DecodeError(`no kind ${JSON.stringify(object.kind ?? '')} is registered for version ${JSON.stringify(object.apiVersion ?? '')} in scheme "pkg/api/legacyscheme/scheme.go:30"`)
+    }
+    object.metadata ??= {}
+    return { object: object as unknown as KubeObject, strict }
+  } catch (error) {
+    if (error instanceof DecodeError) throw refused(shown(), error.message)
+    throw error
+  }
+}
+
+/** 422 without a kind: what the patch makes is no object of the kind. */
+const refused = (shown: string, why: string): StatusError => invalid({ group: '', name: '' }, '', [invalidValue('patch', shown, why)])
+
+/** A value as Go's `%+v` prints it: upstream shows strategic merge patches so. */
+function goValue(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(goValue).join(' ')}]`
+  if (typeof value === 'object' && value !== null) return `map[${Object.keys(value).sort().map((key) => `${key}:${goValue((value as Record<string, unknown>)[key])}`).join(' ')}]`
+  return value === null ? '<nil>' : String(value)
+}

@@ -1,0 +1,95 @@
+/**
+ * What a request is about, read off its method, path and query alone; no registry is asked.
+ * Rules: kubernetes.io/docs/reference/access-authn-authz/authorization/#determine-the-request-verb
+ */
+export interface RequestInfo {
+  readonly isResourceRequest: boolean
+  readonly path: string
+  /** `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`; the method in lower case for other paths. */
+  readonly verb: string
+  /** `api`, `apis`, or empty. */
+  readonly prefix: string
+  readonly group: string
+  readonly version: string
+  /** Empty for cluster-wide requests. */
+  readonly namespace: string
+  readonly resource: string
+  readonly subresource: string
+  readonly name: string
+  /** What comes after the subresource (`/proxy/…`). */
+  readonly rest: readonly string[]
+}
+
+const verbs: Readonly<Record<string, string>> = { POST: 'create', GET: 'get', HEAD: 'get', PUT: 'update', PATCH: 'patch', DELETE: 'delete' }
+
+const other = (method: string, path: string, prefix = '', group = '', version = ''): RequestInfo => ({
+  isResourceRequest: false,
+  path,
+  verb: method.toLowerCase(),
+  prefix,
+  group,
+  version,
+  namespace: '',
+  resource: '',
+  subresource: '',
+  name: '',
+  rest: [],
+})
+
+/** `watch` is on for any value but `false` and `0`; `?watch` alone counts too. */
+export const wantsWatch = (query: URLSearchParams): boolean => {
+  const value = query.get('watch')
+  return value !== null && value !== '0' && value.toLowerCase() !== 'false'
+}
+
+const decode = (segment: string): string => {
+  if (!segment.includes('%')) return segment
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
+}
+
+/** Reads a request. Paths that are not under a group version are non-resource requests. */
+export function requestInfo(method: string, path: string, query: URLSearchParams): RequestInfo {
+  const segments = path.split('/')
+  const parts = (segments.at(-1) === '' ? segments.slice(1, -1) : segments.slice(1)).map(decode)
+  const prefix = parts[0]
+  const core = prefix === 'api'
+  if (!core && prefix !== 'apis') return other(method, path)
+  const group = core ? '' : (parts[1] ?? '')
+  const version = (core ? parts[1] : parts[2]) ?? ''
+  let i = core ? 2 : 3
+  if (parts.length <= i) return other(method, path, prefix, group, version)
+
+  let verb = verbs[method] ?? ''
+  let watchPath = false
+  if (parts[i] === 'watch' || parts[i] === 'proxy') {
+    if (parts[i] === 'watch') watchPath = true
+    else verb = 'proxy'
+    if (parts.length <= ++i) return other(method, path, prefix, group, version)
+  }
+
+  let namespace = ''
+  if (parts[i] === 'namespaces' && parts.length > i + 1) {
+    namespace = parts[i + 1] ?? ''
+    // namespaces/NAME, /NAME/status and /NAME/finalize are about the namespace itself
+    const next = parts[i + 2]
+    if (next !== undefined && next !== 'status' && next !== 'finalize') i += 2
+  }
+  const resource = parts[i] ?? ''
+  let name = parts[i + 1] ?? ''
+  const subresource = parts[i + 2] ?? ''
+
+  if (watchPath) verb = 'watch'
+  else if (!name && verb === 'get') {
+    verb = wantsWatch(query) ? 'watch' : 'list'
+  } else if (!name && verb === 'delete') verb = 'deletecollection'
+  if (!name && (verb === 'list' || verb === 'watch' || verb === 'deletecollection')) {
+    // A list of the one object with a name is authorized as that object.
+    const selected = /^metadata\.name==?([^,=!]+)$/.exec(query.get('fieldSelector') ?? '')
+    if (selected) name = selected[1]!
+  }
+  return { isResourceRequest: true, path, verb, prefix: prefix!, group, version, namespace, resource, subresource, name, rest: parts.slice(i + 3) }
+}

@@ -1,0 +1,144 @@
+/** The API server: puts its parts together on a store and listens. */
+import type { KeyObject } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
+import { allResources, resourceRegistry } from '../api/registry.ts'
+import { resourceKey } from '../api/resource.ts'
+import type { Store } from '../storage/store.ts'
+import { namespaceLifecycle } from './admission/namespace-lifecycle.ts'
+import { Admission } from './admission/plugin.ts'
+import { serviceAccount as serviceAccountPlugin } from './admission/service-account.ts'
+import { clientCertificate } from './authentication/client-certificate.ts'
+import { tokenFile, type TokenUser } from './authentication/token-file.ts'
+import { authenticatedOnly } from './authorization/authorizer.ts'
+import { buildChain } from './chain/index.ts'
+import { WaitGroup } from './chain/wait-group.ts'
+import { director } from './director.ts'
+import type { Services } from './endpoints/endpoint.ts'
+import { type HealthCheck, log as logCheck, ping } from './health/health.ts'
+import { componentProbes } from './health/components.ts'
+import { listen } from './http/listener.ts'
+import { processMetrics } from './metrics/process-metrics.ts'
+import { MetricsRegistry } from './metrics/registry.ts'
+import { requestMetrics } from './metrics/request-metrics.ts'
+import { nonResource } from './non-resource.ts'
+import { Registry } from './registry/registry.ts'
+import { timestamp } from './registry/write-context.ts'
+import { ensureSystemNamespaces } from './system-namespaces.ts'
+import { versionInfo } from './version.ts'
+import { discoveryDocuments } from './discovery/index.ts'
+import { openapiDocuments } from './openapi/index.ts'
+
+export type { TokenUser } from './authentication/token-file.ts'
+
+export interface ApiServerOptions {
+  /** Closed by the caller, after `stop()`. */
+  readonly store: Store
+  readonly bindAddress: string
+  /** 0 takes any free port. */
+  readonly port: number
+  readonly tls: { readonly cert: string | Buffer; readonly key: string | Buffer }
+  /** PEM bundle that client certificates are checked against. */
+  readonly clientCA?: string | Buffer
+  readonly tokens?: readonly TokenUser[]
+  /** As `--runtime-config`: `api/beta=true`, `batch/v1=false`, … */
+  readonly runtimeConfig?: readonly string[]
+  readonly serviceClusterIpRange?: string
+  readonly serviceAccount?: { readonly issuer: string; readonly signingKey: () => Promise<KeyObject> }
+  /** The release of this package, shown in `/version`. */
+  readonly release?: string
+  readonly log?: (line: string) => void
+}
+
+export interface ApiServer {
+  readonly url: string
+  readonly port: number
+  /** Takes no new requests, ends watches, waits up to `graceMs` (10 s) for the rest. */
+  stop(options?: { readonly graceMs?: number }): Promise<void>
+}
+
+const requestTimeoutMs = 60_000
+const defaultGraceMs = 10_000
+
+/** Starts a server. Rejects with Node's errors when it cannot listen, and with an Error for a bad runtimeConfig. */
+export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
+  const { store, bindAddress, log = () => {} } = options
+  const enabled = resourceRegistry({ runtimeConfig: (options.runtimeConfig ?? []).join(',') })
+  for (const warning of enabled.warnings) log(warning)
+  const registry = new Registry(store, allResources)
+  const resources = enabled.resources.map((definition) => registry.served(definition))
+  const find = (key: string) => registry.served(allResources.find((definition) => resourceKey(definition) === key)!)
+  const namespaces = find('v1/namespaces')
+  const pods = find('v1/pods')
+
+  const waitGroup = new WaitGroup()
+  const metrics = new MetricsRegistry()
+  processMetrics(metrics)
+  const tokens = options.tokens ?? []
+  const kinds = new Set(allResources.flatMap(({ group, version, kind, listKind }) => [kind, listKind ?? `${kind}List`].map((name) => `${group ? `${group}/` : ''}${version} ${name}`)))
+  const admission = new Admission([namespaceLifecycle(registry, namespaces), serviceAccountPlugin(pods)])
+  const etcd: HealthCheck = { name: 'etcd', check: () => store.list({ start: '/registry/health', end: '/registry/health0', limit: 1 }).then(() => undefined, (error: Error) => error.message) }
+  const services: Services = {
+    registry,
+    admission,
+    waitGroup,
+    podsDefinition: pods.definition,
+    authorizer: authenticatedOnly,
+    authenticateToken: async (token) => tokens.find((user) => user.token === token)?.user,
+    components: componentProbes(etcd),
+    knowsKind: (groupVersion, kind) => kinds.has(`${groupVersion} ${kind}`),
+  }
+
+  let url = ''
+  const live = [ping, logCheck, etcd]
+  const informers: HealthCheck = { name: 'informer-sync', check: () => undefined }
+  const shutdown: HealthCheck = { name: 'shutdown', check: () => (waitGroup.stopping ? 'process is shutting down' : undefined) }
+  const discovery = discoveryDocuments(enabled, () => url)
+  const openapi = openapiDocuments(enabled.resources)
+  const other = nonResource({
+    checks: { healthz: live, livez: live, readyz: [...live, informers, shutdown] },
+    version: versionInfo(options.release ?? '0.0.0'),
+    metrics: () => metrics.render(),
+    issuer: options.serviceAccount,
+    serverUrl: () => url,
+    documents: [discovery.handle, openapi.handle],
+    documentPaths: () => [...discovery.paths, ...openapi.paths],
+  })
+
+  await ensureSystemNamespaces({
+    registry,
+    admission,
+    resource: namespaces,
+    namespace: '',
+    subresource: '',
+    user: { name: 'system:apiserver', uid: randomUUID(), groups: ['system:masters'] },
+    manager: 'kube-apiserver',
+    options: { dryRun: false, fieldManager: '', fieldValidation: 'Ignore', force: false },
+    now: timestamp,
+  })
+
+  const handler = buildChain(
+    {
+      log,
+      waitGroup,
+      metrics: requestMetrics(metrics),
+      authenticators: [clientCertificate(), tokenFile(tokens)],
+      authorizer: services.authorizer,
+      requestTimeoutMs,
+    },
+    director({ services, resources, other }),
+  )
+  const listener = await listen({ bindAddress, port: options.port, tls: options.tls, clientCA: options.clientCA, handler })
+  const host = bindAddress === '0.0.0.0' ? '127.0.0.1' : bindAddress === '::' ? '[::1]' : bindAddress.includes(':') ? `[${bindAddress}]` : bindAddress
+  url = `https://${host}:${listener.port}`
+
+  return {
+    url,
+    port: listener.port,
+    async stop({ graceMs = defaultGraceMs } = {}) {
+      const closed = listener.close(graceMs)
+      await waitGroup.stop(graceMs)
+      await closed
+      registry.stop()
+    },
+  }
+}

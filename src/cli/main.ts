@@ -1,0 +1,57 @@
+/** The command line: commands, help and how errors are shown. Each command is a file of its own and loads what it needs when it runs. */
+import { Command } from 'commander'
+import { ExplainedError, errorCode, reasonOf } from '../lib/explained-error.ts'
+import { release } from '../lib/release.ts'
+import { snapshotCommand } from './snapshot.ts'
+import { upCommand } from './up.ts'
+import { versionCommand } from './version.ts'
+
+const examples = `
+Examples:
+  t8s up                                 start a cluster that keeps its data in .t8s
+  t8s up --secure-port 0                 the same on any free port
+  t8s up --data-dir /tmp/try -v 2        elsewhere, and with more to read
+  export KUBECONFIG=.t8s/kubeconfig      then kubectl, helm and all other clients work
+
+  t8s snapshot save backup.t8s           copy the data of a cluster, running or not
+  t8s snapshot restore backup.t8s --data-dir restored
+
+'t8s help COMMAND' lists a command's flags.`
+
+/** Errors with this verbosity or more show where they come from. */
+const stackVerbosity = 4
+
+/** Runs the command that `argv` names and sets the exit code. Shows errors; never throws. */
+export async function main(argv: readonly string[]): Promise<void> {
+  // A reader that goes away (`t8s up | head -1`) is no reason to stop serving.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', ignoreClosedPipe)
+  let verbosity = 0
+  const program = new Command('t8s')
+    .description('Kubernetes in TypeScript: a real API server, started by one command.')
+    .version(`t8s ${release}`, '--version', 'show the version of t8s')
+    .helpOption('-h, --help', 'show help')
+    .helpCommand('help [COMMAND]', 'show help for a command')
+    .addHelpText('after', examples)
+    .hook('preAction', (_program, command) => {
+      verbosity = command.opts<{ v?: number }>().v ?? 0
+    })
+    .configureOutput({ outputError: (text, write) => write(`t8s: ${text.replace(/^error: /, '')}`) })
+  for (const command of [upCommand(), snapshotCommand(), versionCommand()]) program.addCommand(command.copyInheritedSettings(program))
+  try {
+    await program.parseAsync(argv)
+  } catch (error) {
+    process.stderr.write(`t8s: ${explain(error, verbosity)}\n`)
+    process.exitCode = 1
+  }
+}
+
+/** The sentence for the terminal. Errors that were not foreseen keep their message and say how to see more. */
+function explain(error: unknown, verbosity: number): string {
+  if (verbosity >= stackVerbosity && error instanceof Error) return `${error.stack}${error.cause instanceof Error ? `\ncaused by ${error.cause.stack}` : ''}`
+  if (error instanceof ExplainedError || (error instanceof Error && error.name === 'StoreOpenError')) return error.message
+  return `${reasonOf(error)} (the same command with -v ${stackVerbosity} shows where this comes from)`
+}
+
+function ignoreClosedPipe(error: Error): void {
+  if (errorCode(error) !== 'EPIPE') throw error
+}

@@ -1,0 +1,34 @@
+/** Where things lie in a data directory (`--data-dir`). */
+import { accessSync, constants } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { ExplainedError, reasonOf } from '../lib/explained-error.ts'
+import { makeDirectory } from '../lib/make-directory.ts'
+
+export interface DataDirectory {
+  readonly path: string
+  /** The store's own folder; snapshots are taken from it. */
+  readonly store: string
+  readonly pki: string
+  /** The administrator's kubeconfig. */
+  readonly kubeconfig: string
+}
+
+/** The paths of a data directory, without touching the disk. */
+export function dataDirectoryPaths(directory: string): DataDirectory {
+  const path = resolve(directory)
+  return { path, store: join(path, 'store'), pki: join(path, 'pki'), kubeconfig: join(path, 'kubeconfig') }
+}
+
+/** Makes the directory if it is missing. Throws an ExplainedError if it cannot be written. */
+export function dataDirectory(directory: string): DataDirectory {
+  const paths = dataDirectoryPaths(directory)
+  try {
+    makeDirectory(paths.path, 0o700)
+    accessSync(paths.path, constants.W_OK)
+  } catch (error) {
+    throw new ExplainedError(`cannot keep data in ${paths.path}: ${reasonOf(error)}; choose another directory with --data-dir or mend its permissions`, {
+      cause: error,
+    })
+  }
+  return paths
+}

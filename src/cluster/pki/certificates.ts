@@ -1,0 +1,102 @@
+/**
+ * Makes certificates. Loading the X.509 library costs more than the rest of a start, so this file is only imported when
+ * something has to be made; checking what exists is done with node:crypto (`pki.ts`).
+ */
+import 'reflect-metadata'
+import { createPrivateKey, webcrypto } from 'node:crypto'
+import { isIP } from 'node:net'
+import {
+  AuthorityKeyIdentifierExtension,
+  BasicConstraintsExtension,
+  ExtendedKeyUsage,
+  ExtendedKeyUsageExtension,
+  type Extension,
+  type JsonGeneralName,
+  KeyUsageFlags,
+  KeyUsagesExtension,
+  Name,
+  SubjectAlternativeNameExtension,
+  SubjectKeyIdentifierExtension,
+  X509Certificate,
+  X509CertificateGenerator,
+} from '@peculiar/x509'
+import type { KeyPair } from './key-pair.ts'
+
+const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
+const dayMs = 24 * 3600 * 1000
+const authorityDays = 3653
+const certificateDays = 365
+/** Certificates begin in the past, for machines whose clock is behind. */
+const backdateMs = 3600 * 1000
+
+export interface CertificateRequest {
+  readonly commonName: string
+  readonly organizations?: readonly string[]
+  readonly usage: 'server' | 'client'
+  /** Host names and IP addresses. */
+  readonly hosts?: readonly string[]
+}
+
+/** A new certificate authority, valid for ten years from `now`. */
+export async function makeAuthority(commonName: string, now: Date): Promise<KeyPair> {
+  const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
+  const name = subject(commonName)
+  const certificate = await X509CertificateGenerator.create({
+    subject: name,
+    issuer: name,
+    ...validity(now, authorityDays),
+    publicKey: keys.publicKey,
+    signingKey: keys.privateKey,
+    signingAlgorithm: algorithm,
+    extensions: [
+      new BasicConstraintsExtension(true, undefined, true),
+      new KeyUsagesExtension(KeyUsageFlags.digitalSignature | KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign, true),
+      await SubjectKeyIdentifierExtension.create(keys.publicKey),
+    ],
+  })
+  return { cert: pemText(certificate), key: await privatePem(keys.privateKey) }
+}
+
+/** A certificate signed by `authority`, valid for a year from `now`, with a new key. */
+export async function issueCertificate(authority: KeyPair, request: CertificateRequest, now: Date): Promise<KeyPair> {
+  const issuer = new X509Certificate(authority.cert)
+  const [keys, signingKey, authorityKeyId] = await Promise.all([
+    webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']),
+    importPrivateKey(authority.key),
+    AuthorityKeyIdentifierExtension.create(issuer),
+  ])
+  const extensions: Extension[] = [
+    new BasicConstraintsExtension(false, undefined, true),
+    new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
+    new ExtendedKeyUsageExtension([request.usage === 'server' ? ExtendedKeyUsage.serverAuth : ExtendedKeyUsage.clientAuth]),
+    authorityKeyId,
+  ]
+  if (request.hosts?.length) extensions.push(new SubjectAlternativeNameExtension(request.hosts.map(alternativeName)))
+  const certificate = await X509CertificateGenerator.create({
+    subject: subject(request.commonName, request.organizations),
+    issuer: issuer.subjectName,
+    ...validity(now, certificateDays),
+    publicKey: keys.publicKey,
+    signingKey,
+    signingAlgorithm: algorithm,
+    extensions,
+  })
+  return { cert: pemText(certificate), key: await privatePem(keys.privateKey) }
+}
+
+const subject = (commonName: string, organizations: readonly string[] = []): Name =>
+  new Name([...organizations.map((name) => ({ O: [name] })), { CN: [commonName] }])
+
+const alternativeName = (host: string): JsonGeneralName => ({ type: isIP(host) ? 'ip' : 'dns', value: host })
+
+const validity = (now: Date, days: number) => ({ notBefore: new Date(now.getTime() - backdateMs), notAfter: new Date(now.getTime() + days * dayMs) })
+
+const pemText = (certificate: X509Certificate): string => `${certificate.toString('pem')}\n`
+
+async function privatePem(key: webcrypto.CryptoKey): Promise<string> {
+  const der = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', key))
+  return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }).export({ format: 'pem', type: 'pkcs8' }).toString()
+}
+
+const importPrivateKey = (pem: string): Promise<webcrypto.CryptoKey> =>
+  webcrypto.subtle.importKey('pkcs8', createPrivateKey(pem).export({ format: 'der', type: 'pkcs8' }), algorithm, false, ['sign'])

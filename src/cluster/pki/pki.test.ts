@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { ExplainedError } from '../../lib/explained-error.ts'
+import { filePki, memoryPki } from './pki.ts'
+
+const hosts = ['127.0.0.1', '::1', 'localhost', 'kubernetes.default.svc', '10.96.0.1']
+const days = (count: number) => new Date(Date.now() + count * 24 * 3600 * 1000)
+
+function directory(t: TestContext): string {
+  const path = mkdtempSync(join(tmpdir(), 't8s-pki-'))
+  t.after(() => rmSync(path, { recursive: true, force: true }))
+  return join(path, 'pki')
+}
+
+test('a new directory gets an authority, a server certificate for all hosts and an administrator in system:masters', async (t) => {
+  const pki = await filePki(directory(t), hosts)
+  assert.deepEqual([...pki.made].sort(), ['admin', 'apiserver', 'ca'])
+  const authority = new X509Certificate(pki.authority.cert)
+  assert.equal(authority.ca, true)
+  assert.ok(authority.validToDate > days(3650))
+  const server = new X509Certificate(pki.server.cert)
+  assert.ok(server.verify(authority.publicKey))
+  for (const host of ['localhost', 'kubernetes.default.svc']) assert.equal(server.checkHost(host), host)
+  for (const address of ['127.0.0.1', '::1', '10.96.0.1']) assert.equal(server.checkIP(address), address)
+  const admin = new X509Certificate(pki.admin.cert)
+  assert.equal(admin.subject, 'O=system:masters\nCN=kubernetes-admin')
+  assert.ok(admin.checkPrivateKey(createPrivateKey(pki.admin.key)))
+})
+
+test('keys are readable by their owner alone', async (t) => {
+  const path = directory(t)
+  const pki = await filePki(path, hosts)
+  await pki.serviceAccountKey()
+  assert.equal(statSync(path).mode & 0o777, 0o700)
+  for (const name of ['ca.key', 'apiserver.key', 'admin.key', 'sa.key']) assert.equal(statSync(join(path, name)).mode & 0o777, 0o600, name)
+})
+
+test('a second start uses what is there', async (t) => {
+  const path = directory(t)
+  const first = await filePki(path, hosts)
+  const second = await filePki(path, hosts)
+  assert.deepEqual(second.made, [])
+  assert.equal(second.server.cert, first.server.cert)
+  assert.ok((await second.serviceAccountKey()).equals(await first.serviceAccountKey()))
+})
+
+test('a host that the certificate does not cover makes a new one, by the same authority', async (t) => {
+  const path = directory(t)
+  const first = await filePki(path, hosts)
+  const second = await filePki(path, [...hosts, '192.0.2.7'])
+  assert.deepEqual(second.made, ['apiserver'])
+  assert.equal(second.authority.cert, first.authority.cert)
+})
+
+test('certificates near their end are made anew, and an expired authority takes all with it', async (t) => {
+  const path = directory(t)
+  await filePki(path, hosts)
+  assert.deepEqual([...(await filePki(path, hosts, days(340))).made].sort(), ['admin', 'apiserver'])
+  assert.deepEqual([...(await filePki(path, hosts, days(3640))).made].sort(), ['admin', 'apiserver', 'ca'])
+})
+
+test('a damaged certificate or a key of another one is replaced', async (t) => {
+  const path = directory(t)
+  await filePki(path, hosts)
+  writeFileSync(join(path, 'apiserver.crt'), 'not a certificate')
+  writeFileSync(join(path, 'admin.key'), readFileSync(join(path, 'ca.key')))
+  assert.deepEqual([...(await filePki(path, hosts)).made].sort(), ['admin', 'apiserver'])
+})
+
+test('the service account key is RSA, for RS256 tokens', async () => {
+  const { serviceAccountKey } = await memoryPki(hosts)
+  const key = await serviceAccountKey()
+  assert.equal(key.asymmetricKeyType, 'rsa')
+  assert.equal(key.asymmetricKeyDetails?.modulusLength, 2048)
+})
+
+test('clusters in memory share an authority and, for the same hosts, the server certificate', async () => {
+  const first = await memoryPki(hosts)
+  const second = await memoryPki(hosts)
+  const other = await memoryPki([...hosts, 'example.test'])
+  assert.equal(first.server.cert, second.server.cert)
+  assert.notEqual(first.server.cert, other.server.cert)
+  assert.equal(first.authority.cert, other.authority.cert)
+})
+
+test('a directory that cannot be made is explained', async (t) => {
+  const path = directory(t)
+  writeFileSync(path, '')
+  await assert.rejects(
+    filePki(join(path, 'below'), hosts),
+    (error) => error instanceof ExplainedError && error.message.includes('not a directory') && error.message.includes('--data-dir'),
+  )
+})

@@ -1,0 +1,136 @@
+/**
+ * The certificates of a cluster: authority, server, administrator, and the key that signs service account tokens.
+ * On disk they carry kubeadm's names; what is there and valid is used again.
+ */
+import { createPrivateKey, generateKeyPair, type KeyObject } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { writeFileAtomically } from '../../lib/atomic-file.ts'
+import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
+import { makeDirectory } from '../../lib/make-directory.ts'
+import type { CertificateRequest } from './certificates.ts'
+import { isUsable, type KeyPair } from './key-pair.ts'
+
+export interface ClusterPki {
+  readonly authority: KeyPair
+  readonly server: KeyPair
+  /** A client certificate of the group system:masters. */
+  readonly admin: KeyPair
+  /** The private RSA key that signs service account tokens; made when it is first asked for. */
+  readonly serviceAccountKey: () => Promise<KeyObject>
+  /** Names of what was made now, empty when everything was there. */
+  readonly made: readonly string[]
+}
+
+const adminRequest: CertificateRequest = { commonName: 'kubernetes-admin', organizations: ['system:masters'], usage: 'client' }
+const serverRequest = (hosts: readonly string[]): CertificateRequest => ({ commonName: 'kube-apiserver', usage: 'server', hosts })
+
+/** The certificates kept in `directory`; missing, expiring or unfitting ones are made. `hosts` is what the server's must cover. */
+export async function filePki(directory: string, hosts: readonly string[], now = new Date()): Promise<ClusterPki> {
+  explained(directory, () => makeDirectory(directory, 0o700))
+  const made: string[] = []
+
+  async function keep(name: string, usable: (pair: KeyPair) => boolean, make: () => Promise<KeyPair>): Promise<KeyPair> {
+    const present = readPair(directory, name)
+    if (present && usable(present)) return present
+    const pair = await make()
+    explained(directory, () => {
+      writeFileAtomically(join(directory, `${name}.key`), pair.key, 0o600)
+      writeFileAtomically(join(directory, `${name}.crt`), pair.cert, 0o644)
+    })
+    made.push(name)
+    return pair
+  }
+
+  const load = () => import('./certificates.ts')
+  const authority = await keep(
+    'ca',
+    (pair) => isUsable(pair, { now }),
+    async () => (await load()).makeAuthority('kubernetes', now),
+  )
+  const [server, admin] = await Promise.all([
+    keep(
+      'apiserver',
+      (pair) => isUsable(pair, { now, authority, hosts }),
+      async () => (await load()).issueCertificate(authority, serverRequest(hosts), now),
+    ),
+    keep(
+      'admin',
+      (pair) => isUsable(pair, { now, authority }),
+      async () => (await load()).issueCertificate(authority, adminRequest, now),
+    ),
+  ])
+  return { authority, server, admin, made, serviceAccountKey: once(() => keptServiceAccountKey(directory)) }
+}
+
+interface SharedPki {
+  readonly authority: KeyPair
+  readonly admin: KeyPair
+  readonly serviceAccountKey: () => Promise<KeyObject>
+  readonly servers: Map<string, Promise<KeyPair>>
+}
+
+const sharedPki = once(async (): Promise<SharedPki> => {
+  const { makeAuthority, issueCertificate } = await import('./certificates.ts')
+  const authority = await makeAuthority('kubernetes', new Date())
+  return { authority, admin: await issueCertificate(authority, adminRequest, new Date()), serviceAccountKey: once(makeServiceAccountKey), servers: new Map() }
+})
+
+/**
+ * Certificates that live in memory. All clusters of a process share one authority, so that only the first start pays for
+ * it: an administrator of one is an administrator of all of them, which is right for tests and for nothing else.
+ */
+export async function memoryPki(hosts: readonly string[]): Promise<ClusterPki> {
+  const { authority, admin, serviceAccountKey, servers } = await sharedPki()
+  const key = hosts.join()
+  let server = servers.get(key)
+  if (!server) {
+    server = import('./certificates.ts').then(({ issueCertificate }) => issueCertificate(authority, serverRequest(hosts), new Date()))
+    servers.set(key, server)
+  }
+  return { authority, admin, server: await server, serviceAccountKey, made: [] }
+}
+
+/** A pair from its two files; undefined if either is missing. */
+function readPair(directory: string, name: string): KeyPair | undefined {
+  const cert = join(directory, `${name}.crt`)
+  const key = join(directory, `${name}.key`)
+  if (!existsSync(cert) || !existsSync(key)) return undefined
+  return explained(directory, () => ({ cert: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8') }))
+}
+
+async function makeServiceAccountKey(): Promise<KeyObject> {
+  const { privateKey } = await promisify(generateKeyPair)('rsa', { modulusLength: 2048 })
+  return privateKey
+}
+
+async function keptServiceAccountKey(directory: string): Promise<KeyObject> {
+  const file = join(directory, 'sa.key')
+  if (existsSync(file)) return createPrivateKey(readFileSync(file))
+  const key = await makeServiceAccountKey()
+  writeFileAtomically(file, key.export({ format: 'pem', type: 'pkcs8' }), 0o600)
+  return key
+}
+
+/** Runs `action` at most once; later calls get the same promise, unless it failed. */
+function once<T>(action: () => Promise<T>): () => Promise<T> {
+  let result: Promise<T> | undefined
+  return () => {
+    result ??= action().catch((error) => {
+      result = undefined
+      throw error
+    })
+    return result
+  }
+}
+
+function explained<T>(directory: string, action: () => T): T {
+  try {
+    return action()
+  } catch (error) {
+    throw new ExplainedError(`cannot keep certificates in ${directory}: ${reasonOf(error)}; choose another directory with --data-dir or mend its permissions`, {
+      cause: error,
+    })
+  }
+}

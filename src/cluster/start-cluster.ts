@@ -1,0 +1,149 @@
+/** Puts a cluster together: store, certificates, API server, compaction. Many may run side by side in one process. */
+import type { TokenUser } from '../apiserver/authentication/token-file.ts'
+import { type Access, type Kubeconfig, kubeconfigFor, kubeconfigYaml } from '../kubeconfig/kubeconfig.ts'
+import { ExplainedError, errorCode } from '../lib/explained-error.ts'
+import { release } from '../lib/release.ts'
+import { startCompactor } from '../storage/compactor.ts'
+import type { Store } from '../storage/store.ts'
+import { defaultServiceRange, localUrl, serverHosts } from './addresses.ts'
+import { type DataDirectory, dataDirectory } from './data-directory.ts'
+import type { KeyPair } from './pki/key-pair.ts'
+import { filePki, memoryPki } from './pki/pki.ts'
+
+export interface ClusterOptions {
+  /** `memory`, or the directory that keeps the data and the certificates; it is made if missing. `memory` unless said. */
+  readonly storage?: 'memory' | { readonly directory: string }
+  /** 127.0.0.1 unless said. */
+  readonly bindAddress?: string
+  /** Any free port unless said. */
+  readonly port?: number
+  /** Bearer tokens that are accepted, beside the administrator's certificate. */
+  readonly tokens?: readonly TokenUser[]
+  /** A serving certificate of one's own. */
+  readonly tls?: KeyPair
+  /** PEM bundle of authorities whose client certificates are accepted, beside the cluster's own. */
+  readonly clientCA?: string
+  /** As `--runtime-config`: `batch/v2=true`, `api/alpha=true`. */
+  readonly runtimeConfig?: readonly string[]
+  /** One range, or two with a comma between them. */
+  readonly serviceClusterIpRange?: string
+  /** How often old revisions are forgotten, and how long they are kept before. Five minutes each unless said, as upstream. */
+  readonly compaction?: { readonly intervalMs?: number; readonly retainMs?: number }
+  /** Called with one line per step of the start, and for what is worth knowing later. */
+  readonly log?: (line: string) => void
+  /** As `-v`: 0 is calm, 2 shows how long each step of the start took. */
+  readonly verbosity?: number
+}
+
+export interface Cluster {
+  /** `https://127.0.0.1:6443`: where this machine reaches the server. */
+  readonly url: string
+  readonly port: number
+  /** What a client needs to be the administrator. */
+  readonly client: Access
+  readonly kubeconfig: Kubeconfig
+  readonly kubeconfigYaml: string
+  /** Lets requests finish for up to `graceMs` (5,000 unless said), then releases port and store. May be called twice. */
+  stop(options?: { readonly graceMs?: number }): Promise<void>
+}
+
+const contextName = 't8s'
+const issuer = 'https://kubernetes.default.svc.cluster.local'
+const defaultGraceMs = 5000
+/** From this verbosity on, each step of the start is timed. */
+const timingVerbosity = 2
+
+/** Starts a cluster and resolves when it is ready. Rejects with an ExplainedError where the user can do something about it. */
+export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
+  const data = !options.storage || options.storage === 'memory' ? undefined : dataDirectory(options.storage.directory)
+  const timed = stopwatch(options)
+  const store = await timed('store opened', openStore(data))
+  try {
+    return await serve(store, data, options, timed)
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}
+
+/** Serves `store`, and closes it when the cluster stops. */
+async function serve(store: Store, data: DataDirectory | undefined, options: ClusterOptions, timed: Stopwatch): Promise<Cluster> {
+  const { bindAddress = '127.0.0.1', port = 0, serviceClusterIpRange = defaultServiceRange, log = () => {} } = options
+  const hosts = serverHosts(bindAddress, serviceClusterIpRange)
+  // Only who holds the store may make certificates: a second process on the same directory has failed by now.
+  const pki = await timed('certificates loaded', data ? filePki(data.pki, hosts) : memoryPki(hosts))
+  if (pki.made.length > 0) log(`certificates made in ${data?.pki}: ${[...pki.made].sort().join(', ')}`)
+  const { startApiServer } = await timed('API server loaded', import('../apiserver/server.ts'))
+
+  const compactor = startCompactor(store, options.compaction)
+  const server = await timed(
+    'API server started',
+    startApiServer({
+      store,
+      bindAddress,
+      port,
+      tls: options.tls ?? pki.server,
+      clientCA: options.clientCA ? `${pki.authority.cert}\n${options.clientCA}` : pki.authority.cert,
+      tokens: options.tokens,
+      runtimeConfig: options.runtimeConfig,
+      serviceClusterIpRange,
+      serviceAccount: { issuer, signingKey: pki.serviceAccountKey },
+      release,
+      log,
+    }),
+  ).catch(async (error) => {
+    await compactor.stop()
+    throw listenError(error, bindAddress, port)
+  })
+
+  const url = localUrl(bindAddress, server.port)
+  // A certificate of the user's is trusted as it stands: its authority may be unknown.
+  const client: Access = { url, ca: options.tls?.cert ?? pki.authority.cert, ...pki.admin }
+  const kubeconfig = kubeconfigFor(contextName, client)
+  let stopped: Promise<void> | undefined
+  const stop = async (graceMs: number): Promise<void> => {
+    await server.stop({ graceMs })
+    await compactor.stop()
+    await store.close()
+  }
+  return {
+    url,
+    port: server.port,
+    client,
+    kubeconfig,
+    kubeconfigYaml: kubeconfigYaml(kubeconfig),
+    stop({ graceMs = defaultGraceMs } = {}) {
+      stopped ??= stop(graceMs)
+      return stopped
+    },
+  }
+}
+
+type Stopwatch = <T>(step: string, work: Promise<T>) => Promise<T>
+
+/** Logs how long steps take, if that is wanted. */
+function stopwatch({ verbosity = 0, log = () => {} }: ClusterOptions): Stopwatch {
+  return async (step, work) => {
+    const started = performance.now()
+    const result = await work
+    if (verbosity >= timingVerbosity) log(`${step} in ${Math.round(performance.now() - started)} ms`)
+    return result
+  }
+}
+
+async function openStore(data: DataDirectory | undefined): Promise<Store> {
+  if (!data) return (await import('../storage/memory/index.ts')).memoryStore()
+  return (await import('../storage/lmdb/index.ts')).openLmdbStore({ directory: data.store })
+}
+
+/** Says what to do when the address cannot be had; other errors stay themselves. */
+function listenError(error: unknown, address: string, port: number): unknown {
+  const messages: Readonly<Record<string, string>> = {
+    EADDRINUSE: `port ${port} on ${address} is in use by another process: choose another with --secure-port, or --secure-port 0 for any free one`,
+    EACCES: `port ${port} on ${address} needs more rights than this process has: choose one above 1023 with --secure-port`,
+    EADDRNOTAVAIL: `${address} is not an address of this machine: give one with --bind-address, or leave it out`,
+    ENOTFOUND: `${address} is not an address of this machine: give one with --bind-address, or leave it out`,
+  }
+  const message = messages[errorCode(error) ?? '']
+  return message ? new ExplainedError(message, { cause: error }) : error
+}

@@ -1,0 +1,71 @@
+/** What a kubeconfig file says, and how it is written. Reading and merging other people's files is `merge.ts`. */
+
+export interface Kubeconfig {
+  readonly apiVersion: 'v1'
+  readonly kind: 'Config'
+  readonly clusters: readonly { readonly name: string; readonly cluster: ClusterEntry }[]
+  readonly users: readonly { readonly name: string; readonly user: UserEntry }[]
+  readonly contexts: readonly { readonly name: string; readonly context: ContextEntry }[]
+  readonly 'current-context': string
+}
+
+export interface ClusterEntry {
+  readonly server: string
+  /** PEM in base64, as all `-data` fields. */
+  readonly 'certificate-authority-data': string
+}
+
+export interface UserEntry {
+  readonly 'client-certificate-data': string
+  readonly 'client-key-data': string
+}
+
+export interface ContextEntry {
+  readonly cluster: string
+  readonly user: string
+}
+
+/** How to reach a cluster: its URL and PEM texts. */
+export interface Access {
+  readonly url: string
+  readonly ca: string
+  readonly cert: string
+  readonly key: string
+}
+
+/** A kubeconfig with one cluster, one user and one context, all called `name`. */
+export function kubeconfigFor(name: string, { url, ca, cert, key }: Access): Kubeconfig {
+  return {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name, cluster: { server: url, 'certificate-authority-data': base64(ca) } }],
+    users: [{ name, user: { 'client-certificate-data': base64(cert), 'client-key-data': base64(key) } }],
+    contexts: [{ name, context: { cluster: name, user: name } }],
+    'current-context': name,
+  }
+}
+
+/** The file's text: YAML made by hand, because loading a YAML library would cost more than the rest of writing it. */
+export function kubeconfigYaml(config: Kubeconfig): string {
+  return `apiVersion: ${config.apiVersion}\nkind: ${config.kind}\n${list('clusters', config.clusters)}${list('users', config.users)}${list('contexts', config.contexts)}current-context: ${scalar(config['current-context'])}\n`
+}
+
+/** A list of `{ name, what: { field: text } }`. */
+function list(title: string, entries: readonly object[]): string {
+  const lines = entries.map((entry) => {
+    const fields = Object.entries(entry).map(([key, value]) => (typeof value === 'string' ? `${key}: ${scalar(value)}` : `${key}:\n${mapping(value)}`))
+    return `- ${fields.join('\n  ')}\n`
+  })
+  return `${title}:\n${lines.join('')}`
+}
+
+const mapping = (fields: Readonly<Record<string, string>>): string =>
+  Object.entries(fields)
+    .map(([key, value]) => `    ${key}: ${scalar(value)}`)
+    .join('\n')
+
+/** Words, URLs and base64 need no quotes; a JSON string is a YAML string. */
+const scalar = (text: string): string =>
+  /^[A-Za-z][\w./:=+-]*$/.test(text) && !/^(true|false|null|yes|no|on|off|y|n)$/i.test(text) && !text.endsWith(':') ? text : JSON.stringify(text)
+
+const base64 = (pem: string): string => Buffer.from(pem).toString('base64')

@@ -1,0 +1,41 @@
+/** Address ranges such as `10.96.0.0/16`, as `--service-cluster-ip-range` names them. */
+import { isIP } from 'node:net'
+
+export interface Cidr {
+  readonly family: 4 | 6
+  /** The first address of the range as a number. */
+  readonly base: bigint
+  readonly prefix: number
+}
+
+/** A range in CIDR form; bits behind the prefix are dropped. Undefined if `text` is none. */
+export function parseCidr(text: string): Cidr | undefined {
+  const match = /^([0-9a-fA-F:.]+)\/(\d{1,3})$/.exec(text)
+  const [, address = '', bits = ''] = match ?? []
+  const family = isIP(address)
+  const prefix = Number(bits)
+  const size = family === 4 ? 32 : 128
+  if ((family !== 4 && family !== 6) || prefix > size) return undefined
+  const rest = BigInt(size - prefix)
+  return { family, base: ((family === 4 ? ipv4Number(address) : ipv6Number(address)) >> rest) << rest, prefix }
+}
+
+/** The address at `offset` in the range: 1 is the one that the Service `kubernetes` gets. */
+export function addressAt({ family, base }: Cidr, offset: number): string {
+  const value = base + BigInt(offset)
+  if (family === 4) return [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 255n).join('.')
+  const groups = Array.from({ length: 8 }, (_, i) => ((value >> BigInt(112 - 16 * i)) & 0xffffn).toString(16))
+  return new URL(`http://[${groups.join(':')}]`).hostname.slice(1, -1)
+}
+
+const ipv4Number = (address: string): bigint => address.split('.').reduce((sum, part) => (sum << 8n) | BigInt(part), 0n)
+
+function ipv6Number(address: string): bigint {
+  // URL writes the canonical form, also of addresses that end in dotted IPv4.
+  const canonical = new URL(`http://[${address}]`).hostname.slice(1, -1)
+  const [head = '', tail] = canonical.split('::')
+  const before = head ? head.split(':') : []
+  const after = tail ? tail.split(':') : []
+  const groups = tail === undefined ? before : [...before, ...Array(8 - before.length - after.length).fill('0'), ...after]
+  return groups.reduce((sum, group) => (sum << 16n) | BigInt(`0x${group}`), 0n)
+}

@@ -1,0 +1,12 @@
+/** Durations as Go writes them and Kubernetes' flags take them: `300ms`, `5m`, `1h30m`. */
+
+const unitsMs: Readonly<Record<string, number>> = { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
+
+/** A duration in ms; undefined if `text` is none. Negative durations are not accepted. */
+export function parseDurationMs(text: string): number | undefined {
+  if (text === '0') return 0
+  if (!/^(\d+(\.\d+)?(ns|us|µs|ms|s|m|h))+$/.test(text)) return undefined
+  let total = 0
+  for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h)/g)) total += Number(amount) * (unitsMs[unit ?? ''] ?? 0)
+  return total
+}

@@ -1,0 +1,337 @@
+/**
+ * Compiles a schema type into a function that checks and normalises a parsed value: unknown fields go, empty ones go
+ * where Go's `omitempty` would leave them out, fields that Go always writes come, fields stand in the schema's order.
+ */
+import { canonicalQuantity, QuantityError } from '../quantity.ts'
+import type { Field, FieldType, StructType } from '../schema.ts'
+import { canonicalBase64 } from './base64.ts'
+import { DecodeError } from './decode-error.ts'
+import { fieldPath, type KeyPath, type PathElement } from './duplicate-keys.ts'
+import { goType, goValue } from './go-type.ts'
+import { canonicalTime } from './timestamp.ts'
+
+/** How deep free-form JSON may be nested: deeper trees would exhaust the stack when they are encoded. */
+export const maxDepth = 1000
+
+/** What is carried through one run. */
+export interface Run {
+  /** Where the walk is; messages are made from it only when something is wrong. */
+  readonly path: PathElement[]
+  readonly unknown: string[]
+  /** Whether keys are counted, to find out cheaply about duplicate ones. */
+  readonly counting: boolean
+  keys: number
+}
+
+/** Returns undefined for what is left out. Throws DecodeError. */
+export type Decoder = (value: unknown, run: Run) => unknown
+
+/** The innermost struct and the field in it whose value is decoded: what errors name. */
+interface Place {
+  readonly struct: string
+  readonly field: string
+  readonly named?: string
+}
+
+type Plain = Record<string, unknown>
+
+const isObject = (value: unknown): value is Plain => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function mismatch(value: unknown, type: string, { struct }: Place, run: Run, shown = goValue(value)): never {
+  const names = run.path.filter((element) => typeof element === 'string')
+  throw new DecodeError(`json: cannot unmarshal ${shown} into Go ${names.length ? `struct field ${struct}.${names.join('.')}` : 'value'} of type ${type}`)
+}
+
+/** Counts the keys of free-form JSON and bounds its depth. */
+function survey(value: unknown, run: Run, depth: number): void {
+  if (typeof value !== 'object' || value === null) return
+  if (depth > maxDepth) throw new DecodeError(`exceeded max depth: ${fieldPath(run.path)} is nested more than ${maxDepth} levels deep`)
+  if (Array.isArray(value)) {
+    for (const item of value) survey(item, run, depth + 1)
+    return
+  }
+  for (const key in value) {
+    run.keys++
+    survey((value as Plain)[key], run, depth + 1)
+  }
+}
+
+function scalarDecoder(type: Exclude<FieldType, { kind: 'array' } | { kind: 'map' } | StructType>, place: Place): Decoder {
+  const name = goType(type, place.named)
+  switch (type.kind) {
+    case 'string':
+      if (type.format === 'byte') return (value, run) => (typeof value === 'string' ? canonicalBase64(value) : mismatch(value, name, place, run))
+      if (type.format) {
+        const micro = type.format === 'micro-time'
+        return (value, run) => (typeof value === 'string' ? canonicalTime(value, micro) || undefined : mismatch(value, 'string', place, run))
+      }
+      return (value, run) => (typeof value === 'string' ? value : mismatch(value, name, place, run))
+    case 'boolean':
+      return (value, run) => (typeof value === 'boolean' ? value : mismatch(value, name, place, run))
+    case 'integer': {
+      const [least, most] = type.format === 'int32' ? [-2147483648, 2147483647] : [-(2 ** 63), 2 ** 63]
+      return (value, run) => {
+        if (typeof value !== 'number') mismatch(value, name, place, run)
+        return Number.isInteger(value) && value >= least && value <= most ? value : mismatch(value, name, place, run, `number ${value}`)
+      }
+    }
+    case 'number':
+      return (value, run) => (typeof value === 'number' ? value : mismatch(value, name, place, run))
+    case 'quantity':
+      return (value, run) => {
+        try {
+          return canonicalQuantity(typeof value === 'string' || typeof value === 'number' ? value : JSON.stringify(value))
+        } catch (error) {
+          throw error instanceof QuantityError ? new DecodeError(error.message) : error
+        } finally {
+          if (typeof value === 'object') survey(value, run, 0)
+        }
+      }
+    case 'int-or-string':
+      return (value, run) => {
+        if (typeof value === 'string') return value
+        if (typeof value !== 'number') mismatch(value, 'int32', place, run)
+        return Number.isInteger(value) && Math.abs(value) <= 2147483648 ? value : mismatch(value, 'int32', place, run, `number ${value}`)
+      }
+    case 'any':
+      return (value, run) => {
+        survey(value, run, 0)
+        return value
+      }
+    default:
+      return type satisfies never
+  }
+}
+
+/** What a null in a list or map becomes: Go's zero value. */
+function zeroOf(type: FieldType): () => unknown {
+  switch (type.kind) {
+    case 'struct':
+      return () => structTable(type).zero()
+    case 'string':
+      return type.format === 'date-time' || type.format === 'micro-time' ? () => null : () => ''
+    case 'boolean':
+      return () => false
+    case 'integer':
+    case 'number':
+    case 'int-or-string':
+      return () => 0
+    case 'quantity':
+      return () => '0'
+    default:
+      return () => null
+  }
+}
+
+function arrayDecoder(items: FieldType, place: Place, name: string): Decoder {
+  const named = place.named?.startsWith('[]') ? place.named.slice(2) : undefined
+  const decodeItem = decoderOf(items, { ...place, named })
+  const zero = zeroOf(items)
+  return (value, run) => {
+    if (!Array.isArray(value)) return mismatch(value, name, place, run)
+    const result = new Array<unknown>(value.length)
+    const last = run.path.push(0) - 1
+    for (let index = 0; index < value.length; index++) {
+      run.path[last] = index
+      const item = value[index]
+      result[index] = item === null ? zero() : (decodeItem(item, run) ?? zero())
+    }
+    run.path.length = last
+    return result
+  }
+}
+
+/** Sets an own property whatever its name: assigning to `__proto__` would change the prototype. */
+function setOwn(target: Plain, key: string, value: unknown): void {
+  if (key === '__proto__') Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true })
+  else target[key] = value
+}
+
+function mapDecoder(values: FieldType, place: Place, name: string): Decoder {
+  const decodeValue = decoderOf(values, { struct: place.struct, field: place.field })
+  const zero = zeroOf(values)
+  return (value, run) => {
+    if (!isObject(value)) return mismatch(value, name, place, run)
+    const result: Plain = {}
+    const last = run.path.push(0) - 1
+    for (const key in value) {
+      run.keys++
+      run.path[last] = { key }
+      const item = value[key]
+      setOwn(result, key, item === null ? zero() : (decodeValue(item, run) ?? zero()))
+    }
+    run.path.length = last
+    return result
+  }
+}
+
+/** As above, for the many maps of strings: nothing to change, so that the value itself is the result. */
+function stringMapDecoder(place: Place, name: string): Decoder {
+  return (value, run) => {
+    if (!isObject(value)) return mismatch(value, name, place, run)
+    let nulls = false
+    for (const key in value) {
+      run.keys++
+      const item = value[key]
+      if (typeof item === 'string') continue
+      if (item !== null) mismatch(item, 'string', place, run)
+      nulls = true
+    }
+    if (!nulls) return value
+    const result: Plain = {}
+    for (const key in value) setOwn(result, key, value[key] ?? '')
+    return result
+  }
+}
+
+function decoderOf(type: FieldType, place: Place): Decoder {
+  switch (type.kind) {
+    case 'struct':
+      return (value, run) => structTable(type).decode(value, run, place)
+    case 'array':
+      return arrayDecoder(type.items, place, goType(type, place.named))
+    case 'map': {
+      const name = goType(type, place.named)
+      if (type.values.kind === 'string' && !type.values.format) return stringMapDecoder(place, name)
+      return mapDecoder(type.values, place, name)
+    }
+    default:
+      return scalarDecoder(type, place)
+  }
+}
+
+interface Slot {
+  readonly name: string
+  readonly index: number
+  readonly decode: Decoder
+  /** Whether an empty value is the same as none. */
+  readonly omitEmpty: boolean
+  /** Empty lists and maps that are always written are Go's nil: null. */
+  readonly nullWhenEmpty: boolean
+  readonly zero: () => unknown
+}
+
+function slotOf(struct: string, name: string, { type, goType: named, keepsEmpty, written = false }: Field, index: number): Slot {
+  const collection = type.kind === 'array' || type.kind === 'map'
+  const decode = decoderOf(type, { struct, field: name, named })
+  return { name, index, decode, omitEmpty: !keepsEmpty, nullWhenEmpty: written && collection, zero: zeroOf(type) }
+}
+
+const isEmpty = (value: unknown): boolean => {
+  if (typeof value !== 'object' || value === null) return value === '' || value === 0 || value === false
+  if (Array.isArray(value)) return value.length === 0
+  for (const _ in value) return false
+  return true
+}
+
+/** Fields of a struct, ready to be looked up. */
+class StructTable {
+  readonly #slots = new Map<string, Slot>()
+  readonly #written: Slot[] = []
+  readonly #goName: string
+  readonly #type: string
+
+  constructor(type: StructType) {
+    this.#goName = type.goName
+    this.#type = goType(type)
+    for (const [name, field] of type.fields) {
+      const slot = slotOf(type.goName, name, field, this.#slots.size)
+      this.#slots.set(name, slot)
+      if (field.written) this.#written.push(slot)
+    }
+  }
+
+  /** What Go writes for the struct when nothing was set. */
+  zero(): Plain {
+    const result: Plain = {}
+    for (const { name, zero } of this.#written) result[name] = zero()
+    return result
+  }
+
+  decode(value: unknown, run: Run, place: Place | undefined): Plain {
+    if (!isObject(value)) return mismatch(value, this.#type, place ?? { struct: this.#goName, field: '' }, run)
+    const slots: Slot[] = []
+    const values: unknown[] = []
+    const depth = run.path.push('') - 1
+    for (const key in value) {
+      run.keys++
+      const slot = this.#slots.get(key)
+      const item = value[key]
+      if (slot === undefined) {
+        this.#unknown(key, item, run, depth)
+        continue
+      }
+      if (item === null) continue
+      run.path[depth] = key
+      let decoded = slot.decode(item, run)
+      if (decoded === undefined) continue
+      if (slot.omitEmpty) {
+        if (isEmpty(decoded)) continue
+      } else if (slot.nullWhenEmpty && isEmpty(decoded)) decoded = null
+      // Insertion into the schema's order: fields nearly always come in it.
+      let at = slots.length
+      while (at > 0 && slots[at - 1]!.index > slot.index) {
+        slots[at] = slots[at - 1]!
+        values[at] = values[at - 1]
+        at--
+      }
+      slots[at] = slot
+      values[at] = decoded
+    }
+    run.path.length = depth
+    return this.#assemble(slots, values)
+  }
+
+  #unknown(key: string, item: unknown, run: Run, depth: number): void {
+    run.path[depth] = key
+    if (run.unknown.length < 100) run.unknown.push(fieldPath(run.path))
+    if (run.counting) survey(item, run, 0)
+  }
+
+  /** The object of the fields found, in order, and of those that are always written. */
+  #assemble(slots: readonly Slot[], values: readonly unknown[]): Plain {
+    const result: Plain = {}
+    const written = this.#written
+    let next = 0
+    for (let index = 0; index < slots.length; index++) {
+      const slot = slots[index]!
+      while (next < written.length && written[next]!.index < slot.index) {
+        result[written[next]!.name] = written[next]!.zero()
+        next++
+      }
+      if (written[next] === slot) next++
+      result[slot.name] = values[index]
+    }
+    for (; next < written.length; next++) result[written[next]!.name] = written[next]!.zero()
+    return result
+  }
+}
+
+const tables = new WeakMap<StructType, StructTable>()
+
+function structTable(type: StructType): StructTable {
+  let table = tables.get(type)
+  if (!table) {
+    table = new StructTable(type)
+    tables.set(type, table)
+  }
+  return table
+}
+
+/** Decodes a whole object of the type. Throws DecodeError. */
+export const decodeStruct = (type: StructType, value: unknown, run: Run): Record<string, unknown> => structTable(type).decode(value, run, undefined)
+
+/** Whether a key at the path is one that decoding looks at: not inside unknown fields, nor inside free-form JSON. */
+export function isDecoded(type: StructType, path: KeyPath): boolean {
+  let at: FieldType = type
+  for (const element of path) {
+    if (at.kind === 'struct') {
+      const field: Field | undefined = at.fields.get(String(element))
+      if (!field) return false
+      at = field.type
+    } else if (at.kind === 'array') at = at.items
+    else if (at.kind === 'map') at = at.values
+    else return false
+  }
+  return true
+}

@@ -1,0 +1,110 @@
+/**
+ * Keys that stand twice in one object of a JSON text. JSON.parse keeps the last and says nothing; the server warns
+ * or refuses. The texts are known to be valid JSON here.
+ */
+
+/** The index behind the string that starts at `start` (its opening quote). */
+function stringEnd(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); ; end = text.indexOf('"', end + 1)) {
+    if (end < 0) return text.length
+    let slashes = 0
+    while (text.charCodeAt(end - 1 - slashes) === 92) slashes++
+    if (slashes % 2 === 0) return end + 1
+  }
+}
+
+/** How many `"key":` there are in a text: more than a parsed tree has keys means that some stand twice. */
+export function countKeys(text: string): number {
+  let count = 0
+  for (let start = text.indexOf('"'); start >= 0; ) {
+    let end = stringEnd(text, start)
+    let code = text.charCodeAt(end)
+    while (code === 32 || (code >= 9 && code <= 13)) code = text.charCodeAt(++end)
+    if (code === 58) count++
+    start = text.indexOf('"', end)
+  }
+  return count
+}
+
+/** One step of a path: a name, an index, or the key of a map (which Go's type errors leave out). */
+export type PathElement = string | number | { readonly key: string }
+
+/** A key's place, from the root. */
+export type KeyPath = readonly PathElement[]
+
+/** `spec.containers[0].image`, as messages name fields. */
+export function fieldPath(path: KeyPath): string {
+  let text = ''
+  for (const element of path) {
+    if (typeof element === 'number') text += `[${element}]`
+    else {
+      const name = typeof element === 'string' ? element : element.key
+      text += text ? `.${name}` : name
+    }
+  }
+  return text
+}
+
+interface Level {
+  /** Keys seen so far; undefined in arrays. */
+  readonly seen: Set<string> | undefined
+  index: number
+}
+
+/** Calls `visit` for every key in the order of the text; `repeated` says that the same object had it before. The path is only valid during the call. */
+export function visitKeys(text: string, visit: (path: KeyPath, repeated: boolean) => void): void {
+  const levels: Level[] = []
+  const path: PathElement[] = []
+  let expectsKey = false
+  for (let at = 0; at < text.length; at++) {
+    switch (text.charCodeAt(at)) {
+      case 123: // {
+        levels.push({ seen: new Set(), index: 0 })
+        path.push('')
+        expectsKey = true
+        break
+      case 91: // [
+        levels.push({ seen: undefined, index: 0 })
+        path.push(0)
+        expectsKey = false
+        break
+      case 125: // }
+      case 93: // ]
+        levels.pop()
+        path.pop()
+        expectsKey = false
+        break
+      case 44: {
+        // ,
+        const level = levels[levels.length - 1]
+        if (!level) break
+        expectsKey = level.seen !== undefined
+        if (!expectsKey) path[path.length - 1] = ++level.index
+        break
+      }
+      case 34: {
+        // "
+        const end = stringEnd(text, at)
+        if (expectsKey) {
+          const { seen } = levels[levels.length - 1]!
+          const key = JSON.parse(text.slice(at, end)) as string
+          path[path.length - 1] = key
+          visit(path, seen!.has(key))
+          seen!.add(key)
+          expectsKey = false
+        }
+        at = end - 1
+        break
+      }
+    }
+  }
+}
+
+/** Paths of keys that an object has more than once, each path once, at most 100 as upstream. */
+export function duplicateKeys(text: string): string[] {
+  const found = new Set<string>()
+  visitKeys(text, (path, repeated) => {
+    if (repeated && found.size < 100) found.add(fieldPath(path))
+  })
+  return [...found]
+}

@@ -1,0 +1,77 @@
+/** Decoding: JSON text or parsed JSON becomes an object of a schema's type, as Go's strict decoder would have it. */
+import type { StructType } from '../schema.ts'
+import { DecodeError } from './decode-error.ts'
+import { decodeStruct, isDecoded, type Run } from './decoder.ts'
+import { countKeys, duplicateKeys, fieldPath, visitKeys } from './duplicate-keys.ts'
+
+export { DecodeError } from './decode-error.ts'
+export { duplicateKeys } from './duplicate-keys.ts'
+
+export interface Decoded {
+  /** A new object; parts that need no change are shared with the input. */
+  readonly object: Record<string, unknown>
+  /** Paths of fields that the type does not have; they are left out. At most 100. */
+  readonly unknown: readonly string[]
+  /** Paths of fields that the text has more than once; the last one counts. At most 100. */
+  readonly duplicates: readonly string[]
+  /** Both as messages (`unknown field "spec.replica"`), in the order of the text: warnings, or the parts of a strict decoding error. */
+  readonly strict: readonly string[]
+}
+
+export interface DecodeOptions {
+  /** The JSON text that a parsed value was read from: duplicate keys are looked for in it. */
+  readonly text?: string
+}
+
+/**
+ * Decodes JSON text (a string) or parsed JSON. Null is absent; fields come in the schema's order, kind, apiVersion and metadata first;
+ * timestamps, quantities and base64 come out canonical. Throws DecodeError in Go's words
+ * (`json: cannot unmarshal number into Go struct field ObjectMeta.metadata.name of type string`).
+ */
+export function decode(type: StructType, input: unknown, { text = typeof input === 'string' ? input : undefined }: DecodeOptions = {}): Decoded {
+  const value = typeof input === 'string' ? parseJson(input) : input
+  const run: Run = { path: [], unknown: [], counting: text !== undefined, keys: 0 }
+  const object = decodeStruct(type, value, run)
+  const { unknown } = run
+  if (text === undefined || countKeys(text) === run.keys) return { object, unknown, duplicates: [], strict: unknown.map(unknownField) }
+  return { object, unknown, ...repeatedKeys(type, text, unknown) }
+}
+
+/** The same for an object that was parsed or made before, such as the result of a patch. */
+export const normalise = (type: StructType, value: unknown): Decoded => decode(type, typeof value === 'string' ? JSON.stringify(value) : value, {})
+
+/** Parses JSON; the DecodeError of text that is none has `syntax` set. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new DecodeError(error instanceof Error ? error.message : String(error), true)
+  }
+}
+
+const unknownField = (path: string): string => `unknown field ${JSON.stringify(path)}`
+const duplicateField = (path: string): string => `duplicate field ${JSON.stringify(path)}`
+
+/** What a strict decoder says of a patch whose text names a key twice: `json patch duplicate field "[0].op"` or `duplicate field "metadata.name"`. */
+export const duplicateFieldMessages = (text: string, jsonPatch: boolean): string[] =>
+  duplicateKeys(text).map((path) => (jsonPatch ? `json patch ${duplicateField(path)}` : duplicateField(path)))
+
+/** The slow way, for texts that are known to have duplicate keys: finds them, and puts all messages into the order of the text. */
+function repeatedKeys(type: StructType, text: string, unknown: readonly string[]): Pick<Decoded, 'duplicates' | 'strict'> {
+  const duplicates = new Set<string>()
+  const strict = new Set<string>()
+  const waiting = new Set(unknown)
+  const names = new Set(unknown.map((path) => path.slice(Math.max(path.lastIndexOf('.'), path.lastIndexOf(']')) + 1)))
+  visitKeys(text, (path, repeated) => {
+    if (strict.size >= 100) return
+    if (repeated && isDecoded(type, path)) {
+      const place = fieldPath(path)
+      duplicates.add(place)
+      strict.add(duplicateField(place))
+    } else if (waiting.size > 0 && names.has(String(path.at(-1)).replace(/^.*[.\]]/s, ''))) {
+      const place = fieldPath(path)
+      if (waiting.delete(place)) strict.add(unknownField(place))
+    }
+  })
+  return { duplicates: [...duplicates], strict: [...strict] }
+}

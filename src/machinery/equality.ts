@@ -1,0 +1,38 @@
+/** Equality of decoded objects as the API means it: absent, null, `{}` and `[]` are the same (apimachinery `equality.Semantic`). */
+
+const isEmpty = (value: unknown): boolean => {
+  if (value === undefined || value === null) return true
+  if (typeof value !== 'object') return false
+  if (Array.isArray(value)) return value.length === 0
+  for (const key in value) if (!isEmpty((value as Record<string, unknown>)[key])) return false
+  return true
+}
+
+/** Whether two decoded values are the same to the API. Order of members does not count, order of items does. */
+export function semanticallyEqual(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return isEmpty(a) && isEmpty(b)
+  if (Array.isArray(a) || Array.isArray(b)) {
+    if (!Array.isArray(a) || !Array.isArray(b)) return isEmpty(a) && isEmpty(b)
+    return a.length === b.length && a.every((item, i) => semanticallyEqual(item, b[i]))
+  }
+  const x = a as Record<string, unknown>
+  const y = b as Record<string, unknown>
+  for (const key in x) if (!semanticallyEqual(x[key], y[key])) return false
+  for (const key in y) if (!(key in x) && !isEmpty(y[key])) return false
+  return true
+}
+
+/** Paths of the fields in which two objects differ, for people: `spec.nodeName`. At most `limit`. */
+export function differingPaths(a: unknown, b: unknown, path: string, limit = 8): string[] {
+  if (semanticallyEqual(a, b)) return []
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null || Array.isArray(a) !== Array.isArray(b)) return [path]
+  const x = a as Record<string, unknown>
+  const y = b as Record<string, unknown>
+  const found: string[] = []
+  for (const key of new Set([...Object.keys(x), ...Object.keys(y)])) {
+    if (found.length >= limit) break
+    found.push(...differingPaths(x[key], y[key], Array.isArray(a) ? `${path}[${key}]` : `${path}.${key}`, limit - found.length))
+  }
+  return found
+}

@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { escapeFieldValue, parseFieldSelector, selectedName, unknownField } from './field-selector.ts'
+
+test('terms are joined by and', () => {
+  const fields: Record<string, string> = { 'metadata.name': 'a', 'status.phase': 'Running', odd: 'x=y,z\\' }
+  const cases: [string, boolean][] = [
+    ['metadata.name=a', true],
+    ['metadata.name==a,status.phase!=Pending', true],
+    ['metadata.name!=a', false],
+    ['spec.nodeName=', true],
+    ['', true],
+    [`odd=${escapeFieldValue(fields.odd ?? '')}`, true],
+  ]
+  for (const [text, expected] of cases)
+    assert.equal(
+      parseFieldSelector(text).matches((name) => fields[name]),
+      expected,
+      text,
+    )
+  assert.equal(selectedName(parseFieldSelector('a=b,metadata.name=x')), 'x')
+})
+
+test('refusals are told in upstream words', () => {
+  assert.throws(() => parseFieldSelector('metadata.name in (a1)'), {
+    code: 400,
+    message: "invalid selector: 'metadata.name in (a1)'; can't understand 'metadata.name in (a1)'",
+  })
+  assert.throws(() => parseFieldSelector('a=b=c'), { code: 400 })
+  const selector = parseFieldSelector('spec.unknown=x')
+  assert.equal(unknownField(selector, { 'spec.nodeName': true })?.message, 'field label not supported: spec.unknown')
+  assert.equal(unknownField(selector, undefined)?.message, '"spec.unknown" is not a known field selector: only "metadata.name", "metadata.namespace"')
+  assert.equal(unknownField(parseFieldSelector('metadata.namespace=x'), undefined), undefined)
+})

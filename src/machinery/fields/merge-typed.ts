@@ -1,0 +1,107 @@
+/**
+ * Merging an applied object into another by type (structured-merge-diff's Merge): the applied one wins, maps and keyed
+ * lists are merged, and applied items come in their own order among the rest. What does not change is shared.
+ */
+import type { StructType } from '../schema.ts'
+import { isObject, type JsonObject, jsonEqual } from './json.ts'
+import { type Collection, itemElement, itemsByElement, memberOf, type TypedNode, typedNode } from './typed-node.ts'
+
+/** `object` with everything that `applied` says. Neither is changed. */
+export const mergeTyped = <T>(object: T, applied: unknown, type: StructType): T => merge(object, applied, typedNode(type)) as T
+
+const isEmptyMap = (value: unknown): boolean => {
+  if (!isObject(value)) return true
+  for (const key in value) if (value[key] !== undefined) return false
+  return true
+}
+
+const isEmptyList = (value: unknown): boolean => !Array.isArray(value) || value.length === 0
+
+function merge(before: unknown, applied: unknown, node: TypedNode): unknown {
+  if (applied === undefined) return before
+  if (before === undefined) return applied
+  switch (node.kind) {
+    case 'leaf':
+      return jsonEqual(before, applied) ? before : applied
+    case 'set':
+    case 'list':
+      if (isEmptyList(before)) return applied
+      return isEmptyList(applied) ? before : mergeLists(before as unknown[], applied as unknown[], node)
+    default:
+      if (node.kind === 'deduced' && applied !== null && !(isObject(before) && isObject(applied))) return jsonEqual(before, applied) ? before : applied
+      if (isEmptyMap(before)) return applied
+      return isEmptyMap(applied) ? before : mergeMaps(before as JsonObject, applied as JsonObject, node)
+  }
+}
+
+function mergeMaps(before: JsonObject, applied: JsonObject, node: Exclude<TypedNode, { kind: 'leaf' } | Collection>): JsonObject {
+  let out: JsonObject | undefined
+  for (const name of Object.keys(applied)) {
+    if (name === '__proto__') continue
+    const below = memberOf(node, name)
+    const value = below ? merge(before[name], applied[name], below) : applied[name]
+    if (value === before[name]) continue
+    out ??= { ...before }
+    out[name] = value
+  }
+  return out ?? before
+}
+
+function mergeLists(before: readonly unknown[], applied: readonly unknown[], node: Collection): readonly unknown[] {
+  const rest = before.map((item) => elementOrUndefined(node, item))
+  const wanted = applied.map((item) => itemElement(node, item))
+  const there = itemsByElement(node, before)
+  const given = itemsByElement(node, applied)
+  const shared = wanted.filter((element) => there.has(element))
+  const done = new Set<string>()
+  const out: unknown[] = []
+  const take = (element: string): void => {
+    const old = there.get(element)
+    // Of items that cannot be told apart none is merged: the applied one takes their place.
+    out.push(merge(old?.length === 1 ? old[0] : undefined, given.get(element)![0], node.items))
+    done.add(element)
+  }
+  let next = 0
+  let i = 0
+  let j = 0
+  while (i < rest.length || j < wanted.length) {
+    const element = rest[i]
+    if (i < rest.length && j < wanted.length) {
+      if (element === wanted[j]) {
+        take(wanted[j]!)
+        i++
+        j++
+        next++
+        continue
+      }
+      // A shared item, but not the one whose turn it is.
+      if (element !== undefined && given.has(element) && next < shared.length && shared[next] !== element) {
+        i++
+        continue
+      }
+    }
+    if (i < rest.length) {
+      if (element === undefined || !given.has(element)) {
+        out.push(before[i])
+        i++
+        continue
+      }
+      if (done.has(element)) i++
+    }
+    if (j < wanted.length) {
+      const wish = wanted[j]!
+      take(wish)
+      j++
+      if (shared[next] === wish) next++
+    }
+  }
+  return out.length === before.length && out.every((item, place) => item === before[place]) ? before : out
+}
+
+function elementOrUndefined(node: Collection, item: unknown): string | undefined {
+  try {
+    return itemElement(node, item)
+  } catch {
+    return undefined
+  }
+}

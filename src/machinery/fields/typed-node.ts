@@ -1,0 +1,170 @@
+/**
+ * Types as apply sees them: what is one value, what has fields, which lists are sets or maps. Compiled once per type
+ * from the schema, so that walks over objects decide nothing anew. Lists and maps follow `x-kubernetes-list-type` and
+ * `x-kubernetes-map-type`; a list without one goes by its patch strategy, as kube-openapi's conversion has it.
+ */
+import type { Field, FieldType, StructType } from '../schema.ts'
+import { goJson, isObject } from './json.ts'
+import { fieldElement, scalarText, valueElement } from './path-element.ts'
+
+/** A field of a structure. */
+export interface TypedField {
+  readonly element: string
+  readonly node: TypedNode
+  /** What Go holds when the object lacks the field; undefined when the field is then absent. */
+  readonly zero: unknown
+}
+
+export type TypedNode =
+  /** One value: scalars, atomic lists and maps, free-form JSON. */
+  | { readonly kind: 'leaf'; readonly type: FieldType }
+  | StructNode
+  | { readonly kind: 'map'; readonly values: TypedNode }
+  | { readonly kind: 'set'; readonly items: TypedNode }
+  | { readonly kind: 'list'; readonly keys: readonly ListKey[]; readonly items: TypedNode }
+  /** Free-form JSON whose maps are granular. */
+  | { readonly kind: 'deduced' }
+
+export interface StructNode {
+  readonly kind: 'struct'
+  readonly fields: ReadonlyMap<string, TypedField>
+  /** What fields without a name of their own hold. */
+  readonly others: TypedNode | undefined
+}
+
+/** A key of a list's items, with the value of items that lack it. */
+export interface ListKey {
+  readonly name: string
+  /** How it begins in an element: `"name":`. */
+  readonly text: string
+  readonly default: unknown
+}
+
+export type Collection = Extract<TypedNode, { kind: 'set' | 'list' }>
+
+const structs = new WeakMap<StructType, StructNode>()
+
+/** The node of a type, atomic or not as the type itself says. */
+export function typedNode(type: StructType): StructNode {
+  const known = structs.get(type)
+  if (known) return known
+  let fields: ReadonlyMap<string, TypedField> | undefined
+  let others: TypedNode | undefined
+  // Types refer to themselves: fields are looked at when first needed.
+  const node: StructNode = {
+    kind: 'struct',
+    get fields() {
+      fields ??= new Map([...type.fields].map(([name, field]) => [name, { element: fieldElement(name), node: nodeOfField(field), zero: zeroOf(field) }]))
+      return fields
+    },
+    get others() {
+      if (type.others) others ??= nodeOfType(type.others)
+      return others
+    },
+  }
+  structs.set(type, node)
+  return node
+}
+
+const deduced: TypedNode = { kind: 'deduced' }
+
+function nodeOfType(type: FieldType): TypedNode {
+  switch (type.kind) {
+    case 'struct':
+      return type.atomic ? { kind: 'leaf', type } : typedNode(type)
+    case 'map':
+      return { kind: 'map', values: nodeOfType(type.values) }
+    case 'any':
+      return type.deduced ? deduced : { kind: 'leaf', type }
+    default:
+      return { kind: 'leaf', type }
+  }
+}
+
+function nodeOfField(field: Field): TypedNode {
+  const { type } = field
+  if (type.kind === 'array') return nodeOfList(field, type.items)
+  if (type.kind !== 'struct' && type.kind !== 'map') return nodeOfType(type)
+  if (field.mapType === 'atomic') return { kind: 'leaf', type }
+  return type.kind === 'struct' && field.mapType === 'granular' ? typedNode(type) : nodeOfType(type)
+}
+
+function nodeOfList({ type, listType, listMapKeys, patchStrategy, patchMergeKey }: Field, items: FieldType): TypedNode {
+  const keyed = (keys: readonly string[]): TypedNode => ({
+    kind: 'list',
+    items: nodeOfType(items),
+    keys: [...keys].sort().map((name) => ({ name, text: `${goJson(name)}:`, default: items.kind === 'struct' ? items.fields.get(name)?.default : undefined })),
+  })
+  if (listType === 'map') return keyed(listMapKeys ?? [])
+  if (listType === 'set') return { kind: 'set', items: nodeOfType(items) }
+  if (listType === 'atomic' || !patchStrategy?.includes('merge')) return { kind: 'leaf', type }
+  return patchMergeKey ? keyed([patchMergeKey]) : { kind: 'set', items: nodeOfType(items) }
+}
+
+function zeroOf({ type, written }: Field): unknown {
+  if (!written) return undefined
+  switch (type.kind) {
+    case 'struct':
+      return {}
+    case 'string':
+      return type.format === undefined ? '' : null
+    case 'boolean':
+      return false
+    case 'integer':
+    case 'number':
+    case 'int-or-string':
+      return 0
+    case 'quantity':
+      return '0'
+    case 'array':
+    case 'map':
+    case 'any':
+      return null
+  }
+}
+
+/** The node of a member of an object, or undefined when the schema has none. */
+export function memberOf(node: Exclude<TypedNode, { kind: 'leaf' } | Collection>, name: string): TypedNode | undefined {
+  if (node.kind === 'struct') return node.fields.get(name)?.node ?? node.others
+  return node.kind === 'map' ? node.values : deduced
+}
+
+/** Whether the member's name stands in the schema; members of maps have no names there. */
+export const isNamed = (node: TypedNode, name: string): boolean => node.kind === 'struct' && node.fields.has(name)
+
+/** Whether a list item's place in FieldsV1 can be told; throws an Error in structured-merge-diff's words if not. */
+export function itemElement(node: Collection, item: unknown): string {
+  if (node.kind === 'set') {
+    if (item === null) throw new Error("associative list without keys has an element that's an explicit null")
+    if (Array.isArray(item)) throw new Error('not supported: associative list with lists as elements')
+    if (isObject(item)) throw new Error("associative list without keys has an element that's a map type")
+    return valueElement(item)
+  }
+  if (item === null) throw new Error('associative list with keys may not have a null element')
+  if (!isObject(item)) throw new Error('associative list with keys may not have non-map elements')
+  let text = 'k:{'
+  for (const key of node.keys) {
+    const value = item[key.name] ?? key.default
+    if (value === undefined)
+      throw new Error(`associative list with keys has an element that omits key field ${JSON.stringify(key.name)} (and doesn't have default value)`)
+    text += (text.length > 3 ? ',' : '') + key.text + scalarText(value)
+  }
+  return `${text}}`
+}
+
+/** The items of a list by element, in the list's order. Items that cannot be told apart stand together; unreadable ones are left out. */
+export function itemsByElement(node: Collection, list: readonly unknown[]): Map<string, unknown[]> {
+  const out = new Map<string, unknown[]>()
+  for (const item of list) {
+    let element: string
+    try {
+      element = itemElement(node, item)
+    } catch {
+      continue
+    }
+    const same = out.get(element)
+    if (same) same.push(item)
+    else out.set(element, [item])
+  }
+  return out
+}

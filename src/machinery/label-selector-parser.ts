@@ -1,0 +1,128 @@
+/** The grammar of label selectors as text; see `label-selector.ts` for what becomes of it. */
+import type { Operator, Requirement } from './label-selector.ts'
+import { labelValue, qualifiedName } from './names.ts'
+import { badRequest } from './status-error.ts'
+
+const symbols = ['!=', '==', '=', '!', '(', ')', ',', '>', '<'] as const
+type Symbol = (typeof symbols)[number]
+type TokenKind = Symbol | 'in' | 'notin' | 'identifier' | 'end'
+
+interface Token {
+  readonly kind: TokenKind
+  readonly text: string
+}
+
+const end: Token = { kind: 'end', text: '' }
+const word = /[^\s=!(),<>]+/y
+const integer = /^[+-]?\d+$/
+
+function tokensOf(text: string): Token[] {
+  const tokens: Token[] = []
+  let at = 0
+  while (at < text.length) {
+    if (/\s/.test(text[at] ?? '')) {
+      at++
+      continue
+    }
+    const symbol = symbols.find((candidate) => text.startsWith(candidate, at))
+    word.lastIndex = at
+    const literal = symbol ?? word.exec(text)?.[0] ?? ''
+    tokens.push({ kind: symbol ?? (literal === 'in' || literal === 'notin' ? literal : 'identifier'), text: literal })
+    at += literal.length
+  }
+  return tokens
+}
+
+/** The requirements of a selector's text, in its order. Throws a 400 in upstream's words. */
+export function parseRequirements(text: string): Requirement[] {
+  const tokens = tokensOf(text)
+  const requirements: Requirement[] = []
+  let at = 0
+  /** Where a value or key may stand, `in` and `notin` are plain words. */
+  const plain = (token: Token): Token => (token.kind === 'in' || token.kind === 'notin' ? { kind: 'identifier', text: token.text } : token)
+  const peek = (): Token => plain(tokens[at] ?? end)
+  const take = (): Token => plain(tokens[at++] ?? end)
+  const wrong = (message: string) => badRequest(`unable to parse requirement: ${message}`)
+
+  for (;;) {
+    const next = peek()
+    if (next.kind === 'end') return requirements
+    if (next.kind !== 'identifier' && next.kind !== '!') throw badRequest(`found '${next.text}', expected: !, identifier, or 'end of string'`)
+    requirements.push(requirement())
+    const after = take()
+    if (after.kind === 'end') return requirements
+    if (after.kind !== ',') throw badRequest(`found '${after.text}', expected: ',' or 'end of string'`)
+    const following = peek()
+    if (following.kind !== 'identifier' && following.kind !== '!') throw badRequest(`found '${following.text}', expected: identifier after ','`)
+  }
+
+  function requirement(): Requirement {
+    const absent = peek().kind === '!'
+    if (absent) at++
+    const { kind, text: key } = take()
+    if (kind !== 'identifier') throw wrong(`found '${key}', expected: identifier`)
+    const keyErrors = qualifiedName(key)
+    if (keyErrors.length > 0) throw wrong(`<nil>: Invalid value: ${JSON.stringify(key)}: ${keyErrors.join('; ')}`)
+    if (absent) return { key, operator: '!', values: [] }
+    const following = peek().kind
+    if (following === 'end' || following === ',') return { key, operator: 'exists', values: [] }
+    const operator = operatorHere()
+    const values = operator === 'in' || operator === 'notin' ? valueList() : [exactValue()]
+    check(key, operator, values)
+    return { key, operator, values: [...new Set(values)].sort() }
+  }
+
+  function operatorHere(): Operator {
+    const { kind, text: literal } = tokens[at++] ?? end
+    if (kind === 'in' || kind === 'notin' || kind === '=' || kind === '==' || kind === '!=' || kind === '>' || kind === '<') return kind
+    throw wrong(`found '${literal}', expected: in, notin, =, ==, !=, gt, lt`)
+  }
+
+  function exactValue(): string {
+    const next = peek().kind
+    if (next === 'end' || next === ',') return ''
+    const { kind, text: literal } = take()
+    if (kind !== 'identifier') throw wrong(`found '${literal}', expected: identifier`)
+    return literal
+  }
+
+  /** `(a, b)`; an empty place is the empty value. */
+  function valueList(): string[] {
+    const open = take()
+    if (open.kind !== '(') throw wrong(`found '${open.text}' expected: '('`)
+    const first = peek()
+    if (first.kind !== 'identifier' && first.kind !== ',' && first.kind !== ')') throw wrong(`found '${first.text}', expected: ',', ')' or identifier`)
+    const values: string[] = []
+    let needsValue = true
+    for (;;) {
+      const { kind, text: literal } = take()
+      if (kind === 'identifier' && needsValue) {
+        values.push(literal)
+        needsValue = false
+        const next = peek()
+        if (next.kind !== ',' && next.kind !== ')') throw wrong(`found '${next.text}', expected: ',' or ')'`)
+      } else if (kind === ',') {
+        if (needsValue) values.push('')
+        needsValue = true
+      } else if (kind === ')') {
+        if (needsValue) values.push('')
+        return values
+      } else throw wrong(`found '${literal}', expected: ',', or identifier`)
+    }
+  }
+
+  function check(key: string, operator: Operator, values: readonly string[]): void {
+    const errors: string[] = []
+    const sorted = [...new Set(values)].sort()
+    if (operator === '>' || operator === '<')
+      sorted.forEach((value, index) => {
+        if (!integer.test(value))
+          errors.push(`values[${index}]: Invalid value: ${JSON.stringify(value)}: for 'Gt', 'Lt' operators, the value must be an integer`)
+      })
+    sorted.forEach((value, index) => {
+      const messages = labelValue(value)
+      if (messages.length > 0) errors.push(`values[${index}][${key}]: Invalid value: ${JSON.stringify(value)}: ${messages.join('; ')}`)
+    })
+    if (errors.length > 0) throw wrong(errors.length === 1 ? (errors[0] ?? '') : `[${errors.join(', ')}]`)
+  }
+}

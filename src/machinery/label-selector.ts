@@ -1,0 +1,161 @@
+/**
+ * Label selectors: as text (`labelSelector=app=web,tier in (a,b),!old`) and as objects (matchLabels, matchExpressions).
+ * Both become a Selector. Grammar and words of refusal are upstream's (k8s.io/apimachinery `labels`).
+ */
+
+import { type FieldError, forbiddenField, invalidValue, required } from './field-error.ts'
+import { parseRequirements } from './label-selector-parser.ts'
+import { validateLabels } from './metadata.ts'
+import { labelValue, qualifiedName } from './names.ts'
+
+export type Operator = '=' | '==' | '!=' | 'in' | 'notin' | 'exists' | '!' | '>' | '<'
+
+/** One part of a selector; all of them have to hold. */
+export interface Requirement {
+  readonly key: string
+  readonly operator: Operator
+  /** Sorted, none twice. */
+  readonly values: readonly string[]
+}
+
+export type Labels = Readonly<Record<string, string>>
+
+export interface Selector {
+  /** In the order of their keys. Empty: everything matches, unless `nothing`. */
+  readonly requirements: readonly Requirement[]
+  readonly matches: (labels: Labels | undefined) => boolean
+  /** Matches every object. */
+  readonly everything: boolean
+}
+
+/** The LabelSelector kind of `meta/v1`. */
+export interface LabelSelector {
+  matchLabels?: Record<string, string>
+  matchExpressions?: { key: string; operator: string; values?: string[] }[]
+}
+
+/** Matches every object. */
+export const everything: Selector = { requirements: [], matches: () => true, everything: true }
+
+/** Matches no object: what a missing LabelSelector means. */
+export const nothing: Selector = { requirements: [], matches: () => false, everything: false }
+
+/** The selector of a text. Throws a 400 in upstream's words. */
+export const parseLabelSelector = (text: string): Selector => selectorOf(parseRequirements(text))
+
+/** Combines requirements. */
+export function selectorOf(requirements: readonly Requirement[]): Selector {
+  if (requirements.length === 0) return everything
+  const sorted = requirements.toSorted((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
+  const tests = sorted.map(testOf)
+  const [only] = tests
+  const matches =
+    tests.length === 1 && only
+      ? (labels: Labels | undefined) => only(labels ?? noLabels)
+      : (labels: Labels | undefined) => tests.every((holds) => holds(labels ?? noLabels))
+  return { requirements: sorted, matches, everything: false }
+}
+
+const noLabels: Labels = {}
+const own = (labels: Labels, key: string): string | undefined => (Object.hasOwn(labels, key) ? labels[key] : undefined)
+const integer = /^[+-]?\d+$/
+
+function testOf({ key, operator, values }: Requirement): (labels: Labels) => boolean {
+  const [first = ''] = values
+  switch (operator) {
+    case '=':
+    case '==':
+      return (labels) => own(labels, key) === first
+    case '!=':
+      return (labels) => own(labels, key) !== first
+    case 'in':
+      return (labels) => values.includes(own(labels, key) as string)
+    case 'notin':
+      return (labels) => !values.includes(own(labels, key) as string)
+    case 'exists':
+      return (labels) => own(labels, key) !== undefined
+    case '!':
+      return (labels) => own(labels, key) === undefined
+    case '>':
+    case '<': {
+      const bound = BigInt(first)
+      return (labels) => {
+        const value = own(labels, key)
+        if (value === undefined || !integer.test(value)) return false
+        return operator === '>' ? BigInt(value) > bound : BigInt(value) < bound
+      }
+    }
+    default:
+      return operator satisfies never
+  }
+}
+
+/** The text of a selector, as upstream writes it: `app=web,!old,tier in (a,b)`. Empty for everything and nothing. */
+export const selectorText = ({ requirements }: Selector): string => requirements.map(requirementText).join(',')
+
+function requirementText({ key, operator, values }: Requirement): string {
+  switch (operator) {
+    case 'exists':
+      return key
+    case '!':
+      return `!${key}`
+    case 'in':
+    case 'notin':
+      return `${key} ${operator} (${values.join(',')})`
+    default:
+      return `${key}${operator}${values[0] ?? ''}`
+  }
+}
+
+const objectOperators: Readonly<Record<string, Operator>> = { In: 'in', NotIn: 'notin', Exists: 'exists', DoesNotExist: '!' }
+
+/** The selector of a LabelSelector object: none matches nothing, an empty one everything. Throws an Error when it is not valid. */
+export function labelSelectorOf(selector: LabelSelector | undefined | null): Selector {
+  if (!selector) return nothing
+  const requirements: Requirement[] = Object.entries(selector.matchLabels ?? {}).map(([key, value]) => ({ key, operator: '=', values: [value] }))
+  for (const { key, operator, values } of selector.matchExpressions ?? []) {
+    const known = objectOperators[operator]
+    if (!known) throw new Error(`"${operator}" is not a valid label selector operator`)
+    requirements.push({ key, operator: known, values: [...new Set(values)].sort() })
+  }
+  return selectorOf(requirements)
+}
+
+/** A map of labels that all have to be there (`spec.selector` of Services, `nodeSelector`). */
+export const mapSelectorOf = (labels: Labels | undefined | null): Selector =>
+  selectorOf(Object.entries(labels ?? {}).map(([key, value]) => ({ key, operator: '=', values: [value] })))
+
+/** A LabelSelector as tables print it: `app=web,!old`, `<none>` when there is nothing to print. */
+export function labelSelectorText(selector: LabelSelector | undefined | null): string {
+  try {
+    return selectorText(labelSelectorOf(selector)) || '<none>'
+  } catch {
+    return '<error>'
+  }
+}
+
+/** A map of labels as tables print it: `a=b,c=d`, `<none>` when it is empty. */
+export const labelsText = (labels: Labels | undefined | null): string =>
+  Object.entries(labels ?? {})
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, value]) => `${key}=${value}`)
+    .join(',') || '<none>'
+
+/** What is wrong with a LabelSelector that stands at `path`. */
+export function validateLabelSelector(selector: LabelSelector | undefined, path: string): FieldError[] {
+  if (!selector) return []
+  const errors = validateLabels(selector.matchLabels, `${path}.matchLabels`)
+  selector.matchExpressions?.forEach(({ key, operator, values = [] }, at) => {
+    const here = `${path}.matchExpressions[${at}]`
+    if (operator === 'In' || operator === 'NotIn') {
+      if (values.length === 0) errors.push(required(`${here}.values`, "must be specified when `operator` is 'In' or 'NotIn'"))
+    } else if (operator === 'Exists' || operator === 'DoesNotExist') {
+      if (values.length > 0) errors.push(forbiddenField(`${here}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"))
+    } else errors.push(invalidValue(`${here}.operator`, operator ?? '', 'not a valid selector operator'))
+    for (const message of qualifiedName(key ?? '')) errors.push(invalidValue(`${here}.key`, key ?? '', message))
+    values.forEach((value, index) => {
+      for (const message of labelValue(value)) errors.push(invalidValue(`${here}.values[${index}]`, value, message))
+    })
+  })
+  return errors
+}

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { validateMetadata, validateMetadataUpdate } from './metadata.ts'
+import { dnsSubdomain } from './names.ts'
+import type { ObjectMeta } from './object.ts'
+
+const rules = { namespaced: true, nameRule: dnsSubdomain }
+const base: ObjectMeta = { name: 'a', namespace: 'n', uid: 'u', resourceVersion: '1', creationTimestamp: '2020-01-01T00:00:00Z' }
+const told = (errors: { field: string; message: string }[]): string[] => errors.map(({ field, message }) => `${field}: ${message.replace(/ \(e\.g\. .*/, '')}`)
+const owner = { apiVersion: 'v1', kind: 'Secret', name: 'o', uid: 'u-1' }
+
+test('metadata that is refused on create', () => {
+  const cases: [Partial<ObjectMeta>, string[]][] = [
+    [{}, []],
+    [{ finalizers: ['kubernetes', 'example.com/ok'], labels: { 'example.com/a': '' }, annotations: { 'Example.COM/k': 'ü' } }, []],
+    [{ name: '' }, ['metadata.name: Required value: name or generateName is required']],
+    [{ namespace: '' }, ['metadata.namespace: Required value']],
+    [{ labels: { a: 'x'.repeat(64) } }, [`metadata.labels: Invalid value: "${'x'.repeat(64)}": must be no more than 63 characters`]],
+    [{ annotations: { big: 'x'.repeat(262144) } }, ['metadata.annotations: Too long: may not be more than 262144 bytes']],
+    [{ annotations: { big: 'x'.repeat(262141) } }, []],
+    [{ finalizers: ['nodomain'] }, ['metadata.finalizers[0]: Invalid value: "nodomain": name is neither a standard finalizer name nor is it fully qualified']],
+    [{ ownerReferences: [{ ...owner, apiVersion: 'a/b/c' }] }, ['metadata.ownerReferences.apiVersion: Invalid value: "a/b/c": version must not be empty']],
+    [{ ownerReferences: [{ ...owner, uid: '' }] }, ['metadata.ownerReferences.uid: Invalid value: "": uid must not be empty']],
+    [
+      { ownerReferences: [{ ...owner, kind: 'Event' }] },
+      [
+        'metadata.ownerReferences: Invalid value: v1.OwnerReference{APIVersion:"v1", Kind:"Event", Name:"o", UID:"u-1", Controller:(*bool)(nil), BlockOwnerDeletion:(*bool)(nil)}: /v1, Kind=Event is disallowed from being an owner',
+      ],
+    ],
+  ]
+  for (const [change, expected] of cases) assert.deepEqual(told(validateMetadata({ ...base, ...change }, rules)), expected)
+  assert.deepEqual(told(validateMetadata(base, { ...rules, namespaced: false })), ['metadata.namespace: Forbidden: not allowed on this type'])
+})
+
+test('an object has one controller at most', () => {
+  const owners = [1, 2].map((n) => ({ ...owner, name: `o${n}`, controller: true }))
+  assert.match(
+    told(validateMetadata({ ...base, ownerReferences: owners }, rules))[0] ?? '',
+    /: Only one reference can have Controller set to true\. Found "true" in references for Secret\/o1 and Secret\/o2$/,
+  )
+})
+
+test('what an update may not change', () => {
+  const deleted = { ...base, deletionTimestamp: '2020-01-02T00:00:00Z', finalizers: ['example.com/a'] }
+  const cases: [ObjectMeta, ObjectMeta, string[]][] = [
+    [base, base, []],
+    [{ ...base, uid: 'x' }, base, ['metadata.uid: Invalid value: "x": field is immutable']],
+    [{ ...base, resourceVersion: undefined }, base, ['metadata.resourceVersion: Invalid value: "": must be specified for an update']],
+    [{ ...deleted, finalizers: [] }, deleted, []],
+    [
+      { ...deleted, finalizers: ['x/z', 'x/b'] },
+      deleted,
+      ['metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{"x/b", "x/z"}'],
+    ],
+  ]
+  for (const [meta, old, expected] of cases) assert.deepEqual(told(validateMetadataUpdate(meta, old)), expected)
+})

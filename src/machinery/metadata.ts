@@ -1,0 +1,142 @@
+/**
+ * Validation of metadata, for all kinds alike (k8s.io/apimachinery `ValidateObjectMeta`), in upstream's words.
+ * Names follow the kind's own rule, which is passed in.
+ */
+import { type FieldError, forbiddenField, invalidValue, required, tooLong } from './field-error.ts'
+import { dnsLabel, labelValue, qualifiedName } from './names.ts'
+import type { ObjectMeta, OwnerReference } from './object.ts'
+
+export interface MetadataRules {
+  readonly namespaced: boolean
+  /** A function of `names.ts`. */
+  readonly nameRule: (name: string, generated: boolean) => string[]
+}
+
+/** The sum of all annotations' keys and values may be this many bytes. */
+export const maxAnnotationBytes = 256 * 1024
+
+/** Finalizers that are known without a domain. */
+const standardFinalizers: ReadonlySet<string> = new Set(['kubernetes', 'orphan', 'foregroundDeletion'])
+
+/** What is wrong with an object's metadata, on create and on update. */
+export function validateMetadata(meta: ObjectMeta, { namespaced, nameRule }: MetadataRules, path = 'metadata'): FieldError[] {
+  const errors: FieldError[] = []
+  if (meta.generateName) for (const message of nameRule(meta.generateName, true)) errors.push(invalidValue(`${path}.generateName`, meta.generateName, message))
+  if (!meta.name) errors.push(required(`${path}.name`, 'name or generateName is required'))
+  else for (const message of nameRule(meta.name, false)) errors.push(invalidValue(`${path}.name`, meta.name, message))
+  if (namespaced) {
+    if (!meta.namespace) errors.push(required(`${path}.namespace`))
+    else for (const message of dnsLabel(meta.namespace)) errors.push(invalidValue(`${path}.namespace`, meta.namespace, message))
+  } else if (meta.namespace) errors.push(forbiddenField(`${path}.namespace`, 'not allowed on this type'))
+  if (meta.generation !== undefined && meta.generation < 0)
+    errors.push(invalidValue(`${path}.generation`, meta.generation, 'must be greater than or equal to 0'))
+  sharedRules(errors, meta, path)
+  meta.finalizers?.forEach((finalizer, at) => {
+    for (const message of qualifiedName(finalizer)) errors.push(invalidValue(`${path}.finalizers`, finalizer, message))
+    if (!finalizer.includes('/') && !standardFinalizers.has(finalizer))
+      errors.push(invalidValue(`${path}.finalizers[${at}]`, finalizer, 'name is neither a standard finalizer name nor is it fully qualified'))
+  })
+  return errors
+}
+
+/** What an update may not change. `meta` has what the server fills in (uid, creationTimestamp, …) filled in already. */
+export function validateMetadataUpdate(meta: ObjectMeta, old: ObjectMeta, path = 'metadata'): FieldError[] {
+  const errors: FieldError[] = []
+  if (old.deletionTimestamp) {
+    const extra = (meta.finalizers ?? []).filter((finalizer) => !old.finalizers?.includes(finalizer))
+    if (extra.length > 0) {
+      const listed = [...new Set(extra)].sort().map((finalizer) => JSON.stringify(finalizer))
+      errors.push(
+        forbiddenField(
+          `${path}.finalizers`,
+          `no new finalizers can be added if the object is being deleted, found new finalizers []string{${listed.join(', ')}}`,
+        ),
+      )
+    }
+  }
+  if (!meta.resourceVersion) errors.push(invalidValue(`${path}.resourceVersion`, meta.resourceVersion ?? '', 'must be specified for an update'))
+  if ((meta.generation ?? 0) < (old.generation ?? 0)) errors.push(invalidValue(`${path}.generation`, meta.generation ?? 0, 'must not be decremented'))
+  for (const field of ['name', 'namespace', 'uid', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds'] as const)
+    if (meta[field] !== old[field])
+      errors.push(invalidValue(`${path}.${field}`, meta[field] ?? (field.startsWith('deletion') ? null : ''), 'field is immutable'))
+  sharedRules(errors, meta, path)
+  return errors
+}
+
+function sharedRules(errors: FieldError[], meta: ObjectMeta, path: string): void {
+  if (meta.labels) labelErrors(errors, meta.labels, `${path}.labels`)
+  if (meta.annotations) annotationErrors(errors, meta.annotations, `${path}.annotations`)
+  if (meta.ownerReferences) ownerErrors(errors, meta.ownerReferences, `${path}.ownerReferences`)
+}
+
+/** What is wrong with a map of labels, wherever it stands. */
+export function validateLabels(labels: Readonly<Record<string, string>> | undefined, path: string): FieldError[] {
+  const errors: FieldError[] = []
+  if (labels) labelErrors(errors, labels, path)
+  return errors
+}
+
+/** What is wrong with a map of annotations, wherever it stands. */
+export function validateAnnotations(annotations: Readonly<Record<string, string>> | undefined, path: string): FieldError[] {
+  const errors: FieldError[] = []
+  if (annotations) annotationErrors(errors, annotations, path)
+  return errors
+}
+
+function labelErrors(errors: FieldError[], labels: Readonly<Record<string, string>>, path: string): void {
+  for (const key in labels) {
+    const value = labels[key] ?? ''
+    for (const message of qualifiedName(key)) errors.push(invalidValue(path, key, message))
+    for (const message of labelValue(value)) errors.push(invalidValue(path, value, message))
+  }
+}
+
+function annotationErrors(errors: FieldError[], annotations: Readonly<Record<string, string>>, path: string): void {
+  let bytes = 0
+  for (const key in annotations) {
+    for (const message of qualifiedName(key.toLowerCase())) errors.push(invalidValue(path, key, message))
+    bytes += Buffer.byteLength(key) + Buffer.byteLength(annotations[key] ?? '')
+  }
+  if (bytes > maxAnnotationBytes) errors.push(tooLong(path, maxAnnotationBytes))
+}
+
+function ownerErrors(errors: FieldError[], owners: readonly OwnerReference[], path: string): void {
+  let controller: OwnerReference | undefined
+  for (const owner of owners) {
+    const [version, group] = splitGroupVersion(owner.apiVersion ?? '')
+    if (!version) errors.push(invalidValue(`${path}.apiVersion`, owner.apiVersion ?? '', 'version must not be empty'))
+    for (const field of ['kind', 'name', 'uid'] as const)
+      if (!owner[field]) errors.push(invalidValue(`${path}.${field}`, owner[field] ?? '', `${field} must not be empty`))
+    if (group === '' && version === 'v1' && owner.kind === 'Event')
+      errors.push(invalidGo(path, goText(owner), '/v1, Kind=Event is disallowed from being an owner'))
+    if (!owner.controller) continue
+    if (controller)
+      errors.push(
+        invalidGo(
+          path,
+          `[]v1.OwnerReference{${owners.map(goText).join(', ')}}`,
+          `Only one reference can have Controller set to true. Found "true" in references for ${controller.kind}/${controller.name} and ${owner.kind}/${owner.name}`,
+        ),
+      )
+    else controller = owner
+  }
+}
+
+/** Version, then group; both empty when the text is no apiVersion. */
+function splitGroupVersion(apiVersion: string): [version: string, group: string] {
+  const parts = apiVersion.split('/')
+  if (parts.length > 2) return ['', '']
+  return parts.length === 2 ? [parts[1] ?? '', parts[0] ?? ''] : [apiVersion, '']
+}
+
+/** Upstream shows owners in Go's notation. */
+const goText = ({ apiVersion, kind, name, uid, controller, blockOwnerDeletion }: OwnerReference): string =>
+  `v1.OwnerReference{APIVersion:${JSON.stringify(apiVersion)}, Kind:${JSON.stringify(kind)}, Name:${JSON.stringify(name)}, UID:${JSON.stringify(uid)}, Controller:${goPointer(controller)}, BlockOwnerDeletion:${goPointer(blockOwnerDeletion)}}`
+
+const goPointer = (value: boolean | undefined): string => (value === undefined ? '(*bool)(nil)' : `(*bool)(${value})`)
+
+const invalidGo = (field: string, value: string, detail: string): FieldError => ({
+  reason: 'FieldValueInvalid',
+  field,
+  message: `Invalid value: ${value}: ${detail}`,
+})

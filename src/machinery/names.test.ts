@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import * as names from './names.ts'
+
+const { dnsSubdomain, dnsLabel, dns1035Label, qualifiedName, labelValue, configMapKey, portName, ipAddress, cidr, pathSegment, envVarName, relaxedEnvVarName } =
+  names
+
+test('texts that every rule accepts', () => {
+  const accepted: [names.TextRule, string[]][] = [
+    [dnsSubdomain, ['a', 'dots.are.fine', '1st', 'a'.repeat(253)]],
+    [dnsLabel, ['a', '1-a', 'a'.repeat(63)]],
+    [dns1035Label, ['a', 'a-1']],
+    [pathSegment, ['system:Colon', 'a b', '...']],
+    [qualifiedName, ['A_b.c', 'example.com/Key_1.x']],
+    [labelValue, ['', 'V-1_a.B']],
+    [configMapKey, ['KEY_NAME', '.hidden', 'a..b']],
+    [envVarName, ['my.env-name', '_A']],
+    [relaxedEnvVarName, ['1 odd{name}']],
+    [portName, ['http', 'a-1']],
+    [ipAddress, ['10.9.8.7', '2001:db8::ffff', '::']],
+    [cidr, ['10.0.0.0/8', '2001:db8::/64', '0.0.0.0/0']],
+  ]
+  for (const [rule, values] of accepted) for (const value of values) assert.deepEqual(rule(value), [], `${rule.name}(${value})`)
+})
+
+test('what is wrong is told in upstream words', () => {
+  const refused: [names.TextRule, string, (string | RegExp)[]][] = [
+    [
+      dnsSubdomain,
+      'Upper',
+      [
+        /^a lowercase RFC 1123 subdomain must .* \(e\.g\. 'example\.com', regex used for validation is '\[a-z0-9\]\(\[-a-z0-9\]\*\[a-z0-9\]\)\?\(\\\.\[a-z0-9\]/,
+      ],
+    ],
+    [dnsSubdomain, 'a'.repeat(254), ['must be no more than 253 characters']],
+    [dnsLabel, 'rp.dots', ['must not contain dots']],
+    [dnsLabel, 'A', [/^a lowercase RFC 1123 label must .*\(e\.g\. 'my-name', {2}or '123-abc', regex/]],
+    [
+      dns1035Label,
+      '1st',
+      [/^a DNS-1035 label must .*\(e\.g\. 'my-name', {2}or 'abc-123', regex used for validation is '\[a-z\]\(\[-a-z0-9\]\*\[a-z0-9\]\)\?'\)$/],
+    ],
+    [pathSegment, '..', ["may not be '..'"]],
+    [pathSegment, 'a/b%', ["may not contain '/'", "may not contain '%'"]],
+    [qualifiedName, 'a/', ['name part must be non-empty', /^name part must consist of/]],
+    [qualifiedName, '/a', ['prefix part must be non-empty']],
+    [qualifiedName, 'a/b/c', [/^a qualified name must consist .* with an optional DNS subdomain prefix and '\/' \(e\.g\. 'example\.com\/MyName'\)$/]],
+    [qualifiedName, 'Upper.Prefix/a', [/^prefix part a lowercase RFC 1123 subdomain/]],
+    [qualifiedName, 'k'.repeat(64), ['name part must be no more than 63 characters']],
+    [labelValue, 'x'.repeat(64), ['must be no more than 63 characters']],
+    [labelValue, '-', [/^a valid label must be an empty string or consist of/]],
+    [
+      configMapKey,
+      'a b',
+      [
+        "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')",
+      ],
+    ],
+    [configMapKey, '..x', ["must not start with '..'"]],
+    [relaxedEnvVarName, 'a=b', [/printable ASCII/]],
+    [portName, '-a--1234567890abc', ['must be no more than 15 characters', 'must not contain consecutive hyphens', 'must not begin or end with a hyphen']],
+    [ipAddress, '1.2.3', [/^must be a valid IP address/]],
+    [ipAddress, '010.1.1.1', ['must not have leading 0s']],
+    [cidr, '10.0.0.0/33', [/^must be a valid CIDR value/]],
+  ]
+  for (const [rule, value, expected] of refused) {
+    const errors = rule(value)
+    assert.equal(errors.length, expected.length, `${rule.name}(${value}): ${errors.join('; ')}`)
+    errors.forEach((error, at) => {
+      const want = expected[at] ?? ''
+      if (typeof want === 'string') assert.equal(error, want)
+      else assert.match(error, want)
+    })
+  }
+})
+
+test('a generateName may end in a dash', () => {
+  assert.deepEqual(dnsSubdomain('web-', true), [])
+  assert.equal(dnsSubdomain('web-').length, 1)
+  assert.deepEqual(pathSegment('..', true), [])
+})

@@ -1,0 +1,240 @@
+/**
+ * Rules for names and other short texts, each a function that returns what is wrong in upstream's words
+ * (k8s.io/apimachinery `validation`); an empty list means valid. They look at text only, never at objects.
+ */
+import { isIPv4, isIPv6 } from 'node:net'
+
+/** `generated`: the text is a generateName, whose trailing dash is fine because more follows. */
+export type TextRule = (value: string, generated?: boolean) => string[]
+
+const label1123 = '[a-z0-9]([-a-z0-9]*[a-z0-9])?'
+const subdomain1123 = `${label1123}(\\.${label1123})*`
+const label1035 = '[a-z]([-a-z0-9]*[a-z0-9])?'
+const qualified = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]'
+
+const whole = (expression: string): RegExp => new RegExp(`^${expression}$`)
+
+const label1123Pattern = whole(label1123)
+const subdomain1123Pattern = whole(subdomain1123)
+const label1035Pattern = whole(label1035)
+const qualifiedPattern = whole(qualified)
+const labelValuePattern = whole(`(${qualified})?`)
+const configMapKeyPattern = /^[-._a-zA-Z0-9]+$/
+const envVarPattern = /^[-._a-zA-Z][-._a-zA-Z0-9]*$/
+const cIdentifierPattern = /^[A-Za-z_][A-Za-z0-9_]*$/
+const httpHeaderPattern = /^[-A-Za-z0-9]+$/
+const percentPattern = /^[0-9]+%$/
+const wildcardPattern = new RegExp(`^\\*\\.${subdomain1123}$`)
+const portCharacters = /^[-a-z0-9]+$/
+const portLetter = /[a-z]/
+const unprintable = /[^\x20-\x7e]|=/
+
+/** How a rule with a regular expression is told: words, examples, the expression. */
+const mismatch = (words: string, expression: string, ...examples: string[]): string =>
+  `${words} (e.g. ${examples.map((example) => `'${example}'`).join(',  or ')}, regex used for validation is '${expression}')`
+
+const tooLongText = (max: number): string => `must be no more than ${max} characters`
+const empty = 'must be non-empty'
+
+const subdomainWords = mismatch(
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character",
+  subdomain1123,
+  'example.com',
+)
+const labelWords = mismatch(
+  "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character",
+  label1123,
+  'my-name',
+  '123-abc',
+)
+const label1035Words = mismatch(
+  "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character",
+  label1035,
+  'my-name',
+  'abc-123',
+)
+const qualifiedWords = mismatch(
+  "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
+  qualified,
+  'MyName',
+  'my.name',
+  '123-abc',
+)
+const labelValueWords = mismatch(
+  "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
+  `(${qualified})?`,
+  'MyValue',
+  'my_value',
+  '12345',
+)
+const configMapKeyWords = mismatch(
+  "a valid config key must consist of alphanumeric characters, '-', '_' or '.'",
+  '[-._a-zA-Z0-9]+',
+  'key.name',
+  'KEY_NAME',
+  'key-name',
+)
+const envVarWords = mismatch(
+  "a valid environment variable name must consist of alphabetic characters, digits, '_', '-', or '.', and must not start with a digit",
+  '[-._a-zA-Z][-._a-zA-Z0-9]*',
+  'my.env-name',
+  'MY_ENV.NAME',
+  'MyEnvName1',
+)
+const wildcardWords = mismatch(
+  "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character",
+  `\\*\\.${subdomain1123}`,
+  '*.example.com',
+)
+const cIdentifierWords = mismatch(
+  "a valid C identifier must start with alphabetic character or '_', followed by a string of alphanumeric characters or '_'",
+  '[A-Za-z_][A-Za-z0-9_]*',
+  'my_name',
+  'MY_NAME',
+  'MyName',
+)
+const httpHeaderWords = mismatch("a valid HTTP header must consist of alphanumeric characters or '-'", '[-A-Za-z0-9]+', 'X-Header-Name')
+const percentWords = mismatch("a valid percent string must be a numeric string followed by an ending '%'", '[0-9]+%', '1%', '93%')
+
+/** A generateName may end in a dash: it is judged as if a letter followed. */
+const masked = (value: string, generated?: boolean): string => (generated && value.length > 1 && value.endsWith('-') ? `${value.slice(0, -2)}a` : value)
+
+/** Most names: `example.com`, up to 253 characters. */
+export function dnsSubdomain(value: string, generated?: boolean): string[] {
+  const text = masked(value, generated)
+  if (text.length <= 253 && subdomain1123Pattern.test(text)) return []
+  return [...(text.length > 253 ? [tooLongText(253)] : []), ...(subdomain1123Pattern.test(text) ? [] : [subdomainWords])]
+}
+
+/** Names that become one part of a DNS name (namespaces, containers, ports' owners): up to 63 characters, no dots. */
+export function dnsLabel(value: string, generated?: boolean): string[] {
+  const text = masked(value, generated)
+  if (text.length <= 63 && label1123Pattern.test(text)) return []
+  const errors = text.length > 63 ? [tooLongText(63)] : []
+  if (!label1123Pattern.test(text)) errors.push(subdomain1123Pattern.test(text) ? 'must not contain dots' : labelWords)
+  return errors
+}
+
+/** As dnsLabel, and begins with a letter. */
+export function dns1035Label(value: string, generated?: boolean): string[] {
+  const text = masked(value, generated)
+  if (text.length <= 63 && label1035Pattern.test(text)) return []
+  return [...(text.length > 63 ? [tooLongText(63)] : []), ...(label1035Pattern.test(text) ? [] : [label1035Words])]
+}
+
+/** `*.example.com`. */
+export const wildcardSubdomain: TextRule = (value) => [
+  ...(value.length > 253 ? [tooLongText(253)] : []),
+  ...(wildcardPattern.test(value) ? [] : [wildcardWords]),
+]
+
+/** Names that only have to fit into a URL: roles and bindings. */
+export function pathSegment(value: string, generated?: boolean): string[] {
+  if (!generated && (value === '.' || value === '..')) return [`may not be '${value}'`]
+  if (!value.includes('/') && !value.includes('%')) return []
+  return [...(value.includes('/') ? ["may not contain '/'"] : []), ...(value.includes('%') ? ["may not contain '%'"] : [])]
+}
+
+/** Keys of labels and annotations, finalizers, resource names: `name` or `example.com/name`. */
+export function qualifiedName(value: string): string[] {
+  const slash = value.indexOf('/')
+  if (slash < 0) return namePart(value)
+  if (value.indexOf('/', slash + 1) >= 0)
+    return [`a qualified name ${qualifiedWords} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`]
+  const prefix = value.slice(0, slash)
+  const errors = prefix === '' ? [`prefix part ${empty}`] : dnsSubdomain(prefix).map((message) => `prefix part ${message}`)
+  const more = namePart(value.slice(slash + 1))
+  return errors.length === 0 ? more : [...errors, ...more]
+}
+
+function namePart(text: string): string[] {
+  if (text.length <= 63 && qualifiedPattern.test(text)) return []
+  const errors = text === '' ? [`name part ${empty}`] : text.length > 63 ? [`name part ${tooLongText(63)}`] : []
+  if (!qualifiedPattern.test(text)) errors.push(`name part ${qualifiedWords}`)
+  return errors
+}
+
+/** Values of labels. */
+export function labelValue(value: string): string[] {
+  if (value.length <= 63 && labelValuePattern.test(value)) return []
+  return [...(value.length > 63 ? [tooLongText(63)] : []), ...(labelValuePattern.test(value) ? [] : [labelValueWords])]
+}
+
+/** What would escape from a directory when used as a file's name. */
+function directoryEscape(value: string): string[] {
+  if (value === '.') return ["must not be '.'"]
+  if (value === '..') return ["must not be '..'"]
+  return value.startsWith('..') ? ["must not start with '..'"] : []
+}
+
+/** Keys of ConfigMaps and Secrets. */
+export function configMapKey(value: string): string[] {
+  const errors = value.length > 253 ? [tooLongText(253)] : []
+  return [...errors, ...(configMapKeyPattern.test(value) ? directoryEscape(value) : [configMapKeyWords])]
+}
+
+/** Names of environment variables by the strict rule that held before 1.34. */
+export const envVarName: TextRule = (value) => [...(envVarPattern.test(value) ? [] : [envVarWords]), ...directoryEscape(value)]
+
+/** Names of environment variables since 1.34 (KEP-4369): printable ASCII without `=`. */
+export function relaxedEnvVarName(value: string): string[] {
+  if (value === '') return [`environment variable name ${empty}`]
+  return unprintable.test(value) ? ["a valid environment variable name must consist only of printable ASCII characters other than '='"] : []
+}
+
+/** C identifiers: CEL parameter and header names. */
+export const cIdentifier: TextRule = (value) => (cIdentifierPattern.test(value) ? [] : [cIdentifierWords])
+
+/** Names of HTTP headers in probes and hooks. */
+export const httpHeaderName: TextRule = (value) => (httpHeaderPattern.test(value) ? [] : [httpHeaderWords])
+
+/** `50%`. */
+export const percent: TextRule = (value) => (percentPattern.test(value) ? [] : [percentWords])
+
+/** Names of ports (IANA service names, RFC 6335). */
+export function portName(value: string): string[] {
+  const errors: string[] = []
+  if (value.length > 15) errors.push(tooLongText(15))
+  if (!portCharacters.test(value)) errors.push('must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)')
+  if (!portLetter.test(value)) errors.push('must contain at least one letter (a-z)')
+  if (value.includes('--')) errors.push('must not contain consecutive hyphens')
+  if (value.startsWith('-') || value.endsWith('-')) errors.push('must not begin or end with a hyphen')
+  return errors
+}
+
+/** Numbers of ports. */
+export const portNumber = (value: number): string[] => (value >= 1 && value <= 65535 ? [] : ['must be between 1 and 65535, inclusive'])
+
+const leadingZero = /(^|\.)0\d/
+const dotted = /^\d+(\.\d+){3}$/
+
+/** IPv4 or IPv6 addresses; leading zeros and IPv4-mapped addresses are refused. */
+export function ipAddress(value: string): string[] {
+  if (isIPv4(value)) return []
+  if (isIPv6(value) && !value.includes('%')) return /^::ffff:(\d+\.){3}\d+$/i.test(value) ? ['must not be an IPv4-mapped IPv6 address'] : []
+  if (dotted.test(value) && leadingZero.test(value) && value.split('.').every((part) => Number(part) <= 255)) return ['must not have leading 0s']
+  return ['must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)']
+}
+
+/** IPv4 addresses only. */
+export const ipv4Address: TextRule = (value) => (isIPv4(value) ? [] : ['must be a valid IPv4 address'])
+
+/** IPv6 addresses only. */
+export const ipv6Address: TextRule = (value) => (isIPv6(value) ? [] : ['must be a valid IPv6 address'])
+
+/** `10.9.8.0/24`. Bits beyond the prefix are not looked at. */
+export function cidr(value: string): string[] {
+  const slash = value.indexOf('/')
+  const address = value.slice(0, slash)
+  const bits = value.slice(slash + 1)
+  const max = isIPv4(address) ? 32 : isIPv6(address) && !address.includes('%') ? 128 : -1
+  return slash > 0 && /^(0|[1-9]\d{0,2})$/.test(bits) && Number(bits) <= max ? [] : ['must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)']
+}
+
+/** A domain with at least `parts` parts, such as a webhook's name (3). */
+export function domainName(value: string, parts: 2 | 3): string[] {
+  if (value === '') return ['']
+  const errors = dnsSubdomain(value)
+  if (errors.length > 0) return errors
+  return value.split('.').length < parts ? [`should be a domain with at least ${parts === 2 ? 'two' : 'three'} segments separated by dots`] : []
+}

@@ -1,0 +1,148 @@
+/**
+ * Merging lists by key, or as sets of scalars, and the order of what comes out: the patch's items keep the patch's order,
+ * the server's keep theirs, and where nothing relates the two, the patch's come first.
+ */
+
+import { isObject, type JsonObject } from '../../fields/json.ts'
+import { goValue } from '../../fields/validate-typed.ts'
+import { badRequest, internal, StatusError } from '../../status-error.ts'
+import { isDirective, patchDirective, withoutDirectives } from './directives.ts'
+
+type List = readonly unknown[]
+type MergeItems = (before: JsonObject, patch: JsonObject) => JsonObject
+
+/** What tells an item apart: the value of the merge key, or the scalar itself. */
+function identity(item: unknown, mergeKey: string): unknown {
+  if (!mergeKey) return item
+  if (!isObject(item)) throw internal(`expected a map[string]interface {}, but received a ${Array.isArray(item) ? '[]interface {}' : typeof item}`)
+  if (!(mergeKey in item)) throw noMergeKey(item, mergeKey)
+  return item[mergeKey]
+}
+
+const noMergeKey = (item: JsonObject, mergeKey: string): StatusError => internal(`map: ${goValue(item)} does not contain declared merge key: ${mergeKey}`)
+
+const kindOf = (item: unknown): string => (Array.isArray(item) ? 'list' : isObject(item) ? 'map' : typeof item)
+
+/** Refuses lists whose items are of several kinds, or lists themselves. */
+function kindOfItems(...lists: readonly List[]): string {
+  let kind: string | undefined
+  for (const item of lists.flat()) {
+    const other = kindOf(item)
+    if (other === 'list') throw new StatusError(422, 'Invalid', 'the server rejected our request due to an error in our request', {})
+    if (kind !== undefined && kind !== other) throw internal(`list element types are not identical: ${goValue(lists)}`)
+    kind = other
+  }
+  return kind ?? 'string'
+}
+
+/** The list with the patch merged in; with `deletes`, the patch names scalars to take out. */
+export function mergeLists(before: List, patch: List, mergeKey: string, deletes: boolean, mergeItems: MergeItems): List {
+  if (before.length === 0 && patch.length === 0) return before
+  if (kindOfItems(before, patch) !== 'map') {
+    if (deletes) return before.filter((item) => !patch.includes(item))
+    return arrange([...new Set([...before, ...patch])], patch, before, '')
+  }
+  if (!mergeKey) throw internal('cannot merge lists without merge key for type struct')
+  const { kept, given } = afterDirectives(before as readonly JsonObject[], patch as readonly JsonObject[], mergeKey)
+  const merged = [...kept]
+  for (const item of given) {
+    const key = identity(item, mergeKey)
+    const place = merged.findIndex((other) => other[mergeKey] === key)
+    if (place < 0) merged.push(withoutDirectives(item) as JsonObject)
+    else merged[place] = mergeItems(merged[place]!, item)
+  }
+  return arrange(merged, given, kept, mergeKey)
+}
+
+/** Obeys the items that are directives: what they leave of the list, and the patch without them. */
+function afterDirectives(
+  before: readonly JsonObject[],
+  patch: readonly JsonObject[],
+  mergeKey: string,
+): { kept: readonly JsonObject[]; given: readonly JsonObject[] } {
+  let kept = before
+  let replace = false
+  const given: JsonObject[] = []
+  for (const item of patch) {
+    if (!isDirective(item)) {
+      given.push(item)
+      continue
+    }
+    switch (item[patchDirective]) {
+      case 'delete': {
+        const key = identity(item, mergeKey)
+        kept = kept.filter((other) => other[mergeKey] !== key)
+        break
+      }
+      case 'replace':
+        replace = true
+        break
+      case 'merge':
+        throw internal('merging lists cannot yet be specified in the patch')
+      default:
+        throw internal(`unknown patch type: ${goValue(item[patchDirective])} in map: ${goValue(item)}`)
+    }
+  }
+  return replace ? { kept: given.map((item) => withoutDirectives(item) as JsonObject), given: [] } : { kept, given }
+}
+
+/** The items in order: those of `first` as they stand there, the others as they stand in `server`, both interleaved by `server`. */
+function arrange<T>(items: readonly T[], first: List, server: List, mergeKey: string): T[] {
+  const firstPlaces = places(first, mergeKey)
+  const serverPlaces = places(server, mergeKey)
+  const placeIn = (index: ReadonlyMap<unknown, number>) => (item: T) => index.get(identity(item, mergeKey))
+  const sortBy = (list: T[], place: (item: T) => number | undefined): T[] => list.sort((a, b) => (place(a) ?? 0) - (place(b) ?? 0))
+  const inFirst = placeIn(firstPlaces)
+  const inServer = placeIn(serverPlaces)
+  const left = sortBy(
+    items.filter((item) => inFirst(item) === undefined),
+    inServer,
+  )
+  const right = sortBy(
+    items.filter((item) => inFirst(item) !== undefined),
+    inFirst,
+  )
+  const out: T[] = []
+  let i = 0
+  for (const item of right) {
+    const place = inServer(item)
+    while (i < left.length && place !== undefined && (inServer(left[i]!) ?? Number.POSITIVE_INFINITY) < place) out.push(left[i++]!)
+    out.push(item)
+  }
+  return [...out, ...left.slice(i)]
+}
+
+function places(list: List, mergeKey: string): Map<unknown, number> {
+  const out = new Map<unknown, number>()
+  for (const [i, item] of list.entries()) {
+    const key = identity(item, mergeKey)
+    if (!out.has(key)) out.set(key, i)
+  }
+  return out
+}
+
+/** The list that `$setElementOrder` gives, from what is there and what the patch says; undefined when there is neither. */
+export function orderedMerge(before: unknown, patch: unknown, wanted: List, mergeKey: string, merge: (before: List, patch: List) => List): List | undefined {
+  for (const list of [before, patch])
+    if (list !== undefined && !Array.isArray(list))
+      throw internal(`expected a []interface {}, but received a ${isObject(list) ? 'map[string]interface {}' : list === null ? '%!s(<nil>)' : typeof list}`)
+  const there = before as List | undefined
+  const given = patch as List | undefined
+  if (given === undefined) {
+    if (!there) return undefined
+  } else {
+    checkOrder(given, wanted, mergeKey)
+  }
+  const merged = there && given ? merge(there, given) : (there ?? (withoutDirectives(given) as List))
+  return arrange(merged, wanted, there ?? [], mergeKey)
+}
+
+/** The items that the patch gives must stand in the order list, in the same order. */
+function checkOrder(patch: List, wanted: List, mergeKey: string): void {
+  if (wanted.length === 0 || patch.length === 0) return
+  if (mergeKey && patch.some((item) => !isObject(item))) throw badRequest('invalid patch format of setElementOrder list')
+  const given = patch.filter((item) => !isDirective(item))
+  let i = 0
+  for (const item of wanted) if (i < given.length && identity(given[i], mergeKey) === identity(item, mergeKey)) i++
+  if (i < given.length) throw internal(`The order in patch list:\n${goValue(patch)}\n doesn't match $setElementOrder list:\n${goValue(wanted)}\n`)
+}

@@ -1,0 +1,157 @@
+/**
+ * YAML as Kubernetes reads and writes it (sigs.k8s.io/yaml): scalars by YAML 1.1 (`yes` and `y` are booleans, `0644` is
+ * octal), output with sorted keys and everything quoted that a 1.1 reader could take for something else.
+ */
+import {
+  boolYaml11Tag,
+  CORE_SCHEMA,
+  constructFromEvents,
+  DUMP_SCHEMA,
+  defineScalarTag,
+  dump,
+  EVENT_ID,
+  type Event,
+  getScalarValue,
+  mapTag,
+  mergeTag,
+  NOT_RESOLVED,
+  parseEvents,
+  YAMLException,
+} from 'js-yaml'
+
+/** The text is no YAML, or would become too big: in the words of Go's converter. */
+export class YamlError extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'YamlError'
+  }
+}
+
+/** How deep YAML may be nested. */
+const maxDepth = 500
+
+/** How many values aliases may multiply a text into: this many, or as many as the text has bytes. */
+const leastExpansion = 100_000
+
+const integer = /^([-+]?)(?:0b([01_]+)|0x([0-9a-fA-F_]+)|0o?([0-7_]+)|(0|[1-9][0-9_]*))$/
+
+/** Integers as Go's ParseInt reads them with base 0. */
+const integerTag = defineScalarTag<number>('tag:yaml.org,2002:int', {
+  implicit: true,
+  implicitFirstChars: ['-', '+', ...'0123456789'],
+  identify: (value) => Number.isInteger(value),
+  resolve: (source) => {
+    const match = integer.exec(source)
+    if (!match) return NOT_RESOLVED
+    const [, sign, binary, hex, octal, decimal] = match
+    const digits = (binary ?? hex ?? octal ?? decimal ?? '').replaceAll('_', '')
+    if (digits === '') return NOT_RESOLVED
+    const value = Number.parseInt(digits, binary === undefined ? (hex === undefined ? (octal === undefined ? 10 : 8) : 16) : 2)
+    return sign === '-' && value !== 0 ? -value : value
+  },
+})
+
+const explicitText = (name: string, read: (source: string) => string) => defineScalarTag<string>(`tag:yaml.org,2002:${name}`, { identify: () => false, resolve: read })
+
+/** Set by the mapping tag when a key comes twice; reading is synchronous. */
+let keyRepeated = false
+
+const mappingTag = {
+  ...mapTag,
+  addPair: (carrier: Record<string, unknown>, key: unknown, value: unknown): string => {
+    if (Object.hasOwn(carrier, String(key))) keyRepeated = true
+    return mapTag.addPair(carrier, key, value)
+  },
+}
+
+const schema = CORE_SCHEMA.withTags(
+  boolYaml11Tag,
+  integerTag,
+  mergeTag,
+  mappingTag,
+  explicitText('binary', (source) => Buffer.from(source, 'base64').toString()),
+  explicitText('timestamp', (source) => source),
+)
+
+const lineAt = (text: string, offset: number): number => {
+  let line = 1
+  for (let at = text.indexOf('\n'); at >= 0 && at < offset; at = text.indexOf('\n', at + 1)) line++
+  return line
+}
+
+/** Where an event's value begins in the text. */
+function startOf(event: Event): number {
+  if (event.type === EVENT_ID.SCALAR) return event.valueStart
+  if (event.type === EVENT_ID.ALIAS) return event.anchorStart
+  return 'start' in event ? event.start : 0
+}
+
+/** `line 4: key "name" already set in map` for every key that a mapping has twice, as Go's strict reader says it. */
+function repeatedKeys(text: string, events: readonly Event[]): string[] {
+  const messages: string[] = []
+  const open: { keys: Set<string> | undefined; key: string | undefined }[] = []
+  for (const event of events) {
+    if (event.type === EVENT_ID.POP) {
+      open.pop()
+      continue
+    }
+    const parent = open.at(-1)
+    if (parent?.keys) {
+      if (parent.key === undefined) {
+        parent.key = event.type === EVENT_ID.SCALAR ? getScalarValue(text, event) : ''
+      } else {
+        if (parent.keys.has(parent.key) && parent.key !== '<<' && messages.length < 100) messages.push(`line ${lineAt(text, startOf(event))}: key ${JSON.stringify(parent.key)} already set in map`)
+        parent.keys.add(parent.key)
+        parent.key = undefined
+      }
+    }
+    if (event.type === EVENT_ID.MAPPING) open.push({ keys: new Set(), key: undefined })
+    else if (event.type === EVENT_ID.SEQUENCE || event.type === EVENT_ID.DOCUMENT) open.push({ keys: undefined, key: undefined })
+  }
+  return messages
+}
+
+/** A copy without shared parts (aliases are expanded) whose keys are sorted, as a Go map comes out as JSON. */
+function expand(value: unknown, budget: { left: number }, depth: number): unknown {
+  if (--budget.left < 0) throw new YamlError('error converting YAML to JSON: yaml: document contains excessive aliasing')
+  if (typeof value !== 'object' || value === null) return value
+  if (depth > maxDepth) throw new YamlError('error converting YAML to JSON: yaml: exceeded max depth')
+  if (Array.isArray(value)) return value.map((item) => expand(item, budget, depth + 1))
+  const result: Record<string, unknown> = {}
+  for (const key of Object.keys(value).sort()) {
+    const item = expand((value as Record<string, unknown>)[key], budget, depth + 1)
+    if (key === '__proto__') Object.defineProperty(result, key, { value: item, enumerable: true, configurable: true, writable: true })
+    else result[key] = item
+  }
+  return result
+}
+
+export interface ParsedYaml {
+  /** What the text's first document says; null if there is none. */
+  readonly value: unknown
+  /** What a strict reader says of keys that stand twice (the last one counts); empty when all is well. */
+  readonly strict: readonly string[]
+}
+
+/** Reads the first document of a text. Throws YamlError. */
+export function parseYaml(text: string): ParsedYaml {
+  try {
+    const events = parseEvents(text, { maxDepth })
+    keyRepeated = false
+    const [document = null] = constructFromEvents(events, { source: text, schema, json: true })
+    const repeated = keyRepeated ? repeatedKeys(text, events) : []
+    return {
+      value: expand(document, { left: Math.max(leastExpansion, text.length) }, 0),
+      strict: repeated.length ? [`yaml: unmarshal errors:\n${repeated.map((line) => `  ${line}`).join('\n')}`] : [],
+    }
+  } catch (error) {
+    if (!(error instanceof YAMLException)) throw error
+    throw new YamlError(`error converting YAML to JSON: yaml: ${error.mark ? `line ${error.mark.line + 1}: ` : ''}${error.reason}`)
+  }
+}
+
+/** What the text's first document says. Throws YamlError. */
+export const fromYaml = (text: string): unknown => parseYaml(text).value
+
+/** A value as one YAML document: keys sorted, nothing folded, lists not indented, ambiguous strings in double quotes. */
+export const toYaml = (value: unknown): string => dump(value, { schema: DUMP_SCHEMA, sortKeys: true, noRefs: true, lineWidth: -1, seqNoIndent: true, quoteStyle: 'double', skipInvalid: true })

@@ -1,0 +1,24 @@
+/** The order of keys: that of their UTF-8 bytes, as etcd and LMDB have it. JavaScript compares UTF-16 units, which differs above U+D7FF. */
+import type { KeyRange } from './store.ts'
+
+const firstSurrogate = 0xd800
+
+/** Code points above U+FFFF (surrogate pairs) come after U+E000..U+FFFF in UTF-8, before them in UTF-16. */
+const rank = (unit: number): number => (unit >= firstSurrogate && unit < 0xe000 ? unit + 0x2800 : unit)
+
+/** Negative, zero or positive, as for Array.prototype.sort. */
+export function compareKeys(a: string, b: string): number {
+  const shared = Math.min(a.length, b.length)
+  for (let i = 0; i < shared; i++) {
+    const x = a.charCodeAt(i)
+    const y = b.charCodeAt(i)
+    if (x !== y) return rank(x) - rank(y)
+  }
+  return a.length - b.length
+}
+
+/** Tests keys against a range. Made once per range, since bounds without surrogates allow the native comparison. */
+export function withinRange({ start, end }: KeyRange): (key: string) => boolean {
+  if (/[\ud800-\uffff]/.test(start + end)) return (key) => compareKeys(key, start) >= 0 && compareKeys(key, end) < 0
+  return (key) => key >= start && key < end
+}

@@ -1,0 +1,186 @@
+/** The driver on LMDB: one process, one file, a commit is acknowledged once fsync has returned. */
+import {
+  type ChangeEvent,
+  type CommitResult,
+  CompactedError,
+  type Entry,
+  FutureRevisionError,
+  type KeyRange,
+  type ListOptions,
+  type ListResult,
+  type Observer,
+  type Store,
+  StoreClosedError,
+  type Transaction,
+  type Watch,
+} from '../store.ts'
+import { checkTransaction } from '../transaction-check.ts'
+import { type History, Watchers } from '../watchers.ts'
+import { compactHistory } from './compaction.ts'
+import type { Environment } from './environment.ts'
+import { GroupCommit, type PendingChange } from './group-commit.ts'
+import { lowerBound } from './layout.ts'
+import { entryAt, entryOf, previousOf, readChanges, readSlice } from './reader.ts'
+
+/** Keys whose newest revision is kept in memory, so that conditions rarely need the disk. */
+const maxKnownKeys = 50_000
+/** Milliseconds that a long list may hold the event loop at a time. */
+const sliceMs = 8
+
+export class LmdbStore implements Store, History {
+  readonly #environment: Environment
+  readonly #commits: GroupCommit
+  readonly #watchers = new Watchers(this)
+  /** The newest accepted change of each key whose fsync is under way. */
+  readonly #pending = new Map<string, PendingChange>()
+  /** Newest durable revisions of keys used lately; 0 for absent ones. */
+  readonly #known = new Map<string, number>()
+  /** The newest revision given to a transaction. */
+  #accepted: number
+  #compaction: Promise<void> = Promise.resolve()
+  #closing: Promise<void> | undefined
+  revision: number
+  compactedRevision: number
+
+  constructor(environment: Environment) {
+    this.#environment = environment
+    this.compactedRevision = environment.compactedRevision
+    this.revision = Math.max(1, this.compactedRevision)
+    for (const { key } of environment.log.getRange({ reverse: true, end: 0, limit: 1 })) this.revision = Math.max(this.revision, key)
+    this.#accepted = this.revision
+    this.#commits = new GroupCommit(environment, (changes) => this.#announce(changes))
+  }
+
+  async get(key: string, revision?: number): Promise<Entry | undefined> {
+    const at = this.#readable(revision)
+    return at === this.revision ? this.#durable(key) : entryAt(this.#environment.kv, key, at)
+  }
+
+  async list({ start, end, limit = 0, revision }: ListOptions): Promise<ListResult> {
+    const at = this.#readable(revision)
+    const entries: Entry[] = []
+    const range = { end: lowerBound(end), revision: at, limit }
+    for (let from: Uint8Array | undefined = lowerBound(start); ; ) {
+      const { more, resume } = readSlice(this.#environment.kv, { ...range, from }, entries, performance.now() + sliceMs)
+      if (!resume) return { entries, revision: at, more }
+      from = resume
+      await new Promise(setImmediate)
+      this.#readable(at)
+    }
+  }
+
+  async commit(transaction: Transaction): Promise<CommitResult> {
+    if (this.#closing) throw new StoreClosedError()
+    this.#commits.check()
+    checkTransaction(transaction)
+    const { conditions, operations } = transaction
+    for (const { key, revision } of conditions) {
+      if (this.#newestRevision(key) !== revision) return this.#conflict(conditions)
+    }
+    const revision = this.#accepted + 1
+    const changes: PendingChange[] = []
+    for (const operation of operations) {
+      const { key } = operation
+      const previousRevision = this.#newestRevision(key)
+      if ('value' in operation) changes.push({ key, revision, deleted: false, previousRevision, value: operation.value })
+      else if (previousRevision > 0) changes.push({ key, revision, deleted: true, previousRevision, value: undefined })
+    }
+    if (changes.length === 0) {
+      await this.#commits.settled()
+      return { committed: true, revision: this.revision }
+    }
+    this.#accepted = revision
+    for (const change of changes) this.#pending.set(change.key, change)
+    await this.#commits.add(changes)
+    return { committed: true, revision }
+  }
+
+  watch(range: KeyRange, after: number, observer: Observer): Watch {
+    return this.#watchers.add(range, after, observer)
+  }
+
+  changes(after: number, matches: (key: string) => boolean, enough: (events: number) => boolean) {
+    const { kv, log } = this.#environment
+    return readChanges(kv, log, { after, until: this.revision }, matches, enough)
+  }
+
+  async compact(revision: number): Promise<void> {
+    if (this.#closing) throw new StoreClosedError()
+    if (revision > this.revision) throw new FutureRevisionError(revision, this.revision)
+    if (revision <= this.compactedRevision) return this.#compaction
+    this.compactedRevision = revision
+    const run = () => compactHistory(this.#environment, this.#commits, revision)
+    this.#compaction = this.#compaction.then(run, run)
+    return this.#compaction
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= (async () => {
+      await this.#commits.close()
+      await this.#compaction.catch(() => undefined)
+      this.#watchers.endAll(new StoreClosedError())
+      await this.#environment.close()
+    })()
+    return this.#closing
+  }
+
+  #readable(revision = 0): number {
+    if (this.#closing) throw new StoreClosedError()
+    if (revision > this.revision) throw new FutureRevisionError(revision, this.revision)
+    if (revision && revision < this.compactedRevision) throw new CompactedError(revision, this.compactedRevision)
+    return revision || this.revision
+  }
+
+  /** The newest durable entry. */
+  #durable(key: string): Entry | undefined {
+    const known = this.#known.get(key)
+    if (known === 0) return undefined
+    const entry = known ? entryOf(this.#environment.kv, key, known) : entryAt(this.#environment.kv, key, this.revision)
+    if (known === undefined) this.#learn(key, entry?.revision ?? 0)
+    return entry
+  }
+
+  /** The newest accepted revision of a key, 0 if it is absent. */
+  #newestRevision(key: string): number {
+    const pending = this.#pending.get(key)
+    if (pending) return pending.deleted ? 0 : pending.revision
+    return this.#known.get(key) ?? this.#durable(key)?.revision ?? 0
+  }
+
+  #learn(key: string, revision: number): void {
+    if (this.#known.size >= maxKnownKeys) this.#known.clear()
+    this.#known.set(key, revision)
+  }
+
+  async #conflict(conditions: Transaction['conditions']): Promise<CommitResult> {
+    const current = conditions.map(({ key }) => {
+      const pending = this.#pending.get(key)
+      if (!pending) return this.#durable(key)
+      return pending.value && { key, value: pending.value, revision: pending.revision }
+    })
+    // What is shown must be durable.
+    if (conditions.some(({ key }) => this.#pending.has(key))) await this.#commits.settled()
+    return { committed: false, current }
+  }
+
+  #announce(changes: readonly PendingChange[]): void {
+    this.revision = changes[changes.length - 1]!.revision
+    for (const change of changes) {
+      this.#learn(change.key, change.deleted ? 0 : change.revision)
+      if (this.#pending.get(change.key) === change) this.#pending.delete(change.key)
+    }
+    this.#watchers.publish(this.#events(changes))
+  }
+
+  /** The events that live watchers want to hear of. */
+  #events(changes: readonly PendingChange[]): ChangeEvent[] {
+    const events: ChangeEvent[] = []
+    for (const { key, revision, deleted, value, previousRevision } of changes) {
+      const interest = this.#watchers.interest(key)
+      if (interest === 'none') continue
+      const previous = interest === 'change' ? undefined : previousOf(this.#environment.kv, key, previousRevision)
+      events.push({ type: deleted ? 'delete' : 'put', key, value, revision, previous })
+    }
+    return events
+  }
+}

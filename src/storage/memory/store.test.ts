@@ -1,0 +1,7 @@
+import { storeSuite } from '../suite.ts'
+import { memoryStore } from './index.ts'
+
+storeSuite('the store in memory', async () => {
+  const store = memoryStore()
+  return { store, cleanup: () => store.close() }
+})

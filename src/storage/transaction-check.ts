@@ -1,0 +1,24 @@
+/** What every driver refuses in a transaction before it looks at the data. */
+import type { Transaction } from './store.ts'
+
+/** Longer keys do not fit into an index page of LMDB together with their revision. Kubernetes' longest are below 900. */
+export const maxKeyBytes = 1800
+
+/** Throws RangeError for keys that no driver can hold: empty, too long, with a NUL or half a surrogate pair, or used twice. */
+export function checkTransaction({ conditions, operations }: Transaction): void {
+  for (const { key } of conditions) checkKey(key)
+  for (const { key } of operations) checkKey(key)
+  if (operations.length < 2) return
+  const keys = new Set<string>()
+  for (const { key } of operations) {
+    if (keys.has(key)) throw new RangeError(`key ${JSON.stringify(key)} stands in two operations of one transaction`)
+    keys.add(key)
+  }
+}
+
+function checkKey(key: string): void {
+  if (key.length === 0) throw new RangeError('a key may not be empty')
+  if (key.length * 3 > maxKeyBytes && Buffer.byteLength(key) > maxKeyBytes)
+    throw new RangeError(`a key may have at most ${maxKeyBytes} bytes: ${key.slice(0, 80)}…`)
+  if (key.includes('\0') || !key.isWellFormed()) throw new RangeError(`a key may not contain NUL or half a surrogate pair: ${JSON.stringify(key)}`)
+}

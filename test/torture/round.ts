@@ -1,0 +1,164 @@
+/** One round of torture: let a process write to a store, kill it, and judge what is left. */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { openLmdbStore } from '../../src/storage/lmdb/index.ts'
+import { restoreSnapshot, saveSnapshot } from '../../src/storage/lmdb/snapshot.ts'
+import { prefixRange, type Store } from '../../src/storage/store.ts'
+import { countOf, pairKeys, pairs } from './pairs.ts'
+
+export interface Torture {
+  readonly directory: string
+  /** The highest count that each pair's writer was promised. */
+  readonly acknowledged: Map<number, number>
+  /** The newest revision that the watch was told of, over all processes. */
+  seen: number
+  /** The newest revision that anyone was promised. */
+  revision: number
+  acknowledgements: number
+}
+
+export async function startTorture(): Promise<Torture> {
+  return { directory: await mkdtemp(join(tmpdir(), 't8s-torture-')), acknowledged: new Map(), seen: 1, revision: 1, acknowledgements: 0 }
+}
+
+export const endTorture = ({ directory }: Torture): Promise<void> => rm(directory, { recursive: true })
+
+/** Runs a writer for about `ms` after its first acknowledgement, does `meanwhile`, kills it, and judges. Throws if a promise was broken. */
+export async function tortureRound(torture: Torture, ms: number, meanwhile?: (pid: number) => Promise<void>): Promise<void> {
+  const writer = spawn(process.execPath, [join(import.meta.dirname, 'writer.ts'), storeOf(torture), String(torture.seen)], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const exited = once(writer, 'exit')
+  let complaints = ''
+  writer.stderr.on('data', (bytes) => {
+    complaints += bytes
+  })
+  let begun = () => {}
+  const beginning = new Promise<void>((resolve) => {
+    begun = resolve
+  })
+  let whole = ''
+  const lines = createInterface({ input: writer.stdout })
+  writer.stdout.on('data', (bytes: Buffer) => {
+    whole = bytes.toString('latin1').slice(-1)
+  })
+  const said: string[] = []
+  lines.on('line', (line) => {
+    said.push(line)
+    if (line.startsWith('ack ')) begun()
+  })
+  const read = once(lines, 'close')
+  await Promise.race([beginning, exited])
+  await Promise.all([meanwhile?.(writer.pid!), new Promise((resolve) => setTimeout(resolve, ms))])
+  writer.kill('SIGKILL')
+  const [, signal] = await exited
+  await read
+  assert.equal(signal, 'SIGKILL', `the writer ended by itself: ${complaints} ${said.filter((line) => line.startsWith('ended'))}`)
+  // The kill may have cut off the last line.
+  if (whole !== '\n') said.pop()
+  for (const line of said) hear(torture, line)
+  await judge(torture)
+}
+
+export const storeOf = ({ directory }: Torture): string => join(directory, 'store')
+
+function hear(torture: Torture, line: string): void {
+  const [what, ...words] = line.split(' ')
+  if (what === 'ack') {
+    const [pair, count, revision] = words.map(Number) as [number, number, number]
+    torture.acknowledged.set(pair, count)
+    torture.revision = Math.max(torture.revision, revision)
+    torture.acknowledgements++
+  } else if (what === 'saw') {
+    const revision = Number(words[0])
+    assert.equal(revision, torture.seen + 1, 'the watch went on where it was, with no gap and nothing twice')
+    torture.seen = revision
+    const counts = new Set(words.slice(1).map((word) => word.split('=')[1]))
+    counts.delete('deleted')
+    assert.equal(counts.size, 1, `a transaction arrives whole: ${line}`)
+    assert.equal(words.length, 4, line)
+  } else if (what === 'ready') {
+    assert.ok(Number(words[0]) >= torture.revision, `the revision went back from ${torture.revision} to ${words[0]}`)
+    assert.ok(Number(words[0]) >= torture.seen, `the watch saw ${torture.seen}, which was not durable: ${line}`)
+  } else assert.equal(what, 'compacted', line)
+}
+
+/** Opens the store that the dead writer left and checks every promise. */
+async function judge(torture: Torture): Promise<void> {
+  const store = await openLmdbStore({ directory: storeOf(torture) })
+  try {
+    assert.ok(store.revision >= torture.revision, `acknowledged revision ${torture.revision}, there is ${store.revision}`)
+    assert.ok(store.revision >= torture.seen, `the watch saw revision ${torture.seen}, there is ${store.revision}`)
+    const counts = await countsIn(store)
+    for (const [pair, acknowledged] of torture.acknowledged) {
+      const count = counts.get(pair) ?? 0
+      assert.ok(count >= acknowledged, `pair ${pair}: ${acknowledged} was acknowledged, ${count} is there`)
+      assert.ok(count <= acknowledged + 1, `pair ${pair}: ${acknowledged} was acknowledged, ${count} is there though it waited`)
+    }
+    await replay(store, torture)
+  } finally {
+    await store.close()
+  }
+}
+
+/** The count of each pair. Throws if a transaction is there in part. */
+export async function countsIn(store: Store): Promise<Map<number, number>> {
+  const counts = new Map<number, number>()
+  for (let pair = 0; pair < pairs; pair++) {
+    const keys = pairKeys(pair)
+    const [a, b, odd] = await Promise.all([store.get(keys.a), store.get(keys.b), store.get(keys.odd)])
+    const count = a ? countOf(a.value) : 0
+    assert.equal(b ? countOf(b.value) : 0, count, `pair ${pair} is torn`)
+    assert.equal(a?.revision, b?.revision)
+    assert.equal(odd ? countOf(odd.value) : undefined, count % 2 === 1 ? count : undefined, `pair ${pair} is torn: its odd key`)
+    counts.set(pair, count)
+  }
+  return counts
+}
+
+/** History since the compacted revision, applied to the state there, gives the state now. */
+async function replay(store: Store, { seen }: Torture): Promise<void> {
+  assert.ok(seen >= store.compactedRevision)
+  const range = prefixRange('/')
+  const from = Math.max(1, store.compactedRevision)
+  const state = new Map((await store.list({ ...range, revision: from })).entries.map((entry) => [entry.key, entry.revision]))
+  let newest = from
+  await new Promise<void>((resolve, reject) => {
+    if (newest === store.revision) return resolve()
+    store.watch(range, from, {
+      events: (events) => {
+        for (const { type, key, value, revision, previous } of events) {
+          if (revision > newest + 1 || revision < newest) return reject(new Error(`history jumps from ${newest} to ${revision}`))
+          if (previous?.revision !== state.get(key)) return reject(new Error(`${key} at ${revision}: previous is ${previous?.revision}, was ${state.get(key)}`))
+          newest = revision
+          if (type === 'put') {
+            countOf(value!)
+            state.set(key, revision)
+          } else state.delete(key)
+        }
+        if (newest === store.revision) resolve()
+      },
+      end: reject,
+    })
+  })
+  const { entries } = await store.list(range)
+  assert.deepEqual(new Map(entries.map((entry) => [entry.key, entry.revision])), new Map([...state].sort(([a], [b]) => (a < b ? -1 : 1))))
+}
+
+/** Takes a snapshot from the running writer, restores it elsewhere and checks that it is whole. */
+export async function snapshotRound(torture: Torture): Promise<void> {
+  const file = join(torture.directory, 'snapshot')
+  const restored = join(torture.directory, 'restored')
+  await saveSnapshot(storeOf(torture), file)
+  await restoreSnapshot(file, restored)
+  const store = await openLmdbStore({ directory: restored })
+  await countsIn(store)
+  await store.close()
+  await rm(file)
+  await rm(restored, { recursive: true })
+}

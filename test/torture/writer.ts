@@ -1,0 +1,63 @@
+/**
+ * The process that is killed: `writer.ts DIRECTORY AFTER`. Writes pairs of keys as fast as it can, compacts, watches from
+ * revision AFTER, and says on standard output what it was promised: `ready REVISION`, `ack PAIR COUNT REVISION`, `saw REVISION
+ * KEY=COUNT …`, `compacted REVISION`.
+ */
+import { openLmdbStore } from '../../src/storage/lmdb/index.ts'
+import { type ChangeEvent, prefixRange } from '../../src/storage/store.ts'
+import { countOf, pairKeys, pairs, paddedValue } from './pairs.ts'
+
+const [directory = '', after = '1'] = process.argv.slice(2)
+const store = await openLmdbStore({ directory })
+// Standard output is a pipe: such writes are synchronous, so that what was said survives the kill.
+const say = (line: string) => process.stdout.write(`${line}\n`)
+say(`ready ${store.revision}`)
+
+store.watch(prefixRange('/'), Number(after), {
+  events: (events) => {
+    const lines: string[] = []
+    for (const [revision, changes] of Map.groupBy(events, (event: ChangeEvent) => event.revision)) {
+      const shown = changes.map(({ type, key, value }) => `${key}=${type === 'delete' ? 'deleted' : countOf(value!)}`)
+      lines.push(`saw ${revision} ${shown.join(' ')}`)
+    }
+    say(lines.join('\n'))
+  },
+  end: (error) => say(`ended ${error.message}`),
+})
+
+const range = prefixRange('/pair/')
+const state = new Map((await store.list(range)).entries.map((entry) => [entry.key, entry]))
+
+/** One pair is written by one writer: both keys carry the count, a third key exists while it is odd. */
+async function write(pair: number): Promise<never> {
+  const { a, b, odd } = pairKeys(pair)
+  let count = state.has(a) ? countOf(state.get(a)!.value) : 0
+  let revision = state.get(a)?.revision ?? 0
+  for (;;) {
+    count++
+    const value = paddedValue(count)
+    const result = await store.commit({
+      conditions: [
+        { key: a, revision },
+        { key: b, revision },
+        { key: odd, revision: count % 2 === 0 ? revision : 0 },
+      ],
+      operations: [{ key: a, value }, { key: b, value: paddedValue(count) }, count % 2 === 0 ? { key: odd, delete: true } : { key: odd, value: paddedValue(count) }],
+    })
+    if (!result.committed) throw new Error(`conflict on pair ${pair} at count ${count}`)
+    revision = result.revision
+    say(`ack ${pair} ${count} ${revision}`)
+  }
+}
+
+async function compact(): Promise<never> {
+  for (;;) {
+    await new Promise((resolve) => setTimeout(resolve, 10))
+    const revision = store.revision - 300
+    if (revision <= store.compactedRevision) continue
+    await store.compact(revision)
+    say(`compacted ${revision}`)
+  }
+}
+
+await Promise.race([compact(), ...Array.from({ length: pairs }, (_, pair) => write(pair))])

@@ -1,0 +1,58 @@
+/** The launcher on a checkout: it builds what is missing, and only then, and works from anywhere and through a link. */
+import assert from 'node:assert/strict'
+import { cpSync, mkdirSync, rmSync, statSync, symlinkSync, utimesSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { repository, t8s, temporaryFolder } from './t8s-process.ts'
+
+/** A fresh clone: the sources, with the packages of this checkout so that nothing is downloaded. */
+function freshClone(t: TestContext): string {
+  const clone = join(temporaryFolder(t), 'clone')
+  mkdirSync(clone)
+  for (const name of ['t8s', 'package.json', 'package-lock.json', 'tsconfig.json', 'scripts', 'src']) {
+    cpSync(join(repository, name), join(clone, name), { recursive: true, preserveTimestamps: true })
+  }
+  symlinkSync(join(repository, 'node_modules'), join(clone, 'node_modules'))
+  return clone
+}
+
+test('a fresh clone builds itself once and runs from any directory, through links too', (t) => {
+  const clone = freshClone(t)
+  const program = join(clone, 't8s')
+  const first = t8s(['version'], { program, cwd: '/' })
+  assert.equal(first.code, 0, first.stderr)
+  assert.match(first.stdout, /^t8s \d/)
+  assert.match(first.stderr, /building/)
+
+  const second = t8s(['version'], { program, cwd: '/' })
+  assert.deepEqual([second.code, second.stderr, second.stdout], [0, '', first.stdout])
+
+  const [link, relative] = [join(clone, '../link'), join(clone, '../relative')]
+  symlinkSync(program, link)
+  symlinkSync('clone/t8s', relative)
+  for (const path of [link, relative]) assert.equal(t8s(['version'], { program: path, cwd: '/' }).stdout, first.stdout)
+})
+
+test('a changed source is built again, a changed test is not', (t) => {
+  const clone = freshClone(t)
+  const program = join(clone, 't8s')
+  const built = () => statSync(join(clone, '.build/t8s.js')).mtimeMs
+  assert.equal(t8s(['version'], { program }).code, 0)
+  const first = built()
+  const later = new Date(Date.now() + 1000)
+  utimesSync(join(clone, 'src/lib/duration.test.ts'), later, later)
+  assert.equal(t8s(['version'], { program }).stderr, '')
+  utimesSync(join(clone, 'src/lib/duration.ts'), later, later)
+  assert.match(t8s(['version'], { program }).stderr, /building/)
+  assert.ok(built() > first)
+})
+
+test('a broken source is reported, and nothing old is run instead', (t) => {
+  const clone = freshClone(t)
+  assert.equal(t8s(['version'], { program: join(clone, 't8s') }).code, 0)
+  rmSync(join(clone, 'src/cli/version.ts'))
+  const { code, stdout, stderr } = t8s(['version'], { program: join(clone, 't8s') })
+  assert.notEqual(code, 0)
+  assert.equal(stdout, '')
+  assert.match(stderr, /version\.ts/)
+})

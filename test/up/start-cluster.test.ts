@@ -1,0 +1,80 @@
+/** `startCluster` as tests and programs use it: many clusters side by side in one process. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { request } from 'node:https'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { type Cluster, startCluster } from '../../src/cluster/start-cluster.ts'
+import { ExplainedError } from '../../src/lib/explained-error.ts'
+import { temporaryFolder } from './t8s-process.ts'
+
+/** A request of the administrator, over TLS that is checked. */
+async function call({ client }: Cluster, method: string, path: string, body?: object): Promise<{ status: number; body: { metadata?: { name?: string } } }> {
+  const headers = { 'content-type': 'application/json' }
+  const { ca, cert, key, url } = client
+  const [response] = await once(request(new URL(path, url), { method, ca, cert, key, headers, agent: false }).end(body && JSON.stringify(body)), 'response')
+  return { status: response.statusCode, body: JSON.parse(Buffer.concat(await response.toArray()).toString()) }
+}
+
+const configMap = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } })
+const configMaps = '/api/v1/namespaces/default/configmaps'
+
+test('clusters in memory live side by side and know nothing of each other', async (t) => {
+  const clusters = await Promise.all([startCluster(), startCluster(), startCluster()])
+  t.after(() => Promise.all(clusters.map((cluster) => cluster.stop())))
+  assert.equal(new Set(clusters.map(({ port }) => port)).size, 3)
+  const [first, second] = clusters as [Cluster, Cluster]
+  assert.equal((await call(first, 'POST', configMaps, configMap('mine'))).status, 201)
+  assert.equal((await call(first, 'GET', `${configMaps}/mine`)).status, 200)
+  assert.equal((await call(second, 'GET', `${configMaps}/mine`)).status, 404)
+})
+
+test('after the first, a cluster in memory is ready within 100 ms', async (t) => {
+  const first = await startCluster()
+  t.after(() => first.stop())
+  const times: number[] = []
+  for (let i = 0; i < 5; i++) {
+    const started = performance.now()
+    const cluster = await startCluster()
+    times.push(performance.now() - started)
+    await cluster.stop()
+  }
+  // The best of five: other test files share the machine.
+  assert.ok(Math.min(...times) < 100, `${times.map(Math.round)} ms`)
+})
+
+test('a directory holds one cluster at a time, and the next finds what the last left', async (t) => {
+  const directory = join(temporaryFolder(t), 'data')
+  const first = await startCluster({ storage: { directory } })
+  t.after(() => first.stop())
+  await assert.rejects(startCluster({ storage: { directory } }), (error: Error) => error.name === 'StoreOpenError' && error.message.includes(directory))
+  assert.equal((await call(first, 'POST', configMaps, configMap('kept'))).status, 201)
+  await first.stop()
+  await first.stop()
+  const second = await startCluster({ storage: { directory } })
+  t.after(() => second.stop())
+  assert.equal((await call(second, 'GET', `${configMaps}/kept`)).body.metadata?.name, 'kept')
+})
+
+test('a start that fails releases what it took', async (t) => {
+  const directory = join(temporaryFolder(t), 'data')
+  const other = await startCluster()
+  t.after(() => other.stop())
+  await assert.rejects(
+    startCluster({ storage: { directory }, port: other.port }),
+    (error) => error instanceof ExplainedError && error.message.includes('--secure-port'),
+  )
+  const cluster = await startCluster({ storage: { directory } })
+  await cluster.stop()
+})
+
+test('the clock of the compactor is set by options', async (t) => {
+  const cluster = await startCluster({ compaction: { intervalMs: 10, retainMs: 0 } })
+  t.after(() => cluster.stop())
+  const deadline = performance.now() + 20_000
+  for (;;) {
+    const { status } = await call(cluster, 'GET', '/api/v1/namespaces?resourceVersion=1&resourceVersionMatch=Exact')
+    if (status === 410) return
+    assert.ok(performance.now() < deadline, `revision 1 is still there: ${status}`)
+  }
+})

@@ -1,0 +1,101 @@
+/** Runs `./t8s` as a user does, for tests: starts it, waits for lines of its output, and makes sure that it is gone afterwards. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+
+export const repository = join(import.meta.dirname, '../..')
+const launcher = join(repository, 't8s')
+
+/** A folder that is gone after the test. */
+export function temporaryFolder(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 't8s-up-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+export interface Exit {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+}
+
+export interface Running {
+  readonly process: ChildProcess
+  /** All of stdout and stderr so far. */
+  readonly output: () => string
+  readonly url: string
+  readonly kubeconfig: string
+  readonly exited: Promise<Exit>
+}
+
+export interface RunOptions {
+  readonly cwd?: string
+  readonly env?: NodeJS.ProcessEnv
+  /** The program, if it is not the launcher of this repository. */
+  readonly program?: string
+}
+
+/** Starts `t8s up …` and resolves when it says that it is ready; rejects with its output if it ends before. */
+export async function up(t: TestContext, args: readonly string[], { cwd = repository, env = {}, program = launcher }: RunOptions = {}): Promise<Running> {
+  const child = spawn(program, ['up', ...args], { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+  t.after(() => child.kill('SIGKILL'))
+  let output = ''
+  const { promise: ready, resolve, reject } = Promise.withResolvers<void>()
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+      if (/^Ctrl-C stops it$/m.test(output)) resolve()
+    })
+  }
+  const { promise: exited, resolve: exit } = Promise.withResolvers<Exit>()
+  child.on('error', reject)
+  child.on('close', (code, signal) => {
+    exit({ code, signal })
+    reject(new Error(`t8s up ended with ${code ?? signal}:\n${output}`))
+  })
+  await ready
+  return { process: child, output: () => output, url: found(output, /^serving on (\S+)$/m), kubeconfig: found(output, /^kubeconfig written to (.+)$/m), exited }
+}
+
+/** Runs a t8s command to its end. */
+export function t8s(
+  args: readonly string[],
+  { cwd = repository, env = {}, program = launcher }: RunOptions = {},
+): { readonly code: number | null; readonly stdout: string; readonly stderr: string } {
+  const { status, stdout, stderr } = spawnSync(program, args, {
+    cwd,
+    env: { ...process.env, ...env },
+    encoding: 'utf8',
+    timeout: 60_000,
+    killSignal: 'SIGKILL',
+  })
+  return { code: status, stdout, stderr }
+}
+
+/** Asks a running server to stop. */
+export function stop(running: Running, signal: NodeJS.Signals = 'SIGTERM'): Promise<Exit> {
+  running.process.kill(signal)
+  return running.exited
+}
+
+export interface KubectlResult {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Runs kubectl with the kubeconfig that `t8s up` wrote. */
+export function kubectl(kubeconfig: string, ...args: readonly string[]): KubectlResult {
+  const { status, stdout, stderr } = spawnSync('kubectl', args, { env: { ...process.env, KUBECONFIG: kubeconfig }, encoding: 'utf8', timeout: 60_000 })
+  return { code: status, stdout, stderr }
+}
+
+/** For the `skip` of tests that need kubectl. */
+export const withoutKubectl: string | false = spawnSync('kubectl', ['version', '--client']).error ? 'kubectl is not installed' : false
+
+function found(text: string, pattern: RegExp): string {
+  const value = pattern.exec(text)?.[1]
+  if (value === undefined) throw new Error(`no ${pattern} in:\n${text}`)
+  return value
+}
