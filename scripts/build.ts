@@ -4,11 +4,23 @@
  */
 import { mkdirSync, readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { build } from 'esbuild'
+import { build, type Plugin } from 'esbuild'
 
 const root = dirname(import.meta.dirname)
 const output = join(root, '.build')
 const dayMs = 24 * 3600 * 1000
+
+/**
+ * Takes node:http without importing it. An import reads every export of a module of Node's, and in this one some are
+ * getters that load all of undici (WebSocket, …): 17 ms and several MB at each start, for nothing.
+ */
+const lazyHttp: Plugin = {
+  name: 'lazy-http',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^(node:)?http$/ }, () => ({ path: 'node:http', namespace: 'lazy-http' }))
+    onLoad({ filter: /.*/, namespace: 'lazy-http' }, () => ({ contents: "module.exports = process.getBuiltinModule('node:http')", loader: 'js' }))
+  },
+}
 
 const started = new Date()
 process.stderr.write('t8s: building\n')
@@ -32,6 +44,7 @@ async function buildBundle(): Promise<void> {
     target: 'node24',
     // Finds its native part relative to its own folder.
     external: ['lmdb'],
+    plugins: [lazyHttp],
     // CommonJS packages in the bundle call `require` for Node's own modules.
     banner: { js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);" },
     write: false,

@@ -1,7 +1,7 @@
 /** Lists that Go always writes, and that its storage does not tell from none when they are empty: those are null. */
 import type { KubeObject } from '../machinery/object.ts'
 
-/** Defaults for such lists at the top of an object: `nullLists('rules')`. */
+/** Prepares such lists at the top of an object: `nullLists('rules')`. Not a default: who sends `[]` owns the field. */
 export const nullLists =
   (...fields: readonly string[]) =>
   (object: KubeObject): void => {

@@ -49,13 +49,13 @@ export const allResources: readonly ResourceDefinition[] = [
   ...coordination,
   ...node,
   ...discovery,
-  ...dra,
   ...flowcontrol,
   ...internalApiserver,
+  ...dra,
   ...storagemigration,
 ]
 
-/** The resources of one group version, in discovery's order. */
+/** The resources of one group version, in the order of their names. */
 export interface ServedVersion {
   readonly group: string
   readonly version: string
@@ -71,7 +71,7 @@ export interface ServedGroup {
 export interface ResourceRegistry {
   /** Everything that is registered, on or off. */
   readonly all: readonly ResourceDefinition[]
-  /** What is served, in the order of discovery. */
+  /** What is served. */
   readonly resources: readonly ResourceDefinition[]
   /** Groups in the order of `/apis`; the core group, named '', comes first. */
   readonly groups: readonly ServedGroup[]
@@ -118,6 +118,8 @@ export function resourceRegistry({ runtimeConfig = [], all = allResources }: Reg
 
 const pathKey = (group: string, version: string, plural: string): string => `${group}/${version}/${plural}`
 
+const byPlural = (a: ResourceDefinition, b: ResourceDefinition): number => (a.plural < b.plural ? -1 : 1)
+
 function groupsOf(resources: readonly ResourceDefinition[]): ServedGroup[] {
   const groups = new Map<string, Map<string, ResourceDefinition[]>>()
   for (const resource of resources) {
@@ -128,7 +130,9 @@ function groupsOf(resources: readonly ResourceDefinition[]): ServedGroup[] {
   }
   return [...groups].map(([group, versions]) => ({
     group,
-    versions: [...versions].map(([version, served]) => ({ group, version, resources: served })).sort((a, b) => compareVersions(a.version, b.version)),
+    versions: [...versions]
+      .map(([version, served]) => ({ group, version, resources: served.sort(byPlural) }))
+      .sort((a, b) => compareVersions(a.version, b.version)),
   }))
 }
 

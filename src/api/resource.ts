@@ -131,6 +131,8 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
     readonly update?: (object: T, old: T) => void
     readonly status?: (object: T, old: T) => void
   }
+  /** A status given with a new object counts (nodes): elsewhere it is dropped. */
+  readonly keepsStatusOnCreate?: boolean
   /** `metadata.generation` counts changes: of the spec, or of what the function says. */
   readonly generation?: 'spec' | ((object: T, old: T) => boolean)
   /** May be created by PUT (leases, for instance). */

@@ -93,10 +93,11 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const informers: HealthCheck = { name: 'informer-sync', check: () => undefined }
   const shutdown: HealthCheck = { name: 'shutdown', check: () => (waitGroup.stopping ? 'process is shutting down' : undefined) }
   const discovery = discoveryDocuments(enabled, () => url)
-  const openapi = openapiDocuments(enabled.resources)
+  const version = versionInfo(options.release ?? '0.0.0')
+  const openapi = openapiDocuments(enabled.resources, { version: version.gitVersion })
   const other = nonResource({
     checks: { healthz: live, livez: live, readyz: [...live, informers, shutdown] },
-    version: versionInfo(options.release ?? '0.0.0'),
+    version,
     metrics: () => metrics.render(),
     issuer: options.serviceAccount,
     serverUrl: () => url,

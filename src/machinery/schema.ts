@@ -28,7 +28,8 @@ export type FieldType =
   | { readonly kind: 'quantity' }
   | { readonly kind: 'int-or-string' }
   /** Free-form JSON: RawExtension, FieldsV1, JSONSchemaProps' JSON. Apply takes it as one value, unless `deduced`: then its maps are granular (custom resources that keep unknown fields). */
-  | { readonly kind: 'any'; readonly deduced?: boolean }
+  /** `object`: the type of objects in it, where they have one (JSONSchemaProps' `items`: a schema, a list of them or a boolean). */
+  | { readonly kind: 'any'; readonly deduced?: boolean; readonly object?: StructType }
   | { readonly kind: 'array'; readonly items: FieldType }
   | { readonly kind: 'map'; readonly values: FieldType }
   | StructType

@@ -51,7 +51,8 @@ const integerTag = defineScalarTag<number>('tag:yaml.org,2002:int', {
   },
 })
 
-const explicitText = (name: string, read: (source: string) => string) => defineScalarTag<string>(`tag:yaml.org,2002:${name}`, { identify: () => false, resolve: read })
+const explicitText = (name: string, read: (source: string) => string) =>
+  defineScalarTag<string>(`tag:yaml.org,2002:${name}`, { identify: () => false, resolve: read })
 
 /** Set by the mapping tag when a key comes twice; reading is synchronous. */
 let keyRepeated = false
@@ -100,7 +101,8 @@ function repeatedKeys(text: string, events: readonly Event[]): string[] {
       if (parent.key === undefined) {
         parent.key = event.type === EVENT_ID.SCALAR ? getScalarValue(text, event) : ''
       } else {
-        if (parent.keys.has(parent.key) && parent.key !== '<<' && messages.length < 100) messages.push(`line ${lineAt(text, startOf(event))}: key ${JSON.stringify(parent.key)} already set in map`)
+        if (parent.keys.has(parent.key) && parent.key !== '<<' && messages.length < 100)
+          messages.push(`line ${lineAt(text, startOf(event))}: key ${JSON.stringify(parent.key)} already set in map`)
         parent.keys.add(parent.key)
         parent.key = undefined
       }
@@ -154,4 +156,5 @@ export function parseYaml(text: string): ParsedYaml {
 export const fromYaml = (text: string): unknown => parseYaml(text).value
 
 /** A value as one YAML document: keys sorted, nothing folded, lists not indented, ambiguous strings in double quotes. */
-export const toYaml = (value: unknown): string => dump(value, { schema: DUMP_SCHEMA, sortKeys: true, noRefs: true, lineWidth: -1, seqNoIndent: true, quoteStyle: 'double', skipInvalid: true })
+export const toYaml = (value: unknown): string =>
+  dump(value, { schema: DUMP_SCHEMA, sortKeys: true, noRefs: true, lineWidth: -1, seqNoIndent: true, quoteStyle: 'double', skipInvalid: true })

@@ -3,14 +3,28 @@
  * revision AFTER, and says on standard output what it was promised: `ready REVISION`, `ack PAIR COUNT REVISION`, `saw REVISION
  * KEY=COUNT …`, `compacted REVISION`.
  */
+import { writeSync } from 'node:fs'
 import { openLmdbStore } from '../../src/storage/lmdb/index.ts'
 import { type ChangeEvent, prefixRange } from '../../src/storage/store.ts'
-import { countOf, pairKeys, pairs, paddedValue } from './pairs.ts'
+import { countOf, paddedValue, pairKeys, pairs } from './pairs.ts'
 
 const [directory = '', after = '1'] = process.argv.slice(2)
 const store = await openLmdbStore({ directory })
-// Standard output is a pipe: such writes are synchronous, so that what was said survives the kill.
-const say = (line: string) => process.stdout.write(`${line}\n`)
+
+/** Returns when the line is in the pipe, so that what was said survives the kill. */
+function say(line: string): void {
+  const bytes = Buffer.from(`${line}\n`)
+  for (let at = 0; at < bytes.length; ) {
+    try {
+      at += writeSync(1, bytes, at)
+    } catch (error) {
+      // The pipe is full: its reader is busy.
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1)
+    }
+  }
+}
+
 say(`ready ${store.revision}`)
 
 store.watch(prefixRange('/'), Number(after), {
@@ -42,7 +56,11 @@ async function write(pair: number): Promise<never> {
         { key: b, revision },
         { key: odd, revision: count % 2 === 0 ? revision : 0 },
       ],
-      operations: [{ key: a, value }, { key: b, value: paddedValue(count) }, count % 2 === 0 ? { key: odd, delete: true } : { key: odd, value: paddedValue(count) }],
+      operations: [
+        { key: a, value },
+        { key: b, value: paddedValue(count) },
+        count % 2 === 0 ? { key: odd, delete: true } : { key: odd, value: paddedValue(count) },
+      ],
     })
     if (!result.committed) throw new Error(`conflict on pair ${pair} at count ${count}`)
     revision = result.revision

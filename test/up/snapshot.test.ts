@@ -3,17 +3,17 @@ import assert from 'node:assert/strict'
 import { existsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { kubectl, stop, t8s, temporaryFolder, up, withoutKubectl } from './t8s-process.ts'
+import { createConfigMap, kubectl, stop, t8s, temporaryFolder, up, withoutKubectl } from './t8s-process.ts'
 
 test('a snapshot of a running cluster restores what it held then', { skip: withoutKubectl }, async (t) => {
   const folder = temporaryFolder(t)
   const [data, file, restored] = [join(folder, 'data'), join(folder, 'backup'), join(folder, 'restored')]
   const running = await up(t, ['--secure-port', '0', '--data-dir', data])
-  assert.equal(kubectl(running.kubeconfig, 'create', 'configmap', 'before', '--from-literal=a=b').code, 0)
+  createConfigMap(running.kubeconfig, 'before')
   const saved = t8s(['snapshot', 'save', file, '--data-dir', data])
   assert.deepEqual([saved.code, saved.stderr, saved.stdout], [0, '', `saved to ${file}\n`])
   assert.equal(statSync(file).mode & 0o077, 0, 'secrets in it are for their owner alone')
-  assert.equal(kubectl(running.kubeconfig, 'create', 'configmap', 'after').code, 0)
+  createConfigMap(running.kubeconfig, 'after')
   await stop(running)
 
   const made = t8s(['snapshot', 'restore', file, '--data-dir', restored])

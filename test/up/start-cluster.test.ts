@@ -23,7 +23,7 @@ test('clusters in memory live side by side and know nothing of each other', asyn
   const clusters = await Promise.all([startCluster(), startCluster(), startCluster()])
   t.after(() => Promise.all(clusters.map((cluster) => cluster.stop())))
   assert.equal(new Set(clusters.map(({ port }) => port)).size, 3)
-  const [first, second] = clusters as [Cluster, Cluster]
+  const [first, second] = clusters
   assert.equal((await call(first, 'POST', configMaps, configMap('mine'))).status, 201)
   assert.equal((await call(first, 'GET', `${configMaps}/mine`)).status, 200)
   assert.equal((await call(second, 'GET', `${configMaps}/mine`)).status, 404)

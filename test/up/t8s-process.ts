@@ -91,6 +91,18 @@ export function kubectl(kubeconfig: string, ...args: readonly string[]): Kubectl
   return { code: status, stdout, stderr }
 }
 
+/** Makes a ConfigMap whose key `a` is `b`, and fails if that does not work. */
+export function createConfigMap(kubeconfig: string, name: string): void {
+  const input = JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { a: 'b' } })
+  const { status, stderr } = spawnSync('kubectl', ['create', '-f', '-'], {
+    env: { ...process.env, KUBECONFIG: kubeconfig },
+    input,
+    encoding: 'utf8',
+    timeout: 60_000,
+  })
+  if (status !== 0) throw new Error(`kubectl create ended with ${status}: ${stderr}`)
+}
+
 /** For the `skip` of tests that need kubectl. */
 export const withoutKubectl: string | false = spawnSync('kubectl', ['version', '--client']).error ? 'kubectl is not installed' : false
 

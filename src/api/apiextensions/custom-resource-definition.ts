@@ -22,7 +22,11 @@ export const customResourceDefinitions = resource<Definition>({
     create: (definition) => {
       const storage = definition.spec.versions?.find((version) => version.storage)
       // Go writes what is not known yet as empty names and null.
-      definition.status = { conditions: null, acceptedNames: { plural: '', kind: '' }, storedVersions: storage ? [storage.name] : [] } as unknown as NonNullable<Definition['status']>
+      definition.status = {
+        conditions: null,
+        acceptedNames: { plural: '', kind: '' },
+        storedVersions: storage ? [storage.name] : [],
+      } as unknown as NonNullable<Definition['status']>
     },
     update: (definition) => {
       const status = definition.status

@@ -6,6 +6,7 @@ import type { Wire } from '../../machinery/object.ts'
 import { clientConfigRules, reviewVersionRules } from '../admissionregistration/webhook-rules.ts'
 import { follows, immutable, oneOf, requiredText } from '../field-rules.ts'
 import type { Definition } from './custom-resource-definition.ts'
+import { versionRules } from './version-rules.ts'
 
 type Names = Wire<V1CustomResourceDefinitionNames>
 type Version = Wire<V1CustomResourceDefinitionVersion>
@@ -30,7 +31,13 @@ export function definitionRules(definition: Definition): FieldError[] {
   errors.push(...storedVersionRules(spec?.versions ?? [], status?.storedVersions))
   errors.push(...approvalRules(definition))
   if (spec?.preserveUnknownFields === true)
-    errors.push(invalidValue('spec.preserveUnknownFields', true, 'cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead'))
+    errors.push(
+      invalidValue(
+        'spec.preserveUnknownFields',
+        true,
+        'cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead',
+      ),
+    )
   return errors
 }
 
@@ -47,6 +54,7 @@ function versionsRules(versions: readonly Version[]): FieldError[] {
     errors.push(...follows(`${path}.name`, version.name ?? '', dns1035Label))
     if (version.deprecationWarning !== undefined && !version.deprecated)
       errors.push(invalidValue(`${path}.deprecationWarning`, version.deprecationWarning, 'can only be set for deprecated versions'))
+    errors.push(...versionRules(version, versions.length === 1 ? 'spec' : path))
     if (!version.schema?.openAPIV3Schema) errors.push(required(`${path}.schema.openAPIV3Schema`, 'schemas are required'))
   })
   if (new Set(versions.map(({ name }) => name)).size < versions.length)
@@ -92,7 +100,10 @@ function conversionRules(conversion: Definition['spec']['conversion']): FieldErr
   const versions = `${path}.conversionReviewVersions`
   if (strategy === 'None') {
     const why = 'should not be set when strategy is not set to Webhook'
-    return [...(webhook?.clientConfig ? [forbiddenField(config, why)] : []), ...(webhook?.conversionReviewVersions?.length ? [forbiddenField(versions, why)] : [])]
+    return [
+      ...(webhook?.clientConfig ? [forbiddenField(config, why)] : []),
+      ...(webhook?.conversionReviewVersions?.length ? [forbiddenField(versions, why)] : []),
+    ]
   }
   return [
     ...(webhook?.clientConfig ? clientConfigRules(webhook.clientConfig, config) : [required(config, 'required when strategy is set to Webhook')]),

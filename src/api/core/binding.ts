@@ -3,4 +3,12 @@ import type { V1Binding } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import { resource } from '../resource.ts'
 
-export const bindings = resource<Model<V1Binding>>({ group: '', version: 'v1', kind: 'Binding', plural: 'bindings', scope: 'Namespaced', verbs: ['create'], virtual: true })
+export const bindings = resource<Model<V1Binding>>({
+  group: '',
+  version: 'v1',
+  kind: 'Binding',
+  plural: 'bindings',
+  scope: 'Namespaced',
+  verbs: ['create'],
+  virtual: true,
+})

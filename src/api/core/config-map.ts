@@ -34,7 +34,13 @@ export const configMaps = resource<ConfigMap>({
   scope: 'Namespaced',
   validate: {
     object: rules,
-    update: (map, old) => (old.immutable ? [...(map.immutable ? valid : [forbiddenField('immutable', 'field is immutable when `immutable` is set')]), ...frozen(map, old, ['data', 'binaryData'])] : valid),
+    update: (map, old) =>
+      old.immutable
+        ? [
+            ...(map.immutable ? valid : [forbiddenField('immutable', 'field is immutable when `immutable` is set')]),
+            ...frozen(map, old, ['data', 'binaryData']),
+          ]
+        : valid,
   },
   columns: [
     name,

@@ -1,9 +1,10 @@
 /** Endpoints: the addresses behind a Service, as they were told before EndpointSlices. */
 import type { V1Endpoints } from '@kubernetes/client-node'
-import { type FieldError, notSupported, required } from "../../machinery/field-error.ts"
+import { type FieldError, notSupported, required } from '../../machinery/field-error.ts'
 import { optionalText, port as portNumber, text, valid } from '../../machinery/field-rules.ts'
 import { dnsLabel, dnsSubdomain, qualifiedName } from '../../machinery/names.ts'
 import type { Model } from '../../machinery/object.ts'
+import { firstFew } from '../printing/first-few.ts'
 import { age, column, name, resource } from '../resource.ts'
 import { ordinaryAddress } from './address-rules.ts'
 import { protocols } from './pod/validation/containers.ts'
@@ -34,16 +35,15 @@ function subset({ addresses = [], notReadyAddresses = [], ports = [] }: Subset, 
   ]
 }
 
-const shown = 3
-
 /** The first addresses with their ports; `<none>` only where there are no subsets at all. */
 function addressesText({ subsets }: Endpoints): string {
   if (!subsets?.length) return '<none>'
   const all = subsets.flatMap(({ addresses = [], ports }) =>
-    ports?.length ? ports.flatMap(({ port }) => addresses.map(({ ip }) => (ip.includes(':') ? `[${ip}]:${port}` : `${ip}:${port}`))) : addresses.map(({ ip }) => ip),
+    ports?.length
+      ? ports.flatMap(({ port }) => addresses.map(({ ip }) => (ip.includes(':') ? `[${ip}]:${port}` : `${ip}:${port}`)))
+      : addresses.map(({ ip }) => ip),
   )
-  const text = all.slice(0, shown).join(',')
-  return all.length > shown ? `${text} + ${all.length - shown} more...` : text
+  return firstFew(all)
 }
 
 export const endpoints = resource<Endpoints>({
@@ -66,4 +66,3 @@ export const endpoints = resource<Endpoints>({
   columns: [name, column('Endpoints', addressesText, { description: 'The first addresses that are ready.' }), age],
   deprecationWarning: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
 })
-

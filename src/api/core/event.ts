@@ -1,16 +1,14 @@
 /** Events: what happened to objects, for people. One kind with two views: this one and events.k8s.io. */
 import type { CoreV1Event } from '@kubernetes/client-node'
-import { semanticallyEqual } from '../../machinery/equality.ts'
-import { type FieldError, invalidValue, required } from '../../machinery/field-error.ts'
-import { text, valid } from '../../machinery/field-rules.ts'
-import { qualifiedName } from '../../machinery/names.ts'
+import { type FieldError, invalidValue } from '../../machinery/field-error.ts'
+import { valid } from '../../machinery/field-rules.ts'
 import type { Model } from '../../machinery/object.ts'
 import { type Cell, column, name, resource, wide } from '../resource.ts'
 
-export type Event = Omit<Model<CoreV1Event>, 'eventTime' | 'series'> & { eventTime?: string | null; series?: { count?: number; lastObservedTime?: string } }
+type Event = Omit<Model<CoreV1Event>, 'eventTime' | 'series'> & { eventTime?: string | null; series?: { count?: number; lastObservedTime?: string } }
 
 /** Times and texts that are always on the wire. */
-export function eventDefaults(event: Event): void {
+function eventDefaults(event: Event): void {
   event.eventTime ??= null
   event.firstTimestamp ??= null as unknown as string
   event.lastTimestamp ??= null as unknown as string
@@ -28,39 +26,6 @@ function involvedNamespace({ metadata, involvedObject }: Event): FieldError[] {
   return fits ? valid : [invalidValue('involvedObject.namespace', about, 'does not match event.namespace')]
 }
 
-/** The strict rules of events.k8s.io, in core's names. `created` has the rules that only new events have to keep. */
-export function newEventRules(event: Event, created: boolean): FieldError[] {
-  const { eventTime, reportingComponent, reportingInstance = '', action, reason, type, message = '', series } = event
-  const errors: FieldError[] = []
-  if (!eventTime) errors.push(required('eventTime'))
-  if (series) {
-    if ((series.count ?? 0) < 2) errors.push(invalidValue('series.count', '', 'should be at least 2'))
-    if (!series.lastObservedTime) errors.push(required('series.lastObservedTime'))
-  }
-  if (!reportingComponent) errors.push(required('reportingController'))
-  errors.push(...text(reportingComponent ?? '', 'reportingController', qualifiedName))
-  if (!reportingInstance) errors.push(required('reportingInstance'))
-  if (reportingInstance.length > 128) errors.push(invalidValue('reportingInstance', '', 'can have at most 128 characters'))
-  if (!action) errors.push(required('action'))
-  if ((action?.length ?? 0) > 128) errors.push(invalidValue('action', '', 'can have at most 128 characters'))
-  if (!reason) errors.push(required('reason'))
-  if ((reason?.length ?? 0) > 128) errors.push(invalidValue('reason', '', 'can have at most 128 characters'))
-  if (message.length > 1024) errors.push(invalidValue('message', '', 'can have at most 1024 characters'))
-  if (created) {
-    for (const field of ['firstTimestamp', 'lastTimestamp', 'count'] as const) if (event[field]) errors.push(invalidValue(field, '', 'needs to be unset'))
-    if (event.source?.component || event.source?.host) errors.push(invalidValue('source', '', 'needs to be unset'))
-  }
-  if (type !== 'Normal' && type !== 'Warning') errors.push(invalidValue('type', '', `has invalid value: ${type ?? ''}`))
-  return errors
-}
-
-/** What an event of events.k8s.io never changes: all but its series. */
-export function newEventUpdate(event: Event, old: Event): FieldError[] {
-  const fields = ['involvedObject', 'reason', 'message', 'type', 'action', 'related', 'reportingComponent', 'reportingInstance'] as const
-  const shown = (field: (typeof fields)[number]): string => (field === 'reportingComponent' ? 'reportingController' : field)
-  return fields.filter((field) => !semanticallyEqual(event[field], old[field])).map((field) => invalidValue(shown(field), event[field] ?? '', 'field is immutable'))
-}
-
 const seen = (event: Event): string | undefined => event.firstTimestamp || event.eventTime || undefined
 
 /** The last of: the end of the series, the last time, the only time. */
@@ -76,8 +41,7 @@ function subject({ involvedObject: { kind, name: of } }: Event): string {
   return of ? `${lower}/${of}` : lower
 }
 
-/** Columns of both views. */
-export const eventColumns = [
+const eventColumns = [
   column<Event>('Last Seen', lastSeen, { description: 'How long ago it happened last.' }),
   column<Event>('Type', ({ type }) => type ?? '', { description: 'Normal or Warning.' }),
   column<Event>('Reason', ({ reason }) => reason ?? '', { description: 'What happened, in one word.' }),

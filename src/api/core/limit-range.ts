@@ -42,7 +42,8 @@ function itemDefaults(item: Item): void {
 function itemRules(item: Item, path: string): FieldError[] {
   const errors: FieldError[] = [...typeRule(item.type, `${path}.type`)]
   const names = (field: (typeof lists)[number]): void => {
-    for (const key in item[field]) errors.push(...(item.type === 'Container' || item.type === 'Pod' ? containerResourceName : resourceName)(key, `${path}.${field}[${key}]`))
+    for (const key in item[field])
+      errors.push(...(item.type === 'Container' || item.type === 'Pod' ? containerResourceName : resourceName)(key, `${path}.${field}[${key}]`))
   }
   names('max')
   names('min')
@@ -76,13 +77,15 @@ function bounds(item: Item, key: string, path: string): FieldError[] {
   if (above(min, max)) errors.push(invalidValue(at('min'), min, `min value ${min} is greater than max value ${max}`))
   if (above(min, request)) errors.push(invalidValue(at('defaultRequest'), request, `min value ${min} is greater than default request value ${request}`))
   if (above(request, max)) errors.push(invalidValue(at('defaultRequest'), request, `default request value ${request} is greater than max value ${max}`))
-  if (above(request, fallback)) errors.push(invalidValue(at('defaultRequest'), request, `default request value ${request} is greater than default limit value ${fallback}`))
+  if (above(request, fallback))
+    errors.push(invalidValue(at('defaultRequest'), request, `default request value ${request} is greater than default limit value ${fallback}`))
   if (above(min, fallback)) errors.push(invalidValue(at('default'), fallback, `min value ${min} is greater than default value ${fallback}`))
   if (above(fallback, max)) errors.push(invalidValue(at('default'), fallback, `default value ${fallback} is greater than max value ${max}`))
   if (ratio !== undefined && compareQuantities(ratio, '1') < 0) errors.push(invalidValue(at('maxLimitRequestRatio'), ratio, `ratio ${ratio} is less than 1`))
   if (ratio !== undefined && min !== undefined && max !== undefined && parseQuantity(min).nano > 0n) {
     const most = Number(parseQuantity(max).nano) / Number(parseQuantity(min).nano)
-    if (Number(parseQuantity(ratio).nano) / 1e9 > most) errors.push(invalidValue(at('maxLimitRequestRatio'), ratio, `ratio ${ratio} is greater than max/min = ${most.toFixed(6)}`))
+    if (Number(parseQuantity(ratio).nano) / 1e9 > most)
+      errors.push(invalidValue(at('maxLimitRequestRatio'), ratio, `ratio ${ratio} is greater than max/min = ${most.toFixed(6)}`))
   }
   return errors
 }
@@ -97,7 +100,8 @@ export const limitRanges = resource<LimitRange>({
   createOnUpdate: true,
   defaults: [
     (range) => {
-      const spec = (range.spec ??= { limits: null as never })
+      range.spec ??= { limits: null as never }
+      const spec = range.spec
       spec.limits ??= null as never
       itemsOf(range).forEach(itemDefaults)
     },

@@ -28,7 +28,6 @@ function prepareUpdate(namespace: Namespace, old: Namespace): void {
   labelWithName(namespace)
   // Finalizers go through /finalize only.
   namespace.spec = { ...namespace.spec, finalizers: old.spec?.finalizers }
-  namespace.status = old.status
 }
 
 /** Finalizers of the spec; `indexed` says where in the list. */
@@ -62,7 +61,8 @@ export const namespaces = resource<Namespace>({
     object: (namespace) => namespaceFinalizers(namespace),
     status: ({ metadata, status }) => {
       const phase = status?.phase
-      if (metadata.deletionTimestamp) return phase === 'Terminating' ? [] : [invalidValue('status.Phase', phase ?? '', "may only be 'Terminating' if `deletionTimestamp` is not empty")]
+      if (metadata.deletionTimestamp)
+        return phase === 'Terminating' ? [] : [invalidValue('status.Phase', phase ?? '', "may only be 'Terminating' if `deletionTimestamp` is not empty")]
       return phase === 'Active' ? [] : [invalidValue('status.Phase', phase ?? '', "may only be 'Active' if `deletionTimestamp` is empty")]
     },
   },

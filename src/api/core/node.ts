@@ -14,11 +14,24 @@ import { resourceListDefaults } from './resource-list.ts'
 type Node = Model<V1Node>
 type NodeSpec = NonNullable<Node['spec']>
 
-const infoFields = ['architecture', 'bootID', 'containerRuntimeVersion', 'kernelVersion', 'kubeProxyVersion', 'kubeletVersion', 'machineID', 'operatingSystem', 'osImage', 'systemUUID'] as const
+const infoFields = [
+  'architecture',
+  'bootID',
+  'containerRuntimeVersion',
+  'kernelVersion',
+  'kubeProxyVersion',
+  'kubeletVersion',
+  'machineID',
+  'operatingSystem',
+  'osImage',
+  'systemUUID',
+] as const
 
 function nodeDefaults(node: Node): void {
-  const spec = (node.spec ??= {})
-  const status = (node.status ??= {})
+  node.spec ??= {}
+  const spec = node.spec
+  node.status ??= {}
+  const status = node.status
   // `podCIDR` is the first of `podCIDRs`; either may be given.
   if (spec.podCIDR && !spec.podCIDRs?.length) spec.podCIDRs = [spec.podCIDR]
   else if (spec.podCIDR && spec.podCIDRs?.[0] !== spec.podCIDR) spec.podCIDRs = [spec.podCIDR]
@@ -26,9 +39,11 @@ function nodeDefaults(node: Node): void {
   resourceListDefaults(status.capacity)
   if (status.allocatable === undefined && status.capacity) status.allocatable = { ...status.capacity }
   resourceListDefaults(status.allocatable)
-  const daemons = (status.daemonEndpoints ??= {})
+  status.daemonEndpoints ??= {}
+  const daemons = status.daemonEndpoints
   daemons.kubeletEndpoint ??= { Port: 0 } as unknown as NonNullable<typeof daemons.kubeletEndpoint>
-  const info = (status.nodeInfo ??= {} as NonNullable<typeof status.nodeInfo>)
+  status.nodeInfo ??= {} as NonNullable<typeof status.nodeInfo>
+  const info = status.nodeInfo
   for (const field of infoFields) info[field] ??= ''
   if (status.conditions) nullTimes(status.conditions, 'lastHeartbeatTime', 'lastTransitionTime')
 }
@@ -46,13 +61,15 @@ function taints({ taints: list }: NodeSpec): FieldError[] {
   })
 }
 
-const amounts = (list: Record<string, string> | undefined, path: string): FieldError[] => Object.entries(list ?? {}).flatMap(([resource, amount]) => resourceAmount(resource, amount, `${path}.${resource}`))
+const amounts = (list: Record<string, string> | undefined, path: string): FieldError[] =>
+  Object.entries(list ?? {}).flatMap(([resource, amount]) => resourceAmount(resource, amount, `${path}.${resource}`))
 
 function podCIDRs({ podCIDRs: list }: NodeSpec): FieldError[] {
   if (!list) return valid
   const errors = list.flatMap((range, i) => text(range, `spec.podCIDRs[${i}]`, cidr))
   const families = new Set(list.map((range) => range.includes(':')))
-  if (list.length > 2 || (list.length === 2 && families.size === 1)) errors.push(invalidValue('spec.podCIDRs', list, 'may specify no more than one CIDR for each IP family'))
+  if (list.length > 2 || (list.length === 2 && families.size === 1))
+    errors.push(invalidValue('spec.podCIDRs', list, 'may specify no more than one CIDR for each IP family'))
   return errors
 }
 
@@ -77,8 +94,10 @@ function addresses(list: NonNullable<Node['status']>['addresses']): FieldError[]
 /** What is set once: address ranges and the provider's name for the node. */
 function setOnce({ spec = {} }: Node, { spec: old = {} }: Node): FieldError[] {
   const errors: FieldError[] = []
-  if (old.podCIDRs?.length && !semanticallyEqual(spec.podCIDRs, old.podCIDRs)) errors.push(forbiddenField('spec.podCIDRs', 'node updates may not change podCIDR except from "" to valid'))
-  if (old.providerID && spec.providerID !== old.providerID) errors.push(forbiddenField('spec.providerID', 'node updates may not change providerID except from "" to valid'))
+  if (old.podCIDRs?.length && !semanticallyEqual(spec.podCIDRs, old.podCIDRs))
+    errors.push(forbiddenField('spec.podCIDRs', 'node updates may not change podCIDR except from "" to valid'))
+  if (old.providerID && spec.providerID !== old.providerID)
+    errors.push(forbiddenField('spec.providerID', 'node updates may not change providerID except from "" to valid'))
   return errors
 }
 
@@ -112,15 +131,7 @@ export const nodes = resource<Node>({
   storagePath: 'minions',
   subresources: { status: true, special: [{ name: 'proxy', kind: 'NodeProxyOptions', verbs: ['create', 'delete', 'get', 'patch', 'update'] }] },
   defaults: [nodeDefaults],
-  prepare: {
-    // A node's status may come with the node: the kubelet creates both at once.
-    update: (node, old) => {
-      node.status = old.status
-    },
-    status: (node, old) => {
-      node.spec = old.spec
-    },
-  },
+  keepsStatusOnCreate: true,
   validate: { object: rules, update: setOnce, status: rules },
   selectableFields: { 'spec.unschedulable': ({ spec }) => String(spec?.unschedulable ?? false) },
   columns: [

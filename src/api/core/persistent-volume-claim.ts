@@ -18,14 +18,17 @@ const classAnnotation = 'volume.beta.kubernetes.io/storage-class'
 /** What the API fills in on a claim's spec. */
 export function claimSpecDefaults(spec: ClaimSpec): void {
   spec.volumeMode ??= 'Filesystem'
-  const resources = (spec.resources ??= {})
+  spec.resources ??= {}
+  const resources = spec.resources
   resourceListDefaults(resources.requests)
   resourceListDefaults(resources.limits)
 }
 
 function claimDefaults(claim: Claim): void {
-  claimSpecDefaults((claim.spec ??= {}))
-  const status = (claim.status ??= {})
+  claim.spec ??= {}
+  claimSpecDefaults(claim.spec)
+  claim.status ??= {}
+  const status = claim.status
   status.phase ||= 'Pending'
   resourceListDefaults(status.capacity)
   resourceListDefaults(status.allocatedResources)
@@ -49,14 +52,23 @@ function specUpdate({ spec = {}, status }: Claim, { spec: old = {}, status: oldS
   const rest: ClaimSpec = { ...spec, volumeAttributesClassName: old.volumeAttributesClassName }
   if (!old.volumeName && rest.volumeName) rest.volumeName = old.volumeName
   if (old.storageClassName === undefined && rest.storageClassName !== undefined) rest.storageClassName = old.storageClassName
-  if (oldStatus?.phase === 'Bound') rest.resources = { ...rest.resources, requests: { ...rest.resources?.requests, ...(old.resources?.requests?.storage !== undefined && { storage: old.resources.requests.storage }) } }
+  if (oldStatus?.phase === 'Bound')
+    rest.resources = {
+      ...rest.resources,
+      requests: { ...rest.resources?.requests, ...(old.resources?.requests?.storage !== undefined && { storage: old.resources.requests.storage }) },
+    }
   if (!semanticallyEqual(rest, old))
     return [forbiddenField('spec', 'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n')]
   const size = spec.resources?.requests?.storage
   const before = old.resources?.requests?.storage
   const least = status?.capacity?.storage
   if (size !== undefined && before !== undefined && compareQuantities(size, before) < 0 && (least === undefined || compareQuantities(size, least) <= 0))
-    return [forbiddenField('spec.resources.requests.storage', least === undefined ? 'field can not be less than status.capacity' : 'field can not be less than previous value')]
+    return [
+      forbiddenField(
+        'spec.resources.requests.storage',
+        least === undefined ? 'field can not be less than status.capacity' : 'field can not be less than previous value',
+      ),
+    ]
   return valid
 }
 
@@ -77,14 +89,21 @@ export const persistentVolumeClaims = resource<Claim>({
     update: mirrorDataSource,
   },
   validate: { object: ({ spec = {} }) => claimSpec(spec, 'spec'), update: specUpdate },
-  warnings: ({ metadata }) => (metadata.annotations?.[classAnnotation] === undefined ? [] : [`metadata.annotations[${classAnnotation}]: deprecated since v1.8; use "storageClassName" attribute instead`]),
+  warnings: ({ metadata }) =>
+    metadata.annotations?.[classAnnotation] === undefined
+      ? []
+      : [`metadata.annotations[${classAnnotation}]: deprecated since v1.8; use "storageClassName" attribute instead`],
   selectableFields: { name: ({ metadata }) => metadata.name },
   columns: [
     name,
-    column('Status', ({ metadata, status }) => (metadata.deletionTimestamp ? 'Terminating' : (status?.phase ?? '')), { description: 'Whether it has found a volume.' }),
+    column('Status', ({ metadata, status }) => (metadata.deletionTimestamp ? 'Terminating' : (status?.phase ?? '')), {
+      description: 'Whether it has found a volume.',
+    }),
     column('Volume', ({ spec }) => spec?.volumeName ?? '', { description: 'The volume that it is bound to.' }),
     column('Capacity', ({ spec, status }) => (spec?.volumeName ? (status?.capacity?.storage ?? '0') : ''), { description: 'The size of the volume.' }),
-    column('Access Modes', ({ spec, status }) => (spec?.volumeName ? accessModesText(status?.accessModes) : ''), { description: 'How the volume can be mounted.' }),
+    column('Access Modes', ({ spec, status }) => (spec?.volumeName ? accessModesText(status?.accessModes) : ''), {
+      description: 'How the volume can be mounted.',
+    }),
     column('StorageClass', className, { description: 'The class of storage that it asks for.' }),
     column('VolumeAttributesClass', ({ spec }) => spec?.volumeAttributesClassName ?? '<unset>', { description: 'The class of attributes that it asks for.' }),
     age,

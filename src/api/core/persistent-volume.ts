@@ -19,13 +19,35 @@ type VolumeSpec = NonNullable<Volume['spec']>
 
 /** Types of volumes, in the order in which upstream looks at them. */
 const sources = [
-  'hostPath', 'gcePersistentDisk', 'awsElasticBlockStore', 'glusterfs', 'flocker', 'nfs', 'rbd', 'quobyte', 'cephfs', 'iscsi', 'cinder', 'fc', 'flexVolume', 'azureFile',
-  'vsphereVolume', 'photonPersistentDisk', 'portworxVolume', 'azureDisk', 'scaleIO', 'local', 'storageos', 'csi',
+  'hostPath',
+  'gcePersistentDisk',
+  'awsElasticBlockStore',
+  'glusterfs',
+  'flocker',
+  'nfs',
+  'rbd',
+  'quobyte',
+  'cephfs',
+  'iscsi',
+  'cinder',
+  'fc',
+  'flexVolume',
+  'azureFile',
+  'vsphereVolume',
+  'photonPersistentDisk',
+  'portworxVolume',
+  'azureDisk',
+  'scaleIO',
+  'local',
+  'storageos',
+  'csi',
 ] as const satisfies readonly (keyof VolumeSpec)[]
 
 function volumeDefaults(volume: Volume): void {
-  const spec = (volume.spec ??= {})
-  const status = (volume.status ??= {})
+  volume.spec ??= {}
+  const spec = volume.spec
+  volume.status ??= {}
+  const status = volume.status
   status.phase ||= 'Pending'
   spec.persistentVolumeReclaimPolicy ||= 'Retain'
   spec.volumeMode ??= 'Filesystem'
@@ -90,9 +112,13 @@ const sourceOf = (spec: VolumeSpec): Partial<VolumeSpec> => Object.fromEntries(s
 /** Where a volume's data is does not change, nor how it is seen. */
 function update({ spec = {} }: Volume, { spec: old = {} }: Volume): FieldError[] {
   return [
-    ...(semanticallyEqual(sourceOf(spec), sourceOf(old)) ? valid : [forbiddenField('spec.persistentvolumesource', 'spec.persistentvolumesource is immutable after creation\n')]),
+    ...(semanticallyEqual(sourceOf(spec), sourceOf(old))
+      ? valid
+      : [forbiddenField('spec.persistentvolumesource', 'spec.persistentvolumesource is immutable after creation\n')]),
     ...(spec.volumeMode === old.volumeMode ? valid : [invalidValue('volumeMode', spec.volumeMode, 'field is immutable')]),
-    ...(old.nodeAffinity && !semanticallyEqual(spec.nodeAffinity, old.nodeAffinity) ? [invalidValue('nodeAffinity', spec.nodeAffinity, 'field is immutable, except for updating from beta label to GA')] : valid),
+    ...(old.nodeAffinity && !semanticallyEqual(spec.nodeAffinity, old.nodeAffinity)
+      ? [invalidValue('nodeAffinity', spec.nodeAffinity, 'field is immutable, except for updating from beta label to GA')]
+      : valid),
   ]
 }
 
@@ -119,9 +145,13 @@ export const persistentVolumes = resource<Volume>({
     column('Capacity', ({ spec }) => spec?.capacity?.storage ?? '0', { description: 'Its size.' }),
     column('Access Modes', ({ spec }) => accessModesText(spec?.accessModes), { description: 'How it can be mounted.' }),
     column('Reclaim Policy', ({ spec }) => spec?.persistentVolumeReclaimPolicy ?? '', { description: 'What becomes of it when its claim is gone.' }),
-    column('Status', ({ metadata, status }) => (metadata.deletionTimestamp ? 'Terminating' : (status?.phase ?? '')), { description: 'Whether it is free, bound or left behind.' }),
+    column('Status', ({ metadata, status }) => (metadata.deletionTimestamp ? 'Terminating' : (status?.phase ?? '')), {
+      description: 'Whether it is free, bound or left behind.',
+    }),
     column('Claim', claim, { description: 'The claim that it is bound to.' }),
-    column('StorageClass', ({ metadata, spec }) => metadata.annotations?.['volume.beta.kubernetes.io/storage-class'] ?? spec?.storageClassName ?? '', { description: 'Its class of storage.' }),
+    column('StorageClass', ({ metadata, spec }) => metadata.annotations?.['volume.beta.kubernetes.io/storage-class'] ?? spec?.storageClassName ?? '', {
+      description: 'Its class of storage.',
+    }),
     column('VolumeAttributesClass', ({ spec }) => spec?.volumeAttributesClassName ?? '<unset>', { description: 'Its class of attributes.' }),
     column('Reason', ({ status }) => status?.reason ?? '', { description: 'Why it is in its state.' }),
     age,

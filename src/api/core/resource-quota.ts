@@ -29,7 +29,11 @@ function scopeList(given: readonly string[] | undefined, resources: readonly str
     if (!scopes.has(scope)) errors.push(invalidValue(path, given, 'unsupported scope'))
     else if (resources.some((resource) => !applies(scope, resource))) errors.push(invalidValue(path, given, 'unsupported scope applied to resource'))
   }
-  for (const pair of [['BestEffort', 'NotBestEffort'], ['Terminating', 'NotTerminating']]) if (pair.every((scope) => given.includes(scope))) errors.push(invalidValue(path, given, 'conflicting scopes'))
+  for (const pair of [
+    ['BestEffort', 'NotBestEffort'],
+    ['Terminating', 'NotTerminating'],
+  ])
+    if (pair.every((scope) => given.includes(scope))) errors.push(invalidValue(path, given, 'conflicting scopes'))
   return errors
 }
 
@@ -39,15 +43,23 @@ function scopeSelector(selector: QuotaSpec['scopeSelector'], resources: readonly
   return (selector.matchExpressions ?? []).flatMap(({ scopeName, operator, values = [] }) => {
     const errors: FieldError[] = []
     if (!scopes.has(scopeName)) errors.push(invalidValue(`${path}.scopeName`, scopeName, 'unsupported scope'))
-    else if (resources.some((resource) => !applies(scopeName, resource))) errors.push(invalidValue(`${path}.scopeName`, scopeName, 'unsupported scope applied to resource'))
+    else if (resources.some((resource) => !applies(scopeName, resource)))
+      errors.push(invalidValue(`${path}.scopeName`, scopeName, 'unsupported scope applied to resource'))
     if (existing.has(scopeName) && operator !== 'Exists') {
-      errors.push(invalidValue(`${path}.operator`, operator, "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity"))
+      errors.push(
+        invalidValue(
+          `${path}.operator`,
+          operator,
+          "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity",
+        ),
+      )
       return errors
     }
     if (operator === 'In' || operator === 'NotIn') {
       if (values.length === 0) errors.push(required(`${path}.values`, "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector"))
     } else if (operator === 'Exists' || operator === 'DoesNotExist') {
-      if (values.length > 0) errors.push(invalidValue(`${path}.values`, values, "must be no value when `operator` is 'Exists' or 'DoesNotExist' for scope selector"))
+      if (values.length > 0)
+        errors.push(invalidValue(`${path}.values`, values, "must be no value when `operator` is 'Exists' or 'DoesNotExist' for scope selector"))
     } else errors.push(invalidValue(`${path}.operator`, operator, 'not a valid selector operator'))
     return errors
   })
@@ -59,7 +71,10 @@ function hardName(resource: string, path: string): FieldError[] {
 }
 
 const amounts = (list: Record<string, string> | undefined, path: string): FieldError[] =>
-  Object.entries(list ?? {}).flatMap(([resource, amount]) => [...hardName(resource, `${path}[${resource}]`), ...resourceAmount(resource, amount, `${path}[${resource}]`)])
+  Object.entries(list ?? {}).flatMap(([resource, amount]) => [
+    ...hardName(resource, `${path}[${resource}]`),
+    ...resourceAmount(resource, amount, `${path}[${resource}]`),
+  ])
 
 function rules({ spec = {} }: ResourceQuota): FieldError[] {
   const resources = Object.keys(spec.hard ?? {})
@@ -85,8 +100,10 @@ export const resourceQuotas = resource<ResourceQuota>({
   subresources: { status: true },
   defaults: [
     (quota) => {
-      const spec = (quota.spec ??= {})
-      const status = (quota.status ??= {})
+      quota.spec ??= {}
+      const spec = quota.spec
+      quota.status ??= {}
+      const status = quota.status
       resourceListDefaults(spec.hard)
       resourceListDefaults(status.hard)
       resourceListDefaults(status.used)
@@ -99,7 +116,10 @@ export const resourceQuotas = resource<ResourceQuota>({
   },
   validate: {
     object: rules,
-    update: ({ spec }, { spec: old }) => (semanticallyEqual([...(spec?.scopes ?? [])].sort(), [...(old?.scopes ?? [])].sort()) ? valid : [invalidValue('spec.scopes', spec?.scopes ?? null, 'field is immutable')]),
+    update: ({ spec }, { spec: old }) =>
+      semanticallyEqual([...(spec?.scopes ?? [])].sort(), [...(old?.scopes ?? [])].sort())
+        ? valid
+        : [invalidValue('spec.scopes', spec?.scopes ?? null, 'field is immutable')],
     status: ({ status }) => [...amounts(status?.hard, 'status.hard'), ...amounts(status?.used, 'status.used')],
   },
   columns: [

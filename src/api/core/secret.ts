@@ -12,7 +12,8 @@ type Secret = Model<V1Secret>
 /** `stringData` goes into `data`, wins over it, and is never read back. */
 function mergeStrings(secret: Secret): void {
   if (!secret.stringData) return
-  const data = (secret.data ??= {})
+  secret.data ??= {}
+  const data = secret.data
   for (const key in secret.stringData) data[key] = Buffer.from(secret.stringData[key] as string).toString('base64')
   delete secret.stringData
 }
@@ -81,7 +82,9 @@ export const secrets = resource<Secret>({
     object: rules,
     update: (secret, old) => [
       ...immutable(secret.type, old.type, 'type'),
-      ...(old.immutable ? [...(secret.immutable ? valid : [forbiddenField('immutable', 'field is immutable when `immutable` is set')]), ...frozen(secret, old, ['data'])] : valid),
+      ...(old.immutable
+        ? [...(secret.immutable ? valid : [forbiddenField('immutable', 'field is immutable when `immutable` is set')]), ...frozen(secret, old, ['data'])]
+        : valid),
     ],
   },
   selectableFields: { type: ({ type }) => type },

@@ -24,7 +24,8 @@ export const endpointSlices = resource<EndpointSlice>({
     !semanticallyEqual(slice.ports, old.ports) ||
     !semanticallyEqual(slice.metadata.labels, old.metadata.labels) ||
     slice.addressType !== old.addressType,
-  defaults: [sliceDefaults, nullLists('endpoints', 'ports')],
+  defaults: [sliceDefaults],
+  prepare: { create: nullLists('endpoints', 'ports'), update: nullLists('endpoints', 'ports') },
   validate: { object: sliceRules, update: ({ addressType }, old) => immutable('addressType', addressType, old.addressType) },
   warnings: ({ addressType }, old) => (!old && addressType === 'FQDN' ? ['spec.addressType: FQDN endpoints are deprecated'] : []),
   columns: [

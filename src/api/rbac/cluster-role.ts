@@ -17,7 +17,7 @@ export const clusterRoles = resource<ClusterRole>({
   plural: 'clusterroles',
   scope: 'Cluster',
   nameRule: pathSegment,
-  defaults: [nullLists('rules')],
+  prepare: { create: nullLists('rules'), update: nullLists('rules') },
   // Upstream validates an update twice, and lists each cause twice.
   validate: { object: clusterRoleRules, update: clusterRoleRules },
 })

@@ -15,5 +15,5 @@ export const roles = resource<Model<V1Role>>({
   nameRule: pathSegment,
   // Upstream validates the rules of an update twice, and lists each cause twice.
   validate: { object: ({ rules }) => policyRules(rules, true), update: ({ rules }) => policyRules(rules, true) },
-  defaults: [nullLists('rules')],
+  prepare: { create: nullLists('rules'), update: nullLists('rules') },
 })

@@ -29,6 +29,7 @@ interface Facts {
   mapType?: Field['mapType']
   default?: unknown
   goType?: string
+  or?: string
   pointer?: true
   written?: true
   omitted?: true
@@ -46,6 +47,9 @@ function readFact(fact: string, facts: Facts): void {
       break
     case 'go':
       facts.goType = value
+      break
+    case 'or':
+      facts.or = value
       break
     case 'default':
       facts.default = JSON.parse(value)
@@ -78,15 +82,16 @@ function readFact(fact: string, facts: Facts): void {
 /**
  * The field and whether it is required. Facts: `pointer` (Go has a pointer: empty is kept, absent stays absent),
  * `written` (always there), `omitted` (required, yet left out when empty), `go:TYPE`, `merge:KEY` and other patch
- * strategies, `list-map:KEYS`, `list-set`, `list-atomic`, `map-atomic`, `granular`, `default:JSON`.
+ * strategies, `list-map:KEYS`, `list-set`, `list-atomic`, `map-atomic`, `granular`, `default:JSON`,
+ * `or:MODEL` (free-form JSON whose objects are of that model).
  */
 export function readField(entry: string, struct: (model: string) => StructType): { field: Field; required: boolean } {
   const [head = '', ...rest] = entry.split(' ')
   const required = head.endsWith('!')
-  const type = fieldType(required ? head.slice(0, -1) : head, struct)
   const facts: Facts = {}
   for (const fact of rest) readFact(fact, facts)
-  const { pointer = false, omitted = false, written: always = false, ...published } = facts
+  const { pointer = false, omitted = false, written: always = false, or, ...published } = facts
+  const type: FieldType = or ? { kind: 'any', object: struct(or) } : fieldType(required ? head.slice(0, -1) : head, struct)
   const written = always || (required && !pointer && !omitted)
   // What Go holds by pointer when it is optional: structs, raw JSON, times, quantities.
   const referenced =

@@ -45,7 +45,13 @@ function sentManager(entry: ManagedFieldsEntry, i: number): Manager {
   return { ...managerOf(entry), fields: readFields(entry.fieldsV1) }
 }
 
-const managerOf = ({ manager = '', operation = 'Update', apiVersion = '', subresource, time }: ManagedFieldsEntry) => ({ name: manager, operation, apiVersion, subresource: subresource || undefined, time })
+const managerOf = ({ manager = '', operation = 'Update', apiVersion = '', subresource, time }: ManagedFieldsEntry) => ({
+  name: manager,
+  operation,
+  apiVersion,
+  subresource: subresource || undefined,
+  time,
+})
 
 /** The set that an entry holds: a list of fields in the order of Go; an absent one is empty. */
 const readFields = (fields: FieldsV1 | undefined): FieldsV1 => (fields ? sorted(parseFieldsV1(fields)) : emptySet)
@@ -60,7 +66,7 @@ function checkEntry({ operation, apiVersion, fieldsType }: ManagedFieldsEntry, i
 /** Whether a client asks to forget all managers: the list is empty, or holds one empty entry. */
 export function isReset(entries: readonly ManagedFieldsEntry[] | null | undefined): boolean {
   if (!entries) return false
-  return entries.length === 0 || (entries.length === 1 && Object.values(entries[0]!).every((value) => value === undefined || value === null))
+  return entries.length === 0 || (entries.length === 1 && Object.values(entries[0] ?? {}).every((value) => value === undefined || value === null))
 }
 
 const seconds = (time: string | undefined): number => (time ? Math.floor(Date.parse(time) / 1000) : 0)

@@ -40,7 +40,7 @@ export function subresourceEndpoint(request: Request, { definition }: ServedReso
       : subresource === 'scale' && scale
         ? scaleEndpoints
         : special?.some(({ name }) => name === subresource)
-          ? specialSubresources[`${definition.plural}/${subresource}`]
+          ? (specialSubresources[`${definition.plural}/${subresource}`] ?? {})
           : undefined
   if (!endpoints) throw resourceNotFound()
   const endpoint = endpoints[request.method]

@@ -2,6 +2,7 @@
 import { representationFor } from '../negotiation/representation.ts'
 import { mediaType } from '../request/body.ts'
 import { checkName, checkNamespace } from '../request/identity.ts'
+import { applyType } from '../request/read-applied.ts'
 import { readPatch } from '../request/read-patch.ts'
 import { writeOptions } from '../request/write-options.ts'
 import { updateObject } from '../registry/update-object.ts'
@@ -13,7 +14,7 @@ const retries = 5
 
 export const patch: Endpoint = async (target) => {
   const { request, resource } = target
-  if (mediaType(request) === 'application/apply-patch+yaml') return apply(target)
+  if (mediaType(request) === applyType) return apply(target)
   const representation = representationFor(request, resource, 'object')
   const options = writeOptions(request.query, 'PatchOptions')
   const change = await readPatch(request, resource, options)

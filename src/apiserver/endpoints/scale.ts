@@ -1,6 +1,7 @@
 /** `/scale`: the replicas of a workload as an autoscaling/v1 Scale. */
-import type { KubeObject, ObjectMeta, Unstructured } from '../../machinery/object.ts'
-import { conflict, notFound, objectModified } from '../../machinery/status-error.ts'
+import { invalidValue } from '../../machinery/field-error.ts'
+import type { KubeObject, ManagedFieldsEntry, ObjectMeta, Unstructured } from '../../machinery/object.ts'
+import { conflict, invalid, notFound, objectModified } from '../../machinery/status-error.ts'
 import { labelSelectorText, labelsText } from '../../machinery/label-selector.ts'
 import type { ScalePaths } from '../../api/resource.ts'
 import { scales } from '../../api/autoscaling/scale.ts'
@@ -8,7 +9,11 @@ import { representationFor } from '../negotiation/representation.ts'
 import { decodeObject } from '../request/decode-object.ts'
 import { checkName, checkNamespace } from '../request/identity.ts'
 import { mediaType } from '../request/body.ts'
-import { writeOptions } from '../request/write-options.ts'
+import { type WriteOptions, writeOptions } from '../request/write-options.ts'
+import { applyType, decodeApplied, readApplied } from '../request/read-applied.ts'
+import { applyPatch, managedFieldsFromScale, scaleManagedFields, trackUpdate } from '../apply/index.ts'
+import type { Response } from '../http/exchange.ts'
+import type { WriteContext } from '../registry/write-context.ts'
 import { ServedResource } from '../registry/served-resource.ts'
 import { unstored } from '../registry/stored-object.ts'
 import { updateObject } from '../registry/update-object.ts'
@@ -60,36 +65,76 @@ export const updateScale: Endpoint = async (target) => {
   const { services, request } = target
   const options = writeOptions(request.query, 'UpdateOptions')
   const scale = (await decodeObject(request, scaleResource, options, services.knowsKind)) as Scale
-  checkNamespace(scale, target.resource, request.info.namespace)
+  checkNamespace(scale, scaleResource, request.info.namespace)
   checkName(scale, request.info.name)
-  return writeScale(target, options, () => scale)
+  return writeScale(target, options, () => ({ scale: structuredClone(scale) }))
 }
 
 export const patchScale: Endpoint = async (target) => {
-  const options = writeOptions(target.request.query, 'PatchOptions', mediaType(target.request) === 'application/apply-patch+yaml')
-  const patch = await readPatch(target.request, scaleResource, options)
-  return writeScale(target, options, (live) => patch(live) as Scale)
+  const { request } = target
+  const apply = mediaType(request) === applyType
+  const options = writeOptions(request.query, 'PatchOptions', apply)
+  if (!apply) {
+    const patch = await readPatch(request, scaleResource, options)
+    return writeScale(target, options, (live) => ({ scale: patch(live) as Scale }))
+  }
+  const applied = await readApplied(request, options)
+  const { manager, now } = writeContext(target, options)
+  return writeScale(target, options, (live) => {
+    const kind = { kind: 'Scale', type: scaleResource.type, apiVersion: scaleResource.groupVersion }
+    const { object, managedFields } = applyPatch({ ...kind, live, applied, manager, force: options.force, subresource: 'scale', now: now() })
+    return { scale: decodeApplied(scaleResource, object) as Scale, managedFields: managedFields ?? [] }
+  })
 }
 
-async function writeScale(target: Target, options: ReturnType<typeof writeOptions>, change: (live: Scale) => Scale) {
+interface ChangedScale {
+  readonly scale: Scale
+  /** The Scale's managers, if the change knows them (apply). */
+  readonly managedFields?: ManagedFieldsEntry[]
+}
+
+async function writeScale(target: Target, options: WriteOptions, change: (live: Scale) => ChangedScale): Promise<Response> {
   const { request, resource } = target
   const representation = representationFor(request, scaleResource, 'object')
   const { name } = request.info
-  const { object } = await updateObject(writeContext(target, options), {
+  const context = writeContext(target, options)
+  const { object } = await updateObject(context, {
     retries: 5,
     startsFromLive: true,
     mayCreate: true,
     change: (live) => {
       if (!live) throw missing(resource, name)
-      const scale = change(scaleOf(resource, live))
-      const { resourceVersion, uid } = scale.metadata
-      if (resourceVersion && resourceVersion !== live.metadata.resourceVersion) throw conflict(resource.groupResource, name, objectModified)
-      if (uid && uid !== live.metadata.uid) throw conflict(resource.groupResource, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${live.metadata.uid}`)
-      const path = pathsOf(resource).replicas.split('.').filter(Boolean)
-      const parent = path.slice(0, -1).reduce<Record<string, unknown>>((parent, key) => (parent[key] ??= {}) as Record<string, unknown>, live as Unstructured)
-      parent[path.at(-1)!] = scale.spec?.replicas ?? 0
-      return { object: live }
+      const before = scaleOf(resource, live)
+      const replicas = { apiVersion: resource.groupVersion, path: replicasPath(resource).join('.') }
+      before.metadata.managedFields = scaleManagedFields(live.metadata.managedFields, replicas)
+      const changed = change(structuredClone(before))
+      checkScale(resource, changed.scale, live)
+      setReplicas(resource, live, changed.scale.spec?.replicas ?? 0)
+      const owners = changed.managedFields ?? trackScale(before, changed.scale, context)
+      const managedFields = managedFieldsFromScale(live.metadata.managedFields, owners, replicas)
+      if (managedFields) live.metadata.managedFields = managedFields
+      return { object: live, tracked: true }
     },
   })
   return objectResponse(representation, unstored(scaleResource, scaleOf(resource, object.parse())))
+}
+
+const trackScale = (live: Scale, object: Scale, { manager, now }: WriteContext): ManagedFieldsEntry[] | undefined =>
+  trackUpdate({ live, object, type: scaleResource.type, apiVersion: scaleResource.groupVersion, manager, subresource: 'scale', now: now() })
+
+/** Preconditions, and what a Scale itself must be. */
+function checkScale(resource: ServedResource, { metadata, spec }: Scale, live: KubeObject): void {
+  const { uid, resourceVersion } = metadata
+  const name = live.metadata.name!
+  if (resourceVersion && resourceVersion !== live.metadata.resourceVersion) throw conflict(resource.groupResource, name, objectModified)
+  if (uid && uid !== live.metadata.uid) throw conflict(resource.groupResource, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${live.metadata.uid}`)
+  if ((spec?.replicas ?? 0) < 0) throw invalid(scaleResource.groupKind, name, [invalidValue('spec.replicas', spec.replicas, 'must be greater than or equal to 0')])
+}
+
+const replicasPath = (resource: ServedResource): string[] => pathsOf(resource).replicas.split('.').filter(Boolean)
+
+function setReplicas(resource: ServedResource, object: KubeObject, replicas: number): void {
+  const path = replicasPath(resource)
+  const parent = path.slice(0, -1).reduce<Record<string, unknown>>((parent, key) => (parent[key] ??= {}) as Record<string, unknown>, object as Unstructured)
+  parent[path.at(-1)!] = replicas
 }

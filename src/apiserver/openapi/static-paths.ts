@@ -23,14 +23,14 @@ const base = { method: 'get', action: '', parameters: [], pathParameters: [], co
 const fixed: Readonly<Record<string, Operation>> = {
   '.well-known/openid-configuration': {
     ...base,
-    path: '/.well-known/openid-configuration',
+    path: '/.well-known/openid-configuration/',
     id: 'getServiceAccountIssuerOpenIDConfiguration',
     tag: 'WellKnown',
     description: 'get service account issuer OpenID configuration, also known as the OIDC discovery doc',
   },
   'openid/v1/jwks': {
     ...base,
-    path: '/openid/v1/jwks',
+    path: '/openid/v1/jwks/',
     id: 'getServiceAccountIssuerOpenIDKeyset',
     tag: 'openid',
     description: 'get service account issuer OpenID JSON Web Key Set',

@@ -16,6 +16,23 @@ export interface ObjectChange {
   readonly previous: StoredObject | undefined
 }
 
+/** The removal of an object. Its last state is copied only if somebody looks at it. */
+class Removal implements ObjectChange {
+  readonly type = 'delete'
+  readonly revision: number
+  readonly previous: StoredObject
+  #object: StoredObject | undefined
+
+  constructor(previous: StoredObject, revision: number) {
+    this.previous = previous
+    this.revision = revision
+  }
+
+  get object(): StoredObject {
+    return (this.#object ??= this.previous.at(this.revision))
+  }
+}
+
 export interface ChangeListener {
   changes(batch: readonly ObjectChange[]): void
   /** The store's watch has ended: the server stops, or history was lost. */
@@ -24,6 +41,8 @@ export interface ChangeListener {
 
 /** Recent changes that are kept in memory; watches that begin earlier read the store's history. */
 const historyLength = 1000
+/** Trimming copies the rest, so it is done for many at once. */
+const historySlack = 250
 
 /** How long a read waits for a revision that is still to come. */
 const freshnessTimeoutMs = 3000
@@ -90,12 +109,12 @@ export class Cacher {
         batch.push({ type, revision, object, previous })
       } else if (previous) {
         this.objects.delete(key)
-        batch.push({ type, revision, object: previous.at(revision), previous })
+        batch.push(new Removal(previous, revision))
       }
     }
     if (batch.length === 0) return
     this.#history.push(...batch)
-    if (this.#history.length > 2 * historyLength) {
+    if (this.#history.length > historyLength + historySlack) {
       const dropped = this.#history.length - historyLength
       this.#historyStart = this.#history[dropped - 1]!.revision
       this.#history = this.#history.slice(dropped)
@@ -176,7 +195,7 @@ export class Cacher {
             if (revision > target) return finish()
             const before = previous && (this.#known(key, previous.revision) ?? this.#object(key, previous.value, previous.revision))
             if (type === 'put') batch.push({ type, revision, object: this.#known(key, revision) ?? this.#object(key, value!, revision), previous: before })
-            else if (before) batch.push({ type, revision, object: before.at(revision), previous: before })
+            else if (before) batch.push(new Removal(before, revision))
             if (revision === target) return finish()
           }
         },

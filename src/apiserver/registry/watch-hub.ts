@@ -59,12 +59,14 @@ export function eventOf({ type, object, previous }: ObjectChange, selection: Sel
 export type View = (object: StoredObject) => StoredObject
 
 class Group {
+  readonly #resource: ServedResource
   readonly #selection: Selection
   readonly #representation: Representation
   readonly #view: View
   readonly watchers = new Set<Watcher>()
 
-  constructor(selection: Selection, representation: Representation, view: View) {
+  constructor(resource: ServedResource, selection: Selection, representation: Representation, view: View) {
+    this.#resource = resource
     this.#selection = selection
     this.#representation = representation
     this.#view = view
@@ -73,17 +75,15 @@ class Group {
   encode(batch: readonly ObjectChange[]): EncodedBatch | undefined {
     const events: WatchEvent[] = []
     for (const change of batch) {
-      const event = eventOf(viewed(change, this.#view), this.#selection)
+      const event = eventOf(viewed(change, this.#resource, this.#view), this.#selection)
       if (event) events.push(event)
     }
     return events.length ? new EncodedBatch(events, this.#representation) : undefined
   }
 }
 
-const viewed = (change: ObjectChange, view: View): ObjectChange => {
-  const object = view(change.object)
-  return object === change.object ? change : { ...change, object, previous: change.previous && view(change.previous) }
-}
+const viewed = (change: ObjectChange, resource: ServedResource, view: View): ObjectChange =>
+  resource.storage === resource ? change : { type: change.type, revision: change.revision, object: view(change.object), previous: change.previous && view(change.previous) }
 
 export class WatchHub {
   readonly #cacher: Cacher
@@ -109,7 +109,7 @@ export class WatchHub {
     }
     const key = `${resource.groupVersion}\0${selection.key}\0${representation.key}`
     let group = this.#groups.get(key)
-    if (!group) this.#groups.set(key, (group = new Group(selection, representation, view)))
+    if (!group) this.#groups.set(key, (group = new Group(resource, selection, representation, view)))
     const batch = history.length ? group.encode(history) : undefined
     if (batch) watcher.deliver(batch)
     group.watchers.add(watcher)

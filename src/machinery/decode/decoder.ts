@@ -10,7 +10,7 @@ import { fieldPath, type KeyPath, type PathElement } from './duplicate-keys.ts'
 import { goType, goValue } from './go-type.ts'
 import { canonicalTime } from './timestamp.ts'
 
-/** How deep free-form JSON may be nested: deeper trees would exhaust the stack when they are encoded. */
+/** How deep JSON may be nested: deeper trees would exhaust the stack when they are encoded. */
 export const maxDepth = 1000
 
 /** What is carried through one run. */
@@ -56,6 +56,22 @@ function survey(value: unknown, run: Run, depth: number): void {
   }
 }
 
+const freeForm: Decoder = (value, run) => {
+  survey(value, run, 0)
+  return value
+}
+
+/** Objects, alone or in a list, are of the type; what they have beyond it is dropped without a word, as Go's own unmarshallers do. */
+function looseDecoder(object: StructType, place: Place): Decoder {
+  return (value, run) => {
+    const silent: Run = { path: run.path, unknown: [], counting: run.counting, keys: run.keys }
+    const one = (item: unknown): unknown => (isObject(item) ? structTable(object).decode(item, silent, place) : freeForm(item, silent))
+    const result = Array.isArray(value) ? value.map(one) : one(value)
+    run.keys = silent.keys
+    return result
+  }
+}
+
 function scalarDecoder(type: Exclude<FieldType, { kind: 'array' } | { kind: 'map' } | StructType>, place: Place): Decoder {
   const name = goType(type, place.named)
   switch (type.kind) {
@@ -78,13 +94,11 @@ function scalarDecoder(type: Exclude<FieldType, { kind: 'array' } | { kind: 'map
     case 'number':
       return (value, run) => (typeof value === 'number' ? value : mismatch(value, name, place, run))
     case 'quantity':
-      return (value, run) => {
+      return (value) => {
         try {
           return canonicalQuantity(typeof value === 'string' || typeof value === 'number' ? value : JSON.stringify(value))
         } catch (error) {
           throw error instanceof QuantityError ? new DecodeError(error.message) : error
-        } finally {
-          if (typeof value === 'object') survey(value, run, 0)
         }
       }
     case 'int-or-string':
@@ -93,11 +107,10 @@ function scalarDecoder(type: Exclude<FieldType, { kind: 'array' } | { kind: 'map
         if (typeof value !== 'number') mismatch(value, 'int32', place, run)
         return Number.isInteger(value) && Math.abs(value) <= 2147483648 ? value : mismatch(value, 'int32', place, run, `number ${value}`)
       }
-    case 'any':
-      return (value, run) => {
-        survey(value, run, 0)
-        return value
-      }
+    case 'any': {
+      const { object } = type
+      return object ? looseDecoder(object, place) : freeForm
+    }
     default:
       return type satisfies never
   }
@@ -253,6 +266,7 @@ class StructTable {
     const slots: Slot[] = []
     const values: unknown[] = []
     const depth = run.path.push('') - 1
+    if (depth > maxDepth) throw new DecodeError(`exceeded max depth: the object is nested more than ${maxDepth} levels deep`)
     for (const key in value) {
       run.keys++
       const slot = this.#slots.get(key)

@@ -1,5 +1,5 @@
 /** Removes what only reads before a revision need: found in the log, so that nothing has to be searched for. */
-import type { Environment } from './environment.ts'
+import { type Environment, saveCompactedRevision } from './environment.ts'
 import type { GroupCommit } from './group-commit.ts'
 import { decodeChanges, type VersionedKey } from './layout.ts'
 
@@ -10,12 +10,13 @@ const versionsPerWrite = 200
  * Records the compacted revision, then removes in small writes, each of which leaves a store that can be opened.
  * What a crash leaves over, the next compaction removes.
  */
-export async function compactHistory({ kv, log, saveCompactedRevision }: Environment, commits: GroupCommit, revision: number): Promise<void> {
-  await commits.maintain(() => saveCompactedRevision(revision))
+export async function compactHistory(environment: Environment, commits: GroupCommit, revision: number): Promise<void> {
+  await commits.maintain((tables) => saveCompactedRevision(tables, revision))
   for (;;) {
+    await environment.reopening
     const records: number[] = []
     const versions: VersionedKey[] = []
-    for (const { key: newest, value: record } of log.getRange({ start: 0 })) {
+    for (const { key: newest, value: record } of environment.tables.log.getRange({ start: 0 })) {
       if (newest > revision || versions.length >= versionsPerWrite) break
       records.push(newest)
       for (const { key, revision, deleted, previousRevision } of decodeChanges(record, 0)) {
@@ -24,7 +25,7 @@ export async function compactHistory({ kv, log, saveCompactedRevision }: Environ
       }
     }
     if (records.length === 0) return
-    await commits.maintain(() => {
+    await commits.maintain(({ kv, log }) => {
       for (const version of versions) kv.remove(version)
       for (const record of records) log.remove(record)
     })

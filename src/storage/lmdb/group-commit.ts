@@ -3,7 +3,7 @@
  * What one fsync made durable is announced at once. After a failed write nothing is accepted any more.
  */
 import { StoreClosedError, StoreFailedError } from '../store.ts'
-import type { Environment } from './environment.ts'
+import type { Environment, Tables } from './environment.ts'
 import { encodeChanges, type LoggedChange } from './layout.ts'
 
 /** A change that is accepted but perhaps not durable yet. A delete has no value. */
@@ -18,7 +18,7 @@ interface Waiting {
 }
 
 interface Maintenance {
-  change(): void
+  change(tables: Tables): void
   resolve(): void
   reject(error: Error): void
 }
@@ -61,7 +61,7 @@ export class GroupCommit {
   }
 
   /** Runs `change`, which puts and removes, within the next write. One at a time. */
-  maintain(change: () => void): Promise<void> {
+  maintain(change: (tables: Tables) => void): Promise<void> {
     return new Promise((resolve, reject) => {
       if (this.#failure) return reject(this.#failure)
       this.#maintenance = { change, resolve, reject }
@@ -130,16 +130,17 @@ export class GroupCommit {
   }
 
   async #write(changes: readonly PendingChange[], maintenance: Maintenance | undefined): Promise<void> {
-    const { directory, kv, log } = this.#environment
+    const { directory } = this.#environment
     let owned: boolean
     try {
-      owned = await this.#environment.write(() => {
+      owned = await this.#environment.write((tables) => {
+        const { kv, log } = tables
         for (const change of changes) kv.put(change, change.value ?? noValue)
         if (changes.length > 0) log.put(changes[changes.length - 1]!.revision, encodeChanges(changes))
-        maintenance?.change()
+        maintenance?.change(tables)
       })
     } catch (error) {
-      throw new StoreFailedError(`the store in ${directory} could not write: ${(await causeOf(error)).message}; it refuses writes until it is opened again`, {
+      throw new StoreFailedError(`the store in ${directory} could not write: ${(error as Error).message.trim()}; it refuses writes until it is opened again`, {
         cause: error,
       })
     }
@@ -148,13 +149,3 @@ export class GroupCommit {
 }
 
 const noValue = Buffer.alloc(0)
-
-/** LMDB hands the cause over as a promise that rejects. */
-async function causeOf(error: unknown): Promise<Error> {
-  try {
-    await (error as { commitError?: Promise<never> }).commitError
-  } catch (cause) {
-    return cause as Error
-  }
-  return error as Error
-}

@@ -5,8 +5,8 @@ import { chmod, copyFile, link, mkdtemp, open, rename, rm } from 'node:fs/promis
 import { basename, dirname, join, resolve } from 'node:path'
 import { ExplainedError, errorCode, reasonOf } from '../../lib/explained-error.ts'
 import { StoreOpenError } from '../store.ts'
-import { disown, hasFormat, lockFile, openedRoot, openRoot, type Root, syncDirectory } from './environment.ts'
 import { checkStoreFile, foreign } from './file-check.ts'
+import { disown, hasFormat, lockFile, openFileOf, openRoot, type Root, syncDirectory } from './files.ts'
 import { storeFileName } from './layout.ts'
 
 /**
@@ -16,15 +16,15 @@ import { storeFileName } from './layout.ts'
 export async function saveSnapshot(dataDirectory: string, file: string): Promise<void> {
   const target = resolve(file)
   if (existsSync(target)) throw occupied(target)
-  const running = openedRoot(dataDirectory)
-  const root = running ?? openForReading(dataDirectory)
+  const running = openFileOf(dataDirectory)
+  const root = running?.root ?? openForReading(dataDirectory)
   try {
     await explained(target, async () => {
       // LMDB makes the copy's file with the usual rights: a folder of our own keeps it from others' eyes.
       const folder = await mkdtemp(join(dirname(target), `.${basename(target)}-`))
       try {
         const copy = join(folder, storeFileName)
-        await root.backup(copy, true)
+        await backup(running?.root ?? root, copy, running?.copies)
         await chmod(copy, 0o600)
         await putInPlace(copy, target)
       } finally {
@@ -58,6 +58,17 @@ export async function restoreSnapshot(file: string, dataDirectory: string): Prom
       await rm(lockFile(copy), { force: true })
     }
   })
+}
+
+/** Copies; a store of this process is not closed meanwhile. */
+async function backup(root: Root, copy: string, copies = new Set<Promise<void>>()): Promise<void> {
+  const copying = root.backup(copy, true)
+  copies.add(copying)
+  try {
+    await copying
+  } finally {
+    copies.delete(copying)
+  }
 }
 
 function openForReading(dataDirectory: string): Root {

@@ -46,30 +46,34 @@ export class LmdbStore implements Store, History {
     this.#environment = environment
     this.compactedRevision = environment.compactedRevision
     this.revision = Math.max(1, this.compactedRevision)
-    for (const { key } of environment.log.getRange({ reverse: true, end: 0, limit: 1 })) this.revision = Math.max(this.revision, key)
+    for (const { key } of environment.tables.log.getRange({ reverse: true, end: 0, limit: 1 })) this.revision = Math.max(this.revision, key)
     this.#accepted = this.revision
     this.#commits = new GroupCommit(environment, (changes) => this.#announce(changes))
   }
 
   async get(key: string, revision?: number): Promise<Entry | undefined> {
+    if (this.#environment.reopening) await this.#environment.reopening
     const at = this.#readable(revision)
-    return at === this.revision ? this.#durable(key) : entryAt(this.#environment.kv, key, at)
+    return at === this.revision ? this.#durable(key) : entryAt(this.#environment.tables.kv, key, at)
   }
 
   async list({ start, end, limit = 0, revision }: ListOptions): Promise<ListResult> {
+    if (this.#environment.reopening) await this.#environment.reopening
     const at = this.#readable(revision)
     const entries: Entry[] = []
     const range = { end: lowerBound(end), revision: at, limit }
     for (let from: Uint8Array | undefined = lowerBound(start); ; ) {
-      const { more, resume } = readSlice(this.#environment.kv, { ...range, from }, entries, performance.now() + sliceMs)
+      const { more, resume } = readSlice(this.#environment.tables.kv, { ...range, from }, entries, performance.now() + sliceMs)
       if (!resume) return { entries, revision: at, more }
       from = resume
       await new Promise(setImmediate)
+      await this.#environment.reopening
       this.#readable(at)
     }
   }
 
   async commit(transaction: Transaction): Promise<CommitResult> {
+    if (this.#environment.reopening) await this.#environment.reopening
     if (this.#closing) throw new StoreClosedError()
     this.#commits.check()
     checkTransaction(transaction)
@@ -100,7 +104,7 @@ export class LmdbStore implements Store, History {
   }
 
   changes(after: number, matches: (key: string) => boolean, enough: (events: number) => boolean) {
-    const { kv, log } = this.#environment
+    const { kv, log } = this.#environment.tables
     return readChanges(kv, log, { after, until: this.revision }, matches, enough)
   }
 
@@ -135,7 +139,7 @@ export class LmdbStore implements Store, History {
   #durable(key: string): Entry | undefined {
     const known = this.#known.get(key)
     if (known === 0) return undefined
-    const entry = known ? entryOf(this.#environment.kv, key, known) : entryAt(this.#environment.kv, key, this.revision)
+    const entry = known ? entryOf(this.#environment.tables.kv, key, known) : entryAt(this.#environment.tables.kv, key, this.revision)
     if (known === undefined) this.#learn(key, entry?.revision ?? 0)
     return entry
   }
@@ -178,7 +182,7 @@ export class LmdbStore implements Store, History {
     for (const { key, revision, deleted, value, previousRevision } of changes) {
       const interest = this.#watchers.interest(key)
       if (interest === 'none') continue
-      const previous = interest === 'change' ? undefined : previousOf(this.#environment.kv, key, previousRevision)
+      const previous = interest === 'change' ? undefined : previousOf(this.#environment.tables.kv, key, previousRevision)
       events.push({ type: deleted ? 'delete' : 'put', key, value, revision, previous })
     }
     return events

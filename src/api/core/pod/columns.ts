@@ -13,7 +13,8 @@ interface Summary {
 }
 
 const later = (a: string | undefined, b: string | null | undefined): string | undefined => (b && (!a || Date.parse(b) > Date.parse(a)) ? b : a)
-const conditionIs = (pod: Pod, type: string): boolean => pod.status?.conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false
+const conditionIs = (pod: Pod, type: string): boolean =>
+  pod.status?.conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false
 const ending = ({ signal, exitCode }: { signal?: number; exitCode: number }): string => (signal ? `Signal:${signal}` : `ExitCode:${exitCode}`)
 
 function isSchedulingGated({ status }: Pod): boolean {
@@ -114,7 +115,9 @@ export const podColumns = [
   age,
   wide<Pod>('IP', ({ status }) => status?.podIPs?.[0]?.ip || status?.podIP || '<none>', { description: 'The address of the pod.' }),
   wide<Pod>('Node', ({ spec }) => spec?.nodeName || '<none>', { description: 'The node that the pod is bound to.' }),
-  wide<Pod>('Nominated Node', ({ status }) => status?.nominatedNodeName || '<none>', { description: 'The node on which the scheduler makes room for the pod.' }),
+  wide<Pod>('Nominated Node', ({ status }) => status?.nominatedNodeName || '<none>', {
+    description: 'The node on which the scheduler makes room for the pod.',
+  }),
   wide<Pod>('Readiness Gates', gatesCell, { description: 'How many readiness gates are open, of how many.' }),
 ]
 
@@ -123,4 +126,5 @@ const failed: readonly RowCondition[] = [{ type: 'Completed', status: 'True', re
 const unfinished: readonly RowCondition[] = []
 
 /** Rows of finished pods say so. */
-export const podRowConditions = ({ status }: Pod): readonly RowCondition[] => (status?.phase === 'Succeeded' ? succeeded : status?.phase === 'Failed' ? failed : unfinished)
+export const podRowConditions = ({ status }: Pod): readonly RowCondition[] =>
+  status?.phase === 'Succeeded' ? succeeded : status?.phase === 'Failed' ? failed : unfinished

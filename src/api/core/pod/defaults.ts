@@ -13,7 +13,10 @@ export function podSpecDefaults(spec: PodSpec): void {
   spec.terminationGracePeriodSeconds ??= 30
   // `serviceAccount` is an older name of `serviceAccountName`; both are served.
   const account = spec.serviceAccountName || spec.serviceAccount
-  if (account) spec.serviceAccountName = spec.serviceAccount = account
+  if (account) {
+    spec.serviceAccountName = account
+    spec.serviceAccount = account
+  }
   for (const container of spec.containers ?? []) containerDefaults(container)
   if (spec.initContainers) for (const container of spec.initContainers) containerDefaults(container)
   if (spec.ephemeralContainers) for (const container of spec.ephemeralContainers) containerDefaults(container)

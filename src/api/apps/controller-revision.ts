@@ -1,0 +1,38 @@
+/** ControllerRevisions: what a StatefulSet's or DaemonSet's template once was, to go back to. */
+import type { V1ControllerRevision } from '@kubernetes/client-node'
+import { type FieldError, required } from '../../machinery/field-error.ts'
+import { immutable, nonNegative, valid } from '../../machinery/field-rules.ts'
+import type { Model } from '../../machinery/object.ts'
+import { age, column, name, resource } from '../resource.ts'
+
+type ControllerRevision = Omit<Model<V1ControllerRevision>, 'data'> & { data?: unknown }
+
+const rules = ({ data, revision }: ControllerRevision): FieldError[] => [
+  ...(data === undefined || data === null ? [required('data', 'data is mandatory')] : valid),
+  ...nonNegative(revision, 'revision'),
+]
+
+/** `statefulset.apps/shop` */
+function controllerText({ metadata }: ControllerRevision): string {
+  const owner = metadata.ownerReferences?.find(({ controller }) => controller)
+  if (!owner) return '<none>'
+  const slash = owner.apiVersion.indexOf('/')
+  const group = slash < 0 ? '' : `.${owner.apiVersion.slice(0, slash)}`
+  return `${owner.kind}${group}`.toLowerCase() + `/${owner.name}`
+}
+
+export const controllerRevisions = resource<ControllerRevision>({
+  group: 'apps',
+  version: 'v1',
+  kind: 'ControllerRevision',
+  plural: 'controllerrevisions',
+  scope: 'Namespaced',
+  defaults: [{ revision: 0 }],
+  validate: { object: rules, update: (revision, old) => [...rules(revision), ...immutable(revision.data, old.data, 'data')] },
+  columns: [
+    name,
+    column('Controller', controllerText, { description: 'The controller that it belongs to.' }),
+    column('Revision', ({ revision }) => revision, { description: 'Its number: later ones are greater.' }),
+    age,
+  ],
+})

@@ -1,0 +1,98 @@
+/** Deployments: declarative updates for ReplicaSets and their pods. */
+import type { V1Deployment } from '@kubernetes/client-node'
+import { semanticallyEqual } from '../../machinery/equality.ts'
+import { type FieldError, forbiddenField, invalidValue, notSupported } from '../../machinery/field-error.ts'
+import { immutable, nonNegative, valid } from '../../machinery/field-rules.ts'
+import type { Model } from '../../machinery/object.ts'
+import { nullTimes } from '../core/pod/defaults.ts'
+import { podTemplateDefaults } from '../core/pod/index.ts'
+import { age, column, name, resource } from '../resource.ts'
+import { counts, selectorAndTemplate, within } from '../workload/template-rules.ts'
+import { containersColumn, imagesColumn, selectorColumn } from './columns.ts'
+import { deploymentRollingUpdate } from './rolling-update.ts'
+
+type Deployment = Model<V1Deployment>
+type DeploymentSpec = NonNullable<Deployment['spec']>
+
+function deploymentDefaults(deployment: Deployment): void {
+  const { spec, status } = deployment
+  if (spec) {
+    spec.replicas ??= 1
+    spec.revisionHistoryLimit ??= 10
+    spec.progressDeadlineSeconds ??= 600
+    spec.strategy ??= {}
+    const { strategy } = spec
+    strategy.type ||= 'RollingUpdate'
+    if (strategy.type === 'RollingUpdate') {
+      strategy.rollingUpdate ??= {}
+      strategy.rollingUpdate.maxUnavailable ??= '25%'
+      strategy.rollingUpdate.maxSurge ??= '25%'
+    }
+    podTemplateDefaults(spec.template)
+  }
+  deployment.status ??= {}
+  if (status?.conditions) nullTimes(status.conditions, 'lastUpdateTime', 'lastTransitionTime')
+}
+
+function strategy({ strategy = {} }: DeploymentSpec): FieldError[] {
+  const path = 'spec.strategy'
+  const { type, rollingUpdate } = strategy
+  if (type === 'Recreate') return rollingUpdate ? [forbiddenField(`${path}.rollingUpdate`, "may not be specified when strategy `type` is 'Recreate'")] : valid
+  if (type === 'RollingUpdate') return rollingUpdate ? deploymentRollingUpdate(rollingUpdate, `${path}.rollingUpdate`) : valid
+  return [notSupported(path, strategy, ['Recreate', 'RollingUpdate'])]
+}
+
+function rules({ spec }: Deployment): FieldError[] {
+  if (!spec) return valid
+  const { progressDeadlineSeconds: deadline, minReadySeconds = 0 } = spec
+  return [
+    ...nonNegative(spec.replicas, 'spec.replicas'),
+    ...selectorAndTemplate(spec, 'deployment', 'ReplicaSet'),
+    ...strategy(spec),
+    ...nonNegative(spec.minReadySeconds, 'spec.minReadySeconds'),
+    ...nonNegative(spec.revisionHistoryLimit, 'spec.revisionHistoryLimit'),
+    ...nonNegative(deadline, 'spec.progressDeadlineSeconds'),
+    ...(deadline !== undefined && deadline <= minReadySeconds
+      ? [invalidValue('spec.progressDeadlineSeconds', deadline, 'must be greater than minReadySeconds')]
+      : valid),
+  ]
+}
+
+export const deployments = resource<Deployment>({
+  group: 'apps',
+  version: 'v1',
+  kind: 'Deployment',
+  plural: 'deployments',
+  shortNames: ['deploy'],
+  categories: ['all'],
+  scope: 'Namespaced',
+  subresources: { status: true, scale: { replicas: '.spec.replicas', observed: '.status.replicas', selector: '.spec.selector' } },
+  // Annotations reach ReplicaSets: a change of them is for the controller too.
+  generation: (deployment, old) =>
+    !semanticallyEqual(deployment.spec, old.spec) || !semanticallyEqual(deployment.metadata.annotations, old.metadata.annotations),
+  defaults: [deploymentDefaults],
+  prepare: {
+    create: (deployment) => {
+      deployment.status = {}
+    },
+  },
+  validate: {
+    object: rules,
+    update: ({ spec }, { spec: old }) => immutable(spec?.selector, old?.selector, 'spec.selector'),
+    status: ({ status }) => [
+      ...counts(status, ['observedGeneration', 'replicas', 'updatedReplicas', 'readyReplicas', 'availableReplicas', 'unavailableReplicas', 'collisionCount']),
+      ...within(status, ['updatedReplicas', 'readyReplicas', 'availableReplicas'], 'replicas'),
+      ...within(status, ['availableReplicas'], 'readyReplicas', 'cannot be greater than readyReplicas'),
+    ],
+  },
+  columns: [
+    name,
+    column('Ready', ({ spec, status }) => `${status?.readyReplicas ?? 0}/${spec?.replicas ?? 0}`, { description: 'Pods that are ready, of those wanted.' }),
+    column('Up-to-date', ({ status }) => status?.updatedReplicas ?? 0, { description: 'Pods made from the template as it is now.' }),
+    column('Available', ({ status }) => status?.availableReplicas ?? 0, { description: 'Pods that have been ready for long enough.' }),
+    age,
+    containersColumn,
+    imagesColumn,
+    selectorColumn,
+  ],
+})

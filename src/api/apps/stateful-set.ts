@@ -1,0 +1,140 @@
+/** StatefulSets: pods with a name and storage of their own. */
+import type { V1StatefulSet } from '@kubernetes/client-node'
+import { semanticallyEqual } from '../../machinery/equality.ts'
+import { type FieldError, forbiddenField, invalidValue, required } from '../../machinery/field-error.ts'
+import { atMostAll, intOrPercent, nonNegative, oneOf, valid } from '../../machinery/field-rules.ts'
+import { dnsLabel } from '../../machinery/names.ts'
+import type { Model } from '../../machinery/object.ts'
+import { claimSpecDefaults } from '../core/persistent-volume-claim.ts'
+import { nullTimes } from '../core/pod/defaults.ts'
+import { podTemplateDefaults } from '../core/pod/index.ts'
+import { age, column, name, resource } from '../resource.ts'
+import { counts, selectorAndTemplate, within } from '../workload/template-rules.ts'
+import { containersColumn, imagesColumn } from './columns.ts'
+
+type StatefulSet = Model<V1StatefulSet>
+type StatefulSetSpec = NonNullable<StatefulSet['spec']>
+
+function statefulSetDefaults(set: StatefulSet): void {
+  if (set.spec) specDefaults(set.spec)
+  set.status ??= { replicas: 0, availableReplicas: 0 }
+  set.status.replicas ??= 0
+  set.status.availableReplicas ??= 0
+  if (set.status.conditions) nullTimes(set.status.conditions, 'lastTransitionTime')
+}
+
+function specDefaults(spec: StatefulSetSpec): void {
+  spec.podManagementPolicy ||= 'OrderedReady'
+  spec.replicas ??= 1
+  spec.revisionHistoryLimit ??= 10
+  spec.updateStrategy ??= {}
+  const { updateStrategy } = spec
+  if (!updateStrategy.type) {
+    updateStrategy.type = 'RollingUpdate'
+    updateStrategy.rollingUpdate ??= {}
+  }
+  if (updateStrategy.type === 'RollingUpdate' && updateStrategy.rollingUpdate) updateStrategy.rollingUpdate.partition ??= 0
+  spec.persistentVolumeClaimRetentionPolicy ??= {}
+  spec.persistentVolumeClaimRetentionPolicy.whenDeleted ||= 'Retain'
+  spec.persistentVolumeClaimRetentionPolicy.whenScaled ||= 'Retain'
+  podTemplateDefaults(spec.template)
+  for (const claim of spec.volumeClaimTemplates ?? []) {
+    claim.apiVersion ||= 'v1'
+    claim.kind ||= 'PersistentVolumeClaim'
+    claim.metadata ??= {}
+    claim.spec ??= {}
+    claim.status ??= {}
+    claim.status.phase ||= 'Pending'
+    claimSpecDefaults(claim.spec)
+  }
+}
+
+function updateStrategy({ updateStrategy: strategy = {} }: StatefulSetSpec): FieldError[] {
+  const path = 'spec.updateStrategy'
+  const { type, rollingUpdate } = strategy
+  if (!type) return [required(path)]
+  if (type === 'OnDelete')
+    return rollingUpdate ? [invalidValue(`${path}.rollingUpdate`, rollingUpdate, "only allowed for updateStrategy 'RollingUpdate'")] : valid
+  if (type !== 'RollingUpdate') return [invalidValue(path, strategy, "must be 'RollingUpdate' or 'OnDelete'")]
+  const max = rollingUpdate?.maxUnavailable
+  return [
+    ...nonNegative(rollingUpdate?.partition, `${path}.rollingUpdate.partition`),
+    ...intOrPercent(max, `${path}.rollingUpdate.maxUnavailable`),
+    ...(max === 0 || max === '0%' ? [invalidValue(`${path}.rollingUpdate.maxUnavailable`, max, 'cannot be 0')] : valid),
+    ...atMostAll(max, `${path}.rollingUpdate.maxUnavailable`),
+  ]
+}
+
+function rules({ spec }: StatefulSet): FieldError[] {
+  if (!spec) return valid
+  const { podManagementPolicy: policy, persistentVolumeClaimRetentionPolicy: retention } = spec
+  return [
+    ...(policy === 'OrderedReady' || policy === 'Parallel'
+      ? valid
+      : [invalidValue('spec.podManagementPolicy', policy ?? '', "must be 'OrderedReady' or 'Parallel'")]),
+    ...updateStrategy(spec),
+    ...oneOf(retention?.whenDeleted, 'spec.persistentVolumeClaimRetentionPolicy.whenDeleted', ['Delete', 'Retain']),
+    ...oneOf(retention?.whenScaled, 'spec.persistentVolumeClaimRetentionPolicy.whenScaled', ['Delete', 'Retain']),
+    ...nonNegative(spec.replicas, 'spec.replicas'),
+    ...nonNegative(spec.minReadySeconds, 'spec.minReadySeconds'),
+    ...nonNegative(spec.ordinals?.start, 'spec.ordinals.start'),
+    ...selectorAndTemplate(spec, 'statefulset', 'StatefulSet'),
+  ]
+}
+
+const changeable = [
+  'replicas',
+  'ordinals',
+  'template',
+  'updateStrategy',
+  'revisionHistoryLimit',
+  'persistentVolumeClaimRetentionPolicy',
+  'minReadySeconds',
+] as const satisfies readonly (keyof StatefulSetSpec)[]
+const quoted = changeable.map((field) => `'${field}'`)
+const words = `updates to statefulset spec for fields other than ${quoted.slice(0, -1).join(', ')} and ${quoted.at(-1)} are forbidden`
+
+/** Names, storage and selector stay; the rest may change. */
+function update({ spec }: StatefulSet, { spec: old }: StatefulSet): FieldError[] {
+  const rest = { ...spec } as Record<string, unknown>
+  for (const field of changeable) rest[field] = old?.[field]
+  return semanticallyEqual(rest, old) ? valid : [forbiddenField('spec', words)]
+}
+
+const statusCounts = ['replicas', 'readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas'] as const
+
+export const statefulSets = resource<StatefulSet>({
+  group: 'apps',
+  version: 'v1',
+  kind: 'StatefulSet',
+  plural: 'statefulsets',
+  shortNames: ['sts'],
+  categories: ['all'],
+  scope: 'Namespaced',
+  subresources: { status: true, scale: { replicas: '.spec.replicas', observed: '.status.replicas', selector: '.spec.selector' } },
+  // Its name is part of the names of pods.
+  nameRule: dnsLabel,
+  generation: 'spec',
+  defaults: [statefulSetDefaults],
+  prepare: {
+    create: (set) => {
+      set.status = { replicas: 0, availableReplicas: 0 }
+    },
+  },
+  validate: {
+    object: rules,
+    update,
+    status: ({ status }) => [
+      ...counts(status, [...statusCounts, 'observedGeneration', 'collisionCount']),
+      ...within(status, ['readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas'], 'replicas'),
+      ...within(status, ['availableReplicas'], 'readyReplicas', 'cannot be greater than status.readyReplicas'),
+    ],
+  },
+  columns: [
+    name,
+    column('Ready', ({ spec, status }) => `${status?.readyReplicas ?? 0}/${spec?.replicas ?? 0}`, { description: 'Pods that are ready, of those wanted.' }),
+    age,
+    containersColumn,
+    imagesColumn,
+  ],
+})

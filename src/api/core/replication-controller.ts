@@ -1,0 +1,85 @@
+/** ReplicationControllers: keep a number of pods running, as it was done before ReplicaSets. */
+import type { V1ReplicationController } from '@kubernetes/client-node'
+import { type FieldError, invalidValue, required } from '../../machinery/field-error.ts'
+import { nonNegative, valid } from '../../machinery/field-rules.ts'
+import { labelsText } from '../../machinery/label-selector.ts'
+import type { Model } from '../../machinery/object.ts'
+import { containerImages, containerNames } from '../printing/containers.ts'
+import { age, column, name, resource, wide } from '../resource.ts'
+import { counts, lastingTemplate, within } from '../workload/template-rules.ts'
+import { nullTimes, podTemplateDefaults } from './pod/defaults.ts'
+
+type ReplicationController = Model<V1ReplicationController>
+
+function controllerDefaults(controller: ReplicationController): void {
+  controller.spec ??= {}
+  const spec = controller.spec
+  const labels = spec.template?.metadata?.labels
+  // Selector and labels come from the template.
+  if (labels && Object.keys(labels).length > 0) {
+    if (!spec.selector || Object.keys(spec.selector).length === 0) spec.selector = { ...labels }
+    const own = controller.metadata.labels
+    if (!own || Object.keys(own).length === 0) controller.metadata.labels = { ...labels }
+  }
+  spec.replicas ??= 1
+  podTemplateDefaults(spec.template)
+  controller.status ??= { replicas: 0 }
+  controller.status.replicas ??= 0
+  if (controller.status.conditions) nullTimes(controller.status.conditions, 'lastTransitionTime')
+}
+
+function rules({ spec = {} }: ReplicationController): FieldError[] {
+  const { selector = {}, template } = spec
+  const keys = Object.keys(selector)
+  const labels = template?.metadata?.labels ?? {}
+  return [
+    ...nonNegative(spec.minReadySeconds, 'spec.minReadySeconds'),
+    ...(keys.length > 0 ? valid : [required('spec.selector')]),
+    ...nonNegative(spec.replicas, 'spec.replicas'),
+    ...(template && !keys.every((key) => labels[key] === selector[key])
+      ? [invalidValue('spec.template.metadata.labels', labels, '`selector` does not match template `labels`')]
+      : valid),
+    ...lastingTemplate(template, 'ReplicationController'),
+  ]
+}
+
+const statusCounts = ['replicas', 'fullyLabeledReplicas', 'readyReplicas', 'availableReplicas', 'observedGeneration'] as const
+
+export const replicationControllers = resource<ReplicationController>({
+  group: '',
+  version: 'v1',
+  kind: 'ReplicationController',
+  plural: 'replicationcontrollers',
+  shortNames: ['rc'],
+  categories: ['all'],
+  scope: 'Namespaced',
+  storagePath: 'controllers',
+  subresources: { status: true, scale: { replicas: '.spec.replicas', observed: '.status.replicas', selector: '.spec.selector' } },
+  generation: 'spec',
+  defaults: [controllerDefaults],
+  prepare: {
+    create: (controller) => {
+      controller.status = { replicas: 0 }
+    },
+  },
+  validate: {
+    object: rules,
+    status: ({ status }) => [
+      ...counts(status, statusCounts),
+      ...within(status, ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'], 'replicas'),
+      ...within(status, ['availableReplicas'], 'readyReplicas', 'cannot be greater than readyReplicas'),
+    ],
+  },
+  selectableFields: { 'status.replicas': ({ status }) => String(status?.replicas ?? 0) },
+  columns: [
+    name,
+    column('Desired', ({ spec }) => spec?.replicas ?? 0, { type: 'integer', description: 'Pods that are wanted.' }),
+    column('Current', ({ status }) => status?.replicas ?? 0, { type: 'integer', description: 'Pods that are there.' }),
+    column('Ready', ({ status }) => status?.readyReplicas ?? 0, { type: 'integer', description: 'Pods that are ready.' }),
+    age,
+    wide('Containers', ({ spec }) => containerNames(spec?.template), { description: 'The names of its containers.' }),
+    wide('Images', ({ spec }) => containerImages(spec?.template), { description: 'The images of its containers.' }),
+    wide('Selector', ({ spec }) => labelsText(spec?.selector), { description: 'The labels of its pods.' }),
+  ],
+  deletion: { defaultPropagation: 'orphan' },
+})

@@ -1,0 +1,51 @@
+/** Services: one address for many pods. */
+import { labelsText } from '../../../machinery/label-selector.ts'
+import { dns1035Label } from '../../../machinery/names.ts'
+import { age, column, name, resource, wide } from '../../resource.ts'
+import { prepareCreate, prepareUpdate, serviceDefaults } from './prepare.ts'
+import { type Service, serviceRules, serviceUpdate } from './rules.ts'
+
+export type { Service, ServiceSpec } from './rules.ts'
+export { isExternallyAccessible, needsClusterIP, needsHealthCheckPort, needsNodePorts } from './traits.ts'
+
+/** Addresses that load balancers gave, sorted, each once. */
+const balancerAddresses = ({ status }: Service): string[] =>
+  [...new Set((status?.loadBalancer?.ingress ?? []).map(({ ip, hostname }) => ip || hostname || '').filter(Boolean))].sort()
+
+function externalIP(service: Service): string {
+  const { type, externalIPs = [], externalName } = service.spec ?? {}
+  if (type === 'ExternalName') return externalName ?? ''
+  if (type !== 'LoadBalancer') return externalIPs.join(',') || '<none>'
+  return [...balancerAddresses(service), ...externalIPs].join(',') || '<pending>'
+}
+
+const portsText = ({ spec }: Service): string =>
+  (spec?.ports ?? []).map(({ port, nodePort, protocol }) => (nodePort ? `${port}:${nodePort}/${protocol}` : `${port}/${protocol}`)).join(',') || '<none>'
+
+export const services = resource<Service>({
+  group: '',
+  version: 'v1',
+  kind: 'Service',
+  plural: 'services',
+  shortNames: ['svc'],
+  categories: ['all'],
+  scope: 'Namespaced',
+  storagePath: 'services/specs',
+  subresources: { status: true, special: [{ name: 'proxy', kind: 'ServiceProxyOptions', verbs: ['create', 'delete', 'get', 'patch', 'update'] }] },
+  nameRule: dns1035Label,
+  createOnUpdate: true,
+  defaults: [serviceDefaults],
+  prepare: { create: prepareCreate, update: prepareUpdate },
+  validate: { object: serviceRules, update: serviceUpdate },
+  selectableFields: { 'spec.clusterIP': ({ spec }) => spec?.clusterIP, 'spec.type': ({ spec }) => spec?.type },
+  columns: [
+    name,
+    column('Type', ({ spec }) => spec?.type ?? '', { description: 'Who can reach it.' }),
+    column('Cluster-IP', ({ spec }) => spec?.clusterIPs?.[0] || spec?.clusterIP || '<none>', { description: 'Its address inside the cluster.' }),
+    column('External-IP', externalIP, { description: 'Its addresses outside the cluster.' }),
+    column('Port(s)', portsText, { description: 'Its ports, with those of nodes.' }),
+    age,
+    wide('Selector', ({ spec }) => labelsText(spec?.selector), { description: 'The labels of its pods.' }),
+  ],
+  deletion: { returnsObject: true },
+})

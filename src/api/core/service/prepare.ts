@@ -1,0 +1,93 @@
+/** Services on their way in: what the API fills in, what an update that leaves it out keeps, what a change of type drops. */
+import { semanticallyEqual } from '../../../machinery/equality.ts'
+import { nullTimes } from '../pod/defaults.ts'
+import type { Service, ServiceSpec } from './rules.ts'
+import { isExternallyAccessible, needsClusterIP, needsHealthCheckPort, needsNodePorts } from './traits.ts'
+
+const affinitySeconds = 10800
+
+export function serviceDefaults(service: Service): void {
+  service.spec ??= {}
+  const spec = service.spec
+  spec.type ||= 'ClusterIP'
+  spec.sessionAffinity ||= 'None'
+  if (spec.sessionAffinity === 'None') delete spec.sessionAffinityConfig
+  if (spec.sessionAffinity === 'ClientIP' && spec.sessionAffinityConfig?.clientIP?.timeoutSeconds === undefined)
+    spec.sessionAffinityConfig = { clientIP: { timeoutSeconds: affinitySeconds } }
+  for (const port of spec.ports ?? []) {
+    port.protocol ||= 'TCP'
+    port.targetPort ||= port.port
+  }
+  if (isExternallyAccessible(spec)) spec.externalTrafficPolicy ||= 'Cluster'
+  if (spec.type !== 'ExternalName') spec.internalTrafficPolicy ??= 'Cluster'
+  if (spec.type === 'LoadBalancer') spec.allocateLoadBalancerNodePorts ??= true
+  service.status ??= {}
+  const status = service.status
+  status.loadBalancer ??= {}
+  for (const ingress of status.loadBalancer.ingress ?? []) if (ingress.ip) ingress.ipMode ??= 'VIP'
+  if (status.conditions) nullTimes(status.conditions, 'lastTransitionTime')
+}
+
+/** A new Service has no load balancer yet; `clusterIPs` begins with `clusterIP`. */
+export function prepareCreate(service: Service): void {
+  service.status = { loadBalancer: {} }
+  const { spec } = service
+  if (spec?.clusterIP && !spec.clusterIPs?.length) spec.clusterIPs = [spec.clusterIP]
+}
+
+export function prepareUpdate(service: Service, { spec: old = {} }: Service): void {
+  service.spec ??= {}
+  const spec = service.spec
+  mirrorClusterIP(spec, old)
+  keepAllocated(spec, old)
+  dropForeign(spec, old)
+  if (spec.type !== 'LoadBalancer' && service.status) service.status.loadBalancer = {}
+}
+
+/** `clusterIP` and the first of `clusterIPs` are one: a change of the one is a change of the other. */
+function mirrorClusterIP(spec: ServiceSpec, old: ServiceSpec): void {
+  if (!semanticallyEqual(spec.clusterIPs, old.clusterIPs) || spec.clusterIP === old.clusterIP) return
+  if (!spec.clusterIP) spec.clusterIPs = undefined
+  else spec.clusterIPs = [spec.clusterIP, ...(spec.clusterIPs ?? []).slice(1)]
+}
+
+/** What was allocated and is left out stays, node ports by protocol and port. */
+function keepAllocated(spec: ServiceSpec, old: ServiceSpec): void {
+  if (needsClusterIP(spec) && needsClusterIP(old)) {
+    if (!spec.clusterIP) spec.clusterIP = old.clusterIP
+    if (!spec.clusterIPs?.length && spec.clusterIP === old.clusterIP) spec.clusterIPs = old.clusterIPs
+    if (spec.clusterIPs && semanticallyEqual(spec.clusterIPs, old.clusterIPs)) {
+      spec.ipFamilies ??= old.ipFamilies
+      spec.ipFamilyPolicy ??= old.ipFamilyPolicy
+    }
+  }
+  if (needsNodePorts(spec) && needsNodePorts(old)) {
+    const used = new Set(spec.ports?.map(({ nodePort }) => nodePort))
+    const before = new Map(old.ports?.map((port) => [`${port.protocol}/${port.port}`, port.nodePort]))
+    for (const port of spec.ports ?? []) {
+      const known = before.get(`${port.protocol}/${port.port}`)
+      if (!port.nodePort && known && !used.has(known)) {
+        port.nodePort = known
+        used.add(known)
+      }
+    }
+  }
+  if (needsHealthCheckPort(spec) && needsHealthCheckPort(old)) spec.healthCheckNodePort ||= old.healthCheckNodePort
+}
+
+/** Fields of a type that the Service no longer has go, unless they were changed on purpose. */
+function dropForeign(spec: ServiceSpec, old: ServiceSpec): void {
+  const dropSame = (...fields: readonly (keyof ServiceSpec)[]): void => {
+    for (const field of fields) if (semanticallyEqual(spec[field], old[field])) delete spec[field]
+  }
+  if (needsClusterIP(old) && !needsClusterIP(spec)) dropSame('clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy', 'internalTrafficPolicy')
+  if (needsNodePorts(old) && !needsNodePorts(spec)) {
+    const before = new Set(old.ports?.map(({ nodePort }) => nodePort))
+    for (const port of spec.ports ?? []) if (before.has(port.nodePort)) delete port.nodePort
+  }
+  if (needsHealthCheckPort(old) && !needsHealthCheckPort(spec)) dropSame('healthCheckNodePort')
+  if (isExternallyAccessible(old) && !isExternallyAccessible(spec)) dropSame('externalTrafficPolicy')
+  if (old.type === 'LoadBalancer' && spec.type !== 'LoadBalancer') dropSame('allocateLoadBalancerNodePorts', 'loadBalancerClass')
+  if (!spec.clusterIP) delete spec.clusterIP
+  if (!spec.clusterIPs?.length) delete spec.clusterIPs
+}

@@ -1,0 +1,176 @@
+/** What is valid in a Service. Addresses and node ports have been allocated before these rules are asked. */
+import { isIPv6 } from 'node:net'
+import type { V1Service } from '@kubernetes/client-node'
+import { semanticallyEqual } from '../../../machinery/equality.ts'
+import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../machinery/field-error.ts'
+import { oneOf, port as portNumber, portOrName, text, valid } from '../../../machinery/field-rules.ts'
+import { validateLabels } from '../../../machinery/metadata.ts'
+import { cidr, dnsLabel, dnsSubdomain, ipAddress, qualifiedName } from '../../../machinery/names.ts'
+import type { Model } from '../../../machinery/object.ts'
+import { ordinaryAddress } from '../address-rules.ts'
+import { protocols } from '../pod/validation/containers.ts'
+import { isExternallyAccessible, needsHealthCheckPort } from './traits.ts'
+
+export type Service = Model<V1Service>
+export type ServiceSpec = NonNullable<Service['spec']>
+type Port = NonNullable<ServiceSpec['ports']>[number]
+
+const types = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort']
+const policies = ['Cluster', 'Local']
+const onlyBalancers = "may only be used when `type` is 'LoadBalancer'"
+const maxAffinitySeconds = 86400
+
+const onlyHeadless = (spec: ServiceSpec): boolean => spec.clusterIP === 'None'
+
+/** What is wrong with a Service, in upstream's order. */
+export function serviceRules({ spec = {} }: Service): FieldError[] {
+  return [
+    ...(!spec.ports?.length && !onlyHeadless(spec) && spec.type !== 'ExternalName' ? [required('spec.ports')] : valid),
+    ...typeRules(spec),
+    ...ports(spec.ports ?? []),
+    ...validateLabels(spec.selector, 'spec.selector'),
+    ...affinity(spec),
+    ...addresses(spec),
+    ...(spec.externalIPs ?? []).flatMap((ip, i) => ordinaryAddress(ip, `spec.externalIPs[${i}]`)),
+    ...(spec.type ? (types.includes(spec.type) ? valid : [notSupported('spec.type', spec.type, types)]) : [required('spec.type')]),
+    ...nodePorts(spec),
+    ...balancer(spec),
+    ...traffic(spec),
+  ]
+}
+
+function typeRules(spec: ServiceSpec): FieldError[] {
+  if (spec.type === 'LoadBalancer' || spec.type === 'NodePort')
+    return onlyHeadless(spec) ? [invalidValue('spec.clusterIPs[0]', 'None', `may not be set to 'None' for ${spec.type} services`)] : valid
+  if (spec.type !== 'ExternalName') return valid
+  const none = 'may not be set for ExternalName services'
+  const errors: FieldError[] = []
+  if (spec.clusterIPs?.length) errors.push(forbiddenField('spec.clusterIPs', none))
+  if (spec.ipFamilies?.length) errors.push(forbiddenField('spec.ipFamilies', none))
+  if (spec.ipFamilyPolicy) errors.push(forbiddenField('spec.ipFamilyPolicy', none))
+  const target = spec.externalName?.replace(/\.$/, '')
+  return [...errors, ...(target ? text(target, 'spec.externalName', dnsSubdomain) : [required('spec.externalName')])]
+}
+
+function ports(list: readonly Port[]): FieldError[] {
+  const names = new Set<string>()
+  return list.flatMap(({ name, port, protocol, targetPort, appProtocol }, i) => {
+    const path = `spec.ports[${i}]`
+    const twice = name && names.has(name) ? [duplicate(`${path}.name`, name)] : valid
+    if (name) names.add(name)
+    return [
+      ...(name ? text(name, `${path}.name`, dnsLabel) : list.length > 1 ? [required(`${path}.name`)] : valid),
+      ...twice,
+      ...portNumber(port ?? 0, `${path}.port`),
+      ...(!protocol ? [required(`${path}.protocol`)] : protocols.includes(protocol) ? valid : [notSupported(`${path}.protocol`, protocol, protocols)]),
+      ...portOrName(targetPort, `${path}.targetPort`),
+      ...text(appProtocol, `${path}.appProtocol`, qualifiedName),
+    ]
+  })
+}
+
+function affinity({ sessionAffinity, sessionAffinityConfig: config }: ServiceSpec): FieldError[] {
+  const errors = oneOf(sessionAffinity, 'spec.sessionAffinity', ['ClientIP', 'None'], 'needed')
+  if (sessionAffinity === 'None' && config) return [...errors, forbiddenField('spec.sessionAffinityConfig', 'must not be set when session affinity is None')]
+  if (sessionAffinity !== 'ClientIP') return errors
+  const path = 'spec.sessionAffinityConfig.clientIP'
+  const seconds = config?.clientIP?.timeoutSeconds
+  if (!config?.clientIP) return [required(path, 'must be set when session affinity is ClientIP')]
+  if (seconds === undefined) return [required(`${path}.timeoutSeconds`, 'must be set when session affinity is ClientIP')]
+  return seconds <= 0 || seconds > maxAffinitySeconds
+    ? [invalidValue(`${path}.timeoutSeconds`, seconds, `must be greater than 0 and less than ${maxAffinitySeconds}`)]
+    : valid
+}
+
+/** Cluster IPs, families and the policy have to fit together. */
+function addresses({ clusterIP, clusterIPs = [], ipFamilies = [], ipFamilyPolicy }: ServiceSpec): FieldError[] {
+  const errors: FieldError[] = []
+  if (clusterIPs.length > 0) {
+    if (!clusterIP) errors.push(invalidValue('spec.clusterIPs', clusterIPs, 'must be empty when `clusterIP` is not specified'))
+    else if (clusterIPs[0] !== clusterIP) errors.push(invalidValue('spec.clusterIPs', clusterIPs, 'first value must match `clusterIP`'))
+  }
+  const seen = new Set<string>()
+  ipFamilies.forEach((family, i) => {
+    if (family !== 'IPv4' && family !== 'IPv6') errors.push(notSupported(`spec.ipFamilies[${i}]`, family, ['IPv4', 'IPv6']))
+    if (seen.has(family)) errors.push(duplicate(`spec.ipFamilies[${i}]`, family))
+    seen.add(family)
+  })
+  errors.push(...oneOf(ipFamilyPolicy, 'spec.ipFamilyPolicy', ['PreferDualStack', 'RequireDualStack', 'SingleStack']))
+  clusterIPs.forEach((ip, i) => {
+    if (ip === 'None') {
+      if (clusterIPs.length > 1) errors.push(invalidValue(`spec.clusterIPs[${i}]`, ip, "'None' must be the first and only value"))
+      return
+    }
+    const wrong = text(ip, `spec.clusterIPs[${i}]`, ipAddress)
+    errors.push(...wrong)
+    const family = ipFamilies[i]
+    if (wrong.length === 0 && family && (family === 'IPv6') !== isIPv6(ip))
+      errors.push(invalidValue(`spec.clusterIPs[${i}]`, ip, `expected an ${family} value as indicated by \`ipFamilies[${i}]\``))
+  })
+  if (clusterIPs.length > 2) errors.push(invalidValue('spec.clusterIPs', clusterIPs, 'may only hold up to 2 values'))
+  else if (clusterIPs.length === 2 && isIPv6(clusterIPs[0] as string) === isIPv6(clusterIPs[1] as string))
+    errors.push(invalidValue('spec.clusterIPs', clusterIPs, 'may specify no more than one IP for each IP family'))
+  return errors
+}
+
+function nodePorts({ type, ports: list = [] }: ServiceSpec): FieldError[] {
+  const errors: FieldError[] = []
+  const taken = new Set<string>()
+  const pairs = new Set<string>()
+  list.forEach(({ nodePort, protocol, port }, i) => {
+    const path = `spec.ports[${i}]`
+    if (type === 'ClusterIP' && nodePort) errors.push(forbiddenField(`${path}.nodePort`, "may not be used when `type` is 'ClusterIP'"))
+    if (nodePort) {
+      if (taken.has(`${protocol}/${nodePort}`)) errors.push(duplicate(`${path}.nodePort`, nodePort))
+      taken.add(`${protocol}/${nodePort}`)
+    }
+    if (pairs.has(`${protocol}/${port}`)) errors.push(duplicate(path, { protocol, port }))
+    pairs.add(`${protocol}/${port}`)
+  })
+  return errors
+}
+
+function balancer({ type, loadBalancerSourceRanges: ranges, allocateLoadBalancerNodePorts: allocate, loadBalancerClass }: ServiceSpec): FieldError[] {
+  const isBalancer = type === 'LoadBalancer'
+  const errors: FieldError[] = []
+  if (ranges?.length) {
+    if (!isBalancer) errors.push(forbiddenField('spec.loadBalancerSourceRanges', onlyBalancers))
+    ranges.forEach((range, i) => {
+      errors.push(...text(range.trim(), `spec.loadBalancerSourceRanges[${i}]`, cidr))
+    })
+  }
+  if (isBalancer && allocate === undefined) errors.push(required('spec.allocateLoadBalancerNodePorts'))
+  if (!isBalancer && allocate !== undefined) errors.push(forbiddenField('spec.allocateLoadBalancerNodePorts', onlyBalancers))
+  if (loadBalancerClass !== undefined) {
+    if (isBalancer) errors.push(...text(loadBalancerClass, 'spec.loadBalancerClass', qualifiedName))
+    else errors.push(forbiddenField('spec.loadBalancerClass', onlyBalancers))
+  }
+  return errors
+}
+
+function traffic(spec: ServiceSpec): FieldError[] {
+  const { type, externalTrafficPolicy: external, internalTrafficPolicy: internal, healthCheckNodePort } = spec
+  const errors: FieldError[] = []
+  if (isExternallyAccessible(spec)) errors.push(...oneOf(external, 'spec.externalTrafficPolicy', policies, 'needed'))
+  else if (external) errors.push(invalidValue('spec.externalTrafficPolicy', external, 'may only be set for externally-accessible services'))
+  if (healthCheckNodePort) {
+    if (needsHealthCheckPort(spec)) errors.push(...portNumber(healthCheckNodePort, 'spec.healthCheckNodePort'))
+    else
+      errors.push(
+        invalidValue('spec.healthCheckNodePort', healthCheckNodePort, "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"),
+      )
+  }
+  if (internal !== undefined) errors.push(...oneOf(internal, 'spec.internalTrafficPolicy', policies, 'needed'))
+  else if (type && types.includes(type) && type !== 'ExternalName') errors.push(required('spec.internalTrafficPolicy'))
+  return [...errors, ...oneOf(spec.trafficDistribution, 'spec.trafficDistribution', ['PreferClose', 'PreferSameNode', 'PreferSameZone'])]
+}
+
+/** What does not change: the first cluster IP, and the class of a load balancer. */
+export function serviceUpdate({ spec = {} }: Service, { spec: old = {} }: Service): FieldError[] {
+  const errors: FieldError[] = []
+  if (spec.type !== 'ExternalName' && old.type !== 'ExternalName' && old.clusterIPs?.length && spec.clusterIPs?.[0] !== old.clusterIPs[0])
+    errors.push(invalidValue('spec.clusterIPs[0]', spec.clusterIPs?.[0] ?? '', 'may not change once set'))
+  if (spec.type === 'LoadBalancer' && old.type === 'LoadBalancer' && !semanticallyEqual(spec.loadBalancerClass, old.loadBalancerClass))
+    errors.push(invalidValue('spec.loadBalancerClass', spec.loadBalancerClass ?? null, 'may not change once set'))
+  return errors
+}

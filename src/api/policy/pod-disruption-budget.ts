@@ -1,0 +1,62 @@
+/** PodDisruptionBudgets: how many pods may be missing at once when somebody wants them gone. */
+import type { V1PodDisruptionBudget } from '@kubernetes/client-node'
+import { type FieldError, invalidValue } from '../../machinery/field-error.ts'
+import { atMostAll, intOrPercent, oneOf, valid } from '../../machinery/field-rules.ts'
+import { validateLabelSelector } from '../../machinery/label-selector.ts'
+import type { Model } from '../../machinery/object.ts'
+import { nullTimes } from '../core/pod/defaults.ts'
+import { age, column, name, resource } from '../resource.ts'
+import { counts } from '../workload/template-rules.ts'
+
+type Budget = Model<V1PodDisruptionBudget>
+
+const nothing = (): NonNullable<Budget['status']> => ({ currentHealthy: 0, desiredHealthy: 0, disruptionsAllowed: 0, expectedPods: 0 })
+
+function rules({ spec = {} }: Budget): FieldError[] {
+  const { minAvailable, maxUnavailable, selector, unhealthyPodEvictionPolicy } = spec
+  return [
+    ...(minAvailable !== undefined && maxUnavailable !== undefined
+      ? [invalidValue('spec', spec, 'minAvailable and maxUnavailable cannot be both set')]
+      : valid),
+    ...intOrPercent(minAvailable, 'spec.minAvailable'),
+    ...atMostAll(minAvailable, 'spec.minAvailable'),
+    ...intOrPercent(maxUnavailable, 'spec.maxUnavailable'),
+    ...atMostAll(maxUnavailable, 'spec.maxUnavailable'),
+    ...validateLabelSelector(selector, 'spec.selector'),
+    ...oneOf(unhealthyPodEvictionPolicy, 'spec.unhealthyPodEvictionPolicy', ['AlwaysAllow', 'IfHealthyBudget']),
+  ]
+}
+
+const amount = (value: number | string | undefined): string => (value === undefined ? 'N/A' : String(value))
+
+export const podDisruptionBudgets = resource<Budget>({
+  group: 'policy',
+  version: 'v1',
+  kind: 'PodDisruptionBudget',
+  plural: 'poddisruptionbudgets',
+  shortNames: ['pdb'],
+  scope: 'Namespaced',
+  subresources: { status: true },
+  generation: 'spec',
+  requiresVersionOnUpdate: true,
+  defaults: [
+    (budget) => {
+      budget.spec ??= {}
+      budget.status = { ...nothing(), ...budget.status }
+      if (budget.status.conditions) nullTimes(budget.status.conditions, 'lastTransitionTime')
+    },
+  ],
+  prepare: {
+    create: (budget) => {
+      budget.status = nothing()
+    },
+  },
+  validate: { object: rules, status: ({ status }) => counts(status, ['disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expectedPods']) },
+  columns: [
+    name,
+    column('Min Available', ({ spec }) => amount(spec?.minAvailable), { description: 'Pods that have to stay.' }),
+    column('Max Unavailable', ({ spec }) => amount(spec?.maxUnavailable), { description: 'Pods that may be missing.' }),
+    column('Allowed Disruptions', ({ status }) => status?.disruptionsAllowed ?? 0, { type: 'integer', description: 'Pods that may go now.' }),
+    age,
+  ],
+})

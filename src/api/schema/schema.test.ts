@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { decode, normalise } from '../../machinery/decode/index.ts'
+import type { Field } from '../../machinery/schema.ts'
+import { definitionName, descriptionsOf, modelNames, schemaOf, schemaType } from './index.ts'
+
+const field = (model: string, name: string): Field => schemaType(model).fields.get(name) ?? assert.fail(`${model} has no ${name}`)
+
+test('every model has fields whose types can be reached', () => {
+  const names = modelNames()
+  assert.ok(names.length > 600)
+  for (const name of names) for (const [key, { type }] of schemaType(name).fields) assert.ok(type.kind, `${name}.${key}`)
+})
+
+test('kinds are found by group, version and kind, also where the client prefixes their names', () => {
+  assert.equal(schemaOf({ group: 'apps', version: 'v1', kind: 'Deployment' })?.definition, 'io.k8s.api.apps.v1.Deployment')
+  assert.equal(schemaOf({ group: '', version: 'v1', kind: 'Event' }), schemaType('CoreV1Event'))
+  assert.equal(schemaOf({ group: 'events.k8s.io', version: 'v1', kind: 'Event' }), schemaType('EventsV1Event'))
+  assert.equal(schemaOf({ group: 'resource.k8s.io', version: 'v1', kind: 'ResourceClaim' }), schemaType('ResourceV1ResourceClaim'))
+  assert.equal(schemaOf({ group: 'example.com', version: 'v1', kind: 'Deployment' }), undefined)
+  assert.equal(definitionName('apiregistration.k8s.io', 'v1', 'APIService'), 'io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.APIService')
+  assert.deepEqual(schemaType('V1ClusterRole').groupVersionKinds, [{ group: 'rbac.authorization.k8s.io', kind: 'ClusterRole', version: 'v1' }])
+  assert.deepEqual(schemaType('V1PodSpec').groupVersionKinds, [])
+})
+
+test('types of a schema are shared, so that recursive ones are fine', () => {
+  const { type } = field('V1JSONSchemaProps', 'not')
+  assert.equal(type, schemaType('V1JSONSchemaProps'))
+})
+
+test('fields carry what patches and apply go by', () => {
+  const { patchStrategy, patchMergeKey, listType, listMapKeys } = field('V1Container', 'ports')
+  assert.deepEqual(
+    { patchStrategy, patchMergeKey, listType, listMapKeys },
+    { patchStrategy: ['merge'], patchMergeKey: 'containerPort', listType: 'map', listMapKeys: ['containerPort', 'protocol'] },
+  )
+  assert.deepEqual(field('V1PodSpec', 'volumes').patchStrategy, ['merge', 'retainKeys'])
+  assert.equal(field('V1ContainerPort', 'protocol').default, 'TCP')
+  assert.equal(field('V1PodSpec', 'nodeSelector').mapType, 'atomic')
+  assert.equal(schemaType('V1LabelSelector').atomic, true)
+  assert.deepEqual(field('V1PodStatus', 'conditions').listMapKeys, ['type'])
+})
+
+test('pointers of Go keep their empty values', () => {
+  for (const [model, name] of [
+    ['V1DeploymentSpec', 'replicas'],
+    ['V1PodSpec', 'automountServiceAccountToken'],
+    ['V1PersistentVolumeClaimSpec', 'storageClassName'],
+    ['V1IngressSpec', 'ingressClassName'],
+    ['V1SecurityContext', 'runAsUser'],
+    ['V1JobSpec', 'suspend'],
+    ['V1ConfigMap', 'immutable'],
+    ['V1ConfigMapVolumeSource', 'defaultMode'],
+    ['V1OwnerReference', 'controller'],
+  ] as const)
+    assert.equal(field(model, name).keepsEmpty, true, `${model}.${name}`)
+  for (const [model, name] of [
+    ['V1PodSpec', 'hostNetwork'],
+    ['V1Container', 'command'],
+    ['V1ObjectMeta', 'labels'],
+    ['V1DeploymentSpec', 'paused'],
+    ['V1ContainerPort', 'hostPort'],
+  ] as const)
+    assert.equal(field(model, name).keepsEmpty, false, `${model}.${name}`)
+})
+
+test('objects look as Go writes them', () => {
+  assert.deepEqual(
+    normalise(schemaType('V1Deployment'), {
+      spec: {
+        replicas: 0,
+        template: {
+          spec: { containers: [{ name: 'c', resources: {}, command: [], tty: false }], securityContext: {}, volumes: [{ name: 'v', emptyDir: {} }] },
+        },
+      },
+    }).object,
+    {
+      metadata: {},
+      spec: {
+        replicas: 0,
+        strategy: {},
+        template: { metadata: {}, spec: { containers: [{ name: 'c', resources: {} }], securityContext: {}, volumes: [{ emptyDir: {}, name: 'v' }] } },
+      },
+      status: {},
+    },
+  )
+  assert.deepEqual(normalise(schemaType('V1Role'), {}).object, { metadata: {}, rules: null })
+  assert.deepEqual(normalise(schemaType('V1DaemonSet'), {}).object.status, {
+    currentNumberScheduled: 0,
+    desiredNumberScheduled: 0,
+    numberMisscheduled: 0,
+    numberReady: 0,
+  })
+  assert.deepEqual(normalise(schemaType('V1Service'), { spec: { ports: [{ port: 80 }] } }).object.spec, { ports: [{ port: 80, targetPort: 0 }] })
+  assert.deepEqual(normalise(schemaType('CoreV1Event'), {}).object.eventTime, null)
+})
+
+test('mistakes in pods and secrets are told as upstream tells them', () => {
+  const text =
+    '{"apiVersion":"apps/v1","kind":"Deployment","spec":{"replica":2,"template":{"spec":{"containers":[{"name":"c","imagePullpolicy":"Always","resources":{"limit":{}}}]}}}}'
+  assert.deepEqual(decode(schemaType('V1Deployment'), text).unknown, [
+    'spec.replica',
+    'spec.template.spec.containers[0].imagePullpolicy',
+    'spec.template.spec.containers[0].resources.limit',
+  ])
+  assert.throws(() => decode(schemaType('V1Pod'), { spec: { restartPolicy: 1 } }), {
+    message: 'json: cannot unmarshal number into Go struct field PodSpec.spec.restartPolicy of type v1.RestartPolicy',
+  })
+  assert.throws(() => decode(schemaType('V1Secret'), { data: { a: 1 } }), {
+    message: 'json: cannot unmarshal number into Go struct field Secret.data of type []uint8',
+  })
+})
+
+test('descriptions are there for types and fields', () => {
+  assert.match(descriptionsOf('V1PodSpec')[''] ?? '', /description of a pod/)
+  assert.match(descriptionsOf('V1JSONSchemaProps')['x-kubernetes-validations'] ?? '', /CEL/)
+})

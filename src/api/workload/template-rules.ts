@@ -1,0 +1,60 @@
+/** Rules that all controllers of pods share: their selector, their template, and that both belong together. */
+import type { V1LabelSelector, V1PodTemplateSpec } from '@kubernetes/client-node'
+import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../machinery/field-error.ts'
+import { hasRequirements, nonNegative, selects, valid } from '../../machinery/field-rules.ts'
+import { validateLabelSelector } from '../../machinery/label-selector.ts'
+import type { Wire } from '../../machinery/object.ts'
+import { podTemplate } from '../core/pod/index.ts'
+
+type Template = Wire<V1PodTemplateSpec>
+type Selector = Wire<V1LabelSelector>
+
+const mismatch = '`selector` does not match template `labels`'
+
+/** The selector matches what is made from the template; one that is missing matches nothing. */
+export const selectorMatches = (selector: Selector | undefined, template: Template | undefined, path = 'spec.template'): FieldError[] =>
+  selector && selects(selector, template?.metadata?.labels) ? valid : [invalidValue(`${path}.metadata.labels`, template?.metadata?.labels ?? null, mismatch)]
+
+/** `spec.selector` of a workload; `kind` as messages name it. */
+export function workloadSelector(selector: Selector | undefined, kind: string): FieldError[] {
+  if (!selector) return [required('spec.selector')]
+  const errors = validateLabelSelector(selector, 'spec.selector')
+  return hasRequirements(selector) ? errors : [...errors, invalidValue('spec.selector', selector, `empty selector is invalid for ${kind}`)]
+}
+
+/** Pods that are kept running are always restarted and have no deadline. */
+export const lastingTemplate = (template: Template | undefined, kind: string, path = 'spec.template'): FieldError[] => {
+  if (!template) return [required(path)]
+  const { restartPolicy, activeDeadlineSeconds } = template.spec ?? {}
+  return [
+    ...podTemplate(template, path),
+    ...(restartPolicy === 'Always' ? valid : [notSupported(`${path}.spec.restartPolicy`, restartPolicy, ['Always'])]),
+    ...(activeDeadlineSeconds === undefined
+      ? valid
+      : [forbiddenField(`${path}.spec.activeDeadlineSeconds`, `activeDeadlineSeconds in ${kind} is not Supported`)]),
+  ]
+}
+
+/** Selector and template together: the template is looked at only if the selector makes sense. */
+export function selectorAndTemplate({ selector, template }: { selector?: Selector; template?: Template }, kind: string, templateKind: string): FieldError[] {
+  const errors = workloadSelector(selector, kind)
+  if (selector && validateLabelSelector(selector, 'spec.selector').length > 0)
+    return [...errors, invalidValue('spec.selector', selector, 'invalid label selector')]
+  return [...errors, ...selectorMatches(selector, template), ...lastingTemplate(template, templateKind)]
+}
+
+/** Counts in a status: none is negative. */
+export const counts = <T extends object>(status: T | undefined, fields: readonly (keyof T & string)[]): FieldError[] =>
+  fields.flatMap((field) => nonNegative(status?.[field] as number | undefined, `status.${field}`))
+
+/** Counts of a part are never greater than the whole. */
+export const within = <T extends object>(
+  status: T | undefined,
+  fields: readonly (keyof T & string)[],
+  whole: keyof T & string,
+  detail = `cannot be greater than status.${whole}`,
+): FieldError[] =>
+  fields.flatMap((field) => {
+    const count = (status?.[field] as number | undefined) ?? 0
+    return count > ((status?.[whole] as number | undefined) ?? 0) ? [invalidValue(`status.${field}`, count, detail)] : valid
+  })

@@ -1,0 +1,226 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { gunzipSync } from 'node:zlib'
+import { type ResourceDefinition, resource } from '../../api/resource.ts'
+import type { Request, Response } from '../http/exchange.ts'
+import { gnosticV2, type KindSchema, openapiDocuments, openapiV2, openapiV3 } from './index.ts'
+import { documentPaths } from './static-paths.ts'
+
+const scale = { replicas: '.spec.replicas', observed: '.status.replicas', selector: '.status.selector' }
+const pods = resource({
+  group: '',
+  version: 'v1',
+  kind: 'Pod',
+  plural: 'pods',
+  scope: 'Namespaced',
+  subresources: {
+    status: true,
+    special: [
+      { name: 'exec', kind: 'PodExecOptions', verbs: ['create', 'get'] },
+      { name: 'log', kind: 'Pod', verbs: ['get'] },
+      { name: 'eviction', kind: 'Eviction', group: 'policy', version: 'v1', verbs: ['create'] },
+    ],
+  },
+})
+const deployments = resource({
+  group: 'apps',
+  version: 'v1',
+  kind: 'Deployment',
+  plural: 'deployments',
+  scope: 'Namespaced',
+  subresources: { status: true, scale },
+})
+const parcels = resource({
+  group: 'rp-access.example.com',
+  version: 'v1',
+  kind: 'Parcel',
+  plural: 'parcels',
+  scope: 'Namespaced',
+  subresources: { status: true, scale },
+})
+const all = [pods, deployments, parcels]
+
+const kindSchema: KindSchema = () => ({
+  description: 'A parcel on its way.',
+  type: 'object',
+  required: ['spec'],
+  properties: {
+    spec: {
+      type: 'object',
+      properties: {
+        weight: { anyOf: [{ type: 'integer' }, { type: 'string' }], 'x-kubernetes-int-or-string': true },
+        note: { type: 'string', nullable: true },
+      },
+    },
+    metadata: { type: 'object' },
+  },
+})
+const options = { version: 'v1.36.0', kindSchema }
+
+// biome-ignore lint/suspicious/noExplicitAny: documents are looked into freely
+type Document = any
+const v3 = (path: string): Document => openapiV3(all, path, options)
+const at = (document: Document, method: string, path: string): Document => document.paths[path]?.[method] ?? assert.fail(`no ${method} ${path}`)
+
+test('operations carry the ids, actions and kinds that clients look for', () => {
+  const apps = v3('apis/apps/v1')
+  const item = '/apis/apps/v1/namespaces/{namespace}/deployments/{name}'
+  const patch = at(apps, 'patch', item)
+  assert.equal(patch.operationId, 'patchAppsV1NamespacedDeployment')
+  assert.equal(patch['x-kubernetes-action'], 'patch')
+  assert.deepEqual(patch['x-kubernetes-group-version-kind'], { group: 'apps', version: 'v1', kind: 'Deployment' })
+  assert.ok(patch.parameters.some((one: Document) => one.name === 'fieldValidation'))
+  assert.deepEqual(Object.keys(patch.requestBody.content), [
+    'application/apply-patch+yaml',
+    'application/json-patch+json',
+    'application/merge-patch+json',
+    'application/strategic-merge-patch+json',
+  ])
+  assert.equal(at(apps, 'get', `${item}/scale`).operationId, 'readAppsV1NamespacedDeploymentScale')
+  assert.equal(at(apps, 'get', '/apis/apps/v1/watch/deployments').operationId, 'watchAppsV1DeploymentListForAllNamespaces')
+  assert.equal(at(apps, 'delete', '/apis/apps/v1/namespaces/{namespace}/deployments').operationId, 'deleteAppsV1CollectionNamespacedDeployment')
+  const core = v3('api/v1')
+  assert.equal(at(core, 'post', '/api/v1/namespaces/{namespace}/pods/{name}/exec').operationId, 'connectCoreV1PostNamespacedPodExec')
+  assert.equal(at(core, 'post', '/api/v1/namespaces/{namespace}/pods/{name}/eviction')['x-kubernetes-group-version-kind'].group, 'policy')
+  assert.equal(at(core, 'get', '/api/v1/namespaces/{namespace}/pods/{name}/log').responses[200].content['*/*'].schema.type, 'string')
+})
+
+test('every reference of every document leads somewhere, and ids are unique', () => {
+  for (const path of documentPaths(all)) {
+    const document = v3(path)
+    const text = JSON.stringify(document)
+    for (const [, name] of text.matchAll(/"#\/components\/schemas\/([^"]+)"/g)) assert.ok(document.components.schemas[name!], `${path}: ${name}`)
+    const ids = [...text.matchAll(/"operationId":"([^"]+)"/g)].map(([, id]) => id)
+    assert.equal(new Set(ids).size, ids.length)
+  }
+  const v2: Document = openapiV2(all, documentPaths(all), options)
+  for (const [, name] of JSON.stringify(v2).matchAll(/"#\/definitions\/([^"]+)"/g)) assert.ok(v2.definitions[name!], name)
+})
+
+test('schemas say how lists merge', () => {
+  const { schemas } = v3('api/v1').components
+  const { ports } = schemas['io.k8s.api.core.v1.Container'].properties
+  assert.equal(ports['x-kubernetes-patch-merge-key'], 'containerPort')
+  assert.equal(ports['x-kubernetes-patch-strategy'], 'merge')
+  assert.deepEqual(ports['x-kubernetes-list-map-keys'], ['containerPort', 'protocol'])
+  assert.deepEqual(schemas['io.k8s.api.core.v1.Pod']['x-kubernetes-group-version-kind'], [{ group: '', kind: 'Pod', version: 'v1' }])
+  assert.equal(schemas['io.k8s.api.core.v1.ContainerPort'].properties.protocol.default, 'TCP')
+  assert.match(schemas['io.k8s.api.core.v1.PodSpec'].properties.nodeName.description, /node/)
+  assert.equal(schemas['io.k8s.apimachinery.pkg.util.intstr.IntOrString'].format, 'int-or-string')
+})
+
+test('custom resources are published with type and metadata, without strategic merge and watch paths', () => {
+  const document = v3('apis/rp-access.example.com/v1')
+  const root = '/apis/rp-access.example.com/v1'
+  assert.deepEqual(
+    Object.keys(document.paths),
+    [
+      '/namespaces/{namespace}/parcels',
+      '/namespaces/{namespace}/parcels/{name}',
+      '/namespaces/{namespace}/parcels/{name}/scale',
+      '/namespaces/{namespace}/parcels/{name}/status',
+      '/parcels',
+    ].map((path) => root + path),
+  )
+  const patch = at(document, 'patch', `${root}/namespaces/{namespace}/parcels/{name}`)
+  assert.equal(patch.operationId, 'patchRpAccessExampleComV1NamespacedParcel')
+  assert.deepEqual(patch.tags, ['rpAccessExampleCom_v1'])
+  assert.deepEqual(Object.keys(patch.requestBody.content), ['application/apply-patch+yaml', 'application/json-patch+json', 'application/merge-patch+json'])
+  const parcel = document.components.schemas['com.example.rp-access.v1.Parcel']
+  assert.deepEqual(Object.keys(parcel.properties).sort(), ['apiVersion', 'kind', 'metadata', 'spec'])
+  assert.deepEqual(parcel['x-kubernetes-group-version-kind'], [{ group: 'rp-access.example.com', kind: 'Parcel', version: 'v1' }])
+  assert.deepEqual(document.components.schemas['com.example.rp-access.v1.ParcelList'].required, ['items'])
+  const v2: Document = openapiV2(all, documentPaths(all), options)
+  assert.deepEqual(v2.definitions['com.example.rp-access.v1.Parcel'].properties.spec.properties, { weight: { 'x-kubernetes-int-or-string': true }, note: {} })
+})
+
+interface Asked {
+  readonly headers?: Record<string, string>
+}
+
+const openapi = openapiDocuments(all, options)
+async function get(url: string, { headers = {} }: Asked = {}): Promise<Response> {
+  const { pathname, searchParams } = new URL(url, 'http://localhost')
+  return (await openapi.handle({ path: pathname, query: searchParams, header: (name: string) => headers[name] } as Request)) ?? assert.fail('not served')
+}
+const parsed = (response: Response): Document => JSON.parse(String(response.body))
+
+test('the index leads to documents that may be kept for ever', async () => {
+  const { paths } = parsed(await get('/openapi/v3'))
+  assert.deepEqual(Object.keys(paths), [
+    '.well-known/openid-configuration',
+    'api',
+    'api/v1',
+    'apis',
+    'apis/apps',
+    'apis/apps/v1',
+    'apis/rp-access.example.com/v1',
+    'openid/v1/jwks',
+    'version',
+  ])
+  const url = paths['apis/apps/v1'].serverRelativeURL
+  assert.match(url, /^\/openapi\/v3\/apis\/apps\/v1\?hash=[0-9A-F]{128}$/)
+  const response = await get(url)
+  assert.equal(response.headers['cache-control'], 'public, immutable')
+  assert.equal(parsed(response).openapi, '3.0.0')
+  const stale = await get('/openapi/v3/apis/apps/v1?hash=OLD')
+  assert.equal(stale.status, 301)
+  assert.equal(stale.headers.location, url)
+  await assert.rejects(get('/openapi/v3/apis/none/v1'), { code: 404 })
+})
+
+test('a document that the client has is not sent again, and a big one is compressed', async () => {
+  const { headers } = await get('/openapi/v2')
+  assert.equal((await get('/openapi/v2', { headers: { 'if-none-match': String(headers.etag) } })).status, 304)
+  const compressed = await get('/openapi/v2', { headers: { 'accept-encoding': 'gzip' } })
+  assert.equal(compressed.headers['content-encoding'], 'gzip')
+  assert.equal(JSON.parse(gunzipSync(compressed.body as Buffer).toString()).swagger, '2.0')
+})
+
+test('the index changes when resources come and go', async () => {
+  let resources: readonly ResourceDefinition[] = [pods]
+  const { handle } = openapiDocuments(() => resources)
+  const ask = async (): Promise<string[]> =>
+    Object.keys(parsed((await handle({ path: '/openapi/v3', query: new URLSearchParams(), header: () => undefined } as unknown as Request))!).paths)
+  assert.equal((await ask()).includes('apis/apps/v1'), false)
+  resources = [pods, deployments]
+  assert.equal((await ask()).includes('apis/apps/v1'), true)
+})
+
+/** Reads one level of a protobuf message: [field, bytes or number]. */
+function protobuf(bytes: Buffer): [number, Buffer | number][] {
+  const result: [number, Buffer | number][] = []
+  let at = 0
+  const varint = (): number => {
+    let value = 0
+    for (let shift = 1; ; shift *= 128) {
+      const byte = bytes[at++]!
+      value += (byte % 128) * shift
+      if (byte < 128) return value
+    }
+  }
+  while (at < bytes.length) {
+    const key = varint()
+    if (key % 8 === 0) result.push([Math.floor(key / 8), varint()])
+    else {
+      const length = key % 8 === 1 ? 8 : varint()
+      result.push([Math.floor(key / 8), bytes.subarray(at, at + length)])
+      at += length
+    }
+  }
+  return result
+}
+
+test('Go clients get version 2 as protobuf', async () => {
+  const accept = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf'
+  const response = await get('/openapi/v2', { headers: { accept } })
+  assert.equal(response.headers['content-type'], 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf')
+  const document = openapiV2(all, documentPaths(all), options)
+  assert.deepEqual(response.body, gnosticV2(document))
+  const fields = new Map(protobuf(response.body as Buffer))
+  assert.equal(String(fields.get(1)), '2.0')
+  const definitions = protobuf(fields.get(9) as Buffer).map(([, named]) => String(new Map(protobuf(named as Buffer)).get(1)))
+  assert.deepEqual(definitions, Object.keys(document.definitions as object))
+  const paths = protobuf(fields.get(8) as Buffer).map(([, named]) => String(new Map(protobuf(named as Buffer)).get(1)))
+  assert.deepEqual(paths, Object.keys(document.paths as object))
+})

@@ -1,0 +1,40 @@
+/** Reads the body of a server-side apply, and decodes what applying made of it. */
+import { decode, DecodeError } from '../../machinery/decode/index.ts'
+import { invalidValue } from '../../machinery/field-error.ts'
+import type { KubeObject } from '../../machinery/object.ts'
+import { badRequest, invalid } from '../../machinery/status-error.ts'
+import { parseYaml, YamlError } from '../../machinery/yaml.ts'
+import type { Request } from '../http/exchange.ts'
+import type { ServedResource } from '../registry/served-resource.ts'
+import { maxBodyBytes } from './body.ts'
+import type { WriteOptions } from './write-options.ts'
+
+/** The content type of server-side apply. */
+export const applyType = 'application/apply-patch+yaml'
+
+/** Reads the body of an apply: YAML, of which JSON is a part. Throws 400. */
+export async function readApplied(request: Request, { fieldValidation }: WriteOptions): Promise<unknown> {
+  const text = (await request.body(maxBodyBytes)).toString()
+  try {
+    const { value, strict } = parseYaml(text)
+    // Keys that stand twice only warn, whatever fieldValidation says.
+    if (fieldValidation !== 'Ignore') for (const problem of strict) request.warnings.push(...problem.split('\n').slice(1).map((line) => line.trim()))
+    return value
+  } catch (error) {
+    if (error instanceof YamlError) throw badRequest(`error decoding YAML: ${error.message}`)
+    throw error
+  }
+}
+
+/** Makes an object of the kind of what applying gave. Throws 422. */
+export function decodeApplied(resource: ServedResource, applied: KubeObject): KubeObject {
+  try {
+    const object = decode(resource.type, applied).object as unknown as KubeObject
+    object.metadata ??= {}
+    resource.applyDefaults(object)
+    return object
+  } catch (error) {
+    if (error instanceof DecodeError) throw invalid(resource.groupKind, applied.metadata?.name ?? '', [invalidValue('patch', JSON.stringify(applied), error.message)])
+    throw error
+  }
+}

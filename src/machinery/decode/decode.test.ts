@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Field, FieldType, StructType } from '../schema.ts'
+import { DecodeError, decode, duplicateFieldMessages, normalise } from './index.ts'
+
+const struct = (definition: string, fields: Record<string, Field>): StructType => ({
+  kind: 'struct',
+  definition,
+  goName: definition.slice(definition.lastIndexOf('.') + 1),
+  fields: new Map(Object.entries(fields)),
+  required: new Set(),
+  atomic: false,
+  groupVersionKinds: [],
+})
+const optional = (type: FieldType): Field => ({ type, keepsEmpty: false })
+const pointer = (type: FieldType): Field => ({ type, keepsEmpty: true })
+const written = (type: FieldType): Field => ({ type, keepsEmpty: true, written: true })
+const text: FieldType = { kind: 'string' }
+const int32: FieldType = { kind: 'integer', format: 'int32' }
+
+const port = struct('io.k8s.api.core.v1.Port', { name: optional(text), number: written(int32), target: optional({ kind: 'int-or-string' }) })
+const spec = struct('io.k8s.api.core.v1.ThingSpec', {
+  bytes: optional({ kind: 'string', format: 'byte' }),
+  free: pointer({ kind: 'any' }),
+  limits: { type: { kind: 'map', values: { kind: 'quantity' } }, keepsEmpty: false, goType: 'v1.ResourceList' },
+  named: pointer({ kind: 'map', values: port }),
+  policy: { type: text, keepsEmpty: false, goType: 'v1.Policy' },
+  ports: optional({ kind: 'array', items: port }),
+  replicas: pointer(int32),
+  rules: written({ kind: 'array', items: text }),
+  since: optional({ kind: 'string', format: 'date-time' }),
+})
+const meta = struct('io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta', { labels: optional({ kind: 'map', values: text }), name: optional(text) })
+const thing = struct('io.k8s.api.core.v1.Thing', { kind: optional(text), apiVersion: optional(text), metadata: written(meta), spec: written(spec) })
+
+const object = (value: unknown): Record<string, unknown> => decode(thing, value).object
+const refusal = (value: unknown): string => {
+  try {
+    decode(thing, value)
+  } catch (error) {
+    assert.ok(error instanceof DecodeError)
+    return error.message
+  }
+  return assert.fail('decoded')
+}
+
+test('fields come in the order of the schema, with kind, apiVersion and metadata first', () => {
+  const { spec: _, ...rest } = object({ spec: {}, metadata: { name: 'a' }, apiVersion: 'v1', kind: 'Thing' })
+  assert.equal(JSON.stringify(rest), '{"kind":"Thing","apiVersion":"v1","metadata":{"name":"a"}}')
+})
+
+test('empty values vanish unless Go has a pointer, and what Go always writes appears', () => {
+  assert.deepEqual(object({ metadata: { name: '', labels: {} }, spec: { replicas: 0, policy: '', ports: [], limits: {}, named: {}, rules: [] } }), {
+    metadata: {},
+    spec: { named: {}, replicas: 0, rules: null },
+  })
+  assert.deepEqual(object({}), { metadata: {}, spec: { rules: null } })
+})
+
+test('null is absent; in lists and maps it is the zero value', () => {
+  assert.deepEqual(object({ metadata: null, spec: { replicas: null, rules: [null, 'a'], ports: [null] } }), {
+    metadata: {},
+    spec: { ports: [{ number: 0 }], rules: ['', 'a'] },
+  })
+  assert.deepEqual(object({ metadata: { labels: { a: null } } }).metadata, { labels: { a: '' } })
+})
+
+test('unknown fields are dropped and listed with their paths', () => {
+  const decoded = decode(thing, { Metadata: 1, metadata: { colour: 'red' }, spec: { ports: [{ number: 1 }, { numbers: 2 }], named: { 'a.b': { x: {} } } } })
+  assert.deepEqual(decoded.unknown, ['Metadata', 'metadata.colour', 'spec.ports[1].numbers', 'spec.named.a.b.x'])
+  assert.equal(decoded.strict[0], 'unknown field "Metadata"')
+  assert.deepEqual(decoded.object, { metadata: {}, spec: { named: { 'a.b': { number: 0 } }, ports: [{ number: 1 }, { number: 0 }], rules: null } })
+})
+
+test('wrong types are told as Go tells them', () => {
+  assert.equal(refusal({ metadata: { name: 7 } }), 'json: cannot unmarshal number into Go struct field ObjectMeta.metadata.name of type string')
+  assert.equal(
+    refusal({ metadata: { labels: ['x'] } }),
+    'json: cannot unmarshal array into Go struct field ObjectMeta.metadata.labels of type map[string]string',
+  )
+  assert.equal(refusal({ metadata: { labels: { a: {} } } }), 'json: cannot unmarshal object into Go struct field ObjectMeta.metadata.labels of type string')
+  assert.equal(refusal({ spec: { ports: [{ number: 'x' }] } }), 'json: cannot unmarshal string into Go struct field Port.spec.ports.number of type int32')
+  assert.equal(refusal({ spec: { ports: ['x'] } }), 'json: cannot unmarshal string into Go struct field ThingSpec.spec.ports of type v1.Port')
+  assert.equal(refusal({ spec: { ports: {} } }), 'json: cannot unmarshal object into Go struct field ThingSpec.spec.ports of type []v1.Port')
+  assert.equal(refusal({ spec: { named: { key: { number: true } } } }), 'json: cannot unmarshal bool into Go struct field Port.spec.named.number of type int32')
+  assert.equal(refusal({ spec: { policy: 1 } }), 'json: cannot unmarshal number into Go struct field ThingSpec.spec.policy of type v1.Policy')
+  assert.equal(refusal({ spec: 'x' }), 'json: cannot unmarshal string into Go struct field Thing.spec of type v1.ThingSpec')
+  assert.equal(refusal([]), 'json: cannot unmarshal array into Go value of type v1.Thing')
+})
+
+test('numbers must be whole and in range', () => {
+  assert.equal(refusal({ spec: { replicas: 1.5 } }), 'json: cannot unmarshal number 1.5 into Go struct field ThingSpec.spec.replicas of type int32')
+  assert.equal(
+    refusal({ spec: { replicas: 2147483648 } }),
+    'json: cannot unmarshal number 2147483648 into Go struct field ThingSpec.spec.replicas of type int32',
+  )
+  assert.equal(refusal({ spec: { ports: [{ target: true }] } }), 'json: cannot unmarshal bool into Go struct field Port.spec.ports.target of type int32')
+})
+
+test('quantities, bytes and times are checked and made canonical', () => {
+  assert.deepEqual(object({ spec: { limits: { cpu: 1, memory: '1024Ki' }, bytes: 'YWI=\n', since: '2020-01-01T02:00:00.5+02:00' } }).spec, {
+    bytes: 'YWI=',
+    limits: { cpu: '1', memory: '1Mi' },
+    rules: null,
+    since: '2020-01-01T00:00:00Z',
+  })
+  assert.match(refusal({ spec: { limits: { cpu: 'lots' } } }), /^quantities must match the regular expression/)
+  assert.equal(refusal({ spec: { bytes: 'YW' } }), 'illegal base64 data at input byte 0')
+  assert.equal(refusal({ spec: { bytes: 'YWJj!WJj' } }), 'illegal base64 data at input byte 4')
+  assert.equal(refusal({ spec: { since: 'soon' } }), 'parsing time "soon" as "2006-01-02T15:04:05Z07:00": cannot parse "soon" as "2006"')
+})
+
+test('duplicate keys are found in the text, the last one counts', () => {
+  const decoded = decode(
+    thing,
+    '{"metadata":{"name":"no","name":"a","colour":1,"labels":{"x":"1","x":"2"}},"spec":{"what":{"a":1,"a":2},"free":{"b":1,"b":2},"policy":"p","policy":"q"}}',
+  )
+  assert.deepEqual(decoded.duplicates, ['metadata.name', 'metadata.labels.x', 'spec.policy'])
+  assert.deepEqual(decoded.strict, [
+    'duplicate field "metadata.name"',
+    'unknown field "metadata.colour"',
+    'duplicate field "metadata.labels.x"',
+    'unknown field "spec.what"',
+    'duplicate field "spec.policy"',
+  ])
+  assert.deepEqual(decoded.object.metadata, { labels: { x: '2' }, name: 'a' })
+})
+
+test('texts that only look as if keys came twice are left in peace', () => {
+  const source = JSON.stringify(
+    { metadata: { name: 'a": "b', labels: { 'x:"': '":', 'back\\': '\\"":' } }, spec: { free: { 'a"': [{ b: 1 }, { b: 2 }] } } },
+    null,
+    1,
+  )
+  assert.deepEqual(decode(thing, source).strict, [])
+})
+
+test('duplicate keys of patches are named by their paths', () => {
+  assert.deepEqual(duplicateFieldMessages('{"metadata":{"labels":{"a":"5","a":"6"}}}', false), ['duplicate field "metadata.labels.a"'])
+  assert.deepEqual(duplicateFieldMessages('[{"op":"add"},{"op":"add","op":"add","path":"/x"}]', true), ['json patch duplicate field "[1].op"'])
+})
+
+test('__proto__ is a key like any other and changes no prototype', () => {
+  const decoded = decode(thing, '{"__proto__":{"polluted":1},"metadata":{"labels":{"__proto__":"x"}},"spec":{"limits":{"__proto__":"1"}}}')
+  assert.deepEqual(decoded.unknown, ['__proto__'])
+  assert.equal(JSON.stringify(decoded.object), '{"metadata":{"labels":{"__proto__":"x"}},"spec":{"limits":{"__proto__":"1"},"rules":null}}')
+  assert.equal(({} as Record<string, unknown>).polluted, undefined)
+})
+
+test('free-form JSON that is nested too deep is refused', () => {
+  const nested = `${'['.repeat(5000)}${']'.repeat(5000)}`
+  assert.match(refusal(`{"spec":{"free":${nested}}}`), /^exceeded max depth/)
+  assert.match(refusal(`{"other":${nested}}`), /^exceeded max depth/)
+})
+
+test('types that contain themselves are bounded alike', () => {
+  const schema = struct('v1.Schema', {})
+  Object.assign(schema, {
+    fields: new Map<string, Field>([
+      ['not', pointer(schema)],
+      ['items', pointer({ kind: 'any', object: schema })],
+      ['title', optional(text)],
+    ]),
+  })
+  const deep = `${'{"not":'.repeat(5000)}{}${'}'.repeat(5000)}`
+  assert.throws(() => decode(schema, deep), /exceeded max depth/)
+  const loose = decode(schema, '{"items":{"title":"","items":[{"titel":1},true]}}')
+  assert.deepEqual(loose.object, { items: { items: [{}, true] } })
+  assert.deepEqual(loose.strict, [])
+})
+
+test('text that is no JSON is a syntax error', () => {
+  assert.throws(
+    () => decode(thing, '{"a"'),
+    (error) => error instanceof DecodeError && error.syntax,
+  )
+})
+
+test('objects made by patches are decoded alike, and left unchanged', () => {
+  const source = { metadata: { name: 'a', colour: 1 }, spec: { ports: [{ number: 1 }], rules: [] } }
+  const copy = structuredClone(source)
+  assert.deepEqual(normalise(thing, source).unknown, ['metadata.colour'])
+  assert.deepEqual(source, copy)
+})

@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { compare } from './compare.ts'
+import { fieldSetOf } from './field-set-of.ts'
+import { mergeTyped } from './merge-typed.ts'
+import { extractFields, removeFields } from './remove-fields.ts'
+import { stack } from './sample-types.ts'
+import { typeErrors } from './validate-typed.ts'
+
+const of = (spec: object, more: object = {}) => ({ spec, ...more })
+const fields = (spec: object) => fieldSetOf(of(spec), stack)['f:spec']
+const after = (before: object, now: object) => {
+  const { added, modified, removed } = compare(of(before), of(now), stack)
+  return { added: added['f:spec'], modified: modified['f:spec'], removed: removed['f:spec'] }
+}
+
+test('an applied object owns leaves, map keys and list items, not what is around them', () => {
+  assert.deepEqual(fields({ replicas: 1, options: { k: '1' }, ports: [{ port: 80, name: 'web' }], tags: ['b', 'a'] }), {
+    'f:options': { 'f:k': {} },
+    'f:ports': { 'k:{"port":80,"protocol":"TCP"}': { '.': {}, 'f:name': {}, 'f:port': {} } },
+    'f:replicas': {},
+    'f:tags': { 'v:"b"': {}, 'v:"a"': {} },
+  })
+})
+
+test('an empty map and null are owned, an empty list is not', () => {
+  assert.deepEqual(fields({ options: {}, args: null, containers: null, ports: [], tags: [] }), { 'f:options': {}, 'f:args': {}, 'f:containers': {} })
+})
+
+test('atomic maps, structures and lists and free JSON are one field; deduced maps are granular', () => {
+  assert.deepEqual(
+    fields({ limits: { cpu: '1' }, selector: { matchLabels: { a: 'b' } }, args: ['x'], free: { a: { b: 1 } }, loose: { a: { b: 1 }, c: [1] } }),
+    {
+      'f:limits': {},
+      'f:selector': {},
+      'f:args': {},
+      'f:free': {},
+      'f:loose': { 'f:a': { '.': {}, 'f:b': {} }, 'f:c': {} },
+    },
+  )
+})
+
+test("a key's text is Go's JSON", () => {
+  assert.deepEqual(fields({ containers: [{ name: 'a<b"é' }] }), { 'f:containers': { 'k:{"name":"a\\u003cb\\"é"}': { '.': {}, 'f:name': {} } } })
+})
+
+test('what is new is added with everything around it, except what Go always writes', () => {
+  const { added } = compare({}, of({ containers: [{ name: 'c', resources: { limits: { cpu: '1' } } }], options: { k: 'v' } }), stack)
+  assert.deepEqual(added, {
+    'f:spec': {
+      'f:containers': { 'k:{"name":"c"}': { '.': {}, 'f:name': {}, 'f:resources': { '.': {}, 'f:limits': { '.': {}, 'f:cpu': {} } } } },
+      'f:options': { '.': {}, 'f:k': {} },
+    },
+  })
+})
+
+test('changes are told by leaf, list items by key whatever their order', () => {
+  const one = {
+    containers: [
+      { name: 'a', image: '1' },
+      { name: 'b', image: '1' },
+    ],
+    options: { k: '1', gone: '1' },
+  }
+  const two = { containers: [{ name: 'b', image: '2' }, { name: 'a', image: '1' }, { name: 'c' }], options: { k: '1', come: '1' } }
+  assert.deepEqual(after(one, two), {
+    added: { 'f:containers': { 'k:{"name":"c"}': { '.': {}, 'f:name': {} } }, 'f:options': { 'f:come': {} } },
+    modified: { 'f:containers': { 'k:{"name":"b"}': { 'f:image': {} } } },
+    removed: { 'f:options': { 'f:gone': {} } },
+  })
+})
+
+test('items that cannot be told apart are compared as one', () => {
+  const twice = [
+    { name: 'A', value: '1' },
+    { name: 'A', value: '2' },
+  ]
+  const changed = after({ containers: [{ name: 'c', env: twice }] }, { containers: [{ name: 'c', env: [twice[0], { name: 'A', value: '3' }] }] })
+  assert.deepEqual(changed.modified, { 'f:containers': { 'k:{"name":"c"}': { 'f:env': { 'k:{"name":"A"}': {} } } } })
+})
+
+test('quantities are compared as text', () => {
+  const { modified } = after(
+    { containers: [{ name: 'c', resources: { limits: { cpu: '1' } } }] },
+    { containers: [{ name: 'c', resources: { limits: { cpu: '1000m' } } }] },
+  )
+  assert.deepEqual(modified, { 'f:containers': { 'k:{"name":"c"}': { 'f:resources': { 'f:limits': { 'f:cpu': {} } } } } })
+})
+
+const order = (live: string[], applied: string[]) =>
+  mergeTyped<{ spec: { containers: { name: string }[] } }>(
+    of({ containers: live.map((name) => ({ name })) }) as never,
+    of({ containers: applied.map((name) => ({ name })) }),
+    stack,
+  )
+    .spec.containers.map(({ name }) => name)
+    .join('')
+
+test('applied items come in their own order among the rest', () => {
+  assert.equal(order(['app'], ['side', 'app']), 'sideapp')
+  assert.equal(order(['s', 'a'], ['a', 's']), 'as')
+  assert.equal(order(['a', 'n'], ['z', 'n', 'm', 'a']), 'znma')
+  assert.equal(order(['z', 'n', 'm', 'a'], ['a', 'm', 'z']), 'namz')
+  assert.equal(order(['a', 'b', 'c'], ['b']), 'abc')
+  assert.equal(order(['a'], ['b', 'c']), 'abc')
+})
+
+test('merging shares what does not change and changes nothing that was given', () => {
+  const live = Object.freeze(of({ options: Object.freeze({ a: '1' }), ports: Object.freeze([Object.freeze({ port: 80, protocol: 'TCP', name: 'x' })]) }))
+  const merged = mergeTyped<{ spec: { options: object; ports: object[] } }>(
+    live as never,
+    of({
+      ports: [
+        { port: 80, name: 'y' },
+        { port: 80, protocol: 'UDP' },
+      ],
+    }),
+    stack,
+  )
+  assert.deepEqual(merged.spec.ports, [
+    { port: 80, protocol: 'TCP', name: 'y' },
+    { port: 80, protocol: 'UDP' },
+  ])
+  assert.equal(merged.spec.options, (live.spec as { options: object }).options)
+  assert.equal(mergeTyped(live, of({ options: { a: '1' } }), stack), live)
+})
+
+test('fields are removed, or they alone are kept', () => {
+  const object = of({ replicas: 1, options: { a: '1', b: '2' }, tags: ['x', 'y'], ports: [{ port: 1, name: 'n' }] })
+  const set = {
+    'f:spec': {
+      'f:replicas': {},
+      'f:options': { 'f:a': {}, 'f:b': {} },
+      'f:tags': { 'v:"x"': {} },
+      'f:ports': { 'k:{"port":1,"protocol":"TCP"}': { 'f:name': {} } },
+    },
+  }
+  assert.deepEqual(removeFields(object, set, stack), of({ options: null, tags: ['y'], ports: [{ port: 1 }] }))
+  assert.deepEqual(extractFields(object, set, stack), of({ replicas: 1, options: { a: '1', b: '2' }, tags: ['x'], ports: [{ name: 'n' }] }))
+})
+
+test('what does not fit the type is said as structured-merge-diff says it', () => {
+  const errors = (spec: object) => typeErrors(of(spec), stack)
+  assert.deepEqual(errors({ nothing: 1 }), ['.spec.nothing: field not declared in schema'])
+  assert.deepEqual(errors({ replicas: 'many' }), ['.spec.replicas: expected numeric (int or float), got string'])
+  assert.deepEqual(errors({ mode: 5 }), ['.spec.mode: expected string, got &value.valueUnstructured{Value:5}'])
+  assert.deepEqual(errors({ containers: { a: { b: 'c' } } }), ['.spec.containers: expected list, got &{map[a:map[b:c]]}'])
+  assert.deepEqual(errors({ tags: ['a', 'a'] }), ['.spec.tags: duplicate entries for key [="a"]'])
+  assert.deepEqual(errors({ ports: [{ port: 80 }, { port: 80, protocol: 'TCP' }] }), ['.spec.ports: duplicate entries for key [port=80,protocol="TCP"]'])
+  assert.deepEqual(errors({ ports: [{ name: 'x' }] }), [
+    '.spec.ports: element 0: associative list with keys has an element that omits key field "port" (and doesn\'t have default value)',
+  ])
+  assert.deepEqual(errors({ options: null, replicas: null, free: [1, { a: 2 }] }), [])
+})

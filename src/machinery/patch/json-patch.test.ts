@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { StatusError } from '../status-error.ts'
+import { jsonPatch } from './json-patch.ts'
+
+const object = () => ({ kind: 'ConfigMap', metadata: { labels: { 'example.com/x': 'y', l: '1' }, finalizers: ['f'] }, data: { k: 'v', m: 'w' } })
+const data = (...operations: object[]) => (jsonPatch(object(), operations) as ReturnType<typeof object>).data
+const finalizers = (...operations: object[]) => (jsonPatch(object(), operations) as ReturnType<typeof object>).metadata.finalizers
+const fails = (code: number, operations: unknown) =>
+  assert.throws(
+    () => jsonPatch(object(), operations),
+    (e: StatusError) => e.code === code,
+  )
+const failed = (...operations: object[]) => fails(422, operations)
+
+test('add, replace and remove members', () => {
+  assert.deepEqual(data({ op: 'add', path: '/data/n', value: '1' }, { op: 'replace', path: '/data/k', value: '2' }, { op: 'remove', path: '/data/m' }), {
+    k: '2',
+    n: '1',
+  })
+  assert.deepEqual(jsonPatch(object(), [{ op: 'remove', path: '/metadata/labels/example.com~1x' }]), {
+    ...object(),
+    metadata: { labels: { l: '1' }, finalizers: ['f'] },
+  })
+})
+
+test('replace of an absent member adds it, remove of one fails', () => {
+  assert.deepEqual(data({ op: 'replace', path: '/data/new', value: 'x' }), { k: 'v', m: 'w', new: 'x' })
+  failed({ op: 'remove', path: '/data/absent' })
+})
+
+test('items are added at an index, at the end, and counted from the end', () => {
+  assert.deepEqual(finalizers({ op: 'add', path: '/metadata/finalizers/-', value: 'last' }, { op: 'add', path: '/metadata/finalizers/0', value: 'first' }), [
+    'first',
+    'f',
+    'last',
+  ])
+  assert.deepEqual(finalizers({ op: 'add', path: '/metadata/finalizers/-1', value: 'last' }, { op: 'remove', path: '/metadata/finalizers/-2' }), ['last'])
+  for (const index of ['9', 'x', '-3']) failed({ op: 'add', path: `/metadata/finalizers/${index}`, value: 'x' })
+  failed({ op: 'remove', path: '/metadata/finalizers/1' })
+})
+
+test('move and copy', () => {
+  assert.deepEqual(data({ op: 'copy', from: '/data/k', path: '/data/c' }, { op: 'move', from: '/data/m', path: '/data/moved' }), { k: 'v', c: 'v', moved: 'w' })
+  failed({ op: 'move', from: '/data/absent', path: '/data/x' })
+  const copied = jsonPatch<{ a: { x: number }; b?: { x: number } }>({ a: { x: 1 } }, [
+    { op: 'copy', from: '/a', path: '/b' },
+    { op: 'replace', path: '/b/x', value: 2 },
+  ])
+  assert.deepEqual(copied, { a: { x: 1 }, b: { x: 2 } })
+})
+
+test('test compares deeply; an absent member equals null', () => {
+  assert.deepEqual(data({ op: 'test', path: '/metadata/finalizers', value: ['f'] }, { op: 'test', path: '/binaryData', value: null }), { k: 'v', m: 'w' })
+  failed({ op: 'test', path: '/data/k', value: 4 })
+  failed({ op: 'test', path: '/data/absent', value: 'x' })
+})
+
+test('missing parents, unknown operations and paths into nowhere fail', () => {
+  failed({ op: 'add', path: '/nowhere/deep/x', value: '1' })
+  failed({ op: 'merge', path: '/data', value: {} })
+  failed({ op: 'add', path: '', value: {} })
+  failed({ op: 'add', path: '/data/k/x', value: '1' })
+  failed({ op: 'remove' })
+  failed({ op: 'add', path: '/__proto__/polluted', value: true })
+  failed({ op: 'add', path: '/__proto__', value: {} })
+})
+
+test('nothing that was given is changed, and what is not touched is shared', () => {
+  const before = object()
+  const value = { list: [1] }
+  const after = jsonPatch<Record<string, unknown>>(before, [
+    { op: 'add', path: '/spec', value },
+    { op: 'add', path: '/spec/list/-', value: 2 },
+    { op: 'remove', path: '/data/k' },
+  ])
+  assert.deepEqual(before, object())
+  assert.deepEqual(value, { list: [1] })
+  assert.deepEqual(after.spec, { list: [1, 2] })
+  assert.equal(after.metadata, before.metadata)
+})
+
+test('what is no list of operations is a bad request, too many are too large', () => {
+  fails(400, { op: 'remove', path: '/data/k' })
+  fails(400, ['remove'])
+  fails(400, [{ op: 1, path: '/data' }])
+  fails(
+    413,
+    Array.from({ length: 10_001 }, () => ({ op: 'test', path: '/kind', value: 'ConfigMap' })),
+  )
+  assert.deepEqual(jsonPatch(object(), []), object())
+})
+
+test('a failed operation says what upstream says', () => {
+  assert.throws(
+    () => jsonPatch(object(), [{ op: 'test', path: '/data/k', value: 'other' }]),
+    (e: StatusError) => {
+      assert.deepEqual(e.status, {
+        kind: 'Status',
+        apiVersion: 'v1',
+        metadata: {},
+        status: 'Failure',
+        message: 'the server rejected our request due to an error in our request',
+        reason: 'Invalid',
+        details: {},
+        code: 422,
+      })
+      return true
+    },
+  )
+})

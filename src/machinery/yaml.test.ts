@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { fromYaml, parseYaml, toYaml, YamlError } from './yaml.ts'
+
+test('scalars are read by YAML 1.1', () => {
+  assert.deepEqual(fromYaml('[yes, n, On, "yes", 0644, 0o17, 0x1F, 0b101, 1_000, 08, 1e3, .5, 1:30, ~, 2020-01-01, 1.2.3]'), [
+    true,
+    false,
+    true,
+    'yes',
+    420,
+    15,
+    31,
+    5,
+    1000,
+    8,
+    1000,
+    0.5,
+    '1:30',
+    null,
+    '2020-01-01',
+    '1.2.3',
+  ])
+})
+
+test('keys become text, as in JSON', () => {
+  assert.deepEqual(fromYaml('y: 1\n2: b\nnull: c\n'), { true: 1, '2': 'b', null: 'c' })
+})
+
+test('only the first document counts, and an empty text is null', () => {
+  assert.deepEqual(fromYaml('a: 1\n---\nb: 2\n'), { a: 1 })
+  assert.equal(fromYaml(''), null)
+  assert.equal(fromYaml('# nothing\n'), null)
+})
+
+test('keys that stand twice are reported with the line of the value, the last one counts', () => {
+  const { value, strict } = parseYaml('a: 1\nb:\n  c: 1\n  c:\n    - 2\na: 3\n')
+  assert.deepEqual(value, { a: 3, b: { c: [2] } })
+  assert.deepEqual(strict, ['yaml: unmarshal errors:\n  line 5: key "c" already set in map\n  line 6: key "a" already set in map'])
+})
+
+test('merge keys work, and an explicit key over a merged one is no duplicate', () => {
+  const { value, strict } = parseYaml('base: &b {x: 1, z: 2}\nd:\n  <<: *b\n  x: 5\n')
+  assert.deepEqual(value, { base: { x: 1, z: 2 }, d: { x: 5, z: 2 } })
+  assert.deepEqual(strict, [])
+})
+
+test('aliases are expanded within bounds', () => {
+  const levels = ['a: &a [x,x,x,x,x,x,x,x,x,x]']
+  for (const [before, name] of ['ab', 'bc', 'cd', 'de', 'ef'].map((pair) => [...pair]))
+    levels.push(`${name}: &${name} [${Array(10).fill(`*${before}`).join(',')}]`)
+  assert.throws(() => fromYaml(levels.join('\n')), /excessive aliasing/)
+  assert.throws(() => fromYaml('a: &x [*x]'), YamlError)
+  assert.throws(() => fromYaml(`a: ${'['.repeat(2000)}`), YamlError)
+})
+
+test('text that is no YAML names the line', () => {
+  assert.throws(() => fromYaml('a: 1\nb: ['), /^YamlError: error converting YAML to JSON: yaml: line \d: /)
+})
+
+test('__proto__ is a key like any other', () => {
+  assert.equal(JSON.stringify(fromYaml('__proto__: {a: 1}\n')), '{"__proto__":{"a":1}}')
+})
+
+test('output has sorted keys, flush lists and quotes around what 1.1 would read as something else', () => {
+  assert.equal(
+    toYaml({ kind: 'X', b: ['yes', '1', '', 'plain', '0644', '2020-01-01T00:00:00Z'], a: { n: null, e: {}, l: [], t: 'two\nlines\n' } }),
+    'a:\n  e: {}\n  l: []\n  "n": null\n  t: |\n    two\n    lines\nb:\n- "yes"\n- "1"\n- ""\n- plain\n- "0644"\n- "2020-01-01T00:00:00Z"\nkind: X\n',
+  )
+})
+
+test('long lines are not folded, and everything reads back as it was', () => {
+  const value = {
+    long: 'word '.repeat(60),
+    odd: ['~', 'null', 'y', '1e3', '- a', '#x', ' lead', 'trail ', 'a: b', 'tab\t', '\u0007', '1_000', '0o17', '.inf', '='],
+    o: [{ a: [[1, 2]] }],
+  }
+  const text = toYaml(value)
+  assert.ok(text.split('\n').length < 30)
+  assert.deepEqual(fromYaml(text), value)
+})

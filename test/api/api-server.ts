@@ -1,0 +1,62 @@
+/** An API server of its own for each test, with its store at hand, and certificates that all tests share. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { type ApiServer, startApiServer } from '../../src/apiserver/server.ts'
+import { issueCertificate, makeAuthority } from '../../src/cluster/pki/certificates.ts'
+import type { KeyPair } from '../../src/cluster/pki/key-pair.ts'
+import { openLmdbStore } from '../../src/storage/lmdb/index.ts'
+import { memoryStore } from '../../src/storage/memory/index.ts'
+import type { Store } from '../../src/storage/store.ts'
+
+export const token = 'test-token'
+
+/** The authority of all test servers, and one that none of them knows. */
+export const authority = await makeAuthority('test', new Date())
+export const stranger = await makeAuthority('stranger', new Date())
+const serving = await issueCertificate(authority, { commonName: 'apiserver', usage: 'server', hosts: ['127.0.0.1'] }, new Date())
+
+/** A client certificate. */
+export const clientPair = (by: KeyPair, commonName: string, organizations: readonly string[]): Promise<KeyPair> =>
+  issueCertificate(by, { commonName, organizations, usage: 'client' }, new Date())
+
+export interface TestServer {
+  readonly url: string
+  readonly port: number
+  readonly store: Store
+  /** What the server logged: unforeseen errors, above all. */
+  readonly logged: readonly string[]
+  stop(graceMs?: number): Promise<void>
+}
+
+/** Starts a server on a store of its own; both are gone after the test. */
+export async function startTestServer(t: TestContext, storage: 'memory' | 'lmdb' = 'memory'): Promise<TestServer> {
+  const directory = storage === 'lmdb' ? mkdtempSync(join(tmpdir(), 't8s-api-')) : undefined
+  const store = directory ? await openLmdbStore({ directory }) : memoryStore()
+  const server = await serve(t, store)
+  t.after(async () => {
+    await server.stop(0)
+    await store.close()
+    if (directory) rmSync(directory, { recursive: true, force: true })
+  })
+  return server
+}
+
+/** Starts a server on a store that the caller closes. */
+export async function serve(t: TestContext, store: Store): Promise<TestServer> {
+  const logged: string[] = []
+  const server: ApiServer = await startApiServer({
+    store,
+    bindAddress: '127.0.0.1',
+    port: 0,
+    tls: serving,
+    clientCA: authority.cert,
+    tokens: [{ token, user: { name: 'admin', groups: ['system:masters'] } }],
+    log: (line) => logged.push(line),
+  })
+  let stopped: Promise<void> | undefined
+  const stop = (graceMs = 10_000): Promise<void> => (stopped ??= server.stop({ graceMs }))
+  t.after(() => stop(0))
+  return { url: server.url, port: server.port, store, logged, stop }
+}
