@@ -8,7 +8,9 @@ type Setter = (parent: Container) => void
 /** One function that applies all defaults in their order. */
 export function compileDefaults(defaults: readonly Defaults<KubeObject>[]): (object: KubeObject) => void {
   const steps = defaults.flatMap((entry): Setter[] =>
-    typeof entry === 'function' ? [(object) => entry(object as unknown as KubeObject)] : Object.entries(entry).map(([path, value]) => setter(path.split('.'), value)),
+    typeof entry === 'function'
+      ? [(object) => entry(object as unknown as KubeObject)]
+      : Object.entries(entry).map(([path, value]) => setter(path.split('.'), value)),
   )
   if (steps.length === 1) return steps[0]! as unknown as (object: KubeObject) => void
   return (object) => {

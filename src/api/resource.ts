@@ -78,6 +78,14 @@ export interface ScalePaths {
   readonly selector: string
 }
 
+/** Who creates an object, as far as kinds note that. */
+export interface Creator {
+  readonly name: string
+  readonly uid?: string
+  readonly groups: readonly string[]
+  readonly extra?: Readonly<Record<string, readonly string[]>>
+}
+
 export interface ResourceDefinition<T extends KubeObject = KubeObject> {
   readonly group: string
   readonly version: string
@@ -127,7 +135,7 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
    * fields they left out are kept. Status is handled generically where there is a status subresource.
    */
   readonly prepare?: {
-    readonly create?: (object: T) => void
+    readonly create?: (object: T, creator: Creator) => void
     readonly update?: (object: T, old: T) => void
     readonly status?: (object: T, old: T) => void
   }
@@ -142,8 +150,7 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
 
   /** Fields that field selectors know beside `metadata.name` and `metadata.namespace`. */
   readonly selectableFields?: Readonly<Record<string, (object: T) => string | undefined>>
-  /** Words of the refusal: most kinds with own fields say `field label not supported: x`. Others list the known ones. */
-  /** The whole message, for the few kinds with words of their own. */
+  /** The whole message about a field that is not known, for the few kinds with words of their own. */
   readonly unknownFieldLabel?: (label: string) => string
   readonly columns?: readonly Column<T>[]
   readonly rowConditions?: (object: T) => readonly RowCondition[]

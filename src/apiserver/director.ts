@@ -34,9 +34,8 @@ export function director({ services, resources, other }: DirectorOptions): Handl
     if (!groupNames.has(info.group)) return pageNotFound()
     const resource = groups.get(info.group ? `${info.group}/${info.version}` : info.version)?.get(info.resource)
     if (!resource) throw resourceNotFound()
-    const endpoint = endpointOf(request, resource)
     if (resource.definition.deprecationWarning) request.warnings.push(resource.definition.deprecationWarning)
-    return endpoint({ services, request, resource })
+    return endpointOf(request, resource)({ services, request, resource })
   }
 }
 

@@ -10,6 +10,7 @@ import { serviceAccount as serviceAccountPlugin } from './admission/service-acco
 import { clientCertificate } from './authentication/client-certificate.ts'
 import { tokenFile, type TokenUser } from './authentication/token-file.ts'
 import { authenticatedOnly } from './authorization/authorizer.ts'
+import { ensureBootstrapObjects } from './bootstrap/index.ts'
 import { buildChain } from './chain/index.ts'
 import { WaitGroup } from './chain/wait-group.ts'
 import { director } from './director.ts'
@@ -23,7 +24,6 @@ import { requestMetrics } from './metrics/request-metrics.ts'
 import { nonResource } from './non-resource.ts'
 import { Registry } from './registry/registry.ts'
 import { timestamp } from './registry/write-context.ts'
-import { ensureSystemNamespaces } from './system-namespaces.ts'
 import { versionInfo } from './version.ts'
 import { discoveryDocuments } from './discovery/index.ts'
 import { openapiDocuments } from './openapi/index.ts'
@@ -105,16 +105,20 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     documentPaths: () => [...discovery.paths, ...openapi.paths],
   })
 
-  await ensureSystemNamespaces({
-    registry,
-    admission,
-    resource: namespaces,
-    namespace: '',
-    subresource: '',
-    user: { name: 'system:apiserver', uid: randomUUID(), groups: ['system:masters'] },
-    manager: 'kube-apiserver',
-    options: { dryRun: false, fieldManager: '', fieldValidation: 'Ignore', force: false },
-    now: timestamp,
+  await ensureBootstrapObjects({
+    namespaces,
+    priorityClasses: find('scheduling.k8s.io/v1/priorityclasses'),
+    apiServices: find('apiregistration.k8s.io/v1/apiservices'),
+    groupVersions: enabled.groups.flatMap(({ versions }) => versions),
+    context: {
+      registry,
+      admission,
+      user: { name: 'system:apiserver', uid: randomUUID(), groups: ['system:masters'] },
+      manager: 'kube-apiserver',
+      options: { dryRun: false, fieldManager: '', fieldValidation: 'Ignore', force: false },
+      warnings: [],
+      now: timestamp,
+    },
   })
 
   const handler = buildChain(

@@ -145,7 +145,8 @@ export const labelsText = (labels: Labels | undefined | null): string =>
 export function validateLabelSelector(selector: LabelSelector | undefined, path: string): FieldError[] {
   if (!selector) return []
   const errors = validateLabels(selector.matchLabels, `${path}.matchLabels`)
-  selector.matchExpressions?.forEach(({ key, operator, values = [] }, at) => {
+  selector.matchExpressions?.forEach(({ key, operator, values: given }, at) => {
+    const values = given ?? []
     const here = `${path}.matchExpressions[${at}]`
     if (operator === 'In' || operator === 'NotIn') {
       if (values.length === 0) errors.push(required(`${here}.values`, "must be specified when `operator` is 'In' or 'NotIn'"))

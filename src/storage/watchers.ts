@@ -21,11 +21,13 @@ interface Watcher {
   readonly observer: Observer
   /** The watcher has been told of everything up to this revision. */
   position: number
+  /** The store's revision when the watch began: there it has caught up. 0 once it was told so. */
+  target: number
 }
 
 /** Milliseconds that all late watchers together may take from one turn of the event loop. */
-const turnMs = 5
-const eventsPerCall = 500
+const turnMs = 4
+const eventsPerCall = 250
 
 export class Watchers {
   readonly #history: History
@@ -42,12 +44,12 @@ export class Watchers {
   /** Starts a watch as `Store.watch` promises. The observer is never called before this returns. */
   add(range: KeyRange, after: number, observer: Observer): Watch {
     const { revision } = this.#history
-    const watcher: Watcher = { matches: withinRange(range), observer, position: after === 0 ? revision : after }
-    if (watcher.position >= revision && !this.#ended) this.#live.add(watcher)
-    else {
-      this.#late.add(watcher)
-      this.#lead()
-    }
+    const watcher: Watcher = { matches: withinRange(range), observer, position: after === 0 ? revision : after, target: revision }
+    const current = watcher.position >= revision && !this.#ended
+    if (current) this.#live.add(watcher)
+    else this.#late.add(watcher)
+    if (current && observer.caughtUp) setImmediate(() => this.#caughtUp(watcher))
+    if (!current) this.#lead()
     return { stop: () => this.#remove(watcher) }
   }
 
@@ -113,6 +115,13 @@ export class Watchers {
     if (through >= this.#history.revision) this.#live.add(watcher)
     else this.#late.add(watcher)
     if (events.length > 0) this.#tell(watcher, events)
+    this.#caughtUp(watcher)
+  }
+
+  #caughtUp(watcher: Watcher): void {
+    if (watcher.target === 0 || watcher.position < watcher.target || !(this.#live.has(watcher) || this.#late.has(watcher))) return
+    watcher.target = 0
+    watcher.observer.caughtUp?.()
   }
 
   #tell(watcher: Watcher, events: readonly ChangeEvent[]): void {

@@ -48,7 +48,7 @@ async function readPages(client: Client, path: string, between: (page: number) =
 }
 
 /** Eight writers that change, delete and create objects until they are stopped. Objects `o-…`; what they make sorts in between. */
-function startWriters(client: Client): { stop(): Promise<number> } {
+function startWriters(client: Client): { readonly written: () => number; stop(): Promise<number> } {
   let writing = true
   let written = 0
   const writer = async (id: number): Promise<void> => {
@@ -69,6 +69,7 @@ function startWriters(client: Client): { stop(): Promise<number> } {
   }
   const writers = Promise.all(Array.from({ length: 8 }, (_, id) => writer(id)))
   return {
+    written: () => written,
     async stop() {
       writing = false
       await writers
@@ -112,7 +113,7 @@ for (const storage of ['memory', 'lmdb'] as const) {
 
     const writers = startWriters(client)
     const lists: Pages[] = []
-    for (let round = 0; round < 3; round++) lists.push(await readPages(reader, podsPath))
+    for (let round = 0; round < 3 || (round < 30 && writers.written() < 500); round++) lists.push(await readPages(reader, podsPath))
     const written = await writers.stop()
     for (const { objects, revision } of lists) assert.deepEqual(versions(objects), await stateAt(reader, revision))
     assert.ok(written > 100, `only ${written} writes happened meanwhile`)

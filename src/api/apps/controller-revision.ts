@@ -18,7 +18,7 @@ function controllerText({ metadata }: ControllerRevision): string {
   if (!owner) return '<none>'
   const slash = owner.apiVersion.indexOf('/')
   const group = slash < 0 ? '' : `.${owner.apiVersion.slice(0, slash)}`
-  return `${owner.kind}${group}`.toLowerCase() + `/${owner.name}`
+  return `${`${owner.kind}${group}`.toLowerCase()}/${owner.name}`
 }
 
 export const controllerRevisions = resource<ControllerRevision>({

@@ -1,3 +1,5 @@
+/** The group autoscaling: as many pods as needed. v2 is the preferred version. */
 import type { ResourceDefinition } from '../resource.ts'
+import { horizontalPodAutoscalers, horizontalPodAutoscalersV1 } from './horizontal-pod-autoscaler/index.ts'
 
-export const resources: readonly ResourceDefinition[] = []
+export const resources: readonly ResourceDefinition[] = [horizontalPodAutoscalers, horizontalPodAutoscalersV1]

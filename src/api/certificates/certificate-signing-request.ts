@@ -17,7 +17,9 @@ export const certificateSigningRequests = resource<Request>({
   subresources: { status: true, special: [{ name: 'approval', kind: 'CertificateSigningRequest', verbs: ['get', 'patch', 'update'] }] },
   selectableFields: { 'spec.signerName': ({ spec }) => spec?.signerName },
   prepare: {
-    create: (request) => {
+    // Signers rely on who asked: only the server says so.
+    create: (request, { name: username, uid, groups, extra }) => {
+      request.spec = { ...request.spec, username, uid, groups: [...groups], extra: extra && Object.fromEntries(Object.entries(extra).map(([key, values]) => [key, [...values]])) }
       request.status = {}
     },
     // What was asked for never changes.

@@ -69,8 +69,9 @@ function sliceRules({ addressType, endpoints, ports }: EndpointSlice): FieldErro
   return errors
 }
 
-function endpointRules({ addresses = [], nodeName, hostname }: Wire<V1Endpoint>, addressType: string, path: string): FieldError[] {
+function endpointRules({ addresses: given, nodeName, hostname }: Wire<V1Endpoint>, addressType: string, path: string): FieldError[] {
   const errors: FieldError[] = []
+  const addresses = given ?? []
   if (addresses.length === 0) errors.push(required(`${path}.addresses`, 'must contain at least 1 address'))
   if (addresses.length > 100) errors.push(tooMany(`${path}.addresses`, addresses.length, 100))
   addresses.forEach((address, at) => {

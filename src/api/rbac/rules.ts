@@ -84,8 +84,8 @@ export function roleRefUnchanged({ roleRef }: Binding, { roleRef: old }: Binding
 
 const subjectsOf =
   (kind: string) =>
-  ({ subjects = [] }: Binding): string =>
-    subjects
+  ({ subjects }: Binding): string =>
+    (subjects ?? [])
       .filter((subject) => subject.kind === kind)
       .map((subject) => (kind === 'ServiceAccount' ? `${subject.namespace ?? ''}/${subject.name}` : subject.name))
       .join(', ')

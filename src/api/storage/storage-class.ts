@@ -49,9 +49,10 @@ function classRules({ provisioner, parameters, reclaimPolicy, volumeBindingMode,
     ...oneOf('reclaimPolicy', reclaimPolicy, ['Delete', 'Retain']),
     ...oneOf('volumeBindingMode', volumeBindingMode, ['Immediate', 'WaitForFirstConsumer']),
   )
-  allowedTopologies?.forEach(({ matchLabelExpressions = [] }, at) => {
+  allowedTopologies?.forEach(({ matchLabelExpressions }, at) => {
     const keys = new Set<string>()
-    matchLabelExpressions.forEach(({ key, values = [] }, index) => {
+    matchLabelExpressions?.forEach(({ key, values: given }, index) => {
+      const values = given ?? []
       const path = `allowedTopologies[${at}].matchLabelExpressions[${index}]`
       if (values.length === 0) errors.push(required(`${path}.values`))
       values.forEach((value, n) => {

@@ -1,6 +1,6 @@
 /**
  * The chain: the order in which a request passes the filters. To add one, write its file and put it into the array.
- * Places that are kept free: goaway before request info; audit and impersonation after authentication; priority and
+ * Places that are kept free: goaway before request info; audit after authentication; priority and
  * fairness before authorization.
  */
 import type { Authenticator } from '../authentication/authenticator.ts'
@@ -11,6 +11,7 @@ import { authentication } from './authentication.ts'
 import { authorization } from './authorization.ts'
 import { cacheControl } from './cache-control.ts'
 import { compose } from './filter.ts'
+import { impersonation } from './impersonation.ts'
 import { panicRecovery } from './panic-recovery.ts'
 import { requestInfoFilter } from './request-info.ts'
 import { timeout } from './timeout.ts'
@@ -40,6 +41,7 @@ export const buildChain = (options: ChainOptions, director: Handler): Handler =>
       waitGroupFilter(options.waitGroup),
       timeout(options.requestTimeoutMs),
       authentication(options.authenticators),
+      impersonation(options.authorizer),
       authorization(options.authorizer),
     ],
     director,

@@ -10,8 +10,10 @@ export const remove: Endpoint = async (target) => {
   const { request, resource } = target
   const representation = representationFor(request, resource, 'object')
   const options = await deleteOptions(request)
+  const { deletion } = resource.definition
+  if (deletion?.defaultPropagationWarning && options.propagationPolicy === undefined && options.orphanDependents === undefined) request.warnings.push(deletion.defaultPropagationWarning)
   const { object, gone } = await deleteObject(writeContext(target, { dryRun: options.dryRun, fieldManager: '', fieldValidation: 'Ignore', force: false }), options)
-  if (!gone || resource.definition.deletion?.returnsObject) return objectResponse(representation, object)
+  if (!gone || deletion?.returnsObject) return objectResponse(representation, object)
   const { definition } = resource
   const { uid } = object.parse().metadata
   return statusResponse(request, success({ name: object.name, ...(definition.group && { group: definition.group }), kind: definition.plural, uid }), 200)

@@ -40,7 +40,7 @@ export type Endpoint = (target: Target) => Promise<Response>
 export function writeContext({ services, request, resource }: Target, options: WriteOptions, subresource = request.info.subresource): WriteContext {
   const { registry, admission } = services
   const { namespace, name } = request.info
-  return { registry, admission, resource, namespace: resource.namespaced ? namespace : '', name, subresource, user: request.user!, manager: managerName(options.fieldManager, request.header('user-agent')), options, now: timestamp }
+  return { registry, admission, resource, namespace: resource.namespaced ? namespace : '', name, subresource, user: request.user!, manager: managerName(options.fieldManager, request.header('user-agent')), options, warnings: request.warnings, now: timestamp }
 }
 
 export function objectResponse(representation: Representation, object: StoredObject, status = 200): Response {

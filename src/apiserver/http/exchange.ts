@@ -21,6 +21,8 @@ export interface Request {
   readonly query: URLSearchParams
   /** A header's value; names in lower case. */
   header(name: string): string | undefined
+  /** The names of all headers, in lower case. */
+  headerNames(): string[]
   /** The verified peer's certificate chain, if the client showed one. `authorized` says whether the listener's CA signed it. */
   clientCertificate(): { readonly certificate: PeerCertificate; readonly authorized: boolean } | undefined
   readonly remoteAddress: string

@@ -30,6 +30,10 @@ export class Http1Request implements Request {
     return Array.isArray(value) ? value.join(', ') : value
   }
 
+  headerNames(): string[] {
+    return Object.keys(this.#message.headers)
+  }
+
   clientCertificate() {
     const socket = this.#message.socket as TLSSocket
     const certificate = socket.getPeerCertificate?.(true)

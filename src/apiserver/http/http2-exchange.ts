@@ -54,6 +54,10 @@ export class Http2Request implements Request {
     return Array.isArray(value) ? value.join(', ') : (value as string | undefined)
   }
 
+  headerNames(): string[] {
+    return Object.keys(this.#headers)
+  }
+
   clientCertificate() {
     const session = this.#stream.session as ServerHttp2Session | undefined
     return session && peerOf(session).certificate

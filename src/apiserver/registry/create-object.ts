@@ -41,7 +41,7 @@ export async function createObject(context: WriteContext, object: KubeObject, tr
 }
 
 /** What only the server sets. */
-function fillIn({ resource, namespace, now }: WriteContext, object: KubeObject): void {
+function fillIn({ resource, namespace, user, now }: WriteContext, object: KubeObject): void {
   const { metadata } = object
   const { definition } = resource
   metadata.uid = randomUUID()
@@ -54,8 +54,8 @@ function fillIn({ resource, namespace, now }: WriteContext, object: KubeObject):
   else delete metadata.namespace
   if (definition.generation) metadata.generation = 1
   else delete metadata.generation
-  if (definition.subresources?.status) delete (object as Unstructured).status
-  definition.prepare?.create?.(object)
+  if (definition.subresources?.status && !definition.keepsStatusOnCreate) delete (object as Unstructured).status
+  definition.prepare?.create?.(object, user)
 }
 
 async function rehearse({ registry, resource }: WriteContext, key: string, object: KubeObject): Promise<StoredObject | undefined> {

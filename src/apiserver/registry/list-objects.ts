@@ -15,10 +15,13 @@ export interface ObjectList {
   readonly meta: ListMeta
 }
 
-/** The state that a page is cut from: all objects of the range from the page's start on. */
+/** The state that a page is cut from. */
 interface Source {
+  /** All objects of the range: other clients may be at earlier pages. */
   readonly objects: readonly StoredObject[]
   readonly revision: number
+  /** Where the page begins. */
+  readonly start: number
 }
 
 export async function listObjects(registry: Registry, resource: ServedResource, namespace: string, options: ListOptions): Promise<ObjectList> {
@@ -35,10 +38,10 @@ async function first(registry: Registry, resource: ServedResource, range: KeyRan
   if (wanted !== 0 && (match === 'Exact' || (match === '' && limit > 0))) {
     await cacher.waitFor(wanted)
     const { objects } = await cacher.listAt(range, wanted, 0)
-    return { source: { objects, revision: wanted }, limit }
+    return { source: { objects, revision: wanted, start: 0 }, limit }
   }
   await cacher.waitFor(wanted)
-  const source: Source = { objects: cacher.objects.slice(range), revision: cacher.revision }
+  const source: Source = { objects: cacher.objects.slice(range), revision: cacher.revision, start: 0 }
   return { source, limit: resourceVersion === '0' ? 0 : limit }
 }
 
@@ -48,23 +51,22 @@ async function continued(registry: Registry, resource: ServedResource, range: Ke
   const cacher = registry.cacher(resource)
   await cacher.ready()
   const start = range.start + token.start
-  if (token.revision < 0) return { objects: from(cacher.objects.slice(range), start), revision: cacher.revision }
+  if (token.revision < 0) return source(cacher.objects.slice(range), cacher.revision, start)
   const snapshot = registry.snapshots.find(range.start, token.revision)
-  if (snapshot) return { objects: from(snapshot, start), revision: token.revision }
+  if (snapshot) return source(snapshot, token.revision, start)
   try {
-    const { objects } = await cacher.listAt({ start, end: range.end }, token.revision, 0)
-    registry.snapshots.remember(range.start, token.revision, objects)
-    return { objects, revision: token.revision }
+    const { objects } = await cacher.listAt(range, token.revision, 0)
+    return source(objects, token.revision, start)
   } catch (error) {
     if (error instanceof StatusError && error.code === 410) throw expiredContinue(token.start)
     throw error
   }
 }
 
-/** The objects from a key on. */
-function from(objects: readonly StoredObject[], start: string): readonly StoredObject[] {
-  const at = objects.findIndex(({ key }) => key >= start)
-  return at < 0 ? [] : objects.slice(at)
+/** The state from a key on. */
+function source(objects: readonly StoredObject[], revision: number, key: string): Source {
+  const start = objects.findIndex((object) => object.key >= key)
+  return { objects, revision, start: start < 0 ? objects.length : start }
 }
 
 /** 410 with a token that goes on from the newest state instead. */
@@ -83,11 +85,13 @@ function page(registry: Registry, resource: ServedResource, range: KeyRange, sou
   const native = resource.storage === resource
   const meta: ListMeta = { resourceVersion: String(source.revision) }
   if (limit === 0) {
-    if (chosen.everything) return { objects: native ? source.objects : source.objects.map(view), meta }
-    return { objects: source.objects.map(view).filter((object) => chosen.matches(object)), meta }
+    // The array itself where it is all of it: representations remember what they made of it.
+    const rest = source.start === 0 ? source.objects : source.objects.slice(source.start)
+    if (chosen.everything) return { objects: native ? rest : rest.map(view), meta }
+    return { objects: rest.map(view).filter((object) => chosen.matches(object)), meta }
   }
   const objects: StoredObject[] = []
-  let at = 0
+  let at = source.start
   for (; at < source.objects.length && objects.length < limit; at++) {
     const object = view(source.objects[at]!)
     if (chosen.everything || chosen.matches(object)) objects.push(object)

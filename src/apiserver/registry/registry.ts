@@ -2,6 +2,7 @@
  * The registry: all served resources with their cachers and watches on one store, and the one place where objects are
  * committed.
  */
+import { isDeepStrictEqual } from 'node:util'
 import type { ResourceDefinition } from '../../api/resource.ts'
 import { resourceKey } from '../../api/resource.ts'
 import type { KubeObject } from '../../machinery/object.ts'
@@ -89,7 +90,10 @@ export class Registry {
   /** Whether writing `object` over `live` would change anything. */
   isUnchanged(resource: ServedResource, object: KubeObject, live: StoredObject): boolean {
     const value = encode(resource, object)
-    return live.bytes.length === value.length + `"resourceVersion":"${live.revision}",`.length && spliceRevision(resource, value, live.revision).equals(live.bytes)
+    // The same members are equally long in any order; the order is the client's.
+    if (live.bytes.length !== value.length + `"resourceVersion":"${live.revision}",`.length) return false
+    const next = spliceRevision(resource, value, live.revision)
+    return next.equals(live.bytes) || isDeepStrictEqual(JSON.parse(next.toString()), live.parse())
   }
 
   stop(): void {

@@ -108,7 +108,8 @@ function prepareUpdate({ resource, subresource, namespace }: WriteContext, objec
     definition.prepare?.status?.(object, old)
     return
   }
-  if (subresource) return
+  // A new number of replicas is a new spec.
+  if (subresource && subresource !== 'scale') return
   if (definition.subresources?.status) restore(fields, before, 'status')
   definition.prepare?.update?.(object, old)
   const { generation } = definition

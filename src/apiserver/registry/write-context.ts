@@ -23,6 +23,8 @@ export interface WriteContext {
   /** Who owns the fields that are written. */
   readonly manager: string
   readonly options: WriteOptions
+  /** Texts for Warning headers are added here. */
+  readonly warnings: string[]
   /** Now, as RFC 3339 with seconds. */
   readonly now: () => string
 }
@@ -61,12 +63,13 @@ export function resetFields({ definition }: ServedResource, subresource: string)
 const namesOf = ({ definition, namespaced }: ServedResource) => ({ namespaced, nameRule: definition.nameRule ?? dnsSubdomain })
 
 /** Throws 422 if the object is not valid. */
-export function validateCreate({ resource }: WriteContext, object: KubeObject): void {
+export function validateCreate({ resource, warnings }: WriteContext, object: KubeObject): void {
   refuse(resource, object, [...validateMetadata(object.metadata, namesOf(resource)), ...(resource.definition.validate?.object?.(object) ?? [])])
+  warnings.push(...(resource.definition.warnings?.(object, undefined) ?? []))
 }
 
 /** Throws 422 if the object is not valid, or changes what may not change. */
-export function validateUpdate({ resource, subresource }: WriteContext, object: KubeObject, old: KubeObject): void {
+export function validateUpdate({ resource, subresource, warnings }: WriteContext, object: KubeObject, old: KubeObject): void {
   const { validate } = resource.definition
   const errors = validateMetadataUpdate(object.metadata, old.metadata)
   if (subresource === 'status') errors.push(...(validate?.status?.(object, old) ?? []))
@@ -75,8 +78,10 @@ export function validateUpdate({ resource, subresource }: WriteContext, object: 
     errors.push(...(validate?.update?.(object, old) ?? []))
   }
   refuse(resource, object, errors)
+  if (!subresource) warnings.push(...(resource.definition.warnings?.(object, old) ?? []))
 }
 
-function refuse({ groupKind }: ServedResource, { metadata }: KubeObject, errors: readonly FieldError[]): void {
+/** Errors name the kind that is stored: an Event is one whichever group it came through. */
+function refuse({ storage: { groupKind } }: ServedResource, { metadata }: KubeObject, errors: readonly FieldError[]): void {
   if (errors.length) throw invalid(groupKind, metadata.name ?? '', errors)
 }

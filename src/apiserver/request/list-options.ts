@@ -2,7 +2,7 @@
 import { type FieldError, forbiddenField, notSupported } from '../../machinery/field-error.ts'
 import { type FieldSelector, parseFieldSelector, unknownField } from '../../machinery/field-selector.ts'
 import { parseLabelSelector, type Selector } from '../../machinery/label-selector.ts'
-import { invalid } from '../../machinery/status-error.ts'
+import { badRequest, invalid } from '../../machinery/status-error.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
 import { flagParameter, integerParameter } from './parameters.ts'
 
@@ -38,11 +38,20 @@ export function listOptions(query: URLSearchParams, resource: ServedResource, wa
   }
   const errors = watch ? watchErrors(options) : listErrors(options)
   if (errors.length) throw invalid({ group: 'meta.k8s.io', name: 'ListOptions' }, '', errors)
-  const unknown = fields && unknownField(fields, resource.definition.selectableFields)
-  if (unknown) throw unknown
+  if (fields) checkFields(fields, resource)
   return options
 }
 
+/** Throws 400 for a field that the kind cannot be selected by. */
+function checkFields(fields: FieldSelector, { definition }: ServedResource): void {
+  const { selectableFields, unknownFieldLabel } = definition
+  const unknown = unknownField(fields, selectableFields)
+  if (!unknown) return
+  const label = fields.requirements.find(({ field }) => !metadataFields.has(field) && !(selectableFields && field in selectableFields))?.field
+  throw unknownFieldLabel && label ? badRequest(unknownFieldLabel(label)) : unknown
+}
+
+const metadataFields = new Set(['metadata.name', 'metadata.namespace'])
 const field = 'resourceVersionMatch'
 
 function listErrors({ match, resourceVersion, continue: token, sendInitialEvents }: ListOptions): FieldError[] {

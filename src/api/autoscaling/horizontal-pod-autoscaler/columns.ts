@@ -1,0 +1,52 @@
+/** What `kubectl get hpa` shows; `TARGETS` is what is measured of what is wanted. */
+import { age, column, name } from '../../resource.ts'
+import type { Autoscaler, Metric, MetricStatus } from './rules.ts'
+
+type Target = { value?: string; averageValue?: string; averageUtilization?: number }
+type Current = { value?: string; averageValue?: string; averageUtilization?: number }
+
+const unknown = '<unknown>'
+const shown = 2
+
+const average = (current: Current | undefined): string => (current ? (current.averageValue ?? '0') : unknown)
+
+/** Metrics with a value or a value per pod. */
+const value = (target: Target, current: Current | undefined): string =>
+  target.averageValue !== undefined ? `${average(current)}/${target.averageValue} (avg)` : `${current ? (current.value ?? '0') : unknown}/${target.value ?? ''}`
+
+/** Resources: a percentage of what is requested, or an amount per pod. */
+function resourceText(resource: string, target: Target, current: Current | undefined): string {
+  if (target.averageValue !== undefined) return `${resource}: ${average(current)}/${target.averageValue}`
+  const now = current?.averageUtilization === undefined ? unknown : `${current.averageUtilization}%`
+  return `${resource}: ${now}/${target.averageUtilization === undefined ? '<auto>' : `${target.averageUtilization}%`}`
+}
+
+function metricText(metric: Metric, status: MetricStatus | undefined): string {
+  const { external, pods, object, resource, containerResource } = metric
+  if (external) return value(external.target, status?.external?.current)
+  if (pods) return `${average(status?.pods?.current)}/${pods.target.averageValue ?? ''}`
+  if (object) return value(object.target, status?.object?.current)
+  if (resource) return resourceText(resource.name, resource.target, status?.resource?.current)
+  if (containerResource) return resourceText(containerResource.name, containerResource.target, status?.containerResource?.current)
+  return '<unknown type>'
+}
+
+/** `cpu: 41%/75%, 2500m/100 + 2 more...` */
+export function targets({ spec, status }: Autoscaler): string {
+  const metrics = spec?.metrics ?? []
+  if (metrics.length === 0) return '<none>'
+  const texts = metrics.slice(0, shown).map((metric, i) => metricText(metric, status?.currentMetrics?.[i]))
+  return metrics.length > shown ? `${texts.join(', ')} + ${metrics.length - shown} more...` : texts.join(', ')
+}
+
+export const autoscalerColumns = [
+  name,
+  column<Autoscaler>('Reference', ({ spec }) => `${spec?.scaleTargetRef.kind}/${spec?.scaleTargetRef.name}`, { description: 'What it scales.' }),
+  column<Autoscaler>('Targets', targets, { description: 'What is measured, of what is wanted.' }),
+  column<Autoscaler>('MinPods', ({ spec }) => (spec?.minReplicas === undefined ? '<unset>' : String(spec.minReplicas)), {
+    description: 'The fewest pods that it goes down to.',
+  }),
+  column<Autoscaler>('MaxPods', ({ spec }) => spec?.maxReplicas ?? 0, { description: 'The most pods that it goes up to.' }),
+  column<Autoscaler>('Replicas', ({ status }) => status?.currentReplicas ?? 0, { description: 'Pods that are there.' }),
+  age,
+]

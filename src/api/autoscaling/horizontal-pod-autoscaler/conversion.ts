@@ -1,0 +1,243 @@
+/**
+ * Autoscalers of v1 know one metric, the use of CPU; all else of v2 travels in annotations, in the forms that upstream
+ * once chose: metrics in their shape of v1, behavior with Go's names of fields.
+ */
+import type { V1HorizontalPodAutoscaler } from '@kubernetes/client-node'
+import type { Model } from '../../../machinery/object.ts'
+import { defaultMetric, statusDefaults } from './defaults.ts'
+import type { Autoscaler, Behavior, Metric, MetricStatus } from './rules.ts'
+
+export type AutoscalerV1 = Model<V1HorizontalPodAutoscaler>
+
+const prefix = 'autoscaling.alpha.kubernetes.io'
+const annotations = { metrics: `${prefix}/metrics`, statuses: `${prefix}/current-metrics`, conditions: `${prefix}/conditions`, behavior: `${prefix}/behavior` }
+
+/** Whether an autoscaler of v1 carries metrics that v1 has no field for. */
+export const hasOtherMetrics = ({ metadata }: AutoscalerV1): boolean => metadata.annotations?.[annotations.metrics] !== undefined
+
+interface Flat {
+  readonly type: string
+  readonly resource?: Record<string, unknown>
+  readonly containerResource?: Record<string, unknown>
+  readonly pods?: Record<string, unknown>
+  readonly object?: Record<string, unknown>
+  readonly external?: Record<string, unknown>
+}
+
+/** Members that are undefined are left out. */
+const given = <T extends object>(object: T): T => Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined && value !== null)) as T
+
+const isCpu = ({ type, resource }: Metric): boolean => type === 'Resource' && resource?.name === 'cpu' && resource.target.averageUtilization !== undefined
+
+/** From v2: the first CPU metric becomes the field, the others an annotation. */
+export function toV1(scaler: Autoscaler): AutoscalerV1 {
+  const { spec, status, metadata, ...rest } = scaler
+  const metrics = spec?.metrics ?? []
+  const cpu = metrics.find(isCpu)
+  const others = metrics.filter((metric) => metric !== cpu)
+  const statuses = status?.currentMetrics ?? []
+  const cpuStatus = statuses.find(({ type, resource }) => type === 'Resource' && resource?.name === 'cpu')
+  const otherStatuses = statuses.filter((one) => one !== cpuStatus || one.resource?.current.averageUtilization === undefined)
+  const notes: Record<string, string> = { ...metadata.annotations }
+  if (others.length > 0) notes[annotations.metrics] = JSON.stringify(others.map(flatMetric))
+  if (otherStatuses.length > 0) notes[annotations.statuses] = JSON.stringify(otherStatuses.map(flatStatus))
+  if (status?.conditions?.length) notes[annotations.conditions] = JSON.stringify(status.conditions)
+  if (spec?.behavior) notes[annotations.behavior] = JSON.stringify(renamed(spec.behavior, upper))
+  return {
+    ...rest,
+    apiVersion: 'autoscaling/v1',
+    metadata: Object.keys(notes).length > 0 ? { ...metadata, annotations: notes } : metadata,
+    spec:
+      spec &&
+      given({
+        scaleTargetRef: spec.scaleTargetRef,
+        minReplicas: spec.minReplicas,
+        maxReplicas: spec.maxReplicas,
+        targetCPUUtilizationPercentage: cpu?.resource?.target.averageUtilization,
+      }),
+    status: given({
+      observedGeneration: status?.observedGeneration,
+      lastScaleTime: status?.lastScaleTime,
+      currentReplicas: status?.currentReplicas ?? 0,
+      desiredReplicas: status?.desiredReplicas ?? 0,
+      currentCPUUtilizationPercentage: cpuStatus?.resource?.current.averageUtilization,
+    }),
+  }
+}
+
+/** To v2. Annotations that cannot be read count as absent; the CPU metric comes last. */
+export function fromV1(scaler: AutoscalerV1): Autoscaler {
+  const { spec, status, metadata, ...rest } = scaler
+  const notes = { ...metadata.annotations }
+  const take = <T>(key: string): T | undefined => {
+    const text = notes[key]
+    delete notes[key]
+    if (text === undefined) return undefined
+    try {
+      return JSON.parse(text) as T
+    } catch {
+      return undefined
+    }
+  }
+  const metrics = (take<Flat[]>(annotations.metrics) ?? []).map(fullMetric)
+  const percent = spec?.targetCPUUtilizationPercentage
+  if (percent !== undefined) metrics.push({ type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: percent } } })
+  if (metrics.length === 0) metrics.push(defaultMetric())
+  const behavior = take<object>(annotations.behavior)
+  const statuses = (take<Flat[]>(annotations.statuses) ?? []).map(fullStatus)
+  const used = status?.currentCPUUtilizationPercentage
+  if (used !== undefined) statuses.push({ type: 'Resource', resource: { name: 'cpu', current: { averageUtilization: used } } } as MetricStatus)
+  const conditions = take<NonNullable<NonNullable<Autoscaler['status']>['conditions']>>(annotations.conditions)
+  const { annotations: _annotations, ...meta } = metadata
+  const full = given({
+    observedGeneration: status?.observedGeneration,
+    lastScaleTime: status?.lastScaleTime,
+    currentReplicas: status?.currentReplicas || undefined,
+    desiredReplicas: status?.desiredReplicas ?? 0,
+    currentMetrics: statuses.length > 0 ? statuses : undefined,
+    conditions,
+  }) as NonNullable<Autoscaler['status']>
+  statusDefaults(full)
+  return {
+    ...rest,
+    apiVersion: 'autoscaling/v2',
+    metadata: Object.keys(notes).length > 0 ? { ...meta, annotations: notes } : meta,
+    spec:
+      spec &&
+      given({
+        scaleTargetRef: spec.scaleTargetRef,
+        minReplicas: spec.minReplicas,
+        maxReplicas: spec.maxReplicas,
+        metrics,
+        behavior: behavior && (renamed(behavior, lower) as Behavior),
+      }),
+    status: full,
+  }
+}
+
+const upper = (key: string): string => key[0]?.toUpperCase() + key.slice(1)
+const lower = (key: string): string => key[0]?.toLowerCase() + key.slice(1)
+
+/** All names of fields changed, at any depth. */
+function renamed(value: unknown, rename: (key: string) => string): unknown {
+  if (Array.isArray(value)) return value.map((item) => renamed(item, rename))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, member]) => member !== null)
+      .map(([key, member]) => [rename(key), renamed(member, rename)]),
+  )
+}
+
+function flatMetric({ type, resource, containerResource, pods, object, external }: Metric): Flat {
+  return given({
+    type,
+    resource:
+      resource &&
+      given({ name: resource.name, targetAverageUtilization: resource.target.averageUtilization, targetAverageValue: resource.target.averageValue }),
+    containerResource:
+      containerResource &&
+      given({
+        name: containerResource.name,
+        targetAverageUtilization: containerResource.target.averageUtilization,
+        targetAverageValue: containerResource.target.averageValue,
+        container: containerResource.container,
+      }),
+    pods: pods && given({ metricName: pods.metric.name, targetAverageValue: pods.target.averageValue, selector: pods.metric.selector }),
+    object:
+      object &&
+      given({
+        target: object.describedObject,
+        metricName: object.metric.name,
+        targetValue: object.target.value ?? (object.target.averageValue === undefined ? undefined : '0'),
+        selector: object.metric.selector,
+        averageValue: object.target.averageValue,
+      }),
+    external:
+      external &&
+      given({
+        metricName: external.metric.name,
+        metricSelector: external.metric.selector,
+        targetValue: external.target.value,
+        targetAverageValue: external.target.averageValue,
+      }),
+  })
+}
+
+/** The target of v2 from the flat fields of v1. */
+function target(value: unknown, averageValue: unknown, averageUtilization?: unknown): object {
+  const type = averageUtilization !== undefined ? 'Utilization' : averageValue !== undefined ? 'AverageValue' : 'Value'
+  return given({ type, value: averageValue === undefined ? value : undefined, averageValue, averageUtilization })
+}
+
+function fullMetric({ type, resource, containerResource, pods, object, external }: Flat): Metric {
+  const metric = (name: unknown, selector: unknown): object => given({ name, selector })
+  return given({
+    type,
+    resource: resource && { name: resource.name, target: target(undefined, resource.targetAverageValue, resource.targetAverageUtilization) },
+    containerResource: containerResource && {
+      name: containerResource.name,
+      container: containerResource.container,
+      target: target(undefined, containerResource.targetAverageValue, containerResource.targetAverageUtilization),
+    },
+    pods: pods && { metric: metric(pods.metricName, pods.selector), target: target(undefined, pods.targetAverageValue) },
+    object: object && {
+      describedObject: object.target,
+      metric: metric(object.metricName, object.selector),
+      target: target(object.targetValue, object.averageValue),
+    },
+    external: external && { metric: metric(external.metricName, external.metricSelector), target: target(external.targetValue, external.targetAverageValue) },
+  }) as unknown as Metric
+}
+
+function flatStatus({ type, resource, containerResource, pods, object, external }: MetricStatus): Flat {
+  const resourceOf = ({ name, current }: NonNullable<MetricStatus['resource']>): Record<string, unknown> =>
+    given({ name, currentAverageUtilization: current.averageUtilization, currentAverageValue: current.averageValue })
+  return given({
+    type,
+    resource: resource && resourceOf(resource),
+    containerResource: containerResource && { ...resourceOf(containerResource), container: containerResource.container },
+    pods: pods && given({ metricName: pods.metric.name, currentAverageValue: pods.current.averageValue, selector: pods.metric.selector }),
+    object:
+      object &&
+      given({
+        target: object.describedObject,
+        metricName: object.metric.name,
+        currentValue: object.current.value ?? '0',
+        selector: object.metric.selector,
+        averageValue: object.current.averageValue,
+      }),
+    external:
+      external &&
+      given({
+        metricName: external.metric.name,
+        metricSelector: external.metric.selector,
+        currentValue: external.current.value ?? '0',
+        currentAverageValue: external.current.averageValue,
+      }),
+  })
+}
+
+function fullStatus({ type, resource, containerResource, pods, object, external }: Flat): MetricStatus {
+  const metric = (name: unknown, selector: unknown): object => given({ name, selector })
+  const current = (value: unknown, averageValue: unknown, averageUtilization?: unknown): object => given({ value, averageValue, averageUtilization })
+  return given({
+    type,
+    resource: resource && { name: resource.name, current: current(undefined, resource.currentAverageValue, resource.currentAverageUtilization) },
+    containerResource: containerResource && {
+      name: containerResource.name,
+      container: containerResource.container,
+      current: current(undefined, containerResource.currentAverageValue, containerResource.currentAverageUtilization),
+    },
+    pods: pods && { metric: metric(pods.metricName, pods.selector), current: current(undefined, pods.currentAverageValue) },
+    object: object && {
+      describedObject: object.target,
+      metric: metric(object.metricName, object.selector),
+      current: current(object.currentValue, object.averageValue),
+    },
+    external: external && {
+      metric: metric(external.metricName, external.metricSelector),
+      current: current(external.currentValue, external.currentAverageValue),
+    },
+  }) as unknown as MetricStatus
+}

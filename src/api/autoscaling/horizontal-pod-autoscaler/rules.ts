@@ -1,0 +1,171 @@
+/** What is valid in a HorizontalPodAutoscaler. Both versions are judged in the form of v2. */
+import type { V2HorizontalPodAutoscaler } from '@kubernetes/client-node'
+import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../machinery/field-error.ts'
+import { nonNegative, oneOf, requiredText, text, valid } from '../../../machinery/field-rules.ts'
+import { validateLabelSelector } from '../../../machinery/label-selector.ts'
+import { pathSegment } from '../../../machinery/names.ts'
+import type { Model } from '../../../machinery/object.ts'
+import { signOf } from '../../../machinery/quantity.ts'
+
+export type Autoscaler = Model<V2HorizontalPodAutoscaler>
+export type AutoscalerSpec = NonNullable<Autoscaler['spec']>
+export type Metric = NonNullable<AutoscalerSpec['metrics']>[number]
+export type MetricStatus = NonNullable<NonNullable<Autoscaler['status']>['currentMetrics']>[number]
+export type Behavior = NonNullable<AutoscalerSpec['behavior']>
+type Target = NonNullable<Metric['resource']>['target']
+type ScalingRules = NonNullable<Behavior['scaleUp']>
+
+const metricTypes = ['ContainerResource', 'External', 'Object', 'Pods', 'Resource']
+const maxWindow = 3600
+const maxPeriod = 1800
+
+export function autoscalerRules({ spec }: Autoscaler): FieldError[] {
+  if (!spec) return valid
+  const { minReplicas, maxReplicas = 0 } = spec
+  return [
+    ...(minReplicas !== undefined && minReplicas < 1 ? [invalidValue('spec.minReplicas', minReplicas, 'must be greater than or equal to 1')] : valid),
+    ...(maxReplicas < 1 ? [invalidValue('spec.maxReplicas', maxReplicas, 'must be greater than 0')] : valid),
+    ...(minReplicas !== undefined && maxReplicas < minReplicas
+      ? [invalidValue('spec.maxReplicas', maxReplicas, 'must be greater than or equal to `minReplicas`')]
+      : valid),
+    ...reference(spec.scaleTargetRef, 'spec.scaleTargetRef'),
+    ...(spec.metrics ?? []).flatMap((metric, i) => metricRules(metric, `spec.metrics[${i}]`)),
+    ...scalingRules(spec.behavior?.scaleUp, 'spec.behavior.scaleUp'),
+    ...scalingRules(spec.behavior?.scaleDown, 'spec.behavior.scaleDown'),
+  ]
+}
+
+export const autoscalerStatusRules = ({ status }: Autoscaler): FieldError[] => [
+  ...nonNegative(status?.currentReplicas, 'status.currentReplicas'),
+  ...nonNegative(status?.desiredReplicas, 'status.desiredReplicas'),
+]
+
+const reference = (target: { kind?: string; name?: string } | undefined, path: string): FieldError[] => [
+  ...(target?.kind ? text(target.kind, `${path}.kind`, pathSegment) : [required(`${path}.kind`)]),
+  ...(target?.name ? text(target.name, `${path}.name`, pathSegment) : [required(`${path}.name`)]),
+]
+
+const members = {
+  Object: 'object',
+  External: 'external',
+  Pods: 'pods',
+  Resource: 'resource',
+  ContainerResource: 'containerResource',
+} as const
+
+function metricRules(metric: Metric, path: string): FieldError[] {
+  const errors: FieldError[] = []
+  const { type } = metric
+  if (!type) errors.push(required(`${path}.type`, 'must specify a metric source type'))
+  const known = type in members ? (type as keyof typeof members) : undefined
+  if (!known) errors.push(notSupported(`${path}.type`, type ?? '', metricTypes))
+  const present = Object.values(members).filter((member) => metric[member])
+  if (present[0]) errors.push(...sourceRules(metric, present[0], `${path}.${present[0]}`))
+  const expected = known && members[known]
+  if (expected && !metric[expected]) errors.push(required(`${path}.${expected}`, 'must populate information for the given metric source'))
+  if (!known) errors.push(notSupported(`${path}.type`, type ?? '', metricTypes))
+  if (present.length > 1)
+    for (const member of present) if (member !== expected) errors.push(forbiddenField(`${path}.${member}`, 'must populate the given metric source only'))
+  return errors
+}
+
+function sourceRules(metric: Metric, member: (typeof members)[keyof typeof members], path: string): FieldError[] {
+  switch (member) {
+    case 'object': {
+      const source = metric.object as NonNullable<Metric['object']>
+      return [
+        ...reference(source.describedObject, `${path}.describedObject`),
+        ...identifier(source.metric, `${path}.metric`),
+        ...targetRules(source.target, `${path}.target`),
+        ...raw(source.target, path),
+      ]
+    }
+    case 'external': {
+      const source = metric.external as NonNullable<Metric['external']>
+      const both = source.target?.value !== undefined && source.target.averageValue !== undefined
+      return [
+        ...identifier(source.metric, `${path}.metric`),
+        ...targetRules(source.target, `${path}.target`),
+        ...raw(source.target, path, 'must set either a target value for metric or a per-pod target'),
+        ...(both ? [forbiddenField(`${path}.target.value`, 'may not set both a target value for metric and a per-pod target')] : valid),
+      ]
+    }
+    case 'pods': {
+      const source = metric.pods as NonNullable<Metric['pods']>
+      const average = source.target?.averageValue
+      return [
+        ...identifier(source.metric, `${path}.metric`),
+        ...targetRules(source.target, `${path}.target`),
+        ...(average === undefined || signOf(average) < 1 ? [required(`${path}.target.averageValue`, 'must specify a positive target averageValue')] : valid),
+      ]
+    }
+    case 'resource': {
+      const source = metric.resource as NonNullable<Metric['resource']>
+      return [
+        ...requiredText(source.name, `${path}.name`, 'must specify a resource name'),
+        ...targetRules(source.target, `${path}.target`),
+        ...utilization(source.target, path),
+      ]
+    }
+    case 'containerResource': {
+      const source = metric.containerResource as NonNullable<Metric['containerResource']>
+      return [
+        ...requiredText(source.name, `${path}.name`, 'must specify a resource name'),
+        ...requiredText(source.container, `${path}.container`, 'must specify a container name'),
+        ...targetRules(source.target, `${path}.target`),
+        ...utilization(source.target, path),
+      ]
+    }
+    default:
+      return member satisfies never
+  }
+}
+
+const identifier = (metric: { name: string; selector?: object } | undefined, path: string): FieldError[] => [
+  ...(metric?.name ? text(metric.name, `${path}.name`, pathSegment) : [required(`${path}.name`, 'must specify a metric name')]),
+  ...validateLabelSelector(metric?.selector, `${path}.selector`),
+]
+
+function targetRules(target: Target | undefined, path: string): FieldError[] {
+  const { type, value, averageValue, averageUtilization } = target ?? ({} as Target)
+  const errors: FieldError[] = []
+  if (!type) errors.push(required(`${path}.type`, 'must specify a metric target type'))
+  if (type !== 'Utilization' && type !== 'Value' && type !== 'AverageValue')
+    errors.push(invalidValue(`${path}.type`, type ?? '', 'must be either Utilization, Value, or AverageValue'))
+  if (value !== undefined && signOf(value) < 1) errors.push(invalidValue(`${path}.value`, value, 'must be positive'))
+  if (averageValue !== undefined && signOf(averageValue) < 1) errors.push(invalidValue(`${path}.averageValue`, averageValue, 'must be positive'))
+  if (averageUtilization !== undefined && averageUtilization < 1)
+    errors.push(invalidValue(`${path}.averageUtilization`, averageUtilization, 'must be greater than 0'))
+  return errors
+}
+
+const raw = (target: Target | undefined, path: string, detail = 'must set either a target value or averageValue'): FieldError[] =>
+  target?.value === undefined && target?.averageValue === undefined ? [required(`${path}.target.averageValue`, detail)] : valid
+
+function utilization(target: Target | undefined, path: string): FieldError[] {
+  const [percent, value] = [target?.averageUtilization, target?.averageValue]
+  if (percent === undefined && value === undefined)
+    return [required(`${path}.target.averageUtilization`, 'must set either a target raw value or a target utilization')]
+  return percent !== undefined && value !== undefined
+    ? [forbiddenField(`${path}.target.averageValue`, 'may not set both a target raw value and a target utilization')]
+    : valid
+}
+
+function scalingRules(rules: ScalingRules | undefined, path: string): FieldError[] {
+  if (!rules) return valid
+  const { stabilizationWindowSeconds: window, selectPolicy, policies } = rules
+  const errors: FieldError[] = []
+  if (window !== undefined && window < 0) errors.push(invalidValue(`${path}.stabilizationWindowSeconds`, window, 'must be greater than or equal to zero'))
+  if (window !== undefined && window > maxWindow)
+    errors.push(invalidValue(`${path}.stabilizationWindowSeconds`, window, `must be less than or equal to ${maxWindow}`))
+  errors.push(...oneOf(selectPolicy, `${path}.selectPolicy`, ['Disabled', 'Max', 'Min']))
+  if (!policies?.length) errors.push(required(`${path}.policies`, 'must specify at least one Policy'))
+  policies?.forEach(({ type, value, periodSeconds }, i) => {
+    const at = `${path}.policies[${i}]`
+    if (type !== 'Percent' && type !== 'Pods') errors.push(notSupported(`${at}.type`, type, ['Percent', 'Pods']))
+    if (value <= 0) errors.push(invalidValue(`${at}.value`, value, 'must be greater than zero'))
+    if (periodSeconds <= 0) errors.push(invalidValue(`${at}.periodSeconds`, periodSeconds, 'must be greater than zero'))
+    if (periodSeconds > maxPeriod) errors.push(invalidValue(`${at}.periodSeconds`, periodSeconds, `must be less than or equal to ${maxPeriod}`))
+  })
+  return errors
+}

@@ -1,0 +1,61 @@
+/** Rules for what a Job makes of pods that fail, and of when it has succeeded. */
+import type { V1JobSpec } from '@kubernetes/client-node'
+import { duplicate, type FieldError, invalidValue, notSupported, required, tooMany } from '../../../machinery/field-error.ts'
+import { text, valid } from '../../../machinery/field-rules.ts'
+import { qualifiedName } from '../../../machinery/names.ts'
+import type { Wire } from '../../../machinery/object.ts'
+
+export type JobSpec = Wire<V1JobSpec>
+type Rule = NonNullable<JobSpec['podFailurePolicy']>['rules'][number]
+type ExitCodes = NonNullable<Rule['onExitCodes']>
+
+const maxRules = 20
+const maxValues = 255
+const actions = ['Count', 'FailIndex', 'FailJob', 'Ignore']
+
+const word = (value: string | undefined, path: string, words: readonly string[]): FieldError[] =>
+  !value
+    ? [required(path, `valid values: ${words.map((one) => JSON.stringify(one)).join(', ')}`)]
+    : words.includes(value)
+      ? valid
+      : [notSupported(path, value, words)]
+
+/** `podFailurePolicy`. */
+export function podFailurePolicy(spec: JobSpec, path: string): FieldError[] {
+  const rules = spec.podFailurePolicy?.rules
+  if (!rules) return valid
+  if (rules.length > maxRules) return [tooMany(`${path}.rules`, rules.length, maxRules)]
+  const pod = spec.template?.spec
+  const containers = new Set([...(pod?.containers ?? []), ...(pod?.initContainers ?? [])].map(({ name }) => name))
+  return rules.flatMap((rule, i) => failureRule(rule, `${path}.rules[${i}]`, containers))
+}
+
+function failureRule({ action, onExitCodes, onPodConditions = [] }: Rule, path: string, containers: ReadonlySet<string>): FieldError[] {
+  const errors = [...word(action, `${path}.action`, actions)]
+  if (onExitCodes) errors.push(...exitCodes(onExitCodes, `${path}.onExitCodes`, containers))
+  onPodConditions.forEach(({ type, status }, i) => {
+    errors.push(
+      ...text(type, `${path}.onPodConditions[${i}].type`, qualifiedName),
+      ...word(status, `${path}.onPodConditions[${i}].status`, ['False', 'True', 'Unknown']),
+    )
+  })
+  if (onExitCodes && onPodConditions.length > 0) errors.push(invalidValue(path, { action }, 'specifying both OnExitCodes and OnPodConditions is not supported'))
+  if (!onExitCodes && onPodConditions.length === 0) errors.push(invalidValue(path, { action }, 'specifying one of OnExitCodes and OnPodConditions is required'))
+  return errors
+}
+
+function exitCodes({ operator, containerName, values = [] }: ExitCodes, path: string, containers: ReadonlySet<string>): FieldError[] {
+  const errors = [...word(operator, `${path}.operator`, ['In', 'NotIn'])]
+  if (containerName !== undefined && !containers.has(containerName))
+    errors.push(invalidValue(`${path}.containerName`, containerName, 'must be one of the container or initContainer names in the pod template'))
+  if (values.length === 0) return [...errors, invalidValue(`${path}.values`, values, 'at least one value is required')]
+  if (values.length > maxValues) return [...errors, tooMany(`${path}.values`, values.length, maxValues)]
+  const seen = new Set<number>()
+  values.forEach((value, i) => {
+    if (operator === 'In' && value === 0) errors.push(invalidValue(`${path}.values[${i}]`, 0, 'must not be 0 for the In operator'))
+    if (seen.has(value)) errors.push(duplicate(`${path}.values[${i}]`, value))
+    seen.add(value)
+  })
+  if (values.some((value, i) => i > 0 && value < (values[i - 1] as number))) errors.push(invalidValue(`${path}.values`, values, 'must be ordered'))
+  return errors
+}

@@ -1,0 +1,118 @@
+/** What is valid in a Job, and what may change once it is there. */
+import type { V1Job } from '@kubernetes/client-node'
+import { semanticallyEqual } from '../../../machinery/equality.ts'
+import { type FieldError, invalidValue, notSupported, required } from '../../../machinery/field-error.ts'
+import { immutable, nonNegative, selects, valid } from '../../../machinery/field-rules.ts'
+import { validateLabelSelector } from '../../../machinery/label-selector.ts'
+import type { Model } from '../../../machinery/object.ts'
+import { podTemplate } from '../../core/pod/index.ts'
+import { selectorMatches } from '../../workload/template-rules.ts'
+import { type JobSpec, podFailurePolicy } from './failure-policy.ts'
+import { controllerUid, expectedLabels } from './selector.ts'
+
+export type Job = Model<V1Job>
+
+const maxParallelIndexed = 100_000
+
+/** The rules that hold for Jobs and for the form of a Job that a CronJob has. */
+export function jobForm(spec: JobSpec, path: string): FieldError[] {
+  const { completionMode: mode, completions, parallelism = 0 } = spec
+  const errors = [
+    ...nonNegative(spec.parallelism, `${path}.parallelism`),
+    ...nonNegative(completions, `${path}.completions`),
+    ...nonNegative(spec.activeDeadlineSeconds, `${path}.activeDeadlineSeconds`),
+    ...nonNegative(spec.backoffLimit, `${path}.backoffLimit`),
+    ...nonNegative(spec.ttlSecondsAfterFinished, `${path}.ttlSecondsAfterFinished`),
+    ...nonNegative(spec.backoffLimitPerIndex, `${path}.backoffLimitPerIndex`),
+    ...nonNegative(spec.maxFailedIndexes, `${path}.maxFailedIndexes`),
+  ]
+  if (mode !== undefined) {
+    if (mode !== 'NonIndexed' && mode !== 'Indexed') errors.push(notSupported(`${path}.completionMode`, mode, ['NonIndexed', 'Indexed']))
+    if (mode === 'Indexed') {
+      if (completions === undefined) errors.push(required(`${path}.completions`, 'when completion mode is Indexed'))
+      if (parallelism > maxParallelIndexed)
+        errors.push(invalidValue(`${path}.parallelism`, parallelism, `must be less than or equal to ${maxParallelIndexed} when completion mode is Indexed`))
+    }
+  }
+  if (mode !== 'Indexed') {
+    if (spec.backoffLimitPerIndex !== undefined)
+      errors.push(invalidValue(`${path}.backoffLimitPerIndex`, spec.backoffLimitPerIndex, 'requires indexed completion mode'))
+    if (spec.maxFailedIndexes !== undefined) errors.push(invalidValue(`${path}.maxFailedIndexes`, spec.maxFailedIndexes, 'requires indexed completion mode'))
+  }
+  return [
+    ...errors,
+    ...podFailurePolicy(spec, `${path}.podFailurePolicy`),
+    ...podTemplate(spec.template ?? {}, `${path}.template`),
+    ...restartPolicy(spec, path),
+  ]
+}
+
+/** Pods of a Job come to an end. */
+function restartPolicy({ template, podFailurePolicy: policy }: JobSpec, path: string): FieldError[] {
+  const at = `${path}.template.spec.restartPolicy`
+  const given = template?.spec?.restartPolicy
+  if (!given || given === 'Always') return [required(at, 'valid values: "OnFailure", "Never"')]
+  if (given !== 'OnFailure' && given !== 'Never') return [notSupported(at, given, ['OnFailure', 'Never'])]
+  return policy && given !== 'Never' ? [invalidValue(at, given, 'only "Never" is supported when podFailurePolicy is specified')] : valid
+}
+
+function jobSpec(spec: JobSpec): FieldError[] {
+  const errors = jobForm(spec, 'spec')
+  if (!spec.selector) return [...errors, required('spec.selector')]
+  const selector = validateLabelSelector(spec.selector, 'spec.selector')
+  return [...errors, ...selector, ...(selector.length === 0 ? selectorMatches(spec.selector, spec.template) : valid)]
+}
+
+/** A selector that is not given by hand is the server's own: nothing may be added, and the labels have to be there. */
+function generatedSelector({ metadata, spec }: Job): FieldError[] {
+  if (!spec || spec.manualSelector || !spec.selector) return valid
+  const uid = metadata.uid ?? ''
+  const labels = spec.template?.metadata?.labels ?? {}
+  const errors: FieldError[] = []
+  for (const [key, value] of Object.entries(expectedLabels(uid, metadata.name ?? ''))) {
+    const path = `spec.template.metadata.labels[${key}]`
+    if (labels[key] === undefined) errors.push(required(path, `must be '${value}'`))
+    else if (labels[key] !== value) errors.push(invalidValue(path, labels[key], `must be '${value}'`))
+  }
+  const own = validateLabelSelector(spec.selector, 'spec.selector').length > 0 || selects(spec.selector, { [controllerUid]: uid, 'controller-uid': uid })
+  return own ? errors : [...errors, invalidValue('spec.selector', spec.selector, '`selector` not auto-generated')]
+}
+
+export const jobRules = (job: Job): FieldError[] => (job.spec ? [...generatedSelector(job), ...jobSpec(job.spec)] : valid)
+
+/** Upstream looks at the spec twice on updates: causes come twice. */
+export function jobUpdate({ spec }: Job, { spec: old, status }: Job): FieldError[] {
+  if (!spec || !old) return valid
+  return [
+    ...jobSpec(spec),
+    ...completions(spec, old),
+    ...immutable(spec.selector, old.selector, 'spec.selector'),
+    ...template(spec, old, old.suspend === true && !status?.startTime),
+    ...immutable(spec.completionMode, old.completionMode, 'spec.completionMode'),
+    ...immutable(spec.podFailurePolicy, old.podFailurePolicy, 'spec.podFailurePolicy'),
+    ...immutable(spec.backoffLimitPerIndex, old.backoffLimitPerIndex, 'spec.backoffLimitPerIndex'),
+    ...immutable(spec.managedBy, old.managedBy, 'spec.managedBy'),
+    ...immutable(spec.successPolicy, old.successPolicy, 'spec.successPolicy'),
+  ]
+}
+
+/** Of an indexed Job completions may change together with parallelism. */
+function completions(spec: JobSpec, old: JobSpec): FieldError[] {
+  const path = 'spec.completions'
+  if (spec.completions === old.completions) return valid
+  if (spec.completionMode !== 'Indexed' || spec.completions === undefined || old.completions === undefined)
+    return immutable(spec.completions ?? null, old.completions, path)
+  return spec.completions === spec.parallelism ? valid : [invalidValue(path, spec.completions, 'can only be modified in tandem with spec.parallelism')]
+}
+
+/** Where pods may run can change as long as none has run. */
+function template({ template: given }: JobSpec, { template: old }: JobSpec, movable: boolean): FieldError[] {
+  if (!movable || !given || !old) return immutable(given, old, 'spec.template')
+  const affinity = { ...given.spec?.affinity, nodeAffinity: old.spec?.affinity?.nodeAffinity }
+  const rest = {
+    ...given,
+    metadata: { ...given.metadata, annotations: old.metadata?.annotations, labels: old.metadata?.labels },
+    spec: { ...given.spec, affinity, nodeSelector: old.spec?.nodeSelector, tolerations: old.spec?.tolerations, schedulingGates: old.spec?.schedulingGates },
+  }
+  return semanticallyEqual(rest, old) ? valid : [invalidValue('spec.template', given, 'field is immutable')]
+}

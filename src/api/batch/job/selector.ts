@@ -1,0 +1,25 @@
+/** Labels by which a Job finds its pods. Unless told otherwise the server chooses them, by uid, so that no two Jobs share pods. */
+import type { V1Job } from '@kubernetes/client-node'
+import type { Model } from '../../../machinery/object.ts'
+
+export const controllerUid = 'batch.kubernetes.io/controller-uid'
+export const jobName = 'batch.kubernetes.io/job-name'
+
+/** The labels of the template: each in its newer and its older form. */
+export const expectedLabels = (uid: string, name: string): Record<string, string> => ({
+  'controller-uid': uid,
+  [controllerUid]: uid,
+  'job-name': name,
+  [jobName]: name,
+})
+
+/** Adds labels and selector to a new Job. What the user wrote stays: validation refuses it if it does not fit. */
+export function generateSelector({ metadata, spec }: Model<V1Job>): void {
+  if (!spec || spec.manualSelector) return
+  const uid = metadata.uid ?? ''
+  spec.template ??= {}
+  spec.template.metadata ??= {}
+  spec.template.metadata.labels = { ...expectedLabels(uid, metadata.name ?? ''), ...spec.template.metadata.labels }
+  spec.selector ??= {}
+  spec.selector.matchLabels = { [controllerUid]: uid, ...spec.selector.matchLabels }
+}

@@ -1,0 +1,82 @@
+/**
+ * Impersonation: `Impersonate-User`, `-Group`, `-Uid` and `-Extra-…` headers let a user act as another, if the authorizer
+ * allows the verb `impersonate` on each of these (kubernetes.io/docs/reference/access-authn-authz/authentication).
+ */
+import type { Authorizer } from '../authorization/authorizer.ts'
+import { authenticated } from '../authentication/authenticator.ts'
+import { forbidden, internal } from '../../machinery/status-error.ts'
+import type { Request, UserInfo } from '../http/exchange.ts'
+import type { Filter } from './filter.ts'
+
+const extraPrefix = 'impersonate-extra-'
+const serviceAccountName = /^system:serviceaccount:([^:]+):([^:]+)$/
+
+/** What a request wants to be: one resource a claim. */
+interface Claim {
+  readonly group: string
+  readonly resource: string
+  readonly subresource: string
+  readonly name: string
+  readonly namespace: string
+}
+
+/** Header values that stand several times come as one text with commas. */
+const values = (request: Request, name: string): string[] =>
+  (request.header(name) ?? '')
+    .split(',')
+    .map((value) => value.trim())
+    .filter(Boolean)
+
+const decoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+export const impersonation =
+  (authorize: Authorizer): Filter =>
+  async (request, next) => {
+    const user = request.header('impersonate-user')
+    const groups = values(request, 'impersonate-group')
+    const uid = request.header('impersonate-uid')
+    const extra = request.headerNames().filter((name) => name.startsWith(extraPrefix))
+    if (!user && !groups.length && !uid && !extra.length) return next(request)
+    if (!user) throw internal(`requested ${JSON.stringify([...groups, uid, ...extra].filter(Boolean))} without impersonating a user`)
+    const claimed: UserInfo = {
+      name: user,
+      groups: impersonatedGroups(user, groups),
+      ...(uid && { uid }),
+      ...(extra.length && { extra: Object.fromEntries(extra.map((name) => [decoded(name.slice(extraPrefix.length)), values(request, name).map(decoded)])) }),
+    }
+    for (const claim of claims(user, groups, uid, claimed.extra)) await check(request, authorize, claim)
+    request.user = claimed
+    return next(request)
+  }
+
+/** Service accounts bring their groups; everybody but the anonymous user is authenticated. */
+function impersonatedGroups(user: string, groups: readonly string[]): readonly string[] {
+  if (user === 'system:anonymous') return groups.length ? groups : ['system:unauthenticated']
+  const [, namespace, account] = serviceAccountName.exec(user) ?? []
+  const own = account && !groups.length ? ['system:serviceaccounts', `system:serviceaccounts:${namespace}`] : groups
+  return authenticated(own)
+}
+
+function claims(user: string, groups: readonly string[], uid: string | undefined, extra: UserInfo['extra']): Claim[] {
+  const none = { group: '', subresource: '', namespace: '' }
+  const [, namespace, account] = serviceAccountName.exec(user) ?? []
+  const list: Claim[] = [account ? { ...none, resource: 'serviceaccounts', name: account, namespace: namespace! } : { ...none, resource: 'users', name: user }]
+  for (const name of groups) list.push({ ...none, resource: 'groups', name })
+  if (uid) list.push({ ...none, group: 'authentication.k8s.io', resource: 'uids', name: uid })
+  for (const [key, entries] of Object.entries(extra ?? {})) for (const name of entries) list.push({ ...none, group: 'authentication.k8s.io', resource: 'userextras', subresource: key, name })
+  return list
+}
+
+async function check({ user, info }: Request, authorize: Authorizer, claim: Claim): Promise<void> {
+  const decision = await authorize({ user, info: { ...info, ...claim, isResourceRequest: true, verb: 'impersonate', rest: [] } })
+  if (decision.allowed) return
+  const resource = claim.subresource ? `${claim.resource}/${claim.subresource}` : claim.resource
+  const scope = claim.namespace ? `in the namespace ${JSON.stringify(claim.namespace)}` : 'at the cluster scope'
+  throw forbidden({ group: claim.group, name: resource }, claim.name, `User ${JSON.stringify(user?.name ?? '')} cannot impersonate resource ${JSON.stringify(resource)} in API group ${JSON.stringify(claim.group)} ${scope}`)
+}

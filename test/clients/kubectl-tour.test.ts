@@ -1,0 +1,28 @@
+/** A tour of kubectl's commands, with every kubectl of this machine against a cluster of its own. */
+import { describe, test } from 'node:test'
+import { installedKubectls, Kubectl } from '../support/kubectl.ts'
+import { testCluster } from '../support/test-cluster.ts'
+import { accessStops } from './kubectl/access.ts'
+import { applyStops } from './kubectl/apply.ts'
+import { changeStops } from './kubectl/change.ts'
+import { createStops } from './kubectl/create.ts'
+import { deleteStops } from './kubectl/delete.ts'
+import { describeStops } from './kubectl/describe.ts'
+import { discoveryStops } from './kubectl/discovery.ts'
+import { getStops } from './kubectl/get.ts'
+import type { Stops } from './kubectl/stop.ts'
+
+const stops: Stops = { ...discoveryStops, ...createStops, ...getStops, ...applyStops, ...changeStops, ...describeStops, ...deleteStops, ...accessStops }
+
+describe('kubectl', { concurrency: true }, () => {
+  for (const program of installedKubectls()) {
+    test(program.version, async (t) => {
+      const cluster = await testCluster(t)
+      for (const [index, [title, stop]] of Object.entries(stops).entries()) {
+        const namespace = `stop-${index}`
+        await cluster.call('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
+        await t.test(`${program.version}: ${title}`, () => stop(new Kubectl(program, cluster.kubeconfigFile, cluster.folder, namespace), cluster))
+      }
+    })
+  }
+})

@@ -1,0 +1,12 @@
+/** What a stop of the kubectl tour is: a few commands in a namespace of their own. */
+import type { Kubectl } from '../../support/kubectl.ts'
+import type { TestCluster } from '../../support/test-cluster.ts'
+
+export type Stop = (k: Kubectl, cluster: TestCluster) => Promise<void>
+
+/** Stops by what they show. */
+export type Stops = Readonly<Record<string, Stop>>
+
+/** The path of a namespaced object or collection. */
+export const apiPath = (k: Kubectl, groupVersion: string, rest: string): string =>
+  `/${groupVersion.includes('/') ? 'apis' : 'api'}/${groupVersion}/namespaces/${k.namespace}/${rest}`

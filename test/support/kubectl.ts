@@ -1,0 +1,146 @@
+/** Finds the kubectls of this machine and runs them against a cluster. */
+import assert from 'node:assert/strict'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { existsSync, readdirSync, realpathSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
+
+export interface KubectlProgram {
+  readonly path: string
+  /** `1.32`'s second number. */
+  readonly minor: number
+  /** As it calls itself: `v1.32.4-dispatcher`. */
+  readonly version: string
+}
+
+/** kubectl on PATH and, where that is a link into a folder with more of them, its siblings (`kubectl.1.27`). Throws if there is none. */
+export function installedKubectls(): readonly KubectlProgram[] {
+  const onPath = (process.env.PATH ?? '')
+    .split(delimiter)
+    .map((folder) => join(folder, 'kubectl'))
+    .find((path) => existsSync(path))
+  if (!onPath) throw new Error('there is no kubectl on PATH: install one (Debian: apt-get install kubernetes-client)')
+  const folder = dirname(realpathSync(onPath))
+  const siblings = readdirSync(folder).filter((name) => /^kubectl\.1\.\d+$/.test(name))
+  return [onPath, ...siblings.sort().map((name) => join(folder, name))].map((path) => {
+    const { clientVersion } = JSON.parse(execFileSync(path, ['version', '--client', '-o', 'json'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }))
+    return { path, version: clientVersion.gitVersion, minor: Number.parseInt(clientVersion.minor, 10) }
+  })
+}
+
+export interface KubectlResult {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface KubectlInput {
+  /** What it reads from stdin. */
+  readonly input?: string
+  readonly env?: Readonly<Record<string, string>>
+}
+
+/** What is expected of an output: all of it, or a part of it. */
+export type Expected = string | RegExp
+
+/** kubectl with a kubeconfig and a namespace. Command lines are strings: words are separated by spaces, `'…'` holds spaces together. */
+export class Kubectl {
+  readonly program: KubectlProgram
+  readonly namespace: string
+  readonly #environment: NodeJS.ProcessEnv
+
+  /** `home` is a folder for its discovery cache. */
+  constructor(program: KubectlProgram, kubeconfigFile: string, home: string, namespace = 'default') {
+    this.program = program
+    this.namespace = namespace
+    // It lives too briefly to collect garbage: that would take a fifth of its time.
+    this.#environment = { PATH: process.env.PATH, HOME: home, KUBECONFIG: kubeconfigFile, GOGC: 'off' }
+  }
+
+  /** Starts it and leaves it running. */
+  spawn(line: string, { env }: KubectlInput = {}): ChildProcess {
+    return spawn(this.program.path, ['--namespace', this.namespace, ...words(line)], { env: { ...this.#environment, ...env }, stdio: ['pipe', 'pipe', 'pipe'] })
+  }
+
+  /** Runs it to its end; never rejects for what it says. */
+  run(line: string, options: KubectlInput = {}): Promise<KubectlResult> {
+    const child = this.spawn(line, options)
+    child.stdin?.end(options.input ?? '')
+    return ended(child)
+  }
+
+  /** Starts it and resolves when it watches; `waiting` resolves when it has ended well and printed what was expected. */
+  async watching(line: string): Promise<{ readonly waiting: (expected: Expected) => Promise<void> }> {
+    // Its log tells when it has a watch.
+    const child = this.spawn(`${line} -v 6`)
+    const end = ended(child)
+    await new Promise<void>((resolve, reject) => {
+      let log = ''
+      child.stderr?.on('data', (text: string) => {
+        log += text
+        if (/ GET \S*[?&]watch=true\S* 200 OK/.test(log)) resolve()
+      })
+      end.then((result) => reject(new Error(`did not watch: ${this.#story(line, result)}`)), reject)
+    })
+    return {
+      waiting: async (expected) => {
+        const result = await end
+        if (result.code !== 0) assert.fail(this.#story(line, result))
+        this.#matches(line, result, result.stdout, expected)
+      },
+    }
+  }
+
+  /** Runs it, checks that it succeeds and, if given, what it prints; resolves with that. */
+  async ok(line: string, expected?: Expected, options?: KubectlInput): Promise<string> {
+    const result = await this.run(line, options)
+    if (result.code !== 0) assert.fail(this.#story(line, result))
+    if (expected !== undefined) this.#matches(line, result, result.stdout, expected)
+    return result.stdout
+  }
+
+  /** Runs it, checks that it fails and what it says on stderr. */
+  async fails(line: string, expected: Expected, options?: KubectlInput): Promise<KubectlResult> {
+    const result = await this.run(line, options)
+    if (result.code === 0) assert.fail(`${this.#story(line, result)}\nwas expected to fail`)
+    this.#matches(line, result, result.stderr, expected)
+    return result
+  }
+
+  /** What it prints with `-o json`, parsed. */
+  async json(line: string): Promise<Record<string, unknown>> {
+    return JSON.parse(await this.ok(`${line} -o json`)) as Record<string, unknown>
+  }
+
+  #matches(line: string, result: KubectlResult, actual: string, expected: Expected): void {
+    if (typeof expected === 'string') assert.equal(actual, expected, `${this.#story(line, result)}\nwas expected to print\n${expected}`)
+    else if (!expected.test(actual)) assert.fail(`${this.#story(line, result)}\nwas expected to match ${expected}`)
+  }
+
+  #story(line: string, { code, stdout, stderr }: KubectlResult): string {
+    return `kubectl ${this.program.version} $ ${line}\nexit code ${code}\n${stdout}${stderr && `--- stderr\n${stderr}`}`
+  }
+}
+
+/** The words of a command line. */
+const words = (line: string): string[] => (line.match(/(?:[^\s']+|'[^']*')+/g) ?? []).map((word) => word.replaceAll("'", ''))
+
+/** What a process printed until its end; it is killed after 40 s. */
+function ended(child: ChildProcess): Promise<KubectlResult> {
+  const output = { stdout: '', stderr: '' }
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    output.stdout += text
+  })
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    output.stderr += text
+  })
+  // A kubectl that fails early does not read all of its input.
+  child.stdin?.on('error', () => {})
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => child.kill('SIGKILL'), 40_000)
+    child.on('error', reject)
+    child.on('close', (code) => {
+      clearTimeout(timer)
+      resolve({ code, ...output })
+    })
+  })
+}
