@@ -1,11 +1,13 @@
 /**
  * Build step: turns the models of `@kubernetes/client-node` and our table of facts into `.build/schema.json` (what
- * decoding reads) and `.build/descriptions.json` (what OpenAPI reads besides). Does nothing when both are up to date.
+ * decoding reads), `.build/descriptions.json` (what OpenAPI reads besides) and `.build/protobuf.json` (the field numbers of
+ * protobuf bodies). Does nothing when they are up to date.
  */
 import { createHash } from 'node:crypto'
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, readSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import facts from '../src/api/schema/facts.json' with { type: 'json' }
+import protobufNumbers from '../src/api/schema/protobuf-numbers.json' with { type: 'json' }
 
 const root = join(import.meta.dirname, '..')
 const client = join(root, 'node_modules/@kubernetes/client-node')
@@ -106,12 +108,19 @@ function generate(stamp: string): { schema: GeneratedSchema; descriptions: Descr
   return { schema, descriptions }
 }
 
+/** The field numbers of messages by definition: the table of facts without its sections. */
+function numbersByDefinition(): Record<string, string> {
+  const packages: Record<string, Record<string, string>> = protobufNumbers
+  return Object.fromEntries(Object.entries(packages).flatMap(([name, types]) => Object.entries(types).map(([type, numbers]) => [`${name}.${type}`, numbers])))
+}
+
 /** Version of the client, this script and the facts: what the output depends on. */
 function currentStamp(): string {
   const { version } = JSON.parse(readFileSync(join(client, 'package.json'), 'utf8')) as { version: string }
   const hash = createHash('sha256')
     .update(readFileSync(import.meta.filename))
     .update(JSON.stringify(facts))
+    .update(JSON.stringify(protobufNumbers))
     .digest('hex')
     .slice(0, 16)
   return `${version}-${hash}`
@@ -136,9 +145,11 @@ function write(file: string, content: unknown): void {
 
 const directory = join(root, '.build')
 const stamp = currentStamp()
-if (stampOf(join(directory, 'schema.json')) !== stamp || !existsSync(join(directory, 'descriptions.json'))) {
+const others = ['descriptions.json', 'protobuf.json']
+if (stampOf(join(directory, 'schema.json')) !== stamp || others.some((name) => !existsSync(join(directory, name)))) {
   const { schema, descriptions } = generate(stamp)
   mkdirSync(directory, { recursive: true })
   write(join(directory, 'descriptions.json'), descriptions)
+  write(join(directory, 'protobuf.json'), numbersByDefinition())
   write(join(directory, 'schema.json'), schema)
 }

@@ -61,13 +61,22 @@ export interface Validation<T> {
 export type NameRule = (name: string, generated: boolean) => string[]
 
 /** A subresource served for one kind alone (`/token`, `/binding`, `/approval`, …): its name, kind and verbs as discovery shows them. */
-export interface SpecialSubresource {
+export interface SpecialSubresource<T = never> {
   readonly name: string
   readonly kind: string
   /** Where the kind lives if not in the resource's group version (`policy/v1` for Eviction). */
   readonly group?: string
   readonly version?: string
   readonly verbs: readonly ('create' | 'get' | 'update' | 'patch' | 'delete')[]
+  /** Given for subresources through which a part of the object itself is written (`/approval`, `/resize`). */
+  readonly writes?: PartialWrite<T>
+}
+
+/** A write of a part of an object. */
+export interface PartialWrite<T> {
+  /** Puts back into the client's object what does not go through this subresource. */
+  readonly prepare: (object: T, old: T) => void
+  readonly validate: (object: T, old: T) => FieldError[]
 }
 
 /** Where `/scale` finds its numbers; dotted paths into the object. */
@@ -106,7 +115,7 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
   readonly subresources?: {
     readonly status?: boolean
     readonly scale?: ScalePaths
-    readonly special?: readonly SpecialSubresource[]
+    readonly special?: readonly SpecialSubresource<T>[]
   }
 
   /**

@@ -1,7 +1,7 @@
 /** The director: finds who answers a request, by its path and method. Everything is looked up in tables made at start. */
 import { methodNotAllowed, methodNotSupported, resourceNotFound } from '../machinery/status-error.ts'
 import type { Endpoint, Services } from './endpoints/endpoint.ts'
-import { itemEndpoints, collectionEndpoints, subresourceEndpoint, virtualEndpoint } from './endpoints/index.ts'
+import { collectionEndpoints, itemEndpoints, subresourceEndpoint, virtualEndpoint } from './endpoints/index.ts'
 import { type Handler, pageNotFound, type Request } from './http/exchange.ts'
 import type { ServedResource } from './registry/served-resource.ts'
 

@@ -1,6 +1,6 @@
 /** Paths that are no resources: health, version, metrics, discovery, OpenAPI, keys. */
 import { methodNotAllowed, StatusError } from '../machinery/status-error.ts'
-import { health, type HealthCheck, type HealthPath } from './health/health.ts'
+import { type HealthCheck, type HealthPath, health } from './health/health.ts'
 import { json, type Request, type Response, text } from './http/exchange.ts'
 import { keySet, openidConfiguration, type ServiceAccountIssuer } from './openid.ts'
 import type { VersionInfo } from './version.ts'
@@ -28,7 +28,13 @@ export function nonResource(options: NonResourceOptions): (request: Request) => 
   const { checks, version, metrics, issuer, serverUrl, documents, documentPaths } = options
   const healthPaths = Object.keys(checks) as HealthPath[]
   const index = (): readonly string[] =>
-    [...documentPaths(), ...healthPaths.flatMap((path) => [`/${path}`, ...checks[path].map(({ name }) => `/${path}/${name}`)]), ...(issuer ? ['/.well-known/openid-configuration', '/openid/v1/jwks'] : []), '/metrics', '/version'].sort()
+    [
+      ...documentPaths(),
+      ...healthPaths.flatMap((path) => [`/${path}`, ...checks[path].map(({ name }) => `/${path}/${name}`)]),
+      ...(issuer ? ['/.well-known/openid-configuration', '/openid/v1/jwks'] : []),
+      '/metrics',
+      '/version',
+    ].sort()
   const exact: Readonly<Record<string, (request: Request) => Response | Promise<Response>>> = {
     '/': () => json(200, { paths: index() }),
     '/version': () => json(200, version),
@@ -60,4 +66,5 @@ async function answer(request: Request, respond: (request: Request) => Response 
 }
 
 /** 406 for documents that exist in other forms only. */
-export const documentNotAcceptable = (): StatusError => new StatusError(406, 'NotAcceptable', 'only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf')
+export const documentNotAcceptable = (): StatusError =>
+  new StatusError(406, 'NotAcceptable', 'only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf')

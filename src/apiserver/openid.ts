@@ -1,7 +1,7 @@
 /** The issuer of service account tokens: its keys and its OpenID discovery document (KEP-1393). */
 import { createHash, createPublicKey, type KeyObject } from 'node:crypto'
-import { type Request, type Response, json } from './http/exchange.ts'
 import { StatusError } from '../machinery/status-error.ts'
+import { json, type Request, type Response } from './http/exchange.ts'
 import { acceptClauses } from './negotiation/accept.ts'
 
 export interface ServiceAccountIssuer {
@@ -32,6 +32,8 @@ export async function keySet(request: Request, { signingKey }: ServiceAccountIss
   }
   const key = createPublicKey(await signingKey())
   const { n, e, kty } = key.export({ format: 'jwk' })
-  const kid = createHash('sha256').update(key.export({ type: 'spki', format: 'der' })).digest('base64url')
+  const kid = createHash('sha256')
+    .update(key.export({ type: 'spki', format: 'der' }))
+    .digest('base64url')
   return { status: 200, headers: { 'content-type': jwksType }, body: Buffer.from(JSON.stringify({ keys: [{ use: 'sig', kty, kid, alg: 'RS256', n, e }] })) }
 }

@@ -4,29 +4,30 @@ import { randomUUID } from 'node:crypto'
 import { allResources, resourceRegistry } from '../api/registry.ts'
 import { resourceKey } from '../api/resource.ts'
 import type { Store } from '../storage/store.ts'
+import { defaultTolerationSeconds } from './admission/default-toleration-seconds.ts'
 import { namespaceLifecycle } from './admission/namespace-lifecycle.ts'
 import { Admission } from './admission/plugin.ts'
 import { serviceAccount as serviceAccountPlugin } from './admission/service-account.ts'
 import { clientCertificate } from './authentication/client-certificate.ts'
-import { tokenFile, type TokenUser } from './authentication/token-file.ts'
+import { type TokenUser, tokenFile } from './authentication/token-file.ts'
 import { authenticatedOnly } from './authorization/authorizer.ts'
 import { ensureBootstrapObjects } from './bootstrap/index.ts'
 import { buildChain } from './chain/index.ts'
 import { WaitGroup } from './chain/wait-group.ts'
 import { director } from './director.ts'
+import { discoveryDocuments } from './discovery/index.ts'
 import type { Services } from './endpoints/endpoint.ts'
-import { type HealthCheck, log as logCheck, ping } from './health/health.ts'
 import { componentProbes } from './health/components.ts'
+import { type HealthCheck, log as logCheck, ping } from './health/health.ts'
 import { listen } from './http/listener.ts'
 import { processMetrics } from './metrics/process-metrics.ts'
 import { MetricsRegistry } from './metrics/registry.ts'
 import { requestMetrics } from './metrics/request-metrics.ts'
 import { nonResource } from './non-resource.ts'
+import { openapiDocuments } from './openapi/index.ts'
 import { Registry } from './registry/registry.ts'
 import { timestamp } from './registry/write-context.ts'
 import { versionInfo } from './version.ts'
-import { discoveryDocuments } from './discovery/index.ts'
-import { openapiDocuments } from './openapi/index.ts'
 
 export type { TokenUser } from './authentication/token-file.ts'
 
@@ -74,9 +75,20 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const metrics = new MetricsRegistry()
   processMetrics(metrics)
   const tokens = options.tokens ?? []
-  const kinds = new Set(allResources.flatMap(({ group, version, kind, listKind }) => [kind, listKind ?? `${kind}List`].map((name) => `${group ? `${group}/` : ''}${version} ${name}`)))
-  const admission = new Admission([namespaceLifecycle(registry, namespaces), serviceAccountPlugin(pods)])
-  const etcd: HealthCheck = { name: 'etcd', check: () => store.list({ start: '/registry/health', end: '/registry/health0', limit: 1 }).then(() => undefined, (error: Error) => error.message) }
+  const kinds = new Set(
+    allResources.flatMap(({ group, version, kind, listKind }) =>
+      [kind, listKind ?? `${kind}List`].map((name) => `${group ? `${group}/` : ''}${version} ${name}`),
+    ),
+  )
+  const admission = new Admission([namespaceLifecycle(registry, namespaces), serviceAccountPlugin(pods), defaultTolerationSeconds(pods)])
+  const etcd: HealthCheck = {
+    name: 'etcd',
+    check: () =>
+      store.list({ start: '/registry/health', end: '/registry/health0', limit: 1 }).then(
+        () => undefined,
+        (error: Error) => error.message,
+      ),
+  }
   const services: Services = {
     registry,
     admission,
@@ -125,7 +137,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     {
       log,
       waitGroup,
-      metrics: requestMetrics(metrics),
+      metrics: requestMetrics(metrics, enabled.find),
       authenticators: [clientCertificate(), tokenFile(tokens)],
       authorizer: services.authorizer,
       requestTimeoutMs,

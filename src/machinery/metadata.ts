@@ -31,7 +31,8 @@ export function validateMetadata(meta: ObjectMeta, { namespaced, nameRule }: Met
   if (meta.generation !== undefined && meta.generation < 0)
     errors.push(invalidValue(`${path}.generation`, meta.generation, 'must be greater than or equal to 0'))
   sharedRules(errors, meta, path)
-  for (const finalizer of meta.finalizers ?? []) for (const message of qualifiedName(finalizer)) errors.push(invalidValue(`${path}.finalizers`, finalizer, message))
+  for (const finalizer of meta.finalizers ?? [])
+    for (const message of qualifiedName(finalizer)) errors.push(invalidValue(`${path}.finalizers`, finalizer, message))
   meta.finalizers?.forEach((finalizer, at) => {
     if (!finalizer.includes('/') && !standardFinalizers.has(finalizer))
       errors.push(invalidValue(`${path}.finalizers[${at}]`, finalizer, 'name is neither a standard finalizer name nor is it fully qualified'))

@@ -67,7 +67,10 @@ export const clientOf = (t: TestContext, protocol: Protocol, server: TestServer,
 function prepared({ body, headers }: Call, credentials: Credentials): { headers: Record<string, string>; payload: string | Buffer | undefined } {
   const bearer = credentials.token ?? (credentials.cert ? '' : token)
   const payload = body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body)
-  return { payload, headers: { ...(bearer && { authorization: `Bearer ${bearer}` }), ...(payload !== undefined && { 'content-type': 'application/json' }), ...headers } }
+  return {
+    payload,
+    headers: { ...(bearer && { authorization: `Bearer ${bearer}` }), ...(payload !== undefined && { 'content-type': 'application/json' }), ...headers },
+  }
 }
 
 /** One HTTP/2 connection. */
@@ -97,7 +100,8 @@ export function http2Client(t: TestContext, server: TestServer, credentials: Cre
         stream.on('data', (chunk: Buffer) => chunks.push(chunk))
         stream.on('error', reject)
         stream.on('close', () => {
-          if (headers[':status'] === undefined || stream.rstCode !== constants.NGHTTP2_NO_ERROR) return reject(new Error(`the stream was reset with ${stream.rstCode}`))
+          if (headers[':status'] === undefined || stream.rstCode !== constants.NGHTTP2_NO_ERROR)
+            return reject(new Error(`the stream was reset with ${stream.rstCode}`))
           resolve({ status: Number(headers[':status']), headers, bytes: Buffer.concat(chunks) })
         })
       }),
@@ -111,7 +115,9 @@ export function http2Client(t: TestContext, server: TestServer, credentials: Cre
           whole = true
         })
         stream.on('error', reject)
-        stream.on('close', () => (whole && stream.rstCode === constants.NGHTTP2_NO_ERROR ? resolve() : reject(new Error(`the stream was reset with ${stream.rstCode}`))))
+        stream.on('close', () =>
+          whole && stream.rstCode === constants.NGHTTP2_NO_ERROR ? resolve() : reject(new Error(`the stream was reset with ${stream.rstCode}`)),
+        )
       })
       for (const promise of [status, ended]) promise.catch(() => {})
       return { status, ended, cancel: () => stream.close(constants.NGHTTP2_CANCEL), pause: () => stream.pause(), resume: () => stream.resume() }
@@ -127,7 +133,12 @@ export function http1Client(t: TestContext, server: TestServer, credentials: Cre
   t.after(() => agent.destroy())
   const open = (method: string, path: string, call: Call) => {
     const { headers, payload } = prepared(call, credentials)
-    const asked = httpsRequest(server.url, { method, path, headers: { ...headers, ...(payload !== undefined && { 'content-length': String(Buffer.byteLength(payload)) }) }, agent })
+    const asked = httpsRequest(server.url, {
+      method,
+      path,
+      headers: { ...headers, ...(payload !== undefined && { 'content-length': String(Buffer.byteLength(payload)) }) },
+      agent,
+    })
     asked.end(payload)
     return asked
   }

@@ -12,7 +12,10 @@ export const podOf = (i: number, labels: Readonly<Record<string, string>> = {}):
   apiVersion: 'v1',
   kind: 'Pod',
   metadata: { name: nameOf(i), labels: { app: 'test', shard: String(i % 10), ...labels } },
-  spec: { nodeSelector: { never: 'here' }, containers: [{ name: 'main', image: 'registry.example/app:1', resources: { requests: { cpu: '10m', memory: '16Mi' } } }] },
+  spec: {
+    nodeSelector: { never: 'here' },
+    containers: [{ name: 'main', image: 'registry.example/app:1', resources: { requests: { cpu: '10m', memory: '16Mi' } } }],
+  },
 })
 
 export const configMapOf = (i: number, labels: Readonly<Record<string, string>> = {}, bytes = 20): object => ({

@@ -1,7 +1,7 @@
 /** Lists in pages while others write: every page is cut from the state that the first one showed. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { type Client, http1Client, http2Client, json, type Json } from './api-client.ts'
+import { type Client, http1Client, http2Client, type Json, json } from './api-client.ts'
 import { serve, startTestServer } from './api-server.ts'
 import { createAll, each, nameOf, podOf, podsPath } from './objects.ts'
 
@@ -100,7 +100,8 @@ async function stateAt(client: Client, revision: string): Promise<ReadonlyMap<st
   return new Map(json(answer).items.map(({ metadata: { name, resourceVersion } }) => [name, resourceVersion]))
 }
 
-const versions = (objects: ReadonlyMap<string, Json>): ReadonlyMap<string, string> => new Map([...objects].map(([name, { metadata }]) => [name, metadata.resourceVersion]))
+const versions = (objects: ReadonlyMap<string, Json>): ReadonlyMap<string, string> =>
+  new Map([...objects].map(([name, { metadata }]) => [name, metadata.resourceVersion]))
 
 for (const storage of ['memory', 'lmdb'] as const) {
   test(`10,000 pods read in pages while eight clients write are the state of one revision (${storage})`, async (t) => {

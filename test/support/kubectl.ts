@@ -77,7 +77,7 @@ export class Kubectl {
       let log = ''
       child.stderr?.on('data', (text: string) => {
         log += text
-        if (/ GET \S*[?&]watch=true\S* 200 OK/.test(log)) resolve()
+        if (/[?&]watch=true.*200 OK/.test(log)) resolve()
       })
       end.then((result) => reject(new Error(`did not watch: ${this.#story(line, result)}`)), reject)
     })

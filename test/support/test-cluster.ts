@@ -5,7 +5,6 @@ import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { TestContext } from 'node:test'
 import { type Cluster, type ClusterOptions, startCluster } from '../../src/cluster/start-cluster.ts'
 
 export interface TestCluster extends Cluster {
@@ -24,9 +23,14 @@ export interface Answer {
   readonly [field: string]: unknown
 }
 
+/** A test, or whatever else calls back when it is over. */
+export interface Lifetime {
+  after(cleanUp: () => unknown): void
+}
+
 /** Starts a cluster that stops when the test is over. */
-export async function testCluster(t: Pick<TestContext, 'after'>, options: ClusterOptions = {}): Promise<TestCluster> {
-  const folder = mkdtempSync(join(tmpdir(), 't8s-test-'))
+export async function testCluster(t: Lifetime, options: ClusterOptions = {}): Promise<TestCluster> {
+  const folder = mkdtempSync(join(tmpdir(), 'typernetes-test-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const cluster = await startCluster({ storage: 'memory', ...options })
   t.after(() => cluster.stop({ graceMs: 0 }))

@@ -14,12 +14,28 @@ export const certificateSigningRequests = resource<Request>({
   plural: 'certificatesigningrequests',
   shortNames: ['csr'],
   scope: 'Cluster',
-  subresources: { status: true, special: [{ name: 'approval', kind: 'CertificateSigningRequest', verbs: ['get', 'patch', 'update'] }] },
+  subresources: {
+    status: true,
+    special: [
+      {
+        name: 'approval',
+        kind: 'CertificateSigningRequest',
+        verbs: ['get', 'patch', 'update'],
+        writes: { prepare: onlyConditions, validate: (request, old) => [...requestRules(request), ...decisionsKept(request, old, true)] },
+      },
+    ],
+  },
   selectableFields: { 'spec.signerName': ({ spec }) => spec?.signerName },
   prepare: {
     // Signers rely on who asked: only the server says so.
     create: (request, { name: username, uid, groups, extra }) => {
-      request.spec = { ...request.spec, username, uid, groups: [...groups], extra: extra && Object.fromEntries(Object.entries(extra).map(([key, values]) => [key, [...values]])) }
+      request.spec = {
+        ...request.spec,
+        username,
+        uid,
+        groups: [...groups],
+        extra: extra && Object.fromEntries(Object.entries(extra).map(([key, values]) => [key, [...values]])),
+      }
       request.status = {}
     },
     // What was asked for never changes.
@@ -37,6 +53,20 @@ export const certificateSigningRequests = resource<Request>({
     column('Condition', condition),
   ],
 })
+
+/** Approving and denying changes conditions alone; when is noted by the server. */
+function onlyConditions(request: Request, old: Request): void {
+  const now = `${new Date().toISOString().slice(0, 19)}Z`
+  const before = old.status?.conditions ?? []
+  const conditions = (request.status?.conditions ?? []).map((condition) => ({
+    ...condition,
+    lastUpdateTime: condition.lastUpdateTime ?? now,
+    lastTransitionTime:
+      condition.lastTransitionTime ?? before.find(({ type, status }) => type === condition.type && status === condition.status)?.lastTransitionTime ?? now,
+  }))
+  request.spec = old.spec
+  request.status = { ...old.status, conditions }
+}
 
 function condition({ status }: Request): string {
   const types = new Set(status?.conditions?.map(({ type }) => type))

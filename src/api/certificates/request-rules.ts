@@ -49,7 +49,7 @@ export function requestRules(request: Request): FieldError[] {
     errors.push(invalidValue('spec.signerName', spec.signerName, 'the legacy signerName is not allowed via this API version'))
   if (spec?.expirationSeconds !== undefined && spec.expirationSeconds < 600)
     errors.push(invalidValue('spec.expirationSeconds', spec.expirationSeconds, 'may not specify a duration less than 600 seconds (10 minutes)'))
-  return errors.concat(requestConditionRules(request))
+  return errors
 }
 
 function usageRules(wanted: readonly string[]): FieldError[] {
@@ -79,7 +79,7 @@ export function signerNameRules(signerName: string, field: string): FieldError[]
 const decisions = ['Approved', 'Denied', 'Failed']
 
 /** What is wrong with the conditions of a request, whether `/approval` or `/status` writes them. */
-export function requestConditionRules({ status }: Request): FieldError[] {
+function requestConditionRules({ status }: Request): FieldError[] {
   const conditions = status?.conditions ?? []
   const seen = new Set<string>()
   return conditions.flatMap(({ type, status: value }, at) => {
@@ -100,7 +100,7 @@ export function requestConditionRules({ status }: Request): FieldError[] {
 }
 
 /** A decision that was made stays; only `/approval` (`mayDecide`) makes new ones. */
-export function decisionsKept(request: Request, old: Request, mayDecide: boolean): FieldError[] {
+function decisionsKept(request: Request, old: Request, mayDecide: boolean): FieldError[] {
   return ['Approved', 'Denied', ...(mayDecide ? ['Failed'] : [])].flatMap((kind) => {
     const before = (old.status?.conditions ?? []).filter(({ type }) => type === kind)
     const after = (request.status?.conditions ?? []).filter(({ type }) => type === kind)
@@ -111,6 +111,9 @@ export function decisionsKept(request: Request, old: Request, mayDecide: boolean
     return semanticallyEqual(after, before) ? [] : refuse('modify')
   })
 }
+
+/** What is wrong with a write of `/approval`: decisions are added, never withdrawn. */
+export const approvalRules = (request: Request, old: Request): FieldError[] => [...requestConditionRules(request), ...decisionsKept(request, old, true)]
 
 /** What is wrong with a write of `/status`: the signer sets the certificate once. */
 export function requestStatusRules(request: Request, old: Request): FieldError[] {

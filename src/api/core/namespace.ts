@@ -30,6 +30,12 @@ function prepareUpdate(namespace: Namespace, old: Namespace): void {
   namespace.spec = { ...namespace.spec, finalizers: old.spec?.finalizers }
 }
 
+/** `/finalize` writes everything but the status: the finalizers of the spec above all. */
+function keepStatus(namespace: Namespace, old: Namespace): void {
+  labelWithName(namespace)
+  namespace.status = old.status
+}
+
 /** Finalizers of the spec; `indexed` says where in the list. */
 export function namespaceFinalizers({ spec }: Namespace, indexed = false): FieldError[] {
   return (spec?.finalizers ?? []).flatMap((finalizer, i) => {
@@ -47,7 +53,17 @@ export const namespaces = resource<Namespace>({
   shortNames: ['ns'],
   scope: 'Cluster',
   verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
-  subresources: { status: true, special: [{ name: 'finalize', kind: 'Namespace', verbs: ['update'] }] },
+  subresources: {
+    status: true,
+    special: [
+      {
+        name: 'finalize',
+        kind: 'Namespace',
+        verbs: ['update'],
+        writes: { prepare: keepStatus, validate: (namespace) => namespaceFinalizers(namespace, true) },
+      },
+    ],
+  },
   nameRule: dnsLabel,
   defaults: [
     (namespace) => {

@@ -29,4 +29,3 @@ export function namespaceLifecycle(registry: Registry, namespaces: ServedResourc
     })
   }
 }
-

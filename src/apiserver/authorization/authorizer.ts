@@ -20,4 +20,8 @@ const publicPaths = new Set(['/healthz', '/livez', '/readyz', '/version', '/vers
 
 /** Every authenticated user may do everything; anonymous ones see health and version. */
 export const authenticatedOnly: Authorizer = ({ user, info }) =>
-  user && !user.groups.includes('system:unauthenticated') ? allowed : !info.isResourceRequest && info.verb === 'get' && publicPaths.has(info.path) ? allowed : denied
+  user && !user.groups.includes('system:unauthenticated')
+    ? allowed
+    : !info.isResourceRequest && info.verb === 'get' && publicPaths.has(info.path)
+      ? allowed
+      : denied

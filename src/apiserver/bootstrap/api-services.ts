@@ -14,6 +14,10 @@ export const apiServices = (groupVersions: readonly { readonly group: string; re
         apiVersion: 'apiregistration.k8s.io/v1',
         metadata: { name: `${version}.${group}`, labels: { 'kube-aggregator.kubernetes.io/automanaged': 'onstart' } },
         spec: { ...(group && { group }), version, groupPriorityMinimum: groupPriority(group), versionPriority: versionPriority(version) },
-        status: { conditions: [{ type: 'Available', status: 'True', lastTransitionTime: timestamp(), reason: 'Local', message: 'Local APIServices are always available' }] },
+        status: {
+          conditions: [
+            { type: 'Available', status: 'True', lastTransitionTime: timestamp(), reason: 'Local', message: 'Local APIServices are always available' },
+          ],
+        },
       }) as Unstructured,
   )

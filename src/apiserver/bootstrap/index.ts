@@ -39,7 +39,11 @@ async function ensure({ context }: Bootstrap, resource: ServedResource, objects:
       try {
         await createObject({ ...place, subresource: '' }, object)
         const { status } = template as Unstructured
-        if (status) await updateObject({ ...place, subresource: 'status' }, { retries: 1, startsFromLive: true, change: (live) => ({ object: { ...live, status } as Unstructured }) })
+        if (status)
+          await updateObject(
+            { ...place, subresource: 'status' },
+            { retries: 1, startsFromLive: true, change: (live) => ({ object: { ...live, status } as Unstructured }) },
+          )
       } catch (error) {
         // Another server on the same store was faster.
         if (!(error instanceof StatusError && error.code === 409)) throw error

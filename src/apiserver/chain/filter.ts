@@ -7,4 +7,5 @@ export type Filter = (request: Request, next: Handler) => Promise<Response>
  * Puts filters before a handler; the first is outermost.
  * @example compose([panicRecovery(log), authentication(authenticators)], director)
  */
-export const compose = (filters: readonly Filter[], handler: Handler): Handler => filters.reduceRight<Handler>((next, filter) => (request) => filter(request, next), handler)
+export const compose = (filters: readonly Filter[], handler: Handler): Handler =>
+  filters.reduceRight<Handler>((next, filter) => (request) => filter(request, next), handler)

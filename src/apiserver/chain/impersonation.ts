@@ -2,9 +2,10 @@
  * Impersonation: `Impersonate-User`, `-Group`, `-Uid` and `-Extra-…` headers let a user act as another, if the authorizer
  * allows the verb `impersonate` on each of these (kubernetes.io/docs/reference/access-authn-authz/authentication).
  */
-import type { Authorizer } from '../authorization/authorizer.ts'
-import { authenticated } from '../authentication/authenticator.ts'
+
 import { forbidden, internal } from '../../machinery/status-error.ts'
+import { authenticated } from '../authentication/authenticator.ts'
+import type { Authorizer } from '../authorization/authorizer.ts'
 import type { Request, UserInfo } from '../http/exchange.ts'
 import type { Filter } from './filter.ts'
 
@@ -69,7 +70,8 @@ function claims(user: string, groups: readonly string[], uid: string | undefined
   const list: Claim[] = [account ? { ...none, resource: 'serviceaccounts', name: account, namespace: namespace! } : { ...none, resource: 'users', name: user }]
   for (const name of groups) list.push({ ...none, resource: 'groups', name })
   if (uid) list.push({ ...none, group: 'authentication.k8s.io', resource: 'uids', name: uid })
-  for (const [key, entries] of Object.entries(extra ?? {})) for (const name of entries) list.push({ ...none, group: 'authentication.k8s.io', resource: 'userextras', subresource: key, name })
+  for (const [key, entries] of Object.entries(extra ?? {}))
+    for (const name of entries) list.push({ ...none, group: 'authentication.k8s.io', resource: 'userextras', subresource: key, name })
   return list
 }
 
@@ -78,5 +80,9 @@ async function check({ user, info }: Request, authorize: Authorizer, claim: Clai
   if (decision.allowed) return
   const resource = claim.subresource ? `${claim.resource}/${claim.subresource}` : claim.resource
   const scope = claim.namespace ? `in the namespace ${JSON.stringify(claim.namespace)}` : 'at the cluster scope'
-  throw forbidden({ group: claim.group, name: resource }, claim.name, `User ${JSON.stringify(user?.name ?? '')} cannot impersonate resource ${JSON.stringify(resource)} in API group ${JSON.stringify(claim.group)} ${scope}`)
+  throw forbidden(
+    { group: claim.group, name: resource },
+    claim.name,
+    `User ${JSON.stringify(user?.name ?? '')} cannot impersonate resource ${JSON.stringify(resource)} in API group ${JSON.stringify(claim.group)} ${scope}`,
+  )
 }

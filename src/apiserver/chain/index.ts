@@ -14,10 +14,10 @@ import { compose } from './filter.ts'
 import { impersonation } from './impersonation.ts'
 import { panicRecovery } from './panic-recovery.ts'
 import { requestInfoFilter } from './request-info.ts'
+import { requestMetricsFilter } from './request-metrics.ts'
 import { timeout } from './timeout.ts'
 import { type WaitGroup, waitGroupFilter } from './wait-group.ts'
 import { warnings } from './warnings.ts'
-import { requestMetricsFilter } from './request-metrics.ts'
 
 export interface ChainOptions {
   readonly log: (line: string) => void

@@ -1,13 +1,14 @@
 /** Server-side apply: PATCH with `application/apply-patch+yaml` (KEP-555). Creates the object if it is not there. */
-import { conflict, notFound, objectModified } from '../../machinery/status-error.ts'
+
 import type { KubeObject } from '../../machinery/object.ts'
+import { conflict, notFound, objectModified } from '../../machinery/status-error.ts'
 import { applyPatch } from '../apply/index.ts'
 import { representationFor } from '../negotiation/representation.ts'
-import { decodeApplied, readApplied } from '../request/read-applied.ts'
-import { checkName, checkNamespace } from '../request/identity.ts'
-import { writeOptions } from '../request/write-options.ts'
-import { resetFields } from '../registry/write-context.ts'
 import { updateObject } from '../registry/update-object.ts'
+import { resetFields } from '../registry/write-context.ts'
+import { checkName, checkNamespace } from '../request/identity.ts'
+import { decodeApplied, readApplied } from '../request/read-applied.ts'
+import { writeOptions } from '../request/write-options.ts'
 import { type Endpoint, objectResponse, writeContext } from './endpoint.ts'
 
 const retries = 5

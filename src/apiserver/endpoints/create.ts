@@ -1,9 +1,9 @@
 /** POST to a collection. */
 import { representationFor } from '../negotiation/representation.ts'
+import { createObject } from '../registry/create-object.ts'
 import { decodeObject } from '../request/decode-object.ts'
 import { checkNamespace } from '../request/identity.ts'
 import { writeOptions } from '../request/write-options.ts'
-import { createObject } from '../registry/create-object.ts'
 import { type Endpoint, objectResponse, writeContext } from './endpoint.ts'
 
 export const create: Endpoint = async (target) => {

@@ -2,8 +2,8 @@
 import { success } from '../../machinery/status-error.ts'
 import { statusResponse } from '../negotiation/error-response.ts'
 import { representationFor } from '../negotiation/representation.ts'
-import { deleteOptions } from '../request/delete-options.ts'
 import { deleteObject } from '../registry/delete-object.ts'
+import { deleteOptions } from '../request/delete-options.ts'
 import { type Endpoint, objectResponse, writeContext } from './endpoint.ts'
 
 export const remove: Endpoint = async (target) => {
@@ -11,8 +11,12 @@ export const remove: Endpoint = async (target) => {
   const representation = representationFor(request, resource, 'object')
   const options = await deleteOptions(request)
   const { deletion } = resource.definition
-  if (deletion?.defaultPropagationWarning && options.propagationPolicy === undefined && options.orphanDependents === undefined) request.warnings.push(deletion.defaultPropagationWarning)
-  const { object, gone } = await deleteObject(writeContext(target, { dryRun: options.dryRun, fieldManager: '', fieldValidation: 'Ignore', force: false }), options)
+  if (deletion?.defaultPropagationWarning && options.propagationPolicy === undefined && options.orphanDependents === undefined)
+    request.warnings.push(deletion.defaultPropagationWarning)
+  const { object, gone } = await deleteObject(
+    writeContext(target, { dryRun: options.dryRun, fieldManager: '', fieldValidation: 'Ignore', force: false }),
+    options,
+  )
   if (!gone || deletion?.returnsObject) return objectResponse(representation, object)
   const { definition } = resource
   const { uid } = object.parse().metadata

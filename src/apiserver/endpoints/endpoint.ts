@@ -1,17 +1,17 @@
 /** What every endpoint gets: the server's parts, the request and the resource it is about. */
 import type { ResourceDefinition } from '../../api/resource.ts'
 import type { Admission } from '../admission/plugin.ts'
-import type { WaitGroup } from '../chain/wait-group.ts'
+import { managerName } from '../apply/index.ts'
 import type { Authorizer } from '../authorization/authorizer.ts'
+import type { WaitGroup } from '../chain/wait-group.ts'
 import type { HealthCheck } from '../health/health.ts'
 import type { Request, Response, UserInfo } from '../http/exchange.ts'
 import type { Representation } from '../negotiation/representation.ts'
-import { managerName } from '../apply/index.ts'
-import type { WriteOptions } from '../request/write-options.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
 import type { StoredObject } from '../registry/stored-object.ts'
 import { timestamp, type WriteContext } from '../registry/write-context.ts'
+import type { WriteOptions } from '../request/write-options.ts'
 
 /** The parts of the server that endpoints use. */
 export interface Services {
@@ -40,7 +40,19 @@ export type Endpoint = (target: Target) => Promise<Response>
 export function writeContext({ services, request, resource }: Target, options: WriteOptions, subresource = request.info.subresource): WriteContext {
   const { registry, admission } = services
   const { namespace, name } = request.info
-  return { registry, admission, resource, namespace: resource.namespaced ? namespace : '', name, subresource, user: request.user!, manager: managerName(options.fieldManager, request.header('user-agent')), options, warnings: request.warnings, now: timestamp }
+  return {
+    registry,
+    admission,
+    resource,
+    namespace: resource.namespaced ? namespace : '',
+    name,
+    subresource,
+    user: request.user!,
+    manager: managerName(options.fieldManager, request.header('user-agent')),
+    options,
+    warnings: request.warnings,
+    now: timestamp,
+  }
 }
 
 export function objectResponse(representation: Representation, object: StoredObject, status = 200): Response {

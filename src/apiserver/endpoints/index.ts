@@ -1,4 +1,6 @@
 /** Which endpoint answers which method. A new verb is a file here and a line in one of these tables. */
+
+import type { SpecialSubresource } from '../../api/resource.ts'
 import { methodNotAllowed, methodNotSupported, resourceNotFound } from '../../machinery/status-error.ts'
 import type { Request } from '../http/exchange.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
@@ -27,25 +29,27 @@ export const collectionEndpoints: Readonly<Partial<Record<string, Readonly<Parti
   DELETE: { deletecollection: deleteCollection },
 }
 
-const statusEndpoints: ByMethod = { GET: get, PUT: update, PATCH: patch }
+/** Subresources that show the object, and write a part of it. */
+const objectEndpoints: ByMethod = { GET: get, PUT: update, PATCH: patch }
 const scaleEndpoints: ByMethod = { GET: getScale, PUT: updateScale, PATCH: patchScale }
 
 /** `…/pods/NAME/status` and the like. Throws 404 for unknown subresources, 405 for methods they do not have. */
 export function subresourceEndpoint(request: Request, { definition }: ServedResource): Endpoint {
   const { subresource } = request.info
   const { status, scale, special } = definition.subresources ?? {}
+  const own = special?.find(({ name }) => name === subresource)
   const endpoints =
-    subresource === 'status' && status
-      ? statusEndpoints
-      : subresource === 'scale' && scale
-        ? scaleEndpoints
-        : special?.some(({ name }) => name === subresource)
-          ? (specialSubresources[`${definition.plural}/${subresource}`] ?? {})
-          : undefined
+    subresource === 'status' && status ? objectEndpoints : subresource === 'scale' && scale ? scaleEndpoints : own && endpointsOf(definition.plural, own)
   if (!endpoints) throw resourceNotFound()
   const endpoint = endpoints[request.method]
   if (!endpoint) throw methodNotAllowed()
   return endpoint
+}
+
+/** A subresource of one kind: a part of the object by its rules, or with endpoints of its own. */
+function endpointsOf(plural: string, { name, verbs, writes }: SpecialSubresource): ByMethod {
+  if (!writes) return specialSubresources[`${plural}/${name}`] ?? {}
+  return Object.fromEntries(verbs.map((verb) => (verb === 'get' ? ['GET', get] : verb === 'patch' ? ['PATCH', patch] : ['PUT', update])))
 }
 
 /** Resources that are computed, not stored. */

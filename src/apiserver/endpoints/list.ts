@@ -1,7 +1,7 @@
 /** GET of a collection. */
 import { representationFor } from '../negotiation/representation.ts'
-import { listOptions } from '../request/list-options.ts'
 import { listObjects } from '../registry/list-objects.ts'
+import { listOptions } from '../request/list-options.ts'
 import type { Endpoint } from './endpoint.ts'
 
 export const list: Endpoint = async ({ services: { registry }, request, resource }) => {

@@ -1,11 +1,11 @@
 /** PATCH of an object or its status. Server-side apply has a file of its own. */
 import { representationFor } from '../negotiation/representation.ts'
+import { updateObject } from '../registry/update-object.ts'
 import { mediaType } from '../request/body.ts'
 import { checkName, checkNamespace } from '../request/identity.ts'
 import { applyType } from '../request/read-applied.ts'
 import { readPatch } from '../request/read-patch.ts'
 import { writeOptions } from '../request/write-options.ts'
-import { updateObject } from '../registry/update-object.ts'
 import { apply } from './apply.ts'
 import { type Endpoint, objectResponse, writeContext } from './endpoint.ts'
 

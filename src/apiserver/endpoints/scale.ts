@@ -1,24 +1,25 @@
 /** `/scale`: the replicas of a workload as an autoscaling/v1 Scale. */
+
+import { scales } from '../../api/autoscaling/scale.ts'
+import type { ScalePaths } from '../../api/resource.ts'
 import { invalidValue } from '../../machinery/field-error.ts'
+import { labelSelectorText, labelsText } from '../../machinery/label-selector.ts'
 import type { KubeObject, ManagedFieldsEntry, ObjectMeta, Unstructured } from '../../machinery/object.ts'
 import { conflict, invalid, notFound, objectModified } from '../../machinery/status-error.ts'
-import { labelSelectorText, labelsText } from '../../machinery/label-selector.ts'
-import type { ScalePaths } from '../../api/resource.ts'
-import { scales } from '../../api/autoscaling/scale.ts'
-import { representationFor } from '../negotiation/representation.ts'
-import { decodeObject } from '../request/decode-object.ts'
-import { checkName, checkNamespace } from '../request/identity.ts'
-import { mediaType } from '../request/body.ts'
-import { type WriteOptions, writeOptions } from '../request/write-options.ts'
-import { applyType, decodeApplied, readApplied } from '../request/read-applied.ts'
 import { applyPatch, managedFieldsFromScale, scaleManagedFields, trackUpdate } from '../apply/index.ts'
 import type { Response } from '../http/exchange.ts'
-import type { WriteContext } from '../registry/write-context.ts'
+import { representationFor } from '../negotiation/representation.ts'
 import { ServedResource } from '../registry/served-resource.ts'
 import { unstored } from '../registry/stored-object.ts'
 import { updateObject } from '../registry/update-object.ts'
-import { type Endpoint, objectResponse, type Target, writeContext } from './endpoint.ts'
+import type { WriteContext } from '../registry/write-context.ts'
+import { mediaType } from '../request/body.ts'
+import { decodeObject } from '../request/decode-object.ts'
+import { checkName, checkNamespace } from '../request/identity.ts'
+import { applyType, decodeApplied, readApplied } from '../request/read-applied.ts'
 import { readPatch } from '../request/read-patch.ts'
+import { type WriteOptions, writeOptions } from '../request/write-options.ts'
+import { type Endpoint, objectResponse, type Target, writeContext } from './endpoint.ts'
 
 interface Scale extends KubeObject {
   spec: { replicas?: number }
@@ -27,14 +28,22 @@ interface Scale extends KubeObject {
 
 const scaleResource = new ServedResource(scales)
 
-const at = (object: unknown, path: string): unknown => path.split('.').reduce<unknown>((value, key) => (key === '' ? value : (value as Record<string, unknown> | undefined)?.[key]), object)
+const at = (object: unknown, path: string): unknown =>
+  path.split('.').reduce<unknown>((value, key) => (key === '' ? value : (value as Record<string, unknown> | undefined)?.[key]), object)
 
 /** The paths of a resource's scale; there are some, or this endpoint is not reached. */
 const pathsOf = ({ definition }: ServedResource): ScalePaths => definition.subresources!.scale!
 
 const selectorOf = (selector: unknown): string | undefined =>
-  selector === undefined ? undefined : typeof selector === 'string' ? selector : isLabelSelector(selector) ? labelSelectorText(selector) : labelsText(selector as Record<string, string>)
-const isLabelSelector = (selector: unknown): selector is { matchLabels?: Record<string, string> } => typeof selector === 'object' && selector !== null && ('matchLabels' in selector || 'matchExpressions' in selector)
+  selector === undefined
+    ? undefined
+    : typeof selector === 'string'
+      ? selector
+      : isLabelSelector(selector)
+        ? labelSelectorText(selector)
+        : labelsText(selector as Record<string, string>)
+const isLabelSelector = (selector: unknown): selector is { matchLabels?: Record<string, string> } =>
+  typeof selector === 'object' && selector !== null && ('matchLabels' in selector || 'matchExpressions' in selector)
 
 function scaleOf(resource: ServedResource, object: KubeObject): Scale {
   const paths = pathsOf(resource)
@@ -80,11 +89,16 @@ export const patchScale: Endpoint = async (target) => {
   }
   const applied = await readApplied(request, options)
   const { manager, now } = writeContext(target, options)
-  return writeScale(target, options, (live) => {
-    const kind = { kind: 'Scale', type: scaleResource.type, apiVersion: scaleResource.groupVersion }
-    const { object, managedFields } = applyPatch({ ...kind, live, applied, manager, force: options.force, subresource: 'scale', now: now() })
-    return { scale: decodeApplied(scaleResource, object) as Scale, managedFields: managedFields ?? [] }
-  })
+  return writeScale(
+    target,
+    options,
+    (live) => {
+      const kind = { kind: 'Scale', type: scaleResource.type, apiVersion: scaleResource.groupVersion }
+      const { object, managedFields } = applyPatch({ ...kind, live, applied, manager, force: options.force, subresource: 'scale', now: now() })
+      return { scale: decodeApplied(scaleResource, object) as Scale, managedFields: managedFields ?? [] }
+    },
+    notFound(target.resource.groupResource, request.info.name),
+  )
 }
 
 interface ChangedScale {
@@ -93,17 +107,21 @@ interface ChangedScale {
   readonly managedFields?: ManagedFieldsEntry[]
 }
 
-async function writeScale(target: Target, options: WriteOptions, change: (live: Scale) => ChangedScale): Promise<Response> {
+async function writeScale(
+  target: Target,
+  options: WriteOptions,
+  change: (live: Scale) => ChangedScale,
+  absent = missing(target.resource, target.request.info.name),
+): Promise<Response> {
   const { request, resource } = target
   const representation = representationFor(request, scaleResource, 'object')
-  const { name } = request.info
   const context = writeContext(target, options)
   const { object } = await updateObject(context, {
     retries: 5,
     startsFromLive: true,
     mayCreate: true,
     change: (live) => {
-      if (!live) throw missing(resource, name)
+      if (!live) throw absent
       const before = scaleOf(resource, live)
       const replicas = { apiVersion: resource.groupVersion, path: replicasPath(resource).join('.') }
       before.metadata.managedFields = scaleManagedFields(live.metadata.managedFields, replicas)
@@ -127,8 +145,10 @@ function checkScale(resource: ServedResource, { metadata, spec }: Scale, live: K
   const { uid, resourceVersion } = metadata
   const name = live.metadata.name!
   if (resourceVersion && resourceVersion !== live.metadata.resourceVersion) throw conflict(resource.groupResource, name, objectModified)
-  if (uid && uid !== live.metadata.uid) throw conflict(resource.groupResource, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${live.metadata.uid}`)
-  if ((spec?.replicas ?? 0) < 0) throw invalid(scaleResource.groupKind, name, [invalidValue('spec.replicas', spec.replicas, 'must be greater than or equal to 0')])
+  if (uid && uid !== live.metadata.uid)
+    throw conflict(resource.groupResource, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${live.metadata.uid}`)
+  if ((spec?.replicas ?? 0) < 0)
+    throw invalid(scaleResource.groupKind, name, [invalidValue('spec.replicas', spec.replicas, 'must be greater than or equal to 0')])
 }
 
 const replicasPath = (resource: ServedResource): string[] => pathsOf(resource).replicas.split('.').filter(Boolean)

@@ -1,9 +1,9 @@
 /** PUT of an object, or of its status. */
 import { representationFor } from '../negotiation/representation.ts'
+import { updateObject } from '../registry/update-object.ts'
 import { decodeObject } from '../request/decode-object.ts'
 import { checkName, checkNamespace } from '../request/identity.ts'
 import { writeOptions } from '../request/write-options.ts'
-import { updateObject } from '../registry/update-object.ts'
 import { type Endpoint, objectResponse, writeContext } from './endpoint.ts'
 
 /** A PUT without resourceVersion overwrites whatever is there: it is tried again until it is alone. */

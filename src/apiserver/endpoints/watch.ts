@@ -2,15 +2,18 @@
 import { StatusError, statusOf } from '../../machinery/status-error.ts'
 import type { Request, Response, Sink } from '../http/exchange.ts'
 import { type Representation, representationFor } from '../negotiation/representation.ts'
+import { type Selection, selection } from '../registry/selection.ts'
+import type { ServedResource } from '../registry/served-resource.ts'
+import { EncodedBatch, type Watcher } from '../registry/watch-hub.ts'
 import { type ListOptions, listOptions } from '../request/list-options.ts'
 import { parseResourceVersion } from '../request/parameters.ts'
-import { type Selection, selection } from '../registry/selection.ts'
-import { EncodedBatch, type Watcher } from '../registry/watch-hub.ts'
 import type { Endpoint, Services, Target } from './endpoint.ts'
-import type { ServedResource } from '../registry/served-resource.ts'
 
 /** Watches without a timeout end after 30 to 60 minutes, so that clients spread over servers. */
 const defaultTimeoutSeconds = (): number => 1800 * (1 + Math.random())
+
+/** Longer timers would fire at once. */
+const longestTimeoutMs = 2 ** 31 - 1
 
 /** A watcher that lets this much pile up is cut off: it has to list again anyway. */
 const maxBacklogBytes = 16 * 1024 * 1024
@@ -86,8 +89,17 @@ class WatchStream implements Watcher {
     if (sendInitialEvents || (sendInitialEvents === undefined && this.#version === 0)) {
       if (this.#version) await cacher.waitFor(this.#version)
       this.#version = cacher.revision
-      const objects = cacher.objects.slice(this.#resource.range(this.#namespace)).map(view).filter((object) => this.#selection.matches(object))
-      if (objects.length) this.deliver(new EncodedBatch(objects.map((object) => ({ type: 'ADDED', object })), this.#representation))
+      const objects = cacher.objects
+        .slice(this.#resource.range(this.#namespace))
+        .map(view)
+        .filter((object) => this.#selection.matches(object))
+      if (objects.length)
+        this.#write(
+          new EncodedBatch(
+            objects.map((object) => ({ type: 'ADDED', object })),
+            this.#representation,
+          ),
+        )
       this.#allowance = this.#sink.backlog + maxBacklogBytes
       this.#bookmarked = this.#version
       if (sendInitialEvents && allowWatchBookmarks) this.#bookmark({ 'k8s.io/initial-events-end': 'true' })
@@ -95,7 +107,7 @@ class WatchStream implements Watcher {
     const leave = await registry.hub(this.#resource).join(this.#resource, this.#selection, this.#representation, view, this.#version, this)
     if (this.#ended) return leave()
     this.#cleanUp.push(leave)
-    this.#limitTime((timeoutSeconds || defaultTimeoutSeconds()) * 1000, allowWatchBookmarks)
+    this.#limitTime(Math.min((timeoutSeconds || defaultTimeoutSeconds()) * 1000, longestTimeoutMs), allowWatchBookmarks)
   }
 
   #limitTime(ms: number, bookmarks: boolean): void {
@@ -110,6 +122,12 @@ class WatchStream implements Watcher {
   }
 
   deliver(batch: EncodedBatch): void {
+    // A client may ask for what comes after a revision that is yet to come.
+    const news = batch.after(this.#version)
+    if (news) this.#write(news)
+  }
+
+  #write(batch: EncodedBatch): void {
     if (this.#ended) return
     if (this.#sink.backlog > this.#allowance) {
       this.#stop()

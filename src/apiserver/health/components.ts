@@ -21,4 +21,8 @@ const probe = (name: string, port: number): HealthCheck => ({
     }),
 })
 
-export const componentProbes = (store: HealthCheck): readonly HealthCheck[] => [probe('scheduler', 10259), probe('controller-manager', 10257), { ...store, name: 'etcd-0' }]
+export const componentProbes = (store: HealthCheck): readonly HealthCheck[] => [
+  probe('scheduler', 10259),
+  probe('controller-manager', 10257),
+  { ...store, name: 'etcd-0' },
+]

@@ -71,7 +71,11 @@ export const text = (status: number, body: string, headers: Record<string, strin
 })
 
 /** A JSON answer of something that is no API object. */
-export const json = (status: number, value: unknown): Response => ({ status, headers: { 'content-type': 'application/json' }, body: Buffer.from(JSON.stringify(value)) })
+export const json = (status: number, value: unknown): Response => ({
+  status,
+  headers: { 'content-type': 'application/json' },
+  body: Buffer.from(JSON.stringify(value)),
+})
 
 /** What upstream's multiplexer answers for paths nobody serves. */
 export const pageNotFound = (): Response => text(404, '404 page not found\n')

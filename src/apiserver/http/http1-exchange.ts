@@ -1,10 +1,13 @@
 /** Requests and answers over HTTP/1.1. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { TLSSocket } from 'node:tls'
-import { requestEntityTooLarge } from '../../machinery/status-error.ts'
+import { badRequest, requestEntityTooLarge } from '../../machinery/status-error.ts'
 import type { RequestInfo } from '../request/request-info.ts'
 import type { Request, Response, Sink, UserInfo } from './exchange.ts'
 import { splitTarget } from './query.ts'
+
+/** Nobody will read it, and it is no error of ours. */
+const clientGone = () => badRequest('unexpected EOF')
 
 export class Http1Request implements Request {
   readonly method: string
@@ -58,8 +61,7 @@ export class Http1Request implements Request {
         }
       })
       this.#message.on('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)))
-      this.#message.on('error', reject)
-      this.#message.on('aborted', () => reject(new Error('the client went away')))
+      for (const event of ['error', 'aborted']) this.#message.on(event, () => reject(clientGone()))
     })
   }
 

@@ -1,7 +1,7 @@
 /** Requests and answers over HTTP/2 streams. Node's core stream API, without its HTTP/1 compatibility layer (half the cost). */
 import { constants, type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
 import type { PeerCertificate, TLSSocket } from 'node:tls'
-import { requestEntityTooLarge } from '../../machinery/status-error.ts'
+import { badRequest, requestEntityTooLarge } from '../../machinery/status-error.ts'
 import type { RequestInfo } from '../request/request-info.ts'
 import type { Request, Response, Sink, UserInfo } from './exchange.ts'
 import { splitTarget } from './query.ts'
@@ -22,11 +22,17 @@ function peerOf(session: ServerHttp2Session): Peer {
   if (!peer) {
     const socket = session.socket as TLSSocket
     const certificate = socket.getPeerCertificate?.(true)
-    peer = { certificate: certificate && Object.keys(certificate).length > 0 ? { certificate, authorized: socket.authorized } : undefined, address: socket.remoteAddress ?? '' }
+    peer = {
+      certificate: certificate && Object.keys(certificate).length > 0 ? { certificate, authorized: socket.authorized } : undefined,
+      address: socket.remoteAddress ?? '',
+    }
     peers.set(session, peer)
   }
   return peer
 }
+
+/** Nobody will read it, and it is no error of ours. */
+const clientGone = () => badRequest('unexpected EOF')
 
 export class Http2Request implements Request {
   readonly method: string
@@ -86,8 +92,7 @@ export class Http2Request implements Request {
         else (chunks ??= [first]).push(chunk)
       })
       stream.on('end', () => resolve(chunks ? Buffer.concat(chunks, size) : (first ?? Buffer.alloc(0))))
-      stream.on('error', reject)
-      stream.on('aborted', () => reject(new Error('the client went away')))
+      for (const event of ['error', 'aborted']) stream.on(event, () => reject(clientGone()))
     })
   }
 

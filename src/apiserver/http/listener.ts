@@ -2,11 +2,12 @@
  * The listener: TLS with HTTP/1.1 and HTTP/2 on one port, client certificates asked for and read on both.
  * It turns both protocols into `Request`s for one handler and can be closed without cutting off requests under way.
  */
+
+import { once } from 'node:events'
 import { createServer as createHttp1, type IncomingMessage, type ServerResponse } from 'node:http'
 import { type IncomingHttpHeaders, performServerHandshake, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
 import type { AddressInfo, Socket } from 'node:net'
 import { createServer as createTls, type TLSSocket } from 'node:tls'
-import { once } from 'node:events'
 import { statusOf } from '../../machinery/status-error.ts'
 import type { Handler, Response } from './exchange.ts'
 import { Http1Request, respondHttp1 } from './http1-exchange.ts'
@@ -32,20 +33,26 @@ export interface Listener {
 
 /**
  * Limits of a session. Node's default of 10 MB ends sessions that carry many parallel lists; the reset limits let
- * clients cancel a thousand watches at once, and still bound rapid-reset attacks (CVE-2023-44487).
+ * clients cancel a thousand watches at once, and still bound rapid-reset attacks (CVE-2023-44487). Node counts streams
+ * for a moment after they were reset, and refuses new ones above the limit: it is high, and refusals end no session.
  */
 const sessionLimits = {
   maxSessionMemory: 1000,
+  maxSessionRejectedStreams: 10_000,
   streamResetBurst: 10_000,
   streamResetRate: 1_000,
-  settings: { maxConcurrentStreams: 1000, initialWindowSize: 1024 * 1024, enablePush: false },
+  settings: { maxConcurrentStreams: 3000, initialWindowSize: 1024 * 1024, enablePush: false },
 } as const
 
 /** Above the largest body the server takes (3 MiB), so that uploads do not wait for window updates. */
 const sessionWindow = 8 * 1024 * 1024
 
 /** The last net: filters answer errors themselves; what slips through them is a 500. */
-const failed = (error: unknown): Response => ({ status: 500, headers: { 'content-type': 'application/json' }, body: Buffer.from(JSON.stringify(statusOf(error).status)) })
+const failed = (error: unknown): Response => ({
+  status: 500,
+  headers: { 'content-type': 'application/json' },
+  body: Buffer.from(JSON.stringify(statusOf(error).status)),
+})
 
 /** Starts to listen. Rejects with Node's errors (`EADDRINUSE`, `EACCES`, bad certificates). */
 export async function listen({ bindAddress, port, tls, clientCA, handler, upgrade }: ListenerOptions): Promise<Listener> {
@@ -58,6 +65,8 @@ export async function listen({ bindAddress, port, tls, clientCA, handler, upgrad
       (error) => respondHttp1(response, failed(error)),
     )
   })
+  // Connections are handed over, nobody listens: without this event Node would neither time out headers nor know idle connections.
+  http1.emit('listening')
   http1.on('clientError', (_error, socket) => {
     if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n')
     else socket.destroy()

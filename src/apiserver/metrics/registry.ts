@@ -27,7 +27,15 @@ export class MetricsRegistry {
 
   counter(name: string, help: string, labels: Labels = []): Counter {
     const series = new Map<string, { values: Labels; total: number }>()
-    this.#metrics.push({ render: () => this.#text(name, help, 'counter', [...series.values()].map(({ values, total }) => `${name}${labelText(labels, values)} ${total}`)) })
+    this.#metrics.push({
+      render: () =>
+        this.#text(
+          name,
+          help,
+          'counter',
+          [...series.values()].map(({ values, total }) => `${name}${labelText(labels, values)} ${total}`),
+        ),
+    })
     return {
       add(values, by = 1) {
         const key = values.join('\0')
@@ -40,7 +48,15 @@ export class MetricsRegistry {
 
   /** A gauge is read when it is asked for. */
   gauge(name: string, help: string, labels: Labels, read: () => Iterable<readonly [Labels, number]>): void {
-    this.#metrics.push({ render: () => this.#text(name, help, 'gauge', [...read()].map(([values, value]) => `${name}${labelText(labels, values)} ${value}`)) })
+    this.#metrics.push({
+      render: () =>
+        this.#text(
+          name,
+          help,
+          'gauge',
+          [...read()].map(([values, value]) => `${name}${labelText(labels, values)} ${value}`),
+        ),
+    })
   }
 
   histogram(name: string, help: string, buckets: readonly number[], labels: Labels = []): Histogram {
@@ -50,7 +66,11 @@ export class MetricsRegistry {
       for (const { values, counts, sum, count } of series.values()) {
         let total = 0
         buckets.forEach((bound, i) => lines.push(`${name}_bucket${labelText(labels, values, `le="${bound}"`)} ${(total += counts[i]!)}`))
-        lines.push(`${name}_bucket${labelText(labels, values, 'le="+Inf"')} ${count}`, `${name}_sum${labelText(labels, values)} ${sum}`, `${name}_count${labelText(labels, values)} ${count}`)
+        lines.push(
+          `${name}_bucket${labelText(labels, values, 'le="+Inf"')} ${count}`,
+          `${name}_sum${labelText(labels, values)} ${sum}`,
+          `${name}_count${labelText(labels, values)} ${count}`,
+        )
       }
       return this.#text(name, help, 'histogram', lines)
     }

@@ -1,4 +1,5 @@
 /** What the server counts about requests, under upstream's names. */
+import type { ResourceDefinition } from '../../api/resource.ts'
 import type { Request, Response } from '../http/exchange.ts'
 import type { MetricsRegistry } from './registry.ts'
 
@@ -10,17 +11,55 @@ export interface RequestMetrics {
   end(request: Request, response: Response): void
 }
 
-const scopeOf = ({ info }: Request): string => (!info.isResourceRequest ? '' : info.name && info.verb !== 'list' && info.verb !== 'watch' ? 'resource' : info.namespace ? 'namespace' : 'cluster')
+const scopeOf = ({ info }: Request): string =>
+  !info.isResourceRequest ? '' : info.name && info.verb !== 'list' && info.verb !== 'watch' ? 'resource' : info.namespace ? 'namespace' : 'cluster'
 const verbOf = (request: Request): string => {
   const { verb, isResourceRequest } = request.info
   if (!isResourceRequest) return request.method
   return verb === 'create' ? 'POST' : verb === 'update' ? 'PUT' : verb.toUpperCase()
 }
 
-export function requestMetrics(metrics: MetricsRegistry): RequestMetrics {
-  const total = metrics.counter('apiserver_request_total', 'Requests by verb, resource and HTTP code.', ['verb', 'dry_run', 'group', 'version', 'resource', 'subresource', 'scope', 'component', 'code'])
-  const duration = metrics.histogram('apiserver_request_duration_seconds', 'Time to answer, watches left out.', durations, ['verb', 'dry_run', 'group', 'version', 'resource', 'subresource', 'scope', 'component'])
-  const size = metrics.histogram('apiserver_response_sizes', 'Bytes of answers.', sizes, ['verb', 'group', 'version', 'resource', 'subresource', 'scope', 'component'])
+const nothing = { group: '', version: '', plural: '' }
+
+/** What is served under a group, a version and a plural. */
+export type FindResource = (group: string, version: string, plural: string) => ResourceDefinition | undefined
+
+const verbs = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'LIST', 'WATCH', 'DELETECOLLECTION', 'PROXY', 'OPTIONS'])
+const isSubresource = ({ subresources: { status, scale, special = [] } = {} }: ResourceDefinition, name: string): boolean =>
+  (name === 'status' && status === true) || (name === 'scale' && scale !== undefined) || special.some((one) => one.name === name)
+
+/** Labels hold only what the server knows: clients could make series without end otherwise. `find` tells what that is. */
+export function requestMetrics(metrics: MetricsRegistry, find: FindResource): RequestMetrics {
+  const total = metrics.counter('apiserver_request_total', 'Requests by verb, resource and HTTP code.', [
+    'verb',
+    'dry_run',
+    'group',
+    'version',
+    'resource',
+    'subresource',
+    'scope',
+    'component',
+    'code',
+  ])
+  const duration = metrics.histogram('apiserver_request_duration_seconds', 'Time to answer, watches left out.', durations, [
+    'verb',
+    'dry_run',
+    'group',
+    'version',
+    'resource',
+    'subresource',
+    'scope',
+    'component',
+  ])
+  const size = metrics.histogram('apiserver_response_sizes', 'Bytes of answers.', sizes, [
+    'verb',
+    'group',
+    'version',
+    'resource',
+    'subresource',
+    'scope',
+    'component',
+  ])
   const running = { mutating: 0, readOnly: 0 }
   metrics.gauge('apiserver_current_inflight_requests', 'Short requests under way.', ['request_kind'], () => [
     [['mutating'], running.mutating],
@@ -34,13 +73,17 @@ export function requestMetrics(metrics: MetricsRegistry): RequestMetrics {
     end(request, { status, body }) {
       running[kindOf(request)]--
       const { info } = request
-      const verb = verbOf(request)
+      const known = verbOf(request)
+      const verb = verbs.has(known) ? known : 'other'
       const scope = scopeOf(request)
-      const dryRun = request.query.get('dryRun') ?? ''
-      total.add([verb, dryRun, info.group, info.version, info.resource, info.subresource, scope, 'apiserver', String(status)])
+      const dryRun = request.query.get('dryRun') === 'All' ? 'All' : ''
+      const definition = info.isResourceRequest ? find(info.group, info.version, info.resource) : undefined
+      const { group, version, plural: resource } = definition ?? nothing
+      const subresource = definition && info.subresource && isSubresource(definition, info.subresource) ? info.subresource : ''
+      total.add([verb, dryRun, group, version, resource, subresource, scope, 'apiserver', String(status)])
       if (info.verb === 'watch' && status === 200) return
-      duration.observe([verb, dryRun, info.group, info.version, info.resource, info.subresource, scope, 'apiserver'], (performance.now() - request.received) / 1000)
-      if (Buffer.isBuffer(body)) size.observe([verb, info.group, info.version, info.resource, info.subresource, scope, 'apiserver'], body.length)
+      duration.observe([verb, dryRun, group, version, resource, subresource, scope, 'apiserver'], (performance.now() - request.received) / 1000)
+      if (Buffer.isBuffer(body)) size.observe([verb, group, version, resource, subresource, scope, 'apiserver'], body.length)
     },
   }
 }

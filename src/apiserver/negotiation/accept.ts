@@ -65,7 +65,8 @@ function decide(header: string): Negotiated | 'unknown' | 'impossible' {
     const as = parameters.get('as')
     if (as === undefined) return parameters.has('stream') ? 'impossible' : format === 'json' ? asJson : { format }
     const version = parameters.get('v')
-    if (transforms.has(as) && parameters.get('g') === 'meta.k8s.io' && (version === 'v1' || version === 'v1beta1')) return { format, transform: { as: as as Transform['as'], version } }
+    if (transforms.has(as) && parameters.get('g') === 'meta.k8s.io' && (version === 'v1' || version === 'v1beta1'))
+      return { format, transform: { as: as as Transform['as'], version } }
   }
   return known ? 'impossible' : 'unknown'
 }

@@ -27,12 +27,16 @@ const native = (resource: ServedResource): Representation => ({
   firstDiffers: false,
   object: ({ bytes }) => [bytes],
   list(objects, meta) {
-    const head = Buffer.from(`{"kind":${JSON.stringify(resource.listKind)},"apiVersion":${JSON.stringify(resource.groupVersion)},"metadata":${JSON.stringify(meta)},"items":[`)
+    const head = Buffer.from(
+      `{"kind":${JSON.stringify(resource.listKind)},"apiVersion":${JSON.stringify(resource.groupVersion)},"metadata":${JSON.stringify(meta)},"items":[`,
+    )
     return objects.length ? [head, joined(objects), listTail] : [head, listTail]
   },
   event: (type, { bytes }) => Buffer.concat([eventHeads[type], bytes, eventTail]),
   bookmark: (revision, annotations) =>
-    Buffer.from(`{"type":"BOOKMARK","object":{"kind":${JSON.stringify(resource.definition.kind)},"apiVersion":${JSON.stringify(resource.groupVersion)},"metadata":${bookmarkMeta(revision, annotations)}}}\n`),
+    Buffer.from(
+      `{"type":"BOOKMARK","object":{"kind":${JSON.stringify(resource.definition.kind)},"apiVersion":${JSON.stringify(resource.groupVersion)},"metadata":${bookmarkMeta(revision, annotations)}}}\n`,
+    ),
 })
 
 /** The items of the last list of a selection that was asked for twice: consumers that start together all read the same. */

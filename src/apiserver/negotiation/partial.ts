@@ -18,7 +18,9 @@ export function partialRepresentation(_resource: ServedResource, version: 'v1' |
     firstDiffers: false,
     object: one,
     list(objects, meta) {
-      const parts: Buffer[] = [Buffer.from(`{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/${version}","metadata":${JSON.stringify(meta)},"items":[`)]
+      const parts: Buffer[] = [
+        Buffer.from(`{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/${version}","metadata":${JSON.stringify(meta)},"items":[`),
+      ]
       objects.forEach((object, i) => {
         if (i > 0) parts.push(comma)
         parts.push(...one(object))
@@ -28,6 +30,8 @@ export function partialRepresentation(_resource: ServedResource, version: 'v1' |
     },
     event: (type, object) => Buffer.concat([Buffer.from(`{"type":"${type}","object":`), ...one(object), Buffer.from('}\n')]),
     bookmark: (revision, annotations) =>
-      Buffer.from(`{"type":"BOOKMARK","object":{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/${version}","metadata":${bookmarkMeta(revision, annotations)}}}\n`),
+      Buffer.from(
+        `{"type":"BOOKMARK","object":{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/${version}","metadata":${bookmarkMeta(revision, annotations)}}}\n`,
+      ),
   }
 }

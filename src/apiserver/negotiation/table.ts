@@ -11,7 +11,9 @@ type IncludeObject = 'None' | 'Metadata' | 'Object'
 function includeObjectOf(value: string): IncludeObject {
   if (value === '') return 'Metadata'
   if (value === 'None' || value === 'Metadata' || value === 'Object') return value
-  throw badRequest(`Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(value)}: must be 'Metadata', 'Object', 'None', or empty`)
+  throw badRequest(
+    `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(value)}: must be 'Metadata', 'Object', 'None', or empty`,
+  )
 }
 
 const rowTail = Buffer.from('}')
@@ -31,7 +33,11 @@ export function tableRepresentation(resource: ServedResource, version: 'v1' | 'v
   }
   const table = (meta: ListMeta, withColumns: boolean, objects: readonly StoredObject[]): Buffer => {
     const now = Date.now()
-    const parts = [Buffer.from(`{"kind":"Table","apiVersion":"meta.k8s.io/${version}","metadata":${JSON.stringify(meta)}${withColumns ? `,"columnDefinitions":${columns}` : ''},"rows":[`)]
+    const parts = [
+      Buffer.from(
+        `{"kind":"Table","apiVersion":"meta.k8s.io/${version}","metadata":${JSON.stringify(meta)}${withColumns ? `,"columnDefinitions":${columns}` : ''},"rows":[`,
+      ),
+    ]
     const comma = Buffer.from(',')
     objects.forEach((object, i) => {
       if (i > 0) parts.push(comma)
@@ -48,8 +54,11 @@ export function tableRepresentation(resource: ServedResource, version: 'v1' | 'v
     firstDiffers: true,
     object: (object) => [table(metaOf(object), true, [object])],
     list: (objects, meta) => [table(meta, true, objects)],
-    event: (type: EventType, object, first) => Buffer.concat([Buffer.from(`{"type":"${type}","object":`), table(metaOf(object), first, [object]), Buffer.from('}\n')]),
+    event: (type: EventType, object, first) =>
+      Buffer.concat([Buffer.from(`{"type":"${type}","object":`), table(metaOf(object), first, [object]), Buffer.from('}\n')]),
     bookmark: (revision, annotations) =>
-      Buffer.from(`{"type":"BOOKMARK","object":{"kind":"Table","apiVersion":"meta.k8s.io/${version}","metadata":${JSON.stringify({ resourceVersion: String(revision), ...(annotations && { annotations }) })},"columnDefinitions":${columns},"rows":[]}}\n`),
+      Buffer.from(
+        `{"type":"BOOKMARK","object":{"kind":"Table","apiVersion":"meta.k8s.io/${version}","metadata":${JSON.stringify({ resourceVersion: String(revision), ...(annotations && { annotations }) })},"columnDefinitions":${columns},"rows":[]}}\n`,
+      ),
   }
 }

@@ -1,5 +1,5 @@
 /** Rows of tables: cells are computed once per object revision; only ages are filled in when a row is printed. */
-import { defaultColumns, type Column, type Elapsed } from '../../api/resource.ts'
+import { type Column, defaultColumns, type Elapsed } from '../../api/resource.ts'
 import { humanDuration } from '../../machinery/duration.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import type { ServedResource } from '../registry/served-resource.ts'

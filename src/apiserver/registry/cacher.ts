@@ -2,11 +2,12 @@
  * The cacher of a resource: its current objects and recent changes in memory, kept up to date by one watch on the store.
  * Reads and watches are served from here; only old revisions go to the store.
  */
-import { type ChangeEvent, CompactedError, FutureRevisionError, type KeyRange, prefixRange, type Store, type Watch } from '../../storage/store.ts'
+
 import { expired, internal, StatusError } from '../../machinery/status-error.ts'
+import { type ChangeEvent, CompactedError, FutureRevisionError, type KeyRange, prefixRange, type Store, type Watch } from '../../storage/store.ts'
 import type { ServedResource } from './served-resource.ts'
 import { SortedObjects } from './sorted-objects.ts'
-import { spliceRevision, StoredObject, type Summary } from './stored-object.ts'
+import { StoredObject, type Summary, spliceRevision } from './stored-object.ts'
 
 /** A change as watches see it. For a delete, `object` is the last state under the revision of the delete. */
 export interface ObjectChange {
@@ -81,13 +82,18 @@ export class Cacher {
     const { entries, revision } = await this.#store.list(range)
     for (const { key, value, revision } of entries) this.objects.set(this.#object(key, value, revision))
     this.#historyStart = revision
-    this.#watch = this.#store.watch(range, revision, {
-      wantsPrevious: false,
-      events: (events) => this.#apply(events),
-      end: (error) => {
-        this.#ready = undefined
-        for (const listener of this.#listeners) listener.end(error)
-      },
+    // Others may have written while the list was read: ready is who has seen that too.
+    await new Promise<void>((resolve, reject) => {
+      this.#watch = this.#store.watch(range, revision, {
+        wantsPrevious: false,
+        events: (events) => this.#apply(events),
+        caughtUp: resolve,
+        end: (error) => {
+          this.#ready = undefined
+          reject(error)
+          for (const listener of this.#listeners) listener.end(error)
+        },
+      })
     })
   }
 
@@ -174,19 +180,18 @@ export class Cacher {
     return low === history.length ? [] : history.slice(low)
   }
 
-  /** Changes after `revision` up to now, read from the store's history. Rejects with a 410 StatusError when it is compacted. */
-  replay(range: KeyRange, revision: number): Promise<ObjectChange[]> {
+  /** Changes after `revision` through a newer one, read from the store's history. Rejects with a 410 StatusError when it is compacted. */
+  replay(range: KeyRange, revision: number): Promise<{ readonly changes: ObjectChange[]; readonly through: number }> {
     const target = this.revision
     const batch: ObjectChange[] = []
     return new Promise((resolve, reject) => {
-      if (revision >= target) return resolve(batch)
       let watch: Watch | undefined
       let done = false
       const finish = (error?: Error): void => {
         if (done) return
         done = true
         queueMicrotask(() => watch?.stop())
-        if (!error) resolve(batch)
+        if (!error) resolve({ changes: batch, through: target })
         else reject(error instanceof CompactedError ? expired(`too old resource version: ${revision} (${error.compactedRevision})`) : error)
       }
       watch = this.#store.watch(range, revision, {
@@ -196,7 +201,6 @@ export class Cacher {
             const before = previous && (this.#known(key, previous.revision) ?? this.#object(key, previous.value, previous.revision))
             if (type === 'put') batch.push({ type, revision, object: this.#known(key, revision) ?? this.#object(key, value!, revision), previous: before })
             else if (before) batch.push(new Removal(before, revision))
-            if (revision === target) return finish()
           }
         },
         caughtUp: () => finish(),

@@ -30,6 +30,7 @@ export async function createObject(context: WriteContext, object: KubeObject, tr
   const generated = !metadata.name && metadata.generateName !== undefined && metadata.generateName !== ''
   for (let attempt = 1; ; attempt++) {
     if (generated) metadata.name = generateName(metadata.generateName!)
+    resource.definition.prepare?.create?.(object, context.user)
     validateCreate(context, object)
     if (version !== 0) throw internal('resourceVersion should not be set on objects to be created')
     await admission.validate(attributes(context, 'CREATE', object))
@@ -41,7 +42,7 @@ export async function createObject(context: WriteContext, object: KubeObject, tr
 }
 
 /** What only the server sets. */
-function fillIn({ resource, namespace, user, now }: WriteContext, object: KubeObject): void {
+function fillIn({ resource, namespace, now }: WriteContext, object: KubeObject): void {
   const { metadata } = object
   const { definition } = resource
   metadata.uid = randomUUID()
@@ -55,7 +56,6 @@ function fillIn({ resource, namespace, user, now }: WriteContext, object: KubeOb
   if (definition.generation) metadata.generation = 1
   else delete metadata.generation
   if (definition.subresources?.status && !definition.keepsStatusOnCreate) delete (object as Unstructured).status
-  definition.prepare?.create?.(object, user)
 }
 
 async function rehearse({ registry, resource }: WriteContext, key: string, object: KubeObject): Promise<StoredObject | undefined> {

@@ -60,8 +60,13 @@ function checkPreconditions({ resource, name }: WriteContext, { preconditions }:
   const { uid, resourceVersion } = preconditions ?? {}
   if (uid !== undefined && uid !== metadata.uid) {
     // Kinds with finalizers of their own check in another place, and in other words.
-    if (resource.definition.deletion?.held) throw conflict(resource.groupResource, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${metadata.uid}`)
-    throw conflict(resource.groupKind, name, `the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid}). The object might have been deleted and then recreated`)
+    if (resource.definition.deletion?.held)
+      throw conflict(resource.groupResource, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${metadata.uid}`)
+    throw conflict(
+      resource.groupKind,
+      name,
+      `the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid}). The object might have been deleted and then recreated`,
+    )
   }
   if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion) {
     throw conflict(
@@ -77,7 +82,9 @@ const normalGrace = (asked: number | undefined): number | undefined => (asked !=
 
 /** Once deletion has begun, its grace is only ever shortened. */
 const secondsLeft = ({ metadata }: KubeObject, seconds: number): number =>
-  metadata.deletionTimestamp !== undefined && metadata.deletionGracePeriodSeconds !== undefined ? Math.min(seconds, metadata.deletionGracePeriodSeconds) : seconds
+  metadata.deletionTimestamp !== undefined && metadata.deletionGracePeriodSeconds !== undefined
+    ? Math.min(seconds, metadata.deletionGracePeriodSeconds)
+    : seconds
 
 function mark({ resource, now }: WriteContext, object: KubeObject, seconds: number): void {
   const { metadata } = object
@@ -103,5 +110,9 @@ function finalizersFor({ metadata }: KubeObject, { propagationPolicy, orphanDepe
         ? { Orphan: 'orphan', Foreground: 'foregroundDeletion', Background: undefined }[propagationPolicy]
         : (now.find((finalizer) => finalizer === 'orphan' || finalizer === 'foregroundDeletion') ?? (orphansByDefault ? 'orphan' : undefined))
   const others = now.filter((finalizer) => finalizer !== 'orphan' && finalizer !== 'foregroundDeletion')
-  return wanted === undefined ? others : now.includes(wanted) ? now.filter((finalizer) => finalizer === wanted || others.includes(finalizer)) : [...others, wanted]
+  return wanted === undefined
+    ? others
+    : now.includes(wanted)
+      ? now.filter((finalizer) => finalizer === wanted || others.includes(finalizer))
+      : [...others, wanted]
 }

@@ -27,12 +27,19 @@ interface Source {
 export async function listObjects(registry: Registry, resource: ServedResource, namespace: string, options: ListOptions): Promise<ObjectList> {
   const range = resource.range(namespace)
   const chosen = selection(range.start, options.labels, options.fields)
-  const { source, limit } = options.continue ? { source: await continued(registry, resource, range, options), limit: options.limit } : await first(registry, resource, range, options)
+  const { source, limit } = options.continue
+    ? { source: await continued(registry, resource, range, options), limit: options.limit }
+    : await first(registry, resource, range, options)
   return page(registry, resource, range, source, limit, chosen)
 }
 
 /** The source of a first page. A limit counts for it unless any state will do (`resourceVersion=0`). */
-async function first(registry: Registry, resource: ServedResource, range: KeyRange, { resourceVersion, match, limit }: ListOptions): Promise<{ source: Source; limit: number }> {
+async function first(
+  registry: Registry,
+  resource: ServedResource,
+  range: KeyRange,
+  { resourceVersion, match, limit }: ListOptions,
+): Promise<{ source: Source; limit: number }> {
   const cacher = registry.cacher(resource)
   const wanted = parseResourceVersion(resourceVersion)
   if (wanted !== 0 && (match === 'Exact' || (match === '' && limit > 0))) {

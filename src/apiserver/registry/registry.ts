@@ -10,7 +10,7 @@ import type { Store } from '../../storage/store.ts'
 import { Cacher } from './cacher.ts'
 import { ServedResource } from './served-resource.ts'
 import { Snapshots } from './snapshots.ts'
-import { encode, spliceRevision, StoredObject, type Summary, summarize } from './stored-object.ts'
+import { encode, StoredObject, type Summary, spliceRevision, summarize } from './stored-object.ts'
 import { type View, WatchHub } from './watch-hub.ts'
 
 export class Registry {
@@ -78,7 +78,9 @@ export class Registry {
     const result = await this.store.commit({ conditions: [{ key, revision }], operations: [{ key, value }] })
     if (!result.committed) return undefined
     const current = this.cacher(resource).objects.get(key)
-    return this.view(resource)(current?.revision === result.revision ? current : new StoredObject(storage, key, result.revision, spliceRevision(storage, value, result.revision)))
+    return this.view(resource)(
+      current?.revision === result.revision ? current : new StoredObject(storage, key, result.revision, spliceRevision(storage, value, result.revision)),
+    )
   }
 
   /** Removes an object if the key is at `revision`. The revision of the removal, or undefined if it is not any more. */
@@ -119,7 +121,13 @@ function viewOf(resource: ServedResource): View {
       const shown = resource.definition.storedAs?.fromStorage?.(parsed) ?? parsed
       shown.apiVersion = resource.groupVersion
       shown.kind = resource.definition.kind
-      view = new StoredObject(resource, object.key, object.revision, spliceRevision(resource, encode(resource, shown), object.revision), summarize(resource, shown))
+      view = new StoredObject(
+        resource,
+        object.key,
+        object.revision,
+        spliceRevision(resource, encode(resource, shown), object.revision),
+        summarize(resource, shown),
+      )
       converted.set(object, view)
     }
     return view

@@ -11,7 +11,8 @@ export interface Selection {
   matches(object: StoredObject): boolean
 }
 
-const fieldsText = ({ requirements }: FieldSelector): string => requirements.map(({ field, equal, value }) => `${field}${equal ? '=' : '!='}${JSON.stringify(value)}`).join(',')
+const fieldsText = ({ requirements }: FieldSelector): string =>
+  requirements.map(({ field, equal, value }) => `${field}${equal ? '=' : '!='}${JSON.stringify(value)}`).join(',')
 
 const fieldOf = (object: StoredObject, field: string): string =>
   field === 'metadata.name' ? object.name : field === 'metadata.namespace' ? object.namespace : (object.summary.fields[field] ?? '')
@@ -21,6 +22,7 @@ export function selection(prefix: string, labels: Selector | undefined, fields: 
   return {
     key: `${prefix}\0${labels ? selectorText(labels) : ''}\0${fields ? fieldsText(fields) : ''}`,
     everything: !labels && !fields,
-    matches: (object) => object.key.startsWith(prefix) && (!labels || labels.matches(object.summary.labels)) && (!fields || fields.matches((field) => fieldOf(object, field))),
+    matches: (object) =>
+      object.key.startsWith(prefix) && (!labels || labels.matches(object.summary.labels)) && (!fields || fields.matches((field) => fieldOf(object, field))),
   }
 }

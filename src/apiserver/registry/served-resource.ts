@@ -2,9 +2,10 @@
  * A resource as the server serves it: the definition with everything pre-computed that requests need.
  * `storage` is the resource that holds the objects: itself, or another version's or group's.
  */
-import { schemaType } from '../../api/schema/index.ts'
-import type { ResourceDefinition } from '../../api/resource.ts'
+
 import { compileDefaults } from '../../api/defaults.ts'
+import type { ResourceDefinition } from '../../api/resource.ts'
+import { schemaType } from '../../api/schema/index.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import type { StructType } from '../../machinery/schema.ts'
 import type { GroupNamed } from '../../machinery/status-error.ts'

@@ -138,5 +138,11 @@ export function unstored(resource: ServedResource, object: KubeObject): StoredOb
   const { resourceVersion } = object.metadata
   const revision = resourceVersion ? Number(resourceVersion) : 0
   const bytes = encode(resource, object)
-  return new StoredObject(resource, resource.key(object.metadata.namespace ?? '', object.metadata.name ?? ''), revision, revision ? spliceRevision(resource, bytes, revision) : bytes, summarize(resource, object))
+  return new StoredObject(
+    resource,
+    resource.key(object.metadata.namespace ?? '', object.metadata.name ?? ''),
+    revision,
+    revision ? spliceRevision(resource, bytes, revision) : bytes,
+    summarize(resource, object),
+  )
 }

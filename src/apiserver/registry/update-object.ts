@@ -1,13 +1,14 @@
 /** Guaranteed update: reads the live object, changes it, and commits if nobody was faster; tries again where it may. */
-import type { KubeObject, Unstructured } from '../../machinery/object.ts'
+
 import { semanticallyEqual } from '../../machinery/equality.ts'
 import { invalidValue } from '../../machinery/field-error.ts'
+import type { KubeObject, Unstructured } from '../../machinery/object.ts'
 import { conflict, invalid, notFound, objectModified } from '../../machinery/status-error.ts'
 import { keepTimesIfUnchanged } from '../apply/index.ts'
 import { parseObjectVersion } from '../request/parameters.ts'
 import { createObject } from './create-object.ts'
 import { type StoredObject, unstored } from './stored-object.ts'
-import { attributes, track, validateUpdate, type WriteContext } from './write-context.ts'
+import { attributes, partialWrite, track, validateUpdate, type WriteContext } from './write-context.ts'
 
 /** What a change makes of the live object. `tracked`: managedFields are set already (apply). */
 export interface Changed {
@@ -108,10 +109,12 @@ function prepareUpdate({ resource, subresource, namespace }: WriteContext, objec
     definition.prepare?.status?.(object, old)
     return
   }
+  const partial = partialWrite(resource, subresource)
+  partial?.prepare(object, old)
   // A new number of replicas is a new spec.
-  if (subresource && subresource !== 'scale') return
-  if (definition.subresources?.status) restore(fields, before, 'status')
-  definition.prepare?.update?.(object, old)
+  if (subresource && subresource !== 'scale' && !partial) return
+  if (definition.subresources?.status && !partial) restore(fields, before, 'status')
+  if (!partial) definition.prepare?.update?.(object, old)
   const { generation } = definition
   const counts = generation === 'spec' ? !semanticallyEqual(fields.spec, before.spec) : generation?.(object, old)
   if (counts) metadata.generation = (old.metadata.generation ?? 0) + 1
@@ -126,6 +129,9 @@ function restore(object: Unstructured, old: Unstructured, field: string): void {
 function endsDeletion({ resource }: WriteContext, { metadata, ...rest }: KubeObject): boolean {
   const held = resource.definition.deletion?.held
   return (
-    metadata.deletionTimestamp !== undefined && !metadata.finalizers?.length && !metadata.deletionGracePeriodSeconds && !held?.({ metadata, ...rest } as KubeObject)
+    metadata.deletionTimestamp !== undefined &&
+    !metadata.finalizers?.length &&
+    !metadata.deletionGracePeriodSeconds &&
+    !held?.({ metadata, ...rest } as KubeObject)
   )
 }

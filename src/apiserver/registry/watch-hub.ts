@@ -40,6 +40,14 @@ export class EncodedBatch {
     return this.#representation.firstDiffers ? this.#encode(true) : this.bytes
   }
 
+  /** What of it is newer than `revision`; undefined if nothing is. */
+  after(revision: number): EncodedBatch | undefined {
+    const { events } = this
+    if (events.length > 0 && events[0]!.object.revision > revision) return this
+    const newer = events.filter(({ object }) => object.revision > revision)
+    return newer.length ? new EncodedBatch(newer, this.#representation) : undefined
+  }
+
   #encode(first: boolean): Buffer {
     const lines = this.events.map(({ type, object }, i) => this.#representation.event(type, object, first && i === 0))
     return lines.length === 1 ? lines[0]! : Buffer.concat(lines)
@@ -83,7 +91,9 @@ class Group {
 }
 
 const viewed = (change: ObjectChange, resource: ServedResource, view: View): ObjectChange =>
-  resource.storage === resource ? change : { type: change.type, revision: change.revision, object: view(change.object), previous: change.previous && view(change.previous) }
+  resource.storage === resource
+    ? change
+    : { type: change.type, revision: change.revision, object: view(change.object), previous: change.previous && view(change.previous) }
 
 export class WatchHub {
   readonly #cacher: Cacher
@@ -98,14 +108,23 @@ export class WatchHub {
    * Adds a watch that has seen everything up to `revision`; what happened since is delivered before this returns, live
    * changes follow. Resolves to a function that ends it. Rejects with 410 if history no longer reaches `revision`.
    */
-  async join(resource: ServedResource, selection: Selection, representation: Representation, view: View, revision: number, watcher: Watcher): Promise<() => void> {
-    let seen = revision
-    let history = this.#cacher.changesSince(seen)
-    if (!history) {
-      const past = await this.#cacher.replay(resource.range(''), seen)
-      if (past.length) seen = past.at(-1)!.revision
-      // Between the store's answer and now more may have happened; memory has all of that.
-      history = [...past, ...(this.#cacher.changesSince(seen) ?? [])]
+  async join(
+    resource: ServedResource,
+    selection: Selection,
+    representation: Representation,
+    view: View,
+    revision: number,
+    watcher: Watcher,
+  ): Promise<() => void> {
+    let history = this.#cacher.changesSince(revision)
+    const past: ObjectChange[] = []
+    for (let seen = revision; !history; ) {
+      const { changes, through } = await this.#cacher.replay(resource.range(''), seen)
+      past.push(...changes)
+      seen = through
+      // While the store was read more may have happened, in the end so little that memory has all of it.
+      const rest = this.#cacher.changesSince(seen)
+      if (rest) history = [...past, ...rest]
     }
     const key = `${resource.groupVersion}\0${selection.key}\0${representation.key}`
     let group = this.#groups.get(key)

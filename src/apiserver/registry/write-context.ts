@@ -1,11 +1,13 @@
 /** What every write knows: the resource, the object's place, who asks, and the options. */
-import type { KubeObject } from '../../machinery/object.ts'
+
+import type { PartialWrite } from '../../api/resource.ts'
 import type { FieldError } from '../../machinery/field-error.ts'
 import { validateMetadata, validateMetadataUpdate } from '../../machinery/metadata.ts'
 import { dnsSubdomain } from '../../machinery/names.ts'
+import type { KubeObject } from '../../machinery/object.ts'
 import { invalid } from '../../machinery/status-error.ts'
-import { trackUpdate } from '../apply/index.ts'
 import type { Admission, AdmissionAttributes } from '../admission/plugin.ts'
+import { trackUpdate } from '../apply/index.ts'
 import type { UserInfo } from '../http/exchange.ts'
 import type { WriteOptions } from '../request/write-options.ts'
 import type { Registry } from './registry.ts'
@@ -60,11 +62,20 @@ export function resetFields({ definition }: ServedResource, subresource: string)
   return definition.subresources?.status && !subresource ? ['status'] : []
 }
 
+/** The subresource's own rules, if it writes a part of the object. */
+export const partialWrite = ({ definition }: ServedResource, subresource: string): PartialWrite<KubeObject> | undefined =>
+  subresource === '' ? undefined : definition.subresources?.special?.find(({ name }) => name === subresource)?.writes
+
 const namesOf = ({ definition, namespaced }: ServedResource) => ({ namespaced, nameRule: definition.nameRule ?? dnsSubdomain })
 
 /** Throws 422 if the object is not valid. */
 export function validateCreate({ resource, warnings }: WriteContext, object: KubeObject): void {
-  refuse(resource, object, [...validateMetadata(object.metadata, namesOf(resource)), ...(resource.definition.validate?.object?.(object) ?? [])])
+  const { validate } = resource.definition
+  refuse(resource, object, [
+    ...validateMetadata(object.metadata, namesOf(resource)),
+    ...(validate?.object?.(object) ?? []),
+    ...(validate?.create?.(object) ?? []),
+  ])
   warnings.push(...(resource.definition.warnings?.(object, undefined) ?? []))
 }
 
@@ -72,7 +83,9 @@ export function validateCreate({ resource, warnings }: WriteContext, object: Kub
 export function validateUpdate({ resource, subresource, warnings }: WriteContext, object: KubeObject, old: KubeObject): void {
   const { validate } = resource.definition
   const errors = validateMetadataUpdate(object.metadata, old.metadata)
-  if (subresource === 'status') errors.push(...(validate?.status?.(object, old) ?? []))
+  const partial = partialWrite(resource, subresource)
+  if (partial) errors.push(...partial.validate(object, old))
+  else if (subresource === 'status') errors.push(...(validate?.status?.(object, old) ?? []))
   else {
     errors.push(...(validate?.object?.(object) ?? []))
     errors.push(...(validate?.update?.(object, old) ?? []))

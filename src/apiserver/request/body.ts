@@ -1,4 +1,7 @@
 /** Reads request bodies: size limit, content types, and the errors of bodies that cannot be read, in upstream's words. */
+import { protobufNumbers } from '../../api/schema/protobuf.ts'
+import { type Envelope, messageDecoder, openEnvelope } from '../../machinery/protobuf/index.ts'
+import type { StructType } from '../../machinery/schema.ts'
 import { badRequest, StatusError } from '../../machinery/status-error.ts'
 import { fromYaml } from '../../machinery/yaml.ts'
 import type { Request } from '../http/exchange.ts'
@@ -7,22 +10,31 @@ import type { Request } from '../http/exchange.ts'
 export const maxBodyBytes = 3 * 1024 * 1024
 
 export interface Body {
+  /** The text of JSON and YAML; empty for protobuf. */
   readonly text: string
-  readonly format: 'json' | 'yaml'
-  /** The parsed body. Throws 400, naming the kind that was expected. */
+  readonly format: 'json' | 'yaml' | 'protobuf'
+  /** There is no body at all. */
+  readonly empty: boolean
+  /** The parsed body; of protobuf, whose fields have no names, only `apiVersion` and `kind`. Throws 400, naming the kind that was expected. */
   value(kind: string): unknown
+  /** The fields that `value` lacks, read as `type`'s. Throws DecodeError, and 415 if no protobuf form of the type is known (custom resources). */
+  readonly fields?: (type: StructType) => Record<string, unknown>
 }
 
-const unsupported = (): StatusError =>
-  new StatusError(415, 'UnsupportedMediaType', 'the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf')
+const textTypes = ['application/json', 'application/yaml']
+const protobufType = 'application/vnd.kubernetes.protobuf'
+
+const unsupported = (accepted: readonly string[] = [...textTypes, protobufType]): StatusError =>
+  new StatusError(415, 'UnsupportedMediaType', `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`)
 
 /** The media type of a body without its parameters, in lower case. */
 export const mediaType = (request: Request): string => (request.header('content-type') ?? '').split(';', 1)[0]!.trim().toLowerCase()
 
-/** Reads a body of JSON or YAML; no content type means JSON. Throws 413 and 415. */
+/** Reads a body of JSON, YAML or protobuf; no content type means JSON. Throws 413 and 415. */
 export async function readBody(request: Request): Promise<Body> {
   const type = mediaType(request)
   const bytes = await request.body(maxBodyBytes)
+  if (type === protobufType && bytes.length > 0) return protobufBody(bytes)
   const format = type === '' || type === 'application/json' ? 'json' : type === 'application/yaml' ? 'yaml' : undefined
   if (!format) {
     if (bytes.length === 0) return bodyOf('', 'json')
@@ -31,10 +43,35 @@ export async function readBody(request: Request): Promise<Body> {
   return bodyOf(bytes.toString(), format)
 }
 
+const messages = messageDecoder(protobufNumbers)
+
+function protobufBody(bytes: Buffer): Body {
+  let envelope: Envelope | undefined
+  return {
+    text: '',
+    format: 'protobuf',
+    empty: false,
+    value(kind) {
+      try {
+        envelope ??= openEnvelope(bytes)
+      } catch (error) {
+        throw badRequest(`the object provided is unrecognized (must be of type ${kind}): ${(error as Error).message} (${summary(bytes)})`)
+      }
+      return { apiVersion: envelope.apiVersion, kind: envelope.kind }
+    },
+    fields(type) {
+      if (!messages.knows(type)) throw unsupported(textTypes)
+      envelope ??= openEnvelope(bytes)
+      return messages.decode(type, envelope.raw)
+    },
+  }
+}
+
 function bodyOf(text: string, format: 'json' | 'yaml'): Body {
   return {
     text,
     format,
+    empty: text === '',
     value(kind) {
       let value: unknown
       try {
@@ -44,7 +81,11 @@ function bodyOf(text: string, format: 'json' | 'yaml'): Body {
       }
       if (typeof value !== 'object' || value === null || Array.isArray(value)) {
         if (value === null && format === 'json') return {}
-        throw unrecognized(kind, text, `json parse error: json: cannot unmarshal ${goKind(value)} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`)
+        throw unrecognized(
+          kind,
+          text,
+          `json parse error: json: cannot unmarshal ${goKind(value)} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`,
+        )
       }
       return value
     },

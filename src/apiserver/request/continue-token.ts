@@ -10,13 +10,15 @@ export interface ContinueToken {
 
 const version = 'meta.k8s.io/v1'
 
-export const encodeContinue = ({ revision, start }: ContinueToken): string => Buffer.from(JSON.stringify({ v: version, rv: revision, start })).toString('base64url')
+export const encodeContinue = ({ revision, start }: ContinueToken): string =>
+  Buffer.from(JSON.stringify({ v: version, rv: revision, start })).toString('base64url')
 
 /** Throws 400 for what is no token of ours. */
 export function decodeContinue(text: string): ContinueToken {
   try {
     const { v, rv, start } = JSON.parse(Buffer.from(text, 'base64url').toString()) as { v: unknown; rv: unknown; start: unknown }
-    if (v === version && typeof rv === 'number' && Number.isInteger(rv) && rv !== 0 && typeof start === 'string' && !start.includes('..')) return { revision: rv, start }
+    if (v === version && typeof rv === 'number' && Number.isInteger(rv) && rv !== 0 && typeof start === 'string' && !start.includes('..'))
+      return { revision: rv, start }
   } catch {
     // told below
   }

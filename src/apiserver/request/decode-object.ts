@@ -1,5 +1,5 @@
 /** Makes an object of a resource's kind out of a request body: type check, decoding, field validation, defaults. */
-import { decode, DecodeError, type Decoded } from '../../machinery/decode/index.ts'
+import { type Decoded, DecodeError, decode } from '../../machinery/decode/index.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import { badRequest, type StatusError } from '../../machinery/status-error.ts'
 import type { Request } from '../http/exchange.ts'
@@ -24,7 +24,7 @@ export async function decodeObject(request: Request, resource: ServedResource, o
   const expected = kindOf(resource)
   const value = body.value(expected.kind) as Record<string, unknown>
   checkKind(value, expected, body, knowsKind)
-  const object = decodeAs(resource, value, body.format === 'json' ? body.text : undefined, request, options)
+  const object = decodeAs(resource, body, value, request, options)
   object.kind = expected.kind
   object.apiVersion = expected.groupVersion
   object.metadata ??= {}
@@ -41,7 +41,10 @@ const internalPackage = (groupVersion: string): string => (groupVersion.includes
 export function checkKind(value: Record<string, unknown>, { kind, groupVersion }: ExpectedKind, { text }: Pick<Body, 'text'>, knowsKind: KnowsKind): void {
   const givenVersion = value.apiVersion ?? ''
   const givenKind = value.kind ?? ''
-  for (const [name, given] of [['apiVersion', givenVersion], ['kind', givenKind]] as const) {
+  for (const [name, given] of [
+    ['apiVersion', givenVersion],
+    ['kind', givenKind],
+  ] as const) {
     if (typeof given !== 'string') {
       const go = given === null ? 'null' : Array.isArray(given) ? 'array' : typeof given === 'boolean' ? 'bool' : typeof given
       throw unrecognized(kind, text, `json parse error: json: cannot unmarshal ${go} into Go struct field .${name} of type string`)
@@ -62,11 +65,11 @@ const notHandled = (actualKind: string, actualVersion: string, kind: string, why
   badRequest(`${actualKind} in version ${JSON.stringify(versionOf(actualVersion))} cannot be handled as a ${kind}: ${why}`)
 
 /** Decodes a parsed body strictly, as the options say. */
-function decodeAs(resource: ServedResource, value: unknown, text: string | undefined, request: Request, { fieldValidation }: WriteOptions): KubeObject {
+function decodeAs(resource: ServedResource, { text, format, fields }: Body, value: unknown, request: Request, { fieldValidation }: WriteOptions): KubeObject {
   const { kind } = resource.definition
   let decoded: Decoded
   try {
-    decoded = decode(resource.type, value, fieldValidation === 'Ignore' ? {} : { text })
+    decoded = decode(resource.type, fields ? fields(resource.type) : value, fieldValidation === 'Ignore' || format !== 'json' ? {} : { text })
   } catch (error) {
     if (error instanceof DecodeError) throw notHandled(kind, resource.groupVersion, kind, error.message)
     throw error

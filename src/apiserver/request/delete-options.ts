@@ -1,10 +1,11 @@
 /** The options of DELETE, from the body if there is one, else from the query (`meta/v1` DeleteOptions). */
-import { decode } from '../../machinery/decode/index.ts'
-import { type FieldError, invalidValue, notSupported } from '../../machinery/field-error.ts'
-import { invalid } from '../../machinery/status-error.ts'
+
 import { schemaType } from '../../api/schema/index.ts'
+import { DecodeError, decode } from '../../machinery/decode/index.ts'
+import { type FieldError, invalidValue, notSupported } from '../../machinery/field-error.ts'
+import { badRequest, invalid } from '../../machinery/status-error.ts'
 import type { Request } from '../http/exchange.ts'
-import { readBody } from './body.ts'
+import { type Body, readBody } from './body.ts'
 import { flagParameter, integerParameter } from './parameters.ts'
 import { dryRunErrors } from './write-options.ts'
 
@@ -29,10 +30,21 @@ interface Wire {
 /** Reads and checks the options. A body makes the query void. Throws 400, 415 and 422. */
 export async function deleteOptions(request: Request): Promise<DeleteOptions> {
   const body = await readBody(request)
-  const wire: Wire = body.text === '' ? fromQuery(request.query) : (decode(schemaType('V1DeleteOptions'), body.value('DeleteOptions')).object as unknown as Wire)
+  const wire = body.empty ? fromQuery(request.query) : fromBody(body)
   const errors = deleteErrors(wire)
   if (errors.length) throw invalid({ group: 'meta.k8s.io', name: 'DeleteOptions' }, '', errors)
   return { ...wire, propagationPolicy: wire.propagationPolicy as PropagationPolicy | undefined, dryRun: (wire.dryRun?.length ?? 0) > 0 }
+}
+
+function fromBody({ value, fields }: Body): Wire {
+  const type = schemaType('V1DeleteOptions')
+  const given = value('DeleteOptions')
+  try {
+    return decode(type, fields ? fields(type) : given).object as unknown as Wire
+  } catch (error) {
+    if (error instanceof DecodeError) throw badRequest(error.message)
+    throw error
+  }
 }
 
 function fromQuery(query: URLSearchParams): Wire {

@@ -5,7 +5,8 @@ import type { ServedResource } from '../registry/served-resource.ts'
 
 /** Throws 400 if the body says another namespace than the URL. */
 export function checkNamespace({ metadata }: KubeObject, { namespaced }: ServedResource, namespace: string): void {
-  if (namespaced && metadata.namespace && metadata.namespace !== namespace) throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
+  if (namespaced && metadata.namespace && metadata.namespace !== namespace)
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
 }
 
 /** Throws 400 if the body has no name, or another one than the URL. */

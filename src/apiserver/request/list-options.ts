@@ -68,7 +68,8 @@ function listErrors({ match, resourceVersion, continue: token, sendInitialEvents
 
 function watchErrors({ match, continue: token, sendInitialEvents }: ListOptions): FieldError[] {
   const errors: FieldError[] = []
-  if (sendInitialEvents !== undefined && match !== 'NotOlderThan') errors.push(forbiddenField(field, 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'))
+  if (sendInitialEvents !== undefined && match !== 'NotOlderThan')
+    errors.push(forbiddenField(field, 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'))
   if (match) {
     if (sendInitialEvents === undefined) errors.push(forbiddenField(field, 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'))
     if (match !== 'NotOlderThan') errors.push(notSupported(field, match, ['NotOlderThan']))

@@ -18,7 +18,11 @@ export function integerParameter(query: URLSearchParams, name: string): number |
 }
 
 const parseError = (text: string): string | undefined =>
-  !/^\d+$/.test(text) ? `strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax` : Number(text) >= 2 ** 64 ? `strconv.ParseUint: parsing ${JSON.stringify(text)}: value out of range` : undefined
+  !/^\d+$/.test(text)
+    ? `strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`
+    : Number(text) >= 2 ** 64
+      ? `strconv.ParseUint: parsing ${JSON.stringify(text)}: value out of range`
+      : undefined
 
 /** A resourceVersion of a read; empty is 0. Text that is no number is upstream's 500 without a reason. */
 export function parseResourceVersion(text: string): number {

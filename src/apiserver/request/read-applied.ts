@@ -1,5 +1,5 @@
 /** Reads the body of a server-side apply, and decodes what applying made of it. */
-import { decode, DecodeError } from '../../machinery/decode/index.ts'
+import { DecodeError, decode } from '../../machinery/decode/index.ts'
 import { invalidValue } from '../../machinery/field-error.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import { badRequest, invalid } from '../../machinery/status-error.ts'
@@ -18,7 +18,14 @@ export async function readApplied(request: Request, { fieldValidation }: WriteOp
   try {
     const { value, strict } = parseYaml(text)
     // Keys that stand twice only warn, whatever fieldValidation says.
-    if (fieldValidation !== 'Ignore') for (const problem of strict) request.warnings.push(...problem.split('\n').slice(1).map((line) => line.trim()))
+    if (fieldValidation !== 'Ignore')
+      for (const problem of strict)
+        request.warnings.push(
+          ...problem
+            .split('\n')
+            .slice(1)
+            .map((line) => line.trim()),
+        )
     return value
   } catch (error) {
     if (error instanceof YamlError) throw badRequest(`error decoding YAML: ${error.message}`)
@@ -34,7 +41,8 @@ export function decodeApplied(resource: ServedResource, applied: KubeObject): Ku
     resource.applyDefaults(object)
     return object
   } catch (error) {
-    if (error instanceof DecodeError) throw invalid(resource.groupKind, applied.metadata?.name ?? '', [invalidValue('patch', JSON.stringify(applied), error.message)])
+    if (error instanceof DecodeError)
+      throw invalid(resource.groupKind, applied.metadata?.name ?? '', [invalidValue('patch', JSON.stringify(applied), error.message)])
     throw error
   }
 }

@@ -1,5 +1,5 @@
 /** Reads the body of a PATCH (all kinds but apply) and makes a function of it that patches an object. */
-import { decode, DecodeError, duplicateFieldMessages } from '../../machinery/decode/index.ts'
+import { DecodeError, decode, duplicateFieldMessages } from '../../machinery/decode/index.ts'
 import { invalidValue } from '../../machinery/field-error.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import { jsonPatch } from '../../machinery/patch/json-patch.ts'
@@ -58,7 +58,9 @@ function patchOf(type: (typeof types)[keyof typeof types], body: unknown, resour
     return (object) => jsonPatch(object, body)
   }
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw badRequest(`error decoding patch: json: cannot unmarshal ${Array.isArray(body) ? 'array' : typeof body} into Go value of type map[string]interface {}`)
+    throw badRequest(
+      `error decoding patch: json: cannot unmarshal ${Array.isArray(body) ? 'array' : typeof body} into Go value of type map[string]interface {}`,
+    )
   }
   if (type === 'merge') return (object) => mergePatch(object, body)
   return (object) => strategicMergePatch(object, body as Record<string, unknown>, resource.type)
@@ -69,7 +71,9 @@ function decodePatched(resource: ServedResource, patched: unknown, shown: () => 
   try {
     const { object, strict } = decode(resource.type, patched)
     if (object.kind !== definition.kind || object.apiVersion !== groupVersion) {
-      throw new DecodeError(`no kind ${JSON.stringify(object.kind ?? '')} is registered for version ${JSON.stringify(object.apiVersion ?? '')} in scheme "pkg/api/legacyscheme/scheme.go:30"`)
+      throw new DecodeError(
+        `no kind ${JSON.stringify(object.kind ?? '')} is registered for version ${JSON.stringify(object.apiVersion ?? '')} in scheme "pkg/api/legacyscheme/scheme.go:30"`,
+      )
     }
     object.metadata ??= {}
     return { object: object as unknown as KubeObject, strict }
@@ -85,6 +89,10 @@ const refused = (shown: string, why: string): StatusError => invalid({ group: ''
 /** A value as Go's `%+v` prints it: upstream shows strategic merge patches so. */
 function goValue(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(goValue).join(' ')}]`
-  if (typeof value === 'object' && value !== null) return `map[${Object.keys(value).sort().map((key) => `${key}:${goValue((value as Record<string, unknown>)[key])}`).join(' ')}]`
+  if (typeof value === 'object' && value !== null)
+    return `map[${Object.keys(value)
+      .sort()
+      .map((key) => `${key}:${goValue((value as Record<string, unknown>)[key])}`)
+      .join(' ')}]`
   return value === null ? '<nil>' : String(value)
 }

@@ -48,7 +48,10 @@ spec: { selector: { app: web }, ports: [{ port: ${port} }] }
     const labelled = (name: string) => configMap(name, { a: '1' }, { part: 'shop' })
     await k.ok('apply -f -', undefined, { input: `${labelled('kept')}---\n${labelled('gone')}` })
     const allowed = k.program.minor >= 26 ? '--prune-allowlist' : '--prune-whitelist'
-    assert.match(await k.ok(`apply -f - --prune -l part=shop ${allowed}=core/v1/ConfigMap`, undefined, { input: labelled('kept') }), /^configmap\/kept unchanged\nconfigmap\/gone pruned\n$/)
+    assert.match(
+      await k.ok(`apply -f - --prune -l part=shop ${allowed}=core/v1/ConfigMap`, undefined, { input: labelled('kept') }),
+      /^configmap\/kept unchanged\nconfigmap\/gone pruned\n$/,
+    )
     await k.ok('get cm -l part=shop -o name', 'configmap/kept\n')
   },
 
@@ -56,13 +59,19 @@ spec: { selector: { app: web }, ports: [{ port: ${port} }] }
     await k.ok('apply --server-side -f -', 'deployment.apps/web serverside-applied\n', { input: deployment('web', 2) })
     await k.ok('apply --server-side -f -', 'deployment.apps/web serverside-applied\n', { input: deployment('web', 2) })
     await k.ok('scale deployment web --replicas=5', /^deployment\.apps\/web scaled\n$/)
-    const refused = await k.fails('apply --server-side -f -', /Apply failed with 1 conflict: conflict with "kubectl" with subresource "scale" using apps\/v1: \.spec\.replicas/, {
-      input: deployment('web', 3),
-    })
+    const refused = await k.fails(
+      'apply --server-side -f -',
+      /Apply failed with 1 conflict: conflict with "kubectl" with subresource "scale" using apps\/v1: \.spec\.replicas/,
+      {
+        input: deployment('web', 3),
+      },
+    )
     assert.match(refused.stderr, /--force-conflicts/)
     await k.ok('apply --server-side --force-conflicts -f -', 'deployment.apps/web serverside-applied\n', { input: deployment('web', 3) })
     await k.ok('get deployment web -o jsonpath={.spec.replicas}', '3')
-    await k.ok('apply --server-side --field-manager=other -f -', 'configmap/settings serverside-applied\n', { input: configMap('settings', { a: '1', b: '2' }) })
+    await k.ok('apply --server-side --field-manager=other -f -', 'configmap/settings serverside-applied\n', {
+      input: configMap('settings', { a: '1', b: '2' }),
+    })
     await k.ok('apply --server-side --field-manager=other -f -', 'configmap/settings serverside-applied\n', { input: configMap('settings', { a: '1' }) })
     await k.ok('get cm settings -o jsonpath={.data}', '{"a":"1"}')
     await k.ok('apply --server-side --dry-run=server -f -', 'configmap/dry serverside-applied (server dry run)\n', { input: configMap('dry', {}) })
@@ -90,9 +99,13 @@ spec: { selector: { app: web }, ports: [{ port: ${port} }] }
     await k.ok('replace -f -', 'configmap/settings replaced\n', { input: configMap('settings', { c: '3' }) })
     await k.ok('get cm settings -o jsonpath={.data}', '{"c":"3"}')
     const stale = (await k.ok('get cm settings -o yaml')).replace(/resourceVersion: ".*"/, 'resourceVersion: "1"')
-    await k.fails('replace -f -', /Operation cannot be fulfilled on configmaps "settings": the object has been modified; please apply your changes to the latest version and try again\n$/, {
-      input: stale,
-    })
+    await k.fails(
+      'replace -f -',
+      /Operation cannot be fulfilled on configmaps "settings": the object has been modified; please apply your changes to the latest version and try again\n$/,
+      {
+        input: stale,
+      },
+    )
     await k.ok('create -f -', undefined, { input: pod('web') })
     await k.fails('replace -f -', /pod updates may not change fields other than/, { input: pod('web').replace('cpu: 100m', 'cpu: 200m') })
     await k.ok('replace --force -f -', 'pod "web" deleted\npod/web replaced\n', { input: pod('web').replace('cpu: 100m', 'cpu: 200m') })
@@ -108,6 +121,10 @@ spec: { selector: { app: web }, ports: [{ port: ${port} }] }
     await k.ok('create -f -', undefined, { input: deployment('web') })
     await k.ok('edit deployment web -o json', /"replicas": 4/, editor(folder, `${k.namespace}-scale`, 's/"replicas": 2/"replicas": 4/'))
     await k.ok('get deployment web -o jsonpath={.spec.replicas}', '4')
-    await k.fails('edit deployment web', /is invalid|are invalid|field is immutable/, editor(folder, `${k.namespace}-bad`, '0,/app: web/! s/app: web/app: other/'))
+    await k.fails(
+      'edit deployment web',
+      /is invalid|are invalid|field is immutable/,
+      editor(folder, `${k.namespace}-bad`, '0,/app: web/! s/app: web/app: other/'),
+    )
   },
 }

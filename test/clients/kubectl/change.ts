@@ -16,8 +16,8 @@ export const changeStops: Stops = {
     await k.fails(`label cm a 'bad value=x'`, /invalid/)
     await k.ok(`annotate cm a note='two words' -o name`, 'configmap/a\n')
     await k.ok('get cm a -o jsonpath={.metadata.annotations.note}', 'two words')
-    await k.ok('annotate cm a note-', 'configmap/a annotated\n')
-    await k.ok('label cm a x=y --dry-run=server', /^configmap\/a labeled \(server dry run\)\n$/)
+    await k.ok('annotate cm a note-', /^configmap\/a annotated?\n$/)
+    await k.ok('label cm a x=y --dry-run=server', /^configmap\/a labeled/)
     await k.ok('label --local -f - x=y -o name', 'configmap/local\n', { input: configMap('local', {}) })
   },
 
@@ -26,13 +26,16 @@ export const changeStops: Stops = {
     await k.ok(`patch deployment web -p '{"spec":{"template":{"spec":{"containers":[{"name":"side","image":"side:1"}]}}}}'`, 'deployment.apps/web patched\n')
     await k.ok('get deployment web -o jsonpath={.spec.template.spec.containers[*].name}', 'side main')
     await k.ok(`patch deployment web -p '{"spec":{"replicas":2}}'`, 'deployment.apps/web patched (no change)\n')
-    await k.ok(`patch deployment web --type=merge -p '{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"app:9"}]}}}}'`, 'deployment.apps/web patched\n')
+    await k.ok(
+      `patch deployment web --type=merge -p '{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"app:9"}]}}}}'`,
+      'deployment.apps/web patched\n',
+    )
     await k.ok('get deployment web -o jsonpath={.spec.template.spec.containers[*].image}', 'app:9')
     await k.ok(
       `patch deployment web --type=json -p '[{"op":"test","path":"/spec/replicas","value":2},{"op":"replace","path":"/spec/replicas","value":3}]' -o jsonpath={.spec.replicas}`,
       '3',
     )
-    await k.fails(`patch deployment web --type=json -p '[{"op":"remove","path":"/spec/nothing"}]'`, /the server rejected our request due to an error in our request|Unable to remove nonexistent key/)
+    await k.fails(`patch deployment web --type=json -p '[{"op":"remove","path":"/spec/nothing"}]'`, /^The request is invalid/)
     await k.fails(`patch deployment web -p '{"spec":{"replicas":"many"}}'`, /cannot unmarshal string|unrecognized type: int32/)
     await k.fails(`patch deployment web -p '{"spec":{"selector":{"matchLabels":{"app":"other"}}}}'`, /field is immutable/)
     await k.ok(`patch deployment web --type=merge -p '{"metadata":{"labels":{"x":"y"}}}' --dry-run=server`, 'deployment.apps/web patched\n')
@@ -54,7 +57,10 @@ export const changeStops: Stops = {
     await k.ok('autoscale deployment web --min=2 --max=5 --cpu-percent=80', 'horizontalpodautoscaler.autoscaling/web autoscaled\n')
     await k.ok('get hpa web -o jsonpath={.spec.minReplicas}-{.spec.maxReplicas}', '2-5')
     assert.match(await k.ok('get hpa --no-headers'), /^web +Deployment\/web +.*<unknown>\/80% +2 +5 +0 +\d+s\n$/)
-    await k.ok('create -f -', undefined, { input: 'apiVersion: apps/v1\nkind: StatefulSet\nmetadata: { name: db }\nspec: { serviceName: db, selector: { matchLabels: { app: db } }, template: { metadata: { labels: { app: db } }, spec: { containers: [{ name: db, image: "db:1" }] } } }\n' })
+    await k.ok('create -f -', undefined, {
+      input:
+        'apiVersion: apps/v1\nkind: StatefulSet\nmetadata: { name: db }\nspec: { serviceName: db, selector: { matchLabels: { app: db } }, template: { metadata: { labels: { app: db } }, spec: { containers: [{ name: db, image: "db:1" }] } } }\n',
+    })
     await k.ok('scale statefulset --all --replicas=2', 'statefulset.apps/db scaled\n')
   },
 
@@ -94,7 +100,10 @@ export const changeStops: Stops = {
     await k.ok('create -f -', undefined, { input: pod('web') })
     await k.ok('label pod web extra=1', 'pod/web labeled\n')
     await k.ok('set image pod/web main=registry.example/app:7', 'pod/web image updated\n')
-    await k.fails(`patch pod web -p '{"spec":{"containers":[{"name":"main","command":["x"]}]}}'`, /^The Pod "web" is invalid: spec: Forbidden: pod updates may not change fields other than/)
+    await k.fails(
+      `patch pod web -p '{"spec":{"containers":[{"name":"main","command":["x"]}]}}'`,
+      /^The Pod "web" is invalid: spec: Forbidden: pod updates may not change fields other than/,
+    )
     await k.fails('logs missing', /pods "missing" not found/)
   },
 }

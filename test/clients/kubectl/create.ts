@@ -12,7 +12,10 @@ export const createStops: Stops = {
     await k.ok('create -f - -o name', 'pod/web\n', { input: pod('web') })
     const list = { apiVersion: 'v1', kind: 'List', items: ['three', 'four'].map((name) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } })) }
     await k.ok('create -f -', 'configmap/three created\nconfigmap/four created\n', { input: JSON.stringify(list) })
-    await k.fails(`create -f ${folder}/two.yaml`, /^Error from server \(AlreadyExists\): error when creating "[^"]*two\.yaml": configmaps "one" already exists\n/)
+    await k.fails(
+      `create -f ${folder}/two.yaml`,
+      /^Error from server \(AlreadyExists\): error when creating "[^"]*two\.yaml": configmaps "one" already exists\n/,
+    )
   },
 
   'create makes core objects by flags': async (k, { folder }) => {
@@ -62,10 +65,7 @@ export const createStops: Stops = {
     await k.ok('get role reader -o jsonpath={.rules[*].apiGroups}{.rules[*].resources}', '[""] ["apps"]["pods"] ["deployments"]')
     await k.ok('create rolebinding readers --role=reader --serviceaccount=default:robot --user=jane', 'rolebinding.rbac.authorization.k8s.io/readers created\n')
     await k.ok(`create clusterrole ${name} --verb=get --resource=nodes`, `clusterrole.rbac.authorization.k8s.io/${name} created\n`)
-    await k.ok(
-      `create clusterrolebinding ${name} --clusterrole=${name} --group=readers`,
-      `clusterrolebinding.rbac.authorization.k8s.io/${name} created\n`,
-    )
+    await k.ok(`create clusterrolebinding ${name} --clusterrole=${name} --group=readers`, `clusterrolebinding.rbac.authorization.k8s.io/${name} created\n`)
     await k.ok('get rolebinding readers -o wide --no-headers', /^readers +Role\/reader +\d+s +jane +default\/robot\n$/)
   },
 
@@ -74,7 +74,9 @@ export const createStops: Stops = {
     await k.fails('create configmap settings', /configmaps "settings" already exists\n$/)
     await k.fails('create -f - -n nowhere', /namespaces "nowhere" not found\n$/, { input: configMap('x', {}) })
     await k.fails('create configmap UPPER', /metadata\.name: Invalid value: "UPPER": a lowercase RFC 1123 subdomain must consist of/)
-    await k.fails('create -f -', /spec\.containers: Required value/, { input: 'apiVersion: v1\nkind: Pod\nmetadata: { name: x }\nspec: {}\n' })
+    await k.fails('create -f -', /spec\.containers: Required value|missing required field "containers"/, {
+      input: 'apiVersion: v1\nkind: Pod\nmetadata: { name: x }\nspec: {}\n',
+    })
     await k.fails('create -f - --validate=false', /^The Pod "x" is invalid: spec\.containers: Required value\n$/, {
       input: 'apiVersion: v1\nkind: Pod\nmetadata: { name: x }\nspec: {}\n',
     })
@@ -91,7 +93,10 @@ export const createStops: Stops = {
   'dry runs change nothing': async (k) => {
     await k.ok('create configmap dry --dry-run=client', 'configmap/dry created (dry run)\n')
     await k.ok('create configmap dry --dry-run=server', 'configmap/dry created (server dry run)\n')
-    assert.match(await k.ok('create configmap dry --from-literal=a=b --dry-run=client -o yaml'), /^apiVersion: v1\ndata:\n {2}a: b\nkind: ConfigMap\nmetadata:\n/)
+    assert.match(
+      await k.ok('create configmap dry --from-literal=a=b --dry-run=client -o yaml'),
+      /^apiVersion: v1\ndata:\n {2}a: b\nkind: ConfigMap\nmetadata:\n/,
+    )
     assert.match(await k.ok('create -f - --dry-run=server -o yaml', undefined, { input: deployment('dry') }), /\n {2}progressDeadlineSeconds: 600\n/)
     await k.fails('get configmap dry', 'Error from server (NotFound): configmaps "dry" not found\n')
     await k.ok('get configmaps,deployments -o name', '')

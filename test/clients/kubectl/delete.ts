@@ -65,7 +65,9 @@ export const deleteStops: Stops = {
     await cluster.call('PATCH', apiPath(k, 'v1', 'pods/web/status'), { status }, 'application/strategic-merge-patch+json')
     await ready
     if (k.program.minor >= 23) await k.ok(`wait pod/web --for=jsonpath={.status.phase}=Running --timeout=20s`, 'pod/web condition met\n')
-    await k.ok('wait pods --all --for=condition=Ready=True --timeout=20s -l app=nothing', '').catch((error: Error) => assert.match(error.message, /no matching resources found/))
+    await k
+      .ok('wait pods --all --for=condition=Ready=True --timeout=20s -l app=nothing', '')
+      .catch((error: Error) => assert.match(error.message, /no matching resources found/))
     const { waiting } = await k.watching('wait pod/web --for=delete --timeout=20s')
     await Promise.all(['web', 'other'].map((name) => cluster.call('DELETE', apiPath(k, 'v1', `pods/${name}`))))
     await waiting('pod/web condition met\n')

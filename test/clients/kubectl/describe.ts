@@ -77,7 +77,14 @@ export const describeStops: Stops = {
     await k.ok('create secret generic login --from-literal=password=s3cret')
     lines(await k.ok('describe secret login'), 'Type: Opaque\n', 'Data\n====\npassword: 6 bytes\n')
     await k.ok('create service clusterip web --tcp=80:8080')
-    lines(await k.ok('describe service web'), 'Selector: app=web\n', 'Type: ClusterIP\n', 'Port: 80-8080 80/TCP\n', 'TargetPort: 8080/TCP\n', 'Session Affinity: None\n')
+    lines(
+      await k.ok('describe service web'),
+      'Selector: app=web\n',
+      'Type: ClusterIP\n',
+      'Port: 80-8080 80/TCP\n',
+      'TargetPort: 8080/TCP\n',
+      'Session Affinity: None\n',
+    )
     await k.ok('create quota small --hard=pods=2')
     await k.ok('create serviceaccount robot')
     await k.ok('create role reader --verb=get --resource=pods')
@@ -85,7 +92,14 @@ export const describeStops: Stops = {
     lines(await k.ok('describe serviceaccount robot'), 'Name: robot\n', 'Tokens: <none>\n')
     lines(await k.ok('describe role reader'), 'PolicyRule:\n', 'pods [] [] [get]\n')
     lines(await k.ok('describe rolebinding readers'), 'Role:\n Kind: Role\n Name: reader\n', 'ServiceAccount robot default\n')
-    lines(await k.ok(`describe namespace ${k.namespace}`), `Name: ${k.namespace}\n`, `kubernetes.io/metadata.name=${k.namespace}\n`, 'Status: Active\n', 'Resource Quotas\n', 'Name: small\n')
+    lines(
+      await k.ok(`describe namespace ${k.namespace}`),
+      `Name: ${k.namespace}\n`,
+      `kubernetes.io/metadata.name=${k.namespace}\n`,
+      'Status: Active\n',
+      'Resource Quotas\n',
+      'Name: small\n',
+    )
     await k.fails('describe pod missing', 'Error from server (NotFound): pods "missing" not found\n')
     await k.ok('describe configmaps', /Name: +settings\n/)
   },
@@ -104,7 +118,19 @@ export const describeStops: Stops = {
     await k.ok(`taint node ${name} dedicated-`, `node/${name} untainted\n`)
     await k.ok(`label node ${name} node-role.kubernetes.io/worker=`, `node/${name} labeled\n`)
     assert.match(await k.ok(`get nodes -l node-role.kubernetes.io/worker --no-headers`), / Ready +worker /)
-    lines(await k.ok(`describe node ${name}`), `Name: ${name}\n`, 'Roles: worker\n', 'Unschedulable: false\n', 'Ready True ', 'KubeletReady', 'InternalIP: 192.0.2.7\n', 'cpu: 4\n', 'Kubelet Version: v1.36.0\n', 'PodCIDR: 10.244.7.0/24\n', 'Non-terminated Pods: (0 in total)\n')
+    lines(
+      await k.ok(`describe node ${name}`),
+      `Name: ${name}\n`,
+      'Roles: worker\n',
+      'Unschedulable: false\n',
+      'Ready True ',
+      'KubeletReady',
+      'InternalIP: 192.0.2.7\n',
+      'cpu: 4\n',
+      'Kubelet Version: v1.36.0\n',
+      'PodCIDR: 10.244.7.0/24\n',
+      'Non-terminated Pods: (0 in total)\n',
+    )
     await k.ok(`drain ${name} --ignore-daemonsets`, new RegExp(`^node/${name} cordoned\n`))
     await k.ok(`delete node ${name}`, `node "${name}" deleted\n`)
   },

@@ -6,12 +6,12 @@ import { podColumns, podRowConditions } from './columns.ts'
 import { podDefaults } from './defaults.ts'
 import type { Pod } from './model.ts'
 import { qosClass } from './qos.ts'
+import { onlyResources, resizeRules } from './resize.ts'
 import { podSpec } from './validation/spec.ts'
-import { podStatusUpdate, podUpdate } from './validation/update.ts'
+import { ephemeralContainersUpdate, podStatusUpdate, podUpdate } from './validation/update.ts'
 
 export { podTemplateDefaults } from './defaults.ts'
-export { podSpec, podTemplate } from './validation/spec.ts'
-export { ephemeralContainersUpdate } from './validation/update.ts'
+export { podTemplate } from './validation/spec.ts'
 
 /** A new pod is pending, whatever it says; its gates show in a condition. */
 function newStatus(pod: Pod): void {
@@ -29,6 +29,8 @@ function newStatus(pod: Pod): void {
   }
 }
 
+const specRules = ({ spec }: Pod): FieldError[] => podSpec(spec ?? { containers: [] }, 'spec')
+
 /** What only a new pod may not have. */
 function createRules({ spec }: Pod): FieldError[] {
   if (spec?.ephemeralContainers?.length) return [forbiddenField('spec.ephemeralContainers', 'cannot be set on create')]
@@ -43,10 +45,10 @@ export function podGracePeriod({ spec, status }: Pod, asked: number | undefined)
 }
 
 /** Of an update through `/ephemeralcontainers` only those containers count: the rest stays as it was. */
-export function onlyEphemeralContainers(pod: Pod, old: Pod): void {
-  const { resourceVersion } = pod.metadata
+function onlyEphemeralContainers(pod: Pod, old: Pod): void {
+  const { resourceVersion, managedFields } = pod.metadata
   const containers = pod.spec?.ephemeralContainers
-  pod.metadata = { ...old.metadata, resourceVersion }
+  pod.metadata = { ...old.metadata, resourceVersion, managedFields }
   pod.spec = { ...(old.spec ?? { containers: [] }), ephemeralContainers: containers }
   pod.status = old.status
 }
@@ -82,13 +84,23 @@ export const pods: ResourceDefinition = resource<Pod>({
     special: [
       { name: 'attach', kind: 'PodAttachOptions', verbs: ['create', 'get'] },
       { name: 'binding', kind: 'Binding', verbs: ['create'] },
-      { name: 'ephemeralcontainers', kind: 'Pod', verbs: ['get', 'patch', 'update'] },
+      {
+        name: 'ephemeralcontainers',
+        kind: 'Pod',
+        verbs: ['get', 'patch', 'update'],
+        writes: { prepare: onlyEphemeralContainers, validate: (pod, old) => [...specRules(pod), ...ephemeralContainersUpdate(pod, old)] },
+      },
       { name: 'eviction', kind: 'Eviction', group: 'policy', version: 'v1', verbs: ['create'] },
       { name: 'exec', kind: 'PodExecOptions', verbs: ['create', 'get'] },
       { name: 'log', kind: 'Pod', verbs: ['get'] },
       { name: 'portforward', kind: 'PodPortForwardOptions', verbs: ['create', 'get'] },
       { name: 'proxy', kind: 'PodProxyOptions', verbs: ['create', 'delete', 'get', 'patch', 'update'] },
-      { name: 'resize', kind: 'Pod', verbs: ['get', 'patch', 'update'] },
+      {
+        name: 'resize',
+        kind: 'Pod',
+        verbs: ['get', 'patch', 'update'],
+        writes: { prepare: onlyResources, validate: (pod, old) => [...specRules(pod), ...resizeRules(pod, old)] },
+      },
     ],
   },
   defaults: [podDefaults],
@@ -100,7 +112,7 @@ export const pods: ResourceDefinition = resource<Pod>({
   },
   generation: 'spec',
   validate: {
-    object: ({ spec }) => podSpec(spec ?? { containers: [] }, 'spec'),
+    object: specRules,
     create: createRules,
     update: podUpdate,
     status: podStatusUpdate,

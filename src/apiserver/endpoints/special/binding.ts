@@ -1,15 +1,16 @@
 /** `pods/NAME/binding` and `bindings`: puts a pod on a node, once. */
+
+import { bindings } from '../../../api/core/binding.ts'
+import { invalidValue, required } from '../../../machinery/field-error.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import { conflict, invalid, success } from '../../../machinery/status-error.ts'
-import { invalidValue, required } from '../../../machinery/field-error.ts'
-import { bindings } from '../../../api/core/binding.ts'
 import { statusResponse } from '../../negotiation/error-response.ts'
-import { decodeObject } from '../../request/decode-object.ts'
-import { checkNamespace } from '../../request/identity.ts'
-import { writeOptions } from '../../request/write-options.ts'
 import { ServedResource } from '../../registry/served-resource.ts'
 import { updateObject } from '../../registry/update-object.ts'
 import { timestamp } from '../../registry/write-context.ts'
+import { decodeObject } from '../../request/decode-object.ts'
+import { checkNamespace } from '../../request/identity.ts'
+import { writeOptions } from '../../request/write-options.ts'
 import { type Endpoint, type Target, writeContext } from '../endpoint.ts'
 
 interface Binding extends KubeObject {
@@ -35,7 +36,8 @@ async function bind(target: Target, onUrl: string | undefined) {
   checkNamespace(binding, bindingResource, request.info.namespace)
   const name = onUrl ?? binding.metadata.name ?? ''
   const node = binding.target?.name
-  if (binding.target?.kind && binding.target.kind !== 'Node' && binding.target.kind !== 'Minion') throw invalid({ group: '', name: 'Binding' }, name, [invalidValue('target.kind', binding.target.kind, 'must be empty or Node')])
+  if (binding.target?.kind && binding.target.kind !== 'Node' && binding.target.kind !== 'Minion')
+    throw invalid({ group: '', name: 'Binding' }, name, [invalidValue('target.kind', binding.target.kind, 'must be empty or Node')])
   if (!node) throw invalid({ group: '', name: 'Binding' }, name, [required('target.name')])
   const pods = services.registry.served(services.podsDefinition)
   const context = { ...writeContext(target, options), resource: pods, name, subresource: 'binding' }
@@ -45,9 +47,12 @@ async function bind(target: Target, onUrl: string | undefined) {
     change: (live) => {
       const pod = live as Pod
       const { uid } = binding.metadata
-      if (uid && uid !== pod.metadata.uid) throw conflict({ group: '', name: 'pods/binding' }, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${pod.metadata.uid}`)
-      if (pod.metadata.deletionTimestamp) throw conflict({ group: '', name: 'pods/binding' }, name, `pod ${name} is being deleted, cannot be assigned to a host`)
-      if (pod.spec.nodeName) throw conflict({ group: '', name: 'pods/binding' }, name, `pod ${name} is already assigned to node ${JSON.stringify(pod.spec.nodeName)}`)
+      if (uid && uid !== pod.metadata.uid)
+        throw conflict({ group: '', name: 'pods/binding' }, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${pod.metadata.uid}`)
+      if (pod.metadata.deletionTimestamp)
+        throw conflict({ group: '', name: 'pods/binding' }, name, `pod ${name} is being deleted, cannot be assigned to a host`)
+      if (pod.spec.nodeName)
+        throw conflict({ group: '', name: 'pods/binding' }, name, `pod ${name} is already assigned to node ${JSON.stringify(pod.spec.nodeName)}`)
       if (pod.spec.schedulingGates?.length) throw conflict({ group: '', name: 'pods/binding' }, name, `pod ${name} has non-empty .spec.schedulingGates`)
       pod.spec.nodeName = node
       pod.metadata.annotations = binding.metadata.annotations ? { ...pod.metadata.annotations, ...binding.metadata.annotations } : pod.metadata.annotations

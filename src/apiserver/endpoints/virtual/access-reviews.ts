@@ -1,7 +1,8 @@
 /** Access reviews: may this user do that? They ask the authorizer that requests are asked of. */
+
+import { required } from '../../../machinery/field-error.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import { badRequest, invalid } from '../../../machinery/status-error.ts'
-import { required } from '../../../machinery/field-error.ts'
 import type { UserInfo } from '../../http/exchange.ts'
 import type { RequestInfo } from '../../request/request-info.ts'
 import type { Target } from '../endpoint.ts'
@@ -39,8 +40,16 @@ const groupKind = { group: 'authorization.k8s.io', name: '' }
 function infoOf({ spec }: AccessReview): RequestInfo {
   const resource = spec?.resourceAttributes
   const path = spec?.nonResourceAttributes
-  if (resource && path) throw invalid(groupKind, '', [{ reason: 'FieldValueInvalid', field: 'spec.nonResourceAttributes', message: 'Invalid value: cannot be specified in combination with resourceAttributes' }])
-  if (!resource && !path) throw invalid(groupKind, '', [required('spec.resourceAttributes', 'exactly one of nonResourceAttributes or resourceAttributes must be specified')])
+  if (resource && path)
+    throw invalid(groupKind, '', [
+      {
+        reason: 'FieldValueInvalid',
+        field: 'spec.nonResourceAttributes',
+        message: 'Invalid value: cannot be specified in combination with resourceAttributes',
+      },
+    ])
+  if (!resource && !path)
+    throw invalid(groupKind, '', [required('spec.resourceAttributes', 'exactly one of nonResourceAttributes or resourceAttributes must be specified')])
   const none = { prefix: '', group: '', version: '', namespace: '', resource: '', subresource: '', name: '', rest: [] }
   if (path) return { ...none, isResourceRequest: false, path: path.path ?? '', verb: path.verb ?? '' }
   const { verb = '', ...rest } = resource!
@@ -63,7 +72,8 @@ export const subjectAccessReview = review<AccessReview>((question, target) => an
 export const selfSubjectAccessReview = review<AccessReview>((question, target) => answer(question, target.request.user!, target))
 
 export const localSubjectAccessReview = review<AccessReview>((question, target) => {
-  if (question.spec?.resourceAttributes?.namespace !== target.request.info.namespace) throw badRequest(`spec.resourceAttributes.namespace must match namespace: ${target.request.info.namespace}`)
+  if (question.spec?.resourceAttributes?.namespace !== target.request.info.namespace)
+    throw badRequest(`spec.resourceAttributes.namespace must match namespace: ${target.request.info.namespace}`)
   return answer(question, userOf(question), target)
 })
 
@@ -71,7 +81,19 @@ export const localSubjectAccessReview = review<AccessReview>((question, target) 
 export const selfSubjectRulesReview = review<RulesReview>(async (question, { request, services }) => {
   const namespace = question.spec?.namespace
   if (!namespace) throw badRequest('no namespace on request')
-  const everything = { isResourceRequest: true, path: '', verb: '*', prefix: '', group: '*', version: '*', namespace, resource: '*', subresource: '', name: '', rest: [] }
+  const everything = {
+    isResourceRequest: true,
+    path: '',
+    verb: '*',
+    prefix: '',
+    group: '*',
+    version: '*',
+    namespace,
+    resource: '*',
+    subresource: '',
+    name: '',
+    rest: [],
+  }
   const { allowed } = await services.authorizer({ user: request.user!, info: everything })
   question.status = {
     resourceRules: allowed ? [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }] : [],

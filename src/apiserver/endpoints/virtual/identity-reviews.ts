@@ -14,7 +14,12 @@ interface SelfSubjectReview extends KubeObject {
 }
 
 /** A user as the API shows one. */
-const shown = ({ name, uid, groups, extra }: UserInfo): Record<string, unknown> => ({ username: name, ...(uid && { uid }), ...(groups.length && { groups }), ...(extra && Object.keys(extra).length && { extra }) })
+const shown = ({ name, uid, groups, extra }: UserInfo): Record<string, unknown> => ({
+  username: name,
+  ...(uid && { uid }),
+  ...(groups.length && { groups }),
+  ...(extra && Object.keys(extra).length && { extra }),
+})
 
 export const tokenReview = review<TokenReview>(async (question, { services }) => {
   const token = question.spec?.token

@@ -1,6 +1,7 @@
 /** Resources that are answers, not objects: by plural and verb. */
-import { createBinding } from '../special/binding.ts'
+
 import type { Endpoint } from '../endpoint.ts'
+import { createBinding } from '../special/binding.ts'
 import { localSubjectAccessReview, selfSubjectAccessReview, selfSubjectRulesReview, subjectAccessReview } from './access-reviews.ts'
 import { getComponentStatus, listComponentStatuses } from './component-statuses.ts'
 import { selfSubjectReview, tokenReview } from './identity-reviews.ts'

@@ -1,10 +1,10 @@
 /** Reviews: a client posts a question as an object and gets it back with the answer in its status. */
 import type { KubeObject } from '../../../machinery/object.ts'
 import { representationFor } from '../../negotiation/representation.ts'
+import { unstored } from '../../registry/stored-object.ts'
 import { decodeObject } from '../../request/decode-object.ts'
 import { checkNamespace } from '../../request/identity.ts'
 import { writeOptions } from '../../request/write-options.ts'
-import { unstored } from '../../registry/stored-object.ts'
 import { type Endpoint, objectResponse, type Target } from '../endpoint.ts'
 
 /** An endpoint that answers a question; `answer` fills in the status. */

@@ -1,0 +1,17 @@
+/**
+ * The field numbers of kinds' protobuf messages, as facts: from Kubernetes 1.28's messages and the struct tags of 1.33,
+ * and from later releases as far as they are known. `protobuf-numbers.json` is the table; see `machinery/protobuf/`.
+ */
+import { readFileSync } from 'node:fs'
+import { generatedFile } from './location.ts'
+
+let numbers: Readonly<Record<string, string>> | undefined
+
+/**
+ * The numbers of a definition's fields (`io.k8s.api.core.v1.Volume` → `name:1 +VolumeSource:2`); undefined when there is no
+ * protobuf form of it. The file is read when it is first asked for.
+ */
+export function protobufNumbers(definition: string): string | undefined {
+  numbers ??= JSON.parse(readFileSync(generatedFile('protobuf.json'), 'utf8')) as Record<string, string>
+  return Object.hasOwn(numbers, definition) ? numbers[definition] : undefined
+}

@@ -1,0 +1,148 @@
+/** Protobuf's wire format: tags, varints, lengths, unknown fields. Errors are DecodeErrors in the words of Go's generated code. */
+import { DecodeError } from '../decode/decode-error.ts'
+
+export const wireTypes = { varint: 0, fixed64: 1, bytes: 2, groupStart: 3, groupEnd: 4, fixed32: 5 } as const
+
+/** What a field's tag says. */
+export interface Tag {
+  readonly number: number
+  readonly wireType: number
+}
+
+const two32 = 2 ** 32
+const two63 = 2 ** 63
+
+const unexpectedEnd = (): DecodeError => new DecodeError('unexpected EOF')
+
+/** Reads a message's bytes in order. `end` is that of the innermost message under way. */
+export class WireReader {
+  readonly bytes: Buffer
+  #position = 0
+  #end: number
+  #depth = 0
+
+  constructor(bytes: Buffer) {
+    this.bytes = bytes
+    this.#end = bytes.length
+  }
+
+  /** Whether the message under way has been read. */
+  get done(): boolean {
+    return this.#position >= this.#end
+  }
+
+  /** The next field of a message of type `message`. Throws for numbers and wire types that none has. */
+  tag(message: string): Tag {
+    const value = this.unsigned()
+    const wireType = value % 8
+    const number = Math.floor(value / 8) | 0
+    if (wireType === wireTypes.groupEnd) throw new DecodeError(`proto: ${message}: wiretype end group for non-group`)
+    if (number <= 0) throw new DecodeError(`proto: ${message}: illegal tag ${number} (wire type ${wireType})`)
+    return { number, wireType }
+  }
+
+  /** A varint as a number ≥ 0; exact up to 2⁵³. */
+  unsigned(): number {
+    const { bytes } = this
+    let low = 0
+    let high = 0
+    for (let shift = 0; ; shift += 7) {
+      if (shift >= 70) throw new DecodeError('proto: integer overflow')
+      if (this.#position >= this.#end) throw unexpectedEnd()
+      const byte = bytes[this.#position++]!
+      const bits = byte & 0x7f
+      if (shift < 28) low += bits * 2 ** shift
+      else if (shift === 28) {
+        low += (bits & 0xf) * 2 ** 28
+        high = bits >>> 4
+      } else high += bits * 2 ** (shift - 32)
+      if (byte < 0x80) return (high % two32) * two32 + low
+    }
+  }
+
+  /** A varint as Go's int64; exact up to ±2⁵³. */
+  int64(): number {
+    const start = this.#position
+    const value = this.unsigned()
+    if (value < two63) return value
+    // Near 2⁶⁴ doubles are too coarse for a negative number.
+    return Number(BigInt.asIntN(64, this.#bigVarint(start)))
+  }
+
+  /** A varint as Go's int32: what does not fit is cut off. */
+  int32(): number {
+    return this.int64() | 0
+  }
+
+  double(): number {
+    return this.bytes.readDoubleLE(this.#take(8))
+  }
+
+  /** The bytes of a field with a length: a view, not a copy. */
+  slice(): Buffer {
+    const length = this.#length()
+    const start = this.#take(length)
+    return this.bytes.subarray(start, start + length)
+  }
+
+  text(): string {
+    const length = this.#length()
+    const start = this.#take(length)
+    return this.bytes.toString('utf8', start, start + length)
+  }
+
+  /** Reads a message within this one: `read` is to go on until `done`. Throws when messages are nested too deeply. */
+  message<T>(read: () => T): T {
+    const length = this.#length()
+    const start = this.#take(length)
+    if (++this.#depth > maxDepth) throw new DecodeError(`exceeded max depth of ${maxDepth} nested messages`)
+    const end = this.#end
+    this.#position = start
+    this.#end = start + length
+    const result = read()
+    this.#position = this.#end
+    this.#end = end
+    this.#depth--
+    return result
+  }
+
+  /** Passes over the value of a field that is not known. */
+  skip(wireType: number): void {
+    let groups = 0
+    let type = wireType
+    for (;;) {
+      if (type === wireTypes.varint) this.unsigned()
+      else if (type === wireTypes.fixed64) this.#take(8)
+      else if (type === wireTypes.bytes) this.#take(this.#length())
+      else if (type === wireTypes.groupStart) groups++
+      else if (type === wireTypes.groupEnd) {
+        if (groups-- === 0) throw new DecodeError('proto: unexpected end of group')
+      } else if (type === wireTypes.fixed32) this.#take(4)
+      else throw new DecodeError(`proto: illegal wireType ${type}`)
+      if (groups === 0) return
+      type = this.unsigned() % 8
+    }
+  }
+
+  #length(): number {
+    const length = this.unsigned()
+    if (length >= two63) throw new DecodeError('proto: negative length found during unmarshaling')
+    return length
+  }
+
+  /** Passes over `length` bytes; where they began. */
+  #take(length: number): number {
+    const start = this.#position
+    if (length > this.#end - start) throw unexpectedEnd()
+    this.#position += length
+    return start
+  }
+
+  #bigVarint(start: number): bigint {
+    let value = 0n
+    for (let at = start; at < this.#position; at++) value |= BigInt(this.bytes[at]! & 0x7f) << BigInt(7 * (at - start))
+    return value
+  }
+}
+
+const maxDepth = 500
