@@ -20,7 +20,7 @@ const made = (key: string, fields: Record<string, unknown>, name = 'x'): Unstruc
     ...structuredClone(fields),
   }
   compileDefaults(definition.defaults ?? [])(object)
-  definition.prepare?.create?.(object)
+  definition.prepare?.create?.(object, { name: 'tester', groups: [] })
   return object
 }
 const told = (errors: readonly { field: string; message: string }[] = []): string[] =>

@@ -1,5 +1,5 @@
 /** Paths that are no resources: health, version, metrics, discovery, OpenAPI, keys. */
-import { methodNotAllowed, StatusError } from '../machinery/status-error.ts'
+import { methodNotAllowed } from '../machinery/status-error.ts'
 import { type HealthCheck, type HealthPath, health } from './health/health.ts'
 import { json, type Request, type Response, text } from './http/exchange.ts'
 import { keySet, openidConfiguration, type ServiceAccountIssuer } from './openid.ts'
@@ -64,7 +64,3 @@ async function answer(request: Request, respond: (request: Request) => Response 
   const response = await respond(request)
   return request.method === 'HEAD' ? { ...response, body: undefined } : response
 }
-
-/** 406 for documents that exist in other forms only. */
-export const documentNotAcceptable = (): StatusError =>
-  new StatusError(406, 'NotAcceptable', 'only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf')

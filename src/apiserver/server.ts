@@ -26,7 +26,8 @@ import { requestMetrics } from './metrics/request-metrics.ts'
 import { nonResource } from './non-resource.ts'
 import { openapiDocuments } from './openapi/index.ts'
 import { Registry } from './registry/registry.ts'
-import { timestamp } from './registry/write-context.ts'
+import { timestamp, type Writer } from './registry/write-context.ts'
+import { serviceAllocation } from './services/index.ts'
 import { versionInfo } from './version.ts'
 
 export type { TokenUser } from './authentication/token-file.ts'
@@ -43,7 +44,10 @@ export interface ApiServerOptions {
   readonly tokens?: readonly TokenUser[]
   /** As `--runtime-config`: `api/beta=true`, `batch/v1=false`, … */
   readonly runtimeConfig?: readonly string[]
+  /** One range of cluster IPs, or two with a comma between them; 10.0.0.0/24 unless said. */
   readonly serviceClusterIpRange?: string
+  /** 30000-32767 unless said. */
+  readonly serviceNodePortRange?: string
   readonly serviceAccount?: { readonly issuer: string; readonly signingKey: () => Promise<KeyObject> }
   /** The release of this package, shown in `/version`. */
   readonly release?: string
@@ -70,6 +74,14 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const find = (key: string) => registry.served(allResources.find((definition) => resourceKey(definition) === key)!)
   const namespaces = find('v1/namespaces')
   const pods = find('v1/pods')
+
+  const serviceAllocations = serviceAllocation({
+    registry,
+    find,
+    clusterIpRange: options.serviceClusterIpRange,
+    nodePortRange: options.serviceNodePortRange,
+    log,
+  })
 
   const waitGroup = new WaitGroup()
   const metrics = new MetricsRegistry()
@@ -117,20 +129,21 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     documentPaths: () => [...discovery.paths, ...openapi.paths],
   })
 
+  const own: Writer = {
+    registry,
+    admission,
+    user: { name: 'system:apiserver', uid: randomUUID(), groups: ['system:masters'] },
+    manager: 'kube-apiserver',
+    options: { dryRun: false, fieldManager: '', fieldValidation: 'Ignore', force: false },
+    warnings: [],
+    now: timestamp,
+  }
   await ensureBootstrapObjects({
     namespaces,
     priorityClasses: find('scheduling.k8s.io/v1/priorityclasses'),
     apiServices: find('apiregistration.k8s.io/v1/apiservices'),
     groupVersions: enabled.groups.flatMap(({ versions }) => versions),
-    context: {
-      registry,
-      admission,
-      user: { name: 'system:apiserver', uid: randomUUID(), groups: ['system:masters'] },
-      manager: 'kube-apiserver',
-      options: { dryRun: false, fieldManager: '', fieldValidation: 'Ignore', force: false },
-      warnings: [],
-      now: timestamp,
-    },
+    context: own,
   })
 
   const handler = buildChain(
@@ -147,6 +160,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const listener = await listen({ bindAddress, port: options.port, tls: options.tls, clientCA: options.clientCA, handler })
   const host = bindAddress === '0.0.0.0' ? '127.0.0.1' : bindAddress === '::' ? '[::1]' : bindAddress.includes(':') ? `[${bindAddress}]` : bindAddress
   url = `https://${host}:${listener.port}`
+  await serviceAllocations.begin({ bindAddress, port: listener.port, context: own })
 
   return {
     url,

@@ -32,7 +32,7 @@ export function serviceRanges(text: string): string {
   const ranges = text.split(',').map((range) => parseCidr(range.trim()))
   const [first, second] = ranges
   if (ranges.length > 2 || ranges.includes(undefined) || (second && first?.family === second.family)) {
-    throw new InvalidArgumentError('It must be a range such as 10.96.0.0/16, or one of IPv4 and one of IPv6 with a comma between them.')
+    throw new InvalidArgumentError('It must be a range such as 10.0.0.0/24, or one of IPv4 and one of IPv6 with a comma between them.')
   }
   return text.replaceAll(' ', '')
 }

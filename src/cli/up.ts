@@ -38,7 +38,7 @@ export function upCommand(): Command {
     .addOption(
       new Option('--runtime-config <KEY=BOOL>', 'turn APIs on or off, such as api/beta=true; repeatable, or with commas').argParser(flags.runtimeConfig),
     )
-    .addOption(new Option('--service-cluster-ip-range <CIDR>', 'addresses for Services (default: 10.96.0.0/16)').argParser(flags.serviceRanges))
+    .addOption(new Option('--service-cluster-ip-range <CIDR>', 'addresses for Services (default: 10.0.0.0/24)').argParser(flags.serviceRanges))
     .addOption(new Option('--compaction-interval <DURATION>', 'how often old revisions are forgotten (default: 5m)').argParser(flags.positiveDurationMs))
     .addOption(new Option('--compaction-retention <DURATION>', 'how long old revisions are kept at least (default: 5m)').argParser(flags.durationMs))
     .addOption(new Option('-v, --v <LEVEL>', `how much to log: 0 is calm, 4 shows where errors come from`).default(0).argParser(flags.verbosity))

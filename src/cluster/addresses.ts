@@ -1,11 +1,9 @@
 /** Where a server can be reached: the names its certificate covers and the host that clients on this machine use. */
 import { isIP, isIPv6 } from 'node:net'
 import { hostname, networkInterfaces } from 'node:os'
+import { defaultServiceRange } from '../apiserver/services/address-range.ts'
 import { addressAt, parseCidr } from '../lib/cidr.ts'
 import { ExplainedError } from '../lib/explained-error.ts'
-
-/** Upstream's suggestion for clusters without another wish; the Service `kubernetes` gets its first address. */
-export const defaultServiceRange = '10.96.0.0/16'
 
 /** What every server of a cluster is called inside it and on its own machine. */
 const wellKnownHosts = ['127.0.0.1', '::1', 'localhost', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc', 'kubernetes.default.svc.cluster.local']

@@ -1,11 +1,12 @@
 /** Puts a cluster together: store, certificates, API server, compaction. Many may run side by side in one process. */
 import type { TokenUser } from '../apiserver/authentication/token-file.ts'
+import { defaultServiceRange } from '../apiserver/services/address-range.ts'
 import { type Access, type Kubeconfig, kubeconfigFor, kubeconfigYaml } from '../kubeconfig/kubeconfig.ts'
 import { ExplainedError, errorCode } from '../lib/explained-error.ts'
 import { release } from '../lib/release.ts'
 import { startCompactor } from '../storage/compactor.ts'
 import type { Store } from '../storage/store.ts'
-import { defaultServiceRange, localUrl, serverHosts } from './addresses.ts'
+import { localUrl, serverHosts } from './addresses.ts'
 import { type DataDirectory, dataDirectory } from './data-directory.ts'
 import type { KeyPair } from './pki/key-pair.ts'
 import { filePki, memoryPki } from './pki/pki.ts'

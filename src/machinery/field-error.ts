@@ -4,7 +4,17 @@
  * Paths are plain strings: `spec.containers[0].name`, `data[a key]`.
  */
 export interface FieldError {
-  readonly reason: 'FieldValueRequired' | 'FieldValueInvalid' | 'FieldValueNotSupported' | 'FieldValueDuplicate' | 'FieldValueForbidden' | 'FieldValueTooLong' | 'FieldValueTooMany' | 'FieldValueTypeInvalid' | 'FieldValueNotFound' | 'InternalError'
+  readonly reason:
+    | 'FieldValueRequired'
+    | 'FieldValueInvalid'
+    | 'FieldValueNotSupported'
+    | 'FieldValueDuplicate'
+    | 'FieldValueForbidden'
+    | 'FieldValueTooLong'
+    | 'FieldValueTooMany'
+    | 'FieldValueTypeInvalid'
+    | 'FieldValueNotFound'
+    | 'InternalError'
   readonly field: string
   readonly message: string
 }
@@ -18,7 +28,11 @@ const suffix = (detail?: string): string => (detail ? `: ${detail}` : '')
 export const required = (field: string, detail?: string): FieldError => ({ reason: 'FieldValueRequired', field, message: `Required value${suffix(detail)}` })
 
 /** The field's value is not allowed; `detail` says what is. */
-export const invalidValue = (field: string, value: unknown, detail?: string): FieldError => ({ reason: 'FieldValueInvalid', field, message: `Invalid value: ${show(value)}${suffix(detail)}` })
+export const invalidValue = (field: string, value: unknown, detail?: string): FieldError => ({
+  reason: 'FieldValueInvalid',
+  field,
+  message: `Invalid value: ${show(value)}${suffix(detail)}`,
+})
 
 /** The value is none of the `supported` ones, which are listed in the order given. */
 export const notSupported = (field: string, value: unknown, supported: readonly string[]): FieldError => ({
@@ -34,10 +48,18 @@ export const duplicate = (field: string, value: unknown): FieldError => ({ reaso
 export const forbiddenField = (field: string, detail: string): FieldError => ({ reason: 'FieldValueForbidden', field, message: `Forbidden: ${detail}` })
 
 /** The value is longer than `max` bytes. */
-export const tooLong = (field: string, max: number): FieldError => ({ reason: 'FieldValueTooLong', field, message: `Too long: may not be more than ${max} bytes` })
+export const tooLong = (field: string, max: number): FieldError => ({
+  reason: 'FieldValueTooLong',
+  field,
+  message: `Too long: may not be more than ${max} bytes`,
+})
 
 /** The list has `count` items where `max` are allowed. */
-export const tooMany = (field: string, count: number, max: number): FieldError => ({ reason: 'FieldValueTooMany', field, message: `Too many: ${count}: must have at most ${max} items` })
+export const tooMany = (field: string, count: number, max: number): FieldError => ({
+  reason: 'FieldValueTooMany',
+  field,
+  message: `Too many: ${count}: must have at most ${max} items`,
+})
 
 /** The value names something that is not there. */
 export const notFoundValue = (field: string, value: unknown): FieldError => ({ reason: 'FieldValueNotFound', field, message: `Not found: ${show(value)}` })

@@ -121,10 +121,6 @@ export function labelSelectorOf(selector: LabelSelector | undefined | null): Sel
   return selectorOf(requirements)
 }
 
-/** A map of labels that all have to be there (`spec.selector` of Services, `nodeSelector`). */
-export const mapSelectorOf = (labels: Labels | undefined | null): Selector =>
-  selectorOf(Object.entries(labels ?? {}).map(([key, value]) => ({ key, operator: '=', values: [value] })))
-
 /** A LabelSelector as tables print it: `app=web,!old`, `<none>` when there is nothing to print. */
 export function labelSelectorText(selector: LabelSelector | undefined | null): string {
   try {

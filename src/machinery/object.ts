@@ -54,7 +54,13 @@ export interface KubeObject {
 export type Unstructured = KubeObject & Record<string, unknown>
 
 /** A type of `@kubernetes/client-node` as it is on the wire: dates are strings. */
-export type Wire<T> = T extends Date ? string : T extends readonly (infer Item)[] ? Wire<Item>[] : T extends object ? { [Key in keyof T as WireName<Key>]: Wire<T[Key]> } : T
+export type Wire<T> = T extends Date
+  ? string
+  : T extends readonly (infer Item)[]
+    ? Wire<Item>[]
+    : T extends object
+      ? { [Key in keyof T as WireName<Key>]: Wire<T[Key]> }
+      : T
 
 /** The client's names avoid JavaScript's keywords (`_from`, `_default`, `_enum`); the wire does not. */
 type WireName<Key> = Key extends `_${infer Name}` ? Name : Key

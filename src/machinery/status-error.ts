@@ -70,23 +70,31 @@ export const unauthorized = (message = 'Unauthorized'): StatusError => new Statu
 
 /** 403 for a resource request. `why` follows the colon. */
 export const forbidden = (resource: GroupNamed, name: string, why: string): StatusError =>
-  new StatusError(403, 'Forbidden', resource.name ? `${qualifiedName(resource)} ${JSON.stringify(name)} is forbidden: ${why}` : `forbidden: ${why}`, resource.name ? detailsOf(resource, name) : {})
+  new StatusError(
+    403,
+    'Forbidden',
+    resource.name ? `${qualifiedName(resource)} ${JSON.stringify(name)} is forbidden: ${why}` : `forbidden: ${why}`,
+    resource.name ? detailsOf(resource, name) : {},
+  )
 
 /** 404 for an object. */
-export const notFound = (resource: GroupNamed, name: string): StatusError => new StatusError(404, 'NotFound', `${qualifiedName(resource)} ${JSON.stringify(name)} not found`, detailsOf(resource, name))
+export const notFound = (resource: GroupNamed, name: string): StatusError =>
+  new StatusError(404, 'NotFound', `${qualifiedName(resource)} ${JSON.stringify(name)} not found`, detailsOf(resource, name))
 
 /** 404 for a path: a group, version, resource or subresource that is not served. */
 export const resourceNotFound = (): StatusError => new StatusError(404, 'NotFound', 'the server could not find the requested resource', {})
 
 /** 405 for a path that does not know the method. */
-export const methodNotAllowed = (): StatusError => new StatusError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {})
+export const methodNotAllowed = (): StatusError =>
+  new StatusError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {})
 
 /** 405 for a verb that a kind of resource does not have. */
 export const methodNotSupported = (resource: GroupNamed, verb: string): StatusError =>
   new StatusError(405, 'MethodNotAllowed', `${verb} is not supported on resources of kind ${JSON.stringify(qualifiedName(resource))}`, detailsOf(resource, ''))
 
 /** 409 when a POST finds the name taken. */
-export const alreadyExists = (resource: GroupNamed, name: string): StatusError => new StatusError(409, 'AlreadyExists', `${qualifiedName(resource)} ${JSON.stringify(name)} already exists`, detailsOf(resource, name))
+export const alreadyExists = (resource: GroupNamed, name: string): StatusError =>
+  new StatusError(409, 'AlreadyExists', `${qualifiedName(resource)} ${JSON.stringify(name)} already exists`, detailsOf(resource, name))
 
 /** 409 when a precondition or a resourceVersion does not hold. `why` follows the colon. */
 export const conflict = (resource: GroupNamed, name: string, why: string): StatusError =>
@@ -119,7 +127,9 @@ export const internal = (message: string): StatusError => new StatusError(500, u
 /** Wraps what was thrown: a StatusError stays itself, anything else is an internal error that does not show its stack. */
 export function statusOf(error: unknown): StatusError {
   if (error instanceof StatusError) return error
-  return new StatusError(500, 'InternalError', `Internal error occurred: ${error instanceof Error ? error.message : String(error)}`, { causes: [{ message: error instanceof Error ? error.message : String(error) }] })
+  return new StatusError(500, 'InternalError', `Internal error occurred: ${error instanceof Error ? error.message : String(error)}`, {
+    causes: [{ message: error instanceof Error ? error.message : String(error) }],
+  })
 }
 
 /** A `Success` status, as DELETE answers when the object is gone. */

@@ -1,6 +1,6 @@
 /**
  * The store: a key space with one growing revision, with etcd's semantics and no more.
- * Drivers (`lmdb/`, `memory/`) know nothing of Kubernetes and nothing of each other; `suite.ts` holds for all of them.
+ * Drivers (`lmdb/`, `memory/`) know nothing of Kubernetes and nothing of each other; `suite/` holds for all of them.
  */
 
 /** One key at one revision. */

@@ -113,10 +113,10 @@ const runProtobuf = async (k: Kubectl, line: string): Promise<string> => {
 const schedule = (line: string): string => line.replace('*/5_*_*_*_*', "'*/5 * * * *'")
 const insert = (line: string, options: string): string => (line.includes(' -- ') ? line.replace(' -- ', ` ${options} -- `) : `${line} ${options}`)
 
-/** A POST of protobuf; status and parsed body of the answer. */
+/** A POST (or other) of protobuf; status and parsed body of the answer. */
 async function post({ client }: TestCluster, path: string, body: Buffer, method = 'POST'): Promise<{ status: number; body: Answer & { message?: string } }> {
   const { ca, cert, key, url } = client
-  const sent = request(new URL(path, url), { method, ca, cert, key, agent: false, headers: { 'content-type': mediaType } })
+  const sent = request(new URL(path, url), { method, ca, cert, key, agent: false, headers: { 'content-type': mediaType, 'content-length': body.length } })
   const [response]: IncomingMessage[] = await once(sent.end(body), 'response')
   return { status: response!.statusCode ?? 0, body: JSON.parse(Buffer.concat(await response!.toArray()).toString()) }
 }

@@ -12,7 +12,10 @@ export interface KubectlProgram {
   readonly version: string
 }
 
-/** kubectl on PATH and, where that is a link into a folder with more of them, its siblings (`kubectl.1.27`). Throws if there is none. */
+/**
+ * kubectl on PATH and, where that is a link into a folder with more of them, its siblings (`kubectl.1.27`), one of each
+ * minor version: Google's kubectl only passes on to one of its siblings. Throws if there is none.
+ */
 export function installedKubectls(): readonly KubectlProgram[] {
   const onPath = (process.env.PATH ?? '')
     .split(delimiter)
@@ -21,10 +24,13 @@ export function installedKubectls(): readonly KubectlProgram[] {
   if (!onPath) throw new Error('there is no kubectl on PATH: install one (Debian: apt-get install kubernetes-client)')
   const folder = dirname(realpathSync(onPath))
   const siblings = readdirSync(folder).filter((name) => /^kubectl\.1\.\d+$/.test(name))
-  return [onPath, ...siblings.sort().map((name) => join(folder, name))].map((path) => {
-    const { clientVersion } = JSON.parse(execFileSync(path, ['version', '--client', '-o', 'json'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }))
-    return { path, version: clientVersion.gitVersion, minor: Number.parseInt(clientVersion.minor, 10) }
-  })
+  const found = [...siblings.map((name) => join(folder, name)), onPath].map(programAt)
+  return found.filter(({ minor }, index) => found.findIndex((other) => other.minor === minor) === index).sort((a, b) => a.minor - b.minor)
+}
+
+function programAt(path: string): KubectlProgram {
+  const { clientVersion } = JSON.parse(execFileSync(path, ['version', '--client', '-o', 'json'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }))
+  return { path, version: clientVersion.gitVersion, minor: Number.parseInt(clientVersion.minor, 10) }
 }
 
 export interface KubectlResult {

@@ -12,8 +12,8 @@ export interface TestCluster extends Cluster {
   readonly kubeconfigFile: string
   /** Room for files of the test. */
   readonly folder: string
-  /** A request of the administrator; the answer's body, parsed. Rejects if the status is 400 or above. */
-  call(method: string, path: string, body?: object, contentType?: string): Promise<Answer>
+  /** A request of the administrator with an object or a text; the answer's body, parsed. Rejects if the status is 400 or above. */
+  call(method: string, path: string, body?: object | string, contentType?: string): Promise<Answer>
 }
 
 /** A member of an answer is looked at by name; tests know what they asked for. */
@@ -39,10 +39,10 @@ export async function testCluster(t: Lifetime, options: ClusterOptions = {}): Pr
   return { ...cluster, kubeconfigFile, folder, call: (...args) => call(cluster, ...args) }
 }
 
-async function call({ client }: Cluster, method: string, path: string, body?: object, contentType = 'application/json'): Promise<Answer> {
+async function call({ client }: Cluster, method: string, path: string, body?: object | string, contentType = 'application/json'): Promise<Answer> {
   const { ca, cert, key, url } = client
   const sent = request(new URL(path, url), { method, ca, cert, key, agent: false, headers: body ? { 'content-type': contentType } : {} })
-  const [response]: IncomingMessage[] = await once(sent.end(body && JSON.stringify(body)), 'response')
+  const [response]: IncomingMessage[] = await once(sent.end(typeof body === 'object' ? JSON.stringify(body) : body), 'response')
   const text = Buffer.concat(await response!.toArray()).toString()
   if ((response!.statusCode ?? 0) >= 400) throw new Error(`${method} ${path}: ${response!.statusCode} ${text}`)
   return JSON.parse(text) as Answer

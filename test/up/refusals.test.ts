@@ -49,7 +49,7 @@ test('a store that another process holds', async (t) => {
 test('values of flags that make no sense', (t) => {
   refused(t, ['--secure-port', '70000'], '--secure-port', '70000')
   refused(t, ['--bind-address', 'here'], '--bind-address', 'here')
-  refused(t, ['--service-cluster-ip-range', '10.96.0.0'], '--service-cluster-ip-range', '10.96.0.0/16')
+  refused(t, ['--service-cluster-ip-range', '10.0.0.0'], '--service-cluster-ip-range', '10.0.0.0/24')
   refused(t, ['--runtime-config', 'api/beta=maybe'], '--runtime-config', 'api/beta=maybe')
   refused(t, ['--compaction-interval', 'soon'], '--compaction-interval', '5m')
   refused(t, ['-v', 'much'], '-v', 'much')

@@ -28,7 +28,7 @@ export const controllerRevisions = resource<ControllerRevision>({
   plural: 'controllerrevisions',
   scope: 'Namespaced',
   defaults: [{ revision: 0 }],
-  validate: { object: rules, update: (revision, old) => [...rules(revision), ...immutable(revision.data, old.data, 'data')] },
+  validate: { object: rules, update: (revision, old) => immutable(revision.data, old.data, 'data') },
   columns: [
     name,
     column('Controller', controllerText, { description: 'The controller that it belongs to.' }),

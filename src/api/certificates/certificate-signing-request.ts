@@ -3,7 +3,7 @@ import type { V1CertificateSigningRequest } from '@kubernetes/client-node'
 import { humanDuration } from '../../machinery/duration.ts'
 import type { Model } from '../../machinery/object.ts'
 import { age, column, name, resource } from '../resource.ts'
-import { decisionsKept, requestRules, requestStatusRules } from './request-rules.ts'
+import { approvalRules, requestRules, requestStatusRules } from './request-rules.ts'
 
 type Request = Model<V1CertificateSigningRequest>
 
@@ -21,7 +21,7 @@ export const certificateSigningRequests = resource<Request>({
         name: 'approval',
         kind: 'CertificateSigningRequest',
         verbs: ['get', 'patch', 'update'],
-        writes: { prepare: onlyConditions, validate: (request, old) => [...requestRules(request), ...decisionsKept(request, old, true)] },
+        writes: { prepare: onlyConditions, validate: approvalRules },
       },
     ],
   },
@@ -43,7 +43,7 @@ export const certificateSigningRequests = resource<Request>({
       request.spec = old.spec
     },
   },
-  validate: { object: requestRules, update: (request, old) => decisionsKept(request, old, true), status: requestStatusRules },
+  validate: { object: requestRules, update: approvalRules, status: requestStatusRules },
   columns: [
     name,
     age,

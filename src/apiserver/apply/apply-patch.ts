@@ -67,8 +67,10 @@ export function applyPatch(apply: Apply): Applied {
 /** The body, if it is an object of the kind and fits its type. */
 function checkedBody({ applied, kind, apiVersion, type }: Apply): KubeObject {
   const body = (typeof applied === 'object' && applied !== null && !Array.isArray(applied) ? applied : {}) as Partial<KubeObject>
-  const groupVersion = (body.apiVersion ?? '').includes('/') ? body.apiVersion : `/${body.apiVersion ?? ''}`
-  if (body.kind !== kind || body.apiVersion !== apiVersion) throw badRequest(`invalid object type: ${groupVersion}, Kind=${body.kind ?? ''}`)
+  // What is no string counts as absent.
+  const [version, given] = [body.apiVersion, body.kind].map((value) => (typeof value === 'string' ? value : ''))
+  const groupVersion = version!.includes('/') ? version : `/${version}`
+  if (given !== kind || version !== apiVersion) throw badRequest(`invalid object type: ${groupVersion}, Kind=${given}`)
   const { namespace = '', name = '', managedFields } = body.metadata ?? {}
   if (managedFields !== undefined && managedFields !== null) throw badRequest('metadata.managedFields must be nil')
   const errors = typeErrors(body, type)

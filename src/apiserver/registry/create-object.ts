@@ -1,7 +1,7 @@
 /** Creates an object: the write path of POST, and of PUT and apply where nothing was there. */
 import { randomInt, randomUUID } from 'node:crypto'
 import type { KubeObject, Unstructured } from '../../machinery/object.ts'
-import { alreadyExists, internal, StatusError } from '../../machinery/status-error.ts'
+import { alreadyExists, type GroupNamed, internal, qualifiedName, StatusError } from '../../machinery/status-error.ts'
 import { parseObjectVersion } from '../request/parameters.ts'
 import { type StoredObject, unstored } from './stored-object.ts'
 import { attributes, track, validateCreate, type WriteContext } from './write-context.ts'
@@ -21,12 +21,22 @@ export function generateName(prefix: string): string {
 
 /** `tracked`: managedFields are set already (apply). The object is changed. Throws 409 when the name is taken. */
 export async function createObject(context: WriteContext, object: KubeObject, tracked = false): Promise<StoredObject> {
-  const { registry, admission, resource, options } = context
+  const { admission, resource, options } = context
   if (!tracked) track(context, object, undefined)
   await admission.mutate(attributes(context, 'CREATE', object))
-  const { metadata } = object
-  const version = parseObjectVersion(metadata.resourceVersion)
+  const version = parseObjectVersion(object.metadata.resourceVersion)
   fillIn(context, object)
+  const end = await resource.writeHook?.begin(object, undefined, options.dryRun)
+  try {
+    return await commitNew(context, object, version)
+  } finally {
+    end?.()
+  }
+}
+
+async function commitNew(context: WriteContext, object: KubeObject, version: number): Promise<StoredObject> {
+  const { registry, admission, resource, options } = context
+  const { metadata } = object
   const generated = !metadata.name && metadata.generateName !== undefined && metadata.generateName !== ''
   for (let attempt = 1; ; attempt++) {
     if (generated) metadata.name = generateName(metadata.generateName!)
@@ -62,9 +72,22 @@ async function rehearse({ registry, resource }: WriteContext, key: string, objec
   return (await registry.get(resource, key)) ? undefined : unstored(resource, object)
 }
 
+/** Something written together with the object was there already: another server was faster. Clients repeat the request. */
+const tryAgain = (resource: GroupNamed, operation: string): StatusError =>
+  new StatusError(
+    500,
+    'ServerTimeout',
+    `The ${operation} operation against ${qualifiedName(resource)} could not be completed at this time, please try again.`,
+    {
+      kind: resource.name,
+      retryAfterSeconds: 1,
+    },
+  )
+
 async function nameTaken({ registry, resource }: WriteContext, key: string, name: string): Promise<StatusError> {
   const error = alreadyExists(resource.groupResource, name)
   const existing = await registry.get(resource, key)
+  if (!existing && resource.writeHook) return tryAgain(resource.groupResource, 'POST')
   if (!existing?.parse().metadata.deletionTimestamp) return error
   return new StatusError(409, 'AlreadyExists', `object is being deleted: ${error.message}`, error.status.details)
 }

@@ -47,7 +47,7 @@ async function attemptDelete(context: WriteContext, options: DeleteOptions, key:
       last = marked
     }
     if (options.dryRun) return { object: unstored(resource, object), gone: true }
-    const revision = await registry.remove(key, last.revision)
+    const revision = await registry.remove(resource, key, last.revision)
     return revision === undefined ? 'raced' : { object: grace ? last.at(revision) : live, gone: true }
   }
   if (registry.isUnchanged(resource, object, live)) return { object: live, gone: false }

@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { ResourceDefinition } from '../../api/resource.ts'
 import { resourceKey } from '../../api/resource.ts'
 import type { KubeObject } from '../../machinery/object.ts'
-import type { Store } from '../../storage/store.ts'
+import type { CommitResult, Store, Transaction } from '../../storage/store.ts'
 import { Cacher } from './cacher.ts'
 import { ServedResource } from './served-resource.ts'
 import { Snapshots } from './snapshots.ts'
@@ -75,7 +75,7 @@ export class Registry {
     const stored = toStorage(resource, object)
     const value = encode(storage, stored)
     this.#hints.set(value, summarize(storage, stored))
-    const result = await this.store.commit({ conditions: [{ key, revision }], operations: [{ key, value }] })
+    const result = await this.#commit(storage, key, object, { conditions: [{ key, revision }], operations: [{ key, value }] })
     if (!result.committed) return undefined
     const current = this.cacher(resource).objects.get(key)
     return this.view(resource)(
@@ -84,9 +84,15 @@ export class Registry {
   }
 
   /** Removes an object if the key is at `revision`. The revision of the removal, or undefined if it is not any more. */
-  async remove(key: string, revision: number): Promise<number | undefined> {
-    const result = await this.store.commit({ conditions: [{ key, revision }], operations: [{ key, delete: true }] })
+  async remove({ storage }: ServedResource, key: string, revision: number): Promise<number | undefined> {
+    const result = await this.#commit(storage, key, undefined, { conditions: [{ key, revision }], operations: [{ key, delete: true }] })
     return result.committed ? result.revision : undefined
+  }
+
+  async #commit({ writeHook }: ServedResource, key: string, object: KubeObject | undefined, own: Transaction): Promise<CommitResult> {
+    if (!writeHook) return this.store.commit(own)
+    const { conditions, operations } = await writeHook.alongside(key, object)
+    return this.store.commit({ conditions: [...own.conditions, ...conditions], operations: [...own.operations, ...operations] })
   }
 
   /** Whether writing `object` over `live` would change anything. */

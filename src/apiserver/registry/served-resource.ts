@@ -10,6 +10,7 @@ import type { KubeObject } from '../../machinery/object.ts'
 import type { StructType } from '../../machinery/schema.ts'
 import type { GroupNamed } from '../../machinery/status-error.ts'
 import { type KeyRange, prefixRange } from '../../storage/store.ts'
+import type { WriteHook } from './write-hook.ts'
 
 export class ServedResource {
   readonly definition: ResourceDefinition
@@ -26,6 +27,8 @@ export class ServedResource {
   readonly itemOffset: number
   readonly prefix: string
   readonly verbs: ReadonlySet<string>
+  /** Set once at start, for the few kinds that need one. */
+  writeHook: WriteHook | undefined
   #type: StructType | undefined
   #defaults: ((object: KubeObject) => void) | undefined
 

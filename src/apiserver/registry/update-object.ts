@@ -50,7 +50,7 @@ export async function updateObject(context: WriteContext, options: UpdateOptions
 }
 
 async function attemptUpdate(context: WriteContext, options: UpdateOptions, key: string, live: StoredObject): Promise<StoredObject | 'raced'> {
-  const { registry, admission, resource, name, options: write } = context
+  const { admission, resource, name, options: write } = context
   const old = live.parse()
   const { object, tracked } = await options.change(live.parse())
   if (!tracked) track(context, object, old)
@@ -66,12 +66,30 @@ async function attemptUpdate(context: WriteContext, options: UpdateOptions, key:
   }
   if (version !== 0 && version !== live.revision) throw conflict(resource.groupResource, name, objectModified)
 
+  const end = context.subresource ? undefined : await resource.writeHook?.begin(object, old, write.dryRun)
+  try {
+    return await commitChange(context, options, key, live, object, old)
+  } finally {
+    end?.()
+  }
+}
+
+async function commitChange(
+  context: WriteContext,
+  options: UpdateOptions,
+  key: string,
+  live: StoredObject,
+  object: KubeObject,
+  old: KubeObject,
+): Promise<StoredObject | 'raced'> {
+  const { registry, admission, resource, name, options: write } = context
+  const version = parseObjectVersion(object.metadata.resourceVersion)
   prepareUpdate(context, object, old)
   validateUpdate(context, object, old)
   await admission.validate(attributes(context, 'UPDATE', object, old))
 
   if (endsDeletion(context, object)) {
-    if (!write.dryRun && (await registry.remove(key, live.revision)) === undefined) return 'raced'
+    if (!write.dryRun && (await registry.remove(resource, key, live.revision)) === undefined) return 'raced'
     return unstored(resource, object)
   }
   keepTimesIfUnchanged(object, old)

@@ -31,6 +31,9 @@ export interface WriteContext {
   readonly now: () => string
 }
 
+/** Who writes and how, wherever it is. */
+export type Writer = Omit<WriteContext, 'resource' | 'namespace' | 'name' | 'subresource'>
+
 /** The time of the server's clock in the form of `metadata` timestamps. */
 export const timestamp = (ms = Date.now()): string => `${new Date(ms).toISOString().slice(0, 19)}Z`
 

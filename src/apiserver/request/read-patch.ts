@@ -1,5 +1,5 @@
 /** Reads the body of a PATCH (all kinds but apply) and makes a function of it that patches an object. */
-import { DecodeError, decode, duplicateFieldMessages } from '../../machinery/decode/index.ts'
+import { DecodeError, decode, duplicateFieldMessages, isDeeperThan, maxDepth } from '../../machinery/decode/index.ts'
 import { invalidValue } from '../../machinery/field-error.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import { jsonPatch } from '../../machinery/patch/json-patch.ts'
@@ -24,7 +24,8 @@ export type Patched = (live: KubeObject) => KubeObject
 
 /** Throws 400, 413, 415; what the patch makes of an object may be 422. */
 export async function readPatch(request: Request, resource: ServedResource, options: WriteOptions): Promise<Patched> {
-  const type = types[mediaType(request) as keyof typeof types]
+  const media = mediaType(request)
+  const type = Object.hasOwn(types, media) ? types[media as keyof typeof types] : undefined
   if (!type) throw new StatusError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {})
   const text = (await request.body(maxBodyBytes)).toString()
   const body = parse(text)
@@ -45,11 +46,14 @@ export async function readPatch(request: Request, resource: ServedResource, opti
 }
 
 function parse(text: string): unknown {
+  let body: unknown
   try {
-    return JSON.parse(text)
+    body = JSON.parse(text)
   } catch (error) {
     throw badRequest(`error decoding patch: ${(error as Error).message}`)
   }
+  if (isDeeperThan(body, maxDepth)) throw badRequest('error decoding patch: json: exceeded max depth')
+  return body
 }
 
 function patchOf(type: (typeof types)[keyof typeof types], body: unknown, resource: ServedResource): Patch {

@@ -5,7 +5,8 @@ import { decodeStruct, isDecoded, type Run } from './decoder.ts'
 import { countKeys, duplicateKeys, fieldPath, visitKeys } from './duplicate-keys.ts'
 
 export { DecodeError } from './decode-error.ts'
-export { duplicateKeys } from './duplicate-keys.ts'
+export { maxDepth } from './decoder.ts'
+export { isDeeperThan } from './depth.ts'
 
 export interface Decoded {
   /** A new object; parts that need no change are shared with the input. */

@@ -9,7 +9,7 @@ import { canonicalElement, comparePathElements, fieldElement } from './path-elem
 export const leaf: FieldsV1 = Object.freeze({})
 
 /** The set without fields. */
-export const emptySet: FieldsV1 = leaf
+export const emptySet: FieldsV1 = Object.freeze({})
 
 const hasChildren = (node: FieldsV1): boolean => {
   for (const key in node) if (key !== '.') return true

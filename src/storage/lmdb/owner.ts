@@ -31,7 +31,7 @@ export function acquire(meta: Database<Buffer, Uint8Array>, directory: string, f
   const holder = meta.transactionSync(() => {
     const owner = readOwner(meta)
     if (owner && owner.inode === inode && isAlive(owner)) return owner
-    meta.put(ownerKey, Buffer.from(JSON.stringify(mine)), token)
+    void meta.put(ownerKey, Buffer.from(JSON.stringify(mine)), token)
     return undefined
   })
   if (holder) throw heldError(directory, holder.pid)

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { storeSuite } from '../suite.ts'
+import { storeSuite } from '../suite/index.ts'
 import { openLmdbStore } from './index.ts'
 
 storeSuite('the store on LMDB', async () => {

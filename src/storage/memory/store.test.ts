@@ -1,4 +1,4 @@
-import { storeSuite } from '../suite.ts'
+import { storeSuite } from '../suite/index.ts'
 import { memoryStore } from './index.ts'
 
 storeSuite('the store in memory', async () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { configMap, deployment, pod } from './manifests.ts'
-import type { Stops } from './stop.ts'
+import { make, type Stops } from './stop.ts'
 
 const editor = (folder: string, name: string, sed: string): { env: Record<string, string> } => {
   const path = join(folder, name)
@@ -61,7 +61,7 @@ spec: { selector: { app: web }, ports: [{ port: ${port} }] }
     await k.ok('scale deployment web --replicas=5', /^deployment\.apps\/web scaled\n$/)
     const refused = await k.fails(
       'apply --server-side -f -',
-      /Apply failed with 1 conflict: conflict with "kubectl" with subresource "scale" using apps\/v1: \.spec\.replicas/,
+      /Apply failed with 1 conflict: conflict with "kubectl[.\d]*" with subresource "scale" using apps\/v1: \.spec\.replicas/,
       {
         input: deployment('web', 3),
       },
@@ -93,9 +93,9 @@ spec: { selector: { app: web }, ports: [{ port: ${port} }] }
     }
   },
 
-  'replace puts an object in place of the old': async (k) => {
+  'replace puts an object in place of the old': async (k, cluster) => {
     await k.fails('replace -f -', /configmaps "settings" not found\n$/, { input: configMap('settings', { a: '1' }) })
-    await k.ok('create -f -', undefined, { input: configMap('settings', { a: '1', b: '2' }) })
+    await make(k, cluster, configMap('settings', { a: '1', b: '2' }))
     await k.ok('replace -f -', 'configmap/settings replaced\n', { input: configMap('settings', { c: '3' }) })
     await k.ok('get cm settings -o jsonpath={.data}', '{"c":"3"}')
     const stale = (await k.ok('get cm settings -o yaml')).replace(/resourceVersion: ".*"/, 'resourceVersion: "1"')
@@ -106,25 +106,25 @@ spec: { selector: { app: web }, ports: [{ port: ${port} }] }
         input: stale,
       },
     )
-    await k.ok('create -f -', undefined, { input: pod('web') })
+    await make(k, cluster, pod('web'))
     await k.fails('replace -f -', /pod updates may not change fields other than/, { input: pod('web').replace('cpu: 100m', 'cpu: 200m') })
     await k.ok('replace --force -f -', 'pod "web" deleted\npod/web replaced\n', { input: pod('web').replace('cpu: 100m', 'cpu: 200m') })
     await k.ok('get pod web -o jsonpath={.spec.containers[0].resources.requests.cpu}', '200m')
   },
 
-  'edit sends what the editor leaves': async (k, { folder }) => {
+  'edit sends what the editor leaves': async (k, cluster) => {
     await k.ok('create configmap settings --from-literal=colour=blue')
-    await k.ok('edit cm settings', 'configmap/settings edited\n', editor(folder, `${k.namespace}-green`, 's/blue/green/'))
+    await k.ok('edit cm settings', 'configmap/settings edited\n', editor(cluster.folder, `${k.namespace}-green`, 's/blue/green/'))
     await k.ok('get cm settings -o jsonpath={.data.colour}', 'green')
-    const unchanged = await k.run('edit cm settings', editor(folder, `${k.namespace}-same`, 's/nothing/nothing/'))
+    const unchanged = await k.run('edit cm settings', editor(cluster.folder, `${k.namespace}-same`, 's/nothing/nothing/'))
     assert.deepEqual(unchanged, { code: 0, stdout: '', stderr: 'Edit cancelled, no changes made.\n' })
-    await k.ok('create -f -', undefined, { input: deployment('web') })
-    await k.ok('edit deployment web -o json', /"replicas": 4/, editor(folder, `${k.namespace}-scale`, 's/"replicas": 2/"replicas": 4/'))
+    await make(k, cluster, deployment('web'))
+    await k.ok('edit deployment web -o json', /"replicas": 4/, editor(cluster.folder, `${k.namespace}-scale`, 's/"replicas": 2/"replicas": 4/'))
     await k.ok('get deployment web -o jsonpath={.spec.replicas}', '4')
     await k.fails(
       'edit deployment web',
       /is invalid|are invalid|field is immutable/,
-      editor(folder, `${k.namespace}-bad`, '0,/app: web/! s/app: web/app: other/'),
+      editor(cluster.folder, `${k.namespace}-bad`, '0,/app: web/! s/app: web/app: other/'),
     )
   },
 }

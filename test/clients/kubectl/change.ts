@@ -1,11 +1,11 @@
 /** Changing objects in place: labels, annotations, patches, images, scale. */
 import assert from 'node:assert/strict'
 import { configMap, deployment, pod } from './manifests.ts'
-import type { Stops } from './stop.ts'
+import { make, type Stops } from './stop.ts'
 
 export const changeStops: Stops = {
-  'label and annotate add, overwrite and remove': async (k) => {
-    await k.ok('create -f -', undefined, { input: `${configMap('a', {})}---\n${configMap('b', {})}` })
+  'label and annotate add, overwrite and remove': async (k, cluster) => {
+    await make(k, cluster, configMap('a', {}), configMap('b', {}))
     await k.ok('label cm a tier=web', 'configmap/a labeled\n')
     await k.fails('label cm a tier=db', /'tier' already has a value \(web\), and --overwrite is false/)
     await k.ok('label cm a tier=db --overwrite', 'configmap/a labeled\n')
@@ -21,8 +21,8 @@ export const changeStops: Stops = {
     await k.ok('label --local -f - x=y -o name', 'configmap/local\n', { input: configMap('local', {}) })
   },
 
-  'patch takes three types': async (k) => {
-    await k.ok('create -f -', undefined, { input: deployment('web') })
+  'patch takes three types': async (k, cluster) => {
+    await make(k, cluster, deployment('web'))
     await k.ok(`patch deployment web -p '{"spec":{"template":{"spec":{"containers":[{"name":"side","image":"side:1"}]}}}}'`, 'deployment.apps/web patched\n')
     await k.ok('get deployment web -o jsonpath={.spec.template.spec.containers[*].name}', 'side main')
     await k.ok(`patch deployment web -p '{"spec":{"replicas":2}}'`, 'deployment.apps/web patched (no change)\n')
@@ -47,8 +47,8 @@ export const changeStops: Stops = {
     }
   },
 
-  'scale and autoscale set numbers of pods': async (k) => {
-    await k.ok('create -f -', undefined, { input: deployment('web') })
+  'scale and autoscale set numbers of pods': async (k, cluster) => {
+    await make(k, cluster, deployment('web'))
     await k.ok('scale deployment web --replicas=4', 'deployment.apps/web scaled\n')
     await k.ok('get deployment web -o jsonpath={.spec.replicas},{.metadata.generation}', '4,2')
     await k.ok('scale deployment/web --current-replicas=4 --replicas=1', 'deployment.apps/web scaled\n')
@@ -64,8 +64,8 @@ export const changeStops: Stops = {
     await k.ok('scale statefulset --all --replicas=2', 'statefulset.apps/db scaled\n')
   },
 
-  'set changes images, environment, resources and service accounts': async (k) => {
-    await k.ok('create -f -', undefined, { input: deployment('web') })
+  'set changes images, environment, resources and service accounts': async (k, cluster) => {
+    await make(k, cluster, deployment('web'))
     await k.ok('set image deployment/web main=registry.example/app:2', 'deployment.apps/web image updated\n')
     await k.ok('set env deployment/web MODE=slow', 'deployment.apps/web env updated\n')
     await k.ok('set env deployment/web --list', /MODE=slow\n$/)
@@ -83,7 +83,7 @@ export const changeStops: Stops = {
   },
 
   'rollout annotates, pauses, and tells the status that is there': async (k, cluster) => {
-    await k.ok('create -f -', undefined, { input: deployment('web') })
+    await make(k, cluster, deployment('web'))
     await k.ok('rollout pause deployment/web', 'deployment.apps/web paused\n')
     await k.ok('rollout resume deployment/web', 'deployment.apps/web resumed\n')
     await k.ok('rollout restart deployment/web', 'deployment.apps/web restarted\n')
@@ -96,8 +96,8 @@ export const changeStops: Stops = {
     await k.ok('rollout history deployment/web', /^deployment\.apps\/web/)
   },
 
-  'a pod takes labels but no new command': async (k) => {
-    await k.ok('create -f -', undefined, { input: pod('web') })
+  'a pod takes labels but no new command': async (k, cluster) => {
+    await make(k, cluster, pod('web'))
     await k.ok('label pod web extra=1', 'pod/web labeled\n')
     await k.ok('set image pod/web main=registry.example/app:7', 'pod/web image updated\n')
     await k.fails(

@@ -1,12 +1,12 @@
 /** Deleting, and waiting for things to come and go. */
 import assert from 'node:assert/strict'
 import { configMap, deployment, node, pod } from './manifests.ts'
-import { apiPath, type Stops } from './stop.ts'
+import { apiPath, make, type Stops } from './stop.ts'
 
 export const deleteStops: Stops = {
-  'delete takes names, files, selectors and kinds': async (k) => {
+  'delete takes names, files, selectors and kinds': async (k, cluster) => {
     const names = ['a', 'b', 'c', 'd', 'e']
-    await k.ok('create -f -', undefined, { input: names.map((name) => configMap(name, {}, name < 'c' ? { group: 'x' } : {})).join('---\n') })
+    await make(k, cluster, ...names.map((name) => configMap(name, {}, name < 'c' ? { group: 'x' } : {})))
     await k.ok('delete cm e --dry-run=server', 'configmap "e" deleted (server dry run)\n')
     await k.ok('delete cm e', 'configmap "e" deleted\n')
     await k.ok('delete -f -', 'configmap "d" deleted\n', { input: configMap('d', {}) })
@@ -14,20 +14,20 @@ export const deleteStops: Stops = {
     await k.fails('delete cm a', 'Error from server (NotFound): configmaps "a" not found\n')
     await k.ok('delete cm a --ignore-not-found', '')
     await k.ok('delete cm --all -o name', 'configmap/c\n')
-    await k.ok('create -f -', undefined, { input: `${pod('web')}---\n${configMap('c', {})}` })
+    await make(k, cluster, pod('web'), configMap('c', {}))
     await k.ok('delete pod/web configmap/c', 'pod "web" deleted\nconfigmap "c" deleted\n')
     await k.ok('get cm,pods -o name', '')
     await k.ok('create configmap raw')
     assert.equal(JSON.parse(await k.ok(`delete --raw ${apiPath(k, 'v1', 'configmaps/raw')}`)).status, 'Success')
   },
 
-  'delete passes on what shall become of dependents': async (k) => {
+  'delete passes on what shall become of dependents': async (k, cluster) => {
     for (const [name, cascade] of [
       ['web', 'background'],
       ['web2', 'orphan'],
       ['web3', 'foreground'],
     ] as const) {
-      await k.ok('create -f -', undefined, { input: deployment(name) })
+      await make(k, cluster, deployment(name))
       await k.ok(`delete deployment ${name} --cascade=${cascade} --wait=false`, `deployment.apps "${name}" deleted\n`)
     }
     await k.ok('get deployment web --ignore-not-found -o name', '')
@@ -39,9 +39,9 @@ export const deleteStops: Stops = {
 
   'delete observes grace and finalizers': async (k, cluster) => {
     const name = `grace-${k.namespace}`
-    await k.ok('create -f -', undefined, { input: node(name) })
+    await make(k, cluster, node(name))
     const graceful = pod('slow').replace('terminationGracePeriodSeconds: 0', `terminationGracePeriodSeconds: 30\n  nodeName: ${name}`)
-    await k.ok('create -f -', undefined, { input: graceful })
+    await make(k, cluster, graceful)
     await k.ok('delete pod slow --wait=false', 'pod "slow" deleted\n')
     assert.match(await k.ok('get pod slow --no-headers'), /^slow +0\/1 +Terminating /)
     await k.ok('delete pod slow --grace-period=0 --force', 'pod "slow" force deleted\n')
@@ -58,7 +58,7 @@ export const deleteStops: Stops = {
   },
 
   'wait sees deletions and conditions': async (k, cluster) => {
-    await k.ok('create -f -', undefined, { input: `${pod('web')}---\n${pod('other')}` })
+    await make(k, cluster, pod('web'), pod('other'))
     await k.fails('wait pod/web --for=condition=Ready --timeout=100ms', /timed out waiting for the condition on pods\/web/)
     const ready = k.ok('wait pod/web --for=condition=Ready --timeout=20s', 'pod/web condition met\n')
     const status = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] }

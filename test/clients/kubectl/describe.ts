@@ -1,7 +1,7 @@
 /** `kubectl describe`, which reads objects, their events and what refers to them. */
 import assert from 'node:assert/strict'
 import { configMap, deployment, node, pod } from './manifests.ts'
-import { apiPath, type Stops } from './stop.ts'
+import { apiPath, make, type Stops } from './stop.ts'
 
 /** Describes something and checks that lines of these forms come in this order. Runs of spaces count as one. */
 const lines = (text: string, ...expected: readonly string[]): void => {
@@ -16,7 +16,7 @@ const lines = (text: string, ...expected: readonly string[]): void => {
 
 export const describeStops: Stops = {
   'describe shows pods with their events': async (k, cluster) => {
-    await k.ok('create -f -', undefined, { input: pod('web') })
+    await make(k, cluster, pod('web'))
     const { metadata } = await cluster.call('GET', apiPath(k, 'v1', 'pods/web'))
     await cluster.call('POST', apiPath(k, 'v1', 'events'), {
       metadata: { name: 'web.1' },
@@ -53,8 +53,8 @@ export const describeStops: Stops = {
     if (k.program.minor >= 26) assert.match(await k.ok('events --for pod/web --no-headers'), /Warning +FailedScheduling +Pod\/web +no nodes available/)
   },
 
-  'describe shows workloads': async (k) => {
-    await k.ok('create -f -', undefined, { input: deployment('web') })
+  'describe shows workloads': async (k, cluster) => {
+    await make(k, cluster, deployment('web'))
     lines(
       await k.ok('describe deployment web'),
       'Name: web\n',
@@ -71,8 +71,8 @@ export const describeStops: Stops = {
     lines(await k.ok('describe hpa web'), 'Reference: Deployment/web\n', 'Max replicas: 3\n')
   },
 
-  'describe shows configuration, services and the rest': async (k) => {
-    await k.ok('create -f -', undefined, { input: configMap('settings', { colour: 'blue' }) })
+  'describe shows configuration, services and the rest': async (k, cluster) => {
+    await make(k, cluster, configMap('settings', { colour: 'blue' }))
     lines(await k.ok('describe configmap settings'), 'Name: settings\n', 'Data\n====\ncolour:\n----\nblue\n', 'Events: <none>\n')
     await k.ok('create secret generic login --from-literal=password=s3cret')
     lines(await k.ok('describe secret login'), 'Type: Opaque\n', 'Data\n====\npassword: 6 bytes\n')

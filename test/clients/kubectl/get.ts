@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import type { Kubectl } from '../../support/kubectl.ts'
 import { waitFor } from '../../support/wait-for.ts'
 import { configMap, deployment, pod } from './manifests.ts'
-import type { Stops } from './stop.ts'
+import { make, type Stops } from './stop.ts'
 
 const items = (...documents: readonly string[]) => ({ input: documents.join('---\n') })
 
@@ -16,8 +16,8 @@ const makeThree = (k: Kubectl) =>
   )
 
 export const getStops: Stops = {
-  'get prints tables, narrow and wide': async (k) => {
-    await k.ok('create -f -', undefined, items(pod('web'), deployment('shop')))
+  'get prints tables, narrow and wide': async (k, cluster) => {
+    await make(k, cluster, pod('web'), deployment('shop'))
     assert.match(await k.ok('get pods'), /^NAME +READY +STATUS +RESTARTS +AGE\nweb +0\/1 +Pending +0 +\d+s\n$/)
     assert.match(
       await k.ok('get pods -o wide'),
@@ -58,7 +58,7 @@ export const getStops: Stops = {
     await k.ok(`get cm a -o yaml ${shown}`, /managedFields:\n[\s\S]*manager: kubectl-create\n/)
   },
 
-  'get selects, sorts and pages': async (k) => {
+  'get selects, sorts and pages': async (k, cluster) => {
     await makeThree(k)
     await k.ok('get cm -l tier=x -o name', 'configmap/a\nconfigmap/c\n')
     await k.ok(`get cm -l 'tier in (y,z)' -o name`, 'configmap/b\n')
@@ -74,13 +74,13 @@ export const getStops: Stops = {
     assert.match(await k.ok('get cm --sort-by=.metadata.name'), /^NAME +DATA +AGE\na +1 +\d+s\nb +1 +\d+s\nc +1 +\d+s\n$/)
     await k.ok('get cm --chunk-size=1 -o name', 'configmap/a\nconfigmap/b\nconfigmap/c\n')
     assert.equal((await k.ok('get cm --chunk-size=2 --no-headers')).split('\n').length, 4)
-    await k.ok('create -f -', undefined, items(pod('web')))
+    await make(k, cluster, pod('web'))
     await k.ok('get pods --field-selector status.phase=Pending,spec.nodeName= -o name', 'pod/web\n')
     await k.ok('get pods --field-selector status.phase=Running -o name', '')
   },
 
   'get -w shows changes as they happen': async (k, cluster) => {
-    await k.ok('create -f -', undefined, items(configMap('first', { a: '1' })))
+    await make(k, cluster, configMap('first', { a: '1' }))
     const watching = k.spawn('get cm -w -o jsonpath={.metadata.name}:{.data.a}{"\\n"}')
     const rows = k.spawn('get cm -w --output-watch-events --no-headers')
     try {

@@ -10,3 +10,12 @@ export type Stops = Readonly<Record<string, Stop>>
 /** The path of a namespaced object or collection. */
 export const apiPath = (k: Kubectl, groupVersion: string, rest: string): string =>
   `/${groupVersion.includes('/') ? 'apis' : 'api'}/${groupVersion}/namespaces/${k.namespace}/${rest}`
+
+/** Makes what a stop begins with, past kubectl: that is quicker. */
+export async function make(k: Kubectl, cluster: TestCluster, ...manifests: readonly string[]): Promise<void> {
+  for (const manifest of manifests) {
+    const [, groupVersion = '', kind = ''] = /^apiVersion: (.*)\nkind: (.*)\n/.exec(manifest) ?? []
+    const plural = `${kind.toLowerCase()}s`
+    await cluster.call('POST', kind === 'Node' ? `/api/v1/${plural}` : apiPath(k, groupVersion, plural), manifest, 'application/yaml')
+  }
+}

@@ -28,18 +28,24 @@ export function serviceDefaults(service: Service): void {
   if (status.conditions) nullTimes(status.conditions, 'lastTransitionTime')
 }
 
-/** A new Service has no load balancer yet; `clusterIPs` begins with `clusterIP`. */
+/** A new Service has no load balancer yet. */
 export function prepareCreate(service: Service): void {
   service.status = { loadBalancer: {} }
+}
+
+/** What was allocated before and is left out now is kept; allocation does this before it looks for what is missing. */
+export function keepAllocated(service: Service, old: Service | undefined): void {
+  service.spec ??= {}
   const { spec } = service
-  if (spec?.clusterIP && !spec.clusterIPs?.length) spec.clusterIPs = [spec.clusterIP]
+  if (old) {
+    mirrorClusterIP(spec, old.spec ?? {})
+    keepNumbers(spec, old.spec ?? {})
+  } else if (spec.clusterIP && !spec.clusterIPs?.length) spec.clusterIPs = [spec.clusterIP]
 }
 
 export function prepareUpdate(service: Service, { spec: old = {} }: Service): void {
   service.spec ??= {}
   const spec = service.spec
-  mirrorClusterIP(spec, old)
-  keepAllocated(spec, old)
   dropForeign(spec, old)
   if (spec.type !== 'LoadBalancer' && service.status) service.status.loadBalancer = {}
 }
@@ -51,25 +57,18 @@ function mirrorClusterIP(spec: ServiceSpec, old: ServiceSpec): void {
   else spec.clusterIPs = [spec.clusterIP, ...(spec.clusterIPs ?? []).slice(1)]
 }
 
-/** What was allocated and is left out stays, node ports by protocol and port. */
-function keepAllocated(spec: ServiceSpec, old: ServiceSpec): void {
+/** Addresses and node ports; those by the names of their ports, whatever else of a port changes. */
+function keepNumbers(spec: ServiceSpec, old: ServiceSpec): void {
   if (needsClusterIP(spec) && needsClusterIP(old)) {
     if (!spec.clusterIP) spec.clusterIP = old.clusterIP
     if (!spec.clusterIPs?.length && spec.clusterIP === old.clusterIP) spec.clusterIPs = old.clusterIPs
-    if (spec.clusterIPs && semanticallyEqual(spec.clusterIPs, old.clusterIPs)) {
-      spec.ipFamilies ??= old.ipFamilies
-      spec.ipFamilyPolicy ??= old.ipFamilyPolicy
-    }
   }
   if (needsNodePorts(spec) && needsNodePorts(old)) {
     const used = new Set(spec.ports?.map(({ nodePort }) => nodePort))
-    const before = new Map(old.ports?.map((port) => [`${port.protocol}/${port.port}`, port.nodePort]))
+    const before = new Map(old.ports?.map(({ name = '', nodePort }) => [name, nodePort]))
     for (const port of spec.ports ?? []) {
-      const known = before.get(`${port.protocol}/${port.port}`)
-      if (!port.nodePort && known && !used.has(known)) {
-        port.nodePort = known
-        used.add(known)
-      }
+      const known = before.get(port.name ?? '')
+      if (!port.nodePort && known && !used.has(known)) port.nodePort = known
     }
   }
   if (needsHealthCheckPort(spec) && needsHealthCheckPort(old)) spec.healthCheckNodePort ||= old.healthCheckNodePort

@@ -30,7 +30,7 @@ export function serviceRules({ spec = {} }: Service): FieldError[] {
     ...ports(spec.ports ?? []),
     ...validateLabels(spec.selector, 'spec.selector'),
     ...affinity(spec),
-    ...addresses(spec),
+    ...addressRules(spec),
     ...(spec.externalIPs ?? []).flatMap((ip, i) => ordinaryAddress(ip, `spec.externalIPs[${i}]`)),
     ...(spec.type ? (types.includes(spec.type) ? valid : [notSupported('spec.type', spec.type, types)]) : [required('spec.type')]),
     ...nodePorts(spec),
@@ -82,8 +82,8 @@ function affinity({ sessionAffinity, sessionAffinityConfig: config }: ServiceSpe
     : valid
 }
 
-/** Cluster IPs, families and the policy have to fit together. */
-function addresses({ clusterIP, clusterIPs = [], ipFamilies = [], ipFamilyPolicy }: ServiceSpec): FieldError[] {
+/** Cluster IPs, families and the policy have to fit together. Allocation asks this too, before it fills in what is missing. */
+export function addressRules({ clusterIP, clusterIPs = [], ipFamilies = [], ipFamilyPolicy }: ServiceSpec): FieldError[] {
   const errors: FieldError[] = []
   if (clusterIPs.length > 0) {
     if (!clusterIP) errors.push(invalidValue('spec.clusterIPs', clusterIPs, 'must be empty when `clusterIP` is not specified'))
@@ -165,11 +165,13 @@ function traffic(spec: ServiceSpec): FieldError[] {
   return [...errors, ...oneOf(spec.trafficDistribution, 'spec.trafficDistribution', ['PreferClose', 'PreferSameNode', 'PreferSameZone'])]
 }
 
-/** What does not change: the first cluster IP, and the class of a load balancer. */
+/** What does not change: the first cluster IP, the health check's port, and the class of a load balancer. */
 export function serviceUpdate({ spec = {} }: Service, { spec: old = {} }: Service): FieldError[] {
   const errors: FieldError[] = []
   if (spec.type !== 'ExternalName' && old.type !== 'ExternalName' && old.clusterIPs?.length && spec.clusterIPs?.[0] !== old.clusterIPs[0])
     errors.push(invalidValue('spec.clusterIPs[0]', spec.clusterIPs?.[0] ?? '', 'may not change once set'))
+  if (needsHealthCheckPort(spec) && needsHealthCheckPort(old) && spec.healthCheckNodePort !== old.healthCheckNodePort)
+    errors.push(forbiddenField('spec.healthCheckNodePort', 'field is immutable'))
   if (spec.type === 'LoadBalancer' && old.type === 'LoadBalancer' && !semanticallyEqual(spec.loadBalancerClass, old.loadBalancerClass))
     errors.push(invalidValue('spec.loadBalancerClass', spec.loadBalancerClass ?? null, 'may not change once set'))
   return errors

@@ -1,0 +1,102 @@
+/** Gives a Service what its type needs: cluster IPs, node ports and the health check's port. Throws the StatusErrors that clients get. */
+import { needsClusterIP, needsHealthCheckPort, needsNodePorts, type Service, type ServiceSpec } from '../../api/core/service/index.ts'
+import { type FieldError, invalidValue } from '../../machinery/field-error.ts'
+import { invalid, type StatusError, statusOf } from '../../machinery/status-error.ts'
+import type { Family } from './address-range.ts'
+import type { Claim } from './allocations.ts'
+import { keepsPreference, settleFamilies } from './families.ts'
+
+/** `old` is the Service as it was, undefined for a new one; `families` are the cluster's, the default first. */
+export function allocate(service: Service, old: ServiceSpec | undefined, claim: Claim, families: readonly Family[]): void {
+  service.spec ??= {}
+  const { spec } = service
+  const refuse = (errors: readonly FieldError[]): void => {
+    if (errors.length > 0) throw invalid({ group: '', name: 'Service' }, service.metadata.name ?? '', errors)
+  }
+  refuse(settleFamilies(spec, old, families))
+  refuse(clusterIPs(spec, old, claim))
+  if (spec.type === 'NodePort' || spec.type === 'LoadBalancer') refuse(old ? changedPorts(spec, old, claim) : newPorts(spec, claim))
+  if (needsHealthCheckPort(spec) && !(old && needsHealthCheckPort(old))) healthCheckPort(spec, claim)
+}
+
+const failed = (what: string): StatusError => statusOf(new Error(what))
+
+/** New Services get all their addresses, changed ones what they lack; what they no longer name is free once they are written. */
+function clusterIPs(spec: ServiceSpec, old: ServiceSpec | undefined, claim: Claim): FieldError[] {
+  if (!needsClusterIP(spec) || spec.clusterIPs?.[0] === 'None' || keepsPreference(spec, old)) return []
+  const list = [...(spec.clusterIPs ?? [])]
+  const { ipFamilies = [] } = spec
+  const from = firstMissing(spec, old)
+  for (let i = from; i < ipFamilies.length; i++) {
+    const wanted = list[i]
+    if (!wanted) {
+      const address = claim.nextAddress(ipFamilies[i] as Family)
+      if (!address) throw failed('failed to allocate a serviceIP: range is full')
+      list[i] = address
+      continue
+    }
+    const problem = claim.address(wanted)
+    if (problem) return [invalidValue('spec.clusterIPs', spec.clusterIPs, `failed to allocate IP ${wanted}: ${problem}`)]
+  }
+  if (list.length > 0) spec.clusterIPs = list
+  if (from === 0) spec.clusterIP = list[0]
+  return []
+}
+
+/** Which of the two addresses is the first to allocate: 2 is none. */
+function firstMissing(spec: ServiceSpec, old: ServiceSpec | undefined): 0 | 1 | 2 {
+  if (!old?.clusterIPs?.length || !needsClusterIP(old)) return 0
+  return old.clusterIPs[0] !== 'None' && old.ipFamilies?.length === 1 && spec.ipFamilies?.length === 2 ? 1 : 2
+}
+
+function anyPort(claim: Claim): number {
+  const port = claim.nextPort()
+  if (!port) throw failed('failed to allocate a nodePort: range is full')
+  return port
+}
+
+const refusedPort = (i: number, port: number, problem: string): FieldError[] => [invalidValue(`spec.ports[${i}].nodePort`, port, problem)]
+
+/** Protocols of one port share a node port, unless others are asked for. */
+function newPorts(spec: ServiceSpec, claim: Claim): FieldError[] {
+  const ports = spec.ports ?? []
+  const given = new Map<number, number>()
+  for (const [i, port] of ports.entries()) {
+    if (!port.nodePort && !needsNodePorts(spec)) continue
+    const shared = given.get(port.port)
+    if (shared !== undefined && (!port.nodePort || port.nodePort === shared)) {
+      port.nodePort = shared
+      continue
+    }
+    const wanted = shared === undefined ? ports.find((one) => one.port === port.port && one.nodePort)?.nodePort : port.nodePort
+    const problem = wanted && claim.port(wanted)
+    if (wanted && problem) return refusedPort(i, wanted, problem)
+    port.nodePort = wanted || anyPort(claim)
+    if (shared === undefined) given.set(port.port, port.nodePort)
+  }
+  return []
+}
+
+function changedPorts(spec: ServiceSpec, old: ServiceSpec, claim: Claim): FieldError[] {
+  const held = new Set(old.ports?.map(({ nodePort }) => nodePort))
+  for (const [i, port] of (spec.ports ?? []).entries()) {
+    if (!port.nodePort) {
+      if (needsNodePorts(spec)) port.nodePort = anyPort(claim)
+      continue
+    }
+    if (held.has(port.nodePort)) continue
+    const problem = claim.port(port.nodePort)
+    if (problem) return refusedPort(i, port.nodePort, problem)
+    held.add(port.nodePort)
+  }
+  return []
+}
+
+function healthCheckPort(spec: ServiceSpec, claim: Claim): void {
+  const wanted = spec.healthCheckNodePort
+  const problem = wanted && claim.port(wanted)
+  if (problem) throw failed(`failed to allocate requested HealthCheck NodePort ${wanted}: ${problem}`)
+  const port = wanted || claim.nextPort()
+  if (!port) throw failed('failed to allocate a HealthCheck NodePort 0: range is full')
+  spec.healthCheckNodePort = port
+}

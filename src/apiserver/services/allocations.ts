@@ -1,0 +1,170 @@
+/**
+ * Which cluster IPs and node ports are in use. The truth is what the store holds: the Services and IPAddresses in the
+ * cachers, and what writes under way have claimed. Nothing else is kept, so nothing can leak.
+ */
+import type { Service } from '../../api/core/service/index.ts'
+import type { Cacher, ObjectChange } from '../registry/cacher.ts'
+import type { StoredObject } from '../registry/stored-object.ts'
+import { type AddressRange, canonicalAddress, type Family } from './address-range.ts'
+import { freePort, type PortRange } from './port-range.ts'
+
+export interface AllocationOptions {
+  readonly services: Cacher
+  readonly ipAddresses: Cacher
+  /** One, or one of each family; the first is the default. */
+  readonly ranges: readonly AddressRange[]
+  readonly nodePorts: PortRange
+  /** From 0 to below 1. */
+  readonly random: () => number
+}
+
+interface Held {
+  readonly addresses: readonly string[]
+  readonly ports: readonly number[]
+}
+
+/** The addresses that a Service has: not those that are no addresses (`None`). */
+export function addressesOf({ spec }: Service): string[] {
+  return (spec?.clusterIPs ?? []).filter((address) => address && address !== 'None').map(canonicalAddress)
+}
+
+function portsOf({ spec }: Service): number[] {
+  const ports = (spec?.ports ?? []).map(({ nodePort }) => nodePort ?? 0)
+  return [...new Set([...ports, spec?.healthCheckNodePort ?? 0])].filter((port) => port > 0)
+}
+
+export class Allocations {
+  readonly ranges: readonly AddressRange[]
+  readonly #options: AllocationOptions
+  readonly #held = new Map<string, Held>()
+  readonly #addresses = new Map<string, number>()
+  readonly #ports = new Map<number, number>()
+  readonly #claimedAddresses = new Set<string>()
+  readonly #claimedPorts = new Set<number>()
+  #unsubscribe: (() => void) | undefined
+
+  constructor(options: AllocationOptions) {
+    this.#options = options
+    this.ranges = options.ranges
+  }
+
+  /** Resolves when everything in the store is known. */
+  async ready(): Promise<void> {
+    const { services, ipAddresses } = this.#options
+    await Promise.all([services.ready(), ipAddresses.ready()])
+    if (!this.#unsubscribe) this.#begin()
+  }
+
+  #begin(): void {
+    const { services } = this.#options
+    for (const held of [this.#held, this.#addresses, this.#ports]) held.clear()
+    for (const object of services.objects.slice(services.resource.range(''))) this.#set(object.key, object)
+    this.#unsubscribe = services.subscribe({
+      changes: (batch: readonly ObjectChange[]) => {
+        for (const { type, object } of batch) this.#set(object.key, type === 'put' ? object : undefined)
+      },
+      end: () => {
+        this.#unsubscribe?.()
+        this.#unsubscribe = undefined
+      },
+    })
+  }
+
+  #set(key: string, object: StoredObject | undefined): void {
+    const before = this.#held.get(key)
+    if (before) {
+      for (const address of before.addresses) decrease(this.#addresses, address)
+      for (const port of before.ports) decrease(this.#ports, port)
+      this.#held.delete(key)
+    }
+    if (!object) return
+    const service = object.parse<Service>()
+    const now: Held = { addresses: addressesOf(service), ports: portsOf(service) }
+    for (const address of now.addresses) increase(this.#addresses, address)
+    for (const port of now.ports) increase(this.#ports, port)
+    this.#held.set(key, now)
+  }
+
+  /** The keys of Services in the store, with their addresses. */
+  *addresses(): Generator<readonly [key: string, addresses: readonly string[]]> {
+    for (const [key, { addresses }] of this.#held) yield [key, addresses]
+  }
+
+  hasService(address: string): boolean {
+    return this.#addresses.has(address)
+  }
+
+  /** Begins to claim for one write. The claim has to be ended when the write is. */
+  claim(dryRun: boolean): Claim {
+    const { ranges, nodePorts, random, ipAddresses } = this.#options
+    const isAddressTaken = (address: string): boolean =>
+      this.#addresses.has(address) || this.#claimedAddresses.has(address) || ipAddresses.objects.get(ipAddresses.resource.key('', address)) !== undefined
+    const isPortTaken = (port: number): boolean => this.#ports.has(port) || this.#claimedPorts.has(port)
+    const addresses: string[] = []
+    const ports: number[] = []
+    const keepAddress = (address: string): string => {
+      this.#claimedAddresses.add(address)
+      addresses.push(address)
+      return address
+    }
+    const keepPort = (port: number): number => {
+      this.#claimedPorts.add(port)
+      ports.push(port)
+      return port
+    }
+    return {
+      address(wanted) {
+        const address = canonicalAddress(wanted)
+        const range = ranges.find((range) => range.contains(address))
+        // A dry run asks the one range it knows, a write looks for one among all: the words differ, and tools read them.
+        if (!range) return dryRun ? notInRange(address, ranges) : 'the provided network does not match the current range'
+        if (isAddressTaken(address)) return 'provided IP is already allocated'
+        keepAddress(address)
+      },
+      nextAddress(family) {
+        const address = ranges.find((range) => range.family === family)?.free(isAddressTaken, random)
+        return address && keepAddress(address)
+      },
+      port(wanted) {
+        if (wanted < nodePorts.first || wanted > nodePorts.last) return `provided port is not in the valid range. The range of valid ports is ${nodePorts.text}`
+        if (isPortTaken(wanted)) return 'provided port is already allocated'
+        keepPort(wanted)
+      },
+      nextPort() {
+        const port = freePort(nodePorts, isPortTaken, random)
+        return port && keepPort(port)
+      },
+      end: () => {
+        for (const address of addresses) this.#claimedAddresses.delete(address)
+        for (const port of ports) this.#claimedPorts.delete(port)
+      },
+    }
+  }
+}
+
+/** What one write takes for itself until it has ended; by then it is in the store, or free again. */
+export interface Claim {
+  /** Takes this address, or says why not. */
+  address(wanted: string): string | undefined
+  /** Takes any address; undefined if none is left. */
+  nextAddress(family: Family): string | undefined
+  /** Takes this node port, or says why not. */
+  port(wanted: number): string | undefined
+  nextPort(): number | undefined
+  end(): void
+}
+
+function notInRange(address: string, ranges: readonly AddressRange[]): string {
+  const range = ranges.find(({ family }) => (family === 'IPv6') === address.includes(':')) ?? ranges[0]
+  return `the provided IP (${address}) is not in the valid range. The range of valid IPs is ${range?.text}`
+}
+
+function increase<Key>(counts: Map<Key, number>, key: Key): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1)
+}
+
+function decrease<Key>(counts: Map<Key, number>, key: Key): void {
+  const count = (counts.get(key) ?? 0) - 1
+  if (count > 0) counts.set(key, count)
+  else counts.delete(key)
+}

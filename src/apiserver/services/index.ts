@@ -1,0 +1,66 @@
+/** Services in the API server: cluster IPs, node ports, and the Service of the server itself. */
+import type { Registry } from '../registry/registry.ts'
+import type { ServedResource } from '../registry/served-resource.ts'
+import type { Writer } from '../registry/write-context.ts'
+import { defaultServiceRange, parseAddressRanges } from './address-range.ts'
+import { advertiseAddress } from './advertise-address.ts'
+import { Allocations } from './allocations.ts'
+import { repairAddresses } from './ip-addresses.ts'
+import { ensureKubernetesService } from './kubernetes-service.ts'
+import { parsePortRange } from './port-range.ts'
+import { serviceWrites } from './service-writes.ts'
+
+/** kube-apiserver's own. */
+export const defaultNodePortRange = '30000-32767'
+
+export interface ServiceAllocationOptions {
+  readonly registry: Registry
+  /** Finds a resource by its key: `v1/services`. */
+  readonly find: (key: string) => ServedResource
+  /** As `--service-cluster-ip-range`: one range, or two with a comma between them. */
+  readonly clusterIpRange?: string
+  /** As `--service-node-port-range`. */
+  readonly nodePortRange?: string
+  readonly random?: () => number
+  readonly log: (line: string) => void
+}
+
+export interface ServiceAllocation {
+  /** To be called when the server listens: sees to the Service `kubernetes` and to IPAddresses that are missing or left over. */
+  begin(listening: { readonly bindAddress: string; readonly port: number; readonly context: Writer }): Promise<void>
+}
+
+/** From now on Services get what they need when they are written. Throws an Error for a bad range. */
+export function serviceAllocation({
+  registry,
+  find,
+  clusterIpRange = defaultServiceRange,
+  nodePortRange = defaultNodePortRange,
+  random = Math.random,
+  log,
+}: ServiceAllocationOptions): ServiceAllocation {
+  const ranges = parseAddressRanges(clusterIpRange)
+  const resource = find('v1/services')
+  const services = registry.cacher(resource)
+  const ipAddresses = registry.cacher(find('networking.k8s.io/v1/ipaddresses'))
+  const allocations = new Allocations({ services, ipAddresses, ranges, nodePorts: parsePortRange(nodePortRange), random })
+  resource.writeHook = serviceWrites(allocations, services, ipAddresses)
+  return {
+    async begin({ bindAddress, port, context }) {
+      await allocations.ready()
+      const given = {
+        services: resource,
+        endpoints: find('v1/endpoints'),
+        endpointSlices: find('discovery.k8s.io/v1/endpointslices'),
+        serviceCidrs: find('networking.k8s.io/v1/servicecidrs'),
+      }
+      try {
+        await repairAddresses(allocations, services, ipAddresses, registry.store)
+        await ensureKubernetesService({ ...given, ranges, address: advertiseAddress(bindAddress, ranges[0]!.family), port, context })
+      } catch (error) {
+        // A cluster whose first address somebody else holds serves all the same.
+        log(`the Service default/kubernetes is not as it should be: ${error instanceof Error ? error.message : error}`)
+      }
+    },
+  }
+}

@@ -1,0 +1,93 @@
+/**
+ * IPAddresses: each cluster IP has one, named after it, that is written and removed in the same transaction as its
+ * Service. So servers that share a store never give an address twice, and none is left behind.
+ */
+import { randomUUID } from 'node:crypto'
+import type { Service } from '../../api/core/service/index.ts'
+import type { KubeObject, Unstructured } from '../../machinery/object.ts'
+import type { Store, Transaction } from '../../storage/store.ts'
+import type { Cacher } from '../registry/cacher.ts'
+import { encode } from '../registry/stored-object.ts'
+import { timestamp } from '../registry/write-context.ts'
+import { type Allocations, addressesOf } from './allocations.ts'
+
+/** Who keeps them, as their label says: others' IPAddresses are left alone. */
+const manager = 'ipallocator.k8s.io'
+const managedBy = 'ipaddress.kubernetes.io/managed-by'
+
+interface IPAddress extends KubeObject {
+  readonly spec?: { readonly parentRef?: { readonly group?: string; readonly resource?: string; readonly namespace?: string; readonly name?: string } }
+}
+
+function ipAddress(name: string, { metadata }: Service): KubeObject {
+  const family = name.includes(':') ? 'IPv6' : 'IPv4'
+  return {
+    kind: 'IPAddress',
+    apiVersion: 'networking.k8s.io/v1',
+    metadata: {
+      name,
+      uid: randomUUID(),
+      creationTimestamp: timestamp(),
+      labels: { 'ipaddress.kubernetes.io/ip-family': family, [managedBy]: manager },
+    },
+    spec: { parentRef: { group: '', resource: 'services', namespace: metadata.namespace, name: metadata.name } },
+  } as Unstructured
+}
+
+function belongsTo(object: IPAddress, { metadata }: Service): boolean {
+  const { resource, namespace, name } = object.spec?.parentRef ?? {}
+  return resource === 'services' && namespace === metadata.namespace && name === metadata.name && object.metadata.labels?.[managedBy] === manager
+}
+
+/** What to commit with a Service that was `old` and becomes `service`; either may be absent. */
+export function withAddresses(cacher: Cacher, service: Service | undefined, old: Service | undefined): Transaction {
+  const conditions: Transaction['conditions'][number][] = []
+  const operations: Transaction['operations'][number][] = []
+  const { resource, objects } = cacher
+  const wanted = service ? addressesOf(service) : []
+  for (const address of wanted) {
+    const key = resource.key('', address)
+    if (objects.get(key)) continue
+    conditions.push({ key, revision: 0 })
+    operations.push({ key, value: encode(resource, ipAddress(address, service!)) })
+  }
+  for (const address of old ? addressesOf(old) : []) {
+    const key = resource.key('', address)
+    const stored = objects.get(key)
+    if (wanted.includes(address) || !stored || !belongsTo(stored.parse<IPAddress>(), old!)) continue
+    conditions.push({ key, revision: stored.revision })
+    operations.push({ key, delete: true })
+  }
+  return { conditions, operations }
+}
+
+/**
+ * Makes IPAddresses that Services of the store lack and removes those whose Services are gone: a store may come from
+ * servers that did not keep them. To be called once all is known.
+ */
+export async function repairAddresses(allocations: Allocations, services: Cacher, ipAddresses: Cacher, store: Store): Promise<void> {
+  const { resource, objects } = ipAddresses
+  const repairs: Transaction[] = []
+  for (const [key, addresses] of allocations.addresses()) {
+    if (addresses.every((address) => objects.get(resource.key('', address)))) continue
+    const { conditions, operations } = withAddresses(ipAddresses, services.objects.get(key)?.parse<Service>(), undefined)
+    repairs.push({ conditions, operations })
+  }
+  for (const stored of objects.slice(resource.range(''))) {
+    if (allocations.hasService(stored.name)) continue
+    const { metadata, spec } = stored.parse<IPAddress>()
+    if (metadata.labels?.[managedBy] !== manager) continue
+    const { namespace = '', name = '' } = spec?.parentRef ?? {}
+    // Another server may have written both just now.
+    const key = services.resource.key(namespace, name)
+    const service = await store.get(key)
+    if (service && addressesOf(JSON.parse(service.value.toString()) as Service).includes(stored.name)) continue
+    const conditions = [
+      { key, revision: service?.revision ?? 0 },
+      { key: stored.key, revision: stored.revision },
+    ]
+    repairs.push({ conditions, operations: [{ key: stored.key, delete: true }] })
+  }
+  // What another server has repaired meanwhile fails here, which is well.
+  await Promise.all(repairs.map((repair) => store.commit(repair)))
+}

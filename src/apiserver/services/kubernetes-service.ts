@@ -1,0 +1,116 @@
+/** The Service `default/kubernetes`, by which pods reach the API server, with its endpoints, and the ServiceCIDR it is from. */
+import type { Service } from '../../api/core/service/index.ts'
+import { semanticallyEqual } from '../../machinery/equality.ts'
+import type { KubeObject, Unstructured } from '../../machinery/object.ts'
+import { createObject } from '../registry/create-object.ts'
+import { deleteObject } from '../registry/delete-object.ts'
+import type { ServedResource } from '../registry/served-resource.ts'
+import { updateObject } from '../registry/update-object.ts'
+import { timestamp, type Writer } from '../registry/write-context.ts'
+import type { AddressRange } from './address-range.ts'
+
+export interface KubernetesService {
+  readonly services: ServedResource
+  readonly endpoints: ServedResource
+  readonly endpointSlices: ServedResource
+  readonly serviceCidrs: ServedResource
+  readonly ranges: readonly AddressRange[]
+  /** Where the server can be reached: without an address, the Service has no endpoints. */
+  readonly address: string | undefined
+  readonly port: number
+  readonly context: Writer
+}
+
+const name = 'kubernetes'
+const namespace = 'default'
+
+/** Writes what is missing or not right. Rejects with the StatusError of what cannot be written. */
+export async function ensureKubernetesService(given: KubernetesService): Promise<void> {
+  const { services, endpoints, endpointSlices, serviceCidrs, ranges, address, port } = given
+  await Promise.all([
+    ensureService(given, services),
+    ensureServiceCidr(given, serviceCidrs),
+    ...(address
+      ? [
+          ensure(given, endpoints, namespace, {
+            kind: 'Endpoints',
+            apiVersion: 'v1',
+            metadata: { name, namespace, labels: { 'endpointslice.kubernetes.io/skip-mirror': 'true' } },
+            subsets: [{ addresses: [{ ip: address }], ports: [{ name: 'https', port, protocol: 'TCP' }] }],
+          }),
+          ensure(given, endpointSlices, namespace, {
+            kind: 'EndpointSlice',
+            apiVersion: 'discovery.k8s.io/v1',
+            metadata: { name, namespace, labels: { 'kubernetes.io/service-name': name } },
+            addressType: ranges[0]!.family,
+            endpoints: [{ addresses: [address], conditions: { ready: true } }],
+            ports: [{ name: 'https', port, protocol: 'TCP' }],
+          }),
+        ]
+      : []),
+  ])
+}
+
+async function ensureService(given: KubernetesService, services: ServedResource): Promise<void> {
+  const { registry } = given.context
+  const range = given.ranges[0]!
+  const live = (await registry.get(services, services.key(namespace, name)))?.parse<Service>()
+  // Its address cannot be changed: a cluster that has got another range needs a new Service.
+  if (live && live.spec?.clusterIP !== range.firstAddress) {
+    await deleteObject({ ...given.context, resource: services, namespace, name, subresource: '' }, { dryRun: false })
+  }
+  await ensure(given, services, namespace, {
+    kind: 'Service',
+    apiVersion: 'v1',
+    metadata: { name, namespace, labels: { component: 'apiserver', provider: 'kubernetes' } },
+    spec: {
+      type: 'ClusterIP',
+      clusterIP: range.firstAddress,
+      clusterIPs: [range.firstAddress],
+      ipFamilies: [range.family],
+      ipFamilyPolicy: 'SingleStack',
+      internalTrafficPolicy: 'Cluster',
+      sessionAffinity: 'None',
+      ports: [{ name: 'https', port: 443, protocol: 'TCP', targetPort: given.port }],
+    },
+  })
+}
+
+/** The range as an object. Who asks finds it ready; another range than before is another object. */
+async function ensureServiceCidr(given: KubernetesService, serviceCidrs: ServedResource): Promise<void> {
+  const { registry } = given.context
+  const cidrs = given.ranges.map(({ text }) => text)
+  const live = (await registry.get(serviceCidrs, serviceCidrs.key('', name)))?.parse<Unstructured>()
+  const place = { ...given.context, resource: serviceCidrs, namespace: '', name }
+  if (live) {
+    if (semanticallyEqual((live.spec as { cidrs?: unknown } | undefined)?.cidrs, cidrs)) return
+    await deleteObject({ ...place, subresource: '' }, { dryRun: false })
+  }
+  await ensure(given, serviceCidrs, '', { kind: 'ServiceCIDR', apiVersion: 'networking.k8s.io/v1', metadata: { name }, spec: { cidrs } })
+  const conditions = [{ type: 'Ready', status: 'True', lastTransitionTime: timestamp(), reason: '', message: 'Kubernetes default Service CIDR is ready' }]
+  await updateObject(
+    { ...place, subresource: 'status' },
+    { retries: 3, startsFromLive: true, change: (object) => ({ object: { ...object, status: { conditions } } as unknown as KubeObject }) },
+  )
+}
+
+/** Creates the object, or gives it the fields and labels that it should have. */
+async function ensure({ context }: KubernetesService, resource: ServedResource, namespace: string, wanted: Unstructured): Promise<void> {
+  const { metadata, kind: _kind, apiVersion: _apiVersion, ...fields } = wanted
+  const place = { ...context, resource, namespace, name, subresource: '' }
+  const live = (await context.registry.get(resource, resource.key(namespace, name)))?.parse<Unstructured>()
+  if (!live) {
+    const object = structuredClone(wanted)
+    resource.applyDefaults(object)
+    await createObject(place, object)
+    return
+  }
+  if (Object.entries(fields).every(([field, value]) => semanticallyEqual(live[field], value))) return
+  await updateObject(place, {
+    retries: 3,
+    startsFromLive: true,
+    change: (object) => ({
+      object: { ...object!, ...structuredClone(fields), metadata: { ...object!.metadata, labels: { ...object!.metadata.labels, ...metadata.labels } } },
+    }),
+  })
+}

@@ -1,0 +1,32 @@
+/** What happens around every write of a Service: allocation before it is validated, its IPAddresses in its transaction. */
+import type { Service } from '../../api/core/service/index.ts'
+import { keepAllocated } from '../../api/core/service/prepare.ts'
+import type { Cacher } from '../registry/cacher.ts'
+import type { WriteHook } from '../registry/write-hook.ts'
+import { allocate } from './allocate.ts'
+import type { Allocations } from './allocations.ts'
+import { withAddresses } from './ip-addresses.ts'
+
+export function serviceWrites(allocations: Allocations, services: Cacher, ipAddresses: Cacher): WriteHook {
+  const families = allocations.ranges.map(({ family }) => family)
+  return {
+    async begin(object, old, dryRun) {
+      await allocations.ready()
+      const service = object as Service
+      const before = old as Service | undefined
+      const claim = allocations.claim(dryRun)
+      try {
+        keepAllocated(service, before)
+        allocate(service, before?.spec ?? (before && {}), claim, families)
+      } catch (error) {
+        claim.end()
+        throw error
+      }
+      return claim.end
+    },
+    async alongside(key, object) {
+      await allocations.ready()
+      return withAddresses(ipAddresses, object as Service | undefined, services.objects.get(key)?.parse<Service>())
+    },
+  }
+}

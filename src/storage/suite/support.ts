@@ -1,0 +1,82 @@
+/** What the suite's tests share: stores made for one test, short writes, and a watch that collects what it is told. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { ChangeEvent, Entry, KeyRange, Store } from '../store.ts'
+
+export interface OpenedStore {
+  readonly store: Store
+  /** Closes the store and opens it again with the same data; absent for drivers that keep nothing. */
+  reopen?(): Promise<Store>
+  cleanup(): Promise<void>
+}
+
+export const everything: KeyRange = { start: '', end: '\u{10ffff}' }
+export const bytes = (text: string) => Buffer.from(text)
+export const shown = (entry: Entry | undefined) => entry && `${entry.key}=${entry.value}@${entry.revision}`
+export const shownEvent = ({ type, key, value, revision, previous }: ChangeEvent) =>
+  `${revision} ${type} ${key}${value ? `=${value}` : ''}${previous ? ` was ${previous.value}@${previous.revision}` : ''}`
+
+export const put = (store: Store, key: string, value: string) => store.commit({ conditions: [], operations: [{ key, value: bytes(value) }] })
+export const remove = (store: Store, key: string) => store.commit({ conditions: [], operations: [{ key, delete: true }] })
+export const create = (store: Store, key: string, value: string) =>
+  store.commit({ conditions: [{ key, revision: 0 }], operations: [{ key, value: bytes(value) }] })
+
+/** A watch that collects what it is told. */
+export function follow(store: Store, range: KeyRange, after: number) {
+  const events: ChangeEvent[] = []
+  const calls: number[] = []
+  let ended: Error | undefined
+  let check = () => {}
+  const watch = store.watch(range, after, {
+    events: (more) => {
+      assert.equal(ended, undefined, 'nothing follows the end')
+      events.push(...more)
+      calls.push(more.length)
+      check()
+    },
+    end: (error) => {
+      assert.equal(ended, undefined, 'a watch ends once')
+      ended = error
+      check()
+    },
+  })
+  const until = (condition: () => boolean, what: string) =>
+    new Promise<void>((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error(`waited in vain for ${what}; got ${events.length} events, end: ${ended}`)), 10_000)
+      check = () => {
+        if (!condition()) return
+        clearTimeout(timer)
+        resolve()
+      }
+      check()
+    })
+  return {
+    events,
+    calls,
+    stop: () => watch.stop(),
+    ended: () => ended,
+    count: (count: number) => until(() => events.length >= count, `${count} events`),
+    end: async () => {
+      await until(() => ended !== undefined, 'the end')
+      return ended!
+    },
+  }
+}
+
+export const turn = () => new Promise(setImmediate)
+
+/** Declares a test of a behaviour, which gets a fresh store. */
+export type On = (behaviour: string, run: (store: Store, opened: OpenedStore) => Promise<void>) => void
+
+export const testsOn =
+  (open: () => Promise<OpenedStore>): On =>
+  (behaviour, run) => {
+    void test(behaviour, async () => {
+      const opened = await open()
+      try {
+        await run(opened.store, opened)
+      } finally {
+        await opened.cleanup()
+      }
+    })
+  }

@@ -1,0 +1,205 @@
+/**
+ * Throws random and damaged requests at a server for `FUZZ_SECONDS` (60 in CI, 10 elsewhere). Whatever it is sent, it answers
+ * with a Status or a text below 500, or one of the few known 5xx; it never hangs or ends, and what it stored can be read.
+ * `FUZZ_SEED` repeats a run, as far as requests go: their order is the network's.
+ */
+import assert from 'node:assert/strict'
+import { type ChildProcess, fork } from 'node:child_process'
+import { type ClientHttp2Session, connect, constants } from 'node:http2'
+import { Agent, request as httpsRequest } from 'node:https'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { allResources } from '../../src/api/registry.ts'
+import { Random } from './random.ts'
+import { sendBroken } from './raw.ts'
+import { collectionPath, Corpus, type FuzzRequest, keyOf, randomRequest } from './requests.ts'
+import { type FuzzAnswer, verdict } from './verdict.ts'
+
+const seed = Number(process.env.FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 32))
+const seconds = Number(process.env.FUZZ_SECONDS ?? (process.env.CI === 'true' ? 60 : 10))
+const hangMs = 10_000
+const workers = 16
+/** After this many different findings it is enough. */
+const maxFindings = 20
+
+interface Server {
+  readonly port: number
+  readonly process: ChildProcess
+  readonly logged: string[]
+  readonly output: () => string
+}
+
+async function startServer(t: TestContext): Promise<Server> {
+  const child = fork(join(import.meta.dirname, 'server.ts'), { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
+  t.after(() => child.kill('SIGKILL'))
+  const logged: string[] = []
+  let output = ''
+  for (const stream of [child.stdout!, child.stderr!]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  const port = await new Promise<number>((resolve, reject) => {
+    child.on('message', (message: { port?: number; logged?: string }) => {
+      if (message.logged !== undefined) logged.push(message.logged)
+      if (message.port !== undefined) resolve(message.port)
+    })
+    child.on('exit', (code) => reject(new Error(`the server ended with ${code}:\n${output}`)))
+  })
+  return { port, process: child, logged, output: () => output }
+}
+
+/** Sends one request; rejects if it takes too long or the connection breaks. */
+type Send = (request: FuzzRequest) => Promise<FuzzAnswer>
+
+/** Watches are read for a moment only. */
+const watchMs = 50
+const mayStream = ({ path }: FuzzRequest): boolean => /watch/i.test(path)
+
+function http2Sender(port: number): Send {
+  let session: ClientHttp2Session | undefined
+  const sessionNow = (): ClientHttp2Session => {
+    if (session && !session.closed && !session.destroyed) return session
+    session = connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false })
+    session.on('error', () => {})
+    session.unref()
+    return session
+  }
+  return ({ method, path, headers, body }) =>
+    new Promise((resolve, reject) => {
+      const stream = sessionNow().request({ ':method': method, ':path': path, ...headers }, { endStream: body === undefined })
+      const chunks: Buffer[] = []
+      let status = 0
+      let contentType = ''
+      const timer = setTimeout(() => {
+        reject(new Error(`no answer in ${hangMs} ms`))
+        stream.close(constants.NGHTTP2_CANCEL)
+      }, hangMs)
+      let moment: NodeJS.Timeout | undefined
+      stream.on('response', (received) => {
+        status = Number(received[':status'])
+        contentType = String(received['content-type'] ?? '')
+        if (status === 200 && mayStream({ method, path, headers })) moment = setTimeout(() => stream.close(constants.NGHTTP2_CANCEL), watchMs)
+      })
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+      stream.on('error', (error) => {
+        clearTimeout(timer)
+        if (status === 0) reject(error)
+      })
+      stream.on('close', () => {
+        clearTimeout(timer)
+        clearTimeout(moment)
+        if (status === 0) reject(new Error(`the stream was reset with ${stream.rstCode}`))
+        else resolve({ status, contentType, bytes: Buffer.concat(chunks) })
+      })
+      if (body !== undefined) stream.end(body)
+    })
+}
+
+function http1Sender(t: TestContext, port: number): Send {
+  const agent = new Agent({ keepAlive: true, rejectUnauthorized: false })
+  t.after(() => agent.destroy())
+  return (asked) =>
+    new Promise((resolve, reject) => {
+      const { method, path, headers, body } = asked
+      const sent = httpsRequest({ port, host: '127.0.0.1', method, path, headers: { ...headers, ...(body && { 'content-length': String(body.length) }) }, agent })
+      const timer = setTimeout(() => sent.destroy(new Error(`no answer in ${hangMs} ms`)), hangMs)
+      sent.on('error', (error) => {
+        clearTimeout(timer)
+        reject(error)
+      })
+      sent.on('response', (response) => {
+        const chunks: Buffer[] = []
+        const done = (): void => {
+          clearTimeout(timer)
+          clearTimeout(moment)
+          resolve({ status: response.statusCode ?? 0, contentType: response.headers['content-type'] ?? '', bytes: Buffer.concat(chunks) })
+        }
+        const moment = response.statusCode === 200 && mayStream(asked) ? setTimeout(() => response.destroy(), watchMs) : undefined
+        response.on('data', (chunk: Buffer) => chunks.push(chunk))
+        response.on('error', done)
+        response.on('close', done)
+      })
+      sent.end(body)
+    })
+}
+
+const shown = ({ method, path, headers, body }: FuzzRequest): string => {
+  const { authorization: _, ...rest } = headers
+  return `${method} ${path.slice(0, 500)}\n    ${JSON.stringify(rest)}${body ? `\n    ${body.length > 1500 ? `${body.toString().slice(0, 1500)}… (${body.length} bytes)` : body.toString()}` : ''}`
+}
+
+/** Findings that differ in names and numbers only are one. */
+const signature = (what: string): string => what.replace(/"[^"]*"/g, '"…"').replace(/\d+/g, '0').slice(0, 120)
+
+test(`random requests for ${seconds} s are answered properly (FUZZ_SEED=${seed})`, { timeout: (seconds + 100) * 1000 }, async (t) => {
+  console.log(`FUZZ_SEED=${seed} FUZZ_SECONDS=${seconds}`)
+  const server = await startServer(t)
+  const corpus = new Corpus()
+  const findings = new Map<string, string>()
+  const found = (what: string, request?: FuzzRequest): void => {
+    const key = signature(what)
+    if (!findings.has(key)) findings.set(key, `${what}${request ? `\n  ${shown(request)}` : ''}`)
+  }
+  const counts = new Map<number, number>()
+  const deadline = performance.now() + seconds * 1000
+  const over = (): boolean => performance.now() > deadline || findings.size >= maxFindings || server.process.exitCode !== null || server.process.signalCode !== null
+
+  const first = http2Sender(server.port)
+  await first({ method: 'POST', path: '/api/v1/namespaces', headers: { authorization: 'Bearer fuzz' }, body: Buffer.from('{"metadata":{"name":"fuzz"}}') })
+  const work = async (id: number): Promise<void> => {
+    const r = new Random(seed + id * 7919)
+    const senders = [http2Sender(server.port), http1Sender(t, server.port)]
+    while (!over()) {
+      const request = randomRequest(r, corpus)
+      try {
+        const answer = await r.pick(senders)(request)
+        counts.set(answer.status, (counts.get(answer.status) ?? 0) + 1)
+        const problem = verdict(request, answer)
+        if (problem) found(problem, request)
+        if (answer.status === 201 && answer.contentType === 'application/json') {
+          const object = JSON.parse(answer.bytes.toString()) as { apiVersion?: string; kind?: string; metadata?: { resourceVersion?: string } }
+          if (object.metadata?.resourceVersion) corpus.keep(`${object.apiVersion} ${object.kind}`, object)
+        }
+      } catch (error) {
+        found((error as Error).message, request)
+      }
+    }
+  }
+  const breaker = async (): Promise<void> => {
+    const r = new Random(seed - 1)
+    while (!over()) {
+      const problem = await sendBroken(r, server.port)
+      if (problem) found(problem)
+    }
+  }
+  await Promise.all([...Array.from({ length: workers }, (_, id) => work(id)), breaker()])
+
+  assert.equal(server.process.exitCode ?? server.process.signalCode, null, `the server ended:\n${server.output()}\n${[...findings.values()].join('\n')}`)
+  await readEverything(http1Sender(t, server.port), found)
+  // Errors that nobody foresaw are logged.
+  for (const line of server.logged) found(`logged: ${line}`)
+  t.diagnostic(`${[...counts.values()].reduce((sum, n) => sum + n, 0)} requests: ${[...counts].sort(([a], [b]) => a - b).map(([status, n]) => `${status}: ${n}`).join(', ')}`)
+  assert.equal(findings.size, 0, `FUZZ_SEED=${seed}: ${findings.size} findings\n${[...findings.values()].join('\n')}`)
+})
+
+/** All objects can be listed, in all forms, and read one by one. */
+async function readEverything(send: Send, found: (what: string, request?: FuzzRequest) => void): Promise<void> {
+  const get = async (path: string, accept: string): Promise<FuzzAnswer> => {
+    const request: FuzzRequest = { method: 'GET', path, headers: { authorization: 'Bearer fuzz', accept } }
+    const answer = await send(request)
+    const problem = answer.status === 200 ? verdict(request, answer) : `status ${answer.status} after the storm: ${answer.bytes.toString().slice(0, 1000)}`
+    if (problem) found(problem, request)
+    return answer
+  }
+  for (const definition of allResources) {
+    if (definition.verbs && !definition.verbs.includes('list')) continue
+    const path = collectionPath(definition, '')
+    for (const accept of ['application/json;as=Table;v=v1;g=meta.k8s.io', 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io', 'application/yaml']) await get(path, accept)
+    const { status, bytes } = await get(path, 'application/json')
+    if (status !== 200) continue
+    const { items } = JSON.parse(bytes.toString()) as { items: { metadata: { name: string; namespace?: string } }[] }
+    for (const item of items.slice(0, 50)) {
+      const one = await get(`${collectionPath(definition, item.metadata.namespace ?? '')}/${encodeURIComponent(item.metadata.name)}`, 'application/json')
+      if (one.status !== 200) continue
+      const { kind, apiVersion, ...rest } = JSON.parse(one.bytes.toString()) as Record<string, unknown>
+      if (JSON.stringify(rest) !== JSON.stringify(item)) found(`${keyOf(definition)} reads otherwise alone than in its list: ${kind} ${apiVersion} ${item.metadata.name}`)
+    }
+  }
+}
