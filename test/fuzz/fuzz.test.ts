@@ -12,6 +12,7 @@ import { type TestContext, test } from 'node:test'
 import { allResources } from '../../src/api/registry.ts'
 import { Random } from './random.ts'
 import { sendBroken } from './raw.ts'
+import { samples } from './samples.ts'
 import { collectionPath, Corpus, type FuzzRequest, keyOf, randomRequest } from './requests.ts'
 import { type FuzzAnswer, verdict } from './verdict.ts'
 
@@ -143,6 +144,7 @@ test(`random requests for ${seconds} s are answered properly (FUZZ_SEED=${seed})
 
   const first = http2Sender(server.port)
   await first({ method: 'POST', path: '/api/v1/namespaces', headers: { authorization: 'Bearer fuzz' }, body: Buffer.from('{"metadata":{"name":"fuzz"}}') })
+  for (const sample of samples) corpus.keep(`${sample.apiVersion} ${sample.kind}`, sample)
   const work = async (id: number): Promise<void> => {
     const r = new Random(seed + id * 7919)
     const senders = [http2Sender(server.port), http1Sender(t, server.port)]

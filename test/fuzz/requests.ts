@@ -108,7 +108,7 @@ function nonResource(r: Random): FuzzRequest {
   const path = r.pick(['/', '/healthz', '/livez/etcd', '/readyz/%', '/version', '/metrics', '/api', '/apis', '/api/v1', '/apis/apps', '/apis/apps/v1', '/apis/nothing/v1', '/openapi/v2', '/openapi/v3', '/openapi/v3/api/v1', '/openapi/v3/apis/apps/v1?hash=x', '/.well-known/openid-configuration', '/openid/v1/jwks', '/api/v1/namespaces//pods', '/api/v1//', '//', '/api/v1/watch', '/api/v1/watch/pods', '/api/v1/watch/namespaces/default/pods/a', '/api/v1/proxy/x', '/%2e%2e/', '/api/v1/namespaces/%00/pods', '/api/v1/namespaces/a%2fb/pods/c', '/logs', '/debug/pprof', '/api/v1/namespaces/default/pods/a/b/c/d', '*', `/${'x/'.repeat(2000)}`])
   const method = r.pick(['GET', 'GET', 'GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'PROPFIND'])
   const body = method === 'POST' || method === 'PUT' || method === 'PATCH' ? encoded(r, anything(r), false) : undefined
-  return { method, path: path === '*' && method !== 'OPTIONS' ? '/*' : `${path}${path.includes('?') ? '' : query(r)}`, headers: headers(r, body ? 'application/json' : ''), body }
+  return { method, path: path === '*' && method !== 'OPTIONS' ? '/*' : `${path}${path.includes('?') || path === '*' ? '' : query(r)}`, headers: headers(r, body ? 'application/json' : ''), body }
 }
 
 /** The next request. */

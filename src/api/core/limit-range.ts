@@ -72,7 +72,7 @@ const typeRule = (type: string, path: string): FieldError[] => {
 function bounds(item: Item, key: string, path: string): FieldError[] {
   const errors: FieldError[] = []
   const at = (field: string): string => `${path}.${field}[${key}]`
-  const [max, min, fallback, request, ratio] = lists.map((field) => item[field]?.[key])
+  const [max, min, fallback, request, ratio] = lists.map((field) => (Object.hasOwn(item[field] ?? {}, key) ? item[field]?.[key] : undefined))
   const above = (a: string | undefined, b: string | undefined): boolean => a !== undefined && b !== undefined && compareQuantities(a, b) > 0
   if (above(min, max)) errors.push(invalidValue(at('min'), min, `min value ${min} is greater than max value ${max}`))
   if (above(min, request)) errors.push(invalidValue(at('defaultRequest'), request, `min value ${min} is greater than default request value ${request}`))

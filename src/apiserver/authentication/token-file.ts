@@ -10,7 +10,7 @@ export interface TokenUser {
 
 /** The token of an Authorization header: one space after `Bearer`, in any case; other schemes have no token. */
 export function bearerToken(header: string | undefined): string | undefined {
-  if (!header || header.slice(0, 7).toLowerCase() !== 'bearer ') return undefined
+  if (header?.slice(0, 7).toLowerCase() !== 'bearer ') return undefined
   const token = header.slice(7)
   return token === '' || token.startsWith(' ') ? undefined : token.trim()
 }

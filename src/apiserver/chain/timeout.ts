@@ -2,6 +2,8 @@
 import { StatusError } from '../../machinery/status-error.ts'
 import type { Filter } from './filter.ts'
 
+const sweepMs = 1000
+
 /** One timer looks after all requests: a timer a request would cost more than most requests do. */
 export function timeout(limitMs: number): Filter {
   interface Running {
@@ -9,7 +11,11 @@ export function timeout(limitMs: number): Filter {
     readonly expire: () => void
   }
   const running = new Set<Running>()
-  let sweep: NodeJS.Timeout | undefined
+  let sweeping = false
+  const sweep = (): void => {
+    sweeping = true
+    setTimeout(look, sweepMs).unref()
+  }
   const look = (): void => {
     const now = performance.now()
     // Insertion order is order of deadlines.
@@ -18,7 +24,8 @@ export function timeout(limitMs: number): Filter {
       running.delete(entry)
       entry.expire()
     }
-    sweep = running.size ? setTimeout(look, 1000).unref() : undefined
+    sweeping = false
+    if (running.size) sweep()
   }
   return (request, next) => {
     if (request.info.verb === 'watch') return next(request)
@@ -28,7 +35,7 @@ export function timeout(limitMs: number): Filter {
         expire: () => reject(new StatusError(504, 'Timeout', 'Timeout: request did not complete within the allotted timeout', {})),
       }
       running.add(entry)
-      sweep ??= setTimeout(look, 1000).unref()
+      if (!sweeping) sweep()
       next(request).then(
         (response) => {
           running.delete(entry)

@@ -7,8 +7,8 @@ const limit = 4096
 /** Quotes a text for a header: quotes and backslashes escaped, control characters dropped, anything not ASCII replaced. */
 const quote = (text: string): string =>
   `"${text
-    .replace(/[\x00-\x1f\x7f]/g, ' ')
-    .replace(/[^\x20-\x7e]/g, '?')
+    .replace(/\p{Cc}/gu, ' ')
+    .replace(/[^ -~]/g, '?')
     .replace(/["\\]/g, '\\$&')}"`
 
 export const warnings = (): Filter => async (request, next) => {

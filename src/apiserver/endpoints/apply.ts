@@ -3,7 +3,7 @@
 import type { KubeObject } from '../../machinery/object.ts'
 import { conflict, notFound, objectModified } from '../../machinery/status-error.ts'
 import { applyPatch } from '../apply/index.ts'
-import { representationFor } from '../negotiation/representation.ts'
+import { representationFor } from '../negotiation/choose.ts'
 import { updateObject } from '../registry/update-object.ts'
 import { resetFields } from '../registry/write-context.ts'
 import { checkName, checkNamespace } from '../request/identity.ts'

@@ -1,5 +1,5 @@
 /** POST to a collection. */
-import { representationFor } from '../negotiation/representation.ts'
+import { representationFor } from '../negotiation/choose.ts'
 import { createObject } from '../registry/create-object.ts'
 import { decodeObject } from '../request/decode-object.ts'
 import { checkNamespace } from '../request/identity.ts'

@@ -1,6 +1,6 @@
 /** DELETE of a collection: what is selected is deleted one by one; the answer lists the objects as they were. */
 import { StatusError } from '../../machinery/status-error.ts'
-import { representationFor } from '../negotiation/representation.ts'
+import { representationFor } from '../negotiation/choose.ts'
 import { deleteObject } from '../registry/delete-object.ts'
 import { listObjects } from '../registry/list-objects.ts'
 import { deleteOptions } from '../request/delete-options.ts'

@@ -1,7 +1,7 @@
 /** DELETE of an object. */
 import { success } from '../../machinery/status-error.ts'
+import { representationFor } from '../negotiation/choose.ts'
 import { statusResponse } from '../negotiation/error-response.ts'
-import { representationFor } from '../negotiation/representation.ts'
 import { deleteObject } from '../registry/delete-object.ts'
 import { deleteOptions } from '../request/delete-options.ts'
 import { type Endpoint, objectResponse, writeContext } from './endpoint.ts'

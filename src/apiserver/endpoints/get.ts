@@ -1,6 +1,6 @@
 /** GET of one object. */
 import { notFound } from '../../machinery/status-error.ts'
-import { representationFor } from '../negotiation/representation.ts'
+import { representationFor } from '../negotiation/choose.ts'
 import { parseResourceVersion } from '../request/parameters.ts'
 import { type Endpoint, objectResponse } from './endpoint.ts'
 

@@ -1,5 +1,5 @@
 /** GET of a collection. */
-import { representationFor } from '../negotiation/representation.ts'
+import { representationFor } from '../negotiation/choose.ts'
 import { listObjects } from '../registry/list-objects.ts'
 import { listOptions } from '../request/list-options.ts'
 import type { Endpoint } from './endpoint.ts'

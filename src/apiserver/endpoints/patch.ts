@@ -1,5 +1,5 @@
 /** PATCH of an object or its status. Server-side apply has a file of its own. */
-import { representationFor } from '../negotiation/representation.ts'
+import { representationFor } from '../negotiation/choose.ts'
 import { updateObject } from '../registry/update-object.ts'
 import { mediaType } from '../request/body.ts'
 import { checkName, checkNamespace } from '../request/identity.ts'

@@ -8,7 +8,7 @@ import type { KubeObject, ManagedFieldsEntry, ObjectMeta, Unstructured } from '.
 import { conflict, invalid, notFound, objectModified } from '../../machinery/status-error.ts'
 import { applyPatch, managedFieldsFromScale, scaleManagedFields, trackUpdate } from '../apply/index.ts'
 import type { Response } from '../http/exchange.ts'
-import { representationFor } from '../negotiation/representation.ts'
+import { representationFor } from '../negotiation/choose.ts'
 import { ServedResource } from '../registry/served-resource.ts'
 import { unstored } from '../registry/stored-object.ts'
 import { updateObject } from '../registry/update-object.ts'

@@ -1,5 +1,5 @@
 /** PUT of an object, or of its status. */
-import { representationFor } from '../negotiation/representation.ts'
+import { representationFor } from '../negotiation/choose.ts'
 import { updateObject } from '../registry/update-object.ts'
 import { decodeObject } from '../request/decode-object.ts'
 import { checkName, checkNamespace } from '../request/identity.ts'

@@ -1,7 +1,8 @@
 /** Watches: changes of a collection (or of one object of it), streamed as one JSON document a line. */
 import { StatusError, statusOf } from '../../machinery/status-error.ts'
 import type { Request, Response, Sink } from '../http/exchange.ts'
-import { type Representation, representationFor } from '../negotiation/representation.ts'
+import { representationFor } from '../negotiation/choose.ts'
+import type { Representation } from '../negotiation/representation.ts'
 import { type Selection, selection } from '../registry/selection.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
 import { EncodedBatch, type Watcher } from '../registry/watch-hub.ts'

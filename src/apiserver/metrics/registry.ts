@@ -65,7 +65,10 @@ export class MetricsRegistry {
       const lines: string[] = []
       for (const { values, counts, sum, count } of series.values()) {
         let total = 0
-        buckets.forEach((bound, i) => lines.push(`${name}_bucket${labelText(labels, values, `le="${bound}"`)} ${(total += counts[i]!)}`))
+        for (const [i, bound] of buckets.entries()) {
+          total += counts[i]!
+          lines.push(`${name}_bucket${labelText(labels, values, `le="${bound}"`)} ${total}`)
+        }
         lines.push(
           `${name}_bucket${labelText(labels, values, 'le="+Inf"')} ${count}`,
           `${name}_sum${labelText(labels, values)} ${sum}`,

@@ -1,5 +1,4 @@
 /** PartialObjectMetadata: the metadata of objects of any kind, cut out of their bytes. */
-import type { ServedResource } from '../registry/served-resource.ts'
 import type { StoredObject } from '../registry/stored-object.ts'
 import { bookmarkMeta, type Representation } from './representation.ts'
 
@@ -9,7 +8,7 @@ const comma = Buffer.from(',')
 /** `{"kind":"PartialObjectMetadata",…,"metadata":` for a version of meta.k8s.io. */
 export const partialHead = (version: string): Buffer => Buffer.from(`{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/${version}","metadata":`)
 
-export function partialRepresentation(_resource: ServedResource, version: 'v1' | 'v1beta1', _listness: 'object' | 'list'): Representation {
+export function partialRepresentation(version: 'v1' | 'v1beta1'): Representation {
   const head = partialHead(version)
   const one = (object: StoredObject): readonly Buffer[] => [head, object.metadata, tail]
   return {

@@ -2,7 +2,7 @@
 import type { KubeObject } from '../../../machinery/object.ts'
 import { notFound } from '../../../machinery/status-error.ts'
 import type { HealthCheck } from '../../health/health.ts'
-import { representationFor } from '../../negotiation/representation.ts'
+import { representationFor } from '../../negotiation/choose.ts'
 import { selection } from '../../registry/selection.ts'
 import { unstored } from '../../registry/stored-object.ts'
 import { listOptions } from '../../request/list-options.ts'

@@ -1,6 +1,6 @@
 /** Reviews: a client posts a question as an object and gets it back with the answer in its status. */
 import type { KubeObject } from '../../../machinery/object.ts'
-import { representationFor } from '../../negotiation/representation.ts'
+import { representationFor } from '../../negotiation/choose.ts'
 import { unstored } from '../../registry/stored-object.ts'
 import { decodeObject } from '../../request/decode-object.ts'
 import { checkNamespace } from '../../request/identity.ts'

@@ -1,0 +1,54 @@
+/** Chooses the representation of an answer: what the client accepts, of what there is to show. */
+import { StatusError } from '../../machinery/status-error.ts'
+import { toYaml } from '../../machinery/yaml.ts'
+import type { Request } from '../http/exchange.ts'
+import type { ServedResource } from '../registry/served-resource.ts'
+import { negotiate, type Transform } from './accept.ts'
+import { nativeRepresentation } from './native.ts'
+import { partialRepresentation } from './partial.ts'
+import type { Representation } from './representation.ts'
+import { tableRepresentation } from './table.ts'
+
+type Purpose = 'object' | 'list' | 'watch'
+
+/** What the client's Accept header and `includeObject` ask for. Throws 406 and 400 as upstream does. */
+export function representationFor(request: Request, resource: ServedResource, purpose: Purpose): Representation {
+  const { format, transform } = negotiate(request.header('accept'))
+  if (purpose === 'watch' && format === 'yaml') throw new StatusError(406, 'NotAcceptable', '406: Not Acceptable', {})
+  const base = transform ? transformed(request, resource, transform, purpose) : nativeRepresentation(resource)
+  if (format === 'yaml') return inYaml(base)
+  return wantsPretty(request) ? pretty(base) : base
+}
+
+function transformed(request: Request, resource: ServedResource, { as, version }: Transform, purpose: Purpose): Representation {
+  if (as === 'Table') return tableRepresentation(resource, version, request.query.get('includeObject') ?? '')
+  // PartialObjectMetadata is for single objects (and watches), PartialObjectMetadataList for lists.
+  if ((as === 'PartialObjectMetadataList') === (purpose === 'list')) return partialRepresentation(version)
+  const shown = purpose === 'list' ? `a list (${resource.listKind})` : `not a list (${resource.definition.kind})`
+  throw new StatusError(406, 'NotAcceptable', `you requested ${as}, but the requested object is ${shown}`)
+}
+
+/** People's tools get indented JSON unless they ask otherwise. */
+function wantsPretty(request: Request): boolean {
+  const asked = request.query.get('pretty')
+  if (asked !== null) return asked === 'true' || asked === '1'
+  const agent = request.header('user-agent') ?? ''
+  return agent.startsWith('curl') || agent.startsWith('Wget') || agent.startsWith('Mozilla/5.0')
+}
+
+const reread = (parts: readonly Buffer[]): unknown => JSON.parse(Buffer.concat(parts).toString())
+
+const inYaml = (base: Representation): Representation => ({
+  ...base,
+  key: `yaml ${base.key}`,
+  contentType: 'application/yaml',
+  object: (object) => [Buffer.from(toYaml(reread(base.object(object))))],
+  list: (objects, meta) => [Buffer.from(toYaml(reread(base.list(objects, meta))))],
+})
+
+const pretty = (base: Representation): Representation => ({
+  ...base,
+  key: `pretty ${base.key}`,
+  object: (object) => [Buffer.from(`${JSON.stringify(reread(base.object(object)), null, 2)}\n`)],
+  list: (objects, meta) => [Buffer.from(`${JSON.stringify(reread(base.list(objects, meta)), null, 2)}\n`)],
+})
