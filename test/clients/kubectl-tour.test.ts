@@ -1,7 +1,8 @@
 /** A tour of kubectl's commands, with every kubectl of this machine against a cluster of its own. */
-import { describe, test } from 'node:test'
+import { after, before, describe, test } from 'node:test'
+import { type ClusterProcess, clusterProcess } from '../support/cluster-process.ts'
 import { installedKubectls, Kubectl } from '../support/kubectl.ts'
-import { testCluster } from '../support/test-cluster.ts'
+import { reachable } from '../support/reachable-cluster.ts'
 import { accessStops } from './kubectl/access.ts'
 import { applyStops } from './kubectl/apply.ts'
 import { changeStops } from './kubectl/change.ts'
@@ -14,10 +15,18 @@ import type { Stops } from './kubectl/stop.ts'
 
 const stops: Stops = { ...discoveryStops, ...createStops, ...getStops, ...applyStops, ...changeStops, ...describeStops, ...deleteStops, ...accessStops }
 
+const programs = installedKubectls()
+
 describe('kubectl', { concurrency: true }, () => {
-  for (const program of installedKubectls()) {
+  let server: ClusterProcess
+  before(async () => {
+    server = await clusterProcess(programs.length)
+  })
+  after(() => server.stop())
+
+  for (const [position, program] of programs.entries()) {
     test(program.version, async (t) => {
-      const cluster = await testCluster(t)
+      const cluster = reachable(t, server.clusters[position]!)
       for (const [index, [title, stop]] of Object.entries(stops).entries()) {
         const namespace = `stop-${index}`
         await cluster.call('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })

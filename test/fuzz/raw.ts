@@ -17,7 +17,16 @@ const bytes = (r: Random, most: number): Buffer => Buffer.from(r.some(most, () =
 
 /** Literal headers without Huffman coding (RFC 7541, 6.2.2). */
 const headerBlock = (fields: readonly (readonly [string, string])[]): Buffer =>
-  Buffer.concat(fields.map(([name, value]) => Buffer.concat([Buffer.from([0, Math.min(name.length, 126)]), Buffer.from(name.slice(0, 126), 'latin1'), Buffer.from([Math.min(value.length, 126)]), Buffer.from(value.slice(0, 126), 'latin1')])))
+  Buffer.concat(
+    fields.map(([name, value]) =>
+      Buffer.concat([
+        Buffer.from([0, Math.min(name.length, 126)]),
+        Buffer.from(name.slice(0, 126), 'latin1'),
+        Buffer.from([Math.min(value.length, 126)]),
+        Buffer.from(value.slice(0, 126), 'latin1'),
+      ]),
+    ),
+  )
 
 function http2(r: Random): Buffer {
   const frames = r.some(12, () => {
@@ -25,7 +34,20 @@ function http2(r: Random): Buffer {
     return r.one(
       () => frame(r.below(12), r.below(256), stream, bytes(r, 40)),
       () => frame(4, r.below(2), 0, bytes(r, 5)),
-      () => frame(1, r.pick([4, 5, 0x2c]), stream, headerBlock([[':method', r.pick(['GET', 'POST', '', 'CONNECT'])], [':path', r.pick(['/api/v1/pods', '', '*', '/version'])], [':scheme', 'https'], [':authority', 'x'], ['authorization', 'Bearer fuzz'], [r.pick(['content-length', 'Upper', 'te', ':status', 'connection', 'x']), r.pick(['5', '-1', '', 'trailers'])]])),
+      () =>
+        frame(
+          1,
+          r.pick([4, 5, 0x2c]),
+          stream,
+          headerBlock([
+            [':method', r.pick(['GET', 'POST', '', 'CONNECT'])],
+            [':path', r.pick(['/api/v1/pods', '', '*', '/version'])],
+            [':scheme', 'https'],
+            [':authority', 'x'],
+            ['authorization', 'Bearer fuzz'],
+            [r.pick(['content-length', 'Upper', 'te', ':status', 'connection', 'x']), r.pick(['5', '-1', '', 'trailers'])],
+          ]),
+        ),
       () => frame(1, r.below(256), stream, bytes(r, 60)),
       () => frame(0, r.below(2), stream, bytes(r, 100)),
       () => frame(3, 0, stream, Buffer.from([0, 0, 0, r.below(14)])),
@@ -43,7 +65,27 @@ function http1(r: Random): Buffer {
   const method = r.pick(['GET', 'POST', 'PUT', 'CONNECT', 'PRI', 'get', 'G\0T', ''])
   const target = r.pick(['/api/v1/pods', '*', '', 'https://x/api', '/\xff', `/${'a'.repeat(20_000)}`, '/a b', '/version'])
   const version = r.pick(['HTTP/1.1', 'HTTP/1.0', 'HTTP/2.0', 'HTTP/1.1\n', ''])
-  const fields = r.some(5, () => r.pick(['Host: x', 'Content-Length: 5', 'Content-Length: -5', 'Content-Length: 5, 6', 'Transfer-Encoding: chunked', 'Transfer-Encoding: x, chunked', 'Authorization: Bearer fuzz', 'Connection: Upgrade', 'Upgrade: websocket', 'Expect: 100-continue', 'Expect: x', ': x', 'a', ' folded', 'A: \0', `A: ${'b'.repeat(9000)}`, 'Content-Type: application/json']))
+  const fields = r.some(5, () =>
+    r.pick([
+      'Host: x',
+      'Content-Length: 5',
+      'Content-Length: -5',
+      'Content-Length: 5, 6',
+      'Transfer-Encoding: chunked',
+      'Transfer-Encoding: x, chunked',
+      'Authorization: Bearer fuzz',
+      'Connection: Upgrade',
+      'Upgrade: websocket',
+      'Expect: 100-continue',
+      'Expect: x',
+      ': x',
+      'a',
+      ' folded',
+      'A: \0',
+      `A: ${'b'.repeat(9000)}`,
+      'Content-Type: application/json',
+    ]),
+  )
   const body = r.pick(['', '{}', '5\r\nhello\r\n0\r\n\r\n', 'zz\r\n', 'fffffffff\r\n', '{"metadata":'])
   return r.chance(0.2) ? bytes(r, 300) : Buffer.from(`${method} ${target} ${version}\r\n${fields.map((field) => `${field}\r\n`).join('')}\r\n${body}`, 'latin1')
 }
@@ -59,7 +101,11 @@ export function sendBroken(r: Random, port: number): Promise<string | undefined>
       clearTimeout(timer)
       socket.destroy()
       const text = Buffer.concat(chunks).toString('latin1')
-      resolve(!second && text !== '' && !/^HTTP\/1\.1 ([1234]\d\d|501) /.test(text) ? `${JSON.stringify(data.toString('latin1'))} was answered with ${text.slice(0, 200)}` : undefined)
+      resolve(
+        !second && text !== '' && !/^HTTP\/1\.1 ([1234]\d\d|501) /.test(text)
+          ? `${JSON.stringify(data.toString('latin1'))} was answered with ${text.slice(0, 200)}`
+          : undefined,
+      )
     }
     const timer = setTimeout(done, 100)
     socket.on('data', (chunk: Buffer) => chunks.push(chunk))

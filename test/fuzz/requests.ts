@@ -33,7 +33,8 @@ export class Corpus {
 const token = 'fuzz'
 const kinds = allResources.filter((definition) => schemaOf(definition) !== undefined || definition.virtual)
 
-export const keyOf = ({ group, version, kind }: Pick<ResourceDefinition, 'group' | 'version' | 'kind'>): string => `${group ? `${group}/` : ''}${version} ${kind}`
+export const keyOf = ({ group, version, kind }: Pick<ResourceDefinition, 'group' | 'version' | 'kind'>): string =>
+  `${group ? `${group}/` : ''}${version} ${kind}`
 const groupVersionOf = ({ group, version }: ResourceDefinition): string => (group ? `${group}/${version}` : version)
 
 /** `/apis/apps/v1/namespaces/default/deployments`. */
@@ -41,17 +42,116 @@ export const collectionPath = (definition: ResourceDefinition, namespace: string
   `${definition.group ? `/apis/${definition.group}` : '/api'}/${definition.version}/${definition.scope === 'Namespaced' && namespace ? `namespaces/${namespace}/` : ''}${definition.plural}`
 
 const query = (r: Random): string => {
-  const value = (): string => encodeURIComponent(String(r.pick<unknown>(['', 'true', 'false', '0', '1', '2', '-1', '9'.repeat(30), 'x', 'All', 'Strict', 'Warn', 'Ignore', 'Exact', 'NotOlderThan', 'Metadata', 'a=b', 'a!=b,c in (d,e),!f', 'metadata.name=a', 'metadata.name!=a', 'spec.nodeName=', 'status.phase=Running', 'a in (', '=', ',,,', 'eyJydiI6MSwic3RhcnQiOiJhIn0', '{"v":"meta.k8s.io/v1","rv":5,"start":"a\\u0000"}', '😀', '\u0000', 'Orphan', 'Background', 'fuzz', 'a'.repeat(300)])))
+  const value = (): string =>
+    encodeURIComponent(
+      String(
+        r.pick<unknown>([
+          '',
+          'true',
+          'false',
+          '0',
+          '1',
+          '2',
+          '-1',
+          '9'.repeat(30),
+          'x',
+          'All',
+          'Strict',
+          'Warn',
+          'Ignore',
+          'Exact',
+          'NotOlderThan',
+          'Metadata',
+          'a=b',
+          'a!=b,c in (d,e),!f',
+          'metadata.name=a',
+          'metadata.name!=a',
+          'spec.nodeName=',
+          'status.phase=Running',
+          'a in (',
+          '=',
+          ',,,',
+          'eyJydiI6MSwic3RhcnQiOiJhIn0',
+          '{"v":"meta.k8s.io/v1","rv":5,"start":"a\\u0000"}',
+          '😀',
+          '\u0000',
+          'Orphan',
+          'Background',
+          'fuzz',
+          'a'.repeat(300),
+        ]),
+      ),
+    )
   const parameters = r.some(4, () => {
-    const name = r.pick(['limit', 'continue', 'resourceVersion', 'resourceVersionMatch', 'labelSelector', 'fieldSelector', 'timeoutSeconds', 'allowWatchBookmarks', 'sendInitialEvents', 'watch', 'dryRun', 'fieldManager', 'fieldValidation', 'force', 'pretty', 'includeObject', 'gracePeriodSeconds', 'propagationPolicy', 'orphanDependents', 'exclude', 'verbose', 'container', 'x', '%', ''])
+    const name = r.pick([
+      'limit',
+      'continue',
+      'resourceVersion',
+      'resourceVersionMatch',
+      'labelSelector',
+      'fieldSelector',
+      'timeoutSeconds',
+      'allowWatchBookmarks',
+      'sendInitialEvents',
+      'watch',
+      'dryRun',
+      'fieldManager',
+      'fieldValidation',
+      'force',
+      'pretty',
+      'includeObject',
+      'gracePeriodSeconds',
+      'propagationPolicy',
+      'orphanDependents',
+      'exclude',
+      'verbose',
+      'container',
+      'x',
+      '%',
+      '',
+    ])
     // A version that is yet to come is waited for: rarely.
     return name === 'resourceVersion' && r.chance(0.9) ? `${name}=${r.below(300)}` : `${name}=${r.chance(0.95) ? value() : '%zz'}`
   })
   return parameters.length ? `?${parameters.join('&')}` : ''
 }
 
-const accepts: readonly string[] = ['application/json', '*/*', 'application/yaml', 'application/json;as=Table;v=v1;g=meta.k8s.io', 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io', 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,application/json', 'application/vnd.kubernetes.protobuf', 'application/vnd.kubernetes.protobuf,application/json', 'text/html', 'application/json;as=Nothing', 'application/json;stream=watch', ';;;', 'a/b;q=x,*/*;q=0.1', 'application/yaml;as=Table;g=meta.k8s.io;v=v1', 'application/json;q=2;;=;', 'application/cbor', 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf', ',', 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList']
-const contentTypes: readonly string[] = ['application/json', 'application/yaml', 'application/json-patch+json', 'application/merge-patch+json', 'application/strategic-merge-patch+json', 'application/apply-patch+yaml', 'application/vnd.kubernetes.protobuf', 'application/apply-patch+cbor', 'text/plain', '', 'application/json; charset=utf-8', 'a', ';']
+const accepts: readonly string[] = [
+  'application/json',
+  '*/*',
+  'application/yaml',
+  'application/json;as=Table;v=v1;g=meta.k8s.io',
+  'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io',
+  'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,application/json',
+  'application/vnd.kubernetes.protobuf',
+  'application/vnd.kubernetes.protobuf,application/json',
+  'text/html',
+  'application/json;as=Nothing',
+  'application/json;stream=watch',
+  ';;;',
+  'a/b;q=x,*/*;q=0.1',
+  'application/yaml;as=Table;g=meta.k8s.io;v=v1',
+  'application/json;q=2;;=;',
+  'application/cbor',
+  'application/com.github.proto-openapi.spec.v2@v1.0+protobuf',
+  ',',
+  'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList',
+]
+const contentTypes: readonly string[] = [
+  'application/json',
+  'application/yaml',
+  'application/json-patch+json',
+  'application/merge-patch+json',
+  'application/strategic-merge-patch+json',
+  'application/apply-patch+yaml',
+  'application/vnd.kubernetes.protobuf',
+  'application/apply-patch+cbor',
+  'text/plain',
+  '',
+  'application/json; charset=utf-8',
+  'a',
+  ';',
+]
 const patchTypes = contentTypes.slice(2, 6)
 
 function headers(r: Random, contentType: string): Record<string, string> {
@@ -59,7 +159,9 @@ function headers(r: Random, contentType: string): Record<string, string> {
     authorization: r.chance(0.97) ? `Bearer ${token}` : r.pick(['Bearer x', 'Basic YTpi', 'Bearer', `Bearer  ${token}`, 'x'.repeat(3000)]),
     ...(contentType && { 'content-type': r.chance(0.97) ? contentType : r.pick(contentTypes) }),
     ...(r.chance(0.15) && { accept: r.pick(accepts) }),
-    ...(r.chance(0.2) && { 'user-agent': r.pick(['curl/8', 'Mozilla/5.0', 'kubectl/v1.36', '', '/', 'ü'.normalize('NFD').replace(/[^ -~]/g, ''), 'a'.repeat(500)]) }),
+    ...(r.chance(0.2) && {
+      'user-agent': r.pick(['curl/8', 'Mozilla/5.0', 'kubectl/v1.36', '', '/', 'ü'.normalize('NFD').replace(/[^ -~]/g, ''), 'a'.repeat(500)]),
+    }),
     ...(r.chance(0.02) && { 'impersonate-user': r.pick(['jane', 'system:serviceaccount:a:b', 'system:anonymous']) }),
     ...(r.chance(0.01) && { 'impersonate-group': r.pick(['a', 'system:masters']) }),
     ...(r.chance(0.01) && { 'impersonate-extra-x%2f': '%zz' }),
@@ -105,10 +207,49 @@ const encoded = (r: Random, value: unknown, yaml: boolean): Buffer => {
 }
 
 function nonResource(r: Random): FuzzRequest {
-  const path = r.pick(['/', '/healthz', '/livez/etcd', '/readyz/%', '/version', '/metrics', '/api', '/apis', '/api/v1', '/apis/apps', '/apis/apps/v1', '/apis/nothing/v1', '/openapi/v2', '/openapi/v3', '/openapi/v3/api/v1', '/openapi/v3/apis/apps/v1?hash=x', '/.well-known/openid-configuration', '/openid/v1/jwks', '/api/v1/namespaces//pods', '/api/v1//', '//', '/api/v1/watch', '/api/v1/watch/pods', '/api/v1/watch/namespaces/default/pods/a', '/api/v1/proxy/x', '/%2e%2e/', '/api/v1/namespaces/%00/pods', '/api/v1/namespaces/a%2fb/pods/c', '/logs', '/debug/pprof', '/api/v1/namespaces/default/pods/a/b/c/d', '*', `/${'x/'.repeat(2000)}`])
+  const path = r.pick([
+    '/',
+    '/healthz',
+    '/livez/etcd',
+    '/readyz/%',
+    '/version',
+    '/metrics',
+    '/api',
+    '/apis',
+    '/api/v1',
+    '/apis/apps',
+    '/apis/apps/v1',
+    '/apis/nothing/v1',
+    '/openapi/v2',
+    '/openapi/v3',
+    '/openapi/v3/api/v1',
+    '/openapi/v3/apis/apps/v1?hash=x',
+    '/.well-known/openid-configuration',
+    '/openid/v1/jwks',
+    '/api/v1/namespaces//pods',
+    '/api/v1//',
+    '//',
+    '/api/v1/watch',
+    '/api/v1/watch/pods',
+    '/api/v1/watch/namespaces/default/pods/a',
+    '/api/v1/proxy/x',
+    '/%2e%2e/',
+    '/api/v1/namespaces/%00/pods',
+    '/api/v1/namespaces/a%2fb/pods/c',
+    '/logs',
+    '/debug/pprof',
+    '/api/v1/namespaces/default/pods/a/b/c/d',
+    '*',
+    `/${'x/'.repeat(2000)}`,
+  ])
   const method = r.pick(['GET', 'GET', 'GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'PROPFIND'])
   const body = method === 'POST' || method === 'PUT' || method === 'PATCH' ? encoded(r, anything(r), false) : undefined
-  return { method, path: path === '*' && method !== 'OPTIONS' ? '/*' : `${path}${path.includes('?') || path === '*' ? '' : query(r)}`, headers: headers(r, body ? 'application/json' : ''), body }
+  return {
+    method,
+    path: path === '*' && method !== 'OPTIONS' ? '/*' : `${path}${path.includes('?') || path === '*' ? '' : query(r)}`,
+    headers: headers(r, body ? 'application/json' : ''),
+    body,
+  }
 }
 
 /** The next request. */
@@ -121,11 +262,19 @@ export function randomRequest(r: Random, corpus: Corpus): FuzzRequest {
   const known = corpus.pick(r, keyOf(definition))
   const knownName = (known?.metadata as { name?: string } | undefined)?.name
   const name = knownName && r.chance(0.8) ? knownName : r.pick(names)
-  const fresh = (): Record<string, unknown> => (type ? objectOf(r, type, groupVersionOf(definition), definition.kind, r.chance(0.9) ? name : undefined) : (anything(r) as Record<string, unknown>))
+  const fresh = (): Record<string, unknown> =>
+    type ? objectOf(r, type, groupVersionOf(definition), definition.kind, r.chance(0.9) ? name : undefined) : (anything(r) as Record<string, unknown>)
   const base = known && r.chance(0.5) ? known : fresh()
-  const options = { gracePeriodSeconds: r.below(3), propagationPolicy: r.pick(['Orphan', 'Background', 'Foreground', 'x']), preconditions: r.chance(0.2) ? anything(r, 1) : undefined, dryRun: r.chance(0.1) ? ['All'] : undefined }
+  const options = {
+    gracePeriodSeconds: r.below(3),
+    propagationPolicy: r.pick(['Orphan', 'Background', 'Foreground', 'x']),
+    preconditions: r.chance(0.2) ? anything(r, 1) : undefined,
+    dryRun: r.chance(0.1) ? ['All'] : undefined,
+  }
   const { subresources = {} } = definition
-  const subresource = r.chance(0.15) ? `/${r.pick(['status', 'scale', 'nothing', 'log', 'exec', 'eviction', 'binding', 'finalize', 'approval', 'token', 'ephemeralcontainers', 'resize', ...(subresources.special ?? []).map((special) => special.name)])}` : ''
+  const subresource = r.chance(0.15)
+    ? `/${r.pick(['status', 'scale', 'nothing', 'log', 'exec', 'eviction', 'binding', 'finalize', 'approval', 'token', 'ephemeralcontainers', 'resize', ...(subresources.special ?? []).map((special) => special.name)])}`
+    : ''
   const item = `${collection}/${encodeURIComponent(name)}${subresource}${query(r)}`
   const yaml = r.chance(0.2)
   const type1 = yaml ? 'application/yaml' : 'application/json'
@@ -133,29 +282,49 @@ export function randomRequest(r: Random, corpus: Corpus): FuzzRequest {
   // Deleted namespaces stay as they are without a controller: those that are written to are kept.
   const mayDelete = definition.plural !== 'namespaces' && definition.kind !== 'Namespace'
   return r.pick<() => FuzzRequest>([
-    () => ({ method: 'POST', path: `${collection}${r.chance(0.3) ? query(r) : ''}`, headers: headers(r, type1), body: encoded(r, r.chance(0.7) ? fresh() : changed(), yaml) }),
+    () => ({
+      method: 'POST',
+      path: `${collection}${r.chance(0.3) ? query(r) : ''}`,
+      headers: headers(r, type1),
+      body: encoded(r, r.chance(0.7) ? fresh() : changed(), yaml),
+    }),
     () => ({ method: 'POST', path: `${r.chance(0.9) ? collection : item}`, headers: headers(r, type1), body: encoded(r, fresh(), yaml) }),
     () => ({ method: 'PUT', path: item, headers: headers(r, type1), body: encoded(r, changed(), yaml) }),
     () => {
       const patchType = r.pick(patchTypes)
       const apply = patchType === 'application/apply-patch+yaml'
-      const patch = patchType === 'application/json-patch+json' ? jsonPatch(r, base) : apply ? withoutManaged(changed()) : mergePatch(r, base, patchType.includes('strategic'))
+      const patch =
+        patchType === 'application/json-patch+json'
+          ? jsonPatch(r, base)
+          : apply
+            ? withoutManaged(changed())
+            : mergePatch(r, base, patchType.includes('strategic'))
       const path = apply ? `${collection}/${encodeURIComponent(name)}${subresource}?fieldManager=${r.pick(['m', 'n'])}&force=${r.chance(0.5)}` : item
       return { method: 'PATCH', path, headers: headers(r, patchType), body: encoded(r, r.chance(0.95) ? patch : anything(r), apply) }
     },
-    () => ({ method: r.pick(['GET', 'GET', 'HEAD']), path: item, headers: headers(r, '') }),
+    () => ({ method: r.pick(['GET', 'GET', 'GET', 'GET', 'HEAD']), path: item, headers: headers(r, '') }),
     () => ({ method: 'GET', path: `${r.chance(0.7) ? collection : collectionPath(definition, '')}${query(r)}`, headers: headers(r, '') }),
     () => ({ method: 'GET', path: `${collection}?watch=1&timeoutSeconds=1${query(r).replace('?', '&')}`, headers: headers(r, '') }),
     () =>
       mayDelete
-        ? { method: 'DELETE', path: item, headers: headers(r, r.chance(0.5) ? 'application/json' : ''), body: r.chance(0.5) ? encoded(r, r.chance(0.9) ? options : anything(r), false) : undefined }
+        ? {
+            method: 'DELETE',
+            path: item,
+            headers: headers(r, r.chance(0.5) ? 'application/json' : ''),
+            body: r.chance(0.5) ? encoded(r, r.chance(0.9) ? options : anything(r), false) : undefined,
+          }
         : { method: 'GET', path: item, headers: headers(r, '') },
-    () => ({ method: mayDelete && r.chance(0.1) ? 'DELETE' : r.pick(['OPTIONS', 'GET', 'GET', 'GET']), path: `${collection}${query(r)}`, headers: headers(r, '') }),
+    () => ({
+      method: mayDelete && r.chance(0.1) ? 'DELETE' : r.pick(['OPTIONS', 'GET', 'GET', 'GET']),
+      path: `${collection}${query(r)}`,
+      headers: headers(r, ''),
+    }),
   ])()
 }
 
 function withoutManaged(value: unknown): unknown {
   const copy = structuredClone(value) as { metadata?: Record<string, unknown> } | null
-  if (copy && typeof copy === 'object' && copy.metadata && typeof copy.metadata === 'object') for (const field of ['managedFields', 'resourceVersion', 'uid']) delete copy.metadata[field]
+  if (copy && typeof copy === 'object' && copy.metadata && typeof copy.metadata === 'object')
+    for (const field of ['managedFields', 'resourceVersion', 'uid']) delete copy.metadata[field]
   return copy
 }

@@ -7,21 +7,116 @@ type Plain = Record<string, unknown>
 export const names: readonly string[] = ['a', 'b', 'c', 'd-1', 'default', 'x.y', 'system:c', 'd.example.com']
 export const namespaces: readonly string[] = ['default', 'fuzz']
 
-const odd: readonly string[] = ['', ' ', '-', '.', '..', '/', 'a/b', 'A', 'ü', '😀', '\u0000', '\ud800', '"', '\\', "'", '%', '%zz', '$', '{}', '[]', 'null', 'true', '0', '-1', '1e3', 'a'.repeat(64), 'b'.repeat(254), 'x'.repeat(5000), '__proto__', 'constructor', 'toString', '$(VAR)', '\n', '(a+)+$', '0x10', '1Ki', '500m', '10.0.0.1', '::1', '10.0.0.0/8', '2020-01-01T00:00:00Z', '2020-13-45T99:99:99Z', 'app=x', 'a in (b', '*', 'kubernetes.io/x', 'spec.x', '*/5 * * * *', '{{a}}', '<b>', '--- a', '&a', '*a', '!!js']
-const plausible: readonly string[] = ['a', 'b', 'web', 'nginx:1', 'TCP', 'Always', 'ClusterIP', 'example.com/x', 'v1', 'http', '80', '1', '10%', '100m', '1Gi', '10.96.0.9', 'rbac.authorization.k8s.io', 'apps', 'pods', 'get', '*', 'Opaque', 'True', 'Service', 'kubernetes.io/tls', 'User', 'ClusterRole', '2024-01-01T00:00:00Z', 'Exact', 'object.spec.x == 1', 'self.a < 3']
-const numbers: readonly number[] = [0, 1, 2, 3, 10, 80, 443, 65535, 65536, -1, -2147483648, 2147483647, 2147483648, 1.5, 1e21, 9007199254740993, -0, 1e-7]
+const odd: readonly string[] = [
+  '',
+  ' ',
+  '-',
+  '.',
+  '..',
+  '/',
+  'a/b',
+  'A',
+  'ü',
+  '😀',
+  '\u0000',
+  '\ud800',
+  '"',
+  '\\',
+  "'",
+  '%',
+  '%zz',
+  '$',
+  '{}',
+  '[]',
+  'null',
+  'true',
+  '0',
+  '-1',
+  '1e3',
+  'a'.repeat(64),
+  'b'.repeat(254),
+  'x'.repeat(5000),
+  '__proto__',
+  'constructor',
+  'toString',
+  '$(VAR)',
+  '\n',
+  '(a+)+$',
+  '0x10',
+  '1Ki',
+  '500m',
+  '10.0.0.1',
+  '::1',
+  '10.0.0.0/8',
+  '2020-01-01T00:00:00Z',
+  '2020-13-45T99:99:99Z',
+  'app=x',
+  'a in (b',
+  '*',
+  'kubernetes.io/x',
+  'spec.x',
+  '*/5 * * * *',
+  '{{a}}',
+  '<b>',
+  '--- a',
+  '&a',
+  '*a',
+  '!!js',
+]
+const plausible: readonly string[] = [
+  'a',
+  'b',
+  'web',
+  'nginx:1',
+  'TCP',
+  'Always',
+  'ClusterIP',
+  'example.com/x',
+  'v1',
+  'http',
+  '80',
+  '1',
+  '10%',
+  '100m',
+  '1Gi',
+  '10.96.0.9',
+  'rbac.authorization.k8s.io',
+  'apps',
+  'pods',
+  'get',
+  '*',
+  'Opaque',
+  'True',
+  'Service',
+  'kubernetes.io/tls',
+  'User',
+  'ClusterRole',
+  '2024-01-01T00:00:00Z',
+  'Exact',
+  'object.spec.x == 1',
+  'self.a < 3',
+]
+const numbers: readonly number[] = [
+  0, 1, 2, 3, 10, 80, 443, 65535, 65536, -1, -2147483648, 2147483647, 2147483648, -9007199254740992, 1.5, 1e21, 9007199254740992, -0, 1e-7,
+]
 
 const text = (r: Random): string => (r.chance(0.75) ? r.pick(plausible) : r.pick(odd))
 
 /** Any JSON. */
 export function anything(r: Random, depth = 3): unknown {
-  if (depth === 0 || r.chance(0.5)) return r.one<unknown>(() => text(r), () => r.pick(numbers), () => r.chance(0.5), () => null)
+  if (depth === 0 || r.chance(0.5))
+    return r.one<unknown>(
+      () => text(r),
+      () => r.pick(numbers),
+      () => r.chance(0.5),
+      () => null,
+    )
   if (r.chance(0.4)) return r.some(3, () => anything(r, depth - 1))
   return Object.fromEntries(r.some(3, () => [text(r), anything(r, depth - 1)] as const))
 }
 
 /** A value of a type; `loose` is how likely any one of them is of another type. */
-function valueOf(r: Random, type: FieldType, depth: number, loose: number, field?: Field): unknown {
+function typed(r: Random, type: FieldType, depth: number, loose: number, field?: Field): unknown {
   if (r.chance(loose)) return anything(r, 2)
   switch (type.kind) {
     case 'string':
@@ -40,9 +135,9 @@ function valueOf(r: Random, type: FieldType, depth: number, loose: number, field
     case 'any':
       return anything(r, 3)
     case 'array':
-      return depth <= 0 ? [] : Array.from({ length: 1 + r.below(2) }, () => valueOf(r, type.items, depth - 1, loose))
+      return depth <= 0 ? [] : Array.from({ length: 1 + r.below(2) }, () => typed(r, type.items, depth - 1, loose))
     case 'map':
-      return Object.fromEntries(r.some(3, () => [text(r), valueOf(r, type.values, depth - 1, loose)] as const))
+      return Object.fromEntries(r.some(3, () => [text(r), typed(r, type.values, depth - 1, loose)] as const))
     case 'struct':
       return structOf(r, type, depth - 1, loose)
     default:
@@ -55,7 +150,7 @@ function structOf(r: Random, type: StructType, depth: number, loose: number): Pl
   for (const [name, field] of type.fields) {
     if (!type.required.has(name) && !r.chance(depth > 0 ? 0.25 : 0.05)) continue
     if (depth < -3) continue
-    object[name] = valueOf(r, field.type, depth, loose, field)
+    object[name] = typed(r, field.type, depth, loose, field)
   }
   if (r.chance(loose)) object[r.pick(odd)] = anything(r, 2)
   return object
@@ -70,7 +165,13 @@ const metadata = (r: Random, name: string | undefined): Plain => ({
   ...(r.chance(0.05) && { resourceVersion: r.pick(['1', '0', '', 'x', '99999999']) }),
   ...(r.chance(0.05) && { uid: 'u' }),
   ...(r.chance(0.05) && { namespace: r.pick([...namespaces, 'other', '']) }),
-  ...(r.chance(0.05) && { managedFields: r.one<unknown>(() => [], () => [{}], () => [anything(r, 3)]) }),
+  ...(r.chance(0.05) && {
+    managedFields: r.one<unknown>(
+      () => [],
+      () => [{}],
+      () => [anything(r, 3)],
+    ),
+  }),
   ...(r.chance(0.05) && { [r.pick(['creationTimestamp', 'deletionTimestamp', 'selfLink', 'generation', 'deletionGracePeriodSeconds'])]: anything(r, 1) }),
 })
 
@@ -78,7 +179,12 @@ const metadata = (r: Random, name: string | undefined): Plain => ({
 export function objectOf(r: Random, type: StructType, groupVersion: string, kind: string, name?: string): Plain {
   const loose = r.pick([0, 0, 0.002, 0.03])
   const object = structOf(r, type, r.below(5), loose)
-  return { ...object, apiVersion: r.chance(0.98) ? groupVersion : text(r), kind: r.chance(0.98) ? kind : text(r), metadata: r.chance(0.98) ? metadata(r, name) : anything(r, 2) }
+  return {
+    ...object,
+    apiVersion: r.chance(0.98) ? groupVersion : text(r),
+    kind: r.chance(0.98) ? kind : text(r),
+    metadata: r.chance(0.98) ? metadata(r, name) : anything(r, 2),
+  }
 }
 
 /** A place in a value, as its path. */
@@ -124,7 +230,12 @@ export function damagedText(r: Random, source: string): Buffer {
       () => Buffer.concat([bytes.subarray(0, at), bytes.subarray(to)]),
       () => Buffer.concat([bytes.subarray(0, to), bytes.subarray(at)]),
       () => Buffer.concat([bytes.subarray(0, at), Buffer.from([r.below(256), r.below(256)]), bytes.subarray(at)]),
-      () => Buffer.concat([bytes.subarray(0, at), Buffer.from(r.pick(['{', '}', '[', ']', '"', ',', ':', '\\u0000', '1e999', 'null', '/**/', '\n---\n', '&a *a'])), bytes.subarray(to)]),
+      () =>
+        Buffer.concat([
+          bytes.subarray(0, at),
+          Buffer.from(r.pick(['{', '}', '[', ']', '"', ',', ':', '\\u0000', '1e999', 'null', '/**/', '\n---\n', '&a *a'])),
+          bytes.subarray(to),
+        ]),
     )
   }
   return bytes
@@ -139,7 +250,11 @@ export const hurtful = (r: Random): string =>
     () => deep('{"a":', '}', r.pick([600, 5000, 100_000])),
     () => `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","annotations":${deep('{"a":', '}', 20_000)}}}`,
     () => `{"metadata":{"name":"a"},"spec":${deep('{"x":[', ']}', 10_000)}}`,
-    () => `a: &a [x,x,x,x,x,x,x,x,x]\n${'bcdefghi'.split('').map((c, i) => `${c}: &${c} [${Array(9).fill(`*${'abcdefgh'[i]}`).join(',')}]`).join('\n')}`,
+    () =>
+      `a: &a [x,x,x,x,x,x,x,x,x]\n${'bcdefghi'
+        .split('')
+        .map((c, i) => `${c}: &${c} [${Array(9).fill(`*${'abcdefgh'[i]}`).join(',')}]`)
+        .join('\n')}`,
     () => `a: ${'['.repeat(20_000)}`,
     () => `${'- '.repeat(20_000)}a`,
     () => `{${Array.from({ length: 20_000 }, (_, i) => `"k${i}":1`).join(',')}}`,

@@ -45,13 +45,16 @@ export function withAddresses(cacher: Cacher, service: Service | undefined, old:
   const operations: Transaction['operations'][number][] = []
   const { resource, objects } = cacher
   const wanted = service ? addressesOf(service) : []
+  const had = old ? addressesOf(old) : []
   for (const address of wanted) {
     const key = resource.key('', address)
-    if (objects.get(key)) continue
+    const stored = objects.get(key)
+    // One that has come since it was looked for is another's: then the condition fails, as it should.
+    if (stored && (had.includes(address) || belongsTo(stored.parse<IPAddress>(), service!))) continue
     conditions.push({ key, revision: 0 })
     operations.push({ key, value: encode(resource, ipAddress(address, service!)) })
   }
-  for (const address of old ? addressesOf(old) : []) {
+  for (const address of had) {
     const key = resource.key('', address)
     const stored = objects.get(key)
     if (wanted.includes(address) || !stored || !belongsTo(stored.parse<IPAddress>(), old!)) continue
@@ -70,8 +73,8 @@ export async function repairAddresses(allocations: Allocations, services: Cacher
   const repairs: Transaction[] = []
   for (const [key, addresses] of allocations.addresses()) {
     if (addresses.every((address) => objects.get(resource.key('', address)))) continue
-    const { conditions, operations } = withAddresses(ipAddresses, services.objects.get(key)?.parse<Service>(), undefined)
-    repairs.push({ conditions, operations })
+    const service = services.objects.get(key)?.parse<Service>()
+    repairs.push(withAddresses(ipAddresses, service, service))
   }
   for (const stored of objects.slice(resource.range(''))) {
     if (allocations.hasService(stored.name)) continue

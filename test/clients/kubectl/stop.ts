@@ -1,8 +1,8 @@
 /** What a stop of the kubectl tour is: a few commands in a namespace of their own. */
 import type { Kubectl } from '../../support/kubectl.ts'
-import type { TestCluster } from '../../support/test-cluster.ts'
+import type { ReachableCluster } from '../../support/reachable-cluster.ts'
 
-export type Stop = (k: Kubectl, cluster: TestCluster) => Promise<void>
+export type Stop = (k: Kubectl, cluster: ReachableCluster) => Promise<void>
 
 /** Stops by what they show. */
 export type Stops = Readonly<Record<string, Stop>>
@@ -12,7 +12,7 @@ export const apiPath = (k: Kubectl, groupVersion: string, rest: string): string 
   `/${groupVersion.includes('/') ? 'apis' : 'api'}/${groupVersion}/namespaces/${k.namespace}/${rest}`
 
 /** Makes what a stop begins with, past kubectl: that is quicker. */
-export async function make(k: Kubectl, cluster: TestCluster, ...manifests: readonly string[]): Promise<void> {
+export async function make(k: Kubectl, cluster: ReachableCluster, ...manifests: readonly string[]): Promise<void> {
   for (const manifest of manifests) {
     const [, groupVersion = '', kind = ''] = /^apiVersion: (.*)\nkind: (.*)\n/.exec(manifest) ?? []
     const plural = `${kind.toLowerCase()}s`

@@ -1,0 +1,231 @@
+/**
+ * The load generator: kload's phases against any Kubernetes API server, in a process of its own. Takes its options as JSON in
+ * the first argument and prints one JSON line a phase. One HTTP/2 connection for requests, as Go's client has; one for each watcher.
+ */
+import { type ClientHttp2Session, connect } from 'node:http2'
+import { parseArgs } from 'node:util'
+
+export interface LoadOptions {
+  readonly url: string
+  readonly token: string
+  readonly kind: 'pods' | 'configmaps'
+  readonly n: number
+  readonly clients: number
+  readonly lists: number
+  readonly watchers: number
+  readonly watched: number
+  readonly phases: readonly string[]
+}
+
+export interface PhaseResult {
+  readonly phase: string
+  /** Operations (for `watch`: events) a second. */
+  readonly rate: number
+  readonly p50: number
+  readonly p99: number
+  readonly megabytes: number
+  readonly failures: number
+  readonly firstFailure?: string
+}
+
+const namespace = 'bench'
+const nameOf = (i: number): string => `o-${String(i).padStart(6, '0')}`
+
+/** Byte for byte what kload sends. */
+const objectOf = (kind: LoadOptions['kind'], i: number): string =>
+  kind === 'pods'
+    ? `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"${nameOf(i)}","labels":{"app":"bench","shard":"${i % 10}"},"annotations":{"note":"${'x'.repeat(200)}"}},"spec":{"nodeSelector":{"never":"here"},"containers":[{"name":"main","image":"registry.example/app:1","command":["sleep","1000"],"env":[{"name":"A","value":"1"},{"name":"B","value":"2"}],"ports":[{"containerPort":8080}],"resources":{"requests":{"cpu":"10m","memory":"16Mi"}},"readinessProbe":{"httpGet":{"path":"/healthz","port":8080}}}]}}`
+    : `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"${nameOf(i)}","labels":{"app":"bench","shard":"${i % 10}"}},"data":{"k":"${'x'.repeat(1000)}"}}`
+
+interface Reply {
+  readonly status: number
+  readonly chunks: readonly Buffer[]
+  readonly bytes: number
+}
+
+function open(url: string): ClientHttp2Session {
+  const session = connect(url, { rejectUnauthorized: false, settings: { initialWindowSize: 4 * 1024 * 1024, enablePush: false }, maxSessionMemory: 1000 })
+  session.on('connect', () => session.setLocalWindowSize(1024 * 1024 * 1024))
+  return session
+}
+
+const percentile = (sorted: readonly number[], share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
+
+class Load {
+  readonly #options: LoadOptions
+  readonly #session: ClientHttp2Session
+  readonly #collection: string
+
+  constructor(options: LoadOptions) {
+    this.#options = options
+    this.#session = open(options.url)
+    this.#collection = `/api/v1/namespaces/${namespace}/${options.kind}`
+  }
+
+  async run(): Promise<void> {
+    await this.#ask('POST', '/api/v1/namespaces', `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"${namespace}"}}`)
+    for (const phase of this.#options.phases) for (const result of await this.#phase(phase)) process.stdout.write(`${JSON.stringify(result)}\n`)
+    this.#session.close()
+  }
+
+  #ask(method: string, path: string, body?: string, type = 'application/json', accept = 'application/json'): Promise<Reply> {
+    return new Promise((resolve, reject) => {
+      const headers = { ':method': method, ':path': path, authorization: `Bearer ${this.#options.token}`, accept }
+      const stream = this.#session.request(body === undefined ? headers : { ...headers, 'content-type': type }, { endStream: body === undefined })
+      let status = 0
+      let bytes = 0
+      const chunks: Buffer[] = []
+      stream.on('response', (received) => {
+        status = Number(received[':status'])
+      })
+      stream.on('data', (chunk: Buffer) => {
+        bytes += chunk.length
+        chunks.push(chunk)
+      })
+      stream.on('end', () => resolve({ status, chunks, bytes }))
+      stream.on('error', reject)
+      if (body !== undefined) stream.end(body)
+    })
+  }
+
+  #object(i: number): string {
+    return `${this.#collection}/${nameOf(i)}`
+  }
+
+  async #phase(phase: string): Promise<PhaseResult[]> {
+    const { n, lists, kind } = this.#options
+    const table = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json'
+    switch (phase) {
+      case 'create':
+        return [await this.#measure(phase, n, (i) => this.#ask('POST', this.#collection, objectOf(kind, i)), 201)]
+      case 'get':
+        return [await this.#measure(phase, n * 4, () => this.#ask('GET', this.#object(Math.floor(Math.random() * n))), 200)]
+      case 'list':
+        return [await this.#measure(phase, lists, () => this.#ask('GET', this.#collection), 200)]
+      case 'list0':
+        return [await this.#measure(phase, lists, () => this.#ask('GET', `${this.#collection}?resourceVersion=0`), 200)]
+      case 'table':
+        return [await this.#measure(phase, lists, () => this.#ask('GET', this.#collection, undefined, undefined, table), 200)]
+      case 'update':
+        return [await this.#measure(phase, n, (i) => this.#update(i), 200)]
+      case 'patch':
+        return [
+          await this.#measure(
+            phase,
+            n,
+            (i) => this.#ask('PATCH', this.#object(i), `{"metadata":{"annotations":{"t":"${i}"}}}`, 'application/merge-patch+json'),
+            200,
+          ),
+        ]
+      case 'watch':
+        return this.#watch()
+      case 'delete':
+        return [await this.#measure(phase, n, (i) => this.#ask('DELETE', this.#object(i)), 200)]
+      default:
+        throw new Error(`unknown phase ${phase}: choose of create, get, list, list0, table, update, patch, watch, delete`)
+    }
+  }
+
+  async #update(i: number): Promise<Reply> {
+    const got = await this.#ask('GET', this.#object(i))
+    if (got.status !== 200) return got
+    return this.#ask(
+      'PUT',
+      this.#object(i),
+      Buffer.concat(got.chunks as Buffer[])
+        .toString()
+        .replace('"app":"bench"', '"app":"bench2"'),
+    )
+  }
+
+  async #measure(phase: string, count: number, operation: (i: number) => Promise<Reply>, expected: number): Promise<PhaseResult> {
+    const times: number[] = []
+    let next = 0
+    let bytes = 0
+    let failures = 0
+    let firstFailure: string | undefined
+    const client = async (): Promise<void> => {
+      while (next < count) {
+        const i = next++
+        const started = performance.now()
+        const reply = await operation(i)
+        times.push(performance.now() - started)
+        bytes += reply.bytes
+        if (reply.status === expected) continue
+        failures++
+        firstFailure ??= `${reply.status} ${Buffer.concat(reply.chunks as Buffer[]).toString('utf8', 0, 200)}`
+      }
+    }
+    const started = performance.now()
+    await Promise.all(Array.from({ length: this.#options.clients }, client))
+    const seconds = (performance.now() - started) / 1000
+    times.sort((a, b) => a - b)
+    return { phase, rate: count / seconds, p50: percentile(times, 0.5), p99: percentile(times, 0.99), megabytes: bytes / 1e6, failures, firstFailure }
+  }
+
+  /** Watchers count the objects that are created meanwhile; an event's delay runs from before its create was sent. */
+  async #watch(): Promise<PhaseResult[]> {
+    const { watchers, watched, kind, url, token } = this.#options
+    const { chunks } = await this.#ask('GET', `${this.#collection}?limit=1`)
+    const { metadata } = JSON.parse(Buffer.concat(chunks as Buffer[]).toString()) as { metadata: { resourceVersion: string } }
+    const sent: number[] = []
+    const delays: number[] = []
+    let bytes = 0
+    const sessions = await Promise.all(
+      Array.from({ length: watchers }, async () => {
+        const session = open(url)
+        const stream = session.request({
+          ':path': `${this.#collection}?watch=1&timeoutSeconds=120&resourceVersion=${metadata.resourceVersion}`,
+          authorization: `Bearer ${token}`,
+          accept: 'application/json',
+        })
+        await new Promise((resolve, reject) => stream.on('response', resolve).on('error', reject))
+        const all = new Promise<void>((resolve, reject) => {
+          let seen = 0
+          let rest: Buffer | undefined
+          stream.on('data', (data: Buffer) => {
+            bytes += data.length
+            const now = performance.now()
+            let chunk = rest ? Buffer.concat([rest, data]) : data
+            for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10)) {
+              const at = chunk.indexOf('"name":"o-9')
+              if (at >= 0 && at < end && chunk.toString('latin1', 0, 15) === '{"type":"ADDED"') {
+                delays.push(now - sent[Number(chunk.toString('latin1', at + 11, at + 16))]!)
+                if (++seen === watched) resolve()
+              }
+              chunk = chunk.subarray(end + 1)
+            }
+            rest = chunk.length > 0 ? chunk : undefined
+          })
+          stream.on('end', () => reject(new Error(`a watch ended after ${seen} of ${watched} events`)))
+          stream.on('error', reject)
+        })
+        all.catch(() => {})
+        return { session, all }
+      }),
+    )
+    const started = performance.now()
+    const creates = await this.#measure(
+      'w-create',
+      watched,
+      (i) => {
+        sent[i] = performance.now()
+        return this.#ask('POST', this.#collection, objectOf(kind, 900_000 + i))
+      },
+      201,
+    )
+    await Promise.all(sessions.map(({ all }) => all))
+    const seconds = (performance.now() - started) / 1000
+    for (const { session } of sessions) session.destroy()
+    for (let i = 0; i < watched; i++) await this.#ask('DELETE', this.#object(900_000 + i))
+    delays.sort((a, b) => a - b)
+    const failures = watchers * watched - delays.length
+    return [
+      creates,
+      { phase: 'watch', rate: delays.length / seconds, p50: percentile(delays, 0.5), p99: percentile(delays, 0.99), megabytes: bytes / 1e6, failures },
+    ]
+  }
+}
+
+const { positionals } = parseArgs({ allowPositionals: true })
+await new Load(JSON.parse(positionals[0] ?? '') as LoadOptions).run()

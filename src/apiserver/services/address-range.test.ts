@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { canonicalAddress, parseAddressRanges } from './address-range.ts'
+
+const rangeOf = (text: string) => parseAddressRanges(text)[0]!
+const none = (): boolean => false
+
+/** Everything that a range gives, in order, always from the beginning of a band. */
+function drain(text: string): string[] {
+  const range = rangeOf(text)
+  const taken = new Set<string>()
+  for (;;) {
+    const address = range.free(
+      (one) => taken.has(one),
+      () => 0,
+    )
+    if (!address) return [...taken]
+    taken.add(address)
+  }
+}
+
+test('the first address of a range is not its own one', () => {
+  assert.equal(rangeOf('10.0.0.0/24').firstAddress, '10.0.0.1')
+  assert.equal(rangeOf('fd00::/108').firstAddress, 'fd00::1')
+})
+
+test("a range's own and the broadcast address belong to no Service", () => {
+  const range = rangeOf('10.0.0.7/24')
+  assert.equal(range.text, '10.0.0.0/24')
+  assert.deepEqual(
+    ['10.0.0.0', '10.0.0.1', '10.0.0.254', '10.0.0.255', '10.0.1.1', 'fd00::1'].map((address) => range.contains(address)),
+    [false, true, true, false, false, false],
+  )
+  assert.equal(rangeOf('fd00::/120').contains('fd00::ff'), true)
+})
+
+test('addresses are given from the upper band first, the lower is for those asked for by name', () => {
+  const addresses = drain('10.0.0.0/24')
+  assert.equal(addresses.length, 254)
+  assert.equal(addresses[0], '10.0.0.17')
+  assert.deepEqual(
+    addresses.slice(-16),
+    Array.from({ length: 16 }, (_, i) => `10.0.0.${i + 1}`),
+  )
+})
+
+test('small ranges have no bands and give all they have', () => {
+  assert.deepEqual(drain('10.0.0.0/30'), ['10.0.0.1', '10.0.0.2'])
+  assert.deepEqual(drain('10.0.0.4/32'), [])
+  assert.equal(drain('10.0.0.0/28').length, 14)
+})
+
+test('the search starts where chance says and goes round', () => {
+  const range = rangeOf('10.0.0.0/24')
+  assert.equal(
+    range.free(none, () => 0.999_99),
+    '10.0.0.254',
+  )
+  assert.equal(
+    range.free(
+      (address) => address === '10.0.0.254',
+      () => 0.999_99,
+    ),
+    '10.0.0.17',
+  )
+  assert.match(rangeOf('fd00::/64').free(none, Math.random)!, /^fd00::/)
+})
+
+test('two ranges are one of each family', () => {
+  assert.deepEqual(
+    parseAddressRanges('10.0.0.0/24, fd00::/108').map(({ family }) => family),
+    ['IPv4', 'IPv6'],
+  )
+  for (const text of ['', '10.0.0.0', '10.0.0.0/24,10.1.0.0/24', '10.0.0.0/24,fd00::/108,fd01::/108']) assert.throws(() => parseAddressRanges(text), Error)
+})
+
+test('an IPv6 address is written in one way', () => {
+  assert.equal(canonicalAddress('fd00:0:0::0A'), 'fd00::a')
+  assert.equal(canonicalAddress('10.0.0.1'), '10.0.0.1')
+})

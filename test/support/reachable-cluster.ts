@@ -1,0 +1,50 @@
+/** A running cluster as tests see it: its kubeconfig in a file, and plain requests to it. Starts nothing. */
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import type { IncomingMessage } from 'node:http'
+import { request } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Cluster } from '../../src/cluster/start-cluster.ts'
+
+/** What a cluster tells about how to reach it. */
+export type Reach = Pick<Cluster, 'url' | 'client' | 'kubeconfigYaml'>
+
+export interface ReachableCluster extends Reach {
+  /** Where the kubeconfig lies, for clients that are other processes. */
+  readonly kubeconfigFile: string
+  /** Room for files of the test. */
+  readonly folder: string
+  /** A request of the administrator with an object or a text; the answer's body, parsed. Rejects if the status is 400 or above. */
+  call(method: string, path: string, body?: object | string, contentType?: string): Promise<Answer>
+}
+
+/** A member of an answer is looked at by name; tests know what they asked for. */
+export interface Answer {
+  readonly kind?: string
+  readonly metadata: { readonly name: string; readonly resourceVersion: string; readonly uid: string; readonly [field: string]: unknown }
+  readonly [field: string]: unknown
+}
+
+/** A test, or whatever else calls back when it is over. */
+export interface Lifetime {
+  after(cleanUp: () => unknown): void
+}
+
+/** Writes a cluster's kubeconfig into a folder that is gone after the test. */
+export function reachable<T extends Reach>(t: Lifetime, cluster: T): T & ReachableCluster {
+  const folder = mkdtempSync(join(tmpdir(), 'typernetes-test-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const kubeconfigFile = join(folder, 'kubeconfig')
+  writeFileSync(kubeconfigFile, cluster.kubeconfigYaml, { mode: 0o600 })
+  return { ...cluster, kubeconfigFile, folder, call: (...args) => call(cluster, ...args) }
+}
+
+async function call({ client }: Reach, method: string, path: string, body?: object | string, contentType = 'application/json'): Promise<Answer> {
+  const { ca, cert, key, url } = client
+  const sent = request(new URL(path, url), { method, ca, cert, key, agent: false, headers: body ? { 'content-type': contentType } : {} })
+  const [response]: IncomingMessage[] = await once(sent.end(typeof body === 'object' ? JSON.stringify(body) : body), 'response')
+  const text = Buffer.concat(await response!.toArray()).toString()
+  if ((response!.statusCode ?? 0) >= 400) throw new Error(`${method} ${path}: ${response!.statusCode} ${text}`)
+  return JSON.parse(text) as Answer
+}
