@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { KubeObject } from '../../machinery/object.ts'
+import { resources } from './index.ts'
+
+const [v2, v1] = resources as [(typeof resources)[number], (typeof resources)[number]]
+const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }
+const scaler = (spec: object = {}, status?: object, metadata: object = {}, version = 'v2'): KubeObject & Record<string, unknown> =>
+  structuredClone({
+    apiVersion: `autoscaling/${version}`,
+    kind: 'HorizontalPodAutoscaler',
+    metadata: { name: 'x', ...metadata },
+    spec: { scaleTargetRef, maxReplicas: 5, ...spec },
+    status,
+  }) as unknown as KubeObject & Record<string, unknown>
+const complete = (spec: object = {}): KubeObject & { spec: Record<string, unknown> } => {
+  const made = scaler(spec)
+  for (const defaults of v2.defaults ?? []) if (typeof defaults === 'function') defaults(made)
+  return made as KubeObject & { spec: Record<string, unknown> }
+}
+const wrong = (spec: object): string[] => (v2.validate?.object?.(complete(spec)) ?? []).map(({ field, message }) => `${field}: ${message}`)
+const cpu = (target: object): object => ({ type: 'Resource', resource: { name: 'cpu', target } })
+const memory = { type: 'Resource', resource: { name: 'memory', target: { type: 'AverageValue', averageValue: '500Mi' } } }
+const rest = [
+  memory,
+  { type: 'ContainerResource', containerResource: { name: 'cpu', container: 'c', target: { type: 'Utilization', averageUtilization: 70 } } },
+  { type: 'Pods', pods: { metric: { name: 'packets' }, target: { type: 'AverageValue', averageValue: '1k' } } },
+  {
+    type: 'Object',
+    object: {
+      metric: { name: 'requests', selector: { matchLabels: { a: 'b' } } },
+      describedObject: { apiVersion: 'v1', kind: 'Service', name: 's' },
+      target: { type: 'Value', value: '2k' },
+    },
+  },
+  { type: 'External', external: { metric: { name: 'queue' }, target: { type: 'AverageValue', averageValue: '30' } } },
+]
+
+test('an autoscaler without metrics looks at the CPU, and given behavior is filled up', () => {
+  assert.deepEqual(complete().spec, { scaleTargetRef, maxReplicas: 5, minReplicas: 1, metrics: [cpu({ type: 'Utilization', averageUtilization: 80 })] })
+  const scaleDown = { stabilizationWindowSeconds: 60, selectPolicy: 'Min', policies: [{ type: 'Pods', value: 4, periodSeconds: 60 }] }
+  assert.deepEqual(complete({ behavior: { scaleDown } }).spec.behavior, {
+    scaleDown,
+    scaleUp: {
+      stabilizationWindowSeconds: 0,
+      selectPolicy: 'Max',
+      policies: [
+        { type: 'Pods', value: 4, periodSeconds: 15 },
+        { type: 'Percent', value: 100, periodSeconds: 15 },
+      ],
+    },
+  })
+})
+
+test('TARGETS shows what is measured of what is wanted', () => {
+  const targets = (metrics: object[], currentMetrics?: object[]): unknown => v2.columns?.[2]?.cell(scaler({ metrics }, { currentMetrics }))
+  assert.equal(targets([cpu({ type: 'Utilization', averageUtilization: 75 })]), 'cpu: <unknown>/75%')
+  assert.equal(
+    targets(
+      [cpu({ type: 'Utilization', averageUtilization: 75 })],
+      [{ type: 'Resource', resource: { name: 'cpu', current: { averageUtilization: 41, averageValue: '205m' } } }],
+    ),
+    'cpu: 41%/75%',
+  )
+  assert.equal(targets([memory], [{ type: 'Resource', resource: { name: 'memory', current: { averageValue: '300Mi' } } }]), 'memory: 300Mi/500Mi')
+  assert.equal(targets(rest.slice(2)), '<unknown>/1k, <unknown>/2k + 1 more...')
+  assert.equal(targets(rest.slice(4)), '<unknown>/30 (avg)')
+  assert.deepEqual(v2.columns?.map((column) => column.cell(scaler({ minReplicas: 2, metrics: [memory] }, { currentReplicas: 3 }))).slice(1), [
+    'Deployment/web',
+    'memory: <unknown>/500Mi',
+    '2',
+    5,
+    3,
+    { since: undefined },
+  ])
+})
+
+test('what v1 has no field for travels in annotations, there and back', () => {
+  const stored = scaler(
+    {
+      minReplicas: 1,
+      metrics: [cpu({ type: 'Utilization', averageUtilization: 60 }), ...rest],
+      behavior: { scaleDown: { policies: [{ type: 'Pods', value: 4, periodSeconds: 60 }] } },
+    },
+    { desiredReplicas: 0 },
+    { annotations: { own: 'yes' } },
+  )
+  const shown = v1.storedAs?.fromStorage?.(structuredClone(stored)) as KubeObject & Record<string, unknown>
+  assert.deepEqual(shown.spec, { scaleTargetRef, minReplicas: 1, maxReplicas: 5, targetCPUUtilizationPercentage: 60 })
+  assert.deepEqual(JSON.parse(shown.metadata.annotations?.['autoscaling.alpha.kubernetes.io/metrics'] ?? ''), [
+    { type: 'Resource', resource: { name: 'memory', targetAverageValue: '500Mi' } },
+    { type: 'ContainerResource', containerResource: { container: 'c', name: 'cpu', targetAverageUtilization: 70 } },
+    { type: 'Pods', pods: { metricName: 'packets', targetAverageValue: '1k' } },
+    {
+      type: 'Object',
+      object: { metricName: 'requests', selector: { matchLabels: { a: 'b' } }, target: { apiVersion: 'v1', kind: 'Service', name: 's' }, targetValue: '2k' },
+    },
+    { type: 'External', external: { metricName: 'queue', targetAverageValue: '30' } },
+  ])
+  assert.equal(
+    shown.metadata.annotations?.['autoscaling.alpha.kubernetes.io/behavior'],
+    '{"ScaleDown":{"Policies":[{"Type":"Pods","Value":4,"PeriodSeconds":60}]}}',
+  )
+  const back = v1.storedAs?.toStorage?.(shown) as KubeObject & { spec: { metrics: object[]; behavior: { scaleDown: { policies: object[] } } } }
+  assert.deepEqual(back.spec.metrics, [...rest, cpu({ type: 'Utilization', averageUtilization: 60 })])
+  assert.deepEqual(back.spec.behavior.scaleDown.policies, [{ type: 'Pods', value: 4, periodSeconds: 60 }])
+  assert.deepEqual(back.metadata.annotations, { own: 'yes' })
+})
+
+test('what is wrong is told in the words of the API', () => {
+  const cases: readonly (readonly [object, readonly string[]])[] = [
+    [{}, []],
+    [{ minReplicas: 6 }, ['spec.maxReplicas: Invalid value: 5: must be greater than or equal to `minReplicas`']],
+    [
+      { maxReplicas: 0 },
+      ['spec.maxReplicas: Invalid value: 0: must be greater than 0', 'spec.maxReplicas: Invalid value: 0: must be greater than or equal to `minReplicas`'],
+    ],
+    [{ scaleTargetRef: {} }, ['spec.scaleTargetRef.kind: Required value', 'spec.scaleTargetRef.name: Required value']],
+    [
+      { metrics: [cpu({ type: 'Utilization' })] },
+      ['spec.metrics[0].resource.target.averageUtilization: Required value: must set either a target raw value or a target utilization'],
+    ],
+    [{ metrics: [{ type: 'Resource' }] }, ['spec.metrics[0].resource: Required value: must populate information for the given metric source']],
+    [
+      { behavior: { scaleDown: { policies: [{ type: 'Cows', value: 0, periodSeconds: 1801 }] } } },
+      [
+        'spec.behavior.scaleDown.policies[0].type: Unsupported value: "Cows": supported values: "Percent", "Pods"',
+        'spec.behavior.scaleDown.policies[0].value: Invalid value: 0: must be greater than zero',
+        'spec.behavior.scaleDown.policies[0].periodSeconds: Invalid value: 1801: must be less than or equal to 1800',
+      ],
+    ],
+  ]
+  for (const [spec, expected] of cases) assert.deepEqual(wrong(spec), expected)
+})
