@@ -12,7 +12,7 @@ import { type TestContext, test } from 'node:test'
 import { allResources } from '../../src/api/registry.ts'
 import { Random } from './random.ts'
 import { sendBroken } from './raw.ts'
-import { Corpus, collectionPath, type FuzzRequest, keyOf, randomRequest } from './requests.ts'
+import { Corpus, collectionPath, type FuzzRequest, isWatch, keyOf, randomRequest } from './requests.ts'
 import { samples } from './samples.ts'
 import { type FuzzAnswer, verdict } from './verdict.ts'
 
@@ -51,7 +51,6 @@ type Send = (request: FuzzRequest) => Promise<FuzzAnswer>
 
 /** Watches are read for a moment only. */
 const watchMs = 50
-const mayStream = ({ path }: FuzzRequest): boolean => /watch/i.test(path)
 
 function http2Sender(port: number): Send {
   let session: ClientHttp2Session | undefined
@@ -77,7 +76,7 @@ function http2Sender(port: number): Send {
         status = Number(received[':status'])
         // What is compressed is not looked into.
         contentType = received['content-encoding'] ? '' : String(received['content-type'] ?? '')
-        if (status === 200 && mayStream({ method, path, headers })) moment = setTimeout(() => stream.close(constants.NGHTTP2_CANCEL), watchMs)
+        if (status === 200 && isWatch({ method, path, headers })) moment = setTimeout(() => stream.close(constants.NGHTTP2_CANCEL), watchMs)
       })
       stream.on('data', (chunk: Buffer) => chunks.push(chunk))
       stream.on('error', (error) => {
@@ -124,7 +123,7 @@ function http1Sender(t: TestContext, port: number): Send {
             bytes: Buffer.concat(chunks),
           })
         }
-        const moment = response.statusCode === 200 && mayStream(asked) ? setTimeout(() => response.destroy(), watchMs) : undefined
+        const moment = response.statusCode === 200 && isWatch(asked) ? setTimeout(() => response.destroy(), watchMs) : undefined
         response.on('data', (chunk: Buffer) => chunks.push(chunk))
         response.on('error', done)
         response.on('close', done)

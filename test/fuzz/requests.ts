@@ -13,6 +13,9 @@ export interface FuzzRequest {
   readonly body?: Buffer
 }
 
+/** Whether the answer may go on for ever. */
+export const isWatch = ({ path }: FuzzRequest): boolean => /\/watch(\/|\?|$)|[?&]watch(=|&|$)/.test(path)
+
 /** What the server has stored so far, to be changed and sent again: some objects of each kind. */
 export class Corpus {
   readonly #objects = new Map<string, Record<string, unknown>[]>()

@@ -213,7 +213,7 @@ export function damaged(r: Random, value: unknown): unknown {
       () => (parent[last] = anything(r, 3)),
       () => (Array.isArray(parent) ? parent.splice(Number(last), 1) : last !== 'value' && delete parent[last]),
       () => (Array.isArray(parent) ? parent.push(structuredClone(parent[Number(last)])) : (parent[r.pick(odd)] = anything(r, 1))),
-      () => (parent[last] = null),
+      () => (parent[last] = r.pick<unknown>([null, [], {}, '', 0, false])),
     )
   }
   return root.value

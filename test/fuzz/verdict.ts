@@ -1,6 +1,6 @@
 /** Whether an answer is one that a Kubernetes API server may give. */
 import { fromYaml } from '../../src/machinery/yaml.ts'
-import type { FuzzRequest } from './requests.ts'
+import { type FuzzRequest, isWatch } from './requests.ts'
 
 export interface FuzzAnswer {
   readonly status: number
@@ -35,7 +35,7 @@ export function verdict(request: FuzzRequest, { status, contentType, bytes }: Fu
   const text = bytes.toString()
   const format = /^application\/(json|yaml)/.exec(contentType)?.[1]
   let value: { kind?: string; code?: number; message?: string } | undefined
-  if (format && bytes.length > 0 && (status >= 400 || !/watch/.test(request.path))) {
+  if (format && bytes.length > 0 && (status >= 400 || !isWatch(request))) {
     try {
       value = (format === 'json' ? JSON.parse(text) : fromYaml(text)) as typeof value
     } catch (error) {

@@ -15,7 +15,7 @@ const of = (plural: string, rest: object, metadata: object = {}): KubeObject =>
 const made = (plural: string, rest: object): KubeObject & Record<string, unknown> => {
   const object = of(plural, rest)
   for (const defaults of kind(plural).defaults ?? []) if (typeof defaults === 'function') defaults(object)
-  kind(plural).prepare?.create?.(object)
+  kind(plural).prepare?.create?.(object, { name: 'me', groups: [] })
   return object as KubeObject & Record<string, unknown>
 }
 const told = (errors: readonly { field: string; message: string }[] = []): string[] => errors.map(({ field, message }) => `${field}: ${message}`)

@@ -16,7 +16,7 @@ const scaler = (spec: object = {}, status?: object, metadata: object = {}, versi
 const complete = (spec: object = {}): KubeObject & { spec: Record<string, unknown> } => {
   const made = scaler(spec)
   for (const defaults of v2.defaults ?? []) if (typeof defaults === 'function') defaults(made)
-  return made as KubeObject & { spec: Record<string, unknown> }
+  return made as unknown as KubeObject & { spec: Record<string, unknown> }
 }
 const wrong = (spec: object): string[] => (v2.validate?.object?.(complete(spec)) ?? []).map(({ field, message }) => `${field}: ${message}`)
 const cpu = (target: object): object => ({ type: 'Resource', resource: { name: 'cpu', target } })

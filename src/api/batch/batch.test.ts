@@ -30,7 +30,7 @@ const plural = (object: KubeObject): string => (object.kind === 'Job' ? 'jobs' :
 const complete = (object: KubeObject): KubeObject & { spec: Record<string, unknown> } => {
   const { defaults, prepare } = kind(plural(object))
   for (const entry of defaults ?? []) if (typeof entry === 'function') entry(object)
-  prepare?.create?.(object)
+  prepare?.create?.(object, { name: 'me', groups: [] })
   return object as KubeObject & { spec: Record<string, unknown> }
 }
 const told = (errors: readonly { field: string; message: string }[] = []): string[] => errors.map(({ field, message }) => `${field}: ${message}`)

@@ -4,6 +4,8 @@ import type { KubeObject } from '../../machinery/object.ts'
 import { compileDefaults } from '../defaults.ts'
 import type { Cell, ResourceDefinition } from '../resource.ts'
 import { resources } from './index.ts'
+import { keepAllocated } from './service/prepare.ts'
+import type { Service } from './service/rules.ts'
 
 const kind = (plural: string): ResourceDefinition => resources.find((one) => one.plural === plural) as ResourceDefinition
 const of = (plural: string, rest: object = {}, metadata: object = {}): KubeObject => {
@@ -15,7 +17,7 @@ const made = (plural: string, rest: object = {}, metadata: object = {}): KubeObj
   const { defaults, prepare } = kind(plural)
   const object = of(plural, rest, metadata)
   compileDefaults(defaults ?? [])(object)
-  prepare?.create?.(object)
+  prepare?.create?.(object, { name: 'me', groups: [] })
   return object as KubeObject & Record<string, unknown>
 }
 const told = (errors: readonly { field: string; message: string }[] = []): string[] => errors.map(({ field, message }) => `${field}: ${message}`)
@@ -283,6 +285,7 @@ test('an update of a Service keeps what was allocated and drops what its type do
   const update = (spec: object, old: object): object => {
     const service = of('services', { spec, status: { loadBalancer: {} } })
     compileDefaults(kind('services').defaults ?? [])(service)
+    keepAllocated(service as Service, of('services', { spec: old }) as Service)
     kind('services').prepare?.update?.(service, of('services', { spec: old }))
     return (service as unknown as { spec: object }).spec
   }
@@ -298,7 +301,7 @@ test('an update of a Service keeps what was allocated and drops what its type do
     sessionAffinity: 'None',
     ports: [{ ...port, nodePort: 30080 }],
   }
-  assert.deepEqual(update({ type: 'NodePort', ports: [{ port: 80 }] }, old), old)
+  assert.deepEqual(update({ type: 'NodePort', ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack', ports: [{ port: 80 }] }, old), old)
   assert.deepEqual(update({ ...old, type: 'ClusterIP' }, old), {
     type: 'ClusterIP',
     clusterIP: '10.0.0.1',

@@ -159,7 +159,7 @@ export function ephemeralContainers(
 }
 
 /** On the host's network a container's port is the host's. */
-export function hostNetworkPorts({ hostNetwork, containers: list = [], initContainers: before = [] }: PodSpec, path: string): FieldError[] {
+export function hostNetworkPorts({ hostNetwork, containers, initContainers }: PodSpec, path: string): FieldError[] {
   if (!hostNetwork) return valid
   const check = (name: string, all: readonly Container[]): FieldError[] =>
     all.flatMap(({ ports }, i) =>
@@ -169,5 +169,5 @@ export function hostNetworkPorts({ hostNetwork, containers: list = [], initConta
           : [invalidValue(`${path}.${name}[${i}].ports[${j}].hostPort`, hostPort, 'must match `containerPort` when `hostNetwork` is true')],
       ),
     )
-  return [...check('containers', list), ...check('initContainers', before)]
+  return [...check('containers', containers ?? []), ...check('initContainers', initContainers ?? [])]
 }
