@@ -8,7 +8,7 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { type AddressInfo, createServer } from 'node:net'
-import { tmpdir } from 'node:os'
+import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { LoadOptions, PhaseResult } from './load.ts'
@@ -48,6 +48,8 @@ let server: Server | undefined
 try {
   // Builds what is out of date, so that no start is charged for it.
   execFileSync(launcher, ['version'], { stdio: 'ignore' })
+  // Others on the machine spoil every number.
+  console.log(`${availableParallelism()} cores, load average before: ${loadavg()[0]?.toFixed(1)}`)
   server = await start()
   const times: number[] = []
   for (let i = 0; i < starts; i++) {

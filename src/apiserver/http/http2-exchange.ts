@@ -7,7 +7,7 @@ import type { Request, Response, Sink, UserInfo } from './exchange.ts'
 import { splitTarget } from './query.ts'
 
 /** Larger bodies are written in pieces, each when the one before has been taken: Node limits a session's memory. */
-const pieceBytes = 64 * 1024
+const pieceBytes = 256 * 1024
 
 /** What is asked of a session once, not once a request: the certificate costs 35 µs. */
 interface Peer {
