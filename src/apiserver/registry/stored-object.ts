@@ -114,10 +114,10 @@ export function encode(resource: ServedResource, object: KubeObject): Buffer {
   return bytes
 }
 
-/** Puts `"resourceVersion":"N"` into bytes from the store. Metadata is never empty: it has a name. */
+/** Puts `"resourceVersion":"N"` into bytes from the store. Only the metadata of reviews, which are not stored, may be empty. */
 export function spliceRevision(resource: ServedResource, stored: Buffer, revision: number): Buffer {
   const { head } = resource
-  const member = `"resourceVersion":"${revision}",`
+  const member = stored[head.length] === close ? `"resourceVersion":"${revision}"` : `"resourceVersion":"${revision}",`
   const bytes = Buffer.allocUnsafe(stored.length + member.length)
   stored.copy(bytes, 0, 0, head.length)
   bytes.write(member, head.length, 'latin1')
