@@ -17,7 +17,7 @@ const stops: Stops = { ...discoveryStops, ...createStops, ...getStops, ...applyS
 
 const programs = installedKubectls()
 
-describe('kubectl', { concurrency: true }, () => {
+describe('kubectl', { concurrency: 2 }, () => {
   let server: ClusterProcess
   before(async () => {
     server = await clusterProcess(programs.length)

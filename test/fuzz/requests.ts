@@ -4,7 +4,7 @@ import type { ResourceDefinition } from '../../src/api/resource.ts'
 import { schemaOf } from '../../src/api/schema/index.ts'
 import { toYaml } from '../../src/machinery/yaml.ts'
 import type { Random } from './random.ts'
-import { anything, damaged, damagedText, hurtful, names, namespaces, objectOf, placeIn } from './values.ts'
+import { anything, damaged, damagedText, hurtful, names, namespaces, objectOf, placeIn, protobufOf } from './values.ts'
 
 export interface FuzzRequest {
   readonly method: string
@@ -291,6 +291,16 @@ export function randomRequest(r: Random, corpus: Corpus): FuzzRequest {
       headers: headers(r, type1),
       body: encoded(r, r.chance(0.7) ? fresh() : changed(), yaml),
     }),
+    () => {
+      const bytes = protobufOf(r, groupVersionOf(definition), definition.kind, name)
+      const body = r.chance(0.3) ? damagedText(r, bytes) : bytes
+      return {
+        method: r.pick(['POST', 'POST', 'PUT']),
+        path: r.chance(0.7) ? collection : item,
+        headers: headers(r, 'application/vnd.kubernetes.protobuf'),
+        body,
+      }
+    },
     () => ({ method: 'POST', path: `${r.chance(0.9) ? collection : item}`, headers: headers(r, type1), body: encoded(r, fresh(), yaml) }),
     () => ({ method: 'PUT', path: item, headers: headers(r, type1), body: encoded(r, changed(), yaml) }),
     () => {

@@ -1,4 +1,5 @@
 /** Random values: objects that fit a kind's schema or nearly do, and small damages to values and texts. */
+import { double, envelope, field, number, tag } from '../../src/machinery/protobuf/encode-for-tests.ts'
 import type { Field, FieldType, StructType } from '../../src/machinery/schema.ts'
 import type { Random } from './random.ts'
 
@@ -187,6 +188,23 @@ export function objectOf(r: Random, type: StructType, groupVersion: string, kind
   }
 }
 
+/** Protobuf that could be an object of any kind: a name, and fields at random. */
+export function protobufOf(r: Random, groupVersion: string, kind: string, name: string): Buffer {
+  const fields = (depth: number): Buffer[] =>
+    r.some(5, () => {
+      const at = r.chance(0.95) ? 1 + r.below(12) : r.pick([0, 1000, 536870911])
+      return r.one(
+        () => field(at, text(r)),
+        () => number(at, r.pick(numbers.filter((value) => Number.isSafeInteger(value)))),
+        () => double(at, r.pick(numbers)),
+        () => Buffer.concat([tag(at, r.below(8)), Buffer.from([r.below(256), r.below(256)])]),
+        () => field(at, depth > 0 ? fields(depth - 1) : ''),
+        () => field(at, depth > 0 ? fields(depth - 1) : ''),
+      )
+    })
+  return envelope(groupVersion, kind, [field(1, [field(1, name), ...(r.chance(0.3) ? fields(2) : [])]), ...fields(6)])
+}
+
 /** A place in a value, as its path. */
 export function placeIn(r: Random, value: unknown): (string | number)[] {
   const path: (string | number)[] = []
@@ -220,8 +238,8 @@ export function damaged(r: Random, value: unknown): unknown {
 }
 
 /** A text with some bytes changed, cut or repeated. */
-export function damagedText(r: Random, source: string): Buffer {
-  let bytes = Buffer.from(source)
+export function damagedText(r: Random, source: string | Buffer): Buffer {
+  let bytes: Buffer = typeof source === 'string' ? Buffer.from(source) : source
   for (let i = 1 + r.below(3); i > 0 && bytes.length > 0; i--) {
     const at = r.below(bytes.length)
     const to = Math.min(bytes.length, at + 1 + r.below(20))

@@ -1,4 +1,4 @@
-/** Who may do what, who one is. */
+/** Who may do what, who one is, and that there are no metrics yet. */
 import assert from 'node:assert/strict'
 import type { Stops } from './stop.ts'
 
@@ -9,6 +9,18 @@ export const accessStops: Stops = {
     await k.ok('auth can-i get /healthz', 'yes\n')
     assert.match(await k.ok('auth can-i --list'), /^Resources +Non-Resource URLs +Resource Names +Verbs\n[\s\S]*\*\.\* +\[\] +\[\] +\[\*\]/)
     if (k.program.minor >= 28) assert.match(await k.ok('auth whoami'), /^ATTRIBUTE +VALUE\nUsername +[\s\S]*system:masters/)
+  },
+
+  'requests are made in the name of others': async (k) => {
+    if (k.program.minor >= 28)
+      assert.match(await k.ok('auth whoami --as=jane --as-group=readers'), /^ATTRIBUTE +VALUE\nUsername +jane\nGroups +\[readers system:authenticated\]\n/)
+    const role = `apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: { name: reader, namespace: ${k.namespace} }
+rules: [{ apiGroups: [""], resources: [pods], verbs: [get] }]
+`
+    await k.ok('auth reconcile -f -', /^role\.rbac\.authorization\.k8s\.io\/reader reconciled\n/, { input: role })
+    await k.ok('get role reader -o jsonpath={.rules[0].resources}', '["pods"]')
   },
 
   'top says that there are no metrics': async (k) => {

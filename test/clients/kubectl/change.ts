@@ -104,6 +104,10 @@ export const changeStops: Stops = {
       `patch pod web -p '{"spec":{"containers":[{"name":"main","command":["x"]}]}}'`,
       /^The Pod "web" is invalid: spec: Forbidden: pod updates may not change fields other than/,
     )
+    if (k.program.minor >= 25) {
+      await k.ok('debug web --image=debug:1 --container=looking --profile=general', '')
+      await k.ok('get pod web -o jsonpath={.spec.ephemeralContainers[*].name}', 'looking')
+    }
     await k.fails('logs missing', /pods "missing" not found/)
   },
 }

@@ -106,12 +106,12 @@ const notForInit = 'may not be set for init containers without restartPolicy=Alw
 
 /** `initContainers`: only sidecars have hooks and probes. */
 export function initContainers(
-  { containers: others = [], initContainers: list, terminationGracePeriodSeconds }: PodSpec,
+  { containers: others, initContainers: list, terminationGracePeriodSeconds }: PodSpec,
   path: string,
   known: KnownVolumes,
 ): FieldError[] {
   if (!list?.length) return valid
-  const names = new Set(others.map(({ name }) => name))
+  const names = new Set((others ?? []).map(({ name }) => name))
   return list.flatMap((container, i) => {
     const at = `${path}[${i}]`
     const errors = [...common(container, at, known)]
@@ -131,12 +131,12 @@ const debuggingWords = 'cannot be set for an Ephemeral Container'
 
 /** `ephemeralContainers`: what only long-lived containers have is refused. */
 export function ephemeralContainers(
-  { ephemeralContainers: list, containers: others = [], initContainers: before = [] }: PodSpec,
+  { ephemeralContainers: list, containers: others, initContainers: before }: PodSpec,
   path: string,
   known: KnownVolumes,
 ): FieldError[] {
   if (!list?.length) return valid
-  const targets = new Set([...others, ...before].map(({ name }) => name))
+  const targets = new Set([...(others ?? []), ...(before ?? [])].map(({ name }) => name))
   const names = new Set(targets)
   return list.flatMap((container, i) => {
     const at = `${path}[${i}]`
