@@ -6,6 +6,7 @@ if (Number.parseInt(process.versions.node, 10) < 24) {
   process.stderr.write(`t8s: Node ${process.versions.node} is too old: install Node 24 or newer (https://nodejs.org) and try again\n`)
   process.exit(1)
 }
-enableCompileCache(join(import.meta.dirname, 'compile-cache'))
+// Only the bundle: sources are stripped, not compiled, most of the time.
+if (!import.meta.filename.endsWith('.ts')) enableCompileCache(join(import.meta.dirname, 'compile-cache'))
 const { main } = await import('./main.ts')
 await main(process.argv)

@@ -17,7 +17,8 @@ const stops: Stops = { ...discoveryStops, ...createStops, ...getStops, ...applyS
 
 const programs = installedKubectls()
 
-describe('kubectl', { concurrency: 2 }, () => {
+// Three at a time keep two processors busy, and each version well below the time limit of a test.
+describe('kubectl', { concurrency: 3, timeout: 300_000 }, () => {
   let server: ClusterProcess
   before(async () => {
     server = await clusterProcess(programs.length)

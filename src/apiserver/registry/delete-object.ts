@@ -29,31 +29,23 @@ async function attemptDelete(context: WriteContext, options: DeleteOptions, key:
   await admission.mutate(attributes(context, 'DELETE', undefined, old))
   await admission.validate(attributes(context, 'DELETE', undefined, old))
 
-  const object = live.parse()
   const { deletion } = resource.definition
   const grace = deletion?.gracePeriod
-  object.metadata.finalizers = finalizersFor(object, options, deletion?.defaultPropagation === 'orphan')
-  if (!object.metadata.finalizers.length) delete object.metadata.finalizers
+  const finalizers = finalizersFor(old, options, deletion?.defaultPropagation === 'orphan')
+  const object: KubeObject = { ...old, metadata: { ...old.metadata, finalizers } }
+  if (!finalizers.length) delete object.metadata.finalizers
   const seconds = grace ? secondsLeft(object, grace(object, normalGrace(options.gracePeriodSeconds))) : 0
-  const stays = seconds > 0 || object.metadata.finalizers !== undefined || deletion?.held?.(object) === true
+  const stays = seconds > 0 || finalizers.length > 0 || deletion?.held?.(object) === true
 
-  if (stays || grace) mark(context, object, seconds)
-  if (!stays) {
-    // Kinds with grace show their end as a change before they go.
-    let last = live
-    if (grace && !options.dryRun && !registry.isUnchanged(resource, object, live)) {
-      const marked = await registry.put(resource, key, object, live.revision)
-      if (!marked) return 'raced'
-      last = marked
-    }
-    if (options.dryRun) return { object: unstored(resource, object), gone: true }
-    const revision = await registry.remove(resource, key, last.revision)
-    return revision === undefined ? 'raced' : { object: grace ? last.at(revision) : live, gone: true }
-  }
-  if (registry.isUnchanged(resource, object, live)) return { object: live, gone: false }
-  if (options.dryRun) return { object: unstored(resource, object), gone: false }
-  const written = await registry.put(resource, key, object, live.revision)
-  return written ? { object: written, gone: false } : 'raced'
+  let changed = finalizers.join() !== (old.metadata.finalizers ?? []).join()
+  if (stays || grace) changed = mark(context, object, seconds) || changed
+  if (options.dryRun) return { object: unstored(resource, object), gone: !stays }
+  // Kinds with grace show their end as a change before they go.
+  const last = changed && (stays || grace) ? await registry.put(resource, key, object, live.revision) : live
+  if (!last) return 'raced'
+  if (stays) return { object: last, gone: false }
+  const revision = await registry.remove(resource, key, last.revision)
+  return revision === undefined ? 'raced' : { object: grace ? last.at(revision) : live, gone: true }
 }
 
 function checkPreconditions({ resource, name }: WriteContext, { preconditions }: DeleteOptions, { metadata }: KubeObject): void {
@@ -86,16 +78,18 @@ const secondsLeft = ({ metadata }: KubeObject, seconds: number): number =>
     ? Math.min(seconds, metadata.deletionGracePeriodSeconds)
     : seconds
 
-function mark({ resource, now }: WriteContext, object: KubeObject, seconds: number): void {
+/** Notes that deletion has begun, or that its grace is shorter now; whether that changes anything. */
+function mark({ resource, now }: WriteContext, object: KubeObject, seconds: number): boolean {
   const { metadata } = object
   const first = metadata.deletionTimestamp === undefined
-  if (!first && metadata.deletionGracePeriodSeconds === seconds) return
+  if (!first && metadata.deletionGracePeriodSeconds === seconds) return false
   metadata.deletionTimestamp = timestamp(Date.parse(now()) + seconds * 1000)
   metadata.deletionGracePeriodSeconds = seconds
   if (first) {
     if (metadata.generation) metadata.generation++
     resource.definition.deletion?.begin?.(object)
   }
+  return true
 }
 
 /** The finalizers after DELETE: the policy decides which of the garbage collector's two are there. */

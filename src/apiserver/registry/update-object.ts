@@ -52,7 +52,8 @@ export async function updateObject(context: WriteContext, options: UpdateOptions
 async function attemptUpdate(context: WriteContext, options: UpdateOptions, key: string, live: StoredObject): Promise<StoredObject | 'raced'> {
   const { admission, resource, name, options: write } = context
   const old = live.parse()
-  const { object, tracked } = await options.change(live.parse())
+  // What replaces the object does not look at the live one: it needs no copy.
+  const { object, tracked } = await options.change(options.startsFromLive ? live.parse() : old)
   if (!tracked) track(context, object, old)
   await admission.mutate(attributes(context, 'UPDATE', object, old))
 

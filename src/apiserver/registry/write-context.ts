@@ -34,8 +34,18 @@ export interface WriteContext {
 /** Who writes and how, wherever it is. */
 export type Writer = Omit<WriteContext, 'resource' | 'namespace' | 'name' | 'subresource'>
 
-/** The time of the server's clock in the form of `metadata` timestamps. */
-export const timestamp = (ms = Date.now()): string => `${new Date(ms).toISOString().slice(0, 19)}Z`
+let lastSecond = 0
+let lastTimestamp = ''
+
+/** The time of the server's clock in the form of `metadata` timestamps. Most calls fall into the second of the one before. */
+export function timestamp(ms = Date.now()): string {
+  const second = Math.floor(ms / 1000)
+  if (second !== lastSecond) {
+    lastSecond = second
+    lastTimestamp = `${new Date(second * 1000).toISOString().slice(0, 19)}Z`
+  }
+  return lastTimestamp
+}
 
 export function attributes(context: WriteContext, operation: AdmissionAttributes['operation'], object?: KubeObject, old?: KubeObject): AdmissionAttributes {
   const { resource, namespace, name, subresource, user, options } = context

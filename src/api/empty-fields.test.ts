@@ -1,0 +1,141 @@
+/** Go's decoder writes null for required lists and maps that are absent, and leaves out most of the rest: no hook of a kind may stumble over either. */
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { decode } from '../machinery/decode/index.ts'
+import type { KubeObject } from '../machinery/object.ts'
+import type { FieldType, StructType } from '../machinery/schema.ts'
+import { compileDefaults } from './defaults.ts'
+import { resourceRegistry } from './registry.ts'
+import { type ResourceDefinition, resourceKey } from './resource.ts'
+import { schemaOf } from './schema/index.ts'
+
+const registry = resourceRegistry({ runtimeConfig: 'api/all=true' })
+const depth = 4
+
+type Fields = Record<string, unknown>
+
+/** The struct that a field's value holds, alone, in a list or in a map. */
+function structIn(type: FieldType): StructType | undefined {
+  if (type.kind === 'struct') return type
+  if (type.kind === 'array') return structIn(type.items)
+  return type.kind === 'map' ? structIn(type.values) : undefined
+}
+
+/** A value of the type around its struct's value. */
+function wrapped(type: FieldType, inner: unknown): unknown {
+  if (type.kind === 'array') return [wrapped(type.items, inner)]
+  return type.kind === 'map' ? { key: wrapped(type.values, inner) } : inner
+}
+
+const emptyOf = ({ kind }: FieldType): unknown => (kind === 'array' ? [] : {})
+const collects = ({ kind }: FieldType): boolean => kind === 'struct' || kind === 'array' || kind === 'map'
+
+/** Objects in which one path leads to a field that is empty, null or a list of null; every such path up to the depth. */
+function* sparse(type: StructType, left: number): Generator<Fields> {
+  for (const [name, field] of type.fields) {
+    if (!collects(field.type) || name === 'metadata') continue
+    yield { [name]: null }
+    yield { [name]: emptyOf(field.type) }
+    if (field.type.kind !== 'struct') yield { [name]: field.type.kind === 'array' ? [null] : { key: null } }
+    const inner = structIn(field.type)
+    if (!inner) continue
+    if (left > 1) for (const value of sparse(inner, left - 1)) yield { [name]: wrapped(field.type, value) }
+    else yield { [name]: wrapped(field.type, {}) }
+  }
+}
+
+/** All lists, maps and structs are there down to the depth, and end in `leaf`. */
+function full(type: StructType, left: number, leaf: (type: FieldType) => unknown): Fields {
+  const entries = [...type.fields].filter(([name, field]) => name !== 'metadata' && collects(field.type))
+  return Object.fromEntries(
+    entries.map(([name, field]) => {
+      const inner = structIn(field.type)
+      return [name, left > 0 && inner ? wrapped(field.type, full(inner, left - 1, leaf)) : leaf(field.type)]
+    }),
+  )
+}
+
+function decoded(resource: ResourceDefinition, type: StructType, fields: Fields): KubeObject {
+  const { group, version, kind } = resource
+  const object = decode(type, { apiVersion: group ? `${group}/${version}` : version, kind, ...structuredClone(fields) }).object as unknown as KubeObject
+  object.metadata = { ...object.metadata, name: 'x', ...(resource.scope === 'Namespaced' && { namespace: 'default' }) }
+  return object
+}
+
+const creator = { name: 'tester', groups: [] }
+
+/** What a create, an update and a delete do with an object, and what reads do. */
+function lifeOf(resource: ResourceDefinition, type: StructType): (fields: Fields) => void {
+  const { prepare, validate, warnings, columns, rowConditions, selectableFields, deletion, generation, storedAs, subresources } = resource
+  const applyDefaults = compileDefaults(resource.defaults ?? [])
+  const fresh = (fields: Fields): KubeObject => {
+    const object = decoded(resource, type, fields)
+    applyDefaults(object)
+    return object
+  }
+  const change = (object: KubeObject, old: KubeObject): void => {
+    prepare?.update?.(object, old)
+    validate?.object?.(object)
+    validate?.update?.(object, old)
+    if (typeof generation === 'function') generation(object, old)
+    warnings?.(object, old)
+  }
+  const writeStatus = (object: KubeObject, old: KubeObject): void => {
+    prepare?.status?.(object, old)
+    validate?.status?.(object, old)
+    for (const { writes } of subresources?.special ?? []) {
+      const part = structuredClone(object)
+      writes?.prepare(part as never, old as never)
+      writes?.validate(part as never, old as never)
+    }
+  }
+  const read = (object: KubeObject): void => {
+    for (const { cell } of columns ?? []) cell(object)
+    for (const select of Object.values(selectableFields ?? {})) select(object)
+    rowConditions?.(object)
+    deletion?.gracePeriod?.(object, undefined)
+    deletion?.held?.(object)
+    deletion?.begin?.(structuredClone(object))
+  }
+  return (fields) => {
+    const created = fresh(fields)
+    prepare?.create?.(created, creator)
+    validate?.object?.(created)
+    validate?.create?.(created)
+    warnings?.(created, undefined)
+    read(created)
+    change(fresh(fields), structuredClone(created))
+    change(fresh({}), structuredClone(created))
+    change(fresh(fields), fresh({}))
+    writeStatus(fresh(fields), structuredClone(created))
+    writeStatus(fresh({}), fresh(fields))
+    read(fresh(fields))
+    if (!storedAs) return
+    const stored = storedAs.toStorage?.(structuredClone(created))
+    if (stored) read(storedAs.fromStorage?.(stored) ?? stored)
+  }
+}
+
+for (const resource of registry.all) {
+  const type = schemaOf(resource)
+  if (!type) continue
+  test(`no hook of ${resourceKey(resource)} throws over fields that are empty or null`, () => {
+    const live = lifeOf(resource, type)
+    const failed = new Map<string, string>()
+    const run = (fields: Fields): void => {
+      try {
+        live(fields)
+      } catch (error) {
+        const [message = '', place = ''] = error instanceof Error ? (error.stack ?? '').split('\n') : [String(error)]
+        failed.set(`${message} ${place.trim()}`, JSON.stringify(fields).slice(0, 200))
+      }
+    }
+    run({})
+    for (let down = 0; down <= depth; down++) {
+      run(full(type, down, () => null))
+      run(full(type, down, emptyOf))
+    }
+    for (const fields of sparse(type, depth)) run(fields)
+    assert.deepEqual([...failed].map(([why, fields]) => `${why} with ${fields}`), [])
+  })
+}
