@@ -136,6 +136,9 @@ for (const resource of registry.all) {
       run(full(type, down, emptyOf))
     }
     for (const fields of sparse(type, depth)) run(fields)
-    assert.deepEqual([...failed].map(([why, fields]) => `${why} with ${fields}`), [])
+    assert.deepEqual(
+      [...failed].map(([why, fields]) => `${why} with ${fields}`),
+      [],
+    )
   })
 }

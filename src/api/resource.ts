@@ -48,13 +48,13 @@ export type Defaults<T> = Readonly<Record<string, unknown>> | ((object: T) => vo
 /** What a kind says about validity. Paths are strings (`spec.containers[0].name`); an empty list means valid. */
 export interface Validation<T> {
   /** On create, and on update before `update`. */
-  readonly object?: (object: T) => FieldError[]
+  readonly object?: (object: T) => readonly FieldError[]
   /** On create only, after `object`. */
-  readonly create?: (object: T) => FieldError[]
+  readonly create?: (object: T) => readonly FieldError[]
   /** What an update may not change. */
-  readonly update?: (object: T, old: T) => FieldError[]
+  readonly update?: (object: T, old: T) => readonly FieldError[]
   /** Writes through `/status`. */
-  readonly status?: (object: T, old: T) => FieldError[]
+  readonly status?: (object: T, old: T) => readonly FieldError[]
 }
 
 /** How names of a kind are checked: a function of `machinery/names.ts` that returns what is wrong, in words. */
@@ -76,7 +76,7 @@ export interface SpecialSubresource<T = never> {
 export interface PartialWrite<T> {
   /** Puts back into the client's object what does not go through this subresource. */
   readonly prepare: (object: T, old: T) => void
-  readonly validate: (object: T, old: T) => FieldError[]
+  readonly validate: (object: T, old: T) => readonly FieldError[]
 }
 
 /** Where `/scale` finds its numbers; dotted paths into the object. */

@@ -29,6 +29,7 @@ import { Registry } from './registry/registry.ts'
 import { timestamp, type Writer } from './registry/write-context.ts'
 import { serviceAllocation } from './services/index.ts'
 import { versionInfo } from './version.ts'
+import { warmUp } from './warm-up.ts'
 
 export type { TokenUser } from './authentication/token-file.ts'
 
@@ -51,6 +52,8 @@ export interface ApiServerOptions {
   readonly serviceAccount?: { readonly issuer: string; readonly signingKey: () => Promise<KeyObject> }
   /** The release of this package, shown in `/version`. */
   readonly release?: string
+  /** Makes the first requests fast at the price of 0.3 s of CPU after the start: for servers that live long. */
+  readonly warmUp?: boolean
   readonly log?: (line: string) => void
 }
 
@@ -146,6 +149,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     context: own,
   })
 
+  const direct = director({ services, resources, other })
   const handler = buildChain(
     {
       log,
@@ -155,17 +159,20 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
       authorizer: services.authorizer,
       requestTimeoutMs,
     },
-    director({ services, resources, other }),
+    direct,
   )
   const listener = await listen({ bindAddress, port: options.port, tls: options.tls, clientCA: options.clientCA, handler })
   const host = bindAddress === '0.0.0.0' ? '127.0.0.1' : bindAddress === '::' ? '[::1]' : bindAddress.includes(':') ? `[${bindAddress}]` : bindAddress
   url = `https://${host}:${listener.port}`
   await serviceAllocations.begin({ bindAddress, port: listener.port, context: own })
 
+  const endWarmUp = options.warmUp ? warmUp(direct, waitGroup) : undefined
+
   return {
     url,
     port: listener.port,
     async stop({ graceMs = defaultGraceMs } = {}) {
+      endWarmUp?.()
       const closed = listener.close(graceMs)
       await waitGroup.stop(graceMs)
       await closed

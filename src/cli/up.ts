@@ -66,6 +66,7 @@ async function up(given: UpFlags): Promise<void> {
     runtimeConfig: given.runtimeConfig,
     serviceClusterIpRange: given.serviceClusterIpRange,
     compaction: { intervalMs: given.compactionInterval, retainMs: given.compactionRetention },
+    warmUp: true,
     verbosity: given.v,
     log: print,
   })

@@ -28,6 +28,8 @@ export interface ClusterOptions {
   readonly runtimeConfig?: readonly string[]
   /** One range, or two with a comma between them. */
   readonly serviceClusterIpRange?: string
+  /** Makes the first requests fast at the price of 0.3 s of CPU after the start: for clusters that live long. */
+  readonly warmUp?: boolean
   /** How often old revisions are forgotten, and how long they are kept before. Five minutes each unless said, as upstream. */
   readonly compaction?: { readonly intervalMs?: number; readonly retainMs?: number }
   /** Called with one line per step of the start, and for what is worth knowing later. */
@@ -90,6 +92,7 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
       serviceClusterIpRange,
       serviceAccount: { issuer, signingKey: pki.serviceAccountKey },
       release,
+      warmUp: options.warmUp,
       log,
     }),
   ).catch(async (error) => {

@@ -3,71 +3,69 @@
  * wrong. A field that is absent is fine unless the rule's name says otherwise.
  */
 import { semanticallyEqual } from './equality.ts'
-import { duplicate, type FieldError, invalidValue, notSupported, required } from './field-error.ts'
+import { type FieldError, invalidValue, notSupported, required } from './field-error.ts'
 import { type LabelSelector, labelSelectorOf } from './label-selector.ts'
 import { portName, portNumber, type TextRule } from './names.ts'
 import { compareQuantities } from './quantity.ts'
 
-/** What is valid: shared, so that the common case allocates nothing. Not to be changed. */
-export const valid: FieldError[] = []
+/** What is valid: shared, so that the common case allocates nothing. */
+export const valid: readonly FieldError[] = []
 
-/** The first rule that finds something decides. */
-export function firstOf(...findings: readonly FieldError[][]): FieldError[] {
-  for (const errors of findings) if (errors.length > 0) return errors
-  return valid
+const isAbsent = (value: unknown): value is undefined | null => value === undefined || value === null
+
+/** What a rule for texts says of a value, as field errors. */
+function told(messages: readonly string[], value: unknown, path: string): readonly FieldError[] {
+  return messages.length === 0 ? valid : messages.map((message) => invalidValue(path, value, message))
 }
 
-export const isSet = (value: unknown): boolean => value !== undefined && value !== null && value !== ''
-
 /** 0 or more. */
-export const nonNegative = (value: number | undefined, path: string): FieldError[] =>
-  value !== undefined && value !== null && value < 0 ? [invalidValue(path, value, 'must be greater than or equal to 0')] : valid
+export const nonNegative = (value: number | undefined, path: string): readonly FieldError[] =>
+  !isAbsent(value) && value < 0 ? [invalidValue(path, value, 'must be greater than or equal to 0')] : valid
 
-/** The field must be there and not be empty. */
-export const requiredText = (value: string | undefined, path: string, detail?: string): FieldError[] => (value ? valid : [required(path, detail)])
+/** More than 0. */
+export const positive = (value: number | undefined, path: string): readonly FieldError[] =>
+  !isAbsent(value) && value <= 0 ? [invalidValue(path, value, 'must be greater than 0')] : valid
 
-/** One of a closed set of words; with `needed`, an absent one is refused as required. */
-export function oneOf(value: string | undefined, path: string, words: readonly string[], needed?: 'needed'): FieldError[] {
-  if (!isSet(value)) return needed ? [required(path)] : valid
-  return words.includes(value as string) ? valid : [notSupported(path, value, words)]
+/** One of a closed set of words; with `needed`, an absent or empty one is refused as required. */
+export function oneOf(value: string | undefined, path: string, words: readonly string[], needed?: 'needed'): readonly FieldError[] {
+  if (needed && !value) return [required(path)]
+  return isAbsent(value) || words.includes(value) ? valid : [notSupported(path, value, words)]
 }
 
 /** A text that follows a rule of `names.ts`. */
-export function text(value: string | undefined, path: string, rule: TextRule): FieldError[] {
-  if (value === undefined || value === null) return valid
-  const messages = rule(value)
-  return messages.length === 0 ? valid : messages.map((message) => invalidValue(path, value, message))
-}
+export const follows = (value: string | undefined, path: string, rule: TextRule): readonly FieldError[] =>
+  isAbsent(value) ? valid : told(rule(value), value, path)
 
-/** As `text`, and the empty text counts as absent. */
-export const optionalText = (value: string | undefined, path: string, rule: TextRule): FieldError[] => (value ? text(value, path, rule) : valid)
+/** As `follows`, and the empty text counts as absent. */
+export const optionalText = (value: string | undefined, path: string, rule: TextRule): readonly FieldError[] => (value ? follows(value, path, rule) : valid)
 
-/** As `text`, and absent is refused. */
-export const requiredRule = (value: string | undefined, path: string, rule: TextRule): FieldError[] => (value ? text(value, path, rule) : [required(path)])
+/** As `follows`, and what is absent or empty is refused as required. */
+export const requiredRule = (value: string | undefined, path: string, rule: TextRule): readonly FieldError[] =>
+  value ? follows(value, path, rule) : [required(path)]
+
+/** The text must be there, whatever it says. */
+export const requiredText = (value: string | undefined, path: string, detail?: string): readonly FieldError[] => (value ? valid : [required(path, detail)])
 
 /** A port's number. */
-export const port = (value: number, path: string): FieldError[] => {
-  const messages = portNumber(value)
-  return messages.length === 0 ? valid : messages.map((message) => invalidValue(path, value, message))
-}
+export const port = (value: number, path: string): readonly FieldError[] => told(portNumber(value), value, path)
 
 /** A port's number or name. */
-export const portOrName = (value: number | string | undefined, path: string): FieldError[] =>
-  typeof value === 'string' ? text(value, path, portName) : port(value ?? 0, path)
+export const portOrName = (value: number | string | undefined, path: string): readonly FieldError[] =>
+  typeof value === 'string' ? follows(value, path, portName) : port(value ?? 0, path)
 
-/** What may not change once it is set. */
-export const immutable = (value: unknown, old: unknown, path: string): FieldError[] =>
+/** What may not change. */
+export const immutable = (value: unknown, path: string, old: unknown): readonly FieldError[] =>
   semanticallyEqual(value, old) ? valid : [invalidValue(path, value, 'field is immutable')]
 
 /** A quantity of 0 or more. */
-export const nonNegativeQuantity = (value: string, path: string): FieldError[] =>
+export const nonNegativeQuantity = (value: string, path: string): readonly FieldError[] =>
   compareQuantities(value, '0') < 0 ? [invalidValue(path, value, 'must be greater than or equal to 0')] : valid
 
 /** A whole number of 0 or more, or a percentage. */
-export function intOrPercent(value: number | string | undefined, path: string): FieldError[] {
-  if (value === undefined || value === null) return valid
+export function intOrPercent(value: number | string | undefined, path: string): readonly FieldError[] {
+  if (isAbsent(value)) return valid
   if (typeof value === 'number') return nonNegative(value, path)
-  return /^[0-9]+%$/.test(value) ? valid : [invalidValue(path, value, "must be an integer or percentage (e.g '5%%')")]
+  return percentOf(value) === undefined ? [invalidValue(path, value, "must be an integer or percentage (e.g '5%%')")] : valid
 }
 
 /** The number of a percentage; undefined for anything else. */
@@ -75,7 +73,7 @@ export const percentOf = (value: number | string | undefined): number | undefine
   typeof value === 'string' && /^[0-9]+%$/.test(value) ? Number(value.slice(0, -1)) : undefined
 
 /** A percentage of at most 100. */
-export const atMostAll = (value: number | string | undefined, path: string): FieldError[] =>
+export const atMostAll = (value: number | string | undefined, path: string): readonly FieldError[] =>
   (percentOf(value) ?? 0) > 100 ? [invalidValue(path, value, 'must not be greater than 100%')] : valid
 
 /** Whether a LabelSelector has requirements. */
@@ -84,16 +82,3 @@ export const hasRequirements = (selector: LabelSelector | undefined): boolean =>
 
 /** Whether a valid LabelSelector matches labels. */
 export const selects = (selector: LabelSelector, labels: Readonly<Record<string, string>> | undefined): boolean => labelSelectorOf(selector).matches(labels)
-
-/** Items whose key was seen before. */
-export function unique<T>(items: readonly T[] | undefined, path: (i: number) => string, key: (item: T) => string | undefined): FieldError[] {
-  const seen = new Set<string>()
-  const errors: FieldError[] = []
-  items?.forEach((item, i) => {
-    const value = key(item)
-    if (!value) return
-    if (seen.has(value)) errors.push(duplicate(path(i), value))
-    seen.add(value)
-  })
-  return errors
-}

@@ -47,6 +47,12 @@ test('what an update may not change', () => {
     [{ ...base, uid: 'x' }, base, ['metadata.uid: Invalid value: "x": field is immutable']],
     [{ ...base, resourceVersion: undefined }, base, ['metadata.resourceVersion: Invalid value: "": must be specified for an update']],
     [{ ...deleted, finalizers: [] }, deleted, []],
+    [{ ...base, finalizers: ['plain'] }, { ...base, finalizers: ['plain'] }, []],
+    [
+      { ...base, finalizers: ['plain', 'new', 'orphan'] },
+      { ...base, finalizers: ['plain'] },
+      ['metadata.finalizers[1]: Invalid value: "new": name is neither a standard finalizer name nor is it fully qualified'],
+    ],
     [
       { ...deleted, finalizers: ['x/z', 'x/b'] },
       deleted,

@@ -3,6 +3,7 @@
  * Names follow the kind's own rule, which is passed in.
  */
 import { type FieldError, forbiddenField, invalidValue, required, tooLong } from './field-error.ts'
+import { goList, goPointer, invalidShown } from './go-notation.ts'
 import { dnsLabel, labelValue, qualifiedName } from './names.ts'
 import type { ObjectMeta, OwnerReference } from './object.ts'
 
@@ -18,6 +19,11 @@ export const maxAnnotationBytes = 256 * 1024
 /** Finalizers that are known without a domain. */
 const standardFinalizers: ReadonlySet<string> = new Set(['kubernetes', 'orphan', 'foregroundDeletion'])
 
+const isFinalizer = (name: string): boolean => name.includes('/') || standardFinalizers.has(name)
+
+/** What is said of a finalizer without a domain that nobody knows. */
+export const unknownFinalizer = 'name is neither a standard finalizer name nor is it fully qualified'
+
 /** What is wrong with an object's metadata, on create and on update. */
 export function validateMetadata(meta: ObjectMeta, { namespaced, nameRule }: MetadataRules, path = 'metadata'): FieldError[] {
   const errors: FieldError[] = []
@@ -31,13 +37,17 @@ export function validateMetadata(meta: ObjectMeta, { namespaced, nameRule }: Met
   if (meta.generation !== undefined && meta.generation < 0)
     errors.push(invalidValue(`${path}.generation`, meta.generation, 'must be greater than or equal to 0'))
   sharedRules(errors, meta, path)
-  for (const finalizer of meta.finalizers ?? [])
-    for (const message of qualifiedName(finalizer)) errors.push(invalidValue(`${path}.finalizers`, finalizer, message))
-  meta.finalizers?.forEach((finalizer, at) => {
-    if (!finalizer.includes('/') && !standardFinalizers.has(finalizer))
-      errors.push(invalidValue(`${path}.finalizers[${at}]`, finalizer, 'name is neither a standard finalizer name nor is it fully qualified'))
-  })
+  finalizerErrors(errors, meta.finalizers, path)
   return errors
+}
+
+/** Finalizers that were there before are left alone: they may be older than the rules. */
+function finalizerErrors(errors: FieldError[], finalizers: readonly string[] | undefined, path: string, before: readonly string[] = []): void {
+  if (!finalizers) return
+  const added = finalizers.filter((finalizer) => !before.includes(finalizer))
+  for (const finalizer of added) for (const message of qualifiedName(finalizer)) errors.push(invalidValue(`${path}.finalizers`, finalizer, message))
+  for (const finalizer of added)
+    if (!isFinalizer(finalizer)) errors.push(invalidValue(`${path}.finalizers[${finalizers.indexOf(finalizer)}]`, finalizer, unknownFinalizer))
 }
 
 /** What an update may not change. `meta` has what the server fills in (uid, creationTimestamp, …) filled in already. */
@@ -46,13 +56,8 @@ export function validateMetadataUpdate(meta: ObjectMeta, old: ObjectMeta, path =
   if (old.deletionTimestamp) {
     const extra = (meta.finalizers ?? []).filter((finalizer) => !old.finalizers?.includes(finalizer))
     if (extra.length > 0) {
-      const listed = [...new Set(extra)].sort().map((finalizer) => JSON.stringify(finalizer))
-      errors.push(
-        forbiddenField(
-          `${path}.finalizers`,
-          `no new finalizers can be added if the object is being deleted, found new finalizers []string{${listed.join(', ')}}`,
-        ),
-      )
+      const listed = goList([...new Set(extra)].sort())
+      errors.push(forbiddenField(`${path}.finalizers`, `no new finalizers can be added if the object is being deleted, found new finalizers ${listed}`))
     }
   }
   if (!meta.resourceVersion) errors.push(invalidValue(`${path}.resourceVersion`, meta.resourceVersion ?? '', 'must be specified for an update'))
@@ -61,6 +66,7 @@ export function validateMetadataUpdate(meta: ObjectMeta, old: ObjectMeta, path =
     if (meta[field] !== old[field])
       errors.push(invalidValue(`${path}.${field}`, meta[field] ?? (field.startsWith('deletion') ? null : ''), 'field is immutable'))
   sharedRules(errors, meta, path)
+  finalizerErrors(errors, meta.finalizers, path, old.finalizers)
   return errors
 }
 
@@ -109,11 +115,11 @@ function ownerErrors(errors: FieldError[], owners: readonly OwnerReference[], pa
     for (const field of ['kind', 'name', 'uid'] as const)
       if (!owner[field]) errors.push(invalidValue(`${path}.${field}`, owner[field] ?? '', `${field} must not be empty`))
     if (group === '' && version === 'v1' && owner.kind === 'Event')
-      errors.push(invalidGo(path, goText(owner), '/v1, Kind=Event is disallowed from being an owner'))
+      errors.push(invalidShown(path, goText(owner), '/v1, Kind=Event is disallowed from being an owner'))
     if (!owner.controller) continue
     if (controller)
       errors.push(
-        invalidGo(
+        invalidShown(
           path,
           `[]v1.OwnerReference{${owners.map(goText).join(', ')}}`,
           `Only one reference can have Controller set to true. Found "true" in references for ${controller.kind}/${controller.name} and ${owner.kind}/${owner.name}`,
@@ -133,11 +139,3 @@ function splitGroupVersion(apiVersion: string): [version: string, group: string]
 /** Upstream shows owners in Go's notation. */
 const goText = ({ apiVersion, kind, name, uid, controller, blockOwnerDeletion }: OwnerReference): string =>
   `v1.OwnerReference{APIVersion:${JSON.stringify(apiVersion)}, Kind:${JSON.stringify(kind)}, Name:${JSON.stringify(name)}, UID:${JSON.stringify(uid)}, Controller:${goPointer(controller)}, BlockOwnerDeletion:${goPointer(blockOwnerDeletion)}}`
-
-const goPointer = (value: boolean | undefined): string => (value === undefined ? '(*bool)(nil)' : `(*bool)(${value})`)
-
-const invalidGo = (field: string, value: string, detail: string): FieldError => ({
-  reason: 'FieldValueInvalid',
-  field,
-  message: `Invalid value: ${value}: ${detail}`,
-})

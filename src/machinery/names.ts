@@ -23,7 +23,6 @@ const configMapKeyPattern = /^[-._a-zA-Z0-9]+$/
 const envVarPattern = /^[-._a-zA-Z][-._a-zA-Z0-9]*$/
 const cIdentifierPattern = /^[A-Za-z_][A-Za-z0-9_]*$/
 const httpHeaderPattern = /^[-A-Za-z0-9]+$/
-const percentPattern = /^[0-9]+%$/
 const wildcardPattern = new RegExp(`^\\*\\.${subdomain1123}$`)
 const portCharacters = /^[-a-z0-9]+$/
 const portLetter = /[a-z]/
@@ -94,7 +93,6 @@ const cIdentifierWords = mismatch(
   'MyName',
 )
 const httpHeaderWords = mismatch("a valid HTTP header must consist of alphanumeric characters or '-'", '[-A-Za-z0-9]+', 'X-Header-Name')
-const percentWords = mismatch("a valid percent string must be a numeric string followed by an ending '%'", '[0-9]+%', '1%', '93%')
 
 /** A generateName may end in a dash: it is judged as if a letter followed. */
 const masked = (value: string, generated?: boolean): string => (generated && value.length > 1 && value.endsWith('-') ? `${value.slice(0, -2)}a` : value)
@@ -188,9 +186,6 @@ export const cIdentifier: TextRule = (value) => (cIdentifierPattern.test(value) 
 /** Names of HTTP headers in probes and hooks. */
 export const httpHeaderName: TextRule = (value) => (httpHeaderPattern.test(value) ? [] : [httpHeaderWords])
 
-/** `50%`. */
-export const percent: TextRule = (value) => (percentPattern.test(value) ? [] : [percentWords])
-
 /** Names of ports (IANA service names, RFC 6335). */
 export function portName(value: string): string[] {
   const errors: string[] = []
@@ -216,11 +211,18 @@ export function ipAddress(value: string): string[] {
   return ['must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)']
 }
 
-/** IPv4 addresses only. */
-export const ipv4Address: TextRule = (value) => (isIPv4(value) ? [] : ['must be a valid IPv4 address'])
+const reservedRanges: readonly (readonly [RegExp, (ip: string) => string])[] = [
+  [/^(0\.0\.0\.0|::)$/, (ip) => `may not be unspecified (${ip})`],
+  [/^(127\.|::1$)/, () => 'may not be in the loopback range (127.0.0.0/8, ::1/128)'],
+  [/^(169\.254\.|fe[89ab][0-9a-f]:)/i, () => 'may not be in the link-local range (169.254.0.0/16, fe80::/10)'],
+  [/^(224\.0\.0\.|ff[0-9a-f]2:)/i, () => 'may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)'],
+]
 
-/** IPv6 addresses only. */
-export const ipv6Address: TextRule = (value) => (isIPv6(value) ? [] : ['must be a valid IPv6 address'])
+/** Addresses that traffic may be sent to: none by which somebody could catch traffic of nodes to themselves. The text is an address. */
+export function endpointAddress(value: string): string[] {
+  const found = reservedRanges.find(([range]) => range.test(value))
+  return found ? [found[1](value)] : []
+}
 
 /** `10.9.8.0/24`. Bits beyond the prefix are not looked at. */
 export function cidr(value: string): string[] {

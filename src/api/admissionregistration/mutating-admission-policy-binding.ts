@@ -2,9 +2,9 @@
 import type { V1MutatingAdmissionPolicyBinding } from '@kubernetes/client-node'
 import { required } from '../../machinery/field-error.ts'
 import type { Model } from '../../machinery/object.ts'
-import { age, column, name, resource } from '../resource.ts'
+import { age, name, resource } from '../resource.ts'
 import { servedAlso } from '../served-also.ts'
-import { matchDefaults, matchRules, paramRefRules } from './policy-rules.ts'
+import { matchDefaults, matchRules, paramRefColumn, paramRefRules, policyNameColumn } from './policy-rules.ts'
 import { admissionGroup } from './webhook-rules.ts'
 
 export const mutatingAdmissionPolicyBindings = resource<Model<V1MutatingAdmissionPolicyBinding>>({
@@ -23,14 +23,7 @@ export const mutatingAdmissionPolicyBindings = resource<Model<V1MutatingAdmissio
       ...matchRules(spec?.matchResources, 'spec.matchResources'),
     ],
   },
-  columns: [
-    name,
-    column('PolicyName', ({ spec }) => spec?.policyName ?? ''),
-    column('ParamRef', ({ spec }) =>
-      spec?.paramRef?.namespace ? `${spec.paramRef.namespace}/${spec.paramRef.name ?? '*'}` : (spec?.paramRef?.name ?? '<unset>'),
-    ),
-    age,
-  ],
+  columns: [name, policyNameColumn, paramRefColumn, age],
 })
 
 export const betaMutatingAdmissionPolicyBindings = servedAlso(mutatingAdmissionPolicyBindings, 'v1beta1', 'V1beta1MutatingAdmissionPolicyBinding')

@@ -23,5 +23,5 @@ export const mutatingWebhookConfigurations = resource<Model<V1MutatingWebhookCon
     },
   ],
   validate: { object: ({ webhooks }) => webhooksRules(webhooks) },
-  columns: [name, column('Webhooks', ({ webhooks }) => webhooks?.length ?? 0, { type: 'integer' }), age],
+  columns: [name, column('Webhooks', ({ webhooks }) => webhooks?.length ?? 0, { type: 'integer', description: 'How many webhooks it holds.' }), age],
 })

@@ -1,13 +1,59 @@
 /** Defaults and rules that admission policies in CEL of both kinds share. */
-import type { V1MatchResources, V1ParamKind, V1ParamRef, V1Variable } from '@kubernetes/client-node'
+import type { V1MatchCondition, V1MatchResources, V1ParamKind, V1ParamRef, V1Variable } from '@kubernetes/client-node'
 import { duplicate, type FieldError, invalidValue, required } from '../../machinery/field-error.ts'
+import { follows, oneOf } from '../../machinery/field-rules.ts'
 import { validateLabelSelector } from '../../machinery/label-selector.ts'
 import { cIdentifier } from '../../machinery/names.ts'
-import type { Wire } from '../../machinery/object.ts'
-import { follows, oneOf } from '../field-rules.ts'
-import { admissionRule } from './webhook-rules.ts'
+import type { KubeObject, Wire } from '../../machinery/object.ts'
+import { type Column, column } from '../resource.ts'
+import { admissionRule, matchConditionRules } from './webhook-rules.ts'
 
 type MatchResources = Wire<V1MatchResources>
+
+/** What policies of both kinds say. */
+interface PolicySpec {
+  failurePolicy?: string
+  paramKind?: Wire<V1ParamKind>
+  matchConstraints?: MatchResources
+  matchConditions?: Wire<V1MatchCondition>[]
+  variables?: Wire<V1Variable>[]
+}
+
+/** What a policy means that says nothing else. */
+export function policyDefaults(spec: PolicySpec | undefined): void {
+  if (!spec) return
+  spec.failurePolicy ??= 'Fail'
+  matchDefaults(spec.matchConstraints)
+}
+
+/** What is wrong with what policies of both kinds say. */
+export function commonPolicyRules(spec: PolicySpec = {}): FieldError[] {
+  const errors = [...oneOf(spec.failurePolicy, 'spec.failurePolicy', ['Fail', 'Ignore']), ...paramKindRules(spec.paramKind, 'spec.paramKind')]
+  if (!spec.matchConstraints) errors.push(required('spec.matchConstraints'))
+  else if (!spec.matchConstraints.resourceRules?.length) errors.push(required('spec.matchConstraints.resourceRules'))
+  return [
+    ...errors,
+    ...matchRules(spec.matchConstraints, 'spec.matchConstraints'),
+    ...matchConditionRules(spec.matchConditions, 'spec.matchConditions'),
+    ...variableRules(spec.variables, 'spec.variables'),
+  ]
+}
+
+export const paramKindColumn: Column<KubeObject & { spec?: PolicySpec }> = column(
+  'ParamKind',
+  ({ spec }) => (spec?.paramKind ? `${spec.paramKind.apiVersion}/${spec.paramKind.kind}` : '<unset>'),
+  { description: 'The kind of its parameters.' },
+)
+
+/** What bindings of both kinds say. */
+type Binding = KubeObject & { spec?: { policyName?: string; paramRef?: Wire<V1ParamRef> } }
+
+export const policyNameColumn: Column<Binding> = column('PolicyName', ({ spec }) => spec?.policyName ?? '', { description: 'The policy that it puts to work.' })
+export const paramRefColumn: Column<Binding> = column(
+  'ParamRef',
+  ({ spec }) => (spec?.paramRef?.namespace ? `${spec.paramRef.namespace}/${spec.paramRef.name ?? '*'}` : (spec?.paramRef?.name ?? '<unset>')),
+  { description: 'The parameters that it gives the policy.' },
+)
 
 /** What matches when a policy or binding says nothing else. */
 export function matchDefaults(match: MatchResources | undefined): void {
@@ -19,10 +65,10 @@ export function matchDefaults(match: MatchResources | undefined): void {
 }
 
 /** What is wrong with what a policy or binding matches. */
-export function matchRules(match: MatchResources | undefined, path: string): FieldError[] {
+export function matchRules(match: MatchResources | undefined, path: string): readonly FieldError[] {
   if (!match) return []
   return [
-    ...oneOf(`${path}.matchPolicy`, match.matchPolicy, ['Equivalent', 'Exact']),
+    ...oneOf(match.matchPolicy, `${path}.matchPolicy`, ['Equivalent', 'Exact']),
     ...validateLabelSelector(match.namespaceSelector, `${path}.namespaceSelector`),
     ...validateLabelSelector(match.objectSelector, `${path}.objectSelector`),
     ...(match.resourceRules ?? []).flatMap((rule, at) => admissionRule(rule, `${path}.resourceRules[${at}]`)),
@@ -31,13 +77,13 @@ export function matchRules(match: MatchResources | undefined, path: string): Fie
 }
 
 /** What is wrong with the kind of a policy's parameters. */
-export function paramKindRules(kind: Wire<V1ParamKind> | undefined, path: string): FieldError[] {
+function paramKindRules(kind: Wire<V1ParamKind> | undefined, path: string): readonly FieldError[] {
   if (!kind) return []
   return [...(kind.apiVersion ? [] : [required(`${path}.apiVersion`)]), ...(kind.kind ? [] : [required(`${path}.kind`)])]
 }
 
 /** What is wrong with the reference to a policy's parameters. */
-export function paramRefRules(ref: Wire<V1ParamRef> | undefined, path: string): FieldError[] {
+export function paramRefRules(ref: Wire<V1ParamRef> | undefined, path: string): readonly FieldError[] {
   if (!ref) return []
   const errors: FieldError[] = []
   if (ref.name && ref.selector) errors.push(invalidValue(path, null, 'name and selector are mutually exclusive'))
@@ -45,17 +91,17 @@ export function paramRefRules(ref: Wire<V1ParamRef> | undefined, path: string): 
   if (!ref.parameterNotFoundAction) errors.push(required(`${path}.parameterNotFoundAction`))
   return [
     ...errors,
-    ...oneOf(`${path}.parameterNotFoundAction`, ref.parameterNotFoundAction, ['Deny', 'Allow']),
+    ...oneOf(ref.parameterNotFoundAction, `${path}.parameterNotFoundAction`, ['Deny', 'Allow']),
     ...validateLabelSelector(ref.selector, `${path}.selector`),
   ]
 }
 
 /** What is wrong with the names of variables; their expressions are compiled by admission. */
-export function variableRules(variables: readonly Wire<V1Variable>[] | undefined, path: string): FieldError[] {
+function variableRules(variables: readonly Wire<V1Variable>[] | undefined, path: string): readonly FieldError[] {
   const names = new Set<string>()
   return (variables ?? []).flatMap(({ name, expression }, at) => {
     const field = `${path}[${at}]`
-    const errors = name ? follows(`${field}.name`, name, cIdentifier) : [required(`${field}.name`, 'name is not specified')]
+    const errors = [...(name ? follows(name, `${field}.name`, cIdentifier) : [required(`${field}.name`, 'name is not specified')])]
     if (!expression?.trim()) errors.push(required(`${field}.expression`, 'expression is not specified'))
     if (names.has(name)) errors.push(duplicate(`${field}.name`, name))
     names.add(name)

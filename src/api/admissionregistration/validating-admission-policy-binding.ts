@@ -2,8 +2,8 @@
 import type { V1ValidatingAdmissionPolicyBinding } from '@kubernetes/client-node'
 import { duplicate, type FieldError, notSupported, required } from '../../machinery/field-error.ts'
 import type { Model } from '../../machinery/object.ts'
-import { age, column, name, resource } from '../resource.ts'
-import { matchDefaults, matchRules, paramRefRules } from './policy-rules.ts'
+import { age, name, resource } from '../resource.ts'
+import { matchDefaults, matchRules, paramRefColumn, paramRefRules, policyNameColumn } from './policy-rules.ts'
 import { admissionGroup } from './webhook-rules.ts'
 
 type Binding = Model<V1ValidatingAdmissionPolicyBinding>
@@ -20,17 +20,10 @@ export const validatingAdmissionPolicyBindings = resource<Binding>({
   generation: 'spec',
   defaults: [({ spec }) => matchDefaults(spec?.matchResources)],
   validate: { object: bindingRules },
-  columns: [
-    name,
-    column('PolicyName', ({ spec }) => spec?.policyName ?? ''),
-    column('ParamRef', ({ spec }) =>
-      spec?.paramRef?.namespace ? `${spec.paramRef.namespace}/${spec.paramRef.name ?? '*'}` : (spec?.paramRef?.name ?? '<unset>'),
-    ),
-    age,
-  ],
+  columns: [name, policyNameColumn, paramRefColumn, age],
 })
 
-function bindingRules({ spec }: Binding): FieldError[] {
+function bindingRules({ spec }: Binding): readonly FieldError[] {
   const errors = spec?.policyName ? [] : [required('spec.policyName')]
   errors.push(...paramRefRules(spec?.paramRef, 'spec.paramRef'), ...matchRules(spec?.matchResources, 'spec.matchResources'))
   const wanted = spec?.validationActions ?? []

@@ -2,10 +2,9 @@
 import type { V1ValidatingAdmissionPolicy } from '@kubernetes/client-node'
 import { type FieldError, required } from '../../machinery/field-error.ts'
 import type { Model } from '../../machinery/object.ts'
-import { oneOf } from '../field-rules.ts'
 import { age, column, name, resource } from '../resource.ts'
-import { matchDefaults, matchRules, paramKindRules, variableRules } from './policy-rules.ts'
-import { admissionGroup, matchConditionRules } from './webhook-rules.ts'
+import { commonPolicyRules, paramKindColumn, policyDefaults } from './policy-rules.ts'
+import { admissionGroup } from './webhook-rules.ts'
 
 type Policy = Model<V1ValidatingAdmissionPolicy>
 
@@ -18,28 +17,18 @@ export const validatingAdmissionPolicies = resource<Policy>({
   scope: 'Cluster',
   subresources: { status: true },
   generation: 'spec',
-  defaults: [
-    ({ spec }) => {
-      if (!spec) return
-      spec.failurePolicy ??= 'Fail'
-      matchDefaults(spec.matchConstraints)
-    },
-  ],
+  defaults: [({ spec }) => policyDefaults(spec)],
   validate: { object: policyRules },
   columns: [
     name,
-    column('Validations', ({ spec }) => spec?.validations?.length ?? 0, { type: 'integer' }),
-    column('ParamKind', ({ spec }) => (spec?.paramKind ? `${spec.paramKind.apiVersion}/${spec.paramKind.kind}` : '<unset>')),
+    column('Validations', ({ spec }) => spec?.validations?.length ?? 0, { type: 'integer', description: 'How many conditions it sets.' }),
+    paramKindColumn,
     age,
   ],
 })
 
-function policyRules({ spec }: Policy): FieldError[] {
-  const errors = [...oneOf('spec.failurePolicy', spec?.failurePolicy, ['Fail', 'Ignore']), ...paramKindRules(spec?.paramKind, 'spec.paramKind')]
-  if (!spec?.matchConstraints) errors.push(required('spec.matchConstraints'))
-  else if (!spec.matchConstraints.resourceRules?.length) errors.push(required('spec.matchConstraints.resourceRules'))
-  errors.push(...matchRules(spec?.matchConstraints, 'spec.matchConstraints'), ...matchConditionRules(spec?.matchConditions, 'spec.matchConditions'))
-  errors.push(...variableRules(spec?.variables, 'spec.variables'))
+function policyRules({ spec }: Policy): readonly FieldError[] {
+  const errors = commonPolicyRules(spec)
   if (!spec?.validations?.length && !spec?.auditAnnotations?.length)
     errors.push(
       required('spec.validations', 'validations or auditAnnotations must contain at least one item'),

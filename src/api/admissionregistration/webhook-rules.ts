@@ -1,10 +1,11 @@
 /** Defaults and rules that webhooks of both kinds share. */
 import type { AdmissionregistrationV1WebhookClientConfig, V1MatchCondition, V1MutatingWebhook, V1RuleWithOperations } from '@kubernetes/client-node'
 import { duplicate, type FieldError, invalidValue, notSupported, required } from '../../machinery/field-error.ts'
+import { follows, oneOf } from '../../machinery/field-rules.ts'
+import { goList, invalidShown } from '../../machinery/go-notation.ts'
 import { validateLabelSelector } from '../../machinery/label-selector.ts'
 import { dns1035Label, domainName, portNumber, qualifiedName } from '../../machinery/names.ts'
 import type { Wire } from '../../machinery/object.ts'
-import { follows, goList, invalidShown, oneOf } from '../field-rules.ts'
 
 export type Webhook = Wire<V1MutatingWebhook>
 export type ClientConfig = Wire<AdmissionregistrationV1WebhookClientConfig>
@@ -25,27 +26,27 @@ export function webhookDefaults(webhook: Webhook): void {
 }
 
 /** What is wrong with a configuration's webhooks. */
-export function webhooksRules(webhooks: readonly Webhook[] | undefined): FieldError[] {
+export function webhooksRules(webhooks: readonly Webhook[] | undefined): readonly FieldError[] {
   const names = new Set<string>()
   return (webhooks ?? []).flatMap((webhook, at) => {
-    const errors = webhookRules(webhook, `webhooks[${at}]`)
+    const errors = [...webhookRules(webhook, `webhooks[${at}]`)]
     if (webhook.name && names.has(webhook.name)) errors.push(duplicate(`webhooks[${at}].name`, webhook.name))
     names.add(webhook.name)
     return errors
   })
 }
 
-function webhookRules(webhook: Webhook, path: string): FieldError[] {
+function webhookRules(webhook: Webhook, path: string): readonly FieldError[] {
   const errors = webhook.name ? domainName(webhook.name, 3).map((message) => invalidValue(`${path}.name`, webhook.name, message)) : [required(`${path}.name`)]
   webhook.rules?.forEach((rule, at) => {
     errors.push(...admissionRule(rule, `${path}.rules[${at}]`))
   })
   errors.push(
-    ...oneOf(`${path}.failurePolicy`, webhook.failurePolicy, ['Fail', 'Ignore']),
-    ...oneOf(`${path}.matchPolicy`, webhook.matchPolicy, ['Equivalent', 'Exact']),
+    ...oneOf(webhook.failurePolicy, `${path}.failurePolicy`, ['Fail', 'Ignore']),
+    ...oneOf(webhook.matchPolicy, `${path}.matchPolicy`, ['Equivalent', 'Exact']),
   )
   if (!webhook.sideEffects) errors.push(required(`${path}.sideEffects`, 'must specify one of None, NoneOnDryRun'))
-  else errors.push(...oneOf(`${path}.sideEffects`, webhook.sideEffects, ['None', 'NoneOnDryRun']))
+  else errors.push(...oneOf(webhook.sideEffects, `${path}.sideEffects`, ['None', 'NoneOnDryRun']))
   if (webhook.timeoutSeconds !== undefined && (webhook.timeoutSeconds < 1 || webhook.timeoutSeconds > 30))
     errors.push(invalidValue(`${path}.timeoutSeconds`, webhook.timeoutSeconds, 'the timeout value must be between 1 and 30 seconds'))
   errors.push(
@@ -57,11 +58,11 @@ function webhookRules(webhook: Webhook, path: string): FieldError[] {
     ...reviewVersionRules(webhook.admissionReviewVersions, `${path}.admissionReviewVersions`),
   )
   errors.push(...matchConditionRules(webhook.matchConditions, `${path}.matchConditions`))
-  return errors.concat(oneOf(`${path}.reinvocationPolicy`, webhook.reinvocationPolicy, ['IfNeeded', 'Never']))
+  return errors.concat(oneOf(webhook.reinvocationPolicy, `${path}.reinvocationPolicy`, ['IfNeeded', 'Never']))
 }
 
 /** What is wrong with where a webhook is: a URL or a Service. */
-export function clientConfigRules({ url, service }: ClientConfig, path: string): FieldError[] {
+export function clientConfigRules({ url, service }: ClientConfig, path: string): readonly FieldError[] {
   if ((url === undefined) === (service === undefined)) return [required(path, 'exactly one of url or service is required')]
   if (url !== undefined) return urlRules(url, `${path}.url`)
   const { namespace, name, path: servicePath, port = 443 } = service ?? { namespace: '', name: '' }
@@ -72,7 +73,7 @@ export function clientConfigRules({ url, service }: ClientConfig, path: string):
   return servicePath === undefined ? errors : errors.concat(servicePathRules(servicePath, `${path}.service.path`))
 }
 
-function servicePathRules(text: string, field: string): FieldError[] {
+function servicePathRules(text: string, field: string): readonly FieldError[] {
   if (text === '/' || text === '') return []
   if (text === '//') return [invalidValue(field, text, 'segment[0] may not be empty')]
   const errors = text.startsWith('/') ? [] : [invalidValue(field, text, "must start with a '/'")]
@@ -87,7 +88,7 @@ function servicePathRules(text: string, field: string): FieldError[] {
   return errors
 }
 
-function urlRules(text: string, field: string): FieldError[] {
+function urlRules(text: string, field: string): readonly FieldError[] {
   const form = '; desired format: https://host[/path]'
   const match = /^(?:([a-zA-Z][a-zA-Z0-9+.-]*):)?(?:\/\/(?:([^/?#@]*)@)?([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/.exec(text)
   const [, scheme = '', user, host = '', , query, fragment] = match ?? []
@@ -101,12 +102,12 @@ function urlRules(text: string, field: string): FieldError[] {
 }
 
 /** What is wrong with the versions of AdmissionReview that a webhook understands. */
-export function reviewVersionRules(versions: readonly string[] | undefined, path: string): FieldError[] {
+export function reviewVersionRules(versions: readonly string[] | undefined, path: string): readonly FieldError[] {
   if (!versions?.length) return [required(path, `must specify one of ${reviewVersions.join(', ')}`)]
   const errors: FieldError[] = []
   versions.forEach((version, at) => {
     if (versions.indexOf(version) < at) errors.push(invalidValue(`${path}[${at}]`, version, 'duplicate version'))
-    else errors.push(...follows(`${path}[${at}]`, version, dns1035Label))
+    else errors.push(...follows(version, `${path}[${at}]`, dns1035Label))
   })
   if (errors.length === 0 && !versions.some((version) => reviewVersions.includes(version)))
     errors.push(invalidShown(path, goList(versions), `must include at least one of ${reviewVersions.join(', ')}`))
@@ -114,13 +115,13 @@ export function reviewVersionRules(versions: readonly string[] | undefined, path
 }
 
 /** What is wrong with the names of match conditions; their expressions are compiled by admission. */
-export function matchConditionRules(conditions: readonly Wire<V1MatchCondition>[] | undefined, path: string): FieldError[] {
+export function matchConditionRules(conditions: readonly Wire<V1MatchCondition>[] | undefined, path: string): readonly FieldError[] {
   const names = new Set<string>()
   return (conditions ?? []).flatMap(({ name, expression }, at) => {
     const field = `${path}[${at}]`
     const errors = expression?.trim() ? [] : [required(`${field}.expression`)]
     if (!name) return [...errors, required(`${field}.name`)]
-    errors.push(...follows(`${field}.name`, name, qualifiedName))
+    errors.push(...follows(name, `${field}.name`, qualifiedName))
     if (names.has(name)) errors.push(duplicate(`${field}.name`, name))
     names.add(name)
     return errors
@@ -130,7 +131,7 @@ export function matchConditionRules(conditions: readonly Wire<V1MatchCondition>[
 const operations = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE']
 
 /** What is wrong with a rule that says which requests are meant. */
-export function admissionRule(rule: Rule, path: string): FieldError[] {
+export function admissionRule(rule: Rule, path: string): readonly FieldError[] {
   const errors = [
     ...starAlone(rule.operations, `${path}.operations`, 'operations', 'admissionregistration.OperationType'),
     ...(rule.operations ?? []).flatMap((operation, at) =>
@@ -141,15 +142,15 @@ export function admissionRule(rule: Rule, path: string): FieldError[] {
     ...(rule.apiVersions ?? []).flatMap((version, at) => (version === '' ? [required(`${path}.apiVersions[${at}]`)] : [])),
     ...resourceNames(rule.resources ?? [], `${path}.resources`),
   ]
-  return errors.concat(oneOf(`${path}.scope`, rule.scope, ['*', 'Cluster', 'Namespaced']))
+  return errors.concat(oneOf(rule.scope, `${path}.scope`, ['*', 'Cluster', 'Namespaced']))
 }
 
-function starAlone(values: readonly string[] | undefined, path: string, what: string, type?: string): FieldError[] {
+function starAlone(values: readonly string[] | undefined, path: string, what: string, type?: string): readonly FieldError[] {
   if (!values?.length) return [required(path)]
   return values.length > 1 && values.includes('*') ? [invalidShown(path, goList(values, type), `if '*' is present, must not specify other ${what}`)] : []
 }
 
-function resourceNames(resources: readonly string[], path: string): FieldError[] {
+function resourceNames(resources: readonly string[], path: string): readonly FieldError[] {
   if (resources.length === 0) return [required(path)]
   const errors: FieldError[] = []
   const allSubresources = new Set<string>()

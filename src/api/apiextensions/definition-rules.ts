@@ -1,10 +1,10 @@
 /** What is valid in a CustomResourceDefinition, apart from its schemas (`apiserver/crd/` looks at those). */
 import type { V1CustomResourceDefinitionNames, V1CustomResourceDefinitionVersion } from '@kubernetes/client-node'
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../machinery/field-error.ts'
+import { follows, immutable, oneOf, requiredRule } from '../../machinery/field-rules.ts'
 import { dns1035Label, dnsSubdomain } from '../../machinery/names.ts'
 import type { Wire } from '../../machinery/object.ts'
 import { clientConfigRules, reviewVersionRules } from '../admissionregistration/webhook-rules.ts'
-import { follows, immutable, oneOf, requiredText } from '../field-rules.ts'
 import type { Definition } from './custom-resource-definition.ts'
 import { versionRules } from './version-rules.ts'
 
@@ -15,14 +15,14 @@ const approval = 'api-approved.kubernetes.io'
 const approvalPage = 'https://github.com/kubernetes/enhancements/pull/1111'
 
 /** What is wrong with a definition. */
-export function definitionRules(definition: Definition): FieldError[] {
+export function definitionRules(definition: Definition): readonly FieldError[] {
   const { metadata, spec, status } = definition
   const errors: FieldError[] = []
   const wanted = `${spec?.names?.plural ?? ''}.${spec?.group ?? ''}`
   if (metadata.name !== wanted) errors.push(invalidValue('metadata.name', metadata.name ?? '', 'must be spec.names.plural+"."+spec.group'))
   errors.push(...groupRules(spec?.group))
   if (!spec?.scope) errors.push(required('spec.scope'))
-  else errors.push(...oneOf('spec.scope', spec.scope, ['Cluster', 'Namespaced']))
+  else errors.push(...oneOf(spec.scope, 'spec.scope', ['Cluster', 'Namespaced']))
   errors.push(
     ...versionsRules(spec?.versions ?? []),
     ...namesRules(spec?.names ?? { plural: '', kind: '' }, 'spec.names'),
@@ -41,17 +41,17 @@ export function definitionRules(definition: Definition): FieldError[] {
   return errors
 }
 
-function groupRules(group: string | undefined): FieldError[] {
-  const errors = requiredText('spec.group', group, dnsSubdomain)
+function groupRules(group: string | undefined): readonly FieldError[] {
+  const errors = [...requiredRule(group, 'spec.group', dnsSubdomain)]
   if (group && !group.includes('.')) errors.push(invalidValue('spec.group', group, 'should be a domain with at least one dot'))
   return errors
 }
 
-function versionsRules(versions: readonly Version[]): FieldError[] {
+function versionsRules(versions: readonly Version[]): readonly FieldError[] {
   const errors: FieldError[] = []
   versions.forEach((version, at) => {
     const path = `spec.versions[${at}]`
-    errors.push(...follows(`${path}.name`, version.name ?? '', dns1035Label))
+    errors.push(...follows(version.name ?? '', `${path}.name`, dns1035Label))
     if (version.deprecationWarning !== undefined && !version.deprecated)
       errors.push(invalidValue(`${path}.deprecationWarning`, version.deprecationWarning, 'can only be set for deprecated versions'))
     errors.push(...versionRules(version, versions.length === 1 ? 'spec' : path))
@@ -64,7 +64,7 @@ function versionsRules(versions: readonly Version[]): FieldError[] {
   return errors
 }
 
-function storedVersionRules(versions: readonly Version[], stored: readonly string[] | undefined): FieldError[] {
+function storedVersionRules(versions: readonly Version[], stored: readonly string[] | undefined): readonly FieldError[] {
   // On create the server has not filled in the status when a client validates; it follows from the versions.
   const list = stored ?? versions.filter(({ storage }) => storage).map(({ name }) => name)
   if (list.length === 0) return [invalidValue('status.storedVersions', list, 'must have at least one stored version')]
@@ -78,19 +78,19 @@ function storedVersionRules(versions: readonly Version[], stored: readonly strin
 
 const kindRule = (value: string): string[] => dns1035Label(value.toLowerCase()).map((message) => `may have mixed case, but should otherwise match: ${message}`)
 
-function namesRules({ plural, singular, shortNames, kind, listKind, categories }: Names, path: string): FieldError[] {
+function namesRules({ plural, singular, shortNames, kind, listKind, categories }: Names, path: string): readonly FieldError[] {
   const errors = [
-    ...requiredText(`${path}.plural`, plural, dns1035Label),
-    ...requiredText(`${path}.singular`, singular, dns1035Label),
-    ...requiredText(`${path}.kind`, kind, kindRule),
-    ...requiredText(`${path}.listKind`, listKind, kindRule),
-    ...(shortNames ?? []).flatMap((text, at) => follows(`${path}.shortNames[${at}]`, text, dns1035Label)),
+    ...requiredRule(plural, `${path}.plural`, dns1035Label),
+    ...requiredRule(singular, `${path}.singular`, dns1035Label),
+    ...requiredRule(kind, `${path}.kind`, kindRule),
+    ...requiredRule(listKind, `${path}.listKind`, kindRule),
+    ...(shortNames ?? []).flatMap((text, at) => follows(text, `${path}.shortNames[${at}]`, dns1035Label)),
   ]
   if (kind && kind === listKind) errors.push(invalidValue(`${path}.listKind`, listKind, 'kind and listKind may not be the same'))
-  return errors.concat((categories ?? []).flatMap((text, at) => follows(`${path}.categories[${at}]`, text, dns1035Label)))
+  return errors.concat((categories ?? []).flatMap((text, at) => follows(text, `${path}.categories[${at}]`, dns1035Label)))
 }
 
-function conversionRules(conversion: Definition['spec']['conversion']): FieldError[] {
+function conversionRules(conversion: Definition['spec']['conversion']): readonly FieldError[] {
   const path = 'spec.conversion'
   if (!conversion) return []
   const { strategy, webhook } = conversion
@@ -112,7 +112,7 @@ function conversionRules(conversion: Definition['spec']['conversion']): FieldErr
 }
 
 /** Groups under `k8s.io` and `kubernetes.io` belong to the community: definitions in them say who approved them. */
-function approvalRules({ metadata, spec }: Definition): FieldError[] {
+function approvalRules({ metadata, spec }: Definition): readonly FieldError[] {
   if (!/(^|\.)(k8s|kubernetes)\.io$/.test(spec?.group ?? '')) return []
   const field = `metadata.annotations[${approval}]`
   const value = metadata.annotations?.[approval]
@@ -128,10 +128,10 @@ function approvalRules({ metadata, spec }: Definition): FieldError[] {
 }
 
 /** What names a definition's objects stays once they may exist. */
-export function definitionUpdateRules({ spec, status }: Definition, { spec: old }: Definition): FieldError[] {
-  const errors = [...immutable('spec.group', spec.group, old.group), ...immutable('spec.names.plural', spec.names?.plural, old.names?.plural)]
+export function definitionUpdateRules({ spec, status }: Definition, { spec: old }: Definition): readonly FieldError[] {
+  const errors = [...immutable(spec.group, 'spec.group', old.group), ...immutable(spec.names?.plural, 'spec.names.plural', old.names?.plural)]
   const established = status?.conditions?.some(({ type, status: value }) => type === 'Established' && value === 'True')
   return established
-    ? [...errors, ...immutable('spec.scope', spec.scope, old.scope), ...immutable('spec.names.kind', spec.names?.kind, old.names?.kind)]
+    ? [...errors, ...immutable(spec.scope, 'spec.scope', old.scope), ...immutable(spec.names?.kind, 'spec.names.kind', old.names?.kind)]
     : errors
 }

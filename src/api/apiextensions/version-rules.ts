@@ -7,12 +7,12 @@ const types = ['boolean', 'date', 'integer', 'number', 'string']
 const formats = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password']
 
 /** `path` is where upstream sees the version: the spec itself, when there is only one. */
-export const versionRules = ({ additionalPrinterColumns, subresources }: Wire<V1CustomResourceDefinitionVersion>, path: string): FieldError[] => [
+export const versionRules = ({ additionalPrinterColumns, subresources }: Wire<V1CustomResourceDefinitionVersion>, path: string): readonly FieldError[] => [
   ...(additionalPrinterColumns ?? []).flatMap((column, at) => columnRules(column, `${path}.additionalPrinterColumns[${at}]`)),
   ...(subresources?.scale ? scaleRules(subresources.scale, `${path}.subresources.scale`) : []),
 ]
 
-function columnRules({ name, type, format, jsonPath }: Wire<V1CustomResourceColumnDefinition>, path: string): FieldError[] {
+function columnRules({ name, type, format, jsonPath }: Wire<V1CustomResourceColumnDefinition>, path: string): readonly FieldError[] {
   const errors = name ? [] : [required(`${path}.name`)]
   if (!type) errors.push(required(`${path}.type`))
   else if (!types.includes(type)) errors.push(invalidValue(`${path}.type`, type, `must be one of ${types.join(',')}`))
@@ -22,8 +22,8 @@ function columnRules({ name, type, format, jsonPath }: Wire<V1CustomResourceColu
   return errors
 }
 
-function scaleRules({ specReplicasPath, statusReplicasPath, labelSelectorPath }: Wire<V1CustomResourceSubresourceScale>, path: string): FieldError[] {
-  const under = (field: string, value: string, parents: readonly string[]): FieldError[] => {
+function scaleRules({ specReplicasPath, statusReplicasPath, labelSelectorPath }: Wire<V1CustomResourceSubresourceScale>, path: string): readonly FieldError[] {
+  const under = (field: string, value: string, parents: readonly string[]): readonly FieldError[] => {
     if (parents.some((parent) => value.startsWith(`${parent}.`))) return []
     return [invalidValue(`${path}.${field}`, value, `should be a json path under ${parents.length > 1 ? `either ${parents.join(' or ')}` : parents[0]}`)]
   }

@@ -1,9 +1,9 @@
 /** APIServices: who serves a group version, this server or another one behind a Service. */
 import type { V1APIService } from '@kubernetes/client-node'
 import { type FieldError, forbiddenField, invalidValue, required } from '../../machinery/field-error.ts'
+import { follows } from '../../machinery/field-rules.ts'
 import { dns1035Label, dnsSubdomain, portNumber } from '../../machinery/names.ts'
 import type { Model } from '../../machinery/object.ts'
-import { follows } from '../field-rules.ts'
 import { age, column, name, resource } from '../resource.ts'
 
 type APIService = Model<V1APIService>
@@ -27,8 +27,10 @@ export const apiServices = resource<APIService>({
   validate: { object: serviceRules },
   columns: [
     name,
-    column('Service', ({ spec }) => (spec?.service ? `${spec.service.namespace}/${spec.service.name}` : 'Local')),
-    column('Available', availability),
+    column('Service', ({ spec }) => (spec?.service ? `${spec.service.namespace}/${spec.service.name}` : 'Local'), {
+      description: 'The Service that answers for it, or Local.',
+    }),
+    column('Available', availability, { description: 'Whether its server can be reached.' }),
     age,
   ],
 })
@@ -39,14 +41,14 @@ function availability({ status }: APIService): string {
   return condition.status === 'True' ? 'True' : `${condition.status} (${condition.reason ?? ''})`
 }
 
-function serviceRules({ metadata, spec }: APIService): FieldError[] {
+function serviceRules({ metadata, spec }: APIService): readonly FieldError[] {
   const { group = '', version = '', service, insecureSkipTLSVerify, caBundle, groupPriorityMinimum = 0, versionPriority = 0 } = spec ?? {}
   const errors: FieldError[] = []
   if (metadata.name !== `${version}.${group}`) errors.push(invalidValue('metadata.name', metadata.name ?? '', 'must be `spec.version+"."+spec.group`'))
   // Only the core group has no name.
   if (group === '' && version !== 'v1') errors.push(required('spec.group', 'only v1 may have an empty group and it better be legacy kube'))
-  if (group) errors.push(...follows('spec.group', group, dnsSubdomain))
-  errors.push(...follows('spec.version', version, dns1035Label))
+  if (group) errors.push(...follows(group, 'spec.group', dnsSubdomain))
+  errors.push(...follows(version, 'spec.version', dns1035Label))
   if (groupPriorityMinimum <= 0 || groupPriorityMinimum > 20000)
     errors.push(invalidValue('spec.groupPriorityMinimum', groupPriorityMinimum, 'must be positive and less than 20000'))
   if (versionPriority <= 0 || versionPriority > 1000) errors.push(invalidValue('spec.versionPriority', versionPriority, 'must be positive and less than 1000'))

@@ -7,7 +7,7 @@ import { age, column, name, resource } from '../resource.ts'
 
 type ControllerRevision = Omit<Model<V1ControllerRevision>, 'data'> & { data?: unknown }
 
-const rules = ({ data, revision }: ControllerRevision): FieldError[] => [
+const rules = ({ data, revision }: ControllerRevision): readonly FieldError[] => [
   ...(data === undefined || data === null ? [required('data', 'data is mandatory')] : valid),
   ...nonNegative(revision, 'revision'),
 ]
@@ -28,7 +28,7 @@ export const controllerRevisions = resource<ControllerRevision>({
   plural: 'controllerrevisions',
   scope: 'Namespaced',
   defaults: [{ revision: 0 }],
-  validate: { object: rules, update: (revision, old) => immutable(revision.data, old.data, 'data') },
+  validate: { object: rules, update: (revision, old) => immutable(revision.data, 'data', old.data) },
   columns: [
     name,
     column('Controller', controllerText, { description: 'The controller that it belongs to.' }),

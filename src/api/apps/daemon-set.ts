@@ -5,8 +5,8 @@ import { type FieldError, invalidValue, notSupported } from '../../machinery/fie
 import { hasRequirements, immutable, nonNegative, selects, valid } from '../../machinery/field-rules.ts'
 import { labelsText, validateLabelSelector } from '../../machinery/label-selector.ts'
 import type { Model } from '../../machinery/object.ts'
-import { nullTimes } from '../core/pod/defaults.ts'
 import { podTemplateDefaults } from '../core/pod/index.ts'
+import { nullTimes } from '../nulls.ts'
 import { age, column, name, resource } from '../resource.ts'
 import { counts, lastingTemplate } from '../workload/template-rules.ts'
 import { containersColumn, imagesColumn, selectorColumn } from './columns.ts'
@@ -44,14 +44,14 @@ function count(set: DaemonSet, generation: number): void {
   set.metadata.annotations = { ...set.metadata.annotations, [templateGeneration]: String(generation) }
 }
 
-function updateStrategy({ updateStrategy: strategy = {} }: NonNullable<DaemonSet['spec']>): FieldError[] {
+function updateStrategy({ updateStrategy: strategy = {} }: NonNullable<DaemonSet['spec']>): readonly FieldError[] {
   const path = 'spec.updateStrategy'
   if (strategy.type === 'OnDelete') return valid
   if (strategy.type === 'RollingUpdate') return daemonSetRollingUpdate(strategy.rollingUpdate ?? {}, `${path}.rollingUpdate`)
   return [notSupported(path, strategy, ['OnDelete', 'RollingUpdate'])]
 }
 
-function rules({ spec }: DaemonSet): FieldError[] {
+function rules({ spec }: DaemonSet): readonly FieldError[] {
   if (!spec) return valid
   const { selector, template } = spec
   const errors = validateLabelSelector(selector, 'spec.selector')
@@ -102,7 +102,7 @@ export const daemonSets = resource<DaemonSet>({
   },
   validate: {
     object: rules,
-    update: ({ spec }, { spec: old }) => immutable(spec?.selector, old?.selector, 'spec.selector'),
+    update: ({ spec }, { spec: old }) => immutable(spec?.selector, 'spec.selector', old?.selector),
     status: ({ status }) => counts(status, statusCounts),
   },
   columns: [

@@ -4,8 +4,8 @@ import { semanticallyEqual } from '../../machinery/equality.ts'
 import { type FieldError, forbiddenField, invalidValue, notSupported } from '../../machinery/field-error.ts'
 import { immutable, nonNegative, valid } from '../../machinery/field-rules.ts'
 import type { Model } from '../../machinery/object.ts'
-import { nullTimes } from '../core/pod/defaults.ts'
 import { podTemplateDefaults } from '../core/pod/index.ts'
+import { nullTimes } from '../nulls.ts'
 import { age, column, name, resource } from '../resource.ts'
 import { counts, selectorAndTemplate, within } from '../workload/template-rules.ts'
 import { containersColumn, imagesColumn, selectorColumn } from './columns.ts'
@@ -34,7 +34,7 @@ function deploymentDefaults(deployment: Deployment): void {
   if (status?.conditions) nullTimes(status.conditions, 'lastUpdateTime', 'lastTransitionTime')
 }
 
-function strategy({ strategy = {} }: DeploymentSpec): FieldError[] {
+function strategy({ strategy = {} }: DeploymentSpec): readonly FieldError[] {
   const path = 'spec.strategy'
   const { type, rollingUpdate } = strategy
   if (type === 'Recreate') return rollingUpdate ? [forbiddenField(`${path}.rollingUpdate`, "may not be specified when strategy `type` is 'Recreate'")] : valid
@@ -42,7 +42,7 @@ function strategy({ strategy = {} }: DeploymentSpec): FieldError[] {
   return [notSupported(path, strategy, ['Recreate', 'RollingUpdate'])]
 }
 
-function rules({ spec }: Deployment): FieldError[] {
+function rules({ spec }: Deployment): readonly FieldError[] {
   if (!spec) return valid
   const { progressDeadlineSeconds: deadline, minReadySeconds = 0 } = spec
   return [
@@ -78,7 +78,7 @@ export const deployments = resource<Deployment>({
   },
   validate: {
     object: rules,
-    update: ({ spec }, { spec: old }) => immutable(spec?.selector, old?.selector, 'spec.selector'),
+    update: ({ spec }, { spec: old }) => immutable(spec?.selector, 'spec.selector', old?.selector),
     status: ({ status }) => [
       ...counts(status, ['observedGeneration', 'replicas', 'updatedReplicas', 'readyReplicas', 'availableReplicas', 'unavailableReplicas', 'collisionCount']),
       ...within(status, ['updatedReplicas', 'readyReplicas', 'availableReplicas'], 'replicas'),

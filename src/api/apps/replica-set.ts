@@ -3,10 +3,11 @@ import type { V1ReplicaSet } from '@kubernetes/client-node'
 import type { FieldError } from '../../machinery/field-error.ts'
 import { immutable, nonNegative, valid } from '../../machinery/field-rules.ts'
 import type { Model } from '../../machinery/object.ts'
-import { nullTimes } from '../core/pod/defaults.ts'
 import { podTemplateDefaults } from '../core/pod/index.ts'
-import { age, column, name, resource } from '../resource.ts'
-import { counts, selectorAndTemplate, within } from '../workload/template-rules.ts'
+import { nullTimes } from '../nulls.ts'
+import { age, name, resource } from '../resource.ts'
+import { replicaColumns, replicaStatus } from '../workload/replicas.ts'
+import { selectorAndTemplate } from '../workload/template-rules.ts'
 import { containersColumn, imagesColumn, selectorColumn } from './columns.ts'
 
 type ReplicaSet = Model<V1ReplicaSet>
@@ -21,7 +22,7 @@ function replicaSetDefaults(set: ReplicaSet): void {
   if (set.status.conditions) nullTimes(set.status.conditions, 'lastTransitionTime')
 }
 
-const rules = ({ spec }: ReplicaSet): FieldError[] =>
+const rules = ({ spec }: ReplicaSet): readonly FieldError[] =>
   spec
     ? [
         ...nonNegative(spec.replicas, 'spec.replicas'),
@@ -49,22 +50,9 @@ export const replicaSets = resource<ReplicaSet>({
   validate: {
     object: rules,
     // Upstream looks at the spec twice here: causes come twice.
-    update: (set, old) => [...rules(set), ...immutable(set.spec?.selector, old.spec?.selector, 'spec.selector')],
-    status: ({ status }) => [
-      ...counts(status, ['replicas', 'fullyLabeledReplicas', 'readyReplicas', 'availableReplicas', 'observedGeneration']),
-      ...within(status, ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'], 'replicas'),
-      ...within(status, ['availableReplicas'], 'readyReplicas', 'cannot be greater than readyReplicas'),
-    ],
+    update: (set, old) => [...rules(set), ...immutable(set.spec?.selector, 'spec.selector', old.spec?.selector)],
+    status: replicaStatus,
   },
   selectableFields: { 'status.replicas': ({ status }) => String(status?.replicas ?? 0) },
-  columns: [
-    name,
-    column('Desired', ({ spec }) => spec?.replicas ?? 0, { type: 'integer', description: 'Pods that are wanted.' }),
-    column('Current', ({ status }) => status?.replicas ?? 0, { type: 'integer', description: 'Pods that are there.' }),
-    column('Ready', ({ status }) => status?.readyReplicas ?? 0, { type: 'integer', description: 'Pods that are ready.' }),
-    age,
-    containersColumn,
-    imagesColumn,
-    selectorColumn,
-  ],
+  columns: [name, ...replicaColumns, age, containersColumn, imagesColumn, selectorColumn],
 })

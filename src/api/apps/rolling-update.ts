@@ -8,7 +8,10 @@ type IntOrString = number | string | undefined
 export const amountOf = (value: IntOrString): number => percentOf(value) ?? (typeof value === 'number' ? value : Number.parseInt(value ?? '0', 10) || 0)
 
 /** For Deployments: something has to give. */
-export function deploymentRollingUpdate({ maxUnavailable, maxSurge }: { maxUnavailable?: IntOrString; maxSurge?: IntOrString }, path: string): FieldError[] {
+export function deploymentRollingUpdate(
+  { maxUnavailable, maxSurge }: { maxUnavailable?: IntOrString; maxSurge?: IntOrString },
+  path: string,
+): readonly FieldError[] {
   return [
     ...intOrPercent(maxUnavailable, `${path}.maxUnavailable`),
     ...intOrPercent(maxSurge, `${path}.maxSurge`),
@@ -20,7 +23,10 @@ export function deploymentRollingUpdate({ maxUnavailable, maxSurge }: { maxUnava
 }
 
 /** For DaemonSets: either some are missing or some are too many, not both. */
-export function daemonSetRollingUpdate({ maxUnavailable, maxSurge }: { maxUnavailable?: IntOrString; maxSurge?: IntOrString }, path: string): FieldError[] {
+export function daemonSetRollingUpdate(
+  { maxUnavailable, maxSurge }: { maxUnavailable?: IntOrString; maxSurge?: IntOrString },
+  path: string,
+): readonly FieldError[] {
   const errors = [
     ...intOrPercent(maxUnavailable, `${path}.maxUnavailable`),
     ...intOrPercent(maxSurge, `${path}.maxSurge`),

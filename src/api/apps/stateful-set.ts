@@ -5,9 +5,9 @@ import { type FieldError, forbiddenField, invalidValue, required } from '../../m
 import { atMostAll, intOrPercent, nonNegative, oneOf, valid } from '../../machinery/field-rules.ts'
 import { dnsLabel } from '../../machinery/names.ts'
 import type { Model } from '../../machinery/object.ts'
-import { claimSpecDefaults } from '../core/persistent-volume-claim.ts'
-import { nullTimes } from '../core/pod/defaults.ts'
 import { podTemplateDefaults } from '../core/pod/index.ts'
+import { claimSpecDefaults } from '../core/storage/persistent-volume-claim.ts'
+import { nullTimes } from '../nulls.ts'
 import { age, column, name, resource } from '../resource.ts'
 import { counts, selectorAndTemplate, within } from '../workload/template-rules.ts'
 import { containersColumn, imagesColumn } from './columns.ts'
@@ -49,7 +49,7 @@ function specDefaults(spec: StatefulSetSpec): void {
   }
 }
 
-function updateStrategy({ updateStrategy: strategy = {} }: StatefulSetSpec): FieldError[] {
+function updateStrategy({ updateStrategy: strategy = {} }: StatefulSetSpec): readonly FieldError[] {
   const path = 'spec.updateStrategy'
   const { type, rollingUpdate } = strategy
   if (!type) return [required(path)]
@@ -65,7 +65,7 @@ function updateStrategy({ updateStrategy: strategy = {} }: StatefulSetSpec): Fie
   ]
 }
 
-function rules({ spec }: StatefulSet): FieldError[] {
+function rules({ spec }: StatefulSet): readonly FieldError[] {
   if (!spec) return valid
   const { podManagementPolicy: policy, persistentVolumeClaimRetentionPolicy: retention } = spec
   return [
@@ -95,7 +95,7 @@ const quoted = changeable.map((field) => `'${field}'`)
 const words = `updates to statefulset spec for fields other than ${quoted.slice(0, -1).join(', ')} and ${quoted.at(-1)} are forbidden`
 
 /** Names, storage and selector stay; the rest may change. */
-function update({ spec }: StatefulSet, { spec: old }: StatefulSet): FieldError[] {
+function update({ spec }: StatefulSet, { spec: old }: StatefulSet): readonly FieldError[] {
   const rest = { ...spec } as Record<string, unknown>
   for (const field of changeable) rest[field] = old?.[field]
   return semanticallyEqual(rest, old) ? valid : [forbiddenField('spec', words)]

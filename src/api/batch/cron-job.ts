@@ -29,7 +29,7 @@ function cronJobDefaults(cron: CronJob): void {
   cron.status ??= {}
 }
 
-function schedule({ schedule: text, timeZone }: CronJobSpec): FieldError[] {
+function schedule({ schedule: text, timeZone }: CronJobSpec): readonly FieldError[] {
   const path = 'spec.schedule'
   if (!text) return [required(path)]
   try {
@@ -51,7 +51,7 @@ function schedule({ schedule: text, timeZone }: CronJobSpec): FieldError[] {
   }
 }
 
-function timeZone(zone: string | undefined): FieldError[] {
+function timeZone(zone: string | undefined): readonly FieldError[] {
   const path = 'spec.timeZone'
   if (zone === undefined) return valid
   if (zone === '') return [invalidValue(path, zone, 'timeZone must be nil or non-empty string')]
@@ -64,7 +64,7 @@ function timeZone(zone: string | undefined): FieldError[] {
   }
 }
 
-function rules({ metadata, spec }: CronJob): FieldError[] {
+function rules({ metadata, spec }: CronJob): readonly FieldError[] {
   if (!spec) return valid
   const form = spec.jobTemplate.spec
   return [

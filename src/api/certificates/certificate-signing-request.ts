@@ -47,10 +47,12 @@ export const certificateSigningRequests = resource<Request>({
   columns: [
     name,
     age,
-    column('SignerName', ({ spec }) => spec?.signerName || '<none>'),
-    column('Requestor', ({ spec }) => spec?.username ?? ''),
-    column('RequestedDuration', ({ spec }) => (spec?.expirationSeconds === undefined ? '<none>' : humanDuration(spec.expirationSeconds * 1000))),
-    column('Condition', condition),
+    column('SignerName', ({ spec }) => spec?.signerName || '<none>', { description: 'Who shall sign it.' }),
+    column('Requestor', ({ spec }) => spec?.username ?? '', { description: 'Who asks.' }),
+    column('RequestedDuration', ({ spec }) => (spec?.expirationSeconds === undefined ? '<none>' : humanDuration(spec.expirationSeconds * 1000)), {
+      description: 'For how long the certificate shall hold.',
+    }),
+    column('Condition', condition, { description: 'How far the request has come.' }),
   ],
 })
 

@@ -1,8 +1,8 @@
 /** ClusterTrustBundles: certificates that workloads trust. Beta. */
 import type { V1beta1ClusterTrustBundle } from '@kubernetes/client-node'
 import { type FieldError, invalidValue, required } from '../../machinery/field-error.ts'
+import { immutable } from '../../machinery/field-rules.ts'
 import type { Model } from '../../machinery/object.ts'
-import { immutable } from '../field-rules.ts'
 import { age, column, name, resource } from '../resource.ts'
 import { servedAlso } from '../served-also.ts'
 import { signerNameRules } from './request-rules.ts'
@@ -20,13 +20,13 @@ export const clusterTrustBundles = resource<Bundle>({
   // Names of bundles with a signer hold colons: `example.com:signer:name`.
   nameRule: (text) => (/[/%]/.test(text) ? ["may not contain '/' or '%'"] : []),
   selectableFields: { 'spec.signerName': ({ spec }) => spec?.signerName },
-  validate: { object: bundleRules, update: ({ spec }, { spec: old }) => immutable('spec.signerName', spec?.signerName, old?.signerName) },
-  columns: [name, column('SignerName', ({ spec }) => spec?.signerName || '<none>'), age],
+  validate: { object: bundleRules, update: ({ spec }, { spec: old }) => immutable(spec?.signerName, 'spec.signerName', old?.signerName) },
+  columns: [name, column('SignerName', ({ spec }) => spec?.signerName || '<none>', { description: 'The signer whose certificates it helps to trust.' }), age],
 })
 
-function bundleRules({ metadata, spec }: Bundle): FieldError[] {
+function bundleRules({ metadata, spec }: Bundle): readonly FieldError[] {
   const signer = spec?.signerName ?? ''
-  const errors = signer ? signerNameRules(signer, 'spec.signerName') : []
+  const errors = [...(signer ? signerNameRules(signer, 'spec.signerName') : [])]
   const prefix = `${signer.replaceAll('/', ':')}:`
   if (signer && !metadata.name?.startsWith(prefix))
     errors.push(invalidValue('metadata.name', metadata.name, `ClusterTrustBundle for signerName ${signer} must be named with prefix ${prefix}`))

@@ -1,8 +1,8 @@
 /** PodCertificateRequests: certificates that kubelets ask for on behalf of pods. Beta. */
 import type { V1beta1PodCertificateRequest } from '@kubernetes/client-node'
 import { type FieldError, invalidValue, required } from '../../machinery/field-error.ts'
+import { immutable } from '../../machinery/field-rules.ts'
 import type { Model } from '../../machinery/object.ts'
-import { immutable } from '../field-rules.ts'
 import { age, column, name, resource } from '../resource.ts'
 import { signerNameRules } from './request-rules.ts'
 
@@ -27,20 +27,22 @@ export const podCertificateRequests = resource<Request>({
       if (spec) spec.maxExpirationSeconds ??= 86400
     },
   ],
-  validate: { object: requestRules, update: ({ spec }, { spec: old }) => immutable('spec', spec, old) },
+  validate: { object: requestRules, update: ({ spec }, { spec: old }) => immutable(spec, 'spec', old) },
   columns: [
     name,
-    column('PodName', ({ spec }) => spec?.podName ?? ''),
-    column('ServiceAccountName', ({ spec }) => spec?.serviceAccountName ?? ''),
-    column('NodeName', ({ spec }) => spec?.nodeName ?? ''),
-    column('SignerName', ({ spec }) => spec?.signerName ?? ''),
-    column('State', ({ status }) => status?.conditions?.find(({ type }) => ['Issued', 'Denied', 'Failed'].includes(type))?.type ?? 'Pending'),
+    column('PodName', ({ spec }) => spec?.podName ?? '', { description: 'The pod that the certificate is for.' }),
+    column('ServiceAccountName', ({ spec }) => spec?.serviceAccountName ?? '', { description: 'The account that the pod runs as.' }),
+    column('NodeName', ({ spec }) => spec?.nodeName ?? '', { description: 'The node that the pod runs on.' }),
+    column('SignerName', ({ spec }) => spec?.signerName ?? '', { description: 'Who shall sign it.' }),
+    column('State', ({ status }) => status?.conditions?.find(({ type }) => ['Issued', 'Denied', 'Failed'].includes(type))?.type ?? 'Pending', {
+      description: 'How far the request has come.',
+    }),
     age,
   ],
 })
 
-function requestRules({ spec }: Request): FieldError[] {
-  const errors = signerNameRules(spec?.signerName ?? '', 'spec.signerName')
+function requestRules({ spec }: Request): readonly FieldError[] {
+  const errors = [...signerNameRules(spec?.signerName ?? '', 'spec.signerName')]
   for (const field of ['podName', 'podUID', 'serviceAccountName', 'serviceAccountUID', 'nodeName', 'nodeUID'] as const)
     if (!spec?.[field]) errors.push(required(`spec.${field}`))
   const seconds = spec?.maxExpirationSeconds ?? 86400

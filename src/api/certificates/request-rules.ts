@@ -2,9 +2,9 @@
 import type { V1CertificateSigningRequest } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../machinery/equality.ts'
 import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../machinery/field-error.ts'
+import { invalidShown } from '../../machinery/go-notation.ts'
 import { dnsLabel, dnsSubdomain } from '../../machinery/names.ts'
 import type { Model } from '../../machinery/object.ts'
-import { invalidShown } from '../field-rules.ts'
 
 type Request = Model<V1CertificateSigningRequest>
 
@@ -35,7 +35,7 @@ const usages = [
 ]
 
 /** What is wrong with a request. That it holds a well-formed PKCS #10 request is looked at by whoever signs. */
-export function requestRules(request: Request): FieldError[] {
+export function requestRules(request: Request): readonly FieldError[] {
   const { spec, metadata } = request
   const isNew = !metadata.resourceVersion
   const errors: FieldError[] = []
@@ -52,7 +52,7 @@ export function requestRules(request: Request): FieldError[] {
   return errors
 }
 
-function usageRules(wanted: readonly string[]): FieldError[] {
+function usageRules(wanted: readonly string[]): readonly FieldError[] {
   if (wanted.length === 0) return [required('spec.usages')]
   return wanted.flatMap((usage, at) => {
     const field = `spec.usages[${at}]`
@@ -61,7 +61,7 @@ function usageRules(wanted: readonly string[]): FieldError[] {
 }
 
 /** Signers are named `example.com/some-path`. */
-export function signerNameRules(signerName: string, field: string): FieldError[] {
+export function signerNameRules(signerName: string, field: string): readonly FieldError[] {
   if (signerName === '') return [required(field)]
   const segments = signerName.split('/')
   const [domain = '', path = ''] = segments
@@ -79,7 +79,7 @@ export function signerNameRules(signerName: string, field: string): FieldError[]
 const decisions = ['Approved', 'Denied', 'Failed']
 
 /** What is wrong with the conditions of a request, whether `/approval` or `/status` writes them. */
-function requestConditionRules({ status }: Request): FieldError[] {
+function requestConditionRules({ status }: Request): readonly FieldError[] {
   const conditions = status?.conditions ?? []
   const seen = new Set<string>()
   return conditions.flatMap(({ type, status: value }, at) => {
@@ -100,7 +100,7 @@ function requestConditionRules({ status }: Request): FieldError[] {
 }
 
 /** A decision that was made stays; only `/approval` (`mayDecide`) makes new ones. */
-function decisionsKept(request: Request, old: Request, mayDecide: boolean): FieldError[] {
+function decisionsKept(request: Request, old: Request, mayDecide: boolean): readonly FieldError[] {
   return ['Approved', 'Denied', ...(mayDecide ? ['Failed'] : [])].flatMap((kind) => {
     const before = (old.status?.conditions ?? []).filter(({ type }) => type === kind)
     const after = (request.status?.conditions ?? []).filter(({ type }) => type === kind)
@@ -113,10 +113,13 @@ function decisionsKept(request: Request, old: Request, mayDecide: boolean): Fiel
 }
 
 /** What is wrong with a write of `/approval`: decisions are added, never withdrawn. */
-export const approvalRules = (request: Request, old: Request): FieldError[] => [...requestConditionRules(request), ...decisionsKept(request, old, true)]
+export const approvalRules = (request: Request, old: Request): readonly FieldError[] => [
+  ...requestConditionRules(request),
+  ...decisionsKept(request, old, true),
+]
 
 /** What is wrong with a write of `/status`: the signer sets the certificate once. */
-export function requestStatusRules(request: Request, old: Request): FieldError[] {
+export function requestStatusRules(request: Request, old: Request): readonly FieldError[] {
   const errors = [...requestConditionRules(request), ...decisionsKept(request, old, false)]
   const certificate = request.status?.certificate ?? ''
   const before = old.status?.certificate ?? ''

@@ -1,9 +1,9 @@
 /** LeaseCandidates: who would like to hold a lease (coordinated leader election). Beta. */
 import type { V1beta1LeaseCandidate } from '@kubernetes/client-node'
 import { type FieldError, required } from '../../machinery/field-error.ts'
+import { immutable, requiredRule } from '../../machinery/field-rules.ts'
 import { dnsSubdomain } from '../../machinery/names.ts'
 import type { Model } from '../../machinery/object.ts'
-import { immutable, requiredText } from '../field-rules.ts'
 import { age, column, name, resource } from '../resource.ts'
 import { servedAlso } from '../served-also.ts'
 
@@ -18,21 +18,21 @@ export const leaseCandidates = resource<LeaseCandidate>({
   scope: 'Namespaced',
   createOnUpdate: true,
   onByDefault: false,
-  validate: { object: candidateRules, update: ({ spec }, { spec: old }) => immutable('spec.leaseName', spec?.leaseName, old?.leaseName) },
+  validate: { object: candidateRules, update: ({ spec }, { spec: old }) => immutable(spec?.leaseName, 'spec.leaseName', old?.leaseName) },
   columns: [
     name,
-    column('LeaseName', ({ spec }) => spec?.leaseName ?? ''),
-    column('BinaryVersion', ({ spec }) => spec?.binaryVersion ?? ''),
-    column('EmulationVersion', ({ spec }) => spec?.emulationVersion ?? ''),
-    column('PingTime', ({ spec }) => ({ since: spec?.pingTime })),
-    column('RenewTime', ({ spec }) => ({ since: spec?.renewTime })),
-    column('Strategy', ({ spec }) => spec?.strategy ?? ''),
+    column('LeaseName', ({ spec }) => spec?.leaseName ?? '', { description: 'The lease that it would like to hold.' }),
+    column('BinaryVersion', ({ spec }) => spec?.binaryVersion ?? '', { description: 'The version of its program.' }),
+    column('EmulationVersion', ({ spec }) => spec?.emulationVersion ?? '', { description: 'The version that it behaves like.' }),
+    column('PingTime', ({ spec }) => ({ since: spec?.pingTime }), { description: 'How long ago it was asked whether it is still there.' }),
+    column('RenewTime', ({ spec }) => ({ since: spec?.renewTime }), { description: 'How long ago it said that it is still there.' }),
+    column('Strategy', ({ spec }) => spec?.strategy ?? '', { description: 'How the holder is chosen.' }),
     age,
   ],
 })
 
-function candidateRules({ spec }: LeaseCandidate): FieldError[] {
-  const errors = requiredText('spec.leaseName', spec?.leaseName, dnsSubdomain)
+function candidateRules({ spec }: LeaseCandidate): readonly FieldError[] {
+  const errors = [...requiredRule(spec?.leaseName, 'spec.leaseName', dnsSubdomain)]
   if (!spec?.binaryVersion) errors.push(required('spec.binaryVersion'))
   if (!spec?.strategy) errors.push(required('spec.strategy'))
   if (spec?.strategy === 'OldestEmulationVersion' && !spec.emulationVersion)

@@ -266,6 +266,16 @@ test('what is wrong is told in the words of the API', () => {
     ['endpoints', { subsets: [{ ports: [{ port: 80 }] }] }, ['subsets[0]: Required value: must specify `addresses` or `notReadyAddresses`']],
     ['events', { involvedObject: { namespace: 'other' } }, ['involvedObject.namespace: Invalid value: "other": does not match event.namespace']],
     ['replicationcontrollers', { spec: { selector: { a: 'b' } } }, ['spec.template: Required value']],
+    // The decoder writes null for a required list that is null or absent.
+    ['podtemplates', { template: { spec: { containers: null } } }, ['template.spec.containers: Required value']],
+    [
+      'podtemplates',
+      { template: { spec: { containers: [{ name: 'a', image: 'a', resources: { limits: { cpu: '1' }, requests: { toString: '1' } } }] } } },
+      [
+        'template.spec.containers[0].resources.requests[toString]: Invalid value: "toString": must be a standard resource type or fully qualified',
+        'template.spec.containers[0].resources.requests[toString]: Invalid value: "toString": must be a standard resource for containers',
+      ],
+    ],
   ]
   for (const [plural, rest, expected] of cases) assert.deepEqual(wrong(plural, rest), expected, plural)
 })

@@ -19,7 +19,7 @@ function eventDefaults(event: Event): void {
 }
 
 /** Old events: only the namespace of what they are about is looked at. */
-function involvedNamespace({ metadata, involvedObject }: Event): FieldError[] {
+function involvedNamespace({ metadata, involvedObject }: Event): readonly FieldError[] {
   const about = involvedObject.namespace ?? ''
   // What lives in no namespace is told about in `default`.
   const fits = about === '' ? metadata.namespace === 'default' : about === metadata.namespace

@@ -4,10 +4,12 @@ import { type FieldError, invalidValue, required } from '../../machinery/field-e
 import { nonNegative, valid } from '../../machinery/field-rules.ts'
 import { labelsText } from '../../machinery/label-selector.ts'
 import type { Model } from '../../machinery/object.ts'
+import { nullTimes } from '../nulls.ts'
 import { containerImages, containerNames } from '../printing/containers.ts'
-import { age, column, name, resource, wide } from '../resource.ts'
-import { counts, lastingTemplate, within } from '../workload/template-rules.ts'
-import { nullTimes, podTemplateDefaults } from './pod/defaults.ts'
+import { age, name, resource, wide } from '../resource.ts'
+import { replicaColumns, replicaStatus } from '../workload/replicas.ts'
+import { lastingTemplate } from '../workload/template-rules.ts'
+import { podTemplateDefaults } from './pod/defaults.ts'
 
 type ReplicationController = Model<V1ReplicationController>
 
@@ -28,7 +30,7 @@ function controllerDefaults(controller: ReplicationController): void {
   if (controller.status.conditions) nullTimes(controller.status.conditions, 'lastTransitionTime')
 }
 
-function rules({ spec = {} }: ReplicationController): FieldError[] {
+function rules({ spec = {} }: ReplicationController): readonly FieldError[] {
   const { selector = {}, template } = spec
   const keys = Object.keys(selector)
   const labels = template?.metadata?.labels ?? {}
@@ -42,8 +44,6 @@ function rules({ spec = {} }: ReplicationController): FieldError[] {
     ...lastingTemplate(template, 'ReplicationController'),
   ]
 }
-
-const statusCounts = ['replicas', 'fullyLabeledReplicas', 'readyReplicas', 'availableReplicas', 'observedGeneration'] as const
 
 export const replicationControllers = resource<ReplicationController>({
   group: '',
@@ -64,18 +64,12 @@ export const replicationControllers = resource<ReplicationController>({
   },
   validate: {
     object: rules,
-    status: ({ status }) => [
-      ...counts(status, statusCounts),
-      ...within(status, ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'], 'replicas'),
-      ...within(status, ['availableReplicas'], 'readyReplicas', 'cannot be greater than readyReplicas'),
-    ],
+    status: replicaStatus,
   },
   selectableFields: { 'status.replicas': ({ status }) => String(status?.replicas ?? 0) },
   columns: [
     name,
-    column('Desired', ({ spec }) => spec?.replicas ?? 0, { type: 'integer', description: 'Pods that are wanted.' }),
-    column('Current', ({ status }) => status?.replicas ?? 0, { type: 'integer', description: 'Pods that are there.' }),
-    column('Ready', ({ status }) => status?.readyReplicas ?? 0, { type: 'integer', description: 'Pods that are ready.' }),
+    ...replicaColumns,
     age,
     wide('Containers', ({ spec }) => containerNames(spec?.template), { description: 'The names of its containers.' }),
     wide('Images', ({ spec }) => containerImages(spec?.template), { description: 'The images of its containers.' }),

@@ -4,10 +4,10 @@ import { isIPv4, isIPv6 } from 'node:net'
 import type { DiscoveryV1EndpointPort, V1Endpoint, V1EndpointSlice } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../machinery/equality.ts'
 import { duplicate, type FieldError, invalidValue, notSupported, required, tooMany } from '../../machinery/field-error.ts'
-import { dnsLabel, dnsSubdomain, qualifiedName } from '../../machinery/names.ts'
+import { follows, immutable, oneOf } from '../../machinery/field-rules.ts'
+import { dnsLabel, dnsSubdomain, endpointAddress, qualifiedName } from '../../machinery/names.ts'
 import type { Model, Wire } from '../../machinery/object.ts'
-import { follows, immutable, oneOf } from '../field-rules.ts'
-import { nullLists } from '../null-lists.ts'
+import { nullLists } from '../nulls.ts'
 import { firstFew } from '../printing/first-few.ts'
 import { age, column, name, resource } from '../resource.ts'
 
@@ -26,13 +26,15 @@ export const endpointSlices = resource<EndpointSlice>({
     slice.addressType !== old.addressType,
   defaults: [sliceDefaults],
   prepare: { create: nullLists('endpoints', 'ports'), update: nullLists('endpoints', 'ports') },
-  validate: { object: sliceRules, update: ({ addressType }, old) => immutable('addressType', addressType, old.addressType) },
+  validate: { object: sliceRules, update: ({ addressType }, old) => immutable(addressType, 'addressType', old.addressType) },
   warnings: ({ addressType }, old) => (!old && addressType === 'FQDN' ? ['spec.addressType: FQDN endpoints are deprecated'] : []),
   columns: [
     name,
-    column('AddressType', ({ addressType }) => addressType),
-    column('Ports', ({ ports }) => (ports?.length ? firstFew(ports.map(portText)) : '<unset>')),
-    column('Endpoints', ({ endpoints }) => firstFew((endpoints ?? []).flatMap(({ addresses }) => addresses ?? [])) || '<unset>'),
+    column('AddressType', ({ addressType }) => addressType, { description: 'What its addresses are: IPv4, IPv6 or names.' }),
+    column('Ports', ({ ports }) => (ports?.length ? firstFew(ports.map(portText)) : '<unset>'), { description: 'The first of its ports.' }),
+    column('Endpoints', ({ endpoints }) => firstFew((endpoints ?? []).flatMap(({ addresses }) => addresses ?? [])) || '<unset>', {
+      description: 'The first of its addresses.',
+    }),
     age,
   ],
 })
@@ -49,7 +51,7 @@ function sliceDefaults({ endpoints, ports }: EndpointSlice): void {
 
 const addressTypes = ['FQDN', 'IPv4', 'IPv6']
 
-function sliceRules({ addressType, endpoints, ports }: EndpointSlice): FieldError[] {
+function sliceRules({ addressType, endpoints, ports }: EndpointSlice): readonly FieldError[] {
   const errors: FieldError[] = []
   if (!addressType) return [required('addressType')]
   if (!addressTypes.includes(addressType)) return [notSupported('addressType', addressType, addressTypes)]
@@ -61,15 +63,15 @@ function sliceRules({ addressType, endpoints, ports }: EndpointSlice): FieldErro
   const names = new Set<string>()
   ports?.forEach(({ name: portName = '', protocol, appProtocol }, at) => {
     if (names.has(portName)) errors.push(duplicate(`ports[${at}].name`, portName))
-    else if (portName) errors.push(...follows(`ports[${at}].name`, portName, dnsLabel))
+    else if (portName) errors.push(...follows(portName, `ports[${at}].name`, dnsLabel))
     names.add(portName)
-    errors.push(...oneOf(`ports[${at}].protocol`, protocol, ['SCTP', 'TCP', 'UDP']))
-    if (appProtocol !== undefined) errors.push(...follows(`ports[${at}].appProtocol`, appProtocol, qualifiedName))
+    errors.push(...oneOf(protocol, `ports[${at}].protocol`, ['SCTP', 'TCP', 'UDP']))
+    if (appProtocol !== undefined) errors.push(...follows(appProtocol, `ports[${at}].appProtocol`, qualifiedName))
   })
   return errors
 }
 
-function endpointRules({ addresses: given, nodeName, hostname }: Wire<V1Endpoint>, addressType: string, path: string): FieldError[] {
+function endpointRules({ addresses: given, nodeName, hostname }: Wire<V1Endpoint>, addressType: string, path: string): readonly FieldError[] {
   const errors: FieldError[] = []
   const addresses = given ?? []
   if (addresses.length === 0) errors.push(required(`${path}.addresses`, 'must contain at least 1 address'))
@@ -77,8 +79,8 @@ function endpointRules({ addresses: given, nodeName, hostname }: Wire<V1Endpoint
   addresses.forEach((address, at) => {
     for (const message of addressRule(address, addressType)) errors.push(invalidValue(`${path}.addresses[${at}]`, address, message))
   })
-  if (nodeName !== undefined) errors.push(...follows(`${path}.nodeName`, nodeName, dnsSubdomain))
-  if (hostname !== undefined) errors.push(...follows(`${path}.hostname`, hostname, dnsLabel))
+  if (nodeName !== undefined) errors.push(...follows(nodeName, `${path}.nodeName`, dnsSubdomain))
+  if (hostname !== undefined) errors.push(...follows(hostname, `${path}.hostname`, dnsLabel))
   return errors
 }
 
@@ -86,14 +88,4 @@ function addressRule(address: string, type: string): string[] {
   if (type === 'FQDN') return dnsSubdomain(address)
   if (type === 'IPv4' ? !isIPv4(address) : !isIPv6(address)) return [`must be an ${type} address`]
   return endpointAddress(address)
-}
-
-/** Addresses that no endpoint can have. */
-export function endpointAddress(address: string): string[] {
-  const text = address.toLowerCase()
-  if (text === '0.0.0.0' || text === '::') return [`may not be unspecified (${text})`]
-  if (text.startsWith('127.') || text === '::1') return ['may not be in the loopback range (127.0.0.0/8, ::1/128)']
-  if (text.startsWith('169.254.') || /^fe[89ab]/.test(text)) return ['may not be in the link-local range (169.254.0.0/16, fe80::/10)']
-  if (text.startsWith('224.0.0.') || /^ff.2:/.test(text)) return ['may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)']
-  return []
 }

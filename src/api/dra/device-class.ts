@@ -18,7 +18,7 @@ export const deviceClasses = resource<DeviceClass>({
   columns: [name, age],
 })
 
-function classRules({ spec }: DeviceClass): FieldError[] {
+function classRules({ spec }: DeviceClass): readonly FieldError[] {
   return (spec?.selectors ?? []).flatMap(({ cel }, at) => (cel?.expression ? [] : [required(`spec.selectors[${at}].cel`)]))
 }
 

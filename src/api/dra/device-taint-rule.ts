@@ -1,9 +1,9 @@
 /** DeviceTaintRules keep pods away from devices; ResourcePoolStatusRequests ask drivers about their pools. Beta and alpha. */
 import type { V1alpha3ResourcePoolStatusRequest, V1beta2DeviceTaintRule } from '@kubernetes/client-node'
 import { required } from '../../machinery/field-error.ts'
+import { immutable, oneOf, requiredRule } from '../../machinery/field-rules.ts'
 import { dnsSubdomain, qualifiedName } from '../../machinery/names.ts'
 import type { Model } from '../../machinery/object.ts'
-import { immutable, oneOf, requiredText } from '../field-rules.ts'
 import { resource } from '../resource.ts'
 import { servedAlso } from '../served-also.ts'
 
@@ -19,8 +19,8 @@ export const deviceTaintRules = resource<Model<V1beta2DeviceTaintRule>>({
   onByDefault: false,
   validate: {
     object: ({ spec }) => [
-      ...requiredText('spec.taint.key', spec?.taint?.key, qualifiedName),
-      ...(spec?.taint?.effect ? oneOf('spec.taint.effect', spec.taint.effect, ['NoExecute', 'NoSchedule', 'None']) : [required('spec.taint.effect')]),
+      ...requiredRule(spec?.taint?.key, 'spec.taint.key', qualifiedName),
+      ...(spec?.taint?.effect ? oneOf(spec.taint.effect, 'spec.taint.effect', ['NoExecute', 'NoSchedule', 'None']) : [required('spec.taint.effect')]),
     ],
   },
 })
@@ -37,7 +37,7 @@ export const resourcePoolStatusRequests = resource<Model<V1alpha3ResourcePoolSta
   subresources: { status: true },
   onByDefault: false,
   validate: {
-    object: ({ spec }) => requiredText('spec.driver', spec?.driver, dnsSubdomain),
-    update: ({ spec }, { spec: old }) => immutable('spec', spec, old),
+    object: ({ spec }) => requiredRule(spec?.driver, 'spec.driver', dnsSubdomain),
+    update: ({ spec }, { spec: old }) => immutable(spec, 'spec', old),
   },
 })

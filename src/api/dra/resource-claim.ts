@@ -1,9 +1,9 @@
 /** ResourceClaims and their templates: devices that pods ask for (dynamic resource allocation, KEP-4381). */
 import type { ResourceV1ResourceClaim, V1DeviceClaim, V1ResourceClaimTemplate } from '@kubernetes/client-node'
 import { duplicate, type FieldError, invalidValue, required } from '../../machinery/field-error.ts'
+import { immutable, oneOf, requiredRule } from '../../machinery/field-rules.ts'
 import { dnsLabel, dnsSubdomain } from '../../machinery/names.ts'
 import type { KubeObject, Model, Wire } from '../../machinery/object.ts'
-import { immutable, oneOf, requiredText } from '../field-rules.ts'
 import { age, column, name, resource } from '../resource.ts'
 import { servedAlso } from '../served-also.ts'
 import { claimFromFlat, claimToFlat } from './flat-requests.ts'
@@ -26,8 +26,8 @@ export const resourceClaims = resource<Claim>({
       claim.status = {}
     },
   },
-  validate: { object: ({ spec }) => deviceRules(spec?.devices, 'spec.devices'), update: ({ spec }, { spec: old }) => immutable('spec', spec, old) },
-  columns: [name, column('State', claimState), age],
+  validate: { object: ({ spec }) => deviceRules(spec?.devices, 'spec.devices'), update: ({ spec }, { spec: old }) => immutable(spec, 'spec', old) },
+  columns: [name, column('State', claimState, { description: 'Whether it has its devices and is in use.' }), age],
 })
 
 function claimState({ metadata, status }: Claim): string {
@@ -43,7 +43,7 @@ export const resourceClaimTemplates = resource<Template>({
   model: 'V1ResourceClaimTemplate',
   scope: 'Namespaced',
   defaults: [({ spec }) => deviceDefaults(spec?.spec?.devices)],
-  validate: { object: ({ spec }) => deviceRules(spec?.spec?.devices, 'spec.spec.devices'), update: ({ spec }, { spec: old }) => immutable('spec', spec, old) },
+  validate: { object: ({ spec }) => deviceRules(spec?.spec?.devices, 'spec.spec.devices'), update: ({ spec }, { spec: old }) => immutable(spec, 'spec', old) },
   columns: [name, age],
 })
 
@@ -55,11 +55,11 @@ function deviceDefaults(devices: DeviceClaim | undefined): void {
     }
 }
 
-function deviceRules(devices: DeviceClaim | undefined, path: string): FieldError[] {
+function deviceRules(devices: DeviceClaim | undefined, path: string): readonly FieldError[] {
   const names = new Set<string>()
   return (devices?.requests ?? []).flatMap(({ name: request, exactly, firstAvailable }, at) => {
     const field = `${path}.requests[${at}]`
-    const errors = requiredText(`${field}.name`, request, dnsLabel)
+    const errors = [...requiredRule(request, `${field}.name`, dnsLabel)]
     if (names.has(request)) errors.push(duplicate(field, request))
     names.add(request)
     if (exactly && firstAvailable?.length)
@@ -68,7 +68,7 @@ function deviceRules(devices: DeviceClaim | undefined, path: string): FieldError
     if (exactly) errors.push(...classRules(exactly, `${field}.exactly`))
     firstAvailable?.forEach((alternative, index) => {
       errors.push(
-        ...requiredText(`${field}.firstAvailable[${index}].name`, alternative.name, dnsLabel),
+        ...requiredRule(alternative.name, `${field}.firstAvailable[${index}].name`, dnsLabel),
         ...classRules(alternative, `${field}.firstAvailable[${index}]`),
       )
     })
@@ -79,10 +79,10 @@ function deviceRules(devices: DeviceClaim | undefined, path: string): FieldError
 function classRules(
   { deviceClassName, allocationMode, count }: { deviceClassName?: string; allocationMode?: string; count?: number },
   path: string,
-): FieldError[] {
+): readonly FieldError[] {
   const errors = [
-    ...requiredText(`${path}.deviceClassName`, deviceClassName, dnsSubdomain),
-    ...oneOf(`${path}.allocationMode`, allocationMode, ['All', 'ExactCount']),
+    ...requiredRule(deviceClassName, `${path}.deviceClassName`, dnsSubdomain),
+    ...oneOf(allocationMode, `${path}.allocationMode`, ['All', 'ExactCount']),
   ]
   if (allocationMode === 'ExactCount' && (count ?? 0) <= 0) errors.push(invalidValue(`${path}.count`, count ?? 0, 'must be greater than zero'))
   if (allocationMode === 'All' && count) errors.push(invalidValue(`${path}.count`, count, "must not be specified when allocationMode is 'All'"))

@@ -1,9 +1,9 @@
 /** ResourceSlices: devices that drivers offer. */
 import type { V1ResourceSlice } from '@kubernetes/client-node'
 import { duplicate, type FieldError, invalidValue, required, tooMany } from '../../machinery/field-error.ts'
+import { immutable, requiredRule } from '../../machinery/field-rules.ts'
 import { dnsLabel, dnsSubdomain } from '../../machinery/names.ts'
 import type { Model } from '../../machinery/object.ts'
-import { immutable, requiredText } from '../field-rules.ts'
 import { age, column, name, resource } from '../resource.ts'
 import { servedAlso } from '../served-also.ts'
 import { sliceFromBasic, sliceToBasic } from './flat-requests.ts'
@@ -23,22 +23,22 @@ export const resourceSlices = resource<ResourceSlice>({
   validate: {
     object: sliceRules,
     update: ({ spec }, { spec: old }) => [
-      ...immutable('spec.driver', spec.driver, old.driver),
-      ...immutable('spec.pool.name', spec.pool?.name, old.pool?.name),
-      ...immutable('spec.nodeName', spec.nodeName, old.nodeName),
+      ...immutable(spec.driver, 'spec.driver', old.driver),
+      ...immutable(spec.pool?.name, 'spec.pool.name', old.pool?.name),
+      ...immutable(spec.nodeName, 'spec.nodeName', old.nodeName),
     ],
   },
   columns: [
     name,
-    column('Node', ({ spec }) => spec?.nodeName ?? (spec?.allNodes ? '<all nodes>' : '')),
-    column('Driver', ({ spec }) => spec?.driver ?? ''),
-    column('Pool', ({ spec }) => spec?.pool?.name ?? ''),
+    column('Node', ({ spec }) => spec?.nodeName ?? (spec?.allNodes ? '<all nodes>' : ''), { description: 'The node that has the devices.' }),
+    column('Driver', ({ spec }) => spec?.driver ?? '', { description: 'The driver that offers them.' }),
+    column('Pool', ({ spec }) => spec?.pool?.name ?? '', { description: 'The pool that they belong to.' }),
     age,
   ],
 })
 
-function sliceRules({ spec }: ResourceSlice): FieldError[] {
-  const errors = requiredText('spec.driver', spec?.driver, dnsSubdomain)
+function sliceRules({ spec }: ResourceSlice): readonly FieldError[] {
+  const errors = [...requiredRule(spec?.driver, 'spec.driver', dnsSubdomain)]
   if (!spec?.pool?.name) errors.push(required('spec.pool.name'))
   const places = [spec?.nodeName, spec?.nodeSelector, spec?.allNodes, spec?.perDeviceNodeSelection].filter(Boolean).length
   if (places === 0) errors.push(required('spec', 'exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required'))
@@ -50,7 +50,7 @@ function sliceRules({ spec }: ResourceSlice): FieldError[] {
   if (devices.length > mostDevices) errors.push(tooMany('spec.devices', devices.length, mostDevices))
   const names = new Set<string>()
   devices.forEach(({ name: device }, at) => {
-    errors.push(...requiredText(`spec.devices[${at}].name`, device, dnsLabel))
+    errors.push(...requiredRule(device, `spec.devices[${at}].name`, dnsLabel))
     if (names.has(device)) errors.push(duplicate(`spec.devices[${at}]`, device))
     names.add(device)
   })

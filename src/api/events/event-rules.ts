@@ -1,20 +1,20 @@
 /** What is valid in an event of events.k8s.io. Upstream validates the core form: errors name core's fields. */
 import { type FieldError, invalidValue, required } from '../../machinery/field-error.ts'
+import { follows, immutable } from '../../machinery/field-rules.ts'
 import { qualifiedName } from '../../machinery/names.ts'
-import { follows, immutable } from '../field-rules.ts'
 import type { Event } from './event.ts'
 
-const longest = (field: string, value: string | undefined, max: number): FieldError[] =>
+const longest = (field: string, value: string | undefined, max: number): readonly FieldError[] =>
   value && value.length > max ? [invalidValue(field, '', `can have at most ${max} characters`)] : []
-const text = (field: string, value: string | undefined): FieldError[] => (value ? longest(field, value, 128) : [required(field)])
+const text = (field: string, value: string | undefined): readonly FieldError[] => (value ? longest(field, value, 128) : [required(field)])
 
 /** What is wrong with an event; events made by old clients of core are held to little. */
-export function eventRules(event: Event): FieldError[] {
+export function eventRules(event: Event): readonly FieldError[] {
   const isNew = !event.metadata.resourceVersion
   const errors: FieldError[] = []
   if (event.eventTime) {
     if (!event.reportingController) errors.push(required('reportingController'))
-    errors.push(...follows('reportingController', event.reportingController ?? '', qualifiedName))
+    errors.push(...follows(event.reportingController ?? '', 'reportingController', qualifiedName))
     errors.push(
       ...text('reportingInstance', event.reportingInstance),
       ...text('action', event.action),
@@ -40,20 +40,20 @@ export function eventRules(event: Event): FieldError[] {
 }
 
 /** Only the series of an event may change. */
-export function eventUpdateRules(event: Event, old: Event): FieldError[] {
+export function eventUpdateRules(event: Event, old: Event): readonly FieldError[] {
   return [
-    ...immutable('involvedObject', event.regarding, old.regarding),
-    ...immutable('reason', event.reason, old.reason),
-    ...immutable('message', event.note, old.note),
-    ...immutable('source', event.deprecatedSource ?? {}, old.deprecatedSource ?? {}),
-    ...immutable('firstTimestamp', event.deprecatedFirstTimestamp ?? null, old.deprecatedFirstTimestamp ?? null),
-    ...immutable('lastTimestamp', event.deprecatedLastTimestamp ?? null, old.deprecatedLastTimestamp ?? null),
-    ...immutable('count', event.deprecatedCount ?? 0, old.deprecatedCount ?? 0),
-    ...immutable('type', event.type, old.type),
-    ...immutable('eventTime', event.eventTime ?? null, old.eventTime ?? null),
-    ...immutable('action', event.action, old.action),
-    ...immutable('related', event.related, old.related),
-    ...immutable('reportingController', event.reportingController, old.reportingController),
-    ...immutable('reportingInstance', event.reportingInstance, old.reportingInstance),
+    ...immutable(event.regarding, 'involvedObject', old.regarding),
+    ...immutable(event.reason, 'reason', old.reason),
+    ...immutable(event.note, 'message', old.note),
+    ...immutable(event.deprecatedSource ?? {}, 'source', old.deprecatedSource ?? {}),
+    ...immutable(event.deprecatedFirstTimestamp ?? null, 'firstTimestamp', old.deprecatedFirstTimestamp ?? null),
+    ...immutable(event.deprecatedLastTimestamp ?? null, 'lastTimestamp', old.deprecatedLastTimestamp ?? null),
+    ...immutable(event.deprecatedCount ?? 0, 'count', old.deprecatedCount ?? 0),
+    ...immutable(event.type, 'type', old.type),
+    ...immutable(event.eventTime ?? null, 'eventTime', old.eventTime ?? null),
+    ...immutable(event.action, 'action', old.action),
+    ...immutable(event.related, 'related', old.related),
+    ...immutable(event.reportingController, 'reportingController', old.reportingController),
+    ...immutable(event.reportingInstance, 'reportingInstance', old.reportingInstance),
   ]
 }

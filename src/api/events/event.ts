@@ -94,14 +94,14 @@ function eventColumns(): readonly Column<Event>[] {
   }
   return [
     column('Last Seen', (event) => ({ since: lastSeen(event) }), { description: age.description }),
-    column('Type', ({ type }) => type ?? ''),
-    column('Reason', ({ reason }) => reason ?? ''),
-    column('Object', object),
-    wide('Subobject', ({ regarding }) => regarding?.fieldPath ?? ''),
-    wide('Source', source),
-    column('Message', ({ note }) => (note ?? '').trim()),
-    wide('First Seen', (event) => ({ since: firstSeen(event) })),
-    wide('Count', ({ series, deprecatedCount }) => series?.count ?? (deprecatedCount || 1)),
+    column('Type', ({ type }) => type ?? '', { description: 'Normal or Warning.' }),
+    column('Reason', ({ reason }) => reason ?? '', { description: 'What happened, in one word.' }),
+    column('Object', object, { description: 'What it is about.' }),
+    wide('Subobject', ({ regarding }) => regarding?.fieldPath ?? '', { description: 'The part of it that it is about.' }),
+    wide('Source', source, { description: 'Who tells it.' }),
+    column('Message', ({ note }) => (note ?? '').trim(), { description: 'What happened, in words.' }),
+    wide('First Seen', (event) => ({ since: firstSeen(event) }), { description: 'How long ago it happened first.' }),
+    wide('Count', ({ series, deprecatedCount }) => series?.count ?? (deprecatedCount || 1), { description: 'How often it happened.' }),
     { ...name, priority: 1 },
   ]
 }

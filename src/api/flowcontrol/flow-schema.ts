@@ -1,9 +1,9 @@
 /** FlowSchemas: which requests belong together, and to which priority level. */
 import type { V1FlowSchema, V1PolicyRulesWithSubjects } from '@kubernetes/client-node'
 import { type FieldError, invalidValue, notSupported, required } from '../../machinery/field-error.ts'
+import { follows } from '../../machinery/field-rules.ts'
 import { dnsSubdomain } from '../../machinery/names.ts'
 import type { Model, Wire } from '../../machinery/object.ts'
-import { follows } from '../field-rules.ts'
 import { age, column, name, resource } from '../resource.ts'
 
 type FlowSchema = Model<V1FlowSchema>
@@ -29,17 +29,22 @@ export const flowSchemas = resource<FlowSchema>({
   validate: { object: schemaRules },
   columns: [
     name,
-    column('PriorityLevel', ({ spec }) => spec?.priorityLevelConfiguration.name ?? '<none>'),
-    column('MatchingPrecedence', ({ spec }) => spec?.matchingPrecedence ?? 0, { type: 'integer' }),
-    column('DistinguisherMethod', ({ spec }) => spec?.distinguisherMethod?.type ?? '<none>'),
+    column('PriorityLevel', ({ spec }) => spec?.priorityLevelConfiguration.name ?? '<none>', { description: 'The level that its requests go to.' }),
+    column('MatchingPrecedence', ({ spec }) => spec?.matchingPrecedence ?? 0, {
+      type: 'integer',
+      description: 'The order in which schemas are asked: less is earlier.',
+    }),
+    column('DistinguisherMethod', ({ spec }) => spec?.distinguisherMethod?.type ?? '<none>', { description: 'What sets one flow apart from another.' }),
     age,
-    column('MissingPL', ({ status }) => status?.conditions?.find(({ type }) => type === 'Dangling')?.status ?? '?'),
+    column('MissingPL', ({ status }) => status?.conditions?.find(({ type }) => type === 'Dangling')?.status ?? '?', {
+      description: 'Whether its level is missing.',
+    }),
   ],
 })
 
 const methods = ['ByNamespace', 'ByUser']
 
-function schemaRules({ metadata, spec }: FlowSchema): FieldError[] {
+function schemaRules({ metadata, spec }: FlowSchema): readonly FieldError[] {
   const errors: FieldError[] = []
   const precedence = spec?.matchingPrecedence ?? 0
   if (precedence <= 0) errors.push(invalidValue('spec.matchingPrecedence', precedence, 'must be a positive value'))
@@ -54,17 +59,21 @@ function schemaRules({ metadata, spec }: FlowSchema): FieldError[] {
   const level = spec?.priorityLevelConfiguration?.name
   errors.push(
     ...(level
-      ? follows('spec.priorityLevelConfiguration.name', level, dnsSubdomain)
+      ? follows(level, 'spec.priorityLevelConfiguration.name', dnsSubdomain)
       : [required('spec.priorityLevelConfiguration.name', 'must reference a priority level')]),
   )
   return errors.concat((spec?.rules ?? []).flatMap((rule, at) => ruleRules(rule, `spec.rules[${at}]`)))
 }
 
-function ruleRules({ subjects, resourceRules, nonResourceRules }: Wire<V1PolicyRulesWithSubjects>, path: string): FieldError[] {
+function ruleRules({ subjects, resourceRules, nonResourceRules }: Wire<V1PolicyRulesWithSubjects>, path: string): readonly FieldError[] {
   const errors = subjects?.length ? [] : [required(`${path}.subjects`, 'subjects must contain at least one value')]
   subjects?.forEach(({ kind, user, group, serviceAccount }, at) => {
     const field = `${path}.subjects[${at}]`
-    const named = { User: ['user', user], Group: ['group', group], ServiceAccount: ['serviceAccount', serviceAccount] }[kind]
+    const named = new Map<string, [string, unknown]>([
+      ['User', ['user', user]],
+      ['Group', ['group', group]],
+      ['ServiceAccount', ['serviceAccount', serviceAccount]],
+    ]).get(kind)
     if (!named) errors.push(notSupported(`${field}.kind`, kind, ['Group', 'ServiceAccount', 'User']))
     else if (!named[1]) errors.push(required(`${field}.${named[0]}`, `${named[0]} is required when subject kind is '${kind}'`))
   })

@@ -1,8 +1,8 @@
 /** PriorityLevelConfigurations: how many requests of a level run at once, and what happens to the others. */
 import type { V1LimitedPriorityLevelConfiguration, V1PriorityLevelConfiguration } from '@kubernetes/client-node'
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../machinery/field-error.ts'
+import { positive } from '../../machinery/field-rules.ts'
 import type { Model, Wire } from '../../machinery/object.ts'
-import { positive } from '../field-rules.ts'
 import { age, column, name, resource } from '../resource.ts'
 
 type Level = Model<V1PriorityLevelConfiguration>
@@ -24,11 +24,15 @@ export const priorityLevelConfigurations = resource<Level>({
   validate: { object: levelRules },
   columns: [
     name,
-    column('Type', ({ spec }) => spec?.type ?? ''),
-    column('NominalConcurrencyShares', ({ spec }) => spec?.limited?.nominalConcurrencyShares ?? '<none>'),
-    column('Queues', ({ spec }) => spec?.limited?.limitResponse?.queuing?.queues ?? '<none>'),
-    column('HandSize', ({ spec }) => spec?.limited?.limitResponse?.queuing?.handSize ?? '<none>'),
-    column('QueueLengthLimit', ({ spec }) => spec?.limited?.limitResponse?.queuing?.queueLengthLimit ?? '<none>'),
+    column('Type', ({ spec }) => spec?.type ?? '', { description: 'Whether its requests are limited or exempt.' }),
+    column('NominalConcurrencyShares', ({ spec }) => spec?.limited?.nominalConcurrencyShares ?? '<none>', {
+      description: 'Its part of all requests that run at once.',
+    }),
+    column('Queues', ({ spec }) => spec?.limited?.limitResponse?.queuing?.queues ?? '<none>', { description: 'How many queues it has.' }),
+    column('HandSize', ({ spec }) => spec?.limited?.limitResponse?.queuing?.handSize ?? '<none>', { description: 'From how many queues a flow may choose.' }),
+    column('QueueLengthLimit', ({ spec }) => spec?.limited?.limitResponse?.queuing?.queueLengthLimit ?? '<none>', {
+      description: 'How many requests a queue may hold.',
+    }),
     age,
   ],
 })
@@ -48,7 +52,7 @@ function levelDefaults({ spec }: Level): void {
   queuing.queueLengthLimit ||= 50
 }
 
-function levelRules({ metadata, spec }: Level): FieldError[] {
+function levelRules({ metadata, spec }: Level): readonly FieldError[] {
   const exempt = metadata.name === 'exempt'
   if (exempt && spec?.type !== 'Exempt') return [invalidValue('spec.type', spec?.type ?? '', "type must be 'Exempt' if and only if name is 'exempt'")]
   switch (spec?.type) {
@@ -69,7 +73,7 @@ function limitedRules({
   lendablePercent = 0,
   borrowingLimitPercent = 0,
   limitResponse,
-}: Wire<V1LimitedPriorityLevelConfiguration>): FieldError[] {
+}: Wire<V1LimitedPriorityLevelConfiguration>): readonly FieldError[] {
   const errors: FieldError[] = []
   if ((nominalConcurrencyShares ?? 0) < 0)
     errors.push(invalidValue('spec.limited.nominalConcurrencyShares', nominalConcurrencyShares, 'must be a non-negative integer'))
@@ -84,9 +88,9 @@ function limitedRules({
   if (!queuing) return [...errors, required(`${path}.queuing`, 'must not be empty if limited.limitResponse.type is Limited')]
   const { queues = 0, handSize = 0, queueLengthLimit = 0 } = queuing
   errors.push(
-    ...positive(`${path}.queuing.queueLengthLimit`, queueLengthLimit),
-    ...positive(`${path}.queuing.queues`, queues),
-    ...positive(`${path}.queuing.handSize`, handSize),
+    ...positive(queueLengthLimit, `${path}.queuing.queueLengthLimit`),
+    ...positive(queues, `${path}.queuing.queues`),
+    ...positive(handSize, `${path}.queuing.handSize`),
   )
   if (queues > 10_000_000) errors.push(invalidValue(`${path}.queuing.queues`, queues, 'must not be greater than 10000000'))
   if (handSize > queues) errors.push(invalidValue(`${path}.queuing.handSize`, handSize, `should not be greater than queues (${queues})`))

@@ -14,10 +14,13 @@ export const storageVersions = resource<Model<V1alpha1StorageVersion>>({
   onByDefault: false,
   columns: [
     name,
-    column('CommonEncodingVersion', ({ status }) => status?.commonEncodingVersion ?? '<unset>'),
+    column('CommonEncodingVersion', ({ status }) => status?.commonEncodingVersion ?? '<unset>', {
+      description: 'The version that all servers store, if they agree.',
+    }),
     column(
       'StorageVersions',
       ({ status }) => (status?.storageVersions ?? []).map(({ apiServerID, encodingVersion }) => `${apiServerID}=${encodingVersion}`).join(',') || '<unset>',
+      { description: 'The version that each server stores.' },
     ),
     age,
   ],

@@ -2,9 +2,9 @@
 import { isIP } from 'node:net'
 import type { V1HTTPIngressPath, V1Ingress, V1IngressBackend, V1IngressStatus } from '@kubernetes/client-node'
 import { type FieldError, invalidValue, notSupported, required } from '../../machinery/field-error.ts'
+import { follows } from '../../machinery/field-rules.ts'
 import { dns1035Label, dnsSubdomain, portName, portNumber, wildcardSubdomain } from '../../machinery/names.ts'
 import type { Model, Wire } from '../../machinery/object.ts'
-import { follows } from '../field-rules.ts'
 
 export const classAnnotation = 'kubernetes.io/ingress.class'
 
@@ -12,7 +12,7 @@ const forbiddenSequences = ['//', '/./', '/../', '%2f', '%2F']
 const forbiddenSuffixes = ['/..', '/.']
 
 /** What is wrong with an Ingress. */
-export function ingressRules({ metadata, spec }: Model<V1Ingress>): FieldError[] {
+export function ingressRules({ metadata, spec }: Model<V1Ingress>): readonly FieldError[] {
   const errors: FieldError[] = []
   if (!spec?.rules?.length && !spec?.defaultBackend)
     errors.push(invalidValue('spec', spec?.rules ?? null, 'either `defaultBackend` or `rules` must be specified'))
@@ -27,11 +27,11 @@ export function ingressRules({ metadata, spec }: Model<V1Ingress>): FieldError[]
   })
   spec?.tls?.forEach(({ hosts, secretName }, at) => {
     hosts?.forEach((host, index) => {
-      errors.push(...follows(`spec.tls[${at}].hosts[${index}]`, host, host.includes('*') ? wildcardSubdomain : dnsSubdomain))
+      errors.push(...follows(host, `spec.tls[${at}].hosts[${index}]`, host.includes('*') ? wildcardSubdomain : dnsSubdomain))
     })
-    if (secretName) errors.push(...follows(`spec.tls[${at}].secretName`, secretName, dnsSubdomain))
+    if (secretName) errors.push(...follows(secretName, `spec.tls[${at}].secretName`, dnsSubdomain))
   })
-  if (spec?.ingressClassName !== undefined) errors.push(...follows('spec.ingressClassName', spec.ingressClassName, dnsSubdomain))
+  if (spec?.ingressClassName !== undefined) errors.push(...follows(spec.ingressClassName, 'spec.ingressClassName', dnsSubdomain))
   // Both names are checked on create only: an object without a version is new.
   const annotated = metadata.annotations?.[classAnnotation]
   if (!metadata.resourceVersion && annotated !== undefined && spec?.ingressClassName !== undefined && annotated !== spec.ingressClassName)
@@ -39,12 +39,12 @@ export function ingressRules({ metadata, spec }: Model<V1Ingress>): FieldError[]
   return errors
 }
 
-function hostRules(field: string, host: string): FieldError[] {
+function hostRules(field: string, host: string): readonly FieldError[] {
   if (isIP(host)) return [invalidValue(field, host, 'must be a DNS name, not an IP address')]
-  return follows(field, host, host.includes('*') ? wildcardSubdomain : dnsSubdomain)
+  return follows(host, field, host.includes('*') ? wildcardSubdomain : dnsSubdomain)
 }
 
-function pathRules({ path = '', pathType, backend }: Wire<V1HTTPIngressPath>, field: string): FieldError[] {
+function pathRules({ path = '', pathType, backend }: Wire<V1HTTPIngressPath>, field: string): readonly FieldError[] {
   const errors: FieldError[] = []
   switch (pathType as string | undefined) {
     case undefined:
@@ -64,32 +64,32 @@ function pathRules({ path = '', pathType, backend }: Wire<V1HTTPIngressPath>, fi
   return [...errors, ...backendRules(backend ?? {}, `${field}.backend`)]
 }
 
-function backendRules({ service, resource }: Wire<V1IngressBackend>, field: string): FieldError[] {
+function backendRules({ service, resource }: Wire<V1IngressBackend>, field: string): readonly FieldError[] {
   if (service && resource) return [invalidValue(field, '', 'cannot set both resource and service backends')]
   if (resource)
     return [
-      ...(resource.apiGroup ? follows(`${field}.resource.apiGroup`, resource.apiGroup, dnsSubdomain) : []),
+      ...(resource.apiGroup ? follows(resource.apiGroup, `${field}.resource.apiGroup`, dnsSubdomain) : []),
       ...(resource.kind ? [] : [required(`${field}.resource.kind`, 'kind is required')]),
       ...(resource.name ? [] : [required(`${field}.resource.name`, 'name is required')]),
     ]
   if (!service) return [invalidValue(field, '', 'resource or service backend is required')]
-  const errors = service.name ? follows(`${field}.service.name`, service.name, dns1035Label) : [required(`${field}.service.name`)]
+  const errors = [...(service.name ? follows(service.name, `${field}.service.name`, dns1035Label) : [required(`${field}.service.name`)])]
   const { name, number } = service.port ?? {}
   if (name && number) errors.push(invalidValue(field, '', 'cannot set both port name & port number'))
-  else if (name) errors.push(...follows(`${field}.service.port.name`, name, portName))
+  else if (name) errors.push(...follows(name, `${field}.service.port.name`, portName))
   else if (number) for (const message of portNumber(number)) errors.push(invalidValue(`${field}.service.port.number`, number, message))
   if (!name && !number) errors.push(required(field, 'port name or number is required'))
   return errors
 }
 
 /** What is wrong with the addresses of a load balancer. */
-export function ingressStatusRules(status: Wire<V1IngressStatus> | undefined): FieldError[] {
+export function ingressStatusRules(status: Wire<V1IngressStatus> | undefined): readonly FieldError[] {
   return (status?.loadBalancer?.ingress ?? []).flatMap(({ ip, hostname }, at) => {
     const field = `status.loadBalancer.ingress[${at}]`
     const errors: FieldError[] = []
     if (ip && !isIP(ip)) errors.push(invalidValue(`${field}.ip`, ip, 'must be a valid IP address'))
     if (hostname) {
-      errors.push(...follows(`${field}.hostname`, hostname, dnsSubdomain))
+      errors.push(...follows(hostname, `${field}.hostname`, dnsSubdomain))
       if (isIP(hostname)) errors.push(invalidValue(`${field}.hostname`, hostname, 'must be a DNS name, not an IP address'))
     }
     return errors

@@ -30,10 +30,10 @@ export const ingresses = resource<Ingress>({
       : [],
   columns: [
     name,
-    column('Class', ({ spec }) => spec?.ingressClassName ?? '<none>'),
-    column('Hosts', ({ spec }) => hosts(spec)),
-    column('Address', ({ status }) => addresses(status)),
-    column('Ports', ({ spec }) => (spec?.tls?.length ? '80, 443' : '80')),
+    column('Class', ({ spec }) => spec?.ingressClassName ?? '<none>', { description: 'The class of controllers that serves it.' }),
+    column('Hosts', ({ spec }) => hosts(spec), { description: 'The host names that it answers to.' }),
+    column('Address', ({ status }) => addresses(status), { description: 'Where its load balancer is reached.' }),
+    column('Ports', ({ spec }) => (spec?.tls?.length ? '80, 443' : '80'), { description: 'The ports of its load balancer.' }),
     age,
   ],
 })

@@ -2,9 +2,9 @@
 import { isIPv4 } from 'node:net'
 import type { V1IPAddress } from '@kubernetes/client-node'
 import { required } from '../../machinery/field-error.ts'
+import { immutable } from '../../machinery/field-rules.ts'
 import { ipAddress } from '../../machinery/names.ts'
 import type { Model } from '../../machinery/object.ts'
-import { immutable } from '../field-rules.ts'
 import { age, column, name, resource } from '../resource.ts'
 import { servedAlso } from '../served-also.ts'
 
@@ -32,9 +32,9 @@ export const ipAddresses = resource<IPAddress>({
       if (!parent) return [required('spec.parentRef')]
       return [...(parent.resource ? [] : [required('spec.parentRef.resource')]), ...(parent.name ? [] : [required('spec.parentRef.name')])]
     },
-    update: ({ spec }, { spec: old }) => immutable('spec.parentRef', spec?.parentRef, old?.parentRef),
+    update: ({ spec }, { spec: old }) => immutable(spec?.parentRef, 'spec.parentRef', old?.parentRef),
   },
-  columns: [name, column('ParentRef', parentText), age],
+  columns: [name, column('ParentRef', parentText, { description: 'The object that the address belongs to.' }), age],
 })
 
 function parentText({ spec }: IPAddress): string {

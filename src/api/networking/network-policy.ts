@@ -2,10 +2,10 @@
 import type { V1IPBlock, V1NetworkPolicy, V1NetworkPolicyPeer, V1NetworkPolicyPort } from '@kubernetes/client-node'
 import { parseCidr } from '../../lib/cidr.ts'
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../machinery/field-error.ts'
+import { follows } from '../../machinery/field-rules.ts'
 import { labelSelectorText, validateLabelSelector } from '../../machinery/label-selector.ts'
 import { cidr as cidrRule, portName, portNumber } from '../../machinery/names.ts'
 import type { Model, Wire } from '../../machinery/object.ts'
-import { follows } from '../field-rules.ts'
 import { age, column, name, resource } from '../resource.ts'
 
 type NetworkPolicy = Model<V1NetworkPolicy>
@@ -23,7 +23,7 @@ export const networkPolicies = resource<NetworkPolicy>({
   generation: 'spec',
   defaults: [policyDefaults],
   validate: { object: policyRules },
-  columns: [name, column('Pod-Selector', ({ spec }) => labelSelectorText(spec?.podSelector)), age],
+  columns: [name, column('Pod-Selector', ({ spec }) => labelSelectorText(spec?.podSelector), { description: 'The labels of the pods that it is about.' }), age],
 })
 
 function policyDefaults(policy: NetworkPolicy): void {
@@ -34,7 +34,7 @@ function policyDefaults(policy: NetworkPolicy): void {
   if (!spec.policyTypes?.length) spec.policyTypes = spec.egress?.length ? ['Ingress', 'Egress'] : ['Ingress']
 }
 
-function policyRules({ spec }: NetworkPolicy): FieldError[] {
+function policyRules({ spec }: NetworkPolicy): readonly FieldError[] {
   const errors = validateLabelSelector(spec?.podSelector, 'spec.podSelector')
   spec?.ingress?.forEach(({ ports, from }, at) => {
     ports?.forEach((port, index) => {
@@ -60,7 +60,7 @@ function policyRules({ spec }: NetworkPolicy): FieldError[] {
   return errors
 }
 
-function portRules({ protocol, port, endPort }: Wire<V1NetworkPolicyPort>, path: string): FieldError[] {
+function portRules({ protocol, port, endPort }: Wire<V1NetworkPolicyPort>, path: string): readonly FieldError[] {
   const errors: FieldError[] = []
   if (protocol && !protocols.includes(protocol)) errors.push(notSupported(`${path}.protocol`, protocol, protocols))
   // Typed as IntOrString: a number or a text.
@@ -75,12 +75,12 @@ function portRules({ protocol, port, endPort }: Wire<V1NetworkPolicyPort>, path:
     }
   } else if (wanted !== undefined) {
     if (endPort !== undefined) errors.push(invalidValue(end, endPort, 'may not be specified when `port` is non-numeric'))
-    errors.push(...follows(`${path}.port`, wanted, portName))
+    errors.push(...follows(wanted, `${path}.port`, portName))
   } else if (endPort !== undefined) errors.push(invalidValue(end, endPort, 'may not be specified when `port` is not specified'))
   return errors
 }
 
-function peerRules({ podSelector, namespaceSelector, ipBlock }: Wire<V1NetworkPolicyPeer>, path: string): FieldError[] {
+function peerRules({ podSelector, namespaceSelector, ipBlock }: Wire<V1NetworkPolicyPeer>, path: string): readonly FieldError[] {
   const errors = [...validateLabelSelector(podSelector, `${path}.podSelector`), ...validateLabelSelector(namespaceSelector, `${path}.namespaceSelector`)]
   if (ipBlock) errors.push(...blockRules(ipBlock, `${path}.ipBlock`))
   if (!podSelector && !namespaceSelector && !ipBlock) errors.push(required(path, 'must specify a peer'))
@@ -88,14 +88,14 @@ function peerRules({ podSelector, namespaceSelector, ipBlock }: Wire<V1NetworkPo
   return errors
 }
 
-function blockRules({ cidr, except }: Wire<V1IPBlock>, path: string): FieldError[] {
+function blockRules({ cidr, except }: Wire<V1IPBlock>, path: string): readonly FieldError[] {
   if (!cidr) return [required(`${path}.cidr`)]
   const range = parseCidr(cidr)
-  if (!range) return follows(`${path}.cidr`, cidr, cidrRule)
+  if (!range) return follows(cidr, `${path}.cidr`, cidrRule)
   return (except ?? []).flatMap((text, at) => {
     const field = `${path}.except[${at}]`
     const part = parseCidr(text)
-    if (!part) return follows(field, text, cidrRule)
+    if (!part) return follows(text, field, cidrRule)
     const rest = BigInt((range.family === 4 ? 32 : 128) - range.prefix)
     const within = part.family === range.family && part.prefix > range.prefix && part.base >> rest === range.base >> rest
     return within ? [] : [invalidValue(field, text, 'must be a strict subset of `cidr`')]

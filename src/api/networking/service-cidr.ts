@@ -2,9 +2,9 @@
 import type { V1ServiceCIDR } from '@kubernetes/client-node'
 import { parseCidr } from '../../lib/cidr.ts'
 import { type FieldError, invalidValue, required } from '../../machinery/field-error.ts'
+import { follows } from '../../machinery/field-rules.ts'
 import { cidr } from '../../machinery/names.ts'
 import type { Model } from '../../machinery/object.ts'
-import { follows } from '../field-rules.ts'
 import { age, column, name, resource } from '../resource.ts'
 import { servedAlso } from '../served-also.ts'
 
@@ -19,21 +19,21 @@ export const serviceCidrs = resource<ServiceCIDR>({
   subresources: { status: true },
   generation: 'spec',
   validate: { object: cidrRules, update: unchangedRanges },
-  columns: [name, column('CIDRs', ({ spec }) => (spec?.cidrs ?? []).join(',')), age],
+  columns: [name, column('CIDRs', ({ spec }) => (spec?.cidrs ?? []).join(','), { description: 'The ranges that cluster IPs are taken from.' }), age],
 })
 
-function cidrRules({ spec }: ServiceCIDR): FieldError[] {
+function cidrRules({ spec }: ServiceCIDR): readonly FieldError[] {
   const cidrs = spec?.cidrs ?? []
   if (cidrs.length === 0) return [required('spec.cidrs', 'at least one CIDR required')]
   if (cidrs.length > 2) return [invalidValue('spec', spec, 'may only hold up to 2 values')]
-  const errors = cidrs.flatMap((text, at) => follows(`spec.cidrs[${at}]`, text, cidr))
+  const errors = cidrs.flatMap((text, at) => follows(text, `spec.cidrs[${at}]`, cidr))
   if (errors.length === 0 && cidrs.length === 2 && parseCidr(cidrs[0] ?? '')?.family === parseCidr(cidrs[1] ?? '')?.family)
     errors.push(invalidValue('spec', spec, 'may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64'))
   return errors
 }
 
 /** A range may be added for the other family; those that are there stay. */
-function unchangedRanges({ spec }: ServiceCIDR, { spec: old }: ServiceCIDR): FieldError[] {
+function unchangedRanges({ spec }: ServiceCIDR, { spec: old }: ServiceCIDR): readonly FieldError[] {
   return (old?.cidrs ?? []).flatMap((text, at) =>
     spec?.cidrs?.[at] === text ? [] : [invalidValue(`spec.cidrs[${at}]`, spec?.cidrs?.[at] ?? null, 'field is immutable')],
   )

@@ -4,7 +4,7 @@ import { type FieldError, invalidValue } from '../../machinery/field-error.ts'
 import { atMostAll, intOrPercent, oneOf, valid } from '../../machinery/field-rules.ts'
 import { validateLabelSelector } from '../../machinery/label-selector.ts'
 import type { Model } from '../../machinery/object.ts'
-import { nullTimes } from '../core/pod/defaults.ts'
+import { nullTimes } from '../nulls.ts'
 import { age, column, name, resource } from '../resource.ts'
 import { counts } from '../workload/template-rules.ts'
 
@@ -12,7 +12,7 @@ type Budget = Model<V1PodDisruptionBudget>
 
 const nothing = (): NonNullable<Budget['status']> => ({ currentHealthy: 0, desiredHealthy: 0, disruptionsAllowed: 0, expectedPods: 0 })
 
-function rules({ spec = {} }: Budget): FieldError[] {
+function rules({ spec = {} }: Budget): readonly FieldError[] {
   const { minAvailable, maxUnavailable, selector, unhealthyPodEvictionPolicy } = spec
   return [
     ...(minAvailable !== undefined && maxUnavailable !== undefined

@@ -4,7 +4,7 @@ import { type FieldError, required } from '../../machinery/field-error.ts'
 import { validateLabelSelector } from '../../machinery/label-selector.ts'
 import { pathSegment } from '../../machinery/names.ts'
 import type { Model } from '../../machinery/object.ts'
-import { nullLists } from '../null-lists.ts'
+import { nullLists } from '../nulls.ts'
 import { resource } from '../resource.ts'
 import { policyRules, rbacGroup } from './rules.ts'
 
@@ -22,7 +22,7 @@ export const clusterRoles = resource<ClusterRole>({
   validate: { object: clusterRoleRules, update: clusterRoleRules },
 })
 
-function clusterRoleRules({ rules, aggregationRule }: ClusterRole): FieldError[] {
+function clusterRoleRules({ rules, aggregationRule }: ClusterRole): readonly FieldError[] {
   const path = 'aggregationRule.clusterRoleSelectors'
   const selectors = aggregationRule?.clusterRoleSelectors ?? []
   return [

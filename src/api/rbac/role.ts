@@ -2,7 +2,7 @@
 import type { V1Role } from '@kubernetes/client-node'
 import { pathSegment } from '../../machinery/names.ts'
 import type { Model } from '../../machinery/object.ts'
-import { nullLists } from '../null-lists.ts'
+import { nullLists } from '../nulls.ts'
 import { resource } from '../resource.ts'
 import { policyRules, rbacGroup } from './rules.ts'
 

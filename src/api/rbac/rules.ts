@@ -1,15 +1,16 @@
 /** Rules that roles and bindings share. */
 import type { RbacV1Subject, V1PolicyRule, V1RoleRef } from '@kubernetes/client-node'
 import { type FieldError, notSupported, required } from '../../machinery/field-error.ts'
+import { follows } from '../../machinery/field-rules.ts'
+import { goList, invalidShown } from '../../machinery/go-notation.ts'
 import { dnsSubdomain, pathSegment } from '../../machinery/names.ts'
 import type { KubeObject, Wire } from '../../machinery/object.ts'
-import { follows, goList, invalidShown } from '../field-rules.ts'
 import { age, type Column, column, name, wide } from '../resource.ts'
 
 export const rbacGroup = 'rbac.authorization.k8s.io'
 
 /** What is wrong with a role's rules. */
-export function policyRules(rules: readonly Wire<V1PolicyRule>[] | undefined | null, namespaced: boolean): FieldError[] {
+export function policyRules(rules: readonly Wire<V1PolicyRule>[] | undefined | null, namespaced: boolean): readonly FieldError[] {
   return (rules ?? []).flatMap((rule, at) => {
     const path = `rules[${at}]`
     const errors = rule.verbs?.length ? [] : [required(`${path}.verbs`, 'verbs must contain at least one value')]
@@ -42,23 +43,23 @@ export function bindingDefaults(binding: Binding): void {
 }
 
 /** What is wrong with a binding; `namespaced` ones may name Roles too. */
-export function bindingRules({ roleRef, subjects }: Binding, namespaced: boolean): FieldError[] {
+export function bindingRules({ roleRef, subjects }: Binding, namespaced: boolean): readonly FieldError[] {
   const kinds = namespaced ? ['Role', 'ClusterRole'] : ['ClusterRole']
   const errors: FieldError[] = []
   if (roleRef.apiGroup !== rbacGroup) errors.push(notSupported('roleRef.apiGroup', roleRef.apiGroup, [rbacGroup]))
   if (!kinds.includes(roleRef.kind)) errors.push(notSupported('roleRef.kind', roleRef.kind ?? '', kinds))
-  errors.push(...(roleRef.name ? follows('roleRef.name', roleRef.name, pathSegment) : [required('roleRef.name')]))
+  errors.push(...(roleRef.name ? follows(roleRef.name, 'roleRef.name', pathSegment) : [required('roleRef.name')]))
   subjects?.forEach((subject, at) => {
     errors.push(...subjectRules(subject, `subjects[${at}]`, namespaced))
   })
   return errors
 }
 
-function subjectRules({ kind, name: subjectName, namespace, apiGroup = '' }: Subject, path: string, namespaced: boolean): FieldError[] {
+function subjectRules({ kind, name: subjectName, namespace, apiGroup = '' }: Subject, path: string, namespaced: boolean): readonly FieldError[] {
   const errors = subjectName ? [] : [required(`${path}.name`)]
   switch (kind) {
     case 'ServiceAccount':
-      if (subjectName) errors.push(...follows(`${path}.name`, subjectName, dnsSubdomain))
+      if (subjectName) errors.push(...follows(subjectName, `${path}.name`, dnsSubdomain))
       if (apiGroup) errors.push(notSupported(`${path}.apiGroup`, apiGroup, ['']))
       if (!namespaced && !namespace) errors.push(required(`${path}.namespace`))
       return errors
@@ -71,7 +72,7 @@ function subjectRules({ kind, name: subjectName, namespace, apiGroup = '' }: Sub
 }
 
 /** The role of a binding never changes: whoever may edit subjects could grant more than meant. */
-export function roleRefUnchanged({ roleRef }: Binding, { roleRef: old }: Binding): FieldError[] {
+export function roleRefUnchanged({ roleRef }: Binding, { roleRef: old }: Binding): readonly FieldError[] {
   if (roleRef.apiGroup === old.apiGroup && roleRef.kind === old.kind && roleRef.name === old.name) return []
   return [
     invalidShown(
@@ -92,9 +93,9 @@ const subjectsOf =
 
 export const bindingColumns: readonly Column<Binding>[] = [
   name,
-  column('Role', ({ roleRef }) => `${roleRef.kind}/${roleRef.name}`),
+  column('Role', ({ roleRef }) => `${roleRef.kind}/${roleRef.name}`, { description: 'The role that is granted.' }),
   age,
-  wide('Users', subjectsOf('User')),
-  wide('Groups', subjectsOf('Group')),
-  wide('ServiceAccounts', subjectsOf('ServiceAccount')),
+  wide('Users', subjectsOf('User'), { description: 'The users that it is granted to.' }),
+  wide('Groups', subjectsOf('Group'), { description: 'The groups that it is granted to.' }),
+  wide('ServiceAccounts', subjectsOf('ServiceAccount'), { description: 'The service accounts that it is granted to.' }),
 ]

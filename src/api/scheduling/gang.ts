@@ -1,9 +1,9 @@
 /** Workloads and PodGroups: pods that are scheduled together or not at all. Alpha. */
 import type { V1alpha2PodGroup, V1alpha2Workload } from '@kubernetes/client-node'
 import { duplicate, required } from '../../machinery/field-error.ts'
+import { immutable, requiredRule } from '../../machinery/field-rules.ts'
 import { dnsLabel } from '../../machinery/names.ts'
 import type { Model } from '../../machinery/object.ts'
-import { immutable, requiredText } from '../field-rules.ts'
 import { resource } from '../resource.ts'
 
 const alpha = { group: 'scheduling.k8s.io', version: 'v1alpha2', scope: 'Namespaced', onByDefault: false, generation: 'spec' } as const
@@ -16,7 +16,7 @@ export const podGroups = resource<Model<V1alpha2PodGroup>>({
   subresources: { status: true },
   validate: {
     object: ({ spec }) => (spec?.schedulingPolicy ? [] : [required('spec.schedulingPolicy')]),
-    update: ({ spec }, { spec: old }) => immutable('spec', spec, old),
+    update: ({ spec }, { spec: old }) => immutable(spec, 'spec', old),
   },
 })
 
@@ -31,10 +31,10 @@ export const workloads = resource<Model<V1alpha2Workload>>({
       const names = templates.map(({ name }) => name)
       return [
         ...(templates.length ? [] : [required('spec.podGroupTemplates', 'must have at least one item')]),
-        ...names.flatMap((name, at) => requiredText(`spec.podGroupTemplates[${at}].name`, name, dnsLabel)),
+        ...names.flatMap((name, at) => requiredRule(name, `spec.podGroupTemplates[${at}].name`, dnsLabel)),
         ...names.flatMap((name, at) => (names.indexOf(name) < at ? [duplicate(`spec.podGroupTemplates[${at}]`, name)] : [])),
       ]
     },
-    update: ({ spec }, { spec: old }) => immutable('spec.podGroupTemplates', spec?.podGroupTemplates, old?.podGroupTemplates),
+    update: ({ spec }, { spec: old }) => immutable(spec?.podGroupTemplates, 'spec.podGroupTemplates', old?.podGroupTemplates),
   },
 })

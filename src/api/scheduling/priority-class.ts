@@ -1,8 +1,8 @@
 /** PriorityClasses: names for how important pods are. */
 import type { V1PriorityClass } from '@kubernetes/client-node'
 import { type FieldError, forbiddenField } from '../../machinery/field-error.ts'
+import { immutable, oneOf } from '../../machinery/field-rules.ts'
 import type { Model } from '../../machinery/object.ts'
-import { immutable, oneOf } from '../field-rules.ts'
 import { age, column, name, resource } from '../resource.ts'
 
 type PriorityClass = Model<V1PriorityClass>
@@ -33,18 +33,18 @@ export const priorityClasses = resource<PriorityClass>({
     object: classRules,
     update: (priority, old) => [
       ...(priority.value === old.value ? [] : [forbiddenField('value', 'may not be changed in an update.')]),
-      ...immutable('preemptionPolicy', priority.preemptionPolicy, old.preemptionPolicy),
+      ...immutable(priority.preemptionPolicy, 'preemptionPolicy', old.preemptionPolicy),
     ],
   },
   columns: [
     name,
-    column('Value', ({ value }) => value ?? 0, { type: 'integer' }),
-    column('Global-Default', ({ globalDefault }) => globalDefault ?? false, { type: 'boolean' }),
+    column('Value', ({ value }) => value ?? 0, { type: 'integer', description: 'How important its pods are: more is more.' }),
+    column('Global-Default', ({ globalDefault }) => globalDefault ?? false, { type: 'boolean', description: 'Whether pods that name no class get this one.' }),
     age,
   ],
 })
 
-function classRules({ metadata, value = 0, globalDefault, description, preemptionPolicy }: PriorityClass): FieldError[] {
+function classRules({ metadata, value = 0, globalDefault, description, preemptionPolicy }: PriorityClass): readonly FieldError[] {
   const errors: FieldError[] = []
   if (metadata.name?.startsWith('system-')) {
     const known = systemPriorityClasses.find((system) => system.name === metadata.name)
@@ -59,5 +59,5 @@ function classRules({ metadata, value = 0, globalDefault, description, preemptio
             : undefined
     if (why) errors.push(forbiddenField('metadata.name', `priority class names with 'system-' prefix are reserved for system use only. error: ${why}`))
   } else if (value > highestUserPriority) errors.push(forbiddenField('value', `maximum allowed value of a user defined priority is ${highestUserPriority}`))
-  return errors.concat(oneOf('preemptionPolicy', preemptionPolicy, ['PreemptLowerPriority', 'Never']))
+  return errors.concat(oneOf(preemptionPolicy, 'preemptionPolicy', ['PreemptLowerPriority', 'Never']))
 }

@@ -1,8 +1,8 @@
 /** CSIDrivers: what the cluster has to know of a storage driver. */
 import type { V1CSIDriver } from '@kubernetes/client-node'
 import { duplicate, type FieldError, invalidValue, notSupported } from '../../machinery/field-error.ts'
+import { immutable, oneOf } from '../../machinery/field-rules.ts'
 import type { Model } from '../../machinery/object.ts'
-import { immutable, oneOf } from '../field-rules.ts'
 import { age, column, name, resource } from '../resource.ts'
 
 type CSIDriver = Model<V1CSIDriver>
@@ -20,18 +20,32 @@ export const csiDrivers = resource<CSIDriver>({
     object: driverRules,
     update: ({ spec }, { spec: old }) => [
       // The field's name in this message is upstream's.
-      ...immutable('spec.attachedRequired', spec.attachRequired, old.attachRequired),
-      ...immutable('spec.volumeLifecycleModes', spec.volumeLifecycleModes, old.volumeLifecycleModes),
+      ...immutable(spec.attachRequired, 'spec.attachedRequired', old.attachRequired),
+      ...immutable(spec.volumeLifecycleModes, 'spec.volumeLifecycleModes', old.volumeLifecycleModes),
     ],
   },
   columns: [
     name,
-    column('AttachRequired', ({ spec }) => spec.attachRequired ?? true, { type: 'boolean' }),
-    column('PodInfoOnMount', ({ spec }) => spec.podInfoOnMount ?? false, { type: 'boolean' }),
-    column('StorageCapacity', ({ spec }) => spec.storageCapacity ?? false, { type: 'boolean' }),
-    column('TokenRequests', ({ spec }) => spec.tokenRequests?.map(({ audience }) => audience).join(',') || '<unset>'),
-    column('RequiresRepublish', ({ spec }) => spec.requiresRepublish ?? false, { type: 'boolean' }),
-    column('Modes', ({ spec }) => spec.volumeLifecycleModes?.join(',') || '<none>'),
+    column('AttachRequired', ({ spec }) => spec.attachRequired ?? true, {
+      type: 'boolean',
+      description: 'Whether volumes have to be attached to a node first.',
+    }),
+    column('PodInfoOnMount', ({ spec }) => spec.podInfoOnMount ?? false, {
+      type: 'boolean',
+      description: 'Whether the driver is told about the pod when it mounts.',
+    }),
+    column('StorageCapacity', ({ spec }) => spec.storageCapacity ?? false, {
+      type: 'boolean',
+      description: 'Whether the scheduler heeds how much the driver can still provide.',
+    }),
+    column('TokenRequests', ({ spec }) => spec.tokenRequests?.map(({ audience }) => audience).join(',') || '<unset>', {
+      description: 'The audiences of tokens that the driver gets.',
+    }),
+    column('RequiresRepublish', ({ spec }) => spec.requiresRepublish ?? false, {
+      type: 'boolean',
+      description: 'Whether mounted volumes are published again from time to time.',
+    }),
+    column('Modes', ({ spec }) => spec.volumeLifecycleModes?.join(',') || '<none>', { description: 'Which lives its volumes can have.' }),
     age,
   ],
   deletion: { returnsObject: true },
@@ -49,8 +63,8 @@ function driverDefaults(driver: CSIDriver): void {
   spec.seLinuxMount ??= false
 }
 
-function driverRules({ spec }: CSIDriver): FieldError[] {
-  const errors = oneOf('spec.fsGroupPolicy', spec.fsGroupPolicy, ['File', 'None', 'ReadWriteOnceWithFSType'])
+function driverRules({ spec }: CSIDriver): readonly FieldError[] {
+  const errors = [...oneOf(spec.fsGroupPolicy, 'spec.fsGroupPolicy', ['File', 'None', 'ReadWriteOnceWithFSType'])]
   const audiences = spec.tokenRequests?.map(({ audience }) => audience) ?? []
   spec.tokenRequests?.forEach(({ audience, expirationSeconds }, at) => {
     if (audiences.indexOf(audience) < at) errors.push(duplicate(`spec.tokenRequests[${at}].audience`, audience))

@@ -3,9 +3,9 @@
 import type { V1CSINode } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../machinery/equality.ts'
 import { duplicate, type FieldError, invalidValue, required } from '../../machinery/field-error.ts'
+import { follows, nonNegative } from '../../machinery/field-rules.ts'
 import { dnsSubdomain, qualifiedName } from '../../machinery/names.ts'
 import type { Model } from '../../machinery/object.ts'
-import { follows, nonNegative } from '../field-rules.ts'
 import { age, column, name, resource } from '../resource.ts'
 
 type CSINode = Model<V1CSINode>
@@ -18,22 +18,22 @@ export const csiNodes = resource<CSINode>({
   scope: 'Cluster',
   defaults: [{ 'spec.drivers': null, 'spec.drivers[].topologyKeys': null }],
   validate: { object: nodeRules, update: nodeUpdateRules },
-  columns: [name, column('Drivers', ({ spec }) => spec?.drivers?.length ?? 0, { type: 'integer' }), age],
+  columns: [name, column('Drivers', ({ spec }) => spec?.drivers?.length ?? 0, { type: 'integer', description: 'How many drivers the node has.' }), age],
   deletion: { returnsObject: true },
 })
 
-function nodeRules({ spec }: CSINode): FieldError[] {
+function nodeRules({ spec }: CSINode): readonly FieldError[] {
   const names = new Set<string>()
   return (spec?.drivers ?? []).flatMap(({ name: driver, nodeID, topologyKeys, allocatable }, at) => {
     const path = `spec.drivers[${at}]`
-    const errors = driver ? follows(`${path}.name`, driver.toLowerCase(), dnsSubdomain) : [required(`${path}.name`)]
+    const errors = [...(driver ? follows(driver.toLowerCase(), `${path}.name`, dnsSubdomain) : [required(`${path}.name`)])]
     if (!nodeID) errors.push(required(`${path}.nodeID`, nodeID))
     else if (nodeID.length > 256) errors.push(invalidValue(`${path}.nodeID`, nodeID, 'must be 256 characters or less'))
-    errors.push(...nonNegative(`${path}.allocatable.count`, allocatable?.count))
+    errors.push(...nonNegative(allocatable?.count, `${path}.allocatable.count`))
     topologyKeys?.forEach((key, index) => {
       if (!key) errors.push(required(path, key))
       else if (topologyKeys.indexOf(key) < index) errors.push(duplicate(path, key))
-      else errors.push(...follows(path, key, qualifiedName))
+      else errors.push(...follows(key, path, qualifiedName))
     })
     if (names.has(driver)) errors.push(duplicate(`${path}.name`, driver))
     names.add(driver)
@@ -42,7 +42,7 @@ function nodeRules({ spec }: CSINode): FieldError[] {
 }
 
 /** A driver's entry does not change, except for how many volumes it takes. */
-function nodeUpdateRules({ spec }: CSINode, { spec: old }: CSINode): FieldError[] {
+function nodeUpdateRules({ spec }: CSINode, { spec: old }: CSINode): readonly FieldError[] {
   return (old?.drivers ?? []).flatMap((before) => {
     const after = spec?.drivers?.find((driver) => driver.name === before.name)
     const unchanged = !after || semanticallyEqual({ ...after, allocatable: undefined }, { ...before, allocatable: undefined })

@@ -1,10 +1,10 @@
 /** CSIStorageCapacities: how much a driver can still provide, for a class and a part of the cluster. */
 import type { V1CSIStorageCapacity } from '@kubernetes/client-node'
 import { type FieldError, invalidValue } from '../../machinery/field-error.ts'
+import { follows, immutable } from '../../machinery/field-rules.ts'
 import { validateLabelSelector } from '../../machinery/label-selector.ts'
 import { dnsSubdomain } from '../../machinery/names.ts'
 import type { Model } from '../../machinery/object.ts'
-import { follows, immutable } from '../field-rules.ts'
 import { resource } from '../resource.ts'
 
 type Capacity = Model<V1CSIStorageCapacity>
@@ -18,14 +18,14 @@ export const csiStorageCapacities = resource<Capacity>({
   validate: {
     object: capacityRules,
     update: (capacity, old) => [
-      ...immutable('nodeTopology', capacity.nodeTopology, old.nodeTopology),
-      ...immutable('storageClassName', capacity.storageClassName, old.storageClassName),
+      ...immutable(capacity.nodeTopology, 'nodeTopology', old.nodeTopology),
+      ...immutable(capacity.storageClassName, 'storageClassName', old.storageClassName),
     ],
   },
 })
 
-function capacityRules({ storageClassName, nodeTopology, capacity, maximumVolumeSize }: Capacity): FieldError[] {
-  const errors = [...follows('storageClassName', storageClassName ?? '', dnsSubdomain), ...validateLabelSelector(nodeTopology, 'nodeTopology')]
+function capacityRules({ storageClassName, nodeTopology, capacity, maximumVolumeSize }: Capacity): readonly FieldError[] {
+  const errors = [...follows(storageClassName ?? '', 'storageClassName', dnsSubdomain), ...validateLabelSelector(nodeTopology, 'nodeTopology')]
   for (const [field, quantity] of [
     ['capacity', capacity],
     ['maximumVolumeSize', maximumVolumeSize],

@@ -3,9 +3,9 @@
 import type { V1StorageClass } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../machinery/equality.ts'
 import { duplicate, type FieldError, forbiddenField, invalidValue, required, tooLong } from '../../machinery/field-error.ts'
+import { follows, immutable, oneOf } from '../../machinery/field-rules.ts'
 import { qualifiedName } from '../../machinery/names.ts'
 import type { Model } from '../../machinery/object.ts'
-import { follows, immutable, oneOf } from '../field-rules.ts'
 import { age, type Column, column, name, resource } from '../resource.ts'
 
 type StorageClass = Model<V1StorageClass>
@@ -31,23 +31,25 @@ export const storageClasses = resource<StorageClass>({
   validate: { object: classRules, update: classUpdateRules },
   columns: [
     nameWithDefault,
-    column('Provisioner', ({ provisioner }) => provisioner),
-    column('ReclaimPolicy', ({ reclaimPolicy }) => reclaimPolicy ?? 'Delete'),
-    column('VolumeBindingMode', ({ volumeBindingMode }) => volumeBindingMode ?? '<unset>'),
-    column('AllowVolumeExpansion', ({ allowVolumeExpansion }) => allowVolumeExpansion ?? false),
+    column('Provisioner', ({ provisioner }) => provisioner, { description: 'What makes volumes of this class.' }),
+    column('ReclaimPolicy', ({ reclaimPolicy }) => reclaimPolicy ?? 'Delete', { description: 'What becomes of a volume when its claim is gone.' }),
+    column('VolumeBindingMode', ({ volumeBindingMode }) => volumeBindingMode ?? '<unset>', {
+      description: 'When claims are bound: at once, or with their first pod.',
+    }),
+    column('AllowVolumeExpansion', ({ allowVolumeExpansion }) => allowVolumeExpansion ?? false, { description: 'Whether claims may grow.' }),
     age,
   ],
   deletion: { returnsObject: true },
 })
 
-function classRules({ provisioner, parameters, reclaimPolicy, volumeBindingMode, allowedTopologies }: StorageClass): FieldError[] {
+function classRules({ provisioner, parameters, reclaimPolicy, volumeBindingMode, allowedTopologies }: StorageClass): readonly FieldError[] {
   const errors = provisioner
     ? qualifiedName(provisioner.toLowerCase()).map((message) => invalidValue('provisioner', provisioner, message))
     : [required('provisioner')]
   errors.push(
     ...parameterRules(parameters),
-    ...oneOf('reclaimPolicy', reclaimPolicy, ['Delete', 'Retain']),
-    ...oneOf('volumeBindingMode', volumeBindingMode, ['Immediate', 'WaitForFirstConsumer']),
+    ...oneOf(reclaimPolicy, 'reclaimPolicy', ['Delete', 'Retain']),
+    ...oneOf(volumeBindingMode, 'volumeBindingMode', ['Immediate', 'WaitForFirstConsumer']),
   )
   allowedTopologies?.forEach(({ matchLabelExpressions }, at) => {
     const keys = new Set<string>()
@@ -58,7 +60,7 @@ function classRules({ provisioner, parameters, reclaimPolicy, volumeBindingMode,
       values.forEach((value, n) => {
         if (values.indexOf(value) < n) errors.push(duplicate(`${path}.values[${n}]`, value))
       })
-      errors.push(...follows(`${path}.key`, key ?? '', qualifiedName))
+      errors.push(...follows(key ?? '', `${path}.key`, qualifiedName))
       if (keys.has(key)) errors.push(duplicate(`${path}.key`, key))
       keys.add(key)
     })
@@ -70,7 +72,7 @@ const mostParameters = 512
 const mostParameterBytes = 256 * 1024
 
 /** Parameters mean something to drivers only; their number and size are bounded. */
-export function parameterRules(parameters: Readonly<Record<string, string>> | undefined): FieldError[] {
+export function parameterRules(parameters: Readonly<Record<string, string>> | undefined): readonly FieldError[] {
   const entries = Object.entries(parameters ?? {})
   const errors = entries.length > mostParameters ? [tooLong('Provisioner Parameters', mostParameters)] : []
   if (entries.some(([key]) => key === '')) errors.push(invalidValue('parameters', '', 'field can not be empty.'))
@@ -78,10 +80,10 @@ export function parameterRules(parameters: Readonly<Record<string, string>> | un
   return bytes > mostParameterBytes ? [...errors, tooLong('parameters', mostParameterBytes)] : errors
 }
 
-function classUpdateRules(storageClass: StorageClass, old: StorageClass): FieldError[] {
+function classUpdateRules(storageClass: StorageClass, old: StorageClass): readonly FieldError[] {
   const fixed = (['parameters', 'provisioner', 'reclaimPolicy'] as const).filter((field) => !semanticallyEqual(storageClass[field], old[field]))
   return [
     ...fixed.map((field) => forbiddenField(field, `updates to ${field} are forbidden.`)),
-    ...immutable('volumeBindingMode', storageClass.volumeBindingMode, old.volumeBindingMode),
+    ...immutable(storageClass.volumeBindingMode, 'volumeBindingMode', old.volumeBindingMode),
   ]
 }

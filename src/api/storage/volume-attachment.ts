@@ -1,9 +1,9 @@
 /** VolumeAttachments: that a volume shall be, or is, attached to a node. */
 import type { V1VolumeAttachment } from '@kubernetes/client-node'
 import { type FieldError, forbiddenField, required } from '../../machinery/field-error.ts'
+import { follows, immutable } from '../../machinery/field-rules.ts'
 import { dnsSubdomain } from '../../machinery/names.ts'
 import type { Model } from '../../machinery/object.ts'
-import { follows, immutable } from '../field-rules.ts'
 import { age, column, name, resource } from '../resource.ts'
 
 type VolumeAttachment = Model<V1VolumeAttachment>
@@ -22,25 +22,25 @@ export const volumeAttachments = resource<VolumeAttachment>({
       attachment.status = { attached: false }
     },
   },
-  validate: { object: attachmentRules, update: ({ spec }, { spec: old }) => immutable('spec', spec, old) },
+  validate: { object: attachmentRules, update: ({ spec }, { spec: old }) => immutable(spec, 'spec', old) },
   columns: [
     name,
-    column('Attacher', ({ spec }) => spec.attacher, { format: 'name' }),
-    column('PV', ({ spec }) => spec.source.persistentVolumeName ?? ''),
-    column('Node', ({ spec }) => spec.nodeName),
-    column('Attached', ({ status }) => status?.attached ?? false, { type: 'boolean' }),
+    column('Attacher', ({ spec }) => spec.attacher, { format: 'name', description: 'The driver that attaches it.' }),
+    column('PV', ({ spec }) => spec.source.persistentVolumeName ?? '', { description: 'The volume.' }),
+    column('Node', ({ spec }) => spec.nodeName, { description: 'The node that it is attached to.' }),
+    column('Attached', ({ status }) => status?.attached ?? false, { type: 'boolean', description: 'Whether it is attached.' }),
     age,
   ],
   deletion: { returnsObject: true },
 })
 
-function attachmentRules({ spec }: VolumeAttachment): FieldError[] {
+function attachmentRules({ spec }: VolumeAttachment): readonly FieldError[] {
   const { attacher, nodeName, source } = spec ?? {}
   const { persistentVolumeName, inlineVolumeSpec } = source ?? {}
   const errors = attacher ? [] : [required('spec.attacher')]
   if (persistentVolumeName === undefined && !inlineVolumeSpec) errors.push(required('spec.source', oneSource))
   else if (persistentVolumeName !== undefined && inlineVolumeSpec) errors.push(forbiddenField('spec.source', oneSource))
   else if (persistentVolumeName === '') errors.push(required('spec.source.persistentVolumeName', 'must specify non empty persistentVolumeName'))
-  errors.push(...follows('spec.nodeName', nodeName ?? '', dnsSubdomain))
-  return attacher ? errors.concat(follows('spec.attacher', attacher.toLowerCase(), dnsSubdomain)) : errors
+  errors.push(...follows(nodeName ?? '', 'spec.nodeName', dnsSubdomain))
+  return attacher ? errors.concat(follows(attacher.toLowerCase(), 'spec.attacher', dnsSubdomain)) : errors
 }

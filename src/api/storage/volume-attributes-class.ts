@@ -23,17 +23,17 @@ export const volumeAttributesClasses = resource<AttributesClass>({
   shortNames: ['vac'],
   scope: 'Cluster',
   validate: { object: classRules, update: classUpdateRules },
-  columns: [nameWithDefault, column('DriverName', ({ driverName }) => driverName), age],
+  columns: [nameWithDefault, column('DriverName', ({ driverName }) => driverName, { description: 'The driver that knows its attributes.' }), age],
   deletion: { returnsObject: true },
 })
 
-function classRules({ driverName, parameters }: AttributesClass): FieldError[] {
+function classRules({ driverName, parameters }: AttributesClass): readonly FieldError[] {
   const errors = driverName ? [] : [required('driverName')]
   if (Object.keys(parameters ?? {}).length === 0) errors.push(required('parameters', 'must contain at least one key/value pair'))
   return errors.concat(parameterRules(parameters))
 }
 
-function classUpdateRules({ driverName, parameters }: AttributesClass, old: AttributesClass): FieldError[] {
+function classUpdateRules({ driverName, parameters }: AttributesClass, old: AttributesClass): readonly FieldError[] {
   return [
     ...(driverName === old.driverName ? [] : [forbiddenField('driverName', 'updates to driverName are forbidden.')]),
     ...(semanticallyEqual(parameters, old.parameters) ? [] : [forbiddenField('parameters', 'updates to parameters are forbidden.')]),

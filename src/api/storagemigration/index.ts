@@ -1,8 +1,8 @@
 /** storagemigration.k8s.io: rewriting stored objects in the current version. Beta. */
 import type { V1beta1StorageVersionMigration } from '@kubernetes/client-node'
 import { required } from '../../machinery/field-error.ts'
+import { immutable } from '../../machinery/field-rules.ts'
 import type { Model } from '../../machinery/object.ts'
-import { immutable } from '../field-rules.ts'
 import { age, column, name, resource } from '../resource.ts'
 
 export const storageVersionMigrations = resource<Model<V1beta1StorageVersionMigration>>({
@@ -17,12 +17,14 @@ export const storageVersionMigrations = resource<Model<V1beta1StorageVersionMigr
   onByDefault: false,
   validate: {
     object: ({ spec }) => (spec?.resource?.resource ? [] : [required('spec.resource.resource', 'resource is required')]),
-    update: ({ spec }, { spec: old }) => immutable('spec', spec, old),
+    update: ({ spec }, { spec: old }) => immutable(spec, 'spec', old),
   },
   columns: [
     name,
-    column('Resource', ({ spec }) => (spec?.resource.group ? `${spec.resource.resource}.${spec.resource.group}` : (spec?.resource.resource ?? ''))),
-    column('Status', ({ status }) => status?.conditions?.find(({ status: value }) => value === 'True')?.type ?? ''),
+    column('Resource', ({ spec }) => (spec?.resource.group ? `${spec.resource.resource}.${spec.resource.group}` : (spec?.resource.resource ?? '')), {
+      description: 'The resource whose objects are rewritten.',
+    }),
+    column('Status', ({ status }) => status?.conditions?.find(({ status: value }) => value === 'True')?.type ?? '', { description: 'How far it has come.' }),
     age,
   ],
 })

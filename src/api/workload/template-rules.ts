@@ -12,18 +12,18 @@ type Selector = Wire<V1LabelSelector>
 const mismatch = '`selector` does not match template `labels`'
 
 /** The selector matches what is made from the template; one that is missing matches nothing. */
-export const selectorMatches = (selector: Selector | undefined, template: Template | undefined, path = 'spec.template'): FieldError[] =>
+export const selectorMatches = (selector: Selector | undefined, template: Template | undefined, path = 'spec.template'): readonly FieldError[] =>
   selector && selects(selector, template?.metadata?.labels) ? valid : [invalidValue(`${path}.metadata.labels`, template?.metadata?.labels ?? null, mismatch)]
 
 /** `spec.selector` of a workload; `kind` as messages name it. */
-export function workloadSelector(selector: Selector | undefined, kind: string): FieldError[] {
+export function workloadSelector(selector: Selector | undefined, kind: string): readonly FieldError[] {
   if (!selector) return [required('spec.selector')]
   const errors = validateLabelSelector(selector, 'spec.selector')
   return hasRequirements(selector) ? errors : [...errors, invalidValue('spec.selector', selector, `empty selector is invalid for ${kind}`)]
 }
 
 /** Pods that are kept running are always restarted and have no deadline. */
-export const lastingTemplate = (template: Template | undefined, kind: string, path = 'spec.template'): FieldError[] => {
+export const lastingTemplate = (template: Template | undefined, kind: string, path = 'spec.template'): readonly FieldError[] => {
   if (!template) return [required(path)]
   const { restartPolicy, activeDeadlineSeconds } = template.spec ?? {}
   return [
@@ -36,7 +36,11 @@ export const lastingTemplate = (template: Template | undefined, kind: string, pa
 }
 
 /** Selector and template together: the template is looked at only if the selector makes sense. */
-export function selectorAndTemplate({ selector, template }: { selector?: Selector; template?: Template }, kind: string, templateKind: string): FieldError[] {
+export function selectorAndTemplate(
+  { selector, template }: { selector?: Selector; template?: Template },
+  kind: string,
+  templateKind: string,
+): readonly FieldError[] {
   const errors = workloadSelector(selector, kind)
   if (selector && validateLabelSelector(selector, 'spec.selector').length > 0)
     return [...errors, invalidValue('spec.selector', selector, 'invalid label selector')]
@@ -44,7 +48,7 @@ export function selectorAndTemplate({ selector, template }: { selector?: Selecto
 }
 
 /** Counts in a status: none is negative. */
-export const counts = <T extends object>(status: T | undefined, fields: readonly (keyof T & string)[]): FieldError[] =>
+export const counts = <T extends object>(status: T | undefined, fields: readonly (keyof T & string)[]): readonly FieldError[] =>
   fields.flatMap((field) => nonNegative(status?.[field] as number | undefined, `status.${field}`))
 
 /** Counts of a part are never greater than the whole. */
@@ -53,7 +57,7 @@ export const within = <T extends object>(
   fields: readonly (keyof T & string)[],
   whole: keyof T & string,
   detail = `cannot be greater than status.${whole}`,
-): FieldError[] =>
+): readonly FieldError[] =>
   fields.flatMap((field) => {
     const count = (status?.[field] as number | undefined) ?? 0
     return count > ((status?.[whole] as number | undefined) ?? 0) ? [invalidValue(`status.${field}`, count, detail)] : valid

@@ -8,6 +8,11 @@ export class WaitGroup {
   #idle: (() => void) | undefined
   readonly #onStop = new Set<() => void>()
 
+  /** Requests under way. */
+  get running(): number {
+    return this.#running
+  }
+
   get stopping(): boolean {
     return this.#stopping
   }

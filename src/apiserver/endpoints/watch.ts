@@ -5,7 +5,7 @@ import { representationFor } from '../negotiation/choose.ts'
 import type { Representation } from '../negotiation/representation.ts'
 import { type Selection, selection } from '../registry/selection.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
-import { EncodedBatch, type Watcher } from '../registry/watch-hub.ts'
+import { EncodedBatch, type Membership, type Watcher } from '../registry/watch-hub.ts'
 import { type ListOptions, listOptions } from '../request/list-options.ts'
 import { parseResourceVersion } from '../request/parameters.ts'
 import type { Endpoint, Services, Target } from './endpoint.ts'
@@ -62,6 +62,7 @@ class WatchStream implements Watcher {
   /** How much may pile up: the initial events do not count. */
   #allowance = maxBacklogBytes
   #bookmarked: number
+  #membership: Membership | undefined
   readonly #cleanUp: (() => void)[] = []
 
   constructor({ services, resource, request }: Target, representation: Representation, options: ListOptions, chosen: Selection, version: number, sink: Sink) {
@@ -105,9 +106,10 @@ class WatchStream implements Watcher {
       this.#bookmarked = this.#version
       if (sendInitialEvents && allowWatchBookmarks) this.#bookmark({ 'k8s.io/initial-events-end': 'true' })
     } else if (this.#version === 0) this.#version = cacher.revision
-    const leave = await registry.hub(this.#resource).join(this.#resource, this.#selection, this.#representation, view, this.#version, this)
-    if (this.#ended) return leave()
-    this.#cleanUp.push(leave)
+    const membership = await registry.hub(this.#resource).join(this.#resource, this.#selection, this.#representation, view, this.#version, this)
+    if (this.#ended) return membership.leave()
+    this.#membership = membership
+    this.#cleanUp.push(() => membership.leave())
     this.#limitTime(Math.min((timeoutSeconds || defaultTimeoutSeconds()) * 1000, longestTimeoutMs), allowWatchBookmarks)
   }
 
@@ -152,13 +154,16 @@ class WatchStream implements Watcher {
     if (revision > this.#bookmarked) this.#bookmark()
   }
 
+  /** Says that everything up to now has been delivered, and sees to it that it has. */
   #bookmark(annotations?: Readonly<Record<string, string>>): void {
+    this.#membership?.flush()
     this.#bookmarked = this.#services.registry.cacher(this.#resource).revision
     this.#sink.write(this.#representation.bookmark(this.#bookmarked, annotations))
     this.#sentAny = true
   }
 
   #finish(): void {
+    this.#membership?.flush()
     this.#stop()
     this.#sink.end()
   }

@@ -66,18 +66,53 @@ export function eventOf({ type, object, previous }: ObjectChange, selection: Sel
 /** The objects as a served resource shows them: itself for its own, converted for other versions. */
 export type View = (object: StoredObject) => StoredObject
 
+/** A watch's place in its group. */
+export interface Membership {
+  /** Delivers what is held back, so that all there is up to now has been delivered. */
+  flush(): void
+  leave(): void
+}
+
+/**
+ * Under load, changes are held back for this long, so that many go out in one write. A change that comes after a quiet
+ * time goes out at once.
+ */
+const coalesceMs = 5
+
 class Group {
   readonly #resource: ServedResource
   readonly #selection: Selection
   readonly #representation: Representation
   readonly #view: View
   readonly watchers = new Set<Watcher>()
+  #held: ObjectChange[] = []
+  #delivered = 0
+  #timer: NodeJS.Timeout | undefined
 
   constructor(resource: ServedResource, selection: Selection, representation: Representation, view: View) {
     this.#resource = resource
     this.#selection = selection
     this.#representation = representation
     this.#view = view
+  }
+
+  /** Takes changes in, and delivers them now or a little later. */
+  take(changes: readonly ObjectChange[]): void {
+    this.#held.push(...changes)
+    if (this.#timer) return
+    const quiet = performance.now() - this.#delivered
+    if (quiet >= coalesceMs) this.flush()
+    else this.#timer = setTimeout(() => this.flush(), coalesceMs - quiet)
+  }
+
+  flush(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    if (this.#held.length === 0) return
+    const batch = this.encode(this.#held)
+    this.#held = []
+    this.#delivered = performance.now()
+    if (batch) for (const watcher of this.watchers) watcher.deliver(batch)
   }
 
   encode(batch: readonly ObjectChange[]): EncodedBatch | undefined {
@@ -106,7 +141,7 @@ export class WatchHub {
 
   /**
    * Adds a watch that has seen everything up to `revision`; what happened since is delivered before this returns, live
-   * changes follow. Resolves to a function that ends it. Rejects with 410 if history no longer reaches `revision`.
+   * changes follow. Rejects with 410 if history no longer reaches `revision`.
    */
   async join(
     resource: ServedResource,
@@ -115,7 +150,7 @@ export class WatchHub {
     view: View,
     revision: number,
     watcher: Watcher,
-  ): Promise<() => void> {
+  ): Promise<Membership> {
     let history = this.#cacher.changesSince(revision)
     const past: ObjectChange[] = []
     for (let seen = revision; !history; ) {
@@ -129,28 +164,34 @@ export class WatchHub {
     const key = `${resource.groupVersion}\0${selection.key}\0${representation.key}`
     let group = this.#groups.get(key)
     if (!group) this.#groups.set(key, (group = new Group(resource, selection, representation, view)))
+    // What the group holds back is part of this watch's history already.
+    group.flush()
     const batch = history.length ? group.encode(history) : undefined
     if (batch) watcher.deliver(batch)
     group.watchers.add(watcher)
     this.#unsubscribe ??= this.#cacher.subscribe({ changes: (batch) => this.#deliver(batch), end: (error) => this.#end(error) })
-    return () => {
-      group.watchers.delete(watcher)
-      if (group.watchers.size === 0 && this.#groups.get(key) === group) this.#groups.delete(key)
-      if (this.#groups.size === 0) {
-        this.#unsubscribe?.()
-        this.#unsubscribe = undefined
-      }
+    return { flush: () => group.flush(), leave: () => this.#leave(key, group, watcher) }
+  }
+
+  #leave(key: string, group: Group, watcher: Watcher): void {
+    group.watchers.delete(watcher)
+    if (group.watchers.size === 0) {
+      group.flush()
+      if (this.#groups.get(key) === group) this.#groups.delete(key)
     }
+    if (this.#groups.size > 0) return
+    this.#unsubscribe?.()
+    this.#unsubscribe = undefined
   }
 
   #deliver(changes: readonly ObjectChange[]): void {
-    for (const group of this.#groups.values()) {
-      const batch = group.encode(changes)
-      if (batch) for (const watcher of group.watchers) watcher.deliver(batch)
-    }
+    for (const group of this.#groups.values()) group.take(changes)
   }
 
   #end(error: Error): void {
-    for (const group of this.#groups.values()) for (const watcher of [...group.watchers]) watcher.end(error)
+    for (const group of this.#groups.values()) {
+      group.flush()
+      for (const watcher of [...group.watchers]) watcher.end(error)
+    }
   }
 }

@@ -1,3 +1,3 @@
 /** Kubernetes' protobuf: request bodies of `application/vnd.kubernetes.protobuf` become the objects that JSON would have given. */
 export { type Envelope, openEnvelope } from './envelope.ts'
-export { type FieldNumbers, type MessageDecoder, messageDecoder } from './message.ts'
+export { messageDecoder } from './message.ts'

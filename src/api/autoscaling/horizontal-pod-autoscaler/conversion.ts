@@ -164,6 +164,9 @@ function flatMetric({ type, resource, containerResource, pods, object, external 
   })
 }
 
+const metric = (name: unknown, selector: unknown): object => given({ name, selector })
+const current = (value: unknown, averageValue: unknown, averageUtilization?: unknown): object => given({ value, averageValue, averageUtilization })
+
 /** The target of v2 from the flat fields of v1. */
 function target(value: unknown, averageValue: unknown, averageUtilization?: unknown): object {
   const type = averageUtilization !== undefined ? 'Utilization' : averageValue !== undefined ? 'AverageValue' : 'Value'
@@ -171,7 +174,6 @@ function target(value: unknown, averageValue: unknown, averageUtilization?: unkn
 }
 
 function fullMetric({ type, resource, containerResource, pods, object, external }: Flat): Metric {
-  const metric = (name: unknown, selector: unknown): object => given({ name, selector })
   return given({
     type,
     resource: resource && { name: resource.name, target: target(undefined, resource.targetAverageValue, resource.targetAverageUtilization) },
@@ -219,8 +221,6 @@ function flatStatus({ type, resource, containerResource, pods, object, external 
 }
 
 function fullStatus({ type, resource, containerResource, pods, object, external }: Flat): MetricStatus {
-  const metric = (name: unknown, selector: unknown): object => given({ name, selector })
-  const current = (value: unknown, averageValue: unknown, averageUtilization?: unknown): object => given({ value, averageValue, averageUtilization })
   return given({
     type,
     resource: resource && { name: resource.name, current: current(undefined, resource.currentAverageValue, resource.currentAverageUtilization) },

@@ -1,5 +1,5 @@
 /** What the API fills in on autoscalers of v2. */
-import { nullTimes } from '../../core/pod/defaults.ts'
+import { nullTimes } from '../../nulls.ts'
 import type { Autoscaler, Behavior, Metric } from './rules.ts'
 
 type ScalingRules = NonNullable<Behavior['scaleUp']>

@@ -1,7 +1,7 @@
 /** What is valid in a HorizontalPodAutoscaler. Both versions are judged in the form of v2. */
 import type { V2HorizontalPodAutoscaler } from '@kubernetes/client-node'
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../machinery/field-error.ts'
-import { nonNegative, oneOf, requiredText, text, valid } from '../../../machinery/field-rules.ts'
+import { follows, nonNegative, oneOf, requiredText, valid } from '../../../machinery/field-rules.ts'
 import { validateLabelSelector } from '../../../machinery/label-selector.ts'
 import { pathSegment } from '../../../machinery/names.ts'
 import type { Model } from '../../../machinery/object.ts'
@@ -19,7 +19,7 @@ const metricTypes = ['ContainerResource', 'External', 'Object', 'Pods', 'Resourc
 const maxWindow = 3600
 const maxPeriod = 1800
 
-export function autoscalerRules({ spec }: Autoscaler): FieldError[] {
+export function autoscalerRules({ spec }: Autoscaler): readonly FieldError[] {
   if (!spec) return valid
   const { minReplicas, maxReplicas = 0 } = spec
   return [
@@ -35,14 +35,14 @@ export function autoscalerRules({ spec }: Autoscaler): FieldError[] {
   ]
 }
 
-export const autoscalerStatusRules = ({ status }: Autoscaler): FieldError[] => [
+export const autoscalerStatusRules = ({ status }: Autoscaler): readonly FieldError[] => [
   ...nonNegative(status?.currentReplicas, 'status.currentReplicas'),
   ...nonNegative(status?.desiredReplicas, 'status.desiredReplicas'),
 ]
 
-const reference = (target: { kind?: string; name?: string } | undefined, path: string): FieldError[] => [
-  ...(target?.kind ? text(target.kind, `${path}.kind`, pathSegment) : [required(`${path}.kind`)]),
-  ...(target?.name ? text(target.name, `${path}.name`, pathSegment) : [required(`${path}.name`)]),
+const reference = (target: { kind?: string; name?: string } | undefined, path: string): readonly FieldError[] => [
+  ...(target?.kind ? follows(target.kind, `${path}.kind`, pathSegment) : [required(`${path}.kind`)]),
+  ...(target?.name ? follows(target.name, `${path}.name`, pathSegment) : [required(`${path}.name`)]),
 ]
 
 const members = {
@@ -53,11 +53,11 @@ const members = {
   ContainerResource: 'containerResource',
 } as const
 
-function metricRules(metric: Metric, path: string): FieldError[] {
+function metricRules(metric: Metric, path: string): readonly FieldError[] {
   const errors: FieldError[] = []
   const { type } = metric
   if (!type) errors.push(required(`${path}.type`, 'must specify a metric source type'))
-  const known = type in members ? (type as keyof typeof members) : undefined
+  const known = Object.hasOwn(members, type) ? (type as keyof typeof members) : undefined
   if (!known) errors.push(notSupported(`${path}.type`, type ?? '', metricTypes))
   const present = Object.values(members).filter((member) => metric[member])
   if (present[0]) errors.push(...sourceRules(metric, present[0], `${path}.${present[0]}`))
@@ -69,7 +69,7 @@ function metricRules(metric: Metric, path: string): FieldError[] {
   return errors
 }
 
-function sourceRules(metric: Metric, member: (typeof members)[keyof typeof members], path: string): FieldError[] {
+function sourceRules(metric: Metric, member: (typeof members)[keyof typeof members], path: string): readonly FieldError[] {
   switch (member) {
     case 'object': {
       const source = metric.object as NonNullable<Metric['object']>
@@ -121,12 +121,12 @@ function sourceRules(metric: Metric, member: (typeof members)[keyof typeof membe
   }
 }
 
-const identifier = (metric: { name: string; selector?: object } | undefined, path: string): FieldError[] => [
-  ...(metric?.name ? text(metric.name, `${path}.name`, pathSegment) : [required(`${path}.name`, 'must specify a metric name')]),
+const identifier = (metric: { name: string; selector?: object } | undefined, path: string): readonly FieldError[] => [
+  ...(metric?.name ? follows(metric.name, `${path}.name`, pathSegment) : [required(`${path}.name`, 'must specify a metric name')]),
   ...validateLabelSelector(metric?.selector, `${path}.selector`),
 ]
 
-function targetRules(target: Target | undefined, path: string): FieldError[] {
+function targetRules(target: Target | undefined, path: string): readonly FieldError[] {
   const { type, value, averageValue, averageUtilization } = target ?? ({} as Target)
   const errors: FieldError[] = []
   if (!type) errors.push(required(`${path}.type`, 'must specify a metric target type'))
@@ -139,10 +139,10 @@ function targetRules(target: Target | undefined, path: string): FieldError[] {
   return errors
 }
 
-const raw = (target: Target | undefined, path: string, detail = 'must set either a target value or averageValue'): FieldError[] =>
+const raw = (target: Target | undefined, path: string, detail = 'must set either a target value or averageValue'): readonly FieldError[] =>
   target?.value === undefined && target?.averageValue === undefined ? [required(`${path}.target.averageValue`, detail)] : valid
 
-function utilization(target: Target | undefined, path: string): FieldError[] {
+function utilization(target: Target | undefined, path: string): readonly FieldError[] {
   const [percent, value] = [target?.averageUtilization, target?.averageValue]
   if (percent === undefined && value === undefined)
     return [required(`${path}.target.averageUtilization`, 'must set either a target raw value or a target utilization')]
@@ -151,7 +151,7 @@ function utilization(target: Target | undefined, path: string): FieldError[] {
     : valid
 }
 
-function scalingRules(rules: ScalingRules | undefined, path: string): FieldError[] {
+function scalingRules(rules: ScalingRules | undefined, path: string): readonly FieldError[] {
   if (!rules) return valid
   const { stabilizationWindowSeconds: window, selectPolicy, policies } = rules
   const errors: FieldError[] = []

@@ -1,7 +1,7 @@
 /** Rules for what a Job makes of pods that fail, and of when it has succeeded. */
 import type { V1JobSpec } from '@kubernetes/client-node'
 import { duplicate, type FieldError, invalidValue, notSupported, required, tooMany } from '../../../machinery/field-error.ts'
-import { text, valid } from '../../../machinery/field-rules.ts'
+import { follows, valid } from '../../../machinery/field-rules.ts'
 import { qualifiedName } from '../../../machinery/names.ts'
 import type { Wire } from '../../../machinery/object.ts'
 
@@ -13,7 +13,7 @@ const maxRules = 20
 const maxValues = 255
 const actions = ['Count', 'FailIndex', 'FailJob', 'Ignore']
 
-const word = (value: string | undefined, path: string, words: readonly string[]): FieldError[] =>
+const word = (value: string | undefined, path: string, words: readonly string[]): readonly FieldError[] =>
   !value
     ? [required(path, `valid values: ${words.map((one) => JSON.stringify(one)).join(', ')}`)]
     : words.includes(value)
@@ -21,7 +21,7 @@ const word = (value: string | undefined, path: string, words: readonly string[])
       : [notSupported(path, value, words)]
 
 /** `podFailurePolicy`. */
-export function podFailurePolicy(spec: JobSpec, path: string): FieldError[] {
+export function podFailurePolicy(spec: JobSpec, path: string): readonly FieldError[] {
   const rules = spec.podFailurePolicy?.rules
   if (!rules) return valid
   if (rules.length > maxRules) return [tooMany(`${path}.rules`, rules.length, maxRules)]
@@ -30,12 +30,12 @@ export function podFailurePolicy(spec: JobSpec, path: string): FieldError[] {
   return rules.flatMap((rule, i) => failureRule(rule, `${path}.rules[${i}]`, containers))
 }
 
-function failureRule({ action, onExitCodes, onPodConditions = [] }: Rule, path: string, containers: ReadonlySet<string>): FieldError[] {
+function failureRule({ action, onExitCodes, onPodConditions = [] }: Rule, path: string, containers: ReadonlySet<string>): readonly FieldError[] {
   const errors = [...word(action, `${path}.action`, actions)]
   if (onExitCodes) errors.push(...exitCodes(onExitCodes, `${path}.onExitCodes`, containers))
   onPodConditions.forEach(({ type, status }, i) => {
     errors.push(
-      ...text(type, `${path}.onPodConditions[${i}].type`, qualifiedName),
+      ...follows(type, `${path}.onPodConditions[${i}].type`, qualifiedName),
       ...word(status, `${path}.onPodConditions[${i}].status`, ['False', 'True', 'Unknown']),
     )
   })
@@ -44,7 +44,8 @@ function failureRule({ action, onExitCodes, onPodConditions = [] }: Rule, path: 
   return errors
 }
 
-function exitCodes({ operator, containerName, values = [] }: ExitCodes, path: string, containers: ReadonlySet<string>): FieldError[] {
+function exitCodes({ operator, containerName, values: given }: ExitCodes, path: string, containers: ReadonlySet<string>): readonly FieldError[] {
+  const values = given ?? []
   const errors = [...word(operator, `${path}.operator`, ['In', 'NotIn'])]
   if (containerName !== undefined && !containers.has(containerName))
     errors.push(invalidValue(`${path}.containerName`, containerName, 'must be one of the container or initContainer names in the pod template'))

@@ -2,8 +2,8 @@
 
 import { humanDuration } from '../../../machinery/duration.ts'
 import { labelSelectorText } from '../../../machinery/label-selector.ts'
-import { nullTimes } from '../../core/pod/defaults.ts'
 import { podTemplateDefaults } from '../../core/pod/index.ts'
+import { nullTimes } from '../../nulls.ts'
 import { containerImages, containerNames } from '../../printing/containers.ts'
 import { age, type Cell, column, name, resource, wide } from '../../resource.ts'
 import { counts } from '../../workload/template-rules.ts'

@@ -15,7 +15,7 @@ export type Job = Model<V1Job>
 const maxParallelIndexed = 100_000
 
 /** The rules that hold for Jobs and for the form of a Job that a CronJob has. */
-export function jobForm(spec: JobSpec, path: string): FieldError[] {
+export function jobForm(spec: JobSpec, path: string): readonly FieldError[] {
   const { completionMode: mode, completions, parallelism = 0 } = spec
   const errors = [
     ...nonNegative(spec.parallelism, `${path}.parallelism`),
@@ -48,7 +48,7 @@ export function jobForm(spec: JobSpec, path: string): FieldError[] {
 }
 
 /** Pods of a Job come to an end. */
-function restartPolicy({ template, podFailurePolicy: policy }: JobSpec, path: string): FieldError[] {
+function restartPolicy({ template, podFailurePolicy: policy }: JobSpec, path: string): readonly FieldError[] {
   const at = `${path}.template.spec.restartPolicy`
   const given = template?.spec?.restartPolicy
   if (!given || given === 'Always') return [required(at, 'valid values: "OnFailure", "Never"')]
@@ -56,7 +56,7 @@ function restartPolicy({ template, podFailurePolicy: policy }: JobSpec, path: st
   return policy && given !== 'Never' ? [invalidValue(at, given, 'only "Never" is supported when podFailurePolicy is specified')] : valid
 }
 
-function jobSpec(spec: JobSpec): FieldError[] {
+function jobSpec(spec: JobSpec): readonly FieldError[] {
   const errors = jobForm(spec, 'spec')
   if (!spec.selector) return [...errors, required('spec.selector')]
   const selector = validateLabelSelector(spec.selector, 'spec.selector')
@@ -64,7 +64,7 @@ function jobSpec(spec: JobSpec): FieldError[] {
 }
 
 /** A selector that is not given by hand is the server's own: nothing may be added, and the labels have to be there. */
-function generatedSelector({ metadata, spec }: Job): FieldError[] {
+function generatedSelector({ metadata, spec }: Job): readonly FieldError[] {
   if (!spec || spec.manualSelector || !spec.selector) return valid
   const uid = metadata.uid ?? ''
   const labels = spec.template?.metadata?.labels ?? {}
@@ -78,36 +78,36 @@ function generatedSelector({ metadata, spec }: Job): FieldError[] {
   return own ? errors : [...errors, invalidValue('spec.selector', spec.selector, '`selector` not auto-generated')]
 }
 
-export const jobRules = (job: Job): FieldError[] => (job.spec ? [...generatedSelector(job), ...jobSpec(job.spec)] : valid)
+export const jobRules = (job: Job): readonly FieldError[] => (job.spec ? [...generatedSelector(job), ...jobSpec(job.spec)] : valid)
 
 /** Upstream looks at the spec twice on updates: causes come twice. */
-export function jobUpdate({ spec }: Job, { spec: old, status }: Job): FieldError[] {
+export function jobUpdate({ spec }: Job, { spec: old, status }: Job): readonly FieldError[] {
   if (!spec || !old) return valid
   return [
     ...jobSpec(spec),
     ...completions(spec, old),
-    ...immutable(spec.selector, old.selector, 'spec.selector'),
+    ...immutable(spec.selector, 'spec.selector', old.selector),
     ...template(spec, old, old.suspend === true && !status?.startTime),
-    ...immutable(spec.completionMode, old.completionMode, 'spec.completionMode'),
-    ...immutable(spec.podFailurePolicy, old.podFailurePolicy, 'spec.podFailurePolicy'),
-    ...immutable(spec.backoffLimitPerIndex, old.backoffLimitPerIndex, 'spec.backoffLimitPerIndex'),
-    ...immutable(spec.managedBy, old.managedBy, 'spec.managedBy'),
-    ...immutable(spec.successPolicy, old.successPolicy, 'spec.successPolicy'),
+    ...immutable(spec.completionMode, 'spec.completionMode', old.completionMode),
+    ...immutable(spec.podFailurePolicy, 'spec.podFailurePolicy', old.podFailurePolicy),
+    ...immutable(spec.backoffLimitPerIndex, 'spec.backoffLimitPerIndex', old.backoffLimitPerIndex),
+    ...immutable(spec.managedBy, 'spec.managedBy', old.managedBy),
+    ...immutable(spec.successPolicy, 'spec.successPolicy', old.successPolicy),
   ]
 }
 
 /** Of an indexed Job completions may change together with parallelism. */
-function completions(spec: JobSpec, old: JobSpec): FieldError[] {
+function completions(spec: JobSpec, old: JobSpec): readonly FieldError[] {
   const path = 'spec.completions'
   if (spec.completions === old.completions) return valid
   if (spec.completionMode !== 'Indexed' || spec.completions === undefined || old.completions === undefined)
-    return immutable(spec.completions ?? null, old.completions, path)
+    return immutable(spec.completions ?? null, path, old.completions)
   return spec.completions === spec.parallelism ? valid : [invalidValue(path, spec.completions, 'can only be modified in tandem with spec.parallelism')]
 }
 
 /** Where pods may run can change as long as none has run. */
-function template({ template: given }: JobSpec, { template: old }: JobSpec, movable: boolean): FieldError[] {
-  if (!movable || !given || !old) return immutable(given, old, 'spec.template')
+function template({ template: given }: JobSpec, { template: old }: JobSpec, movable: boolean): readonly FieldError[] {
+  if (!movable || !given || !old) return immutable(given, 'spec.template', old)
   const affinity = { ...given.spec?.affinity, nodeAffinity: old.spec?.affinity?.nodeAffinity }
   const rest = {
     ...given,

@@ -3,7 +3,7 @@ import type { V1Job } from '@kubernetes/client-node'
 import type { Model } from '../../../machinery/object.ts'
 
 export const controllerUid = 'batch.kubernetes.io/controller-uid'
-export const jobName = 'batch.kubernetes.io/job-name'
+const jobName = 'batch.kubernetes.io/job-name'
 
 /** The labels of the template: each in its newer and its older form. */
 export const expectedLabels = (uid: string, name: string): Record<string, string> => ({

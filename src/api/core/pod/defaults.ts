@@ -1,5 +1,6 @@
 /** What the API fills in on pods and pod templates. Written as functions over the object: every pod passes here. */
-import { resourceListDefaults } from '../resource-list.ts'
+import { nullTimes } from '../../nulls.ts'
+import { resourceListDefaults } from '../quota/resource-list.ts'
 import { imagePullPolicy } from './image.ts'
 import { type Container, type EphemeralContainer, isSidecar, type Pod, type PodSpec, type PodStatus, type PodTemplate, type Probe } from './model.ts'
 import { volumeDefaults } from './volume-defaults.ts'
@@ -99,7 +100,7 @@ function httpGetDefaults(get: { path?: string; scheme?: string } | undefined): v
 function requestsFromLimits({ resources }: Container): void {
   if (!resources?.limits) return
   resources.requests ??= {}
-  for (const name in resources.limits) resources.requests[name] ??= resources.limits[name] as string
+  for (const name in resources.limits) if (!Object.hasOwn(resources.requests, name)) resources.requests[name] = resources.limits[name] as string
 }
 
 /** CPU and memory can be resized without a restart, unless the container says otherwise (KEP-1287). */
@@ -136,9 +137,4 @@ export function podStatusDefaults(status: PodStatus): void {
       if (container.allocatedResources) resourceListDefaults(container.allocatedResources)
     }
   }
-}
-
-/** Times that Go keeps as plain values are never absent on the wire: they are null. */
-export function nullTimes<T extends object>(items: readonly T[], ...fields: readonly (keyof T)[]): void {
-  for (const item of items) for (const field of fields) (item as Record<keyof T, unknown>)[field] ??= null
 }

@@ -29,10 +29,10 @@ function newStatus(pod: Pod): void {
   }
 }
 
-const specRules = ({ spec }: Pod): FieldError[] => podSpec(spec ?? { containers: [] }, 'spec')
+const specRules = ({ spec }: Pod): readonly FieldError[] => podSpec(spec ?? { containers: [] }, 'spec')
 
 /** What only a new pod may not have. */
-function createRules({ spec }: Pod): FieldError[] {
+function createRules({ spec }: Pod): readonly FieldError[] {
   if (spec?.ephemeralContainers?.length) return [forbiddenField('spec.ephemeralContainers', 'cannot be set on create')]
   return spec?.schedulingGates?.length && spec.nodeName ? [forbiddenField('spec.nodeName', 'cannot be set until all schedulingGates have been cleared')] : valid
 }
@@ -67,7 +67,7 @@ const noWarnings: readonly string[] = []
 export function podSpecWarnings(spec: Pod['spec'], path: string): readonly string[] {
   if (!spec?.nodeSelector) return noWarnings
   return Object.keys(spec.nodeSelector)
-    .filter((key) => deprecatedNodeLabels[key])
+    .filter((key) => Object.hasOwn(deprecatedNodeLabels, key))
     .map((key) => `${path}.nodeSelector[${key}]: ${deprecatedNodeLabels[key]}`)
 }
 

@@ -4,7 +4,6 @@ import type {
   V1Container,
   V1ContainerPort,
   V1EphemeralContainer,
-  V1LabelSelector,
   V1Pod,
   V1PodSpec,
   V1PodStatus,
@@ -12,7 +11,6 @@ import type {
   V1Probe,
   V1ResourceRequirements,
   V1Volume,
-  V1VolumeMount,
 } from '@kubernetes/client-node'
 import type { Model, Wire } from '../../../machinery/object.ts'
 
@@ -26,9 +24,7 @@ export type ContainerPort = Wire<V1ContainerPort>
 export type Probe = Wire<V1Probe>
 export type Resources = Wire<V1ResourceRequirements>
 export type Volume = Wire<V1Volume>
-export type VolumeMount = Wire<V1VolumeMount>
 export type Affinity = Wire<V1Affinity>
-export type LabelSelector = Wire<V1LabelSelector>
 
 /** Init containers that keep running beside the others: sidecars. */
 export const isSidecar = (container: Container | undefined): boolean => container?.restartPolicy === 'Always'

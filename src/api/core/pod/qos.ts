@@ -1,6 +1,6 @@
 /** Quality of service: who is evicted first when a node runs short. */
 import { addQuantities, compareQuantities, signOf } from '../../../machinery/quantity.ts'
-import type { ResourceList } from '../resource-list.ts'
+import type { ResourceList } from '../quota/resource-list.ts'
 import type { PodSpec } from './model.ts'
 
 const computeResources = ['cpu', 'memory'] as const

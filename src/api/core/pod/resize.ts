@@ -28,7 +28,7 @@ export function onlyResources(pod: Pod, old: Pod): void {
 }
 
 /** Resources may not become ones of another quality of service. */
-export function resizeRules({ spec }: Pod, { spec: before, status }: Pod): FieldError[] {
+export function resizeRules({ spec }: Pod, { spec: before, status }: Pod): readonly FieldError[] {
   const old = status?.qosClass ?? qosClass(before ?? { containers: [] })
   const next = qosClass(spec ?? { containers: [] })
   return next === old ? [] : [invalidValue('spec', next, 'Pod QOS Class may not change as a result of resizing')]

@@ -1,5 +1,5 @@
 /** What the API fills in on volumes of a pod, by type. */
-import { resourceListDefaults } from '../resource-list.ts'
+import { resourceListDefaults } from '../quota/resource-list.ts'
 import { imagePullPolicy } from './image.ts'
 import type { Volume } from './model.ts'
 

@@ -6,7 +6,7 @@ import { prepareCreate, prepareUpdate, serviceDefaults } from './prepare.ts'
 import { type Service, serviceRules, serviceUpdate } from './rules.ts'
 
 export type { Service, ServiceSpec } from './rules.ts'
-export { isExternallyAccessible, needsClusterIP, needsHealthCheckPort, needsNodePorts } from './traits.ts'
+export { needsClusterIP, needsHealthCheckPort, needsNodePorts } from './traits.ts'
 
 /** Addresses that load balancers gave, sorted, each once. */
 const balancerAddresses = ({ status }: Service): string[] =>

@@ -1,6 +1,6 @@
 /** Services on their way in: what the API fills in, what an update that leaves it out keeps, what a change of type drops. */
 import { semanticallyEqual } from '../../../machinery/equality.ts'
-import { nullTimes } from '../pod/defaults.ts'
+import { nullTimes } from '../../nulls.ts'
 import type { Service, ServiceSpec } from './rules.ts'
 import { isExternallyAccessible, needsClusterIP, needsHealthCheckPort, needsNodePorts } from './traits.ts'
 

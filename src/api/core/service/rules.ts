@@ -3,12 +3,12 @@ import { isIPv6 } from 'node:net'
 import type { V1Service } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../machinery/field-error.ts'
-import { oneOf, port as portNumber, portOrName, text, valid } from '../../../machinery/field-rules.ts'
+import { follows, oneOf, port as portNumber, portOrName, valid } from '../../../machinery/field-rules.ts'
 import { validateLabels } from '../../../machinery/metadata.ts'
 import { cidr, dnsLabel, dnsSubdomain, ipAddress, qualifiedName } from '../../../machinery/names.ts'
 import type { Model } from '../../../machinery/object.ts'
-import { ordinaryAddress } from '../address-rules.ts'
 import { protocols } from '../pod/validation/containers.ts'
+import { ordinaryAddress } from './address-rules.ts'
 import { isExternallyAccessible, needsHealthCheckPort } from './traits.ts'
 
 export type Service = Model<V1Service>
@@ -23,7 +23,7 @@ const maxAffinitySeconds = 86400
 const onlyHeadless = (spec: ServiceSpec): boolean => spec.clusterIP === 'None'
 
 /** What is wrong with a Service, in upstream's order. */
-export function serviceRules({ spec = {} }: Service): FieldError[] {
+export function serviceRules({ spec = {} }: Service): readonly FieldError[] {
   return [
     ...(!spec.ports?.length && !onlyHeadless(spec) && spec.type !== 'ExternalName' ? [required('spec.ports')] : valid),
     ...typeRules(spec),
@@ -39,7 +39,7 @@ export function serviceRules({ spec = {} }: Service): FieldError[] {
   ]
 }
 
-function typeRules(spec: ServiceSpec): FieldError[] {
+function typeRules(spec: ServiceSpec): readonly FieldError[] {
   if (spec.type === 'LoadBalancer' || spec.type === 'NodePort')
     return onlyHeadless(spec) ? [invalidValue('spec.clusterIPs[0]', 'None', `may not be set to 'None' for ${spec.type} services`)] : valid
   if (spec.type !== 'ExternalName') return valid
@@ -49,27 +49,27 @@ function typeRules(spec: ServiceSpec): FieldError[] {
   if (spec.ipFamilies?.length) errors.push(forbiddenField('spec.ipFamilies', none))
   if (spec.ipFamilyPolicy) errors.push(forbiddenField('spec.ipFamilyPolicy', none))
   const target = spec.externalName?.replace(/\.$/, '')
-  return [...errors, ...(target ? text(target, 'spec.externalName', dnsSubdomain) : [required('spec.externalName')])]
+  return [...errors, ...(target ? follows(target, 'spec.externalName', dnsSubdomain) : [required('spec.externalName')])]
 }
 
-function ports(list: readonly Port[]): FieldError[] {
+function ports(list: readonly Port[]): readonly FieldError[] {
   const names = new Set<string>()
   return list.flatMap(({ name, port, protocol, targetPort, appProtocol }, i) => {
     const path = `spec.ports[${i}]`
     const twice = name && names.has(name) ? [duplicate(`${path}.name`, name)] : valid
     if (name) names.add(name)
     return [
-      ...(name ? text(name, `${path}.name`, dnsLabel) : list.length > 1 ? [required(`${path}.name`)] : valid),
+      ...(name ? follows(name, `${path}.name`, dnsLabel) : list.length > 1 ? [required(`${path}.name`)] : valid),
       ...twice,
       ...portNumber(port ?? 0, `${path}.port`),
       ...(!protocol ? [required(`${path}.protocol`)] : protocols.includes(protocol) ? valid : [notSupported(`${path}.protocol`, protocol, protocols)]),
       ...portOrName(targetPort, `${path}.targetPort`),
-      ...text(appProtocol, `${path}.appProtocol`, qualifiedName),
+      ...follows(appProtocol, `${path}.appProtocol`, qualifiedName),
     ]
   })
 }
 
-function affinity({ sessionAffinity, sessionAffinityConfig: config }: ServiceSpec): FieldError[] {
+function affinity({ sessionAffinity, sessionAffinityConfig: config }: ServiceSpec): readonly FieldError[] {
   const errors = oneOf(sessionAffinity, 'spec.sessionAffinity', ['ClientIP', 'None'], 'needed')
   if (sessionAffinity === 'None' && config) return [...errors, forbiddenField('spec.sessionAffinityConfig', 'must not be set when session affinity is None')]
   if (sessionAffinity !== 'ClientIP') return errors
@@ -101,7 +101,7 @@ export function addressRules({ clusterIP, clusterIPs = [], ipFamilies = [], ipFa
       if (clusterIPs.length > 1) errors.push(invalidValue(`spec.clusterIPs[${i}]`, ip, "'None' must be the first and only value"))
       return
     }
-    const wrong = text(ip, `spec.clusterIPs[${i}]`, ipAddress)
+    const wrong = follows(ip, `spec.clusterIPs[${i}]`, ipAddress)
     errors.push(...wrong)
     const family = ipFamilies[i]
     if (wrong.length === 0 && family && (family === 'IPv6') !== isIPv6(ip))
@@ -113,7 +113,7 @@ export function addressRules({ clusterIP, clusterIPs = [], ipFamilies = [], ipFa
   return errors
 }
 
-function nodePorts({ type, ports: list = [] }: ServiceSpec): FieldError[] {
+function nodePorts({ type, ports: list = [] }: ServiceSpec): readonly FieldError[] {
   const errors: FieldError[] = []
   const taken = new Set<string>()
   const pairs = new Set<string>()
@@ -130,25 +130,25 @@ function nodePorts({ type, ports: list = [] }: ServiceSpec): FieldError[] {
   return errors
 }
 
-function balancer({ type, loadBalancerSourceRanges: ranges, allocateLoadBalancerNodePorts: allocate, loadBalancerClass }: ServiceSpec): FieldError[] {
+function balancer({ type, loadBalancerSourceRanges: ranges, allocateLoadBalancerNodePorts: allocate, loadBalancerClass }: ServiceSpec): readonly FieldError[] {
   const isBalancer = type === 'LoadBalancer'
   const errors: FieldError[] = []
   if (ranges?.length) {
     if (!isBalancer) errors.push(forbiddenField('spec.loadBalancerSourceRanges', onlyBalancers))
     ranges.forEach((range, i) => {
-      errors.push(...text(range.trim(), `spec.loadBalancerSourceRanges[${i}]`, cidr))
+      errors.push(...follows(range.trim(), `spec.loadBalancerSourceRanges[${i}]`, cidr))
     })
   }
   if (isBalancer && allocate === undefined) errors.push(required('spec.allocateLoadBalancerNodePorts'))
   if (!isBalancer && allocate !== undefined) errors.push(forbiddenField('spec.allocateLoadBalancerNodePorts', onlyBalancers))
   if (loadBalancerClass !== undefined) {
-    if (isBalancer) errors.push(...text(loadBalancerClass, 'spec.loadBalancerClass', qualifiedName))
+    if (isBalancer) errors.push(...follows(loadBalancerClass, 'spec.loadBalancerClass', qualifiedName))
     else errors.push(forbiddenField('spec.loadBalancerClass', onlyBalancers))
   }
   return errors
 }
 
-function traffic(spec: ServiceSpec): FieldError[] {
+function traffic(spec: ServiceSpec): readonly FieldError[] {
   const { type, externalTrafficPolicy: external, internalTrafficPolicy: internal, healthCheckNodePort } = spec
   const errors: FieldError[] = []
   if (isExternallyAccessible(spec)) errors.push(...oneOf(external, 'spec.externalTrafficPolicy', policies, 'needed'))
@@ -166,7 +166,7 @@ function traffic(spec: ServiceSpec): FieldError[] {
 }
 
 /** What does not change: the first cluster IP, the health check's port, and the class of a load balancer. */
-export function serviceUpdate({ spec = {} }: Service, { spec: old = {} }: Service): FieldError[] {
+export function serviceUpdate({ spec = {} }: Service, { spec: old = {} }: Service): readonly FieldError[] {
   const errors: FieldError[] = []
   if (spec.type !== 'ExternalName' && old.type !== 'ExternalName' && old.clusterIPs?.length && spec.clusterIPs?.[0] !== old.clusterIPs[0])
     errors.push(invalidValue('spec.clusterIPs[0]', spec.clusterIPs?.[0] ?? '', 'may not change once set'))

@@ -1,6 +1,6 @@
 /** `pods/NAME/binding` and `bindings`: puts a pod on a node, once. */
 
-import { bindings } from '../../../api/core/binding.ts'
+import { bindings } from '../../../api/core/pod/binding.ts'
 import { invalidValue, required } from '../../../machinery/field-error.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import { conflict, invalid, success } from '../../../machinery/status-error.ts'

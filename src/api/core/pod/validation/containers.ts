@@ -1,6 +1,6 @@
 /** Rules for a pod's containers: those that run, those that run before, and those for debugging. */
 import { duplicate, type FieldError, forbiddenField, invalidValue, notFoundValue, notSupported, required } from '../../../../machinery/field-error.ts'
-import { port as portNumber, requiredRule, text, valid } from '../../../../machinery/field-rules.ts'
+import { follows, port as portNumber, requiredRule, valid } from '../../../../machinery/field-rules.ts'
 import { dnsLabel, portName } from '../../../../machinery/names.ts'
 import { type Container, type ContainerPort, type EphemeralContainer, isSidecar, type PodSpec, type Volume } from '../model.ts'
 import { environment, environmentFrom } from './environment.ts'
@@ -15,15 +15,15 @@ export const protocols = ['SCTP', 'TCP', 'UDP']
 
 type KnownVolumes = ReadonlyMap<string, Volume>
 
-function ports(list: readonly ContainerPort[] | undefined, path: string): FieldError[] {
+function ports(list: readonly ContainerPort[] | undefined, path: string): readonly FieldError[] {
   if (!list) return valid
   const names = new Set<string>()
-  let errors: FieldError[] = valid
+  let errors: readonly FieldError[] = valid
   list.forEach(({ name, containerPort, hostPort, protocol }, i) => {
     const at = `${path}[${i}]`
     const found: FieldError[] = []
     if (name) {
-      const wrong = text(name, `${at}.name`, portName)
+      const wrong = follows(name, `${at}.name`, portName)
       found.push(...wrong)
       if (wrong.length === 0) {
         if (names.has(name)) found.push(duplicate(`${at}.name`, name))
@@ -41,7 +41,7 @@ function ports(list: readonly ContainerPort[] | undefined, path: string): FieldE
 }
 
 /** Ports of the node that two containers want. */
-function hostPortConflicts(containers: readonly Container[], path: (i: number) => string): FieldError[] {
+function hostPortConflicts(containers: readonly Container[], path: (i: number) => string): readonly FieldError[] {
   const taken = new Set<string>()
   const errors: FieldError[] = []
   containers.forEach(({ ports }, i) => {
@@ -56,7 +56,7 @@ function hostPortConflicts(containers: readonly Container[], path: (i: number) =
 }
 
 /** What holds for all containers, in upstream's order. */
-function common(container: Container | EphemeralContainer, path: string, known: KnownVolumes): FieldError[] {
+function common(container: Container | EphemeralContainer, path: string, known: KnownVolumes): readonly FieldError[] {
   const { name, image, terminationMessagePolicy, imagePullPolicy } = container
   return [
     ...requiredRule(name, `${path}.name`, dnsLabel),
@@ -86,10 +86,10 @@ function common(container: Container | EphemeralContainer, path: string, known: 
 }
 
 /** `containers`. */
-export function containers({ containers: list, terminationGracePeriodSeconds }: PodSpec, path: string, known: KnownVolumes): FieldError[] {
+export function containers({ containers: list, terminationGracePeriodSeconds }: PodSpec, path: string, known: KnownVolumes): readonly FieldError[] {
   if (!list?.length) return [required(path)]
   const names = new Set<string>()
-  let errors: FieldError[] = valid
+  let errors: readonly FieldError[] = valid
   list.forEach((container, i) => {
     const at = `${path}[${i}]`
     const found = common(container, at, known)
@@ -109,7 +109,7 @@ export function initContainers(
   { containers: others, initContainers: list, terminationGracePeriodSeconds }: PodSpec,
   path: string,
   known: KnownVolumes,
-): FieldError[] {
+): readonly FieldError[] {
   if (!list?.length) return valid
   const names = new Set((others ?? []).map(({ name }) => name))
   return list.flatMap((container, i) => {
@@ -134,7 +134,7 @@ export function ephemeralContainers(
   { ephemeralContainers: list, containers: others, initContainers: before }: PodSpec,
   path: string,
   known: KnownVolumes,
-): FieldError[] {
+): readonly FieldError[] {
   if (!list?.length) return valid
   const targets = new Set([...(others ?? []), ...(before ?? [])].map(({ name }) => name))
   const names = new Set(targets)
@@ -159,9 +159,9 @@ export function ephemeralContainers(
 }
 
 /** On the host's network a container's port is the host's. */
-export function hostNetworkPorts({ hostNetwork, containers, initContainers }: PodSpec, path: string): FieldError[] {
+export function hostNetworkPorts({ hostNetwork, containers, initContainers }: PodSpec, path: string): readonly FieldError[] {
   if (!hostNetwork) return valid
-  const check = (name: string, all: readonly Container[]): FieldError[] =>
+  const check = (name: string, all: readonly Container[]): readonly FieldError[] =>
     all.flatMap(({ ports }, i) =>
       (ports ?? []).flatMap(({ hostPort = 0, containerPort }, j) =>
         hostPort === containerPort

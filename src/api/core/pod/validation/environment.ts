@@ -1,6 +1,6 @@
 /** Rules for environment variables and for what the downward API offers. */
 import { type FieldError, invalidValue, notSupported, required } from '../../../../machinery/field-error.ts'
-import { requiredRule, text, valid } from '../../../../machinery/field-rules.ts'
+import { follows, requiredRule, valid } from '../../../../machinery/field-rules.ts'
 import { configMapKey, dnsSubdomain, qualifiedName, relaxedEnvVarName } from '../../../../machinery/names.ts'
 import type { Container } from '../model.ts'
 
@@ -31,7 +31,7 @@ const resourceFields = ['limits.cpu', 'limits.ephemeral-storage', 'limits.memory
 const podFields = new Set([...environmentFields, ...volumeFields, 'spec.host', 'spec.restartPolicy', 'spec.schedulerName', 'status.phase'])
 
 /** A field of the pod, for an environment variable or a file. */
-export function fieldRef({ apiVersion, fieldPath }: FieldRef, path: string, use: 'environment' | 'volume'): FieldError[] {
+export function fieldRef({ apiVersion, fieldPath }: FieldRef, path: string, use: 'environment' | 'volume'): readonly FieldError[] {
   if (!apiVersion) return [required(`${path}.apiVersion`)]
   if (!fieldPath) return [required(`${path}.fieldPath`)]
   const at = `${path}.fieldPath`
@@ -40,8 +40,8 @@ export function fieldRef({ apiVersion, fieldPath }: FieldRef, path: string, use:
   if (apiVersion !== 'v1') return [invalidValue(at, fieldPath, `error converting fieldPath: unsupported pod version: ${apiVersion}`)]
   if (!podFields.has(field)) return [invalidValue(at, fieldPath, `error converting fieldPath: field label not supported: ${field}`)]
   if (subscripted) {
-    if (field === 'metadata.annotations') return text(subscripted[2]?.toLowerCase(), path, qualifiedName)
-    if (field === 'metadata.labels') return text(subscripted[2], path, qualifiedName)
+    if (field === 'metadata.annotations') return follows(subscripted[2]?.toLowerCase(), path, qualifiedName)
+    if (field === 'metadata.labels') return follows(subscripted[2], path, qualifiedName)
     return [invalidValue(path, fieldPath, 'does not support subscript')]
   }
   const fields = use === 'volume' ? volumeFields : environmentFields
@@ -49,7 +49,7 @@ export function fieldRef({ apiVersion, fieldPath }: FieldRef, path: string, use:
 }
 
 /** A resource of a container, for an environment variable or a file. */
-export function resourceFieldRef({ containerName, resource }: ResourceFieldRef, path: string, use: 'environment' | 'volume'): FieldError[] {
+export function resourceFieldRef({ containerName, resource }: ResourceFieldRef, path: string, use: 'environment' | 'volume'): readonly FieldError[] {
   if (use === 'volume' && !containerName) return [required(`${path}.containerName`)]
   if (!resource) return [required(`${path}.resource`)]
   return resourceFields.includes(resource) || /^(limits|requests)\.hugepages-/.test(resource)
@@ -57,12 +57,12 @@ export function resourceFieldRef({ containerName, resource }: ResourceFieldRef, 
     : [notSupported(`${path}.resource`, resource, resourceFields)]
 }
 
-const keyRef = ({ name, key }: { name?: string; key: string }, path: string): FieldError[] => [
-  ...text(name ?? '', `${path}.name`, dnsSubdomain),
+const keyRef = ({ name, key }: { name?: string; key: string }, path: string): readonly FieldError[] => [
+  ...follows(name ?? '', `${path}.name`, dnsSubdomain),
   ...requiredRule(key, `${path}.key`, configMapKey),
 ]
 
-function valueFrom({ value, valueFrom: from }: EnvVar, path: string): FieldError[] {
+function valueFrom({ value, valueFrom: from }: EnvVar, path: string): readonly FieldError[] {
   if (!from) return valid
   const errors: FieldError[] = []
   let sources = 0
@@ -91,8 +91,8 @@ function valueFrom({ value, valueFrom: from }: EnvVar, path: string): FieldError
 }
 
 /** `env` of a container. */
-export function environment(variables: readonly EnvVar[] | undefined, path: string): FieldError[] {
-  let errors: FieldError[] = valid
+export function environment(variables: readonly EnvVar[] | undefined, path: string): readonly FieldError[] {
+  let errors: readonly FieldError[] = valid
   variables?.forEach((variable, i) => {
     const named = requiredRule(variable.name, `${path}[${i}].name`, relaxedEnvVarName)
     const from = variable.valueFrom ? valueFrom(variable, `${path}[${i}].valueFrom`) : valid
@@ -102,10 +102,10 @@ export function environment(variables: readonly EnvVar[] | undefined, path: stri
 }
 
 /** `envFrom` of a container. */
-export function environmentFrom(sources: readonly EnvFromSource[] | undefined, path: string): FieldError[] {
+export function environmentFrom(sources: readonly EnvFromSource[] | undefined, path: string): readonly FieldError[] {
   if (!sources) return valid
   return sources.flatMap(({ prefix, configMapRef, secretRef }, i) => {
-    const errors = prefix ? [...text(prefix, `${path}[${i}].prefix`, relaxedEnvVarName)] : []
+    const errors = prefix ? [...follows(prefix, `${path}[${i}].prefix`, relaxedEnvVarName)] : []
     if (configMapRef) errors.push(...requiredRule(configMapRef.name, `${path}[${i}].configMapRef.name`, dnsSubdomain))
     if (secretRef) errors.push(...requiredRule(secretRef.name, `${path}[${i}].secretRef.name`, dnsSubdomain))
     if (!configMapRef && !secretRef) errors.push(invalidValue(path, '', 'must specify one of: `configMapRef` or `secretRef`'))

@@ -1,6 +1,6 @@
 /** Rules for probes and lifecycle hooks. */
 import { type FieldError, forbiddenField, invalidValue, required } from '../../../../machinery/field-error.ts'
-import { nonNegative, oneOf, port, portOrName, text, valid } from '../../../../machinery/field-rules.ts'
+import { follows, nonNegative, oneOf, port, portOrName, valid } from '../../../../machinery/field-rules.ts'
 import { httpHeaderName } from '../../../../machinery/names.ts'
 import type { Container, Probe } from '../model.ts'
 
@@ -18,11 +18,11 @@ interface Handler {
   sleep?: { seconds: number }
 }
 
-function handler({ exec, httpGet, tcpSocket, grpc, sleep }: Handler, path: string, gracePeriod?: number): FieldError[] {
+function handler({ exec, httpGet, tcpSocket, grpc, sleep }: Handler, path: string, gracePeriod?: number): readonly FieldError[] {
   const errors: FieldError[] = []
   let handlers = 0
   /** Only the first handler is looked into; more are refused. */
-  const one = (name: string, check: () => FieldError[]): void => {
+  const one = (name: string, check: () => readonly FieldError[]): void => {
     if (handlers++ > 0) errors.push(forbiddenField(`${path}.${name}`, 'may not specify more than 1 handler type'))
     else errors.push(...check())
   }
@@ -35,19 +35,19 @@ function handler({ exec, httpGet, tcpSocket, grpc, sleep }: Handler, path: strin
   return errors
 }
 
-const httpGetRules = ({ path: target, port: to, scheme, httpHeaders }: HttpGet, path: string): FieldError[] => [
+const httpGetRules = ({ path: target, port: to, scheme, httpHeaders }: HttpGet, path: string): readonly FieldError[] => [
   ...(target ? valid : [required(`${path}.path`)]),
   ...portOrName(to, `${path}.port`),
   ...oneOf(scheme, `${path}.scheme`, ['HTTP', 'HTTPS']),
-  ...(httpHeaders ?? []).flatMap(({ name }) => text(name, `${path}.httpHeaders`, httpHeaderName)),
+  ...(httpHeaders ?? []).flatMap(({ name }) => follows(name, `${path}.httpHeaders`, httpHeaderName)),
 ]
 
-const sleepRules = (seconds: number, gracePeriod: number | undefined, path: string): FieldError[] =>
+const sleepRules = (seconds: number, gracePeriod: number | undefined, path: string): readonly FieldError[] =>
   seconds < 0 || seconds > (gracePeriod ?? 30)
     ? [invalidValue(path, seconds, `must be non-negative and less than terminationGracePeriodSeconds (${gracePeriod ?? 30})`)]
     : valid
 
-function probe(probe: Probe, path: string): FieldError[] {
+function probe(probe: Probe, path: string): readonly FieldError[] {
   return [
     ...handler(probe, path),
     ...nonNegative(probe.initialDelaySeconds, `${path}.initialDelaySeconds`),
@@ -61,11 +61,15 @@ function probe(probe: Probe, path: string): FieldError[] {
   ]
 }
 
-const once = ({ successThreshold }: Probe, path: string): FieldError[] =>
+const once = ({ successThreshold }: Probe, path: string): readonly FieldError[] =>
   successThreshold === 1 ? valid : [invalidValue(`${path}.successThreshold`, successThreshold ?? 0, 'must be 1')]
 
 /** Hooks and probes of a container that has them. */
-export function containerHandlers({ lifecycle, livenessProbe, readinessProbe, startupProbe }: Container, path: string, gracePeriod?: number): FieldError[] {
+export function containerHandlers(
+  { lifecycle, livenessProbe, readinessProbe, startupProbe }: Container,
+  path: string,
+  gracePeriod?: number,
+): readonly FieldError[] {
   const errors: FieldError[] = []
   if (lifecycle?.postStart) errors.push(...handler(lifecycle.postStart, `${path}.lifecycle.postStart`, gracePeriod))
   if (lifecycle?.preStop) errors.push(...handler(lifecycle.preStop, `${path}.lifecycle.preStop`, gracePeriod))

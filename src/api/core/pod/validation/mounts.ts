@@ -7,7 +7,7 @@ import { descendingPath, noBacksteps } from './volumes.ts'
 const propagations = ['Bidirectional', 'HostToContainer', 'None']
 
 /** `volumeMounts`. Upstream's paths of subPath and mountPropagation leave out the index. */
-export function volumeMounts(container: Container | EphemeralContainer, path: string, known: ReadonlyMap<string, Volume>): FieldError[] {
+export function volumeMounts(container: Container | EphemeralContainer, path: string, known: ReadonlyMap<string, Volume>): readonly FieldError[] {
   const { volumeMounts: mounts, volumeDevices: devices = [] } = container
   if (!mounts) return valid
   const errors: FieldError[] = []
@@ -41,7 +41,7 @@ export function volumeDevices(
   { volumeDevices: devices, volumeMounts: mounts = [] }: Container | EphemeralContainer,
   path: string,
   known: ReadonlyMap<string, Volume>,
-): FieldError[] {
+): readonly FieldError[] {
   if (!devices) return valid
   const errors: FieldError[] = []
   const names = new Set<string>()

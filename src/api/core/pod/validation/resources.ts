@@ -1,55 +1,22 @@
 /** Rules for what containers ask for and may use at most. */
+
 import { type FieldError, forbiddenField, invalidValue, required } from '../../../../machinery/field-error.ts'
-import { nonNegativeQuantity, text, valid } from '../../../../machinery/field-rules.ts'
-import { qualifiedName } from '../../../../machinery/names.ts'
-import { compareQuantities, milliValue, wholeValue } from '../../../../machinery/quantity.ts'
-import {
-  isContainerResource,
-  isExtendedResource,
-  isHugePages,
-  isIntegerResource,
-  isNativeResource,
-  isOvercommitAllowed,
-  isStandardResource,
-  type ResourceList,
-} from '../../resource-list.ts'
+import { valid } from '../../../../machinery/field-rules.ts'
+import { compareQuantities, wholeValue } from '../../../../machinery/quantity.ts'
+import { isHugePages, isOvercommitAllowed, type ResourceList } from '../../quota/resource-list.ts'
+import { containerResourceName, plainNames, resourceAmount } from '../../quota/resource-rules.ts'
 import type { Resources } from '../model.ts'
 
-const plainNames = new Set(['cpu', 'memory'])
-
-/** A resource's name, wherever it stands. */
-export function resourceName(name: string, path: string): FieldError[] {
-  const errors = text(name, path, qualifiedName)
-  if (errors.length > 0) return errors
-  return name.includes('/') || isStandardResource(name) ? valid : [invalidValue(path, name, 'must be a standard resource type or fully qualified')]
-}
-
-/** The name of a resource that containers use. */
-export function containerResourceName(name: string, path: string): FieldError[] {
-  if (plainNames.has(name)) return valid
-  const errors = [...resourceName(name, path)]
-  if (!name.includes('/')) {
-    if (!isContainerResource(name)) errors.push(invalidValue(path, name, 'must be a standard resource for containers'))
-  } else if (!isNativeResource(name) && !isExtendedResource(name)) errors.push(invalidValue(path, name, "doesn't follow extended resource name standard"))
-  return errors
-}
-
-/** An amount of a resource: 0 or more, and whole where the resource is counted. */
-export function resourceAmount(name: string, amount: string, path: string): FieldError[] {
-  const errors = nonNegativeQuantity(amount, path)
-  return isIntegerResource(name) && milliValue(amount) % 1000n !== 0n ? [...errors, invalidValue(path, amount, 'must be an integer')] : errors
-}
-
-function hugePages(name: string, amount: string, path: string): FieldError[] {
+function hugePages(name: string, amount: string, path: string): readonly FieldError[] {
   if (!isHugePages(name)) return valid
   const size = wholeValue(name.slice('hugepages-'.length))
   return size > 0n && wholeValue(amount) % size !== 0n ? [invalidValue(path, amount, `${amount} is not positive integer multiple of ${name}`)] : valid
 }
 
 /** `limits` and `requests` of a container. */
-export function resourceRequirements({ limits = {}, requests = {} }: Resources, path: string): FieldError[] {
-  let errors: FieldError[] = valid
-  const found = (more: FieldError[]): void => {
+export function resourceRequirements({ limits = {}, requests = {} }: Resources, path: string): readonly FieldError[] {
+  let errors: readonly FieldError[] = valid
+  const found = (more: readonly FieldError[]): void => {
     if (more.length > 0) errors = [...errors, ...more]
   }
   for (const name in limits) found(oneResource(name, limits[name] as string, `${path}.limits[${name}]`))
@@ -66,13 +33,13 @@ export function resourceRequirements({ limits = {}, requests = {} }: Resources, 
   return errors
 }
 
-const oneResource = (name: string, amount: string, path: string): FieldError[] => {
+const oneResource = (name: string, amount: string, path: string): readonly FieldError[] => {
   const errors = [containerResourceName(name, path), resourceAmount(name, amount, path), hugePages(name, amount, path)].filter((found) => found.length > 0)
   return errors.length === 0 ? valid : errors.flat()
 }
 
-function againstLimit(name: string, amount: string, limits: ResourceList, path: string): FieldError[] {
-  const limit = limits[name]
+function againstLimit(name: string, amount: string, limits: ResourceList, path: string): readonly FieldError[] {
+  const limit = Object.hasOwn(limits, name) ? limits[name] : undefined
   if (limit === undefined) return isOvercommitAllowed(name) ? valid : [required(`${path}.limits`, 'Limit must be set for non overcommitable resources')]
   const order = compareQuantities(amount, limit)
   if (order !== 0 && !isOvercommitAllowed(name)) return [invalidValue(`${path}.requests`, amount, `must be equal to ${name} limit of ${limit}`)]

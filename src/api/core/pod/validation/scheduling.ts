@@ -1,6 +1,6 @@
 /** Rules for where a pod may run: tolerations, affinity, spread constraints, gates. */
 import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../../machinery/field-error.ts'
-import { oneOf, text, valid } from '../../../../machinery/field-rules.ts'
+import { follows, oneOf, valid } from '../../../../machinery/field-rules.ts'
 import { validateLabelSelector } from '../../../../machinery/label-selector.ts'
 import { dnsLabel, dnsSubdomain, labelValue, qualifiedName } from '../../../../machinery/names.ts'
 import type { Affinity, PodSpec } from '../model.ts'
@@ -16,9 +16,9 @@ const scheduling = 'requiredDuringSchedulingIgnoredDuringExecution'
 const preferring = 'preferredDuringSchedulingIgnoredDuringExecution'
 
 /** One toleration. */
-function toleration(toleration: Toleration, path: string): FieldError[] {
+function toleration(toleration: Toleration, path: string): readonly FieldError[] {
   const { key, operator, value, effect, tolerationSeconds } = toleration
-  const errors: FieldError[] = key ? [...text(key, `${path}.key`, qualifiedName)] : []
+  const errors: FieldError[] = key ? [...follows(key, `${path}.key`, qualifiedName)] : []
   if (!key && operator !== 'Exists')
     errors.push(invalidValue(`${path}.operator`, operator ?? '', 'operator must be Exists when `key` is empty, which means "match all values and all keys"'))
   if (tolerationSeconds !== undefined && effect !== 'NoExecute')
@@ -32,10 +32,10 @@ function toleration(toleration: Toleration, path: string): FieldError[] {
   return [...errors, ...oneOf(effect, `${path}.effect`, taintEffects)]
 }
 
-export const tolerations = (list: readonly Toleration[] | undefined, path: string): FieldError[] =>
+export const tolerations = (list: readonly Toleration[] | undefined, path: string): readonly FieldError[] =>
   list?.length ? list.flatMap((item, i) => toleration(item, `${path}[${i}]`)) : valid
 
-function nodeRequirement({ key, operator, values = [] }: NodeRequirement, path: string): FieldError[] {
+function nodeRequirement({ key, operator, values = [] }: NodeRequirement, path: string): readonly FieldError[] {
   const errors: FieldError[] = []
   if (operator === 'In' || operator === 'NotIn') {
     if (values.length === 0) errors.push(required(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'"))
@@ -44,45 +44,46 @@ function nodeRequirement({ key, operator, values = [] }: NodeRequirement, path: 
   } else if (operator === 'Gt' || operator === 'Lt') {
     if (values.length !== 1) errors.push(required(`${path}.values`, "must be specified single value when `operator` is 'Lt' or 'Gt'"))
   } else errors.push(invalidValue(`${path}.operator`, operator, 'not a valid selector operator'))
-  return [...errors, ...text(key, `${path}.key`, qualifiedName)]
+  return [...errors, ...follows(key, `${path}.key`, qualifiedName)]
 }
 
-function nodeField({ key, operator, values = [] }: NodeRequirement, path: string): FieldError[] {
+function nodeField({ key, operator, values = [] }: NodeRequirement, path: string): readonly FieldError[] {
   const errors: FieldError[] = []
   if (operator === 'In' || operator === 'NotIn') {
     if (values.length !== 1) errors.push(required(`${path}.values`, "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"))
   } else errors.push(invalidValue(`${path}.operator`, operator, 'not a valid selector operator'))
   if (key !== 'metadata.name') return [...errors, invalidValue(`${path}.key`, key, 'not a valid field selector key')]
-  return [...errors, ...values.flatMap((value, i) => text(value, `${path}.values[${i}]`, dnsSubdomain))]
+  return [...errors, ...values.flatMap((value, i) => follows(value, `${path}.values[${i}]`, dnsSubdomain))]
 }
 
 /** One term of a node selector: labels and fields of nodes. */
-export const nodeSelectorTerm = ({ matchExpressions = [], matchFields = [] }: NodeSelectorTerm, path: string): FieldError[] => [
+export const nodeSelectorTerm = ({ matchExpressions = [], matchFields = [] }: NodeSelectorTerm, path: string): readonly FieldError[] => [
   ...matchExpressions.flatMap((item, i) => nodeRequirement(item, `${path}.matchExpressions[${i}]`)),
   ...matchFields.flatMap((item, i) => nodeField(item, `${path}.matchFields[${i}]`)),
 ]
 
 /** The terms of a node selector, of which there has to be one. */
-export const nodeSelector = ({ nodeSelectorTerms: terms }: { nodeSelectorTerms?: NodeSelectorTerm[] }, path: string): FieldError[] =>
+export const nodeSelector = ({ nodeSelectorTerms: terms }: { nodeSelectorTerms?: NodeSelectorTerm[] }, path: string): readonly FieldError[] =>
   terms?.length
     ? terms.flatMap((term, i) => nodeSelectorTerm(term, `${path}.nodeSelectorTerms[${i}]`))
     : [required(`${path}.nodeSelectorTerms`, 'must have at least one node selector term')]
 
-const weight = (value: number, path: string): FieldError[] => (value >= 1 && value <= 100 ? valid : [invalidValue(path, value, 'must be in the range 1-100')])
+const weight = (value: number, path: string): readonly FieldError[] =>
+  value >= 1 && value <= 100 ? valid : [invalidValue(path, value, 'must be in the range 1-100')]
 
-const topologyKey = (key: string, path: string): FieldError[] => [
+const topologyKey = (key: string, path: string): readonly FieldError[] => [
   ...(key ? valid : [required(path, 'can not be empty')]),
-  ...text(key ?? '', path, qualifiedName),
+  ...follows(key ?? '', path, qualifiedName),
 ]
 
-const podAffinityTerm = ({ labelSelector, namespaceSelector, namespaces = [], topologyKey: key }: PodAffinityTerm, path: string): FieldError[] => [
+const podAffinityTerm = ({ labelSelector, namespaceSelector, namespaces = [], topologyKey: key }: PodAffinityTerm, path: string): readonly FieldError[] => [
   ...validateLabelSelector(labelSelector, `${path}.labelSelector`),
   ...validateLabelSelector(namespaceSelector, `${path}.namespaceSelector`),
-  ...namespaces.flatMap((name) => text(name, `${path}.namespace`, dnsLabel)),
+  ...namespaces.flatMap((name) => follows(name, `${path}.namespace`, dnsLabel)),
   ...topologyKey(key, `${path}.topologyKey`),
 ]
 
-const podAffinity = (affinity: Affinity['podAffinity'], path: string): FieldError[] => [
+const podAffinity = (affinity: Affinity['podAffinity'], path: string): readonly FieldError[] => [
   ...(affinity?.[scheduling] ?? []).flatMap((term, i) => podAffinityTerm(term, `${path}.${scheduling}[${i}]`)),
   ...(affinity?.[preferring] ?? []).flatMap((term, i) => [
     ...weight(term.weight, `${path}.${preferring}[${i}].weight`),
@@ -91,7 +92,7 @@ const podAffinity = (affinity: Affinity['podAffinity'], path: string): FieldErro
 ]
 
 /** `affinity`: to nodes, to other pods and away from them. */
-export function affinity(affinity: Affinity | undefined, path: string): FieldError[] {
+export function affinity(affinity: Affinity | undefined, path: string): readonly FieldError[] {
   if (!affinity) return valid
   const { nodeAffinity, podAffinity: near, podAntiAffinity: far } = affinity
   const at = `${path}.nodeAffinity`
@@ -106,11 +107,11 @@ export function affinity(affinity: Affinity | undefined, path: string): FieldErr
   ]
 }
 
-function spreadConstraint(constraint: SpreadConstraint, path: string): FieldError[] {
+function spreadConstraint(constraint: SpreadConstraint, path: string): readonly FieldError[] {
   const { maxSkew, topologyKey: key, whenUnsatisfiable, minDomains, labelSelector, nodeAffinityPolicy, nodeTaintsPolicy } = constraint
   return [
     ...(maxSkew > 0 ? valid : [invalidValue(`${path}.maxSkew`, maxSkew, 'must be greater than zero')]),
-    ...(key ? text(key, `${path}.topologyKey`, qualifiedName) : [required(`${path}.topologyKey`, 'can not be empty')]),
+    ...(key ? follows(key, `${path}.topologyKey`, qualifiedName) : [required(`${path}.topologyKey`, 'can not be empty')]),
     ...(whenUnsatisfiable === 'DoNotSchedule' || whenUnsatisfiable === 'ScheduleAnyway'
       ? valid
       : [notSupported(`${path}.whenUnsatisfiable`, whenUnsatisfiable ?? '', ['DoNotSchedule', 'ScheduleAnyway'])]),
@@ -125,7 +126,7 @@ function spreadConstraint(constraint: SpreadConstraint, path: string): FieldErro
 }
 
 /** `topologySpreadConstraints`: each pair of key and policy at most once. */
-export const spreadConstraints = (list: readonly SpreadConstraint[] | undefined, path: string): FieldError[] =>
+export const spreadConstraints = (list: readonly SpreadConstraint[] | undefined, path: string): readonly FieldError[] =>
   list?.length
     ? list.flatMap((constraint, i) => {
         const pair = `{${constraint.topologyKey}, ${constraint.whenUnsatisfiable}}`
@@ -135,12 +136,12 @@ export const spreadConstraints = (list: readonly SpreadConstraint[] | undefined,
     : valid
 
 /** `schedulingGates`: names, none twice. */
-export function schedulingGates(gates: readonly { name: string }[] | undefined, path: string): FieldError[] {
+export function schedulingGates(gates: readonly { name: string }[] | undefined, path: string): readonly FieldError[] {
   if (!gates?.length) return valid
   const seen = new Set<string>()
   return gates.flatMap(({ name }, i) => {
     const twice = seen.has(name) ? [duplicate(`${path}[${i}]`, name)] : valid
     seen.add(name)
-    return [...text(name ?? '', `${path}[${i}]`, qualifiedName), ...twice]
+    return [...follows(name ?? '', `${path}[${i}]`, qualifiedName), ...twice]
   })
 }

@@ -12,10 +12,10 @@ const sysctl = /^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9]([-_a-z0-9]*[a-z0-
 const sysctlWords = 'must have at most 253 characters and match regex ^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$'
 
 /** Numbers of users and groups. */
-const id = (value: number | undefined, path: string): FieldError[] =>
+const id = (value: number | undefined, path: string): readonly FieldError[] =>
   value !== undefined && (value < 0 || value > maxId) ? [invalidValue(path, value, `must be between 0 and ${maxId}, inclusive`)] : valid
 
-function profile(value: Seccomp | undefined, path: string, name: 'seccomp' | 'AppArmor'): FieldError[] {
+function profile(value: Seccomp | undefined, path: string, name: 'seccomp' | 'AppArmor'): readonly FieldError[] {
   if (!value) return valid
   if (!value.type) return [required(`${path}.type`, 'type is required when seccompProfile is set')]
   if (value.type === 'Localhost') return value.localhostProfile ? valid : [required(`${path}.localhostProfile`, `must be set when ${name} type is Localhost`)]
@@ -26,7 +26,7 @@ function profile(value: Seccomp | undefined, path: string, name: 'seccomp' | 'Ap
 }
 
 /** `securityContext` of a container. */
-export function containerSecurity(context: SecurityContext | undefined, path: string): FieldError[] {
+export function containerSecurity(context: SecurityContext | undefined, path: string): readonly FieldError[] {
   if (!context) return valid
   const { runAsUser, runAsGroup, seccompProfile, appArmorProfile, allowPrivilegeEscalation, privileged, capabilities } = context
   const errors = [
@@ -44,7 +44,7 @@ export function containerSecurity(context: SecurityContext | undefined, path: st
 }
 
 /** `securityContext` of a pod, with the host's namespaces that it shares. */
-export function podSecurity(spec: PodSpec, path: string): FieldError[] {
+export function podSecurity(spec: PodSpec, path: string): readonly FieldError[] {
   const context = spec.securityContext
   if (!context) return valid
   const errors = [
@@ -65,7 +65,7 @@ export function podSecurity(spec: PodSpec, path: string): FieldError[] {
   ]
 }
 
-function sysctls(list: PodSecurityContext['sysctls'], path: string): FieldError[] {
+function sysctls(list: PodSecurityContext['sysctls'], path: string): readonly FieldError[] {
   const seen = new Set<string>()
   return (list ?? []).flatMap(({ name }, i) => {
     const at = `${path}[${i}].name`
@@ -107,7 +107,7 @@ const linuxOnlyOfContainers = [
 ] as const
 
 /** `os`: what it names, and what that operating system cannot do. */
-export function operatingSystem(spec: PodSpec, path: string): FieldError[] {
+export function operatingSystem(spec: PodSpec, path: string): readonly FieldError[] {
   const name = spec.os?.name
   if (spec.os === undefined) return valid
   if (!name) return [required(`${path}.os.name`)]
@@ -118,7 +118,7 @@ export function operatingSystem(spec: PodSpec, path: string): FieldError[] {
     : valid
 }
 
-function notOnWindows(spec: PodSpec, path: string): FieldError[] {
+function notOnWindows(spec: PodSpec, path: string): readonly FieldError[] {
   const no = (at: string): FieldError => forbiddenField(at, 'cannot be set for a windows pod')
   const set = (value: unknown): boolean => value !== undefined && value !== null && value !== false
   const containers = [

@@ -1,6 +1,6 @@
 /** The rules for a pod's spec, in upstream's order; templates of workloads pass here too. */
 import { type FieldError, forbiddenField, invalidValue, required } from '../../../../machinery/field-error.ts'
-import { oneOf, optionalText, text, valid } from '../../../../machinery/field-rules.ts'
+import { follows, oneOf, optionalText, valid } from '../../../../machinery/field-rules.ts'
 import { validateAnnotations, validateLabels } from '../../../../machinery/metadata.ts'
 import { dnsLabel, dnsSubdomain, ipAddress, qualifiedName } from '../../../../machinery/names.ts'
 import type { PodSpec, PodTemplate, Volume } from '../model.ts'
@@ -15,7 +15,7 @@ const maxSeconds = 2 ** 31 - 1
 const noVolumes: ReadonlyMap<string, Volume> = new Map()
 
 /** What is wrong with a pod's spec. */
-export function podSpec(spec: PodSpec, path: string): FieldError[] {
+export function podSpec(spec: PodSpec, path: string): readonly FieldError[] {
   const known = spec.volumes?.length ? new Map<string, Volume>() : noVolumes
   const volumeErrors = spec.volumes?.length ? volumes(spec.volumes, `${path}.volumes`, known as Map<string, Volume>) : valid
   const { activeDeadlineSeconds: deadline } = spec
@@ -33,7 +33,7 @@ export function podSpec(spec: PodSpec, path: string): FieldError[] {
     ...(spec.imagePullSecrets ?? []).flatMap(({ name }, i) => (name ? valid : [required(`${path}.imagePullSecrets[${i}].name`)])),
     ...affinity(spec.affinity, `${path}.affinity`),
     ...dnsConfig(spec, `${path}.dnsConfig`),
-    ...(spec.readinessGates ?? []).flatMap(({ conditionType }, i) => text(conditionType, `${path}.readinessGates[${i}].conditionType`, qualifiedName)),
+    ...(spec.readinessGates ?? []).flatMap(({ conditionType }, i) => follows(conditionType, `${path}.readinessGates[${i}].conditionType`, qualifiedName)),
     ...schedulingGates(spec.schedulingGates, `${path}.schedulingGates`),
     ...spreadConstraints(spec.topologySpreadConstraints, `${path}.topologySpreadConstraints`),
     ...optionalText(spec.serviceAccountName, `${path}.serviceAccountName`, dnsSubdomain),
@@ -46,21 +46,21 @@ export function podSpec(spec: PodSpec, path: string): FieldError[] {
     ...tolerations(spec.tolerations, `${path}.tolerations`),
     ...hostAliases(spec, `${path}.hostAliases`),
     ...optionalText(spec.priorityClassName, `${path}.priorityClassName`, dnsSubdomain),
-    ...text(spec.runtimeClassName, `${path}.runtimeClassName`, dnsSubdomain),
+    ...follows(spec.runtimeClassName, `${path}.runtimeClassName`, dnsSubdomain),
     ...oneOf(spec.preemptionPolicy, `${path}.preemptionPolicy`, ['Never', 'PreemptLowerPriority']),
     ...operatingSystem(spec, path),
   ]
 }
 
-const hostAliases = ({ hostAliases: list }: PodSpec, path: string): FieldError[] =>
+const hostAliases = ({ hostAliases: list }: PodSpec, path: string): readonly FieldError[] =>
   list?.length
     ? list.flatMap(({ ip, hostnames = [] }, i) => [
-        ...text(ip, `${path}[${i}].ip`, ipAddress),
-        ...hostnames.flatMap((hostname, j) => text(hostname, `${path}[${i}].hostnames[${j}]`, dnsSubdomain)),
+        ...follows(ip, `${path}[${i}].ip`, ipAddress),
+        ...hostnames.flatMap((hostname, j) => follows(hostname, `${path}[${i}].hostnames[${j}]`, dnsSubdomain)),
       ])
     : valid
 
-function dnsConfig({ dnsConfig: config, dnsPolicy }: PodSpec, path: string): FieldError[] {
+function dnsConfig({ dnsConfig: config, dnsPolicy }: PodSpec, path: string): readonly FieldError[] {
   const errors: FieldError[] = []
   if (dnsPolicy === 'None') {
     if (!config) return [required(path, 'must provide `dnsConfig` when `dnsPolicy` is None')]
@@ -70,14 +70,14 @@ function dnsConfig({ dnsConfig: config, dnsPolicy }: PodSpec, path: string): Fie
   const { nameservers = [], searches = [], options = [] } = config
   if (nameservers.length > 3) errors.push(invalidValue(`${path}.nameservers`, nameservers, 'must not have more than 3 nameservers'))
   nameservers.forEach((server, i) => {
-    errors.push(...text(server, `${path}.nameservers[${i}]`, ipAddress))
+    errors.push(...follows(server, `${path}.nameservers[${i}]`, ipAddress))
   })
   if (searches.length > 32) errors.push(invalidValue(`${path}.searches`, searches, 'must not have more than 32 search paths'))
   if (searches.join(' ').length > 2048)
     errors.push(invalidValue(`${path}.searches`, searches, 'must not have more than 2048 characters (including spaces) in the search list'))
   searches.forEach((search, i) => {
     const name = search === '.' ? undefined : search.replace(/\.$/, '')
-    errors.push(...text(name, `${path}.searches[${i}]`, (value) => dnsSubdomain(value.replaceAll('_', 'a'))))
+    errors.push(...follows(name, `${path}.searches[${i}]`, (value) => dnsSubdomain(value.replaceAll('_', 'a'))))
   })
   options.forEach(({ name }, i) => {
     if (!name) errors.push(required(`${path}.options[${i}]`, 'must not be empty'))
@@ -86,7 +86,7 @@ function dnsConfig({ dnsConfig: config, dnsPolicy }: PodSpec, path: string): Fie
 }
 
 /** A pod template: its labels and annotations and its spec. */
-export function podTemplate(template: PodTemplate, path: string): FieldError[] {
+export function podTemplate(template: PodTemplate, path: string): readonly FieldError[] {
   const { metadata, spec } = template
   return [
     ...validateLabels(metadata?.labels, `${path}.labels`),

@@ -9,7 +9,7 @@ const updatable =
   'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)'
 
 /** What an update of a pod may not change. */
-export function podUpdate({ spec }: Pod, { spec: old }: Pod): FieldError[] {
+export function podUpdate({ spec }: Pod, { spec: old }: Pod): readonly FieldError[] {
   if (!spec || !old || semanticallyEqual(spec, old)) return valid
   for (const field of ['containers', 'initContainers'] as const) {
     if ((spec[field]?.length ?? 0) !== (old[field]?.length ?? 0)) return [forbiddenField(`spec.${field}`, 'pod updates may not add or remove containers')]
@@ -39,35 +39,35 @@ export function podUpdate({ spec }: Pod, { spec: old }: Pod): FieldError[] {
 const withImagesOf = (containers: readonly Container[] | undefined, old: readonly Container[] | undefined): Container[] | undefined =>
   containers?.map((container, i) => ({ ...container, image: old?.[i]?.image }))
 
-function deadlines(deadline: number | undefined, old: number | undefined): FieldError[] {
+function deadlines(deadline: number | undefined, old: number | undefined): readonly FieldError[] {
   const at = 'spec.activeDeadlineSeconds'
   if (deadline === undefined) return old === undefined ? valid : [invalidValue(at, 'null', 'must not update from a positive integer to nil value')]
   if (deadline < 0 || deadline > 2 ** 31 - 1) return [invalidValue(at, deadline, 'must be between 0 and 2147483647, inclusive')]
   return old !== undefined && old < deadline ? [invalidValue(at, deadline, 'must be less than or equal to previous value')] : valid
 }
 
-function onlyAddedTolerations(list: PodSpec['tolerations'] = [], old: PodSpec['tolerations'] = []): FieldError[] {
+function onlyAddedTolerations(list: PodSpec['tolerations'] = [], old: PodSpec['tolerations'] = []): readonly FieldError[] {
   const same = (a: (typeof old)[number], b: (typeof old)[number]): boolean => semanticallyEqual({ ...a, tolerationSeconds: 0 }, { ...b, tolerationSeconds: 0 })
   return old.every((toleration) => list.some((other) => same(toleration, other)))
     ? valid
     : [forbiddenField('spec.tolerations', 'existing toleration can not be modified except its tolerationSeconds')]
 }
 
-function onlyRemovedGates(gates: PodSpec['schedulingGates'] = [], old: PodSpec['schedulingGates'] = []): FieldError[] {
+function onlyRemovedGates(gates: PodSpec['schedulingGates'] = [], old: PodSpec['schedulingGates'] = []): readonly FieldError[] {
   const known = new Set(old.map(({ name }) => name))
   return gates.flatMap(({ name }, i) =>
     known.has(name) ? valid : [forbiddenField(`spec.schedulingGates[${i}].name`, `only deletion is allowed, but found new scheduling gate '${name}'`)],
   )
 }
 
-function onlyAddedSelectors(selector: Record<string, string> = {}, old: Record<string, string> = {}): FieldError[] {
+function onlyAddedSelectors(selector: Record<string, string> = {}, old: Record<string, string> = {}): readonly FieldError[] {
   return Object.entries(old).every(([key, value]) => selector[key] === value)
     ? valid
     : [invalidValue('spec.nodeSelector', selector, 'only additions to spec.nodeSelector are allowed (no mutations or deletions)')]
 }
 
 /** Of a gated pod the required node affinity may only become narrower; the rest of its node affinity is free. */
-function narrowedAffinity(spec: PodSpec, old: PodSpec): FieldError[] {
+function narrowedAffinity(spec: PodSpec, old: PodSpec): readonly FieldError[] {
   const field = 'requiredDuringSchedulingIgnoredDuringExecution'
   const terms = spec.affinity?.nodeAffinity?.[field]?.nodeSelectorTerms
   const before = old.affinity?.nodeAffinity?.[field]?.nodeSelectorTerms
@@ -85,7 +85,7 @@ function narrowedAffinity(spec: PodSpec, old: PodSpec): FieldError[] {
 }
 
 /** What a write through `/status` may not say. */
-export function podStatusUpdate({ status }: Pod, { status: old }: Pod): FieldError[] {
+export function podStatusUpdate({ status }: Pod, { status: old }: Pod): readonly FieldError[] {
   return [
     ...optionalText(status?.nominatedNodeName, 'status.nominatedNodeName', dnsSubdomain),
     ...(status?.qosClass !== old?.qosClass && old?.qosClass ? [invalidValue('status.qosClass', status?.qosClass ?? '', 'field is immutable')] : valid),
@@ -93,7 +93,7 @@ export function podStatusUpdate({ status }: Pod, { status: old }: Pod): FieldErr
 }
 
 /** What a write through `/ephemeralcontainers` may not do: containers may come, but neither change nor go. */
-export function ephemeralContainersUpdate({ spec }: Pod, { spec: old }: Pod): FieldError[] {
+export function ephemeralContainersUpdate({ spec }: Pod, { spec: old }: Pod): readonly FieldError[] {
   const containers = new Map((spec?.ephemeralContainers ?? []).map((container) => [container.name, container]))
   return (old?.ephemeralContainers ?? []).flatMap((container) => {
     const now = containers.get(container.name)

@@ -1,9 +1,9 @@
 /** Rules for a pod's volumes, by type. */
 import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required, tooLong } from '../../../../machinery/field-error.ts'
-import { oneOf, requiredRule, requiredText, text, valid } from '../../../../machinery/field-rules.ts'
+import { follows, oneOf, requiredRule, requiredText, valid } from '../../../../machinery/field-rules.ts'
 import { dnsLabel, dnsSubdomain } from '../../../../machinery/names.ts'
 import { signOf } from '../../../../machinery/quantity.ts'
-import { claimSpec } from '../../claim-rules.ts'
+import { claimSpec } from '../../storage/claim-rules.ts'
 import type { Volume } from '../model.ts'
 import { fieldRef, resourceFieldRef } from './environment.ts'
 
@@ -17,31 +17,32 @@ type DownwardFile = NonNullable<NonNullable<Volume['downwardAPI']>['items']>[num
 const hostPathTypes = ['', 'BlockDevice', 'CharDevice', 'Directory', 'DirectoryOrCreate', 'File', 'FileOrCreate', 'Socket']
 
 /** A path without `..` in it. */
-export const noBacksteps = (value: string, path: string): FieldError[] =>
+export const noBacksteps = (value: string, path: string): readonly FieldError[] =>
   value.split('/').includes('..') ? [invalidValue(path, value, "must not contain '..'")] : valid
 
 /** A relative path that stays below where it starts. */
-export const descendingPath = (value: string, path: string): FieldError[] =>
+export const descendingPath = (value: string, path: string): readonly FieldError[] =>
   value.startsWith('/') ? [invalidValue(path, value, 'must be a relative path'), ...noBacksteps(value, path)] : noBacksteps(value, path)
 
-const projectedPath = (value: string, path: string): FieldError[] => [
+const projectedPath = (value: string, path: string): readonly FieldError[] => [
   ...descendingPath(value, path),
   ...(value.startsWith('..') && !value.startsWith('../') ? [invalidValue(path, value, "must not start with '..'")] : valid),
 ]
 
-const fileMode = (mode: number | undefined, path: string): FieldError[] =>
+const fileMode = (mode: number | undefined, path: string): readonly FieldError[] =>
   mode !== undefined && (mode < 0 || mode > 0o777) ? [invalidValue(path, mode, 'must be a number between 0 and 0777 (octal), both inclusive')] : valid
 
-const keyToPath = ({ key, path: target, mode }: KeyToPath, path: string): FieldError[] => [
+const keyToPath = ({ key, path: target, mode }: KeyToPath, path: string): readonly FieldError[] => [
   ...requiredText(key, `${path}.key`),
   ...(target ? projectedPath(target, `${path}.path`) : [required(`${path}.path`)]),
   ...fileMode(mode, `${path}.mode`),
 ]
 
-const items = (list: readonly KeyToPath[] | undefined, path: string): FieldError[] => (list ?? []).flatMap((item, i) => keyToPath(item, `${path}.items[${i}]`))
+const items = (list: readonly KeyToPath[] | undefined, path: string): readonly FieldError[] =>
+  (list ?? []).flatMap((item, i) => keyToPath(item, `${path}.items[${i}]`))
 
 /** Files of the downward API: upstream's paths leave out the item's index. */
-function downwardFile(file: DownwardFile, path: string): FieldError[] {
+function downwardFile(file: DownwardFile, path: string): readonly FieldError[] {
   const errors: FieldError[] = []
   if (!file.path) errors.push(required(`${path}.path`))
   errors.push(...projectedPath(file.path ?? '', `${path}.path`))
@@ -53,7 +54,7 @@ function downwardFile(file: DownwardFile, path: string): FieldError[] {
   return [...errors, ...fileMode(file.mode, `${path}.mode`)]
 }
 
-function projectedVolume({ defaultMode, sources }: NonNullable<Volume['projected']>, path: string): FieldError[] {
+function projectedVolume({ defaultMode, sources }: NonNullable<Volume['projected']>, path: string): readonly FieldError[] {
   const errors = [...fileMode(defaultMode, `${path}.defaultMode`)]
   const taken = new Set<string>()
   const claim = (target: string, shown: string): void => {
@@ -93,7 +94,7 @@ function projectedVolume({ defaultMode, sources }: NonNullable<Volume['projected
 }
 
 /** A path on a node. */
-export const hostPath = ({ path: target, type }: { path: string; type?: string }, path: string): FieldError[] =>
+export const hostPath = ({ path: target, type }: { path: string; type?: string }, path: string): readonly FieldError[] =>
   target
     ? [
         ...noBacksteps(target, `${path}.path`),
@@ -102,18 +103,18 @@ export const hostPath = ({ path: target, type }: { path: string; type?: string }
     : [required(`${path}.path`)]
 
 /** An export of an NFS server. */
-export const nfs = ({ server, path: target }: { server: string; path: string }, path: string): FieldError[] => [
+export const nfs = ({ server, path: target }: { server: string; path: string }, path: string): readonly FieldError[] => [
   ...requiredText(server, `${path}.server`),
   ...(target ? (target.startsWith('/') ? valid : [invalidValue(`${path}.path`, target, 'must be an absolute path')]) : [required(`${path}.path`)]),
 ]
 
 /** The name of a CSI driver. */
-export const csiDriver = (driver: string | undefined, path: string): FieldError[] => [
+export const csiDriver = (driver: string | undefined, path: string): readonly FieldError[] => [
   ...(driver ? (driver.length > 63 ? [tooLong(path, 63)] : valid) : [required(path)]),
-  ...text((driver ?? '').toLowerCase(), path, dnsSubdomain),
+  ...follows((driver ?? '').toLowerCase(), path, dnsSubdomain),
 ]
 
-export const iscsi = ({ targetPortal, iqn, lun }: { targetPortal: string; iqn: string; lun: number }, path: string): FieldError[] => [
+export const iscsi = ({ targetPortal, iqn, lun }: { targetPortal: string; iqn: string; lun: number }, path: string): readonly FieldError[] => [
   ...requiredText(targetPortal, `${path}.targetPortal`),
   ...(iqn
     ? /^(iqn|eui|naa)/.test(iqn)
@@ -123,7 +124,7 @@ export const iscsi = ({ targetPortal, iqn, lun }: { targetPortal: string; iqn: s
   ...(lun < 0 || lun > 255 ? [invalidValue(`${path}.lun`, lun, 'must be between 0 and 255, inclusive')] : valid),
 ]
 
-export function fc({ targetWWNs = [], wwids = [], lun }: { targetWWNs?: string[]; wwids?: string[]; lun?: number }, path: string): FieldError[] {
+export function fc({ targetWWNs = [], wwids = [], lun }: { targetWWNs?: string[]; wwids?: string[]; lun?: number }, path: string): readonly FieldError[] {
   if (targetWWNs.length === 0 && wwids.length === 0) return [required(`${path}.targetWWNs`, 'must specify either targetWWNs or wwids, but not both')]
   if (targetWWNs.length > 0 && wwids.length > 0)
     return [invalidValue(`${path}.targetWWNs`, targetWWNs, 'targetWWNs and wwids can not be specified simultaneously')]
@@ -132,7 +133,7 @@ export function fc({ targetWWNs = [], wwids = [], lun }: { targetWWNs?: string[]
   return lun < 0 || lun > 255 ? [invalidValue(`${path}.lun`, lun, 'must be between 0 and 255, inclusive')] : valid
 }
 
-type Source = { [Type in keyof Volume]?: (source: NonNullable<Volume[Type]>, path: string) => FieldError[] }
+type Source = { [Type in keyof Volume]?: (source: NonNullable<Volume[Type]>, path: string) => readonly FieldError[] }
 
 /** In the order in which upstream looks at types: the first one counts, further ones are too many. */
 const sources: Source = {
@@ -182,14 +183,14 @@ const sources: Source = {
 }
 const types = Object.keys(sources) as (keyof Volume)[]
 
-function volumeSource(volume: Volume, path: string): FieldError[] {
-  let errors: FieldError[] = valid
+function volumeSource(volume: Volume, path: string): readonly FieldError[] {
+  let errors: readonly FieldError[] = valid
   let first = true
   for (const type of types) {
     const source = volume[type]
     if (source === undefined || source === null) continue
     const at = `${path}.${type}`
-    const check = sources[type] as (source: unknown, path: string) => FieldError[]
+    const check = sources[type] as (source: unknown, path: string) => readonly FieldError[]
     const found = first ? check(source, at) : [forbiddenField(at, 'may not specify more than 1 volume type')]
     if (found.length > 0) errors = [...errors, ...found]
     first = false
@@ -198,8 +199,8 @@ function volumeSource(volume: Volume, path: string): FieldError[] {
 }
 
 /** All volumes of a pod. Those without fault are put into `known`, where mounts look for them. */
-export function volumes(list: readonly Volume[] | undefined, path: string, known: Map<string, Volume>): FieldError[] {
-  let errors: FieldError[] = valid
+export function volumes(list: readonly Volume[] | undefined, path: string, known: Map<string, Volume>): readonly FieldError[] {
+  let errors: readonly FieldError[] = valid
   list?.forEach((volume, i) => {
     const found = volumeSource(volume, `${path}[${i}]`)
     const named = requiredRule(volume.name, `${path}[${i}].name`, dnsLabel)

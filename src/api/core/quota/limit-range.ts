@@ -1,13 +1,13 @@
 /** LimitRanges: bounds and defaults for what pods and claims of a namespace ask for. */
 import type { V1LimitRange } from '@kubernetes/client-node'
-import { duplicate, type FieldError, forbiddenField, invalidValue, required } from '../../machinery/field-error.ts'
-import { text, valid } from '../../machinery/field-rules.ts'
-import { qualifiedName } from '../../machinery/names.ts'
-import type { Model } from '../../machinery/object.ts'
-import { compareQuantities, parseQuantity } from '../../machinery/quantity.ts'
-import { defaultColumns, resource } from '../resource.ts'
-import { containerResourceName, resourceName } from './pod/validation/resources.ts'
+import { duplicate, type FieldError, forbiddenField, invalidValue, required } from '../../../machinery/field-error.ts'
+import { follows, valid } from '../../../machinery/field-rules.ts'
+import { qualifiedName } from '../../../machinery/names.ts'
+import type { Model } from '../../../machinery/object.ts'
+import { compareQuantities, parseQuantity } from '../../../machinery/quantity.ts'
+import { defaultColumns, resource } from '../../resource.ts'
 import { type ResourceList, resourceListDefaults } from './resource-list.ts'
+import { containerResourceName, resourceName } from './resource-rules.ts'
 
 type LimitRange = Model<V1LimitRange>
 
@@ -39,7 +39,7 @@ function itemDefaults(item: Item): void {
   fill('defaultRequest', item.min)
 }
 
-function itemRules(item: Item, path: string): FieldError[] {
+function itemRules(item: Item, path: string): readonly FieldError[] {
   const errors: FieldError[] = [...typeRule(item.type, `${path}.type`)]
   const names = (field: (typeof lists)[number]): void => {
     for (const key in item[field])
@@ -62,14 +62,14 @@ function itemRules(item: Item, path: string): FieldError[] {
   return errors
 }
 
-const typeRule = (type: string, path: string): FieldError[] => {
-  const errors = text(type ?? '', path, qualifiedName)
+const typeRule = (type: string, path: string): readonly FieldError[] => {
+  const errors = follows(type ?? '', path, qualifiedName)
   if (errors.length > 0 || type.includes('/') || ['Container', 'Pod', 'PersistentVolumeClaim'].includes(type)) return errors
   return [invalidValue(path, type, 'must be a standard limit type or fully qualified')]
 }
 
 /** For one resource: min ≤ defaultRequest ≤ default ≤ max, and a ratio that these allow. */
-function bounds(item: Item, key: string, path: string): FieldError[] {
+function bounds(item: Item, key: string, path: string): readonly FieldError[] {
   const errors: FieldError[] = []
   const at = (field: string): string => `${path}.${field}[${key}]`
   const [max, min, fallback, request, ratio] = lists.map((field) => (Object.hasOwn(item[field] ?? {}, key) ? item[field]?.[key] : undefined))

@@ -1,11 +1,11 @@
 /** Rules for what a claim on storage asks for; claims stand alone, in pods and in StatefulSets. */
 import type { V1PersistentVolumeClaimSpec } from '@kubernetes/client-node'
-import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../machinery/field-error.ts'
-import { oneOf, optionalText, requiredText, valid } from '../../machinery/field-rules.ts'
-import { validateLabelSelector } from '../../machinery/label-selector.ts'
-import { dnsSubdomain } from '../../machinery/names.ts'
-import type { Wire } from '../../machinery/object.ts'
-import { signOf } from '../../machinery/quantity.ts'
+import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../machinery/field-error.ts'
+import { oneOf, optionalText, requiredText, valid } from '../../../machinery/field-rules.ts'
+import { validateLabelSelector } from '../../../machinery/label-selector.ts'
+import { dnsSubdomain } from '../../../machinery/names.ts'
+import type { Wire } from '../../../machinery/object.ts'
+import { signOf } from '../../../machinery/quantity.ts'
 
 export type ClaimSpec = Wire<V1PersistentVolumeClaimSpec>
 
@@ -13,7 +13,7 @@ const modes = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOnceP
 export const volumeModes = ['Block', 'Filesystem']
 
 /** Access modes of volumes and claims; `detail` is said when there are none. */
-export function accessModes(given: readonly string[] | undefined, path: string, detail?: string): FieldError[] {
+export function accessModes(given: readonly string[] | undefined, path: string, detail?: string): readonly FieldError[] {
   if (!given?.length) return [required(path, detail)]
   return [
     ...given.flatMap((mode) => (modes.includes(mode) ? valid : [notSupported(path, mode, modes)])),
@@ -24,7 +24,7 @@ export function accessModes(given: readonly string[] | undefined, path: string, 
 }
 
 /** The spec of a PersistentVolumeClaim. */
-export function claimSpec(spec: ClaimSpec, path: string): FieldError[] {
+export function claimSpec(spec: ClaimSpec, path: string): readonly FieldError[] {
   const storage = spec.resources?.requests?.storage
   const sources = (['dataSource', 'dataSourceRef'] as const).flatMap((field) => {
     const source = spec[field]

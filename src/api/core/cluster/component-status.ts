@@ -1,7 +1,7 @@
 /** ComponentStatuses: how the control plane's parts fare, asked at the moment. Long deprecated. */
 import type { V1ComponentStatus } from '@kubernetes/client-node'
-import type { Model } from '../../machinery/object.ts'
-import { column, name, resource } from '../resource.ts'
+import type { Model } from '../../../machinery/object.ts'
+import { column, name, resource } from '../../resource.ts'
 
 type ComponentStatus = Model<V1ComponentStatus>
 

@@ -1,16 +1,16 @@
 /** Namespaces: rooms for names. They go in two steps: everything in them first. */
 import type { V1Namespace } from '@kubernetes/client-node'
-import { type FieldError, invalidValue } from '../../machinery/field-error.ts'
-import { text } from '../../machinery/field-rules.ts'
-import { dnsLabel, qualifiedName } from '../../machinery/names.ts'
-import type { Model } from '../../machinery/object.ts'
-import { age, column, name, resource } from '../resource.ts'
-import { nullTimes } from './pod/defaults.ts'
+import { type FieldError, invalidValue } from '../../../machinery/field-error.ts'
+import { follows } from '../../../machinery/field-rules.ts'
+import { unknownFinalizer } from '../../../machinery/metadata.ts'
+import { dnsLabel, qualifiedName } from '../../../machinery/names.ts'
+import type { Model } from '../../../machinery/object.ts'
+import { nullTimes } from '../../nulls.ts'
+import { age, column, name, resource } from '../../resource.ts'
 
 type Namespace = Model<V1Namespace>
 
 const nameLabel = 'kubernetes.io/metadata.name'
-const words = 'name is neither a standard finalizer name nor is it fully qualified'
 
 /** The label with the name is always there; a generated name is not known yet. */
 function labelWithName({ metadata }: Namespace): void {
@@ -37,11 +37,11 @@ function keepStatus(namespace: Namespace, old: Namespace): void {
 }
 
 /** Finalizers of the spec; `indexed` says where in the list. */
-export function namespaceFinalizers({ spec }: Namespace, indexed = false): FieldError[] {
+export function namespaceFinalizers({ spec }: Namespace, indexed = false): readonly FieldError[] {
   return (spec?.finalizers ?? []).flatMap((finalizer, i) => {
     const path = indexed ? `spec.finalizers[${i}]` : 'spec.finalizers'
-    if (finalizer.includes('/')) return text(finalizer, path, qualifiedName)
-    return finalizer === 'kubernetes' ? [] : [...text(finalizer, path, qualifiedName), invalidValue(path, finalizer, words)]
+    if (finalizer.includes('/')) return follows(finalizer, path, qualifiedName)
+    return finalizer === 'kubernetes' ? [] : [...follows(finalizer, path, qualifiedName), invalidValue(path, finalizer, unknownFinalizer)]
   })
 }
 

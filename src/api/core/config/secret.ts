@@ -1,10 +1,10 @@
 /** Secrets: confidential data, of types that say which keys have to be there. */
 import type { V1Secret } from '@kubernetes/client-node'
-import { type FieldError, forbiddenField, invalidValue, required, tooLong } from '../../machinery/field-error.ts'
-import { immutable, text, valid } from '../../machinery/field-rules.ts'
-import { configMapKey } from '../../machinery/names.ts'
-import type { Model } from '../../machinery/object.ts'
-import { age, column, name, resource } from '../resource.ts'
+import { type FieldError, forbiddenField, invalidValue, required, tooLong } from '../../../machinery/field-error.ts'
+import { follows, immutable, valid } from '../../../machinery/field-rules.ts'
+import { configMapKey } from '../../../machinery/names.ts'
+import type { Model } from '../../../machinery/object.ts'
+import { age, column, name, resource } from '../../resource.ts'
 import { base64Length, frozen, maxDataBytes } from './data-rules.ts'
 
 type Secret = Model<V1Secret>
@@ -21,8 +21,8 @@ function mergeStrings(secret: Secret): void {
 const accountAnnotation = 'kubernetes.io/service-account.name'
 
 /** What a secret of a type has to hold. */
-function typeRules({ type, data = {}, metadata }: Secret): FieldError[] {
-  const needs = (...keys: string[]): FieldError[] => keys.filter((key) => data[key] === undefined).map((key) => required(`data[${key}]`))
+function typeRules({ type, data = {}, metadata }: Secret): readonly FieldError[] {
+  const needs = (...keys: string[]): readonly FieldError[] => keys.filter((key) => data[key] === undefined).map((key) => required(`data[${key}]`))
   switch (type) {
     case 'kubernetes.io/service-account-token':
       return metadata.annotations?.[accountAnnotation] ? valid : [required(`metadata.annotations[${accountAnnotation}]`)]
@@ -42,7 +42,7 @@ function typeRules({ type, data = {}, metadata }: Secret): FieldError[] {
 }
 
 /** A key whose value has to be a JSON object. The value is not repeated in the message. */
-function jsonObject(data: Record<string, string>, key: string): FieldError[] {
+function jsonObject(data: Record<string, string>, key: string): readonly FieldError[] {
   const value = data[key]
   if (value === undefined) return [required(`data[${key}]`)]
   try {
@@ -54,12 +54,12 @@ function jsonObject(data: Record<string, string>, key: string): FieldError[] {
   }
 }
 
-function rules(secret: Secret): FieldError[] {
+function rules(secret: Secret): readonly FieldError[] {
   const { data = {} } = secret
   const errors: FieldError[] = []
   let size = 0
   for (const key in data) {
-    errors.push(...text(key, `data[${key}]`, configMapKey))
+    errors.push(...follows(key, `data[${key}]`, configMapKey))
     size += base64Length(data[key] as string)
   }
   if (size > maxDataBytes) errors.push(tooLong('data', maxDataBytes))
@@ -81,7 +81,7 @@ export const secrets = resource<Secret>({
   validate: {
     object: rules,
     update: (secret, old) => [
-      ...immutable(secret.type, old.type, 'type'),
+      ...immutable(secret.type, 'type', old.type),
       ...(old.immutable
         ? [...(secret.immutable ? valid : [forbiddenField('immutable', 'field is immutable when `immutable` is set')]), ...frozen(secret, old, ['data'])]
         : valid),

@@ -1,15 +1,15 @@
 /** PersistentVolumeClaims: what a user asks of storage. */
 import type { V1PersistentVolumeClaim } from '@kubernetes/client-node'
-import { semanticallyEqual } from '../../machinery/equality.ts'
-import { type FieldError, forbiddenField } from '../../machinery/field-error.ts'
-import { valid } from '../../machinery/field-rules.ts'
-import type { Model } from '../../machinery/object.ts'
-import { compareQuantities } from '../../machinery/quantity.ts'
-import { accessModesText } from '../printing/access-modes.ts'
-import { age, column, name, resource, wide } from '../resource.ts'
+import { semanticallyEqual } from '../../../machinery/equality.ts'
+import { type FieldError, forbiddenField } from '../../../machinery/field-error.ts'
+import { valid } from '../../../machinery/field-rules.ts'
+import type { Model } from '../../../machinery/object.ts'
+import { compareQuantities } from '../../../machinery/quantity.ts'
+import { nullTimes } from '../../nulls.ts'
+import { accessModesText } from '../../printing/access-modes.ts'
+import { age, column, name, resource, wide } from '../../resource.ts'
+import { resourceListDefaults } from '../quota/resource-list.ts'
 import { type ClaimSpec, claimSpec } from './claim-rules.ts'
-import { nullTimes } from './pod/defaults.ts'
-import { resourceListDefaults } from './resource-list.ts'
 
 type Claim = Model<V1PersistentVolumeClaim>
 
@@ -48,7 +48,7 @@ function mirrorDataSource({ spec }: Claim): void {
 const className = ({ metadata, spec }: Claim): string => metadata.annotations?.[classAnnotation] ?? spec?.storageClassName ?? ''
 
 /** Once there, a claim's spec stays, but for a bound claim's size and its attributes class; a late default class and binding are fine. */
-function specUpdate({ spec = {}, status }: Claim, { spec: old = {}, status: oldStatus }: Claim): FieldError[] {
+function specUpdate({ spec = {}, status }: Claim, { spec: old = {}, status: oldStatus }: Claim): readonly FieldError[] {
   const rest: ClaimSpec = { ...spec, volumeAttributesClassName: old.volumeAttributesClassName }
   if (!old.volumeName && rest.volumeName) rest.volumeName = old.volumeName
   if (old.storageClassName === undefined && rest.storageClassName !== undefined) rest.storageClassName = old.storageClassName

@@ -1,12 +1,12 @@
 /** ResourceQuotas: how much a namespace may use altogether. */
 import type { V1ResourceQuota } from '@kubernetes/client-node'
-import { semanticallyEqual } from '../../machinery/equality.ts'
-import { type FieldError, invalidValue, required } from '../../machinery/field-error.ts'
-import { valid } from '../../machinery/field-rules.ts'
-import type { Model } from '../../machinery/object.ts'
-import { age, column, name, resource } from '../resource.ts'
-import { resourceAmount, resourceName } from './pod/validation/resources.ts'
+import { semanticallyEqual } from '../../../machinery/equality.ts'
+import { type FieldError, invalidValue, required } from '../../../machinery/field-error.ts'
+import { valid } from '../../../machinery/field-rules.ts'
+import type { Model } from '../../../machinery/object.ts'
+import { age, column, name, resource } from '../../resource.ts'
 import { isQuotaResource, resourceListDefaults } from './resource-list.ts'
+import { resourceAmount, resourceName } from './resource-rules.ts'
 
 type ResourceQuota = Model<V1ResourceQuota>
 type QuotaSpec = NonNullable<ResourceQuota['spec']>
@@ -22,7 +22,7 @@ function applies(scope: string, resource: string): boolean {
   return podCompute.has(resource) || resource === 'ephemeral-storage' || resource === 'requests.ephemeral-storage' || resource === 'limits.ephemeral-storage'
 }
 
-function scopeList(given: readonly string[] | undefined, resources: readonly string[], path: string): FieldError[] {
+function scopeList(given: readonly string[] | undefined, resources: readonly string[], path: string): readonly FieldError[] {
   if (!given?.length) return valid
   const errors: FieldError[] = []
   for (const scope of given) {
@@ -37,7 +37,7 @@ function scopeList(given: readonly string[] | undefined, resources: readonly str
   return errors
 }
 
-function scopeSelector(selector: QuotaSpec['scopeSelector'], resources: readonly string[]): FieldError[] {
+function scopeSelector(selector: QuotaSpec['scopeSelector'], resources: readonly string[]): readonly FieldError[] {
   if (!selector) return valid
   const path = 'spec.scopeSelector.matchExpressions'
   return (selector.matchExpressions ?? []).flatMap(({ scopeName, operator, values = [] }) => {
@@ -65,18 +65,18 @@ function scopeSelector(selector: QuotaSpec['scopeSelector'], resources: readonly
   })
 }
 
-function hardName(resource: string, path: string): FieldError[] {
+function hardName(resource: string, path: string): readonly FieldError[] {
   const errors = resourceName(resource, path)
   return resource.includes('/') || isQuotaResource(resource) ? errors : [...errors, invalidValue(path, resource, 'must be a standard resource for quota')]
 }
 
-const amounts = (list: Record<string, string> | undefined, path: string): FieldError[] =>
+const amounts = (list: Record<string, string> | undefined, path: string): readonly FieldError[] =>
   Object.entries(list ?? {}).flatMap(([resource, amount]) => [
     ...hardName(resource, `${path}[${resource}]`),
     ...resourceAmount(resource, amount, `${path}[${resource}]`),
   ])
 
-function rules({ spec = {} }: ResourceQuota): FieldError[] {
+function rules({ spec = {} }: ResourceQuota): readonly FieldError[] {
   const resources = Object.keys(spec.hard ?? {})
   return [...amounts(spec.hard, 'spec.hard'), ...scopeList(spec.scopes, resources, 'spec.scopes'), ...scopeSelector(spec.scopeSelector, resources)]
 }

@@ -1,24 +1,24 @@
 /** ConfigMaps: configuration as keys and values, text or binary. */
 import type { V1ConfigMap } from '@kubernetes/client-node'
-import { type FieldError, forbiddenField, invalidValue, tooLong } from '../../machinery/field-error.ts'
-import { text, valid } from '../../machinery/field-rules.ts'
-import { configMapKey } from '../../machinery/names.ts'
-import type { Model } from '../../machinery/object.ts'
-import { age, column, name, resource } from '../resource.ts'
+import { type FieldError, forbiddenField, invalidValue, tooLong } from '../../../machinery/field-error.ts'
+import { follows, valid } from '../../../machinery/field-rules.ts'
+import { configMapKey } from '../../../machinery/names.ts'
+import type { Model } from '../../../machinery/object.ts'
+import { age, column, name, resource } from '../../resource.ts'
 import { base64Length, frozen, maxDataBytes } from './data-rules.ts'
 
 type ConfigMap = Model<V1ConfigMap>
 
-function rules({ data = {}, binaryData = {} }: ConfigMap): FieldError[] {
+function rules({ data = {}, binaryData = {} }: ConfigMap): readonly FieldError[] {
   const errors: FieldError[] = []
   let size = 0
   for (const key in data) {
-    errors.push(...text(key, `data[${key}]`, configMapKey))
+    errors.push(...follows(key, `data[${key}]`, configMapKey))
     if (key in binaryData) errors.push(invalidValue(`data[${key}]`, key, 'duplicate of key present in binaryData'))
     size += Buffer.byteLength(data[key] as string)
   }
   for (const key in binaryData) {
-    errors.push(...text(key, `binaryData[${key}]`, configMapKey))
+    errors.push(...follows(key, `binaryData[${key}]`, configMapKey))
     size += base64Length(binaryData[key] as string)
   }
   if (size > maxDataBytes) errors.push(tooLong('', maxDataBytes))

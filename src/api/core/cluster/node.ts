@@ -1,15 +1,15 @@
 /** Nodes: the machines that pods run on. */
 import type { V1Node } from '@kubernetes/client-node'
-import { semanticallyEqual } from '../../machinery/equality.ts'
-import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../machinery/field-error.ts'
-import { text, valid } from '../../machinery/field-rules.ts'
-import { cidr, labelValue, qualifiedName } from '../../machinery/names.ts'
-import type { Model } from '../../machinery/object.ts'
-import { age, column, name, resource, wide } from '../resource.ts'
-import { nullTimes } from './pod/defaults.ts'
-import { resourceAmount } from './pod/validation/resources.ts'
-import { taintEffects } from './pod/validation/scheduling.ts'
-import { resourceListDefaults } from './resource-list.ts'
+import { semanticallyEqual } from '../../../machinery/equality.ts'
+import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../machinery/field-error.ts'
+import { follows, valid } from '../../../machinery/field-rules.ts'
+import { cidr, labelValue, qualifiedName } from '../../../machinery/names.ts'
+import type { Model } from '../../../machinery/object.ts'
+import { nullTimes } from '../../nulls.ts'
+import { age, column, name, resource, wide } from '../../resource.ts'
+import { taintEffects } from '../pod/validation/scheduling.ts'
+import { resourceListDefaults } from '../quota/resource-list.ts'
+import { resourceAmount } from '../quota/resource-rules.ts'
 
 type Node = Model<V1Node>
 type NodeSpec = NonNullable<Node['spec']>
@@ -49,7 +49,7 @@ function nodeDefaults(node: Node): void {
 }
 
 /** Upstream's paths of taints begin with `metadata`. */
-function taints({ taints: list }: NodeSpec): FieldError[] {
+function taints({ taints: list }: NodeSpec): readonly FieldError[] {
   const seen = new Set<string>()
   return (list ?? []).flatMap(({ key, value, effect }, i) => {
     const path = `metadata.taints[${i}]`
@@ -57,23 +57,23 @@ function taints({ taints: list }: NodeSpec): FieldError[] {
     const twice = seen.has(pair) ? [duplicate(path, { key, value, effect })] : valid
     seen.add(pair)
     const effects = !effect ? [required(`${path}.effect`)] : taintEffects.includes(effect) ? valid : [notSupported(`${path}.effect`, effect, taintEffects)]
-    return [...text(key ?? '', `${path}.key`, qualifiedName), ...(value ? text(value, `${path}.value`, labelValue) : valid), ...effects, ...twice]
+    return [...follows(key ?? '', `${path}.key`, qualifiedName), ...(value ? follows(value, `${path}.value`, labelValue) : valid), ...effects, ...twice]
   })
 }
 
-const amounts = (list: Record<string, string> | undefined, path: string): FieldError[] =>
+const amounts = (list: Record<string, string> | undefined, path: string): readonly FieldError[] =>
   Object.entries(list ?? {}).flatMap(([resource, amount]) => resourceAmount(resource, amount, `${path}.${resource}`))
 
-function podCIDRs({ podCIDRs: list }: NodeSpec): FieldError[] {
+function podCIDRs({ podCIDRs: list }: NodeSpec): readonly FieldError[] {
   if (!list) return valid
-  const errors = list.flatMap((range, i) => text(range, `spec.podCIDRs[${i}]`, cidr))
+  const errors = list.flatMap((range, i) => follows(range, `spec.podCIDRs[${i}]`, cidr))
   const families = new Set(list.map((range) => range.includes(':')))
   if (list.length > 2 || (list.length === 2 && families.size === 1))
     errors.push(invalidValue('spec.podCIDRs', list, 'may specify no more than one CIDR for each IP family'))
   return errors
 }
 
-const rules = ({ spec = {}, status = {} }: Node): FieldError[] => [
+const rules = ({ spec = {}, status = {} }: Node): readonly FieldError[] => [
   ...taints(spec),
   ...amounts(status.capacity, 'status.capacity'),
   ...amounts(status.allocatable, 'status.allocatable'),
@@ -81,7 +81,7 @@ const rules = ({ spec = {}, status = {} }: Node): FieldError[] => [
   ...addresses(status.addresses),
 ]
 
-function addresses(list: NonNullable<Node['status']>['addresses']): FieldError[] {
+function addresses(list: NonNullable<Node['status']>['addresses']): readonly FieldError[] {
   const seen = new Set<string>()
   return (list ?? []).flatMap((address, i) => {
     const key = `${address.type} ${address.address}`
@@ -92,7 +92,7 @@ function addresses(list: NonNullable<Node['status']>['addresses']): FieldError[]
 }
 
 /** What is set once: address ranges and the provider's name for the node. */
-function setOnce({ spec = {} }: Node, { spec: old = {} }: Node): FieldError[] {
+function setOnce({ spec = {} }: Node, { spec: old = {} }: Node): readonly FieldError[] {
   const errors: FieldError[] = []
   if (old.podCIDRs?.length && !semanticallyEqual(spec.podCIDRs, old.podCIDRs))
     errors.push(forbiddenField('spec.podCIDRs', 'node updates may not change podCIDR except from "" to valid'))

@@ -1,24 +1,24 @@
 /** Endpoints: the addresses behind a Service, as they were told before EndpointSlices. */
 import type { V1Endpoints } from '@kubernetes/client-node'
-import { type FieldError, notSupported, required } from '../../machinery/field-error.ts'
-import { optionalText, port as portNumber, text, valid } from '../../machinery/field-rules.ts'
-import { dnsLabel, dnsSubdomain, qualifiedName } from '../../machinery/names.ts'
-import type { Model } from '../../machinery/object.ts'
-import { firstFew } from '../printing/first-few.ts'
-import { age, column, name, resource } from '../resource.ts'
+import { type FieldError, notSupported, required } from '../../../machinery/field-error.ts'
+import { follows, optionalText, port as portNumber, valid } from '../../../machinery/field-rules.ts'
+import { dnsLabel, dnsSubdomain, qualifiedName } from '../../../machinery/names.ts'
+import type { Model } from '../../../machinery/object.ts'
+import { firstFew } from '../../printing/first-few.ts'
+import { age, column, name, resource } from '../../resource.ts'
+import { protocols } from '../pod/validation/containers.ts'
 import { ordinaryAddress } from './address-rules.ts'
-import { protocols } from './pod/validation/containers.ts'
 
 type Endpoints = Model<V1Endpoints>
 type Subset = NonNullable<Endpoints['subsets']>[number]
 type Address = NonNullable<Subset['addresses']>[number]
 
-const address = ({ ip, hostname, nodeName }: Address, path: string): FieldError[] => {
+const address = ({ ip, hostname, nodeName }: Address, path: string): readonly FieldError[] => {
   const errors = ordinaryAddress(ip, `${path}.ip`)
-  return [...errors, ...optionalText(hostname, `${path}.hostname`, dnsLabel), ...text(nodeName, `${path}.nodeName`, dnsSubdomain)]
+  return [...errors, ...optionalText(hostname, `${path}.hostname`, dnsLabel), ...follows(nodeName, `${path}.nodeName`, dnsSubdomain)]
 }
 
-function subset({ addresses = [], notReadyAddresses = [], ports = [] }: Subset, path: string): FieldError[] {
+function subset({ addresses = [], notReadyAddresses = [], ports = [] }: Subset, path: string): readonly FieldError[] {
   if (addresses.length + notReadyAddresses.length === 0) return [required(path, 'must specify `addresses` or `notReadyAddresses`')]
   return [
     ...addresses.flatMap((one, i) => address(one, `${path}.addresses[${i}]`)),
@@ -26,10 +26,10 @@ function subset({ addresses = [], notReadyAddresses = [], ports = [] }: Subset, 
     ...ports.flatMap(({ name, port, protocol, appProtocol }, i) => {
       const at = `${path}.ports[${i}]`
       return [
-        ...(name ? text(name, `${at}.name`, dnsLabel) : ports.length > 1 ? [required(`${at}.name`)] : valid),
+        ...(name ? follows(name, `${at}.name`, dnsLabel) : ports.length > 1 ? [required(`${at}.name`)] : valid),
         ...portNumber(port, `${at}.port`),
         ...(!protocol ? [required(`${at}.protocol`)] : protocols.includes(protocol) ? valid : [notSupported(`${at}.protocol`, protocol, protocols)]),
-        ...text(appProtocol, `${at}.appProtocol`, qualifiedName),
+        ...follows(appProtocol, `${at}.appProtocol`, qualifiedName),
       ]
     }),
   ]

@@ -1,7 +1,7 @@
 /** Bindings: a pod is given to a node. Nothing is stored; they change the pod. */
 import type { V1Binding } from '@kubernetes/client-node'
-import type { Model } from '../../machinery/object.ts'
-import { resource } from '../resource.ts'
+import type { Model } from '../../../machinery/object.ts'
+import { resource } from '../../resource.ts'
 
 export const bindings = resource<Model<V1Binding>>({
   group: '',

@@ -1,18 +1,18 @@
 /** PersistentVolumes: storage that outlives pods. */
 import type { V1PersistentVolume } from '@kubernetes/client-node'
-import { semanticallyEqual } from '../../machinery/equality.ts'
-import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../machinery/field-error.ts'
-import { oneOf, optionalText, requiredText, valid } from '../../machinery/field-rules.ts'
-import { dnsSubdomain } from '../../machinery/names.ts'
-import type { Model, Wire } from '../../machinery/object.ts'
-import { signOf } from '../../machinery/quantity.ts'
-import { accessModesText } from '../printing/access-modes.ts'
-import { age, column, name, resource, wide } from '../resource.ts'
+import { semanticallyEqual } from '../../../machinery/equality.ts'
+import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../machinery/field-error.ts'
+import { oneOf, optionalText, requiredText, valid } from '../../../machinery/field-rules.ts'
+import { dnsSubdomain } from '../../../machinery/names.ts'
+import type { Model, Wire } from '../../../machinery/object.ts'
+import { signOf } from '../../../machinery/quantity.ts'
+import { accessModesText } from '../../printing/access-modes.ts'
+import { age, column, name, resource, wide } from '../../resource.ts'
+import { nodeSelector } from '../pod/validation/scheduling.ts'
+import { csiDriver, fc, hostPath, iscsi, nfs, noBacksteps } from '../pod/validation/volumes.ts'
+import { resourceListDefaults } from '../quota/resource-list.ts'
+import { resourceAmount } from '../quota/resource-rules.ts'
 import { accessModes, volumeModes } from './claim-rules.ts'
-import { resourceAmount } from './pod/validation/resources.ts'
-import { nodeSelector } from './pod/validation/scheduling.ts'
-import { csiDriver, fc, hostPath, iscsi, nfs, noBacksteps } from './pod/validation/volumes.ts'
-import { resourceListDefaults } from './resource-list.ts'
 
 type Volume = Model<V1PersistentVolume>
 type VolumeSpec = NonNullable<Volume['spec']>
@@ -56,7 +56,7 @@ function volumeDefaults(volume: Volume): void {
   if (spec.iscsi) spec.iscsi.iscsiInterface ||= 'default'
 }
 
-function sourceRules(type: (typeof sources)[number], spec: VolumeSpec): FieldError[] {
+function sourceRules(type: (typeof sources)[number], spec: VolumeSpec): readonly FieldError[] {
   const path = `spec.${type}`
   switch (type) {
     case 'hostPath':
@@ -81,7 +81,7 @@ function sourceRules(type: (typeof sources)[number], spec: VolumeSpec): FieldErr
   }
 }
 
-function capacity(list: VolumeSpec['capacity']): FieldError[] {
+function capacity(list: VolumeSpec['capacity']): readonly FieldError[] {
   const entries = Object.entries(list ?? {})
   const errors: FieldError[] = entries.length === 0 ? [required('spec.capacity')] : []
   if (list?.storage === undefined || entries.length > 1) errors.push(notSupported('spec.capacity', list ?? null, ['storage']))
@@ -93,7 +93,7 @@ function capacity(list: VolumeSpec['capacity']): FieldError[] {
   return errors
 }
 
-function rules({ spec = {} }: Volume): FieldError[] {
+function rules({ spec = {} }: Volume): readonly FieldError[] {
   const given = sources.filter((type) => spec[type])
   return [
     ...accessModes(spec.accessModes, 'spec.accessModes'),
@@ -110,7 +110,7 @@ function rules({ spec = {} }: Volume): FieldError[] {
 const sourceOf = (spec: VolumeSpec): Partial<VolumeSpec> => Object.fromEntries(sources.map((type) => [type, spec[type]]))
 
 /** Where a volume's data is does not change, nor how it is seen. */
-function update({ spec = {} }: Volume, { spec: old = {} }: Volume): FieldError[] {
+function update({ spec = {} }: Volume, { spec: old = {} }: Volume): readonly FieldError[] {
   return [
     ...(semanticallyEqual(sourceOf(spec), sourceOf(old))
       ? valid

@@ -1,0 +1,32 @@
+/** Rules for names and amounts of resources, which pods, nodes, volumes, limits and quotas share. */
+import { type FieldError, invalidValue } from '../../../machinery/field-error.ts'
+import { follows, nonNegativeQuantity, valid } from '../../../machinery/field-rules.ts'
+import { qualifiedName } from '../../../machinery/names.ts'
+import { milliValue } from '../../../machinery/quantity.ts'
+import { isContainerResource, isExtendedResource, isIntegerResource, isNativeResource, isStandardResource } from './resource-list.ts'
+
+/** Resources that every container may ask for. */
+export const plainNames: ReadonlySet<string> = new Set(['cpu', 'memory'])
+
+/** A resource's name, wherever it stands. */
+export function resourceName(name: string, path: string): readonly FieldError[] {
+  const errors = follows(name, path, qualifiedName)
+  if (errors.length > 0) return errors
+  return name.includes('/') || isStandardResource(name) ? valid : [invalidValue(path, name, 'must be a standard resource type or fully qualified')]
+}
+
+/** The name of a resource that containers use. */
+export function containerResourceName(name: string, path: string): readonly FieldError[] {
+  if (plainNames.has(name)) return valid
+  const errors = [...resourceName(name, path)]
+  if (!name.includes('/')) {
+    if (!isContainerResource(name)) errors.push(invalidValue(path, name, 'must be a standard resource for containers'))
+  } else if (!isNativeResource(name) && !isExtendedResource(name)) errors.push(invalidValue(path, name, "doesn't follow extended resource name standard"))
+  return errors
+}
+
+/** An amount of a resource: 0 or more, and whole where the resource is counted. */
+export function resourceAmount(name: string, amount: string, path: string): readonly FieldError[] {
+  const errors = nonNegativeQuantity(amount, path)
+  return isIntegerResource(name) && milliValue(amount) % 1000n !== 0n ? [...errors, invalidValue(path, amount, 'must be an integer')] : errors
+}

@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { FieldError } from './field-error.ts'
+import { follows, immutable, intOrPercent, nonNegative, oneOf, optionalText, portOrName, positive, requiredRule } from './field-rules.ts'
+import { dnsLabel } from './names.ts'
+
+const told = (errors: readonly FieldError[]): string[] => errors.map(({ field, message }) => `${field}: ${message.replace(/ \(e\.g\. .*/, '')}`)
+
+test('what is absent is fine, unless it is needed', () => {
+  const errors = [
+    ...nonNegative(undefined, 'a'),
+    ...positive(undefined, 'a'),
+    ...oneOf(undefined, 'a', ['x']),
+    ...follows(undefined, 'a', dnsLabel),
+    ...optionalText('', 'a', dnsLabel),
+    ...intOrPercent(undefined, 'a'),
+  ]
+  assert.deepEqual(errors, [])
+  assert.deepEqual(told([...oneOf('', 'a', ['x'], 'needed'), ...requiredRule('', 'b', dnsLabel)]), ['a: Required value', 'b: Required value'])
+})
+
+test('a rule names the path, the value and what is wrong with it', () => {
+  const cases: readonly (readonly [readonly FieldError[], string])[] = [
+    [nonNegative(-1, 'a'), 'a: Invalid value: -1: must be greater than or equal to 0'],
+    [positive(0, 'a'), 'a: Invalid value: 0: must be greater than 0'],
+    // A pointer to the empty text is not absent.
+    [oneOf('', 'a', ['x', 'y']), 'a: Unsupported value: "": supported values: "x", "y"'],
+    [follows('a.b', 'a', dnsLabel), 'a: Invalid value: "a.b": must not contain dots'],
+    [immutable('new', 'a', 'old'), 'a: Invalid value: "new": field is immutable'],
+    [intOrPercent('5', 'a'), `a: Invalid value: "5": must be an integer or percentage (e.g '5%%')`],
+    [portOrName(0, 'a'), 'a: Invalid value: 0: must be between 1 and 65535, inclusive'],
+  ]
+  for (const [errors, expected] of cases) assert.deepEqual(told(errors), [expected])
+})
