@@ -3,7 +3,8 @@
  * Gives the new `metadata.managedFields`; the object itself is left alone.
  */
 import { difference, emptySet, isEmpty, union } from '../../machinery/fields/field-set.ts'
-import type { KubeObject, ManagedFieldsEntry } from '../../machinery/object.ts'
+import type { FieldsV1, KubeObject, ManagedFieldsEntry } from '../../machinery/object.ts'
+import { createdFields } from './created-fields.ts'
 import { capUpdaters, decodeManaged, encodeManaged, identityOf, isReset, type Managed } from './managed.ts'
 import { Changes, takeFromOthers, type Written, withoutUntracked } from './ownership.ts'
 
@@ -23,12 +24,28 @@ export interface Update extends Written {
 /** The entries that the object gets; undefined for none. Those of `live` come back by reference when nothing changes. */
 export function trackUpdate(update: Update): ManagedFieldsEntry[] | undefined {
   const { live, object, subresource } = update
+  if (!live && !object.metadata.managedFields) return recordCreate(update)
   const managed = startingPoint(live?.metadata.managedFields, object.metadata.managedFields, !!subresource)
   // An object without managers gets none by updates: it was created without, or was asked to forget them.
   if (managed.size === 0 && live) return undefined
   recordUpdate(managed, update)
   capUpdaters(managed)
   return sameEntries(encodeManaged(managed), live?.metadata.managedFields)
+}
+
+/** The one entry of a new object. */
+function recordCreate(update: Update): ManagedFieldsEntry[] | undefined {
+  const { object, type, resetFields = [], apiVersion, manager: name, subresource, now: time } = update
+  const fields = createdFields(object, type, resetFields, () => changedFields(new Changes(undefined, object, update), apiVersion))
+  if (isEmpty(fields)) return undefined
+  const manager = { name, operation: 'Update', apiVersion, subresource: subresource || undefined, time, fields } as const
+  return encodeManaged(new Map([[identityOf(manager), manager]]))
+}
+
+/** What the write sets, as far as anybody can own it. */
+function changedFields(changes: Changes, apiVersion: string): FieldsV1 {
+  const { added, modified, removed } = changes.in(apiVersion)!
+  return withoutUntracked(difference(union(modified, added), removed))
 }
 
 /** The managers before the write: those that the client sent, if they can be read, else those that are stored. */
@@ -49,9 +66,8 @@ function startingPoint(live: readonly ManagedFieldsEntry[] | undefined, sent: re
 export function recordUpdate(managed: Managed, update: Update): void {
   const { live, object, manager: name, apiVersion, now } = update
   const changes = new Changes(live, object, update)
-  const { added, modified, removed } = changes.in(apiVersion)!
   takeFromOthers(managed, changes, undefined)
-  const fields = withoutUntracked(difference(union(modified, added), removed))
+  const fields = changedFields(changes, apiVersion)
   if (isEmpty(fields)) return
   const manager = { name, operation: 'Update', apiVersion, subresource: update.subresource || undefined, time: now } as const
   const identity = identityOf(manager)

@@ -22,6 +22,7 @@ export class ServedResource {
   readonly listKind: string
   readonly namespaced: boolean
   /** How the JSON of every object begins: `{"kind":"Pod","apiVersion":"v1","metadata":{`. */
+  readonly headText: string
   readonly head: Buffer
   /** Where `"metadata"` begins in it: list items leave out kind and version. */
   readonly itemOffset: number
@@ -41,7 +42,8 @@ export class ServedResource {
     this.listKind = definition.listKind ?? `${definition.kind}List`
     this.namespaced = definition.scope === 'Namespaced'
     const type = `{"kind":${JSON.stringify(definition.kind)},"apiVersion":${JSON.stringify(this.groupVersion)},`
-    this.head = Buffer.from(`${type}"metadata":{`)
+    this.headText = `${type}"metadata":{`
+    this.head = Buffer.from(this.headText)
     this.itemOffset = Buffer.byteLength(type)
     this.prefix = `/registry/${definition.storagePath ?? definition.plural}/`
     this.verbs = new Set(definition.verbs ?? ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'])

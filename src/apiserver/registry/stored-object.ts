@@ -103,15 +103,19 @@ function endOfObject(bytes: Buffer, start: number): number {
 
 /** The bytes for the store: kind and version first, then metadata without resourceVersion. The object is not changed. */
 export function encode(resource: ServedResource, object: KubeObject): Buffer {
+  const { metadata } = object
+  const { resourceVersion } = metadata
+  if (resourceVersion !== undefined) metadata.resourceVersion = undefined
+  const text = JSON.stringify(object)
+  if (resourceVersion !== undefined) metadata.resourceVersion = resourceVersion
+  // Decoded objects have kind, version and metadata first.
+  return Buffer.from(text.startsWith(resource.headText) ? text : reordered(resource, object))
+}
+
+function reordered({ definition, groupVersion }: ServedResource, object: KubeObject): string {
   const { kind: _kind, apiVersion: _apiVersion, metadata, ...rest } = object
   const { resourceVersion: _resourceVersion, ...meta } = metadata
-  const restText = JSON.stringify(rest)
-  const { head } = resource
-  const tail = `${JSON.stringify(meta).slice(1)}${restText === '{}' ? '}' : `,${restText.slice(1)}`}`
-  const bytes = Buffer.allocUnsafe(head.length + Buffer.byteLength(tail))
-  head.copy(bytes)
-  bytes.write(tail, head.length)
-  return bytes
+  return JSON.stringify({ kind: definition.kind, apiVersion: groupVersion, metadata: meta, ...rest })
 }
 
 /** Puts `"resourceVersion":"N"` into bytes from the store. Only the metadata of reviews, which are not stored, may be empty. */
