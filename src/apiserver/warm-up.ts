@@ -7,7 +7,7 @@ import type { Handler, Request } from './http/exchange.ts'
 import { requestInfo } from './request/request-info.ts'
 
 /** Rounds, each of a handful of requests: about 0.3 s of CPU in all. */
-const rounds = 150
+const rounds = 500
 
 const noQuery = new URLSearchParams()
 

@@ -2,6 +2,7 @@
  * The fields that a new object gives to its manager. Objects are made from templates: many have the same shape, that is
  * the same fields, keys and list elements, and so the same FieldsV1, which is worked out once.
  */
+import { sorted } from '../../machinery/fields/field-set.ts'
 import { itemsByElement, memberOf, type TypedNode, typedNode } from '../../machinery/fields/typed-node.ts'
 import type { FieldsV1, KubeObject } from '../../machinery/object.ts'
 import type { StructType } from '../../machinery/schema.ts'
@@ -20,7 +21,7 @@ export function createdFields(object: KubeObject, type: StructType, resetFields:
   if (!shapes) known.set(type, (shapes = new Map()))
   let fields = shapes.get(shape)
   if (!fields) {
-    fields = compute()
+    fields = sorted(compute())
     if (shapes.size >= keptPerType) shapes.delete(shapes.keys().next().value!)
     shapes.set(shape, fields)
   }

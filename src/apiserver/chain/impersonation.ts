@@ -39,10 +39,12 @@ const decoded = (text: string): string => {
 export const impersonation =
   (authorize: Authorizer): Filter =>
   async (request, next) => {
+    const names = request.headerNames().filter((name) => name.startsWith('impersonate-'))
+    if (names.length === 0) return next(request)
     const user = request.header('impersonate-user')
     const groups = values(request, 'impersonate-group')
     const uid = request.header('impersonate-uid')
-    const extra = request.headerNames().filter((name) => name.startsWith(extraPrefix))
+    const extra = names.filter((name) => name.startsWith(extraPrefix))
     if (!user && !groups.length && !uid && !extra.length) return next(request)
     if (!user) throw internal(`requested ${JSON.stringify([...groups, uid, ...extra].filter(Boolean))} without impersonating a user`)
     const claimed: UserInfo = {

@@ -137,9 +137,18 @@ export function* pathsOf(set: FieldsV1, prefix: readonly string[] = []): Generat
 
 /** The set with the members of every node in the order in which Go writes them; itself if it is so already. */
 export function sorted(set: FieldsV1): FieldsV1 {
-  if (isSorted(set)) return set
+  if (inOrder.has(set)) return set
+  const out = isSorted(set) ? set : inSortedOrder(set)
+  inOrder.add(out)
+  return out
+}
+
+/** Sets that were looked at already: those of objects of one shape are shared. */
+const inOrder = new WeakSet<FieldsV1>()
+
+function inSortedOrder(set: FieldsV1): FieldsV1 {
   const out: FieldsV1 = {}
-  for (const element of Object.keys(set).sort(comparePathElements)) out[element] = sorted(set[element]!)
+  for (const element of Object.keys(set).sort(comparePathElements)) out[element] = inSortedOrder(set[element]!)
   return out
 }
 
