@@ -74,12 +74,19 @@ export class Cacher {
 
   /** Loads the objects when first called. */
   ready(): Promise<void> {
-    return (this.#ready ??= this.#load())
+    this.#ready ??= this.#load().catch((error) => {
+      // Who asks next tries again.
+      this.#ready = undefined
+      throw error
+    })
+    return this.#ready
   }
 
   async #load(): Promise<void> {
     const range = prefixRange(this.resource.prefix)
     const { entries, revision } = await this.#store.list(range)
+    this.objects.clear()
+    this.#history = []
     for (const { key, value, revision } of entries) this.objects.set(this.#object(key, value, revision))
     this.#historyStart = revision
     // Others may have written while the list was read: ready is who has seen that too.

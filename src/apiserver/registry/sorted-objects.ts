@@ -32,6 +32,12 @@ export class SortedObjects {
     this.#sorted.splice(this.#search(key), 1)
   }
 
+  clear(): void {
+    this.#byKey.clear()
+    this.#sorted.length = 0
+    this.#slices.clear()
+  }
+
   /** All objects of a range. The array is shared: it must not be changed. */
   slice({ start, end }: KeyRange): readonly StoredObject[] {
     let slice = this.#slices.get(start)
