@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { KubeConfig, VersionApi } from '@kubernetes/client-node'
+import type { startCluster } from '../../src/cluster/index.ts'
+
+test('the package gives programs clusters of their own, side by side', async () => {
+  // What `import 'typernetes'` finds in an installed package.
+  const bundle = (await import(join(import.meta.dirname, '../../.build/index.js'))) as { startCluster: typeof startCluster }
+  const clusters = await Promise.all([bundle.startCluster({ storage: 'memory' }), bundle.startCluster({ storage: 'memory' })])
+  try {
+    assert.equal(new Set(clusters.map(({ port }) => port)).size, 2)
+    for (const { kubeconfigYaml } of clusters) {
+      const config = new KubeConfig()
+      config.loadFromString(kubeconfigYaml)
+      const { gitVersion } = await config.makeApiClient(VersionApi).getCode()
+      assert.match(gitVersion, /^v1\.36\.\d+\+t8s\./)
+    }
+  } finally {
+    await Promise.all(clusters.map((cluster) => cluster.stop()))
+  }
+})
