@@ -50,13 +50,15 @@ async function up(given: UpFlags): Promise<void> {
   const print = (line: string): void => {
     process.stdout.write(`${line}\n`)
   }
-  const [{ startCluster }, { readIdentity }, { dataDirectoryPaths }, { writeKubeconfig }, { default: colour }] = await Promise.all([
+  const [{ startCluster }, { readIdentity }, { dataDirectoryPaths }, { writeKubeconfig }, { Ansis }] = await Promise.all([
     import('../cluster/start-cluster.ts'),
     import('../cluster/identity-files.ts'),
     import('../cluster/data-directory.ts'),
     import('../kubeconfig/write.ts'),
     import('ansis'),
   ])
+  // On CI ansis would colour without a terminal.
+  const colour = new Ansis(process.stdout.isTTY ? undefined : 0)
   const paths = dataDirectoryPaths(given.dataDir)
   const cluster = await startCluster({
     ...readIdentity(given),

@@ -38,7 +38,8 @@ export interface RunOptions {
 
 /** Starts `t8s up …` and resolves when it says that it is ready; rejects with its output if it ends before. */
 export async function up(t: TestContext, args: readonly string[], { cwd = repository, env = {}, program = launcher }: RunOptions = {}): Promise<Running> {
-  const child = spawn(program, ['up', ...args], { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+  // Some libraries take CI for a terminal: colours must not come from that.
+  const child = spawn(program, ['up', ...args], { cwd, env: { ...process.env, CI: 'true', ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
   t.after(() => child.kill('SIGKILL'))
   let output = ''
   const { promise: ready, resolve, reject } = Promise.withResolvers<void>()

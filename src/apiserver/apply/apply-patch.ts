@@ -64,17 +64,21 @@ export function applyPatch(apply: Apply): Applied {
   return { object: { ...object, metadata: managedFields ? { ...metadata, managedFields } : metadata }, managedFields, changed: object !== live }
 }
 
+/** The body is not decoded yet: what is no string counts as absent. */
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+
 /** The body, if it is an object of the kind and fits its type. */
 function checkedBody({ applied, kind, apiVersion, type }: Apply): KubeObject {
   const body = (typeof applied === 'object' && applied !== null && !Array.isArray(applied) ? applied : {}) as Partial<KubeObject>
-  // What is no string counts as absent.
-  const [version, given] = [body.apiVersion, body.kind].map((value) => (typeof value === 'string' ? value : ''))
-  const groupVersion = version!.includes('/') ? version : `/${version}`
+  const version = textOf(body.apiVersion)
+  const given = textOf(body.kind)
+  const groupVersion = version.includes('/') ? version : `/${version}`
   if (given !== kind || version !== apiVersion) throw badRequest(`invalid object type: ${groupVersion}, Kind=${given}`)
-  const { namespace = '', name = '', managedFields } = body.metadata ?? {}
+  const { namespace, name, managedFields } = body.metadata ?? {}
   if (managedFields !== undefined && managedFields !== null) throw badRequest('metadata.managedFields must be nil')
   const errors = typeErrors(body, type)
-  if (errors.length) throw internal(`failed to create typed patch object (${namespace}/${name}; ${groupVersion}, Kind=${kind}): ${typeErrorText(errors)}`)
+  if (errors.length)
+    throw internal(`failed to create typed patch object (${textOf(namespace)}/${textOf(name)}; ${groupVersion}, Kind=${kind}): ${typeErrorText(errors)}`)
   return body as KubeObject
 }
 
