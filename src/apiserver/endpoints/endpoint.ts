@@ -1,5 +1,4 @@
 /** What every endpoint gets: the server's parts, the request and the resource it is about. */
-import type { ResourceDefinition } from '../../api/resource.ts'
 import type { Admission } from '../admission/plugin.ts'
 import { managerName } from '../apply/index.ts'
 import type { Authorizer } from '../authorization/authorizer.ts'
@@ -18,7 +17,8 @@ export interface Services {
   readonly registry: Registry
   readonly admission: Admission
   readonly waitGroup: WaitGroup
-  readonly podsDefinition: ResourceDefinition
+  readonly pods: ServedResource
+  readonly budgets: ServedResource
   readonly authorizer: Authorizer
   /** Who a bearer token belongs to, for TokenReviews. */
   readonly authenticateToken: (token: string) => Promise<UserInfo | undefined>

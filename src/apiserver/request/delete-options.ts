@@ -19,7 +19,8 @@ export interface DeleteOptions {
   readonly dryRun: boolean
 }
 
-interface Wire {
+/** DeleteOptions as clients send them. */
+interface DeleteOptionsModel {
   gracePeriodSeconds?: number
   preconditions?: { uid?: string; resourceVersion?: string }
   propagationPolicy?: string
@@ -30,24 +31,28 @@ interface Wire {
 /** Reads and checks the options. A body makes the query void. Throws 400, 415 and 422. */
 export async function deleteOptions(request: Request): Promise<DeleteOptions> {
   const body = await readBody(request)
-  const wire = body.empty ? fromQuery(request.query) : fromBody(body)
+  return deleteOptionsOf(body.empty ? fromQuery(request.query) : fromBody(body))
+}
+
+/** Checks options that stand in another object (Eviction). Throws 422. */
+export function deleteOptionsOf(wire: DeleteOptionsModel): DeleteOptions {
   const errors = deleteErrors(wire)
   if (errors.length) throw invalid({ group: 'meta.k8s.io', name: 'DeleteOptions' }, '', errors)
   return { ...wire, propagationPolicy: wire.propagationPolicy as PropagationPolicy | undefined, dryRun: (wire.dryRun?.length ?? 0) > 0 }
 }
 
-function fromBody({ value, fields }: Body): Wire {
+function fromBody({ value, fields }: Body): DeleteOptionsModel {
   const type = schemaType('V1DeleteOptions')
   const given = value('DeleteOptions')
   try {
-    return decode(type, fields ? fields(type) : given).object as unknown as Wire
+    return decode(type, fields ? fields(type) : given).object as unknown as DeleteOptionsModel
   } catch (error) {
     if (error instanceof DecodeError) throw badRequest(error.message)
     throw error
   }
 }
 
-function fromQuery(query: URLSearchParams): Wire {
+function fromQuery(query: URLSearchParams): DeleteOptionsModel {
   const propagationPolicy = query.get('propagationPolicy')
   const dryRun = query.getAll('dryRun')
   return {
@@ -58,7 +63,7 @@ function fromQuery(query: URLSearchParams): Wire {
   }
 }
 
-function deleteErrors({ propagationPolicy, orphanDependents, dryRun = [] }: Wire): FieldError[] {
+function deleteErrors({ propagationPolicy, orphanDependents, dryRun = [] }: DeleteOptionsModel): FieldError[] {
   const errors: FieldError[] = []
   if (propagationPolicy !== undefined && orphanDependents !== undefined) {
     errors.push(invalidValue('propagationPolicy', propagationPolicy, 'orphanDependents and deletionPropagation cannot be both set'))

@@ -131,7 +131,11 @@ export const describeStops: Stops = {
       'PodCIDR: 10.244.7.0/24\n',
       'Non-terminated Pods: (0 in total)\n',
     )
-    await k.ok(`drain ${name} --ignore-daemonsets`, new RegExp(`^node/${name} cordoned\n`))
+    await k.ok('create -f -', 'pod/stray created\n', {
+      input: JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'stray' }, spec: { nodeName: name, containers: [{ name: 'c', image: 'i' }] } }),
+    })
+    // No kubelet confirms the end of a pod, so it is given no time.
+    await k.ok(`drain ${name} --ignore-daemonsets --force --grace-period=0`, /^pod\/stray evicted$/m)
     await k.ok(`delete node ${name}`, `node "${name}" deleted\n`)
   },
 }

@@ -1,9 +1,8 @@
 /** `pods/NAME/binding` and `bindings`: puts a pod on a node, once. */
 
 import { bindings } from '../../../api/core/pod/binding.ts'
-import { invalidValue, required } from '../../../machinery/field-error.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
-import { conflict, invalid, success } from '../../../machinery/status-error.ts'
+import { badRequest, conflict, internal } from '../../../machinery/status-error.ts'
 import { statusResponse } from '../../negotiation/error-response.ts'
 import { ServedResource } from '../../registry/served-resource.ts'
 import { updateObject } from '../../registry/update-object.ts'
@@ -12,6 +11,7 @@ import { decodeObject } from '../../request/decode-object.ts'
 import { checkNamespace } from '../../request/identity.ts'
 import { writeOptions } from '../../request/write-options.ts'
 import { type Endpoint, type Target, writeContext } from '../endpoint.ts'
+import { created } from './created.ts'
 
 interface Binding extends KubeObject {
   target?: { kind?: string; name?: string }
@@ -36,11 +36,12 @@ async function bind(target: Target, onUrl: string | undefined) {
   checkNamespace(binding, bindingResource, request.info.namespace)
   const name = onUrl ?? binding.metadata.name ?? ''
   const node = binding.target?.name
-  if (binding.target?.kind && binding.target.kind !== 'Node' && binding.target.kind !== 'Minion')
-    throw invalid({ group: '', name: 'Binding' }, name, [invalidValue('target.kind', binding.target.kind, 'must be empty or Node')])
-  if (!node) throw invalid({ group: '', name: 'Binding' }, name, [required('target.name')])
-  const pods = services.registry.served(services.podsDefinition)
-  const context = { ...writeContext(target, options), resource: pods, name, subresource: 'binding' }
+  if (onUrl && binding.metadata.name && binding.metadata.name !== onUrl) throw badRequest('name in URL does not match name in Binding object')
+  // Upstream answers these without a reason.
+  if (binding.target?.kind && binding.target.kind !== 'Node')
+    throw internal(`target.kind: Unsupported value: ${JSON.stringify(binding.target.kind)}: supported values: "Node", "<empty>"`)
+  if (!node) throw internal('target.name: Required value')
+  const context = { ...writeContext(target, options), resource: services.pods, name, subresource: 'binding' }
   await updateObject(context, {
     retries: 5,
     startsFromLive: true,
@@ -62,5 +63,5 @@ async function bind(target: Target, onUrl: string | undefined) {
       return { object: pod }
     },
   })
-  return statusResponse(request, success(), 201)
+  return statusResponse(request, created(), 201)
 }

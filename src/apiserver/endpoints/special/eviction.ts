@@ -1,0 +1,87 @@
+/** `pods/NAME/eviction`: deletes a pod if the disruption budget that covers it has room (KEP-85; policy/v1). */
+import type { V1Pod, V1PodDisruptionBudget } from '@kubernetes/client-node'
+import { type Eviction, evictions } from '../../../api/policy/eviction.ts'
+import { labelSelectorOf } from '../../../machinery/label-selector.ts'
+import type { Model } from '../../../machinery/object.ts'
+import { badRequest, internal, notFound, StatusError } from '../../../machinery/status-error.ts'
+import { statusResponse } from '../../negotiation/error-response.ts'
+import { deleteObject } from '../../registry/delete-object.ts'
+import { ServedResource } from '../../registry/served-resource.ts'
+import { updateObject } from '../../registry/update-object.ts'
+import type { WriteContext } from '../../registry/write-context.ts'
+import { decodeObject } from '../../request/decode-object.ts'
+import { type DeleteOptions, deleteOptionsOf } from '../../request/delete-options.ts'
+import { checkNamespace } from '../../request/identity.ts'
+import { writeOptions } from '../../request/write-options.ts'
+import { type Endpoint, type Target, writeContext } from '../endpoint.ts'
+import { created } from './created.ts'
+
+type Pod = Model<V1Pod>
+type Budget = Model<V1PodDisruptionBudget>
+
+const evictionResource = new ServedResource(evictions)
+const retryAfterSeconds = 10
+
+export const evictPod: Endpoint = async (target) => {
+  const { services, request, resource: pods } = target
+  const options = writeOptions(request.query, 'CreateOptions')
+  const eviction = (await decodeObject(request, evictionResource, options, services.knowsKind)) as Eviction
+  const { namespace, name } = request.info
+  checkNamespace(eviction, evictionResource, namespace)
+  if (eviction.metadata.name !== name) throw badRequest('name in URL does not match name in Eviction object')
+  const asked = deleteOptionsOf(eviction.deleteOptions ?? {})
+  const deletion: DeleteOptions = { ...asked, dryRun: asked.dryRun || options.dryRun }
+  const context = writeContext(target, { ...options, dryRun: deletion.dryRun }, '')
+  const live = await services.registry.get(pods, pods.key(namespace, name))
+  if (!live) throw notFound(pods.groupResource, name)
+  const pod = live.parse<Pod>()
+  if (!ignoresBudgets(pod)) await spendBudget(target, context, pod)
+  await deleteObject(context, deletion)
+  return statusResponse(request, created(), 201)
+}
+
+/** Pods that do not run yet or any more, and those on their way out, disrupt nothing. */
+const ignoresBudgets = ({ metadata, status }: Pod): boolean =>
+  metadata.deletionTimestamp !== undefined || status?.phase === 'Pending' || status?.phase === 'Succeeded' || status?.phase === 'Failed'
+
+const isReady = ({ status }: Pod): boolean => status?.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True') ?? false
+
+/** Takes one disruption from the budget that covers the pod. Throws 429 if there is none left, 500 for two budgets. */
+async function spendBudget({ services: { registry, budgets } }: Target, context: WriteContext, pod: Pod): Promise<void> {
+  const cacher = registry.cacher(budgets)
+  await cacher.ready()
+  const covering = cacher.objects
+    .slice(budgets.range(pod.metadata.namespace ?? ''))
+    .map((object) => registry.view(budgets)(object).parse<Budget>())
+    .filter(({ spec }) => spec?.selector && labelSelectorOf(spec.selector).matches(pod.metadata.labels))
+  if (covering.length === 0) return
+  if (covering.length > 1) throw internal('This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.')
+  const budget = covering[0]!
+  if (!isReady(pod) && mayGoUnhealthy(budget)) return
+  const name = budget.metadata.name!
+  await updateObject(
+    { ...context, resource: budgets, name, subresource: 'status' },
+    { retries: 5, startsFromLive: true, change: (live) => ({ object: spent(live as Budget, pod.metadata.name!, context.now()) }) },
+  )
+}
+
+/** Pods that are not ready may go while enough others are healthy, or always if the budget says so. */
+function mayGoUnhealthy({ spec, status }: Budget): boolean {
+  const { desiredHealthy = 0, currentHealthy = 0 } = status ?? {}
+  return spec?.unhealthyPodEvictionPolicy === 'AlwaysAllow' || (desiredHealthy > 0 && currentHealthy >= desiredHealthy)
+}
+
+function spent(budget: Budget, pod: string, now: string): Budget {
+  const { metadata, status } = budget
+  const { disruptionsAllowed = 0, desiredHealthy = 0, currentHealthy = 0, observedGeneration = 0 } = status ?? {}
+  if (observedGeneration < (metadata.generation ?? 0))
+    throw tooMany(`The disruption budget ${metadata.name} is still being processed by the server.`, retryAfterSeconds)
+  if (disruptionsAllowed <= 0) throw tooMany(`The disruption budget ${metadata.name} needs ${desiredHealthy} healthy pods and has ${currentHealthy} currently`)
+  return { ...budget, status: { ...status!, disruptionsAllowed: disruptionsAllowed - 1, disruptedPods: { ...status!.disruptedPods, [pod]: now } } }
+}
+
+const tooMany = (why: string, retryAfterSeconds?: number): StatusError =>
+  new StatusError(429, 'TooManyRequests', "Cannot evict pod as it would violate the pod's disruption budget.", {
+    causes: [{ reason: 'DisruptionBudget', message: why }],
+    ...(retryAfterSeconds && { retryAfterSeconds }),
+  })
