@@ -92,14 +92,14 @@ export function validateCreate({ resource, warnings }: WriteContext, object: Kub
   warnings.push(...(resource.definition.warnings?.(object, undefined) ?? []))
 }
 
-/** Throws 422 if the object is not valid, or changes what may not change. */
+/** Throws 422 if the object is not valid, or changes what may not change. Other subresources (`/binding`) change what they change. */
 export function validateUpdate({ resource, subresource, warnings }: WriteContext, object: KubeObject, old: KubeObject): void {
   const { validate } = resource.definition
   const errors = validateMetadataUpdate(object.metadata, old.metadata)
   const partial = partialWrite(resource, subresource)
   if (partial) errors.push(...partial.validate(object, old))
   else if (subresource === 'status') errors.push(...(validate?.status?.(object, old) ?? []))
-  else {
+  else if (subresource === '' || subresource === 'scale') {
     errors.push(...(validate?.object?.(object) ?? []))
     errors.push(...(validate?.update?.(object, old) ?? []))
   }
