@@ -2,8 +2,9 @@
  * A resource is data: everything particular to a kind stands in one `resource({…})`, and the verbs in
  * `apiserver/endpoints/` are generic. Adding a kind is one file with one such call and one line in its group's index.
  */
-import type { FieldError } from '../machinery/field-error.ts'
+
 import type { KubeObject } from '../machinery/object.ts'
+import type { FieldError } from '../machinery/validation/field-error.ts'
 
 export type Verb = 'create' | 'get' | 'list' | 'watch' | 'update' | 'patch' | 'delete' | 'deletecollection'
 export const allVerbs: readonly Verb[] = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
@@ -57,7 +58,7 @@ export interface Validation<T> {
   readonly status?: (object: T, old: T) => readonly FieldError[]
 }
 
-/** How names of a kind are checked: a function of `machinery/names.ts` that returns what is wrong, in words. */
+/** How names of a kind are checked: a function of `machinery/validation/names.ts` that returns what is wrong, in words. */
 export type NameRule = (name: string, generated: boolean) => string[]
 
 /** A subresource served for one kind alone (`/token`, `/binding`, `/approval`, …): its name, kind and verbs as discovery shows them. */

@@ -2,7 +2,7 @@
  * Status errors: every refusal of the server is one of these.
  * Shapes and words follow the API conventions ("Response Status Kind"); clients decide by `reason` and `code`.
  */
-import type { FieldError } from './field-error.ts'
+import type { FieldError } from './validation/field-error.ts'
 
 export interface StatusCause {
   reason?: string

@@ -1,7 +1,7 @@
 /** MutatingAdmissionPolicyBindings: where a policy changes things, and with which parameters. */
 import type { V1MutatingAdmissionPolicyBinding } from '@kubernetes/client-node'
-import { required } from '../../machinery/field-error.ts'
 import type { Model } from '../../machinery/object.ts'
+import { required } from '../../machinery/validation/field-error.ts'
 import { age, name, resource } from '../resource.ts'
 import { servedAlso } from '../served-also.ts'
 import { matchDefaults, matchRules, paramRefColumn, paramRefRules, policyNameColumn } from './policy-rules.ts'

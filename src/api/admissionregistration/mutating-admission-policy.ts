@@ -1,8 +1,8 @@
 /** MutatingAdmissionPolicies: changes to what is written, said in CEL. */
 import type { V1MutatingAdmissionPolicy } from '@kubernetes/client-node'
-import { type FieldError, required } from '../../machinery/field-error.ts'
-import { oneOf } from '../../machinery/field-rules.ts'
 import type { Model } from '../../machinery/object.ts'
+import { type FieldError, required } from '../../machinery/validation/field-error.ts'
+import { oneOf } from '../../machinery/validation/field-rules.ts'
 import { age, column, name, resource } from '../resource.ts'
 import { servedAlso } from '../served-also.ts'
 import { commonPolicyRules, paramKindColumn, policyDefaults } from './policy-rules.ts'

@@ -1,10 +1,10 @@
 /** Defaults and rules that admission policies in CEL of both kinds share. */
 import type { V1MatchCondition, V1MatchResources, V1ParamKind, V1ParamRef, V1Variable } from '@kubernetes/client-node'
-import { duplicate, type FieldError, invalidValue, required } from '../../machinery/field-error.ts'
-import { follows, oneOf } from '../../machinery/field-rules.ts'
-import { validateLabelSelector } from '../../machinery/label-selector.ts'
-import { cIdentifier } from '../../machinery/names.ts'
 import type { KubeObject, Wire } from '../../machinery/object.ts'
+import { validateLabelSelector } from '../../machinery/selectors/label-selector.ts'
+import { duplicate, type FieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
+import { follows, oneOf } from '../../machinery/validation/field-rules.ts'
+import { cIdentifier } from '../../machinery/validation/names.ts'
 import { type Column, column } from '../resource.ts'
 import { admissionRule, matchConditionRules } from './webhook-rules.ts'
 

@@ -1,7 +1,7 @@
 /** ValidatingAdmissionPolicyBindings: where a policy holds, with which parameters, and what happens when it fails. */
 import type { V1ValidatingAdmissionPolicyBinding } from '@kubernetes/client-node'
-import { duplicate, type FieldError, notSupported, required } from '../../machinery/field-error.ts'
 import type { Model } from '../../machinery/object.ts'
+import { duplicate, type FieldError, notSupported, required } from '../../machinery/validation/field-error.ts'
 import { age, name, resource } from '../resource.ts'
 import { matchDefaults, matchRules, paramRefColumn, paramRefRules, policyNameColumn } from './policy-rules.ts'
 import { admissionGroup } from './webhook-rules.ts'

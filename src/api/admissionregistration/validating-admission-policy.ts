@@ -1,7 +1,7 @@
 /** ValidatingAdmissionPolicies: what may be written, said in CEL. */
 import type { V1ValidatingAdmissionPolicy } from '@kubernetes/client-node'
-import { type FieldError, required } from '../../machinery/field-error.ts'
 import type { Model } from '../../machinery/object.ts'
+import { type FieldError, required } from '../../machinery/validation/field-error.ts'
 import { age, column, name, resource } from '../resource.ts'
 import { commonPolicyRules, paramKindColumn, policyDefaults } from './policy-rules.ts'
 import { admissionGroup } from './webhook-rules.ts'

@@ -1,11 +1,11 @@
 /** Defaults and rules that webhooks of both kinds share. */
 import type { AdmissionregistrationV1WebhookClientConfig, V1MatchCondition, V1MutatingWebhook, V1RuleWithOperations } from '@kubernetes/client-node'
-import { duplicate, type FieldError, invalidValue, notSupported, required } from '../../machinery/field-error.ts'
-import { follows, oneOf } from '../../machinery/field-rules.ts'
-import { goList, invalidShown } from '../../machinery/go-notation.ts'
-import { validateLabelSelector } from '../../machinery/label-selector.ts'
-import { dns1035Label, domainName, portNumber, qualifiedName } from '../../machinery/names.ts'
 import type { Wire } from '../../machinery/object.ts'
+import { validateLabelSelector } from '../../machinery/selectors/label-selector.ts'
+import { duplicate, type FieldError, invalidValue, notSupported, required } from '../../machinery/validation/field-error.ts'
+import { follows, oneOf } from '../../machinery/validation/field-rules.ts'
+import { goList, invalidShown } from '../../machinery/validation/go-notation.ts'
+import { dns1035Label, domainName, portNumber, qualifiedName } from '../../machinery/validation/names.ts'
 
 export type Webhook = Wire<V1MutatingWebhook>
 export type ClientConfig = Wire<AdmissionregistrationV1WebhookClientConfig>

@@ -1,9 +1,9 @@
 /** What is valid in a CustomResourceDefinition, apart from its schemas (`apiserver/crd/` looks at those). */
 import type { V1CustomResourceDefinitionNames, V1CustomResourceDefinitionVersion } from '@kubernetes/client-node'
-import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../machinery/field-error.ts'
-import { follows, immutable, oneOf, requiredRule } from '../../machinery/field-rules.ts'
-import { dns1035Label, dnsSubdomain } from '../../machinery/names.ts'
 import type { Wire } from '../../machinery/object.ts'
+import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../machinery/validation/field-error.ts'
+import { follows, immutable, oneOf, requiredRule } from '../../machinery/validation/field-rules.ts'
+import { dns1035Label, dnsSubdomain } from '../../machinery/validation/names.ts'
 import { clientConfigRules, reviewVersionRules } from '../admissionregistration/webhook-rules.ts'
 import type { Definition } from './custom-resource-definition.ts'
 import { versionRules } from './version-rules.ts'

@@ -1,7 +1,7 @@
 /** What is valid in one version of a CustomResourceDefinition: printer columns and paths of `/scale`. */
 import type { V1CustomResourceColumnDefinition, V1CustomResourceDefinitionVersion, V1CustomResourceSubresourceScale } from '@kubernetes/client-node'
-import { type FieldError, invalidValue, required } from '../../machinery/field-error.ts'
 import type { Wire } from '../../machinery/object.ts'
+import { type FieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
 
 const types = ['boolean', 'date', 'integer', 'number', 'string']
 const formats = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password']

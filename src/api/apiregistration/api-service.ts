@@ -1,9 +1,9 @@
 /** APIServices: who serves a group version, this server or another one behind a Service. */
 import type { V1APIService } from '@kubernetes/client-node'
-import { type FieldError, forbiddenField, invalidValue, required } from '../../machinery/field-error.ts'
-import { follows } from '../../machinery/field-rules.ts'
-import { dns1035Label, dnsSubdomain, portNumber } from '../../machinery/names.ts'
 import type { Model } from '../../machinery/object.ts'
+import { type FieldError, forbiddenField, invalidValue, required } from '../../machinery/validation/field-error.ts'
+import { follows } from '../../machinery/validation/field-rules.ts'
+import { dns1035Label, dnsSubdomain, portNumber } from '../../machinery/validation/names.ts'
 import { age, column, name, resource } from '../resource.ts'
 
 type APIService = Model<V1APIService>

@@ -1,7 +1,7 @@
 /** Columns that workloads share. */
 import type { V1LabelSelector, V1PodTemplateSpec } from '@kubernetes/client-node'
-import { labelSelectorText } from '../../machinery/label-selector.ts'
 import type { KubeObject, Wire } from '../../machinery/object.ts'
+import { labelSelectorText } from '../../machinery/selectors/label-selector.ts'
 import { containerImages, containerNames } from '../printing/containers.ts'
 import { type Column, wide } from '../resource.ts'
 

@@ -1,8 +1,8 @@
 /** ControllerRevisions: what a StatefulSet's or DaemonSet's template once was, to go back to. */
 import type { V1ControllerRevision } from '@kubernetes/client-node'
-import { type FieldError, required } from '../../machinery/field-error.ts'
-import { immutable, nonNegative, valid } from '../../machinery/field-rules.ts'
 import type { Model } from '../../machinery/object.ts'
+import { type FieldError, required } from '../../machinery/validation/field-error.ts'
+import { immutable, nonNegative, valid } from '../../machinery/validation/field-rules.ts'
 import { age, column, name, resource } from '../resource.ts'
 
 type ControllerRevision = Omit<Model<V1ControllerRevision>, 'data'> & { data?: unknown }

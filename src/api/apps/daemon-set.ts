@@ -1,10 +1,10 @@
 /** DaemonSets: one pod on every node. */
 import type { V1DaemonSet } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../machinery/equality.ts'
-import { type FieldError, invalidValue, notSupported } from '../../machinery/field-error.ts'
-import { hasRequirements, immutable, nonNegative, selects, valid } from '../../machinery/field-rules.ts'
-import { labelsText, validateLabelSelector } from '../../machinery/label-selector.ts'
 import type { Model } from '../../machinery/object.ts'
+import { labelsText, validateLabelSelector } from '../../machinery/selectors/label-selector.ts'
+import { type FieldError, invalidValue, notSupported } from '../../machinery/validation/field-error.ts'
+import { hasRequirements, immutable, nonNegative, selects, valid } from '../../machinery/validation/field-rules.ts'
 import { podTemplateDefaults } from '../core/pod/index.ts'
 import { nullTimes } from '../nulls.ts'
 import { age, column, name, resource } from '../resource.ts'

@@ -1,9 +1,9 @@
 /** Deployments: declarative updates for ReplicaSets and their pods. */
 import type { V1Deployment } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../machinery/equality.ts'
-import { type FieldError, forbiddenField, invalidValue, notSupported } from '../../machinery/field-error.ts'
-import { immutable, nonNegative, valid } from '../../machinery/field-rules.ts'
 import type { Model } from '../../machinery/object.ts'
+import { type FieldError, forbiddenField, invalidValue, notSupported } from '../../machinery/validation/field-error.ts'
+import { immutable, nonNegative, valid } from '../../machinery/validation/field-rules.ts'
 import { podTemplateDefaults } from '../core/pod/index.ts'
 import { nullTimes } from '../nulls.ts'
 import { age, column, name, resource } from '../resource.ts'

@@ -1,8 +1,8 @@
 /** ReplicaSets: keep a number of equal pods running. */
 import type { V1ReplicaSet } from '@kubernetes/client-node'
-import type { FieldError } from '../../machinery/field-error.ts'
-import { immutable, nonNegative, valid } from '../../machinery/field-rules.ts'
 import type { Model } from '../../machinery/object.ts'
+import type { FieldError } from '../../machinery/validation/field-error.ts'
+import { immutable, nonNegative, valid } from '../../machinery/validation/field-rules.ts'
 import { podTemplateDefaults } from '../core/pod/index.ts'
 import { nullTimes } from '../nulls.ts'
 import { age, name, resource } from '../resource.ts'

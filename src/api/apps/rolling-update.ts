@@ -1,6 +1,6 @@
 /** Rules for numbers of pods that may be missing or too many while they are replaced. */
-import { type FieldError, invalidValue, required } from '../../machinery/field-error.ts'
-import { atMostAll, intOrPercent, percentOf, valid } from '../../machinery/field-rules.ts'
+import { type FieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
+import { atMostAll, intOrPercent, percentOf, valid } from '../../machinery/validation/field-rules.ts'
 
 type IntOrString = number | string | undefined
 

@@ -1,10 +1,10 @@
 /** StatefulSets: pods with a name and storage of their own. */
 import type { V1StatefulSet } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../machinery/equality.ts'
-import { type FieldError, forbiddenField, invalidValue, required } from '../../machinery/field-error.ts'
-import { atMostAll, intOrPercent, nonNegative, oneOf, valid } from '../../machinery/field-rules.ts'
-import { dnsLabel } from '../../machinery/names.ts'
 import type { Model } from '../../machinery/object.ts'
+import { type FieldError, forbiddenField, invalidValue, required } from '../../machinery/validation/field-error.ts'
+import { atMostAll, intOrPercent, nonNegative, oneOf, valid } from '../../machinery/validation/field-rules.ts'
+import { dnsLabel } from '../../machinery/validation/names.ts'
 import { podTemplateDefaults } from '../core/pod/index.ts'
 import { claimSpecDefaults } from '../core/storage/persistent-volume-claim.ts'
 import { nullTimes } from '../nulls.ts'

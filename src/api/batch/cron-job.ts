@@ -1,9 +1,9 @@
 /** CronJobs: Jobs at set times. */
 import type { V1CronJob } from '@kubernetes/client-node'
-import { type FieldError, invalidValue, notSupported, required } from '../../machinery/field-error.ts'
-import { nonNegative, oneOf, valid } from '../../machinery/field-rules.ts'
-import { labelSelectorText } from '../../machinery/label-selector.ts'
 import type { Model } from '../../machinery/object.ts'
+import { labelSelectorText } from '../../machinery/selectors/label-selector.ts'
+import { type FieldError, invalidValue, notSupported, required } from '../../machinery/validation/field-error.ts'
+import { nonNegative, oneOf, valid } from '../../machinery/validation/field-rules.ts'
 import { containerImages, containerNames } from '../printing/containers.ts'
 import { age, column, name, resource, wide } from '../resource.ts'
 import { parseCronSchedule } from './cron-schedule.ts'

@@ -1,8 +1,8 @@
 /** ClusterTrustBundles: certificates that workloads trust. Beta. */
 import type { V1beta1ClusterTrustBundle } from '@kubernetes/client-node'
-import { type FieldError, invalidValue, required } from '../../machinery/field-error.ts'
-import { immutable } from '../../machinery/field-rules.ts'
 import type { Model } from '../../machinery/object.ts'
+import { type FieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
+import { immutable } from '../../machinery/validation/field-rules.ts'
 import { age, column, name, resource } from '../resource.ts'
 import { servedAlso } from '../served-also.ts'
 import { signerNameRules } from './request-rules.ts'

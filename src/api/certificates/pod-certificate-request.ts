@@ -1,8 +1,8 @@
 /** PodCertificateRequests: certificates that kubelets ask for on behalf of pods. Beta. */
 import type { V1beta1PodCertificateRequest } from '@kubernetes/client-node'
-import { type FieldError, invalidValue, required } from '../../machinery/field-error.ts'
-import { immutable } from '../../machinery/field-rules.ts'
 import type { Model } from '../../machinery/object.ts'
+import { type FieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
+import { immutable } from '../../machinery/validation/field-rules.ts'
 import { age, column, name, resource } from '../resource.ts'
 import { signerNameRules } from './request-rules.ts'
 

@@ -1,10 +1,10 @@
 /** What is valid in a CertificateSigningRequest, and which changes of its status are. */
 import type { V1CertificateSigningRequest } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../machinery/equality.ts'
-import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../machinery/field-error.ts'
-import { invalidShown } from '../../machinery/go-notation.ts'
-import { dnsLabel, dnsSubdomain } from '../../machinery/names.ts'
 import type { Model } from '../../machinery/object.ts'
+import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../machinery/validation/field-error.ts'
+import { invalidShown } from '../../machinery/validation/go-notation.ts'
+import { dnsLabel, dnsSubdomain } from '../../machinery/validation/names.ts'
 
 type Request = Model<V1CertificateSigningRequest>
 

@@ -1,9 +1,9 @@
 /** LeaseCandidates: who would like to hold a lease (coordinated leader election). Beta. */
 import type { V1beta1LeaseCandidate } from '@kubernetes/client-node'
-import { type FieldError, required } from '../../machinery/field-error.ts'
-import { immutable, requiredRule } from '../../machinery/field-rules.ts'
-import { dnsSubdomain } from '../../machinery/names.ts'
 import type { Model } from '../../machinery/object.ts'
+import { type FieldError, required } from '../../machinery/validation/field-error.ts'
+import { immutable, requiredRule } from '../../machinery/validation/field-rules.ts'
+import { dnsSubdomain } from '../../machinery/validation/names.ts'
 import { age, column, name, resource } from '../resource.ts'
 import { servedAlso } from '../served-also.ts'
 

@@ -1,8 +1,8 @@
 /** Leases: who holds something, and until when. Created by PUT too; heartbeats of nodes are most of all writes. */
 import type { V1Lease } from '@kubernetes/client-node'
-import { type FieldError, invalidValue, required } from '../../machinery/field-error.ts'
-import { nonNegative, oneOf, positive } from '../../machinery/field-rules.ts'
 import type { Model } from '../../machinery/object.ts'
+import { type FieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
+import { nonNegative, oneOf, positive } from '../../machinery/validation/field-rules.ts'
 import { age, column, name, resource } from '../resource.ts'
 
 type Lease = Model<V1Lease>

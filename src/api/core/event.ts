@@ -1,8 +1,8 @@
 /** Events: what happened to objects, for people. One kind with two views: this one and events.k8s.io. */
 import type { CoreV1Event } from '@kubernetes/client-node'
-import { type FieldError, invalidValue } from '../../machinery/field-error.ts'
-import { valid } from '../../machinery/field-rules.ts'
 import type { Model } from '../../machinery/object.ts'
+import { type FieldError, invalidValue } from '../../machinery/validation/field-error.ts'
+import { valid } from '../../machinery/validation/field-rules.ts'
 import { type Cell, column, name, resource, wide } from '../resource.ts'
 
 type Event = Omit<Model<CoreV1Event>, 'eventTime' | 'series'> & { eventTime?: string | null; series?: { count?: number; lastObservedTime?: string } }

@@ -1,9 +1,9 @@
 /** ReplicationControllers: keep a number of pods running, as it was done before ReplicaSets. */
 import type { V1ReplicationController } from '@kubernetes/client-node'
-import { type FieldError, invalidValue, required } from '../../machinery/field-error.ts'
-import { nonNegative, valid } from '../../machinery/field-rules.ts'
-import { labelsText } from '../../machinery/label-selector.ts'
 import type { Model } from '../../machinery/object.ts'
+import { labelsText } from '../../machinery/selectors/label-selector.ts'
+import { type FieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
+import { nonNegative, valid } from '../../machinery/validation/field-rules.ts'
 import { nullTimes } from '../nulls.ts'
 import { containerImages, containerNames } from '../printing/containers.ts'
 import { age, name, resource, wide } from '../resource.ts'

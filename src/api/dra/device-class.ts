@@ -1,7 +1,7 @@
 /** DeviceClasses: kinds of devices that claims may ask for. */
 import type { V1DeviceClass } from '@kubernetes/client-node'
-import { type FieldError, required } from '../../machinery/field-error.ts'
 import type { Model } from '../../machinery/object.ts'
+import { type FieldError, required } from '../../machinery/validation/field-error.ts'
 import { age, name, resource } from '../resource.ts'
 import { servedAlso } from '../served-also.ts'
 

@@ -1,9 +1,9 @@
 /** DeviceTaintRules keep pods away from devices; ResourcePoolStatusRequests ask drivers about their pools. Beta and alpha. */
 import type { V1alpha3ResourcePoolStatusRequest, V1beta2DeviceTaintRule } from '@kubernetes/client-node'
-import { required } from '../../machinery/field-error.ts'
-import { immutable, oneOf, requiredRule } from '../../machinery/field-rules.ts'
-import { dnsSubdomain, qualifiedName } from '../../machinery/names.ts'
 import type { Model } from '../../machinery/object.ts'
+import { required } from '../../machinery/validation/field-error.ts'
+import { immutable, oneOf, requiredRule } from '../../machinery/validation/field-rules.ts'
+import { dnsSubdomain, qualifiedName } from '../../machinery/validation/names.ts'
 import { resource } from '../resource.ts'
 import { servedAlso } from '../served-also.ts'
 

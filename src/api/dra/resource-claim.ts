@@ -1,9 +1,9 @@
 /** ResourceClaims and their templates: devices that pods ask for (dynamic resource allocation, KEP-4381). */
 import type { ResourceV1ResourceClaim, V1DeviceClaim, V1ResourceClaimTemplate } from '@kubernetes/client-node'
-import { duplicate, type FieldError, invalidValue, required } from '../../machinery/field-error.ts'
-import { immutable, oneOf, requiredRule } from '../../machinery/field-rules.ts'
-import { dnsLabel, dnsSubdomain } from '../../machinery/names.ts'
 import type { KubeObject, Model, Wire } from '../../machinery/object.ts'
+import { duplicate, type FieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
+import { immutable, oneOf, requiredRule } from '../../machinery/validation/field-rules.ts'
+import { dnsLabel, dnsSubdomain } from '../../machinery/validation/names.ts'
 import { age, column, name, resource } from '../resource.ts'
 import { servedAlso } from '../served-also.ts'
 import { claimFromFlat, claimToFlat } from './flat-requests.ts'

@@ -1,9 +1,9 @@
 /** ResourceSlices: devices that drivers offer. */
 import type { V1ResourceSlice } from '@kubernetes/client-node'
-import { duplicate, type FieldError, invalidValue, required, tooMany } from '../../machinery/field-error.ts'
-import { immutable, requiredRule } from '../../machinery/field-rules.ts'
-import { dnsLabel, dnsSubdomain } from '../../machinery/names.ts'
 import type { Model } from '../../machinery/object.ts'
+import { duplicate, type FieldError, invalidValue, required, tooMany } from '../../machinery/validation/field-error.ts'
+import { immutable, requiredRule } from '../../machinery/validation/field-rules.ts'
+import { dnsLabel, dnsSubdomain } from '../../machinery/validation/names.ts'
 import { age, column, name, resource } from '../resource.ts'
 import { servedAlso } from '../served-also.ts'
 import { sliceFromBasic, sliceToBasic } from './flat-requests.ts'

@@ -1,7 +1,7 @@
 /** What is valid in an event of events.k8s.io. Upstream validates the core form: errors name core's fields. */
-import { type FieldError, invalidValue, required } from '../../machinery/field-error.ts'
-import { follows, immutable } from '../../machinery/field-rules.ts'
-import { qualifiedName } from '../../machinery/names.ts'
+import { type FieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
+import { follows, immutable } from '../../machinery/validation/field-rules.ts'
+import { qualifiedName } from '../../machinery/validation/names.ts'
 import type { Event } from './event.ts'
 
 const longest = (field: string, value: string | undefined, max: number): readonly FieldError[] =>

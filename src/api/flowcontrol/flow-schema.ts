@@ -1,9 +1,9 @@
 /** FlowSchemas: which requests belong together, and to which priority level. */
 import type { V1FlowSchema, V1PolicyRulesWithSubjects } from '@kubernetes/client-node'
-import { type FieldError, invalidValue, notSupported, required } from '../../machinery/field-error.ts'
-import { follows } from '../../machinery/field-rules.ts'
-import { dnsSubdomain } from '../../machinery/names.ts'
 import type { Model, Wire } from '../../machinery/object.ts'
+import { type FieldError, invalidValue, notSupported, required } from '../../machinery/validation/field-error.ts'
+import { follows } from '../../machinery/validation/field-rules.ts'
+import { dnsSubdomain } from '../../machinery/validation/names.ts'
 import { age, column, name, resource } from '../resource.ts'
 
 type FlowSchema = Model<V1FlowSchema>

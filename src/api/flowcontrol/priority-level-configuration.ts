@@ -1,8 +1,8 @@
 /** PriorityLevelConfigurations: how many requests of a level run at once, and what happens to the others. */
 import type { V1LimitedPriorityLevelConfiguration, V1PriorityLevelConfiguration } from '@kubernetes/client-node'
-import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../machinery/field-error.ts'
-import { positive } from '../../machinery/field-rules.ts'
 import type { Model, Wire } from '../../machinery/object.ts'
+import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../machinery/validation/field-error.ts'
+import { positive } from '../../machinery/validation/field-rules.ts'
 import { age, column, name, resource } from '../resource.ts'
 
 type Level = Model<V1PriorityLevelConfiguration>

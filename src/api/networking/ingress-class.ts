@@ -1,9 +1,9 @@
 /** IngressClasses: which controller serves an Ingress. */
 import type { V1IngressClass } from '@kubernetes/client-node'
-import { type FieldError, forbiddenField, invalidValue, required, tooLong } from '../../machinery/field-error.ts'
-import { follows, immutable, oneOf } from '../../machinery/field-rules.ts'
-import { dnsLabel, dnsSubdomain } from '../../machinery/names.ts'
 import type { Model } from '../../machinery/object.ts'
+import { type FieldError, forbiddenField, invalidValue, required, tooLong } from '../../machinery/validation/field-error.ts'
+import { follows, immutable, oneOf } from '../../machinery/validation/field-rules.ts'
+import { dnsLabel, dnsSubdomain } from '../../machinery/validation/names.ts'
 import { age, column, name, resource } from '../resource.ts'
 
 type IngressClass = Model<V1IngressClass>

@@ -1,10 +1,10 @@
 /** What is valid in an Ingress. */
 import { isIP } from 'node:net'
 import type { V1HTTPIngressPath, V1Ingress, V1IngressBackend, V1IngressStatus } from '@kubernetes/client-node'
-import { type FieldError, invalidValue, notSupported, required } from '../../machinery/field-error.ts'
-import { follows } from '../../machinery/field-rules.ts'
-import { dns1035Label, dnsSubdomain, portName, portNumber, wildcardSubdomain } from '../../machinery/names.ts'
 import type { Model, Wire } from '../../machinery/object.ts'
+import { type FieldError, invalidValue, notSupported, required } from '../../machinery/validation/field-error.ts'
+import { follows } from '../../machinery/validation/field-rules.ts'
+import { dns1035Label, dnsSubdomain, portName, portNumber, wildcardSubdomain } from '../../machinery/validation/names.ts'
 
 export const classAnnotation = 'kubernetes.io/ingress.class'
 

@@ -1,10 +1,10 @@
 /** IPAddresses: which object a cluster IP belongs to; the name is the address. */
 import { isIPv4 } from 'node:net'
 import type { V1IPAddress } from '@kubernetes/client-node'
-import { required } from '../../machinery/field-error.ts'
-import { immutable } from '../../machinery/field-rules.ts'
-import { ipAddress } from '../../machinery/names.ts'
 import type { Model } from '../../machinery/object.ts'
+import { required } from '../../machinery/validation/field-error.ts'
+import { immutable } from '../../machinery/validation/field-rules.ts'
+import { ipAddress } from '../../machinery/validation/names.ts'
 import { age, column, name, resource } from '../resource.ts'
 import { servedAlso } from '../served-also.ts'
 

@@ -1,11 +1,11 @@
 /** NetworkPolicies: which traffic pods may have. */
 import type { V1IPBlock, V1NetworkPolicy, V1NetworkPolicyPeer, V1NetworkPolicyPort } from '@kubernetes/client-node'
 import { parseCidr } from '../../lib/cidr.ts'
-import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../machinery/field-error.ts'
-import { follows } from '../../machinery/field-rules.ts'
-import { labelSelectorText, validateLabelSelector } from '../../machinery/label-selector.ts'
-import { cidr as cidrRule, portName, portNumber } from '../../machinery/names.ts'
 import type { Model, Wire } from '../../machinery/object.ts'
+import { labelSelectorText, validateLabelSelector } from '../../machinery/selectors/label-selector.ts'
+import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../machinery/validation/field-error.ts'
+import { follows } from '../../machinery/validation/field-rules.ts'
+import { cidr as cidrRule, portName, portNumber } from '../../machinery/validation/names.ts'
 import { age, column, name, resource } from '../resource.ts'
 
 type NetworkPolicy = Model<V1NetworkPolicy>

@@ -1,10 +1,10 @@
 /** ServiceCIDRs: ranges that cluster IPs come from. */
 import type { V1ServiceCIDR } from '@kubernetes/client-node'
 import { parseCidr } from '../../lib/cidr.ts'
-import { type FieldError, invalidValue, required } from '../../machinery/field-error.ts'
-import { follows } from '../../machinery/field-rules.ts'
-import { cidr } from '../../machinery/names.ts'
 import type { Model } from '../../machinery/object.ts'
+import { type FieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
+import { follows } from '../../machinery/validation/field-rules.ts'
+import { cidr } from '../../machinery/validation/names.ts'
 import { age, column, name, resource } from '../resource.ts'
 import { servedAlso } from '../served-also.ts'
 

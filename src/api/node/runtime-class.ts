@@ -1,10 +1,10 @@
 /** RuntimeClasses: which container runtime runs a pod. */
 import type { V1RuntimeClass } from '@kubernetes/client-node'
-import { type FieldError, invalidValue } from '../../machinery/field-error.ts'
-import { follows, immutable, oneOf } from '../../machinery/field-rules.ts'
-import { validateLabels } from '../../machinery/metadata.ts'
-import { dnsLabel } from '../../machinery/names.ts'
 import type { Model } from '../../machinery/object.ts'
+import { type FieldError, invalidValue } from '../../machinery/validation/field-error.ts'
+import { follows, immutable, oneOf } from '../../machinery/validation/field-rules.ts'
+import { validateLabels } from '../../machinery/validation/metadata.ts'
+import { dnsLabel } from '../../machinery/validation/names.ts'
 import { age, column, name, resource } from '../resource.ts'
 
 type RuntimeClass = Model<V1RuntimeClass>

@@ -1,9 +1,9 @@
 /** PodDisruptionBudgets: how many pods may be missing at once when somebody wants them gone. */
 import type { V1PodDisruptionBudget } from '@kubernetes/client-node'
-import { type FieldError, invalidValue } from '../../machinery/field-error.ts'
-import { atMostAll, intOrPercent, oneOf, valid } from '../../machinery/field-rules.ts'
-import { validateLabelSelector } from '../../machinery/label-selector.ts'
 import type { Model } from '../../machinery/object.ts'
+import { validateLabelSelector } from '../../machinery/selectors/label-selector.ts'
+import { type FieldError, invalidValue } from '../../machinery/validation/field-error.ts'
+import { atMostAll, intOrPercent, oneOf, valid } from '../../machinery/validation/field-rules.ts'
 import { nullTimes } from '../nulls.ts'
 import { age, column, name, resource } from '../resource.ts'
 import { counts } from '../workload/template-rules.ts'

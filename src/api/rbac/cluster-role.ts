@@ -1,9 +1,9 @@
 /** ClusterRoles: rights that may be granted in every namespace or for the whole cluster, by hand or put together from others. */
 import type { V1ClusterRole } from '@kubernetes/client-node'
-import { type FieldError, required } from '../../machinery/field-error.ts'
-import { validateLabelSelector } from '../../machinery/label-selector.ts'
-import { pathSegment } from '../../machinery/names.ts'
 import type { Model } from '../../machinery/object.ts'
+import { validateLabelSelector } from '../../machinery/selectors/label-selector.ts'
+import { type FieldError, required } from '../../machinery/validation/field-error.ts'
+import { pathSegment } from '../../machinery/validation/names.ts'
 import { nullLists } from '../nulls.ts'
 import { resource } from '../resource.ts'
 import { policyRules, rbacGroup } from './rules.ts'

@@ -1,5 +1,5 @@
 /** RoleBindings: who has a role within one namespace. */
-import { pathSegment } from '../../machinery/names.ts'
+import { pathSegment } from '../../machinery/validation/names.ts'
 import { resource } from '../resource.ts'
 import { type Binding, bindingColumns, bindingDefaults, bindingRules, rbacGroup, roleRefUnchanged } from './rules.ts'
 

@@ -1,7 +1,7 @@
 /** Roles: rights within one namespace. */
 import type { V1Role } from '@kubernetes/client-node'
-import { pathSegment } from '../../machinery/names.ts'
 import type { Model } from '../../machinery/object.ts'
+import { pathSegment } from '../../machinery/validation/names.ts'
 import { nullLists } from '../nulls.ts'
 import { resource } from '../resource.ts'
 import { policyRules, rbacGroup } from './rules.ts'

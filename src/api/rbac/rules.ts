@@ -1,10 +1,10 @@
 /** Rules that roles and bindings share. */
 import type { RbacV1Subject, V1PolicyRule, V1RoleRef } from '@kubernetes/client-node'
-import { type FieldError, notSupported, required } from '../../machinery/field-error.ts'
-import { follows } from '../../machinery/field-rules.ts'
-import { goList, invalidShown } from '../../machinery/go-notation.ts'
-import { dnsSubdomain, pathSegment } from '../../machinery/names.ts'
 import type { KubeObject, Wire } from '../../machinery/object.ts'
+import { type FieldError, notSupported, required } from '../../machinery/validation/field-error.ts'
+import { follows } from '../../machinery/validation/field-rules.ts'
+import { goList, invalidShown } from '../../machinery/validation/go-notation.ts'
+import { dnsSubdomain, pathSegment } from '../../machinery/validation/names.ts'
 import { age, type Column, column, name, wide } from '../resource.ts'
 
 export const rbacGroup = 'rbac.authorization.k8s.io'

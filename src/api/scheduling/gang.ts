@@ -1,9 +1,9 @@
 /** Workloads and PodGroups: pods that are scheduled together or not at all. Alpha. */
 import type { V1alpha2PodGroup, V1alpha2Workload } from '@kubernetes/client-node'
-import { duplicate, required } from '../../machinery/field-error.ts'
-import { immutable, requiredRule } from '../../machinery/field-rules.ts'
-import { dnsLabel } from '../../machinery/names.ts'
 import type { Model } from '../../machinery/object.ts'
+import { duplicate, required } from '../../machinery/validation/field-error.ts'
+import { immutable, requiredRule } from '../../machinery/validation/field-rules.ts'
+import { dnsLabel } from '../../machinery/validation/names.ts'
 import { resource } from '../resource.ts'
 
 const alpha = { group: 'scheduling.k8s.io', version: 'v1alpha2', scope: 'Namespaced', onByDefault: false, generation: 'spec' } as const

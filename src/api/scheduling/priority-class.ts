@@ -1,8 +1,8 @@
 /** PriorityClasses: names for how important pods are. */
 import type { V1PriorityClass } from '@kubernetes/client-node'
-import { type FieldError, forbiddenField } from '../../machinery/field-error.ts'
-import { immutable, oneOf } from '../../machinery/field-rules.ts'
 import type { Model } from '../../machinery/object.ts'
+import { type FieldError, forbiddenField } from '../../machinery/validation/field-error.ts'
+import { immutable, oneOf } from '../../machinery/validation/field-rules.ts'
 import { age, column, name, resource } from '../resource.ts'
 
 type PriorityClass = Model<V1PriorityClass>

@@ -1,8 +1,8 @@
 /** CSIDrivers: what the cluster has to know of a storage driver. */
 import type { V1CSIDriver } from '@kubernetes/client-node'
-import { duplicate, type FieldError, invalidValue, notSupported } from '../../machinery/field-error.ts'
-import { immutable, oneOf } from '../../machinery/field-rules.ts'
 import type { Model } from '../../machinery/object.ts'
+import { duplicate, type FieldError, invalidValue, notSupported } from '../../machinery/validation/field-error.ts'
+import { immutable, oneOf } from '../../machinery/validation/field-rules.ts'
 import { age, column, name, resource } from '../resource.ts'
 
 type CSIDriver = Model<V1CSIDriver>

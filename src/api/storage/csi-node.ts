@@ -2,10 +2,10 @@
 
 import type { V1CSINode } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../machinery/equality.ts'
-import { duplicate, type FieldError, invalidValue, required } from '../../machinery/field-error.ts'
-import { follows, nonNegative } from '../../machinery/field-rules.ts'
-import { dnsSubdomain, qualifiedName } from '../../machinery/names.ts'
 import type { Model } from '../../machinery/object.ts'
+import { duplicate, type FieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
+import { follows, nonNegative } from '../../machinery/validation/field-rules.ts'
+import { dnsSubdomain, qualifiedName } from '../../machinery/validation/names.ts'
 import { age, column, name, resource } from '../resource.ts'
 
 type CSINode = Model<V1CSINode>

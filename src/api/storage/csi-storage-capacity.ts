@@ -1,10 +1,10 @@
 /** CSIStorageCapacities: how much a driver can still provide, for a class and a part of the cluster. */
 import type { V1CSIStorageCapacity } from '@kubernetes/client-node'
-import { type FieldError, invalidValue } from '../../machinery/field-error.ts'
-import { follows, immutable } from '../../machinery/field-rules.ts'
-import { validateLabelSelector } from '../../machinery/label-selector.ts'
-import { dnsSubdomain } from '../../machinery/names.ts'
 import type { Model } from '../../machinery/object.ts'
+import { validateLabelSelector } from '../../machinery/selectors/label-selector.ts'
+import { type FieldError, invalidValue } from '../../machinery/validation/field-error.ts'
+import { follows, immutable } from '../../machinery/validation/field-rules.ts'
+import { dnsSubdomain } from '../../machinery/validation/names.ts'
 import { resource } from '../resource.ts'
 
 type Capacity = Model<V1CSIStorageCapacity>

@@ -2,10 +2,10 @@
 
 import type { V1StorageClass } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../machinery/equality.ts'
-import { duplicate, type FieldError, forbiddenField, invalidValue, required, tooLong } from '../../machinery/field-error.ts'
-import { follows, immutable, oneOf } from '../../machinery/field-rules.ts'
-import { qualifiedName } from '../../machinery/names.ts'
 import type { Model } from '../../machinery/object.ts'
+import { duplicate, type FieldError, forbiddenField, invalidValue, required, tooLong } from '../../machinery/validation/field-error.ts'
+import { follows, immutable, oneOf } from '../../machinery/validation/field-rules.ts'
+import { qualifiedName } from '../../machinery/validation/names.ts'
 import { age, type Column, column, name, resource } from '../resource.ts'
 
 type StorageClass = Model<V1StorageClass>

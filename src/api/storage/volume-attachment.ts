@@ -1,9 +1,9 @@
 /** VolumeAttachments: that a volume shall be, or is, attached to a node. */
 import type { V1VolumeAttachment } from '@kubernetes/client-node'
-import { type FieldError, forbiddenField, required } from '../../machinery/field-error.ts'
-import { follows, immutable } from '../../machinery/field-rules.ts'
-import { dnsSubdomain } from '../../machinery/names.ts'
 import type { Model } from '../../machinery/object.ts'
+import { type FieldError, forbiddenField, required } from '../../machinery/validation/field-error.ts'
+import { follows, immutable } from '../../machinery/validation/field-rules.ts'
+import { dnsSubdomain } from '../../machinery/validation/names.ts'
 import { age, column, name, resource } from '../resource.ts'
 
 type VolumeAttachment = Model<V1VolumeAttachment>

@@ -2,8 +2,8 @@
 
 import type { V1VolumeAttributesClass } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../machinery/equality.ts'
-import { type FieldError, forbiddenField, required } from '../../machinery/field-error.ts'
 import type { Model } from '../../machinery/object.ts'
+import { type FieldError, forbiddenField, required } from '../../machinery/validation/field-error.ts'
 import { age, type Column, column, name, resource } from '../resource.ts'
 import { servedAlso } from '../served-also.ts'
 import { parameterRules } from './storage-class.ts'

@@ -1,8 +1,8 @@
 /** storagemigration.k8s.io: rewriting stored objects in the current version. Beta. */
 import type { V1beta1StorageVersionMigration } from '@kubernetes/client-node'
-import { required } from '../../machinery/field-error.ts'
-import { immutable } from '../../machinery/field-rules.ts'
 import type { Model } from '../../machinery/object.ts'
+import { required } from '../../machinery/validation/field-error.ts'
+import { immutable } from '../../machinery/validation/field-rules.ts'
 import { age, column, name, resource } from '../resource.ts'
 
 export const storageVersionMigrations = resource<Model<V1beta1StorageVersionMigration>>({

@@ -1,6 +1,7 @@
 /** What controllers tell that keep a number of equal pods: columns, and which counts a status may have. */
-import type { FieldError } from '../../machinery/field-error.ts'
+
 import type { KubeObject } from '../../machinery/object.ts'
+import type { FieldError } from '../../machinery/validation/field-error.ts'
 import { type Column, column } from '../resource.ts'
 import { counts, within } from './template-rules.ts'
 

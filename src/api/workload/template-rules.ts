@@ -1,9 +1,9 @@
 /** Rules that all controllers of pods share: their selector, their template, and that both belong together. */
 import type { V1LabelSelector, V1PodTemplateSpec } from '@kubernetes/client-node'
-import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../machinery/field-error.ts'
-import { hasRequirements, nonNegative, selects, valid } from '../../machinery/field-rules.ts'
-import { validateLabelSelector } from '../../machinery/label-selector.ts'
 import type { Wire } from '../../machinery/object.ts'
+import { validateLabelSelector } from '../../machinery/selectors/label-selector.ts'
+import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../machinery/validation/field-error.ts'
+import { hasRequirements, nonNegative, selects, valid } from '../../machinery/validation/field-rules.ts'
 import { podTemplate } from '../core/pod/index.ts'
 
 type Template = Wire<V1PodTemplateSpec>

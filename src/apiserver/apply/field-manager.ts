@@ -1,5 +1,5 @@
 /** Names of field managers: from the request, or from its user agent. */
-import { type FieldError, invalidValue, tooLong } from '../../machinery/field-error.ts'
+import { type FieldError, invalidValue, tooLong } from '../../machinery/validation/field-error.ts'
 
 const maxBytes = 128
 const printable = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u

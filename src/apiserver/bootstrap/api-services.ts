@@ -1,6 +1,6 @@
 /** An APIService for each group version that this server serves itself, as the aggregator lists them. */
 import type { KubeObject, Unstructured } from '../../machinery/object.ts'
-import { timestamp } from '../registry/write-context.ts'
+import { timestamp } from '../registry/write/write-context.ts'
 
 /** The core group comes first, then groups by and by less important; newer versions before older ones. */
 const groupPriority = (group: string): number => (group === '' ? 18000 : 17800)

@@ -1,10 +1,10 @@
 /** What a cluster has from the start: objects that the server makes sure of before it answers. */
 import type { KubeObject, Unstructured } from '../../machinery/object.ts'
 import { StatusError } from '../../machinery/status-error.ts'
-import { createObject } from '../registry/create-object.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
-import { updateObject } from '../registry/update-object.ts'
-import type { WriteContext } from '../registry/write-context.ts'
+import { createObject } from '../registry/write/create-object.ts'
+import { updateObject } from '../registry/write/update-object.ts'
+import type { WriteContext } from '../registry/write/write-context.ts'
 import { apiServices } from './api-services.ts'
 import { systemNamespaces } from './system-namespaces.ts'
 import { systemPriorityClasses } from './system-priority-classes.ts'

@@ -1,6 +1,6 @@
 /** POST to a collection. */
 import { representationFor } from '../negotiation/choose.ts'
-import { createObject } from '../registry/create-object.ts'
+import { createObject } from '../registry/write/create-object.ts'
 import { decodeObject } from '../request/decode-object.ts'
 import { checkNamespace } from '../request/identity.ts'
 import { writeOptions } from '../request/write-options.ts'

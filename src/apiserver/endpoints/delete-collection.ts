@@ -1,8 +1,8 @@
 /** DELETE of a collection: what is selected is deleted one by one; the answer lists the objects as they were. */
 import { StatusError } from '../../machinery/status-error.ts'
 import { representationFor } from '../negotiation/choose.ts'
-import { deleteObject } from '../registry/delete-object.ts'
-import { listObjects } from '../registry/list-objects.ts'
+import { listObjects } from '../registry/cache/list-objects.ts'
+import { deleteObject } from '../registry/write/delete-object.ts'
 import { deleteOptions } from '../request/delete-options.ts'
 import { listOptions } from '../request/list-options.ts'
 import { type Endpoint, writeContext } from './endpoint.ts'

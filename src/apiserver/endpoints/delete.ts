@@ -2,7 +2,7 @@
 import { success } from '../../machinery/status-error.ts'
 import { representationFor } from '../negotiation/choose.ts'
 import { statusResponse } from '../negotiation/error-response.ts'
-import { deleteObject } from '../registry/delete-object.ts'
+import { deleteObject } from '../registry/write/delete-object.ts'
 import { deleteOptions } from '../request/delete-options.ts'
 import { type Endpoint, objectResponse, writeContext } from './endpoint.ts'
 

@@ -9,7 +9,7 @@ import type { Representation } from '../negotiation/representation.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
 import type { StoredObject } from '../registry/stored-object.ts'
-import { timestamp, type WriteContext } from '../registry/write-context.ts'
+import { timestamp, type WriteContext } from '../registry/write/write-context.ts'
 import type { WriteOptions } from '../request/write-options.ts'
 
 /** The parts of the server that endpoints use. */

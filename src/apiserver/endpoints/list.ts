@@ -1,6 +1,6 @@
 /** GET of a collection. */
 import { representationFor } from '../negotiation/choose.ts'
-import { listObjects } from '../registry/list-objects.ts'
+import { listObjects } from '../registry/cache/list-objects.ts'
 import { listOptions } from '../request/list-options.ts'
 import type { Endpoint } from './endpoint.ts'
 

@@ -1,6 +1,6 @@
 /** PATCH of an object or its status. Server-side apply has a file of its own. */
 import { representationFor } from '../negotiation/choose.ts'
-import { updateObject } from '../registry/update-object.ts'
+import { updateObject } from '../registry/write/update-object.ts'
 import { mediaType } from '../request/body.ts'
 import { checkName, checkNamespace } from '../request/identity.ts'
 import { applyType } from '../request/read-applied.ts'

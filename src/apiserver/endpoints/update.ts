@@ -1,6 +1,6 @@
 /** PUT of an object, or of its status. */
 import { representationFor } from '../negotiation/choose.ts'
-import { updateObject } from '../registry/update-object.ts'
+import { updateObject } from '../registry/write/update-object.ts'
 import { decodeObject } from '../request/decode-object.ts'
 import { checkName, checkNamespace } from '../request/identity.ts'
 import { writeOptions } from '../request/write-options.ts'

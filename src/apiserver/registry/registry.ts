@@ -7,11 +7,11 @@ import type { ResourceDefinition } from '../../api/resource.ts'
 import { resourceKey } from '../../api/resource.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import type { CommitResult, Store, Transaction } from '../../storage/store.ts'
-import { Cacher } from './cacher.ts'
+import { Cacher } from './cache/cacher.ts'
+import { Snapshots } from './cache/snapshots.ts'
+import { type View, WatchHub } from './cache/watch-hub.ts'
 import { ServedResource } from './served-resource.ts'
-import { Snapshots } from './snapshots.ts'
 import { encode, StoredObject, type Summary, spliceRevision, summarize } from './stored-object.ts'
-import { type View, WatchHub } from './watch-hub.ts'
 
 export class Registry {
   readonly store: Store

@@ -10,7 +10,7 @@ import type { KubeObject } from '../../machinery/object.ts'
 import type { StructType } from '../../machinery/schema.ts'
 import type { GroupNamed } from '../../machinery/status-error.ts'
 import { type KeyRange, prefixRange } from '../../storage/store.ts'
-import type { WriteHook } from './write-hook.ts'
+import type { WriteHook } from './write/write-hook.ts'
 
 export class ServedResource {
   readonly definition: ResourceDefinition

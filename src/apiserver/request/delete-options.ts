@@ -2,8 +2,8 @@
 
 import { schemaType } from '../../api/schema/index.ts'
 import { DecodeError, decode } from '../../machinery/decode/index.ts'
-import { type FieldError, invalidValue, notSupported } from '../../machinery/field-error.ts'
 import { badRequest, invalid } from '../../machinery/status-error.ts'
+import { type FieldError, invalidValue, notSupported } from '../../machinery/validation/field-error.ts'
 import type { Request } from '../http/exchange.ts'
 import { type Body, readBody } from './body.ts'
 import { flagParameter, integerParameter } from './parameters.ts'

@@ -1,8 +1,9 @@
 /** The options of list, watch and deletecollection, as the query has them (`meta/v1` ListOptions). */
-import { type FieldError, forbiddenField, notSupported } from '../../machinery/field-error.ts'
-import { type FieldSelector, parseFieldSelector, unknownField } from '../../machinery/field-selector.ts'
-import { parseLabelSelector, type Selector } from '../../machinery/label-selector.ts'
+
+import { type FieldSelector, parseFieldSelector, unknownField } from '../../machinery/selectors/field-selector.ts'
+import { parseLabelSelector, type Selector } from '../../machinery/selectors/label-selector.ts'
 import { badRequest, invalid } from '../../machinery/status-error.ts'
+import { type FieldError, forbiddenField, notSupported } from '../../machinery/validation/field-error.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
 import { flagParameter, integerParameter } from './parameters.ts'
 

@@ -1,8 +1,8 @@
 /** Reads the body of a server-side apply, and decodes what applying made of it. */
 import { DecodeError, decode } from '../../machinery/decode/index.ts'
-import { invalidValue } from '../../machinery/field-error.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import { badRequest, invalid } from '../../machinery/status-error.ts'
+import { invalidValue } from '../../machinery/validation/field-error.ts'
 import { parseYaml, YamlError } from '../../machinery/yaml.ts'
 import type { Request } from '../http/exchange.ts'
 import type { ServedResource } from '../registry/served-resource.ts'

@@ -1,11 +1,11 @@
 /** Reads the body of a PATCH (all kinds but apply) and makes a function of it that patches an object. */
 import { DecodeError, decode, duplicateFieldMessages, isDeeperThan, maxDepth } from '../../machinery/decode/index.ts'
-import { invalidValue } from '../../machinery/field-error.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import { jsonPatch } from '../../machinery/patch/json-patch.ts'
 import { mergePatch } from '../../machinery/patch/merge-patch.ts'
 import { strategicMergePatch } from '../../machinery/patch/strategic-merge.ts'
 import { badRequest, invalid, StatusError } from '../../machinery/status-error.ts'
+import { invalidValue } from '../../machinery/validation/field-error.ts'
 import type { Request } from '../http/exchange.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
 import { maxBodyBytes, mediaType } from './body.ts'

@@ -1,6 +1,7 @@
 /** The options of writes (`meta/v1` CreateOptions, UpdateOptions, PatchOptions), as the query has them. */
-import { type FieldError, forbiddenField, notSupported, required } from '../../machinery/field-error.ts'
+
 import { invalid } from '../../machinery/status-error.ts'
+import { type FieldError, forbiddenField, notSupported, required } from '../../machinery/validation/field-error.ts'
 import { fieldManagerErrors } from '../apply/index.ts'
 import { flagParameter } from './parameters.ts'
 

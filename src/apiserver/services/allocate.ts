@@ -1,7 +1,7 @@
 /** Gives a Service what its type needs: cluster IPs, node ports and the health check's port. Throws the StatusErrors that clients get. */
 import { needsClusterIP, needsHealthCheckPort, needsNodePorts, type Service, type ServiceSpec } from '../../api/core/service/index.ts'
-import { type FieldError, invalidValue } from '../../machinery/field-error.ts'
 import { invalid, type StatusError, statusOf } from '../../machinery/status-error.ts'
+import { type FieldError, invalidValue } from '../../machinery/validation/field-error.ts'
 import type { Family } from './address-range.ts'
 import type { Claim } from './allocations.ts'
 import { keepsPreference, settleFamilies } from './families.ts'

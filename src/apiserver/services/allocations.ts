@@ -3,7 +3,7 @@
  * cachers, and what writes under way have claimed. Nothing else is kept, so nothing can leak.
  */
 import type { Service } from '../../api/core/service/index.ts'
-import type { Cacher, ObjectChange } from '../registry/cacher.ts'
+import type { Cacher, ObjectChange } from '../registry/cache/cacher.ts'
 import type { StoredObject } from '../registry/stored-object.ts'
 import { type AddressRange, canonicalAddress, type Family } from './address-range.ts'
 import { freePort, type PortRange } from './port-range.ts'

@@ -1,7 +1,7 @@
 /** Services in the API server: cluster IPs, node ports, and the Service of the server itself. */
 import type { Registry } from '../registry/registry.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
-import type { Writer } from '../registry/write-context.ts'
+import type { Writer } from '../registry/write/write-context.ts'
 import { defaultServiceRange, parseAddressRanges } from './address-range.ts'
 import { advertiseAddress } from './advertise-address.ts'
 import { Allocations } from './allocations.ts'

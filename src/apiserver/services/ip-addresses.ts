@@ -6,9 +6,9 @@ import { randomUUID } from 'node:crypto'
 import type { Service } from '../../api/core/service/index.ts'
 import type { KubeObject, Unstructured } from '../../machinery/object.ts'
 import type { Store, Transaction } from '../../storage/store.ts'
-import type { Cacher } from '../registry/cacher.ts'
+import type { Cacher } from '../registry/cache/cacher.ts'
 import { encode } from '../registry/stored-object.ts'
-import { timestamp } from '../registry/write-context.ts'
+import { timestamp } from '../registry/write/write-context.ts'
 import { type Allocations, addressesOf } from './allocations.ts'
 
 /** Who keeps them, as their label says: others' IPAddresses are left alone. */

@@ -2,11 +2,11 @@
 import type { Service } from '../../api/core/service/index.ts'
 import { semanticallyEqual } from '../../machinery/equality.ts'
 import type { KubeObject, Unstructured } from '../../machinery/object.ts'
-import { createObject } from '../registry/create-object.ts'
-import { deleteObject } from '../registry/delete-object.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
-import { updateObject } from '../registry/update-object.ts'
-import { timestamp, type Writer } from '../registry/write-context.ts'
+import { createObject } from '../registry/write/create-object.ts'
+import { deleteObject } from '../registry/write/delete-object.ts'
+import { updateObject } from '../registry/write/update-object.ts'
+import { timestamp, type Writer } from '../registry/write/write-context.ts'
 import type { AddressRange } from './address-range.ts'
 
 export interface KubernetesService {

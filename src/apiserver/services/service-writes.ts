@@ -1,8 +1,8 @@
 /** What happens around every write of a Service: allocation before it is validated, its IPAddresses in its transaction. */
 import type { Service } from '../../api/core/service/index.ts'
 import { keepAllocated } from '../../api/core/service/prepare.ts'
-import type { Cacher } from '../registry/cacher.ts'
-import type { WriteHook } from '../registry/write-hook.ts'
+import type { Cacher } from '../registry/cache/cacher.ts'
+import type { WriteHook } from '../registry/write/write-hook.ts'
 import { allocate } from './allocate.ts'
 import type { Allocations } from './allocations.ts'
 import { withAddresses } from './ip-addresses.ts'

@@ -1,9 +1,9 @@
 /** Rules for what a Job makes of pods that fail, and of when it has succeeded. */
 import type { V1JobSpec } from '@kubernetes/client-node'
-import { duplicate, type FieldError, invalidValue, notSupported, required, tooMany } from '../../../machinery/field-error.ts'
-import { follows, valid } from '../../../machinery/field-rules.ts'
-import { qualifiedName } from '../../../machinery/names.ts'
 import type { Wire } from '../../../machinery/object.ts'
+import { duplicate, type FieldError, invalidValue, notSupported, required, tooMany } from '../../../machinery/validation/field-error.ts'
+import { follows, valid } from '../../../machinery/validation/field-rules.ts'
+import { qualifiedName } from '../../../machinery/validation/names.ts'
 
 export type JobSpec = Wire<V1JobSpec>
 type Rule = NonNullable<JobSpec['podFailurePolicy']>['rules'][number]

@@ -1,10 +1,10 @@
 /** What is valid in a Job, and what may change once it is there. */
 import type { V1Job } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
-import { type FieldError, invalidValue, notSupported, required } from '../../../machinery/field-error.ts'
-import { immutable, nonNegative, selects, valid } from '../../../machinery/field-rules.ts'
-import { validateLabelSelector } from '../../../machinery/label-selector.ts'
 import type { Model } from '../../../machinery/object.ts'
+import { validateLabelSelector } from '../../../machinery/selectors/label-selector.ts'
+import { type FieldError, invalidValue, notSupported, required } from '../../../machinery/validation/field-error.ts'
+import { immutable, nonNegative, selects, valid } from '../../../machinery/validation/field-rules.ts'
 import { podTemplate } from '../../core/pod/index.ts'
 import { selectorMatches } from '../../workload/template-rules.ts'
 import { type JobSpec, podFailurePolicy } from './failure-policy.ts'

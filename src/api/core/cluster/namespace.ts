@@ -1,10 +1,10 @@
 /** Namespaces: rooms for names. They go in two steps: everything in them first. */
 import type { V1Namespace } from '@kubernetes/client-node'
-import { type FieldError, invalidValue } from '../../../machinery/field-error.ts'
-import { follows } from '../../../machinery/field-rules.ts'
-import { unknownFinalizer } from '../../../machinery/metadata.ts'
-import { dnsLabel, qualifiedName } from '../../../machinery/names.ts'
 import type { Model } from '../../../machinery/object.ts'
+import { type FieldError, invalidValue } from '../../../machinery/validation/field-error.ts'
+import { follows } from '../../../machinery/validation/field-rules.ts'
+import { unknownFinalizer } from '../../../machinery/validation/metadata.ts'
+import { dnsLabel, qualifiedName } from '../../../machinery/validation/names.ts'
 import { nullTimes } from '../../nulls.ts'
 import { age, column, name, resource } from '../../resource.ts'
 

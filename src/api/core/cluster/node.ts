@@ -1,10 +1,10 @@
 /** Nodes: the machines that pods run on. */
 import type { V1Node } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
-import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../machinery/field-error.ts'
-import { follows, valid } from '../../../machinery/field-rules.ts'
-import { cidr, labelValue, qualifiedName } from '../../../machinery/names.ts'
 import type { Model } from '../../../machinery/object.ts'
+import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../machinery/validation/field-error.ts'
+import { follows, valid } from '../../../machinery/validation/field-rules.ts'
+import { cidr, labelValue, qualifiedName } from '../../../machinery/validation/names.ts'
 import { nullTimes } from '../../nulls.ts'
 import { age, column, name, resource, wide } from '../../resource.ts'
 import { taintEffects } from '../pod/validation/scheduling.ts'

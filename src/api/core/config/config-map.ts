@@ -1,9 +1,9 @@
 /** ConfigMaps: configuration as keys and values, text or binary. */
 import type { V1ConfigMap } from '@kubernetes/client-node'
-import { type FieldError, forbiddenField, invalidValue, tooLong } from '../../../machinery/field-error.ts'
-import { follows, valid } from '../../../machinery/field-rules.ts'
-import { configMapKey } from '../../../machinery/names.ts'
 import type { Model } from '../../../machinery/object.ts'
+import { type FieldError, forbiddenField, invalidValue, tooLong } from '../../../machinery/validation/field-error.ts'
+import { follows, valid } from '../../../machinery/validation/field-rules.ts'
+import { configMapKey } from '../../../machinery/validation/names.ts'
 import { age, column, name, resource } from '../../resource.ts'
 import { base64Length, frozen, maxDataBytes } from './data-rules.ts'
 

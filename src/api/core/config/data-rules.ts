@@ -1,6 +1,6 @@
 /** What ConfigMaps and Secrets share: how much they hold and how they are frozen. */
 import { semanticallyEqual } from '../../../machinery/equality.ts'
-import { type FieldError, forbiddenField } from '../../../machinery/field-error.ts'
+import { type FieldError, forbiddenField } from '../../../machinery/validation/field-error.ts'
 
 /** Keys and values together; etcd's requests end at about 1.5 MB. */
 export const maxDataBytes = 1024 * 1024

@@ -1,9 +1,9 @@
 /** Secrets: confidential data, of types that say which keys have to be there. */
 import type { V1Secret } from '@kubernetes/client-node'
-import { type FieldError, forbiddenField, invalidValue, required, tooLong } from '../../../machinery/field-error.ts'
-import { follows, immutable, valid } from '../../../machinery/field-rules.ts'
-import { configMapKey } from '../../../machinery/names.ts'
 import type { Model } from '../../../machinery/object.ts'
+import { type FieldError, forbiddenField, invalidValue, required, tooLong } from '../../../machinery/validation/field-error.ts'
+import { follows, immutable, valid } from '../../../machinery/validation/field-rules.ts'
+import { configMapKey } from '../../../machinery/validation/names.ts'
 import { age, column, name, resource } from '../../resource.ts'
 import { base64Length, frozen, maxDataBytes } from './data-rules.ts'
 

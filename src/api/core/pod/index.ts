@@ -1,6 +1,6 @@
 /** Pods: groups of containers that run together on one node. */
-import { type FieldError, forbiddenField } from '../../../machinery/field-error.ts'
-import { valid } from '../../../machinery/field-rules.ts'
+import { type FieldError, forbiddenField } from '../../../machinery/validation/field-error.ts'
+import { valid } from '../../../machinery/validation/field-rules.ts'
 import { type ResourceDefinition, resource } from '../../resource.ts'
 import { podColumns, podRowConditions } from './columns.ts'
 import { podDefaults } from './defaults.ts'

@@ -1,8 +1,8 @@
 /** PodTemplates: a pod's form, kept for later. */
 import type { V1PodTemplate } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
-import { labelsText } from '../../../machinery/label-selector.ts'
 import type { Model } from '../../../machinery/object.ts'
+import { labelsText } from '../../../machinery/selectors/label-selector.ts'
 import { containerImages, containerNames } from '../../printing/containers.ts'
 import { column, name, resource } from '../../resource.ts'
 import { podTemplate, podTemplateDefaults } from './index.ts'

@@ -1,5 +1,5 @@
 /** `/resize`: other resources for the containers of a pod that runs (KEP-1287). */
-import { type FieldError, invalidValue } from '../../../machinery/field-error.ts'
+import { type FieldError, invalidValue } from '../../../machinery/validation/field-error.ts'
 import type { Pod } from './model.ts'
 import { qosClass } from './qos.ts'
 

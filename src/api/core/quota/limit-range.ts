@@ -1,10 +1,10 @@
 /** LimitRanges: bounds and defaults for what pods and claims of a namespace ask for. */
 import type { V1LimitRange } from '@kubernetes/client-node'
-import { duplicate, type FieldError, forbiddenField, invalidValue, required } from '../../../machinery/field-error.ts'
-import { follows, valid } from '../../../machinery/field-rules.ts'
-import { qualifiedName } from '../../../machinery/names.ts'
 import type { Model } from '../../../machinery/object.ts'
 import { compareQuantities, parseQuantity } from '../../../machinery/quantity.ts'
+import { duplicate, type FieldError, forbiddenField, invalidValue, required } from '../../../machinery/validation/field-error.ts'
+import { follows, valid } from '../../../machinery/validation/field-rules.ts'
+import { qualifiedName } from '../../../machinery/validation/names.ts'
 import { defaultColumns, resource } from '../../resource.ts'
 import { type ResourceList, resourceListDefaults } from './resource-list.ts'
 import { containerResourceName, resourceName } from './resource-rules.ts'

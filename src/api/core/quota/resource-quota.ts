@@ -1,9 +1,9 @@
 /** ResourceQuotas: how much a namespace may use altogether. */
 import type { V1ResourceQuota } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
-import { type FieldError, invalidValue, required } from '../../../machinery/field-error.ts'
-import { valid } from '../../../machinery/field-rules.ts'
 import type { Model } from '../../../machinery/object.ts'
+import { type FieldError, invalidValue, required } from '../../../machinery/validation/field-error.ts'
+import { valid } from '../../../machinery/validation/field-rules.ts'
 import { age, column, name, resource } from '../../resource.ts'
 import { isQuotaResource, resourceListDefaults } from './resource-list.ts'
 import { resourceAmount, resourceName } from './resource-rules.ts'

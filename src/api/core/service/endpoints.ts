@@ -1,9 +1,9 @@
 /** Endpoints: the addresses behind a Service, as they were told before EndpointSlices. */
 import type { V1Endpoints } from '@kubernetes/client-node'
-import { type FieldError, notSupported, required } from '../../../machinery/field-error.ts'
-import { follows, optionalText, port as portNumber, valid } from '../../../machinery/field-rules.ts'
-import { dnsLabel, dnsSubdomain, qualifiedName } from '../../../machinery/names.ts'
 import type { Model } from '../../../machinery/object.ts'
+import { type FieldError, notSupported, required } from '../../../machinery/validation/field-error.ts'
+import { follows, optionalText, port as portNumber, valid } from '../../../machinery/validation/field-rules.ts'
+import { dnsLabel, dnsSubdomain, qualifiedName } from '../../../machinery/validation/names.ts'
 import { firstFew } from '../../printing/first-few.ts'
 import { age, column, name, resource } from '../../resource.ts'
 import { protocols } from '../pod/validation/containers.ts'

@@ -1,6 +1,6 @@
 /** Services: one address for many pods. */
-import { labelsText } from '../../../machinery/label-selector.ts'
-import { dns1035Label } from '../../../machinery/names.ts'
+import { labelsText } from '../../../machinery/selectors/label-selector.ts'
+import { dns1035Label } from '../../../machinery/validation/names.ts'
 import { age, column, name, resource, wide } from '../../resource.ts'
 import { prepareCreate, prepareUpdate, serviceDefaults } from './prepare.ts'
 import { type Service, serviceRules, serviceUpdate } from './rules.ts'

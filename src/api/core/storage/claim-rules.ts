@@ -1,11 +1,11 @@
 /** Rules for what a claim on storage asks for; claims stand alone, in pods and in StatefulSets. */
 import type { V1PersistentVolumeClaimSpec } from '@kubernetes/client-node'
-import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../machinery/field-error.ts'
-import { oneOf, optionalText, requiredText, valid } from '../../../machinery/field-rules.ts'
-import { validateLabelSelector } from '../../../machinery/label-selector.ts'
-import { dnsSubdomain } from '../../../machinery/names.ts'
 import type { Wire } from '../../../machinery/object.ts'
 import { signOf } from '../../../machinery/quantity.ts'
+import { validateLabelSelector } from '../../../machinery/selectors/label-selector.ts'
+import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../machinery/validation/field-error.ts'
+import { oneOf, optionalText, requiredText, valid } from '../../../machinery/validation/field-rules.ts'
+import { dnsSubdomain } from '../../../machinery/validation/names.ts'
 
 export type ClaimSpec = Wire<V1PersistentVolumeClaimSpec>
 

@@ -1,10 +1,10 @@
 /** PersistentVolumeClaims: what a user asks of storage. */
 import type { V1PersistentVolumeClaim } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
-import { type FieldError, forbiddenField } from '../../../machinery/field-error.ts'
-import { valid } from '../../../machinery/field-rules.ts'
 import type { Model } from '../../../machinery/object.ts'
 import { compareQuantities } from '../../../machinery/quantity.ts'
+import { type FieldError, forbiddenField } from '../../../machinery/validation/field-error.ts'
+import { valid } from '../../../machinery/validation/field-rules.ts'
 import { nullTimes } from '../../nulls.ts'
 import { accessModesText } from '../../printing/access-modes.ts'
 import { age, column, name, resource, wide } from '../../resource.ts'

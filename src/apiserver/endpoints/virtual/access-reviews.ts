@@ -1,8 +1,8 @@
 /** Access reviews: may this user do that? They ask the authorizer that requests are asked of. */
 
-import { required } from '../../../machinery/field-error.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import { badRequest, invalid } from '../../../machinery/status-error.ts'
+import { required } from '../../../machinery/validation/field-error.ts'
 import type { UserInfo } from '../../http/exchange.ts'
 import type { RequestInfo } from '../../request/request-info.ts'
 import type { Target } from '../endpoint.ts'

@@ -1,7 +1,15 @@
 /** Rules for a pod's containers: those that run, those that run before, and those for debugging. */
-import { duplicate, type FieldError, forbiddenField, invalidValue, notFoundValue, notSupported, required } from '../../../../machinery/field-error.ts'
-import { follows, port as portNumber, requiredRule, valid } from '../../../../machinery/field-rules.ts'
-import { dnsLabel, portName } from '../../../../machinery/names.ts'
+import {
+  duplicate,
+  type FieldError,
+  forbiddenField,
+  invalidValue,
+  notFoundValue,
+  notSupported,
+  required,
+} from '../../../../machinery/validation/field-error.ts'
+import { follows, port as portNumber, requiredRule, valid } from '../../../../machinery/validation/field-rules.ts'
+import { dnsLabel, portName } from '../../../../machinery/validation/names.ts'
 import { type Container, type ContainerPort, type EphemeralContainer, isSidecar, type PodSpec, type Volume } from '../model.ts'
 import { environment, environmentFrom } from './environment.ts'
 import { containerHandlers } from './handlers.ts'

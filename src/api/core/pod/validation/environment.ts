@@ -1,7 +1,7 @@
 /** Rules for environment variables and for what the downward API offers. */
-import { type FieldError, invalidValue, notSupported, required } from '../../../../machinery/field-error.ts'
-import { follows, requiredRule, valid } from '../../../../machinery/field-rules.ts'
-import { configMapKey, dnsSubdomain, qualifiedName, relaxedEnvVarName } from '../../../../machinery/names.ts'
+import { type FieldError, invalidValue, notSupported, required } from '../../../../machinery/validation/field-error.ts'
+import { follows, requiredRule, valid } from '../../../../machinery/validation/field-rules.ts'
+import { configMapKey, dnsSubdomain, qualifiedName, relaxedEnvVarName } from '../../../../machinery/validation/names.ts'
 import type { Container } from '../model.ts'
 
 type EnvVar = NonNullable<Container['env']>[number]

@@ -1,7 +1,7 @@
 /** Rules for probes and lifecycle hooks. */
-import { type FieldError, forbiddenField, invalidValue, required } from '../../../../machinery/field-error.ts'
-import { follows, nonNegative, oneOf, port, portOrName, valid } from '../../../../machinery/field-rules.ts'
-import { httpHeaderName } from '../../../../machinery/names.ts'
+import { type FieldError, forbiddenField, invalidValue, required } from '../../../../machinery/validation/field-error.ts'
+import { follows, nonNegative, oneOf, port, portOrName, valid } from '../../../../machinery/validation/field-rules.ts'
+import { httpHeaderName } from '../../../../machinery/validation/names.ts'
 import type { Container, Probe } from '../model.ts'
 
 interface HttpGet {

@@ -1,6 +1,6 @@
 /** Rules for where containers see volumes. */
-import { type FieldError, forbiddenField, invalidValue, notFoundValue, notSupported, required } from '../../../../machinery/field-error.ts'
-import { valid } from '../../../../machinery/field-rules.ts'
+import { type FieldError, forbiddenField, invalidValue, notFoundValue, notSupported, required } from '../../../../machinery/validation/field-error.ts'
+import { valid } from '../../../../machinery/validation/field-rules.ts'
 import type { Container, EphemeralContainer, Volume } from '../model.ts'
 import { descendingPath, noBacksteps } from './volumes.ts'
 

@@ -1,8 +1,8 @@
 /** Rules for what containers ask for and may use at most. */
 
-import { type FieldError, forbiddenField, invalidValue, required } from '../../../../machinery/field-error.ts'
-import { valid } from '../../../../machinery/field-rules.ts'
 import { compareQuantities, wholeValue } from '../../../../machinery/quantity.ts'
+import { type FieldError, forbiddenField, invalidValue, required } from '../../../../machinery/validation/field-error.ts'
+import { valid } from '../../../../machinery/validation/field-rules.ts'
 import { isHugePages, isOvercommitAllowed, type ResourceList } from '../../quota/resource-list.ts'
 import { containerResourceName, plainNames, resourceAmount } from '../../quota/resource-rules.ts'
 import type { Resources } from '../model.ts'

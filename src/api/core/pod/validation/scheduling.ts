@@ -1,8 +1,9 @@
 /** Rules for where a pod may run: tolerations, affinity, spread constraints, gates. */
-import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../../machinery/field-error.ts'
-import { follows, oneOf, valid } from '../../../../machinery/field-rules.ts'
-import { validateLabelSelector } from '../../../../machinery/label-selector.ts'
-import { dnsLabel, dnsSubdomain, labelValue, qualifiedName } from '../../../../machinery/names.ts'
+
+import { validateLabelSelector } from '../../../../machinery/selectors/label-selector.ts'
+import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../../machinery/validation/field-error.ts'
+import { follows, oneOf, valid } from '../../../../machinery/validation/field-rules.ts'
+import { dnsLabel, dnsSubdomain, labelValue, qualifiedName } from '../../../../machinery/validation/names.ts'
 import type { Affinity, PodSpec } from '../model.ts'
 
 type Toleration = NonNullable<PodSpec['tolerations']>[number]

@@ -1,6 +1,6 @@
 /** Rules for security contexts of pods and containers, and for what operating systems do not have. */
-import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../../machinery/field-error.ts'
-import { oneOf, valid } from '../../../../machinery/field-rules.ts'
+import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../../machinery/validation/field-error.ts'
+import { oneOf, valid } from '../../../../machinery/validation/field-rules.ts'
 import type { Container, PodSpec } from '../model.ts'
 
 type PodSecurityContext = NonNullable<PodSpec['securityContext']>

@@ -1,8 +1,8 @@
 /** The rules for a pod's spec, in upstream's order; templates of workloads pass here too. */
-import { type FieldError, forbiddenField, invalidValue, required } from '../../../../machinery/field-error.ts'
-import { follows, oneOf, optionalText, valid } from '../../../../machinery/field-rules.ts'
-import { validateAnnotations, validateLabels } from '../../../../machinery/metadata.ts'
-import { dnsLabel, dnsSubdomain, ipAddress, qualifiedName } from '../../../../machinery/names.ts'
+import { type FieldError, forbiddenField, invalidValue, required } from '../../../../machinery/validation/field-error.ts'
+import { follows, oneOf, optionalText, valid } from '../../../../machinery/validation/field-rules.ts'
+import { validateAnnotations, validateLabels } from '../../../../machinery/validation/metadata.ts'
+import { dnsLabel, dnsSubdomain, ipAddress, qualifiedName } from '../../../../machinery/validation/names.ts'
 import type { PodSpec, PodTemplate, Volume } from '../model.ts'
 import { containers, ephemeralContainers, hostNetworkPorts, initContainers } from './containers.ts'
 import { resourceRequirements } from './resources.ts'

@@ -1,8 +1,8 @@
 /** What may change on a pod that exists: images, deadlines, tolerations, gates; debugging containers through their subresource. */
 import { differingPaths, semanticallyEqual } from '../../../../machinery/equality.ts'
-import { type FieldError, forbiddenField, invalidValue } from '../../../../machinery/field-error.ts'
-import { optionalText, valid } from '../../../../machinery/field-rules.ts'
-import { dnsSubdomain } from '../../../../machinery/names.ts'
+import { type FieldError, forbiddenField, invalidValue } from '../../../../machinery/validation/field-error.ts'
+import { optionalText, valid } from '../../../../machinery/validation/field-rules.ts'
+import { dnsSubdomain } from '../../../../machinery/validation/names.ts'
 import type { Container, Pod, PodSpec } from '../model.ts'
 
 const updatable =

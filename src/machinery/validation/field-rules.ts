@@ -2,11 +2,11 @@
  * Rules for single fields, from which kinds compose their validation: each takes a value and its path and returns what is
  * wrong. A field that is absent is fine unless the rule's name says otherwise.
  */
-import { semanticallyEqual } from './equality.ts'
+import { semanticallyEqual } from '../equality.ts'
+import { compareQuantities } from '../quantity.ts'
+import { type LabelSelector, labelSelectorOf } from '../selectors/label-selector.ts'
 import { type FieldError, invalidValue, notSupported, required } from './field-error.ts'
-import { type LabelSelector, labelSelectorOf } from './label-selector.ts'
 import { portName, portNumber, type TextRule } from './names.ts'
-import { compareQuantities } from './quantity.ts'
 
 /** What is valid: shared, so that the common case allocates nothing. */
 export const valid: readonly FieldError[] = []

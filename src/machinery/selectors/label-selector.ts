@@ -3,10 +3,10 @@
  * Both become a Selector. Grammar and words of refusal are upstream's (k8s.io/apimachinery `labels`).
  */
 
-import { type FieldError, forbiddenField, invalidValue, required } from './field-error.ts'
+import { type FieldError, forbiddenField, invalidValue, required } from '../validation/field-error.ts'
+import { validateLabels } from '../validation/metadata.ts'
+import { labelValue, qualifiedName } from '../validation/names.ts'
 import { parseRequirements } from './label-selector-parser.ts'
-import { validateLabels } from './metadata.ts'
-import { labelValue, qualifiedName } from './names.ts'
 
 export type Operator = '=' | '==' | '!=' | 'in' | 'notin' | 'exists' | '!' | '>' | '<'
 

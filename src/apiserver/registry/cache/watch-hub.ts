@@ -2,11 +2,11 @@
  * Fans changes of a resource out to its watches. Watches that want the same (selection and representation) form a
  * group: what a batch of changes means to them is worked out and encoded once, and all of them write the same buffer.
  */
-import type { EventType, Representation } from '../negotiation/representation.ts'
+import type { EventType, Representation } from '../../negotiation/representation.ts'
+import type { ServedResource } from '../served-resource.ts'
+import type { StoredObject } from '../stored-object.ts'
 import type { Cacher, ObjectChange } from './cacher.ts'
 import type { Selection } from './selection.ts'
-import type { ServedResource } from './served-resource.ts'
-import type { StoredObject } from './stored-object.ts'
 
 /** One watch of one client. */
 export interface Watcher {

@@ -2,7 +2,7 @@
  * Snapshots of ranges that lists are being paged through: later pages show what was there when the first was read.
  * They are arrays of references; a page that comes too late reads the store's history instead.
  */
-import type { StoredObject } from './stored-object.ts'
+import type { StoredObject } from '../stored-object.ts'
 
 const kept = 32
 const maxAgeMs = 60_000

@@ -1,8 +1,8 @@
 /** Deletes an object: preconditions, grace, finalizers. What nothing holds is gone at once; the rest is marked. */
-import type { KubeObject } from '../../machinery/object.ts'
-import { conflict, notFound } from '../../machinery/status-error.ts'
-import type { DeleteOptions } from '../request/delete-options.ts'
-import { type StoredObject, unstored } from './stored-object.ts'
+import type { KubeObject } from '../../../machinery/object.ts'
+import { conflict, notFound } from '../../../machinery/status-error.ts'
+import type { DeleteOptions } from '../../request/delete-options.ts'
+import { type StoredObject, unstored } from '../stored-object.ts'
 import { attributes, timestamp, type WriteContext } from './write-context.ts'
 
 export interface Deleted {

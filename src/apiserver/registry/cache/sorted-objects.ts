@@ -1,6 +1,6 @@
 /** The current objects of a resource, by key and in the order of keys. */
-import type { KeyRange } from '../../storage/store.ts'
-import type { StoredObject } from './stored-object.ts'
+import type { KeyRange } from '../../../storage/store.ts'
+import type { StoredObject } from '../stored-object.ts'
 
 export class SortedObjects {
   readonly #byKey = new Map<string, StoredObject>()

@@ -1,7 +1,7 @@
 /** Which objects of a resource a request is about: a namespace, a label selector and a field selector, checked together. */
-import type { FieldSelector } from '../../machinery/field-selector.ts'
-import { type Selector, selectorText } from '../../machinery/label-selector.ts'
-import type { StoredObject } from './stored-object.ts'
+import type { FieldSelector } from '../../../machinery/selectors/field-selector.ts'
+import { type Selector, selectorText } from '../../../machinery/selectors/label-selector.ts'
+import type { StoredObject } from '../stored-object.ts'
 
 export interface Selection {
   /** The same text means the same selection: watches with equal ones share their work. */

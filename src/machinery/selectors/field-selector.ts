@@ -2,7 +2,7 @@
  * Field selectors (`fieldSelector=metadata.name=x,status.phase!=Running`): grammar, matching and the words of
  * refusal of upstream (k8s.io/apimachinery `fields`). Which fields a kind knows is passed in.
  */
-import { badRequest, type StatusError } from './status-error.ts'
+import { badRequest, type StatusError } from '../status-error.ts'
 
 export interface FieldRequirement {
   readonly field: string

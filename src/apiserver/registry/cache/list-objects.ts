@@ -1,14 +1,14 @@
 /** Reads the objects of a list: which revision, which page, what is selected. */
-import { badRequest, StatusError } from '../../machinery/status-error.ts'
-import type { KeyRange } from '../../storage/store.ts'
-import type { ListMeta } from '../negotiation/representation.ts'
-import { decodeContinue, encodeContinue } from '../request/continue-token.ts'
-import type { ListOptions } from '../request/list-options.ts'
-import { parseResourceVersion } from '../request/parameters.ts'
-import type { Registry } from './registry.ts'
+import { badRequest, StatusError } from '../../../machinery/status-error.ts'
+import type { KeyRange } from '../../../storage/store.ts'
+import type { ListMeta } from '../../negotiation/representation.ts'
+import { decodeContinue, encodeContinue } from '../../request/continue-token.ts'
+import type { ListOptions } from '../../request/list-options.ts'
+import { parseResourceVersion } from '../../request/parameters.ts'
+import type { Registry } from '../registry.ts'
+import type { ServedResource } from '../served-resource.ts'
+import type { StoredObject } from '../stored-object.ts'
 import { type Selection, selection } from './selection.ts'
-import type { ServedResource } from './served-resource.ts'
-import type { StoredObject } from './stored-object.ts'
 
 export interface ObjectList {
   readonly objects: readonly StoredObject[]

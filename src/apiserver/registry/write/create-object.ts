@@ -1,9 +1,9 @@
 /** Creates an object: the write path of POST, and of PUT and apply where nothing was there. */
 import { randomInt, randomUUID } from 'node:crypto'
-import type { KubeObject, Unstructured } from '../../machinery/object.ts'
-import { alreadyExists, type GroupNamed, internal, qualifiedName, StatusError } from '../../machinery/status-error.ts'
-import { parseObjectVersion } from '../request/parameters.ts'
-import { type StoredObject, unstored } from './stored-object.ts'
+import type { KubeObject, Unstructured } from '../../../machinery/object.ts'
+import { alreadyExists, type GroupNamed, internal, qualifiedName, StatusError } from '../../../machinery/status-error.ts'
+import { parseObjectVersion } from '../../request/parameters.ts'
+import { type StoredObject, unstored } from '../stored-object.ts'
 import { attributes, track, validateCreate, type WriteContext } from './write-context.ts'
 
 /** No vowels and no digits that look like letters, so that no words arise. */

@@ -1,7 +1,8 @@
 /** The grammar of label selectors as text; see `label-selector.ts` for what becomes of it. */
+
+import { badRequest } from '../status-error.ts'
+import { labelValue, qualifiedName } from '../validation/names.ts'
 import type { Operator, Requirement } from './label-selector.ts'
-import { labelValue, qualifiedName } from './names.ts'
-import { badRequest } from './status-error.ts'
 
 const symbols = ['!=', '==', '=', '!', '(', ')', ',', '>', '<'] as const
 type Symbol = (typeof symbols)[number]

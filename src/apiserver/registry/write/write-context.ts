@@ -1,17 +1,17 @@
 /** What every write knows: the resource, the object's place, who asks, and the options. */
 
-import type { PartialWrite } from '../../api/resource.ts'
-import type { FieldError } from '../../machinery/field-error.ts'
-import { validateMetadata, validateMetadataUpdate } from '../../machinery/metadata.ts'
-import { dnsSubdomain } from '../../machinery/names.ts'
-import type { KubeObject } from '../../machinery/object.ts'
-import { invalid } from '../../machinery/status-error.ts'
-import type { Admission, AdmissionAttributes } from '../admission/plugin.ts'
-import { trackUpdate } from '../apply/index.ts'
-import type { UserInfo } from '../http/exchange.ts'
-import type { WriteOptions } from '../request/write-options.ts'
-import type { Registry } from './registry.ts'
-import type { ServedResource } from './served-resource.ts'
+import type { PartialWrite } from '../../../api/resource.ts'
+import type { KubeObject } from '../../../machinery/object.ts'
+import { invalid } from '../../../machinery/status-error.ts'
+import type { FieldError } from '../../../machinery/validation/field-error.ts'
+import { validateMetadata, validateMetadataUpdate } from '../../../machinery/validation/metadata.ts'
+import { dnsSubdomain } from '../../../machinery/validation/names.ts'
+import type { Admission, AdmissionAttributes } from '../../admission/plugin.ts'
+import { trackUpdate } from '../../apply/index.ts'
+import type { UserInfo } from '../../http/exchange.ts'
+import type { WriteOptions } from '../../request/write-options.ts'
+import type { Registry } from '../registry.ts'
+import type { ServedResource } from '../served-resource.ts'
 
 export interface WriteContext {
   readonly registry: Registry

@@ -2,10 +2,11 @@
  * Validation of metadata, for all kinds alike (k8s.io/apimachinery `ValidateObjectMeta`), in upstream's words.
  * Names follow the kind's own rule, which is passed in.
  */
+
+import type { ObjectMeta, OwnerReference } from '../object.ts'
 import { type FieldError, forbiddenField, invalidValue, required, tooLong } from './field-error.ts'
 import { goList, goPointer, invalidShown } from './go-notation.ts'
 import { dnsLabel, labelValue, qualifiedName } from './names.ts'
-import type { ObjectMeta, OwnerReference } from './object.ts'
 
 export interface MetadataRules {
   readonly namespaced: boolean

@@ -1,13 +1,13 @@
 /** Guaranteed update: reads the live object, changes it, and commits if nobody was faster; tries again where it may. */
 
-import { semanticallyEqual } from '../../machinery/equality.ts'
-import { invalidValue } from '../../machinery/field-error.ts'
-import type { KubeObject, Unstructured } from '../../machinery/object.ts'
-import { conflict, invalid, notFound, objectModified } from '../../machinery/status-error.ts'
-import { keepTimesIfUnchanged } from '../apply/index.ts'
-import { parseObjectVersion } from '../request/parameters.ts'
+import { semanticallyEqual } from '../../../machinery/equality.ts'
+import type { KubeObject, Unstructured } from '../../../machinery/object.ts'
+import { conflict, invalid, notFound, objectModified } from '../../../machinery/status-error.ts'
+import { invalidValue } from '../../../machinery/validation/field-error.ts'
+import { keepTimesIfUnchanged } from '../../apply/index.ts'
+import { parseObjectVersion } from '../../request/parameters.ts'
+import { type StoredObject, unstored } from '../stored-object.ts'
 import { createObject } from './create-object.ts'
-import { type StoredObject, unstored } from './stored-object.ts'
 import { attributes, partialWrite, track, validateUpdate, type WriteContext } from './write-context.ts'
 
 /** What a change makes of the live object. `tracked`: managedFields are set already (apply). */

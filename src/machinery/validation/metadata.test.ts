@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import type { ObjectMeta } from '../object.ts'
 import { validateMetadata, validateMetadataUpdate } from './metadata.ts'
 import { dnsSubdomain } from './names.ts'
-import type { ObjectMeta } from './object.ts'
 
 const rules = { namespaced: true, nameRule: dnsSubdomain }
 const base: ObjectMeta = { name: 'a', namespace: 'n', uid: 'u', resourceVersion: '1', creationTimestamp: '2020-01-01T00:00:00Z' }

@@ -3,11 +3,11 @@
  * Reads and watches are served from here; only old revisions go to the store.
  */
 
-import { expired, internal, StatusError } from '../../machinery/status-error.ts'
-import { type ChangeEvent, CompactedError, FutureRevisionError, type KeyRange, prefixRange, type Store, type Watch } from '../../storage/store.ts'
-import type { ServedResource } from './served-resource.ts'
+import { expired, internal, StatusError } from '../../../machinery/status-error.ts'
+import { type ChangeEvent, CompactedError, FutureRevisionError, type KeyRange, prefixRange, type Store, type Watch } from '../../../storage/store.ts'
+import type { ServedResource } from '../served-resource.ts'
+import { StoredObject, type Summary, spliceRevision } from '../stored-object.ts'
 import { SortedObjects } from './sorted-objects.ts'
-import { StoredObject, type Summary, spliceRevision } from './stored-object.ts'
 
 /** A change as watches see it. For a delete, `object` is the last state under the revision of the delete. */
 export interface ObjectChange {

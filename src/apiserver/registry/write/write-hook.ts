@@ -1,6 +1,6 @@
 /** What a kind needs around its writes beyond preparation and validation, such as the cluster IPs of Services. */
-import type { KubeObject } from '../../machinery/object.ts'
-import type { Transaction } from '../../storage/store.ts'
+import type { KubeObject } from '../../../machinery/object.ts'
+import type { Transaction } from '../../../storage/store.ts'
 
 export interface WriteHook {
   /**
