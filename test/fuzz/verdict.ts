@@ -27,7 +27,7 @@ const known: readonly { readonly code: number; readonly message: RegExp }[] = [
   { code: 500, message: /^failed to create typed patch object \(/ },
   // Impersonation of a group, uid or extra without a user; bindings to nothing.
   { code: 500, message: /without impersonating a user/ },
-  { code: 500, message: /^(invalid|empty) .*[bB]inding/ },
+  { code: 500, message: /^target\.(kind: Unsupported value: .*|name: Required value$)/s },
 ]
 
 /** What is wrong with an answer, or undefined. */
