@@ -24,7 +24,10 @@ export const deleteCollection: Endpoint = async (target) => {
       try {
         await deleteObject({ ...context, name, namespace }, options)
       } catch (error) {
-        if (!(error instanceof StatusError && error.code === 404)) throw error
+        if (error instanceof StatusError && error.code === 404) continue
+        // The others stop too: what is left is left alone.
+        next = objects.length
+        throw error
       }
     }
   }

@@ -28,38 +28,14 @@ const verbs = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'LIST', 
 const isSubresource = ({ subresources: { status, scale, special = [] } = {} }: ResourceDefinition, name: string): boolean =>
   (name === 'status' && status === true) || (name === 'scale' && scale !== undefined) || special.some((one) => one.name === name)
 
+/** What a request was about, as labels tell it. */
+const place = ['group', 'version', 'resource', 'subresource', 'scope', 'component']
+
 /** Labels hold only what the server knows: clients could make series without end otherwise. `find` tells what that is. */
 export function requestMetrics(metrics: MetricsRegistry, find: FindResource): RequestMetrics {
-  const total = metrics.counter('apiserver_request_total', 'Requests by verb, resource and HTTP code.', [
-    'verb',
-    'dry_run',
-    'group',
-    'version',
-    'resource',
-    'subresource',
-    'scope',
-    'component',
-    'code',
-  ])
-  const duration = metrics.histogram('apiserver_request_duration_seconds', 'Time to answer, watches left out.', durations, [
-    'verb',
-    'dry_run',
-    'group',
-    'version',
-    'resource',
-    'subresource',
-    'scope',
-    'component',
-  ])
-  const size = metrics.histogram('apiserver_response_sizes', 'Bytes of answers.', sizes, [
-    'verb',
-    'group',
-    'version',
-    'resource',
-    'subresource',
-    'scope',
-    'component',
-  ])
+  const total = metrics.counter('apiserver_request_total', 'Requests by verb, resource and HTTP code.', ['verb', 'dry_run', ...place, 'code'])
+  const duration = metrics.histogram('apiserver_request_duration_seconds', 'Time to answer, watches left out.', durations, ['verb', 'dry_run', ...place])
+  const size = metrics.histogram('apiserver_response_sizes', 'Bytes of answers.', sizes, ['verb', ...place])
   const running = { mutating: 0, readOnly: 0 }
   metrics.gauge('apiserver_current_inflight_requests', 'Short requests under way.', ['request_kind'], () => [
     [['mutating'], running.mutating],

@@ -16,7 +16,7 @@ export interface WriteOptions {
 
 /** What is wrong with a list of dryRun values: only `All` is known. */
 export const dryRunErrors = (values: readonly string[]): FieldError[] =>
-  values.some((value) => value !== 'All') ? [notSupported('dryRun', values as unknown as string, ['All'])] : []
+  values.some((value) => value !== 'All') ? [notSupported('dryRun', values, ['All'])] : []
 
 /** Reads and checks the options of a write; `kind` names them in errors. Throws 422. */
 export function writeOptions(query: URLSearchParams, kind: 'CreateOptions' | 'UpdateOptions' | 'PatchOptions', apply = false): WriteOptions {

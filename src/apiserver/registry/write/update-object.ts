@@ -145,12 +145,7 @@ function restore(object: Unstructured, old: Unstructured, field: string): void {
 }
 
 /** A deleted object goes when nothing holds it any more. */
-function endsDeletion({ resource }: WriteContext, { metadata, ...rest }: KubeObject): boolean {
-  const held = resource.definition.deletion?.held
-  return (
-    metadata.deletionTimestamp !== undefined &&
-    !metadata.finalizers?.length &&
-    !metadata.deletionGracePeriodSeconds &&
-    !held?.({ metadata, ...rest } as KubeObject)
-  )
+function endsDeletion({ resource }: WriteContext, object: KubeObject): boolean {
+  const { deletionTimestamp, finalizers, deletionGracePeriodSeconds } = object.metadata
+  return deletionTimestamp !== undefined && !finalizers?.length && !deletionGracePeriodSeconds && !resource.definition.deletion?.held?.(object)
 }
