@@ -22,16 +22,16 @@ export function director({ services, resources, other }: DirectorOptions): Handl
     group.set(resource.definition.plural, resource)
   }
 
-  return async (request) => {
+  return (request) => {
     const { info } = request
     if (!info.isResourceRequest) {
       const answer = other(request)
       if (answer) return answer
       // A version that a known group does not have is a missing resource; an unknown group is a missing page.
       if (info.prefix && info.version && groupNames.has(info.group)) throw resourceNotFound()
-      return pageNotFound()
+      return Promise.resolve(pageNotFound())
     }
-    if (!groupNames.has(info.group)) return pageNotFound()
+    if (!groupNames.has(info.group)) return Promise.resolve(pageNotFound())
     const resource = groups.get(info.group ? `${info.group}/${info.version}` : info.version)?.get(info.resource)
     if (!resource) throw resourceNotFound()
     if (resource.definition.deprecationWarning) request.warnings.push(resource.definition.deprecationWarning)

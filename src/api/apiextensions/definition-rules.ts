@@ -2,7 +2,7 @@
 import type { V1CustomResourceDefinitionNames, V1CustomResourceDefinitionVersion } from '@kubernetes/client-node'
 import type { Wire } from '../../machinery/object.ts'
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../machinery/validation/field-error.ts'
-import { follows, immutable, oneOf, requiredRule } from '../../machinery/validation/field-rules.ts'
+import { all, follows, immutable, oneOf, requiredRule } from '../../machinery/validation/field-rules.ts'
 import { dns1035Label, dnsSubdomain } from '../../machinery/validation/names.ts'
 import { clientConfigRules, reviewVersionRules } from '../admissionregistration/webhook-rules.ts'
 import type { Definition } from './custom-resource-definition.ts'
@@ -100,15 +100,12 @@ function conversionRules(conversion: Definition['spec']['conversion']): readonly
   const versions = `${path}.conversionReviewVersions`
   if (strategy === 'None') {
     const why = 'should not be set when strategy is not set to Webhook'
-    return [
-      ...(webhook?.clientConfig ? [forbiddenField(config, why)] : []),
-      ...(webhook?.conversionReviewVersions?.length ? [forbiddenField(versions, why)] : []),
-    ]
+    return all(webhook?.clientConfig ? [forbiddenField(config, why)] : [], webhook?.conversionReviewVersions?.length ? [forbiddenField(versions, why)] : [])
   }
-  return [
-    ...(webhook?.clientConfig ? clientConfigRules(webhook.clientConfig, config) : [required(config, 'required when strategy is set to Webhook')]),
-    ...(webhook?.conversionReviewVersions?.length ? reviewVersionRules(webhook.conversionReviewVersions, versions) : [required(versions)]),
-  ]
+  return all(
+    webhook?.clientConfig ? clientConfigRules(webhook.clientConfig, config) : [required(config, 'required when strategy is set to Webhook')],
+    webhook?.conversionReviewVersions?.length ? reviewVersionRules(webhook.conversionReviewVersions, versions) : [required(versions)],
+  )
 }
 
 /** Groups under `k8s.io` and `kubernetes.io` belong to the community: definitions in them say who approved them. */

@@ -2,15 +2,13 @@
 import type { V1ControllerRevision } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import { type FieldError, required } from '../../machinery/validation/field-error.ts'
-import { immutable, nonNegative, valid } from '../../machinery/validation/field-rules.ts'
+import { all, immutable, nonNegative, valid } from '../../machinery/validation/field-rules.ts'
 import { age, column, name, resource } from '../resource.ts'
 
 type ControllerRevision = Omit<Model<V1ControllerRevision>, 'data'> & { data?: unknown }
 
-const rules = ({ data, revision }: ControllerRevision): readonly FieldError[] => [
-  ...(data === undefined || data === null ? [required('data', 'data is mandatory')] : valid),
-  ...nonNegative(revision, 'revision'),
-]
+const rules = ({ data, revision }: ControllerRevision): readonly FieldError[] =>
+  all(data === undefined || data === null ? [required('data', 'data is mandatory')] : valid, nonNegative(revision, 'revision'))
 
 /** `statefulset.apps/shop` */
 function controllerText({ metadata }: ControllerRevision): string {

@@ -4,7 +4,7 @@ import { semanticallyEqual } from '../../machinery/equality.ts'
 import type { Model } from '../../machinery/object.ts'
 import { labelsText, validateLabelSelector } from '../../machinery/selectors/label-selector.ts'
 import { type FieldError, invalidValue, notSupported } from '../../machinery/validation/field-error.ts'
-import { hasRequirements, immutable, nonNegative, selects, valid } from '../../machinery/validation/field-rules.ts'
+import { all, hasRequirements, immutable, nonNegative, selects, valid } from '../../machinery/validation/field-rules.ts'
 import { podTemplateDefaults } from '../core/pod/index.ts'
 import { nullTimes } from '../nulls.ts'
 import { age, column, name, resource } from '../resource.ts'
@@ -56,17 +56,17 @@ function rules({ spec }: DaemonSet): readonly FieldError[] {
   const { selector, template } = spec
   const errors = validateLabelSelector(selector, 'spec.selector')
   const labels = template?.metadata?.labels
-  return [
-    ...errors,
-    ...(errors.length === 0 && !(selector && selects(selector, labels))
+  return all(
+    errors,
+    errors.length === 0 && !(selector && selects(selector, labels))
       ? [invalidValue('spec.template.metadata.labels', labels ?? null, '`selector` does not match template `labels`')]
-      : valid),
-    ...(selector && !hasRequirements(selector) ? [invalidValue('spec.selector', selector, 'empty selector is invalid for daemonset')] : valid),
-    ...lastingTemplate(template, 'DaemonSet'),
-    ...nonNegative(spec.minReadySeconds, 'spec.minReadySeconds'),
-    ...updateStrategy(spec),
-    ...nonNegative(spec.revisionHistoryLimit, 'spec.revisionHistoryLimit'),
-  ]
+      : valid,
+    selector && !hasRequirements(selector) ? [invalidValue('spec.selector', selector, 'empty selector is invalid for daemonset')] : valid,
+    lastingTemplate(template, 'DaemonSet'),
+    nonNegative(spec.minReadySeconds, 'spec.minReadySeconds'),
+    updateStrategy(spec),
+    nonNegative(spec.revisionHistoryLimit, 'spec.revisionHistoryLimit'),
+  )
 }
 
 const integer = (of: keyof DaemonSetStatus) => (set: DaemonSet) => (set.status?.[of] as number | undefined) ?? 0

@@ -3,7 +3,7 @@ import type { V1Deployment } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../machinery/equality.ts'
 import type { Model } from '../../machinery/object.ts'
 import { type FieldError, forbiddenField, invalidValue, notSupported } from '../../machinery/validation/field-error.ts'
-import { immutable, nonNegative, valid } from '../../machinery/validation/field-rules.ts'
+import { all, immutable, nonNegative, valid } from '../../machinery/validation/field-rules.ts'
 import { podTemplateDefaults } from '../core/pod/index.ts'
 import { nullTimes } from '../nulls.ts'
 import { age, column, name, resource } from '../resource.ts'
@@ -45,17 +45,17 @@ function strategy({ strategy = {} }: DeploymentSpec): readonly FieldError[] {
 function rules({ spec }: Deployment): readonly FieldError[] {
   if (!spec) return valid
   const { progressDeadlineSeconds: deadline, minReadySeconds = 0 } = spec
-  return [
-    ...nonNegative(spec.replicas, 'spec.replicas'),
-    ...selectorAndTemplate(spec, 'deployment', 'ReplicaSet'),
-    ...strategy(spec),
-    ...nonNegative(spec.minReadySeconds, 'spec.minReadySeconds'),
-    ...nonNegative(spec.revisionHistoryLimit, 'spec.revisionHistoryLimit'),
-    ...nonNegative(deadline, 'spec.progressDeadlineSeconds'),
-    ...(deadline !== undefined && deadline <= minReadySeconds
+  return all(
+    nonNegative(spec.replicas, 'spec.replicas'),
+    selectorAndTemplate(spec, 'deployment', 'ReplicaSet'),
+    strategy(spec),
+    nonNegative(spec.minReadySeconds, 'spec.minReadySeconds'),
+    nonNegative(spec.revisionHistoryLimit, 'spec.revisionHistoryLimit'),
+    nonNegative(deadline, 'spec.progressDeadlineSeconds'),
+    deadline !== undefined && deadline <= minReadySeconds
       ? [invalidValue('spec.progressDeadlineSeconds', deadline, 'must be greater than minReadySeconds')]
-      : valid),
-  ]
+      : valid,
+  )
 }
 
 export const deployments = resource<Deployment>({
@@ -79,11 +79,12 @@ export const deployments = resource<Deployment>({
   validate: {
     object: rules,
     update: ({ spec }, { spec: old }) => immutable(spec?.selector, 'spec.selector', old?.selector),
-    status: ({ status }) => [
-      ...counts(status, ['observedGeneration', 'replicas', 'updatedReplicas', 'readyReplicas', 'availableReplicas', 'unavailableReplicas', 'collisionCount']),
-      ...within(status, ['updatedReplicas', 'readyReplicas', 'availableReplicas'], 'replicas'),
-      ...within(status, ['availableReplicas'], 'readyReplicas', 'cannot be greater than readyReplicas'),
-    ],
+    status: ({ status }) =>
+      all(
+        counts(status, ['observedGeneration', 'replicas', 'updatedReplicas', 'readyReplicas', 'availableReplicas', 'unavailableReplicas', 'collisionCount']),
+        within(status, ['updatedReplicas', 'readyReplicas', 'availableReplicas'], 'replicas'),
+        within(status, ['availableReplicas'], 'readyReplicas', 'cannot be greater than readyReplicas'),
+      ),
   },
   columns: [
     name,

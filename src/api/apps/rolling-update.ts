@@ -1,6 +1,6 @@
 /** Rules for numbers of pods that may be missing or too many while they are replaced. */
 import { type FieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
-import { atMostAll, intOrPercent, percentOf, valid } from '../../machinery/validation/field-rules.ts'
+import { all, atMostAll, intOrPercent, percentOf, valid } from '../../machinery/validation/field-rules.ts'
 
 type IntOrString = number | string | undefined
 
@@ -12,14 +12,14 @@ export function deploymentRollingUpdate(
   { maxUnavailable, maxSurge }: { maxUnavailable?: IntOrString; maxSurge?: IntOrString },
   path: string,
 ): readonly FieldError[] {
-  return [
-    ...intOrPercent(maxUnavailable, `${path}.maxUnavailable`),
-    ...intOrPercent(maxSurge, `${path}.maxSurge`),
-    ...(amountOf(maxUnavailable) === 0 && amountOf(maxSurge) === 0
+  return all(
+    intOrPercent(maxUnavailable, `${path}.maxUnavailable`),
+    intOrPercent(maxSurge, `${path}.maxSurge`),
+    amountOf(maxUnavailable) === 0 && amountOf(maxSurge) === 0
       ? [invalidValue(`${path}.maxUnavailable`, maxUnavailable ?? 0, 'may not be 0 when `maxSurge` is 0')]
-      : valid),
-    ...atMostAll(maxUnavailable, `${path}.maxUnavailable`),
-  ]
+      : valid,
+    atMostAll(maxUnavailable, `${path}.maxUnavailable`),
+  )
 }
 
 /** For DaemonSets: either some are missing or some are too many, not both. */

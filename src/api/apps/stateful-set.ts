@@ -3,7 +3,7 @@ import type { V1StatefulSet } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../machinery/equality.ts'
 import type { Model } from '../../machinery/object.ts'
 import { type FieldError, forbiddenField, invalidValue, required } from '../../machinery/validation/field-error.ts'
-import { atMostAll, intOrPercent, nonNegative, oneOf, valid } from '../../machinery/validation/field-rules.ts'
+import { all, atMostAll, intOrPercent, nonNegative, oneOf, valid } from '../../machinery/validation/field-rules.ts'
 import { dnsLabel } from '../../machinery/validation/names.ts'
 import { podTemplateDefaults } from '../core/pod/index.ts'
 import { claimSpecDefaults } from '../core/storage/persistent-volume-claim.ts'
@@ -57,29 +57,29 @@ function updateStrategy({ updateStrategy: strategy = {} }: StatefulSetSpec): rea
     return rollingUpdate ? [invalidValue(`${path}.rollingUpdate`, rollingUpdate, "only allowed for updateStrategy 'RollingUpdate'")] : valid
   if (type !== 'RollingUpdate') return [invalidValue(path, strategy, "must be 'RollingUpdate' or 'OnDelete'")]
   const max = rollingUpdate?.maxUnavailable
-  return [
-    ...nonNegative(rollingUpdate?.partition, `${path}.rollingUpdate.partition`),
-    ...intOrPercent(max, `${path}.rollingUpdate.maxUnavailable`),
-    ...(max === 0 || max === '0%' ? [invalidValue(`${path}.rollingUpdate.maxUnavailable`, max, 'cannot be 0')] : valid),
-    ...atMostAll(max, `${path}.rollingUpdate.maxUnavailable`),
-  ]
+  return all(
+    nonNegative(rollingUpdate?.partition, `${path}.rollingUpdate.partition`),
+    intOrPercent(max, `${path}.rollingUpdate.maxUnavailable`),
+    max === 0 || max === '0%' ? [invalidValue(`${path}.rollingUpdate.maxUnavailable`, max, 'cannot be 0')] : valid,
+    atMostAll(max, `${path}.rollingUpdate.maxUnavailable`),
+  )
 }
 
 function rules({ spec }: StatefulSet): readonly FieldError[] {
   if (!spec) return valid
   const { podManagementPolicy: policy, persistentVolumeClaimRetentionPolicy: retention } = spec
-  return [
-    ...(policy === 'OrderedReady' || policy === 'Parallel'
+  return all(
+    policy === 'OrderedReady' || policy === 'Parallel'
       ? valid
-      : [invalidValue('spec.podManagementPolicy', policy ?? '', "must be 'OrderedReady' or 'Parallel'")]),
-    ...updateStrategy(spec),
-    ...oneOf(retention?.whenDeleted, 'spec.persistentVolumeClaimRetentionPolicy.whenDeleted', ['Delete', 'Retain']),
-    ...oneOf(retention?.whenScaled, 'spec.persistentVolumeClaimRetentionPolicy.whenScaled', ['Delete', 'Retain']),
-    ...nonNegative(spec.replicas, 'spec.replicas'),
-    ...nonNegative(spec.minReadySeconds, 'spec.minReadySeconds'),
-    ...nonNegative(spec.ordinals?.start, 'spec.ordinals.start'),
-    ...selectorAndTemplate(spec, 'statefulset', 'StatefulSet'),
-  ]
+      : [invalidValue('spec.podManagementPolicy', policy ?? '', "must be 'OrderedReady' or 'Parallel'")],
+    updateStrategy(spec),
+    oneOf(retention?.whenDeleted, 'spec.persistentVolumeClaimRetentionPolicy.whenDeleted', ['Delete', 'Retain']),
+    oneOf(retention?.whenScaled, 'spec.persistentVolumeClaimRetentionPolicy.whenScaled', ['Delete', 'Retain']),
+    nonNegative(spec.replicas, 'spec.replicas'),
+    nonNegative(spec.minReadySeconds, 'spec.minReadySeconds'),
+    nonNegative(spec.ordinals?.start, 'spec.ordinals.start'),
+    selectorAndTemplate(spec, 'statefulset', 'StatefulSet'),
+  )
 }
 
 const changeable = [
@@ -124,11 +124,12 @@ export const statefulSets = resource<StatefulSet>({
   validate: {
     object: rules,
     update,
-    status: ({ status }) => [
-      ...counts(status, [...statusCounts, 'observedGeneration', 'collisionCount']),
-      ...within(status, ['readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas'], 'replicas'),
-      ...within(status, ['availableReplicas'], 'readyReplicas', 'cannot be greater than status.readyReplicas'),
-    ],
+    status: ({ status }) =>
+      all(
+        counts(status, [...statusCounts, 'observedGeneration', 'collisionCount']),
+        within(status, ['readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas'], 'replicas'),
+        within(status, ['availableReplicas'], 'readyReplicas', 'cannot be greater than status.readyReplicas'),
+      ),
   },
   columns: [
     name,

@@ -3,7 +3,7 @@ import type { V1CronJob } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import { labelSelectorText } from '../../machinery/selectors/label-selector.ts'
 import { type FieldError, invalidValue, notSupported, required } from '../../machinery/validation/field-error.ts'
-import { nonNegative, oneOf, valid } from '../../machinery/validation/field-rules.ts'
+import { all, nonNegative, oneOf, valid } from '../../machinery/validation/field-rules.ts'
 import { containerImages, containerNames } from '../printing/containers.ts'
 import { age, column, name, resource, wide } from '../resource.ts'
 import { parseCronSchedule } from './cron-schedule.ts'
@@ -67,18 +67,18 @@ function timeZone(zone: string | undefined): readonly FieldError[] {
 function rules({ metadata, spec }: CronJob): readonly FieldError[] {
   if (!spec) return valid
   const form = spec.jobTemplate.spec
-  return [
-    ...schedule(spec),
-    ...nonNegative(spec.startingDeadlineSeconds, 'spec.startingDeadlineSeconds'),
-    ...timeZone(spec.timeZone),
-    ...oneOf(spec.concurrencyPolicy, 'spec.concurrencyPolicy', ['Allow', 'Forbid', 'Replace'], 'needed'),
-    ...(form?.manualSelector ? [notSupported('spec.jobTemplate.spec.manualSelector', form.manualSelector, ['nil', 'false'])] : valid),
-    ...(form?.selector ? [invalidValue('spec.jobTemplate.spec.selector', form.selector, '`selector` will be auto-generated')] : valid),
-    ...(form ? jobForm(form, 'spec.jobTemplate.spec') : valid),
-    ...nonNegative(spec.successfulJobsHistoryLimit, 'spec.successfulJobsHistoryLimit'),
-    ...nonNegative(spec.failedJobsHistoryLimit, 'spec.failedJobsHistoryLimit'),
-    ...((metadata.name?.length ?? 0) > maxName ? [invalidValue('metadata.name', metadata.name, `must be no more than ${maxName} characters`)] : valid),
-  ]
+  return all(
+    schedule(spec),
+    nonNegative(spec.startingDeadlineSeconds, 'spec.startingDeadlineSeconds'),
+    timeZone(spec.timeZone),
+    oneOf(spec.concurrencyPolicy, 'spec.concurrencyPolicy', ['Allow', 'Forbid', 'Replace'], 'needed'),
+    form?.manualSelector ? [notSupported('spec.jobTemplate.spec.manualSelector', form.manualSelector, ['nil', 'false'])] : valid,
+    form?.selector ? [invalidValue('spec.jobTemplate.spec.selector', form.selector, '`selector` will be auto-generated')] : valid,
+    form ? jobForm(form, 'spec.jobTemplate.spec') : valid,
+    nonNegative(spec.successfulJobsHistoryLimit, 'spec.successfulJobsHistoryLimit'),
+    nonNegative(spec.failedJobsHistoryLimit, 'spec.failedJobsHistoryLimit'),
+    (metadata.name?.length ?? 0) > maxName ? [invalidValue('metadata.name', metadata.name, `must be no more than ${maxName} characters`)] : valid,
+  )
 }
 
 export const cronJobs = resource<CronJob>({

@@ -1,8 +1,10 @@
 /** What is valid in a CertificateSigningRequest, and which changes of its status are. */
+
 import type { V1CertificateSigningRequest } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../machinery/equality.ts'
 import type { Model } from '../../machinery/object.ts'
 import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../machinery/validation/field-error.ts'
+import { all } from '../../machinery/validation/field-rules.ts'
 import { invalidShown } from '../../machinery/validation/go-notation.ts'
 import { dnsLabel, dnsSubdomain } from '../../machinery/validation/names.ts'
 
@@ -56,7 +58,7 @@ function usageRules(wanted: readonly string[]): readonly FieldError[] {
   if (wanted.length === 0) return [required('spec.usages')]
   return wanted.flatMap((usage, at) => {
     const field = `spec.usages[${at}]`
-    return [...(usages.includes(usage) ? [] : [notSupported(field, usage, usages)]), ...(wanted.indexOf(usage) < at ? [duplicate(field, usage)] : [])]
+    return all(usages.includes(usage) ? [] : [notSupported(field, usage, usages)], wanted.indexOf(usage) < at ? [duplicate(field, usage)] : [])
   })
 }
 
@@ -67,13 +69,13 @@ export function signerNameRules(signerName: string, field: string): readonly Fie
   const [domain = '', path = ''] = segments
   if (segments.length !== 2) return [invalidValue(field, signerName, "must be a fully qualified domain and path of the form 'example.com/signer-name'")]
   const labels = domain.split('.')
-  return [
-    ...labels.flatMap((label) => dnsLabel(label).map((message) => invalidValue(field, domain, `validating label ${JSON.stringify(label)}: ${message}`))),
-    ...(labels.length < 2 ? [invalidValue(field, domain, 'should be a domain with at least two segments separated by dots')] : []),
-    ...path
+  return all(
+    labels.flatMap((label) => dnsLabel(label).map((message) => invalidValue(field, domain, `validating label ${JSON.stringify(label)}: ${message}`))),
+    labels.length < 2 ? [invalidValue(field, domain, 'should be a domain with at least two segments separated by dots')] : [],
+    path
       .split('.')
       .flatMap((label) => dnsSubdomain(label).map((message) => invalidValue(field, path, `validating label ${JSON.stringify(label)}: ${message}`))),
-  ]
+  )
 }
 
 const decisions = ['Approved', 'Denied', 'Failed']
@@ -113,10 +115,7 @@ function decisionsKept(request: Request, old: Request, mayDecide: boolean): read
 }
 
 /** What is wrong with a write of `/approval`: decisions are added, never withdrawn. */
-export const approvalRules = (request: Request, old: Request): readonly FieldError[] => [
-  ...requestConditionRules(request),
-  ...decisionsKept(request, old, true),
-]
+export const approvalRules = (request: Request, old: Request): readonly FieldError[] => all(requestConditionRules(request), decisionsKept(request, old, true))
 
 /** What is wrong with a write of `/status`: the signer sets the certificate once. */
 export function requestStatusRules(request: Request, old: Request): readonly FieldError[] {

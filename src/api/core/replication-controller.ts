@@ -3,7 +3,7 @@ import type { V1ReplicationController } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import { labelsText } from '../../machinery/selectors/label-selector.ts'
 import { type FieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
-import { nonNegative, valid } from '../../machinery/validation/field-rules.ts'
+import { all, nonNegative, valid } from '../../machinery/validation/field-rules.ts'
 import { nullTimes } from '../nulls.ts'
 import { containerImages, containerNames } from '../printing/containers.ts'
 import { age, name, resource, wide } from '../resource.ts'
@@ -34,15 +34,15 @@ function rules({ spec = {} }: ReplicationController): readonly FieldError[] {
   const { selector = {}, template } = spec
   const keys = Object.keys(selector)
   const labels = template?.metadata?.labels ?? {}
-  return [
-    ...nonNegative(spec.minReadySeconds, 'spec.minReadySeconds'),
-    ...(keys.length > 0 ? valid : [required('spec.selector')]),
-    ...nonNegative(spec.replicas, 'spec.replicas'),
-    ...(template && !keys.every((key) => labels[key] === selector[key])
+  return all(
+    nonNegative(spec.minReadySeconds, 'spec.minReadySeconds'),
+    keys.length > 0 ? valid : [required('spec.selector')],
+    nonNegative(spec.replicas, 'spec.replicas'),
+    template && !keys.every((key) => labels[key] === selector[key])
       ? [invalidValue('spec.template.metadata.labels', labels, '`selector` does not match template `labels`')]
-      : valid),
-    ...lastingTemplate(template, 'ReplicationController'),
-  ]
+      : valid,
+    lastingTemplate(template, 'ReplicationController'),
+  )
 }
 
 export const replicationControllers = resource<ReplicationController>({

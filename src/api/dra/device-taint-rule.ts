@@ -2,7 +2,7 @@
 import type { V1alpha3ResourcePoolStatusRequest, V1beta2DeviceTaintRule } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import { required } from '../../machinery/validation/field-error.ts'
-import { immutable, oneOf, requiredRule } from '../../machinery/validation/field-rules.ts'
+import { all, immutable, oneOf, requiredRule } from '../../machinery/validation/field-rules.ts'
 import { dnsSubdomain, qualifiedName } from '../../machinery/validation/names.ts'
 import { resource } from '../resource.ts'
 import { servedAlso } from '../served-also.ts'
@@ -18,10 +18,11 @@ export const deviceTaintRules = resource<Model<V1beta2DeviceTaintRule>>({
   generation: 'spec',
   onByDefault: false,
   validate: {
-    object: ({ spec }) => [
-      ...requiredRule(spec?.taint?.key, 'spec.taint.key', qualifiedName),
-      ...(spec?.taint?.effect ? oneOf(spec.taint.effect, 'spec.taint.effect', ['NoExecute', 'NoSchedule', 'None']) : [required('spec.taint.effect')]),
-    ],
+    object: ({ spec }) =>
+      all(
+        requiredRule(spec?.taint?.key, 'spec.taint.key', qualifiedName),
+        spec?.taint?.effect ? oneOf(spec.taint.effect, 'spec.taint.effect', ['NoExecute', 'NoSchedule', 'None']) : [required('spec.taint.effect')],
+      ),
   },
 })
 

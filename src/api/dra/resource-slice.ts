@@ -2,7 +2,7 @@
 import type { V1ResourceSlice } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import { duplicate, type FieldError, invalidValue, required, tooMany } from '../../machinery/validation/field-error.ts'
-import { immutable, requiredRule } from '../../machinery/validation/field-rules.ts'
+import { all, immutable, requiredRule } from '../../machinery/validation/field-rules.ts'
 import { dnsLabel, dnsSubdomain } from '../../machinery/validation/names.ts'
 import { age, column, name, resource } from '../resource.ts'
 import { servedAlso } from '../served-also.ts'
@@ -22,11 +22,12 @@ export const resourceSlices = resource<ResourceSlice>({
   selectableFields: { 'spec.nodeName': ({ spec }) => spec?.nodeName, 'spec.driver': ({ spec }) => spec?.driver },
   validate: {
     object: sliceRules,
-    update: ({ spec }, { spec: old }) => [
-      ...immutable(spec.driver, 'spec.driver', old.driver),
-      ...immutable(spec.pool?.name, 'spec.pool.name', old.pool?.name),
-      ...immutable(spec.nodeName, 'spec.nodeName', old.nodeName),
-    ],
+    update: ({ spec }, { spec: old }) =>
+      all(
+        immutable(spec.driver, 'spec.driver', old.driver),
+        immutable(spec.pool?.name, 'spec.pool.name', old.pool?.name),
+        immutable(spec.nodeName, 'spec.nodeName', old.nodeName),
+      ),
   },
   columns: [
     name,

@@ -1,6 +1,6 @@
 /** What is valid in an event of events.k8s.io. Upstream validates the core form: errors name core's fields. */
 import { type FieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
-import { follows, immutable } from '../../machinery/validation/field-rules.ts'
+import { all, follows, immutable } from '../../machinery/validation/field-rules.ts'
 import { qualifiedName } from '../../machinery/validation/names.ts'
 import type { Event } from './event.ts'
 
@@ -41,19 +41,19 @@ export function eventRules(event: Event): readonly FieldError[] {
 
 /** Only the series of an event may change. */
 export function eventUpdateRules(event: Event, old: Event): readonly FieldError[] {
-  return [
-    ...immutable(event.regarding, 'involvedObject', old.regarding),
-    ...immutable(event.reason, 'reason', old.reason),
-    ...immutable(event.note, 'message', old.note),
-    ...immutable(event.deprecatedSource ?? {}, 'source', old.deprecatedSource ?? {}),
-    ...immutable(event.deprecatedFirstTimestamp ?? null, 'firstTimestamp', old.deprecatedFirstTimestamp ?? null),
-    ...immutable(event.deprecatedLastTimestamp ?? null, 'lastTimestamp', old.deprecatedLastTimestamp ?? null),
-    ...immutable(event.deprecatedCount ?? 0, 'count', old.deprecatedCount ?? 0),
-    ...immutable(event.type, 'type', old.type),
-    ...immutable(event.eventTime ?? null, 'eventTime', old.eventTime ?? null),
-    ...immutable(event.action, 'action', old.action),
-    ...immutable(event.related, 'related', old.related),
-    ...immutable(event.reportingController, 'reportingController', old.reportingController),
-    ...immutable(event.reportingInstance, 'reportingInstance', old.reportingInstance),
-  ]
+  return all(
+    immutable(event.regarding, 'involvedObject', old.regarding),
+    immutable(event.reason, 'reason', old.reason),
+    immutable(event.note, 'message', old.note),
+    immutable(event.deprecatedSource ?? {}, 'source', old.deprecatedSource ?? {}),
+    immutable(event.deprecatedFirstTimestamp ?? null, 'firstTimestamp', old.deprecatedFirstTimestamp ?? null),
+    immutable(event.deprecatedLastTimestamp ?? null, 'lastTimestamp', old.deprecatedLastTimestamp ?? null),
+    immutable(event.deprecatedCount ?? 0, 'count', old.deprecatedCount ?? 0),
+    immutable(event.type, 'type', old.type),
+    immutable(event.eventTime ?? null, 'eventTime', old.eventTime ?? null),
+    immutable(event.action, 'action', old.action),
+    immutable(event.related, 'related', old.related),
+    immutable(event.reportingController, 'reportingController', old.reportingController),
+    immutable(event.reportingInstance, 'reportingInstance', old.reportingInstance),
+  )
 }

@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import type { V1HTTPIngressPath, V1Ingress, V1IngressBackend, V1IngressStatus } from '@kubernetes/client-node'
 import type { Model, Wire } from '../../machinery/object.ts'
 import { type FieldError, invalidValue, notSupported, required } from '../../machinery/validation/field-error.ts'
-import { follows } from '../../machinery/validation/field-rules.ts'
+import { all, follows } from '../../machinery/validation/field-rules.ts'
 import { dns1035Label, dnsSubdomain, portName, portNumber, wildcardSubdomain } from '../../machinery/validation/names.ts'
 
 export const classAnnotation = 'kubernetes.io/ingress.class'
@@ -61,17 +61,17 @@ function pathRules({ path = '', pathType, backend }: Wire<V1HTTPIngressPath>, fi
     default:
       errors.push(notSupported(`${field}.pathType`, pathType, ['Exact', 'ImplementationSpecific', 'Prefix']))
   }
-  return [...errors, ...backendRules(backend ?? {}, `${field}.backend`)]
+  return all(errors, backendRules(backend ?? {}, `${field}.backend`))
 }
 
 function backendRules({ service, resource }: Wire<V1IngressBackend>, field: string): readonly FieldError[] {
   if (service && resource) return [invalidValue(field, '', 'cannot set both resource and service backends')]
   if (resource)
-    return [
-      ...(resource.apiGroup ? follows(resource.apiGroup, `${field}.resource.apiGroup`, dnsSubdomain) : []),
-      ...(resource.kind ? [] : [required(`${field}.resource.kind`, 'kind is required')]),
-      ...(resource.name ? [] : [required(`${field}.resource.name`, 'name is required')]),
-    ]
+    return all(
+      resource.apiGroup ? follows(resource.apiGroup, `${field}.resource.apiGroup`, dnsSubdomain) : [],
+      resource.kind ? [] : [required(`${field}.resource.kind`, 'kind is required')],
+      resource.name ? [] : [required(`${field}.resource.name`, 'name is required')],
+    )
   if (!service) return [invalidValue(field, '', 'resource or service backend is required')]
   const errors = [...(service.name ? follows(service.name, `${field}.service.name`, dns1035Label) : [required(`${field}.service.name`)])]
   const { name, number } = service.port ?? {}

@@ -3,7 +3,7 @@ import { isIPv4 } from 'node:net'
 import type { V1IPAddress } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import { required } from '../../machinery/validation/field-error.ts'
-import { immutable } from '../../machinery/validation/field-rules.ts'
+import { all, immutable } from '../../machinery/validation/field-rules.ts'
 import { ipAddress } from '../../machinery/validation/names.ts'
 import { age, column, name, resource } from '../resource.ts'
 import { servedAlso } from '../served-also.ts'
@@ -30,7 +30,7 @@ export const ipAddresses = resource<IPAddress>({
     object: ({ spec }) => {
       const parent = spec?.parentRef
       if (!parent) return [required('spec.parentRef')]
-      return [...(parent.resource ? [] : [required('spec.parentRef.resource')]), ...(parent.name ? [] : [required('spec.parentRef.name')])]
+      return all(parent.resource ? [] : [required('spec.parentRef.resource')], parent.name ? [] : [required('spec.parentRef.name')])
     },
     update: ({ spec }, { spec: old }) => immutable(spec?.parentRef, 'spec.parentRef', old?.parentRef),
   },

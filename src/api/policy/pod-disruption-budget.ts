@@ -3,7 +3,7 @@ import type { V1PodDisruptionBudget } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import { validateLabelSelector } from '../../machinery/selectors/label-selector.ts'
 import { type FieldError, invalidValue } from '../../machinery/validation/field-error.ts'
-import { atMostAll, intOrPercent, oneOf, valid } from '../../machinery/validation/field-rules.ts'
+import { all, atMostAll, intOrPercent, oneOf, valid } from '../../machinery/validation/field-rules.ts'
 import { nullTimes } from '../nulls.ts'
 import { age, column, name, resource } from '../resource.ts'
 import { counts } from '../workload/template-rules.ts'
@@ -14,17 +14,15 @@ const nothing = (): NonNullable<Budget['status']> => ({ currentHealthy: 0, desir
 
 function rules({ spec = {} }: Budget): readonly FieldError[] {
   const { minAvailable, maxUnavailable, selector, unhealthyPodEvictionPolicy } = spec
-  return [
-    ...(minAvailable !== undefined && maxUnavailable !== undefined
-      ? [invalidValue('spec', spec, 'minAvailable and maxUnavailable cannot be both set')]
-      : valid),
-    ...intOrPercent(minAvailable, 'spec.minAvailable'),
-    ...atMostAll(minAvailable, 'spec.minAvailable'),
-    ...intOrPercent(maxUnavailable, 'spec.maxUnavailable'),
-    ...atMostAll(maxUnavailable, 'spec.maxUnavailable'),
-    ...validateLabelSelector(selector, 'spec.selector'),
-    ...oneOf(unhealthyPodEvictionPolicy, 'spec.unhealthyPodEvictionPolicy', ['AlwaysAllow', 'IfHealthyBudget']),
-  ]
+  return all(
+    minAvailable !== undefined && maxUnavailable !== undefined ? [invalidValue('spec', spec, 'minAvailable and maxUnavailable cannot be both set')] : valid,
+    intOrPercent(minAvailable, 'spec.minAvailable'),
+    atMostAll(minAvailable, 'spec.minAvailable'),
+    intOrPercent(maxUnavailable, 'spec.maxUnavailable'),
+    atMostAll(maxUnavailable, 'spec.maxUnavailable'),
+    validateLabelSelector(selector, 'spec.selector'),
+    oneOf(unhealthyPodEvictionPolicy, 'spec.unhealthyPodEvictionPolicy', ['AlwaysAllow', 'IfHealthyBudget']),
+  )
 }
 
 const amount = (value: number | string | undefined): string => (value === undefined ? 'N/A' : String(value))

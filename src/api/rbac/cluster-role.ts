@@ -1,8 +1,10 @@
 /** ClusterRoles: rights that may be granted in every namespace or for the whole cluster, by hand or put together from others. */
+
 import type { V1ClusterRole } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import { validateLabelSelector } from '../../machinery/selectors/label-selector.ts'
 import { type FieldError, required } from '../../machinery/validation/field-error.ts'
+import { all } from '../../machinery/validation/field-rules.ts'
 import { pathSegment } from '../../machinery/validation/names.ts'
 import { nullLists } from '../nulls.ts'
 import { resource } from '../resource.ts'
@@ -25,9 +27,9 @@ export const clusterRoles = resource<ClusterRole>({
 function clusterRoleRules({ rules, aggregationRule }: ClusterRole): readonly FieldError[] {
   const path = 'aggregationRule.clusterRoleSelectors'
   const selectors = aggregationRule?.clusterRoleSelectors ?? []
-  return [
-    ...policyRules(rules, false),
-    ...(aggregationRule && selectors.length === 0 ? [required(path, 'at least one clusterRoleSelector required if aggregationRule is non-nil')] : []),
-    ...selectors.flatMap((selector, at) => validateLabelSelector(selector, `${path}[${at}]`)),
-  ]
+  return all(
+    policyRules(rules, false),
+    aggregationRule && selectors.length === 0 ? [required(path, 'at least one clusterRoleSelector required if aggregationRule is non-nil')] : [],
+    selectors.flatMap((selector, at) => validateLabelSelector(selector, `${path}[${at}]`)),
+  )
 }

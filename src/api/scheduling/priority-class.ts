@@ -2,7 +2,7 @@
 import type { V1PriorityClass } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import { type FieldError, forbiddenField } from '../../machinery/validation/field-error.ts'
-import { immutable, oneOf } from '../../machinery/validation/field-rules.ts'
+import { all, immutable, oneOf } from '../../machinery/validation/field-rules.ts'
 import { age, column, name, resource } from '../resource.ts'
 
 type PriorityClass = Model<V1PriorityClass>
@@ -31,10 +31,11 @@ export const priorityClasses = resource<PriorityClass>({
   defaults: [{ preemptionPolicy: 'PreemptLowerPriority' }],
   validate: {
     object: classRules,
-    update: (priority, old) => [
-      ...(priority.value === old.value ? [] : [forbiddenField('value', 'may not be changed in an update.')]),
-      ...immutable(priority.preemptionPolicy, 'preemptionPolicy', old.preemptionPolicy),
-    ],
+    update: (priority, old) =>
+      all(
+        priority.value === old.value ? [] : [forbiddenField('value', 'may not be changed in an update.')],
+        immutable(priority.preemptionPolicy, 'preemptionPolicy', old.preemptionPolicy),
+      ),
   },
   columns: [
     name,

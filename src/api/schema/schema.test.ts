@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { decode, normalise } from '../../machinery/decode/index.ts'
+import { decode } from '../../machinery/decode/index.ts'
 import type { Field } from '../../machinery/schema.ts'
 import { definitionName, descriptionsOf, modelNames, schemaOf, schemaType } from './index.ts'
 
@@ -66,7 +66,7 @@ test('pointers of Go keep their empty values', () => {
 
 test('objects look as Go writes them', () => {
   assert.deepEqual(
-    normalise(schemaType('V1Deployment'), {
+    decode(schemaType('V1Deployment'), {
       spec: {
         replicas: 0,
         template: {
@@ -84,15 +84,15 @@ test('objects look as Go writes them', () => {
       status: {},
     },
   )
-  assert.deepEqual(normalise(schemaType('V1Role'), {}).object, { metadata: {}, rules: null })
-  assert.deepEqual(normalise(schemaType('V1DaemonSet'), {}).object.status, {
+  assert.deepEqual(decode(schemaType('V1Role'), {}).object, { metadata: {}, rules: null })
+  assert.deepEqual(decode(schemaType('V1DaemonSet'), {}).object.status, {
     currentNumberScheduled: 0,
     desiredNumberScheduled: 0,
     numberMisscheduled: 0,
     numberReady: 0,
   })
-  assert.deepEqual(normalise(schemaType('V1Service'), { spec: { ports: [{ port: 80 }] } }).object.spec, { ports: [{ port: 80, targetPort: 0 }] })
-  assert.deepEqual(normalise(schemaType('CoreV1Event'), {}).object.eventTime, null)
+  assert.deepEqual(decode(schemaType('V1Service'), { spec: { ports: [{ port: 80 }] } }).object.spec, { ports: [{ port: 80, targetPort: 0 }] })
+  assert.deepEqual(decode(schemaType('CoreV1Event'), {}).object.eventTime, null)
 })
 
 test('mistakes in pods and secrets are told as upstream tells them', () => {

@@ -3,7 +3,7 @@ import type { V1CSIStorageCapacity } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import { validateLabelSelector } from '../../machinery/selectors/label-selector.ts'
 import { type FieldError, invalidValue } from '../../machinery/validation/field-error.ts'
-import { follows, immutable } from '../../machinery/validation/field-rules.ts'
+import { all, follows, immutable } from '../../machinery/validation/field-rules.ts'
 import { dnsSubdomain } from '../../machinery/validation/names.ts'
 import { resource } from '../resource.ts'
 
@@ -17,10 +17,8 @@ export const csiStorageCapacities = resource<Capacity>({
   scope: 'Namespaced',
   validate: {
     object: capacityRules,
-    update: (capacity, old) => [
-      ...immutable(capacity.nodeTopology, 'nodeTopology', old.nodeTopology),
-      ...immutable(capacity.storageClassName, 'storageClassName', old.storageClassName),
-    ],
+    update: (capacity, old) =>
+      all(immutable(capacity.nodeTopology, 'nodeTopology', old.nodeTopology), immutable(capacity.storageClassName, 'storageClassName', old.storageClassName)),
   },
 })
 

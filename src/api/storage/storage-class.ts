@@ -4,7 +4,7 @@ import type { V1StorageClass } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../machinery/equality.ts'
 import type { Model } from '../../machinery/object.ts'
 import { duplicate, type FieldError, forbiddenField, invalidValue, required, tooLong } from '../../machinery/validation/field-error.ts'
-import { follows, immutable, oneOf } from '../../machinery/validation/field-rules.ts'
+import { all, follows, immutable, oneOf } from '../../machinery/validation/field-rules.ts'
 import { qualifiedName } from '../../machinery/validation/names.ts'
 import { age, type Column, column, name, resource } from '../resource.ts'
 
@@ -82,8 +82,8 @@ export function parameterRules(parameters: Readonly<Record<string, string>> | un
 
 function classUpdateRules(storageClass: StorageClass, old: StorageClass): readonly FieldError[] {
   const fixed = (['parameters', 'provisioner', 'reclaimPolicy'] as const).filter((field) => !semanticallyEqual(storageClass[field], old[field]))
-  return [
-    ...fixed.map((field) => forbiddenField(field, `updates to ${field} are forbidden.`)),
-    ...immutable(storageClass.volumeBindingMode, 'volumeBindingMode', old.volumeBindingMode),
-  ]
+  return all(
+    fixed.map((field) => forbiddenField(field, `updates to ${field} are forbidden.`)),
+    immutable(storageClass.volumeBindingMode, 'volumeBindingMode', old.volumeBindingMode),
+  )
 }

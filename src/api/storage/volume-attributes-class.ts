@@ -4,6 +4,7 @@ import type { V1VolumeAttributesClass } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../machinery/equality.ts'
 import type { Model } from '../../machinery/object.ts'
 import { type FieldError, forbiddenField, required } from '../../machinery/validation/field-error.ts'
+import { all } from '../../machinery/validation/field-rules.ts'
 import { age, type Column, column, name, resource } from '../resource.ts'
 import { servedAlso } from '../served-also.ts'
 import { parameterRules } from './storage-class.ts'
@@ -34,10 +35,10 @@ function classRules({ driverName, parameters }: AttributesClass): readonly Field
 }
 
 function classUpdateRules({ driverName, parameters }: AttributesClass, old: AttributesClass): readonly FieldError[] {
-  return [
-    ...(driverName === old.driverName ? [] : [forbiddenField('driverName', 'updates to driverName are forbidden.')]),
-    ...(semanticallyEqual(parameters, old.parameters) ? [] : [forbiddenField('parameters', 'updates to parameters are forbidden.')]),
-  ]
+  return all(
+    driverName === old.driverName ? [] : [forbiddenField('driverName', 'updates to driverName are forbidden.')],
+    semanticallyEqual(parameters, old.parameters) ? [] : [forbiddenField('parameters', 'updates to parameters are forbidden.')],
+  )
 }
 
 export const betaVolumeAttributesClasses = servedAlso(volumeAttributesClasses, 'v1beta1', 'V1beta1VolumeAttributesClass')

@@ -2,6 +2,7 @@
 
 import type { KubeObject } from '../../machinery/object.ts'
 import type { FieldError } from '../../machinery/validation/field-error.ts'
+import { all } from '../../machinery/validation/field-rules.ts'
 import { type Column, column } from '../resource.ts'
 import { counts, within } from './template-rules.ts'
 
@@ -15,11 +16,12 @@ interface ReplicaStatus {
 type Replicated = KubeObject & { spec?: { replicas?: number }; status?: ReplicaStatus }
 
 /** No count is negative, and those of a part are never greater than the whole. */
-export const replicaStatus = ({ status }: Replicated): readonly FieldError[] => [
-  ...counts(status, ['replicas', 'fullyLabeledReplicas', 'readyReplicas', 'availableReplicas', 'observedGeneration']),
-  ...within(status, ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'], 'replicas'),
-  ...within(status, ['availableReplicas'], 'readyReplicas', 'cannot be greater than readyReplicas'),
-]
+export const replicaStatus = ({ status }: Replicated): readonly FieldError[] =>
+  all(
+    counts(status, ['replicas', 'fullyLabeledReplicas', 'readyReplicas', 'availableReplicas', 'observedGeneration']),
+    within(status, ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'], 'replicas'),
+    within(status, ['availableReplicas'], 'readyReplicas', 'cannot be greater than readyReplicas'),
+  )
 
 export const replicaColumns: readonly Column<Replicated>[] = [
   column('Desired', ({ spec }) => spec?.replicas ?? 0, { type: 'integer', description: 'Pods that are wanted.' }),

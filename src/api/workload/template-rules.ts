@@ -3,7 +3,7 @@ import type { V1LabelSelector, V1PodTemplateSpec } from '@kubernetes/client-node
 import type { Wire } from '../../machinery/object.ts'
 import { validateLabelSelector } from '../../machinery/selectors/label-selector.ts'
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../machinery/validation/field-error.ts'
-import { hasRequirements, nonNegative, selects, valid } from '../../machinery/validation/field-rules.ts'
+import { all, hasRequirements, nonNegative, selects, valid } from '../../machinery/validation/field-rules.ts'
 import { podTemplate } from '../core/pod/index.ts'
 
 type Template = Wire<V1PodTemplateSpec>
@@ -26,13 +26,11 @@ export function workloadSelector(selector: Selector | undefined, kind: string): 
 export const lastingTemplate = (template: Template | undefined, kind: string, path = 'spec.template'): readonly FieldError[] => {
   if (!template) return [required(path)]
   const { restartPolicy, activeDeadlineSeconds } = template.spec ?? {}
-  return [
-    ...podTemplate(template, path),
-    ...(restartPolicy === 'Always' ? valid : [notSupported(`${path}.spec.restartPolicy`, restartPolicy, ['Always'])]),
-    ...(activeDeadlineSeconds === undefined
-      ? valid
-      : [forbiddenField(`${path}.spec.activeDeadlineSeconds`, `activeDeadlineSeconds in ${kind} is not Supported`)]),
-  ]
+  return all(
+    podTemplate(template, path),
+    restartPolicy === 'Always' ? valid : [notSupported(`${path}.spec.restartPolicy`, restartPolicy, ['Always'])],
+    activeDeadlineSeconds === undefined ? valid : [forbiddenField(`${path}.spec.activeDeadlineSeconds`, `activeDeadlineSeconds in ${kind} is not Supported`)],
+  )
 }
 
 /** Selector and template together: the template is looked at only if the selector makes sense. */
@@ -44,7 +42,7 @@ export function selectorAndTemplate(
   const errors = workloadSelector(selector, kind)
   if (selector && validateLabelSelector(selector, 'spec.selector').length > 0)
     return [...errors, invalidValue('spec.selector', selector, 'invalid label selector')]
-  return [...errors, ...selectorMatches(selector, template), ...lastingTemplate(template, templateKind)]
+  return all(errors, selectorMatches(selector, template), lastingTemplate(template, templateKind))
 }
 
 /** Counts in a status: none is negative. */

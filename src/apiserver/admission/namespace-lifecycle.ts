@@ -1,7 +1,9 @@
 /** NamespaceLifecycle: nothing is created in a namespace that does not exist or is going away; three namespaces stay. */
+import { after } from '../../lib/after.ts'
 import { forbidden, notFound, StatusError } from '../../machinery/status-error.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
+import type { StoredObject } from '../registry/stored-object.ts'
 import type { AdmissionPlugin } from './plugin.ts'
 
 const immortal = new Set(['default', 'kube-system', 'kube-public'])
@@ -17,8 +19,11 @@ export function namespaceLifecycle(registry: Registry, namespaces: ServedResourc
     },
   }
 
-  async function admitCreate(resource: ServedResource, namespace: string, name: string): Promise<void> {
-    const found = await registry.get(namespaces, namespaces.key('', namespace))
+  function admitCreate(resource: ServedResource, namespace: string, name: string): void | Promise<void> {
+    return after(registry.get(namespaces, namespaces.key('', namespace)), (found) => checkNamespace(found, resource, namespace, name))
+  }
+
+  function checkNamespace(found: StoredObject | undefined, resource: ServedResource, namespace: string, name: string): void {
     if (!found) throw notFound(namespaceResource, namespace)
     // Namespaces are read on every create: their labels and fields are at hand without parsing.
     if (found.summary.fields['status.phase'] !== 'Terminating') return

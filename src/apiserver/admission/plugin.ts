@@ -19,32 +19,35 @@ export interface AdmissionAttributes {
 export interface AdmissionPlugin {
   readonly name: string
   /** May change `object`; throws a StatusError to refuse. */
-  readonly mutate?: (attributes: AdmissionAttributes) => void | Promise<void>
+  readonly mutate?: Step
   /** Throws a StatusError to refuse. */
-  readonly validate?: (attributes: AdmissionAttributes) => void | Promise<void>
+  readonly validate?: Step
 }
 
-/** All plug-ins, in order. */
+type Step = (attributes: AdmissionAttributes) => void | Promise<void>
+
+/** All plug-ins, in order. What only one of them has to wait for is a promise. */
 export class Admission {
-  readonly #mutating: readonly AdmissionPlugin[]
-  readonly #validating: readonly AdmissionPlugin[]
+  readonly #mutating: readonly Step[]
+  readonly #validating: readonly Step[]
 
   constructor(plugins: readonly AdmissionPlugin[]) {
-    this.#mutating = plugins.filter(({ mutate }) => mutate)
-    this.#validating = plugins.filter(({ validate }) => validate)
+    this.#mutating = plugins.flatMap(({ mutate }) => mutate ?? [])
+    this.#validating = plugins.flatMap(({ validate }) => validate ?? [])
   }
 
-  async mutate(attributes: AdmissionAttributes): Promise<void> {
-    for (const { mutate } of this.#mutating) {
-      const done = mutate!(attributes)
-      if (done) await done
-    }
+  mutate(attributes: AdmissionAttributes): void | Promise<void> {
+    return inOrder(this.#mutating, attributes)
   }
 
-  async validate(attributes: AdmissionAttributes): Promise<void> {
-    for (const { validate } of this.#validating) {
-      const done = validate!(attributes)
-      if (done) await done
-    }
+  validate(attributes: AdmissionAttributes): void | Promise<void> {
+    return inOrder(this.#validating, attributes)
+  }
+}
+
+function inOrder(steps: readonly Step[], attributes: AdmissionAttributes, from = 0): void | Promise<void> {
+  for (let i = from; i < steps.length; i++) {
+    const done = steps[i]!(attributes)
+    if (done) return done.then(() => inOrder(steps, attributes, i + 1))
   }
 }

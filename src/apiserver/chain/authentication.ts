@@ -1,23 +1,23 @@
 /** Finds out who is asking. Wrong credentials are 401; none at all are `system:anonymous`. */
+import { after } from '../../lib/after.ts'
 import { unauthorized } from '../../machinery/status-error.ts'
-import type { Authenticator } from '../authentication/authenticator.ts'
-import { anonymous } from '../authentication/authenticator.ts'
+import { type Authenticator, anonymous, type Verdict } from '../authentication/authenticator.ts'
+import type { Request } from '../http/exchange.ts'
 import type { Filter } from './filter.ts'
 
 export const authentication =
   (authenticators: readonly Authenticator[]): Filter =>
-  async (request, next) => {
-    let refused = false
-    for (const authenticate of authenticators) {
-      const verdict = authenticate(request)
-      const result = verdict instanceof Promise ? await verdict : verdict
-      if (result === 'invalid') refused = true
-      else if (result) {
-        request.user = result
-        return next(request)
-      }
-    }
-    if (refused) throw unauthorized()
-    request.user = anonymous
-    return next(request)
-  }
+  (request, next) =>
+    after(verdictOf(authenticators, request), (verdict) => {
+      if (verdict === 'invalid') throw unauthorized()
+      request.user = verdict ?? anonymous
+      return next(request)
+    })
+
+/** The first user that an authenticator tells; `invalid` if there is none and one refused. */
+function verdictOf(authenticators: readonly Authenticator[], request: Request, from = 0): Verdict | Promise<Verdict> {
+  if (from === authenticators.length) return undefined
+  return after(authenticators[from]!(request), (verdict) =>
+    verdict && verdict !== 'invalid' ? verdict : after(verdictOf(authenticators, request, from + 1), (later) => later ?? verdict),
+  )
+}

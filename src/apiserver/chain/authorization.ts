@@ -1,4 +1,5 @@
 /** Refuses what the user may not do: 403, before anything is looked up. */
+import { after } from '../../lib/after.ts'
 import { StatusError } from '../../machinery/status-error.ts'
 import type { Authorizer } from '../authorization/authorizer.ts'
 import type { Request } from '../http/exchange.ts'
@@ -6,12 +7,11 @@ import type { Filter } from './filter.ts'
 
 export const authorization =
   (authorize: Authorizer): Filter =>
-  async (request, next) => {
-    const verdict = authorize(request)
-    const decision = verdict instanceof Promise ? await verdict : verdict
-    if (decision.allowed) return next(request)
-    throw refused(request, decision.reason)
-  }
+  (request, next) =>
+    after(authorize(request), (decision) => {
+      if (decision.allowed) return next(request)
+      throw refused(request, decision.reason)
+    })
 
 /** The 403 of a request: it names the user, the verb and the resource or path. */
 function refused({ info, user }: Request, reason: string): StatusError {

@@ -4,7 +4,7 @@ import type { Handler, Request, Response } from '../http/exchange.ts'
 export type Filter = (request: Request, next: Handler) => Promise<Response>
 
 /**
- * Puts filters before a handler; the first is outermost.
+ * Puts filters before a handler; the first is outermost. Filters that are not `async` may throw at once.
  * @example compose([panicRecovery(log), authentication(authenticators)], director)
  */
 export const compose = (filters: readonly Filter[], handler: Handler): Handler =>

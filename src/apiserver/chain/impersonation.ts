@@ -38,25 +38,29 @@ const decoded = (text: string): string => {
 
 export const impersonation =
   (authorize: Authorizer): Filter =>
-  async (request, next) => {
+  (request, next) => {
     const names = request.headerNames().filter((name) => name.startsWith('impersonate-'))
     if (names.length === 0) return next(request)
-    const user = request.header('impersonate-user')
-    const groups = values(request, 'impersonate-group')
-    const uid = request.header('impersonate-uid')
-    const extra = names.filter((name) => name.startsWith(extraPrefix))
-    if (!user && !groups.length && !uid && !extra.length) return next(request)
-    if (!user) throw internal(`requested ${JSON.stringify([...groups, uid, ...extra].filter(Boolean))} without impersonating a user`)
-    const claimed: UserInfo = {
-      name: user,
-      groups: impersonatedGroups(user, groups),
-      ...(uid && { uid }),
-      ...(extra.length && { extra: Object.fromEntries(extra.map((name) => [decoded(name.slice(extraPrefix.length)), values(request, name).map(decoded)])) }),
-    }
-    for (const claim of claims(user, groups, uid, claimed.extra)) await check(request, authorize, claim)
-    request.user = claimed
-    return next(request)
+    return impersonate(authorize, request, names).then(() => next(request))
   }
+
+/** Makes the request somebody else's, if its headers ask for that and its user may. */
+async function impersonate(authorize: Authorizer, request: Request, names: readonly string[]): Promise<void> {
+  const user = request.header('impersonate-user')
+  const groups = values(request, 'impersonate-group')
+  const uid = request.header('impersonate-uid')
+  const extra = names.filter((name) => name.startsWith(extraPrefix))
+  if (!user && !groups.length && !uid && !extra.length) return
+  if (!user) throw internal(`requested ${JSON.stringify([...groups, uid, ...extra].filter(Boolean))} without impersonating a user`)
+  const claimed: UserInfo = {
+    name: user,
+    groups: impersonatedGroups(user, groups),
+    ...(uid && { uid }),
+    ...(extra.length && { extra: Object.fromEntries(extra.map((name) => [decoded(name.slice(extraPrefix.length)), values(request, name).map(decoded)])) }),
+  }
+  for (const claim of claims(user, groups, uid, claimed.extra)) await check(request, authorize, claim)
+  request.user = claimed
+}
 
 /** Service accounts bring their groups; everybody but the anonymous user is authenticated. */
 function impersonatedGroups(user: string, groups: readonly string[]): readonly string[] {

@@ -30,13 +30,14 @@ export function timeout(limitMs: number): Filter {
   return (request, next) => {
     if (request.info.verb === 'watch') return next(request)
     return new Promise((resolve, reject) => {
+      const answer = next(request)
       const entry: Running = {
         deadline: performance.now() + limitMs,
         expire: () => reject(new StatusError(504, 'Timeout', 'Timeout: request did not complete within the allotted timeout', {})),
       }
       running.add(entry)
       if (!sweeping) sweep()
-      next(request).then(
+      answer.then(
         (response) => {
           running.delete(entry)
           resolve(response)

@@ -92,7 +92,8 @@ export class Http2Request implements Request {
         else (chunks ??= [first]).push(chunk)
       })
       stream.on('end', () => resolve(chunks ? Buffer.concat(chunks, size) : (first ?? Buffer.alloc(0))))
-      for (const event of ['error', 'aborted']) stream.on(event, () => reject(clientGone()))
+      // Comes with every error, before it.
+      stream.on('aborted', () => reject(clientGone()))
     })
   }
 

@@ -61,21 +61,28 @@ export class Registry {
     return view
   }
 
-  /** The current object, as the resource shows it. */
-  async get(resource: ServedResource, key: string): Promise<StoredObject | undefined> {
+  /** The current object, as the resource shows it. A promise only while the resource's objects are being loaded. */
+  get(resource: ServedResource, key: string): StoredObject | undefined | Promise<StoredObject | undefined> {
     const cacher = this.cacher(resource)
-    await cacher.ready()
+    if (!cacher.loaded) return cacher.ready().then(() => this.get(resource, key))
     const object = cacher.objects.get(key)
     return object && this.view(resource)(object)
   }
 
-  /** Commits an object if the key is at `revision` (0: absent). Undefined if it is not any more. */
-  async put(resource: ServedResource, key: string, object: KubeObject, revision: number): Promise<StoredObject | undefined> {
+  /**
+   * Commits an object over `live`, or where nothing is. Gives `live` back if they are equal, and undefined if the key has
+   * changed meanwhile.
+   */
+  async put(resource: ServedResource, key: string, object: KubeObject, live: StoredObject | undefined): Promise<StoredObject | undefined> {
     const { storage } = resource
-    const stored = toStorage(resource, object)
-    const value = encode(storage, stored)
+    const isOwn = storage === resource
+    const shown = live || isOwn ? encode(resource, object) : undefined
+    if (live && isSame(live, shown!)) return live
+    const stored = isOwn ? object : toStorage(resource, object)
+    const value = isOwn ? shown! : encode(storage, stored)
     this.#hints.set(value, summarize(storage, stored))
-    const result = await this.#commit(storage, key, object, { conditions: [{ key, revision }], operations: [{ key, value }] })
+    const condition = { key, revision: live?.revision ?? 0 }
+    const result = await this.#commit(storage, key, object, { conditions: [condition], operations: [{ key, value }] })
     if (!result.committed) return undefined
     const current = this.cacher(resource).objects.get(key)
     return this.view(resource)(
@@ -89,19 +96,18 @@ export class Registry {
     return result.committed ? result.revision : undefined
   }
 
-  async #commit({ writeHook }: ServedResource, key: string, object: KubeObject | undefined, own: Transaction): Promise<CommitResult> {
+  #commit({ writeHook }: ServedResource, key: string, object: KubeObject | undefined, own: Transaction): Promise<CommitResult> {
     if (!writeHook) return this.store.commit(own)
-    const { conditions, operations } = await writeHook.alongside(key, object)
-    return this.store.commit({ conditions: [...own.conditions, ...conditions], operations: [...own.operations, ...operations] })
+    return writeHook
+      .alongside(key, object)
+      .then(({ conditions, operations }) =>
+        this.store.commit({ conditions: [...own.conditions, ...conditions], operations: [...own.operations, ...operations] }),
+      )
   }
 
   /** Whether writing `object` over `live` would change anything. */
   isUnchanged(resource: ServedResource, object: KubeObject, live: StoredObject): boolean {
-    const value = encode(resource, object)
-    // The same members are equally long in any order; the order is the client's.
-    if (live.bytes.length !== value.length + `"resourceVersion":"${live.revision}",`.length) return false
-    const next = spliceRevision(resource, value, live.revision)
-    return next.equals(live.bytes) || isDeepStrictEqual(JSON.parse(next.toString()), live.parse())
+    return isSame(live, encode(resource, object))
   }
 
   stop(): void {
@@ -109,8 +115,15 @@ export class Registry {
   }
 }
 
+/** Whether `bytes`, which lack a resourceVersion, say what `live` says. The order of members is the client's. */
+function isSame(live: StoredObject, bytes: Buffer): boolean {
+  // The same members are equally long in any order.
+  if (live.bytes.length !== bytes.length + `"resourceVersion":"${live.revision}",`.length) return false
+  const next = spliceRevision(live.resource, bytes, live.revision)
+  return next.equals(live.bytes) || isDeepStrictEqual(JSON.parse(next.toString()), live.parse())
+}
+
 function toStorage(resource: ServedResource, object: KubeObject): KubeObject {
-  if (resource.storage === resource) return object
   const stored = resource.definition.storedAs?.toStorage?.(structuredClone(object)) ?? { ...object }
   stored.apiVersion = resource.storage.groupVersion
   stored.kind = resource.storage.definition.kind

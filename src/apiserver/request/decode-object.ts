@@ -24,11 +24,17 @@ export async function decodeObject(request: Request, resource: ServedResource, o
   const expected = kindOf(resource)
   const value = body.value(expected.kind) as Record<string, unknown>
   checkKind(value, expected, body, knowsKind)
-  const object = decodeAs(resource, body, value, request, options)
-  object.kind = expected.kind
-  object.apiVersion = expected.groupVersion
-  object.metadata ??= {}
+  const object = objectOf(resource, decodeAs(resource, body, value, request, options))
   resource.applyDefaults(object)
+  return object
+}
+
+/** Makes an object of what was decoded: kind, version and metadata first, which is how it is stored. */
+export function objectOf({ definition, groupVersion }: ServedResource, decoded: Decoded['object']): KubeObject {
+  // Members keep the places where they are named first.
+  const object = { kind: '', apiVersion: '', metadata: {}, ...decoded }
+  object.kind = definition.kind
+  object.apiVersion = groupVersion
   return object
 }
 
@@ -65,11 +71,19 @@ const notHandled = (actualKind: string, actualVersion: string, kind: string, why
   badRequest(`${actualKind} in version ${JSON.stringify(versionOf(actualVersion))} cannot be handled as a ${kind}: ${why}`)
 
 /** Decodes a parsed body strictly, as the options say. */
-function decodeAs(resource: ServedResource, { text, format, fields }: Body, value: unknown, request: Request, { fieldValidation }: WriteOptions): KubeObject {
+function decodeAs(
+  resource: ServedResource,
+  { text, format, fields }: Body,
+  value: unknown,
+  request: Request,
+  { fieldValidation }: WriteOptions,
+): Decoded['object'] {
   const { kind } = resource.definition
   let decoded: Decoded
   try {
-    decoded = decode(resource.type, fields ? fields(resource.type) : value, fieldValidation === 'Ignore' || format !== 'json' ? {} : { text })
+    // Parts of YAML may stand in several places.
+    const owned = format !== 'yaml'
+    decoded = decode(resource.type, fields ? fields(resource.type) : value, fieldValidation === 'Ignore' || format !== 'json' ? { owned } : { text, owned })
   } catch (error) {
     if (error instanceof DecodeError) throw notHandled(kind, resource.groupVersion, kind, error.message)
     throw error
@@ -78,5 +92,5 @@ function decodeAs(resource: ServedResource, { text, format, fields }: Body, valu
     throw notHandled(kind, resource.groupVersion, kind, `strict decoding error: ${decoded.strict.join(', ')}`)
   }
   if (fieldValidation === 'Warn') request.warnings.push(...decoded.strict)
-  return decoded.object as unknown as KubeObject
+  return decoded.object
 }

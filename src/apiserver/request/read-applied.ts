@@ -7,6 +7,7 @@ import { parseYaml, YamlError } from '../../machinery/yaml.ts'
 import type { Request } from '../http/exchange.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
 import { maxBodyBytes } from './body.ts'
+import { objectOf } from './decode-object.ts'
 import type { WriteOptions } from './write-options.ts'
 
 /** The content type of server-side apply. */
@@ -36,8 +37,7 @@ export async function readApplied(request: Request, { fieldValidation }: WriteOp
 /** Makes an object of the kind of what applying gave. Throws 422. */
 export function decodeApplied(resource: ServedResource, applied: KubeObject): KubeObject {
   try {
-    const object = decode(resource.type, applied).object as unknown as KubeObject
-    object.metadata ??= {}
+    const object = objectOf(resource, decode(resource.type, applied).object)
     resource.applyDefaults(object)
     return object
   } catch (error) {

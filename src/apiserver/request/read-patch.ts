@@ -9,6 +9,7 @@ import { invalidValue } from '../../machinery/validation/field-error.ts'
 import type { Request } from '../http/exchange.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
 import { maxBodyBytes, mediaType } from './body.ts'
+import { objectOf } from './decode-object.ts'
 import type { WriteOptions } from './write-options.ts'
 
 type Patch = (object: Record<string, unknown>) => unknown
@@ -79,8 +80,7 @@ function decodePatched(resource: ServedResource, patched: unknown, shown: () => 
         `no kind ${JSON.stringify(object.kind ?? '')} is registered for version ${JSON.stringify(object.apiVersion ?? '')} in scheme "pkg/api/legacyscheme/scheme.go:30"`,
       )
     }
-    object.metadata ??= {}
-    return { object: object as unknown as KubeObject, strict }
+    return { object: objectOf(resource, object), strict }
   } catch (error) {
     if (error instanceof DecodeError) throw refused(shown(), error.message)
     throw error

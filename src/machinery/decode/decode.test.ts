@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Field, FieldType, StructType } from '../schema.ts'
-import { DecodeError, decode, duplicateFieldMessages, normalise } from './index.ts'
+import { DecodeError, decode, duplicateFieldMessages } from './index.ts'
 
 const struct = (definition: string, fields: Record<string, Field>): StructType => ({
   kind: 'struct',
@@ -44,9 +44,28 @@ const refusal = (value: unknown): string => {
   return assert.fail('decoded')
 }
 
-test('fields come in the order of the schema, with kind, apiVersion and metadata first', () => {
-  const { spec: _, ...rest } = object({ spec: {}, metadata: { name: 'a' }, apiVersion: 'v1', kind: 'Thing' })
-  assert.equal(JSON.stringify(rest), '{"kind":"Thing","apiVersion":"v1","metadata":{"name":"a"}}')
+test('what nobody else uses is changed in place, and only where it must; otherwise the object is a copy', () => {
+  const source = () => ({
+    metadata: { name: 'a', colour: 1 },
+    spec: { ports: [{ number: 1 }, { number: 2, target: null }], limits: { cpu: '1' }, rules: ['x'] },
+  })
+  const mine = source()
+  const decoded = decode(thing, mine, { owned: true }).object as ReturnType<typeof source>
+  assert.notEqual(decoded.metadata, mine.metadata)
+  assert.equal(decoded.spec, mine.spec)
+  assert.deepEqual(decoded, { metadata: { name: 'a' }, spec: { ports: [{ number: 1 }, { number: 2 }], limits: { cpu: '1' }, rules: ['x'] } })
+
+  const theirs = source()
+  const copy = decode(thing, theirs).object as ReturnType<typeof source>
+  assert.deepEqual(copy, decoded)
+  assert.deepEqual(theirs, source())
+  for (const [one, other] of [
+    [copy.spec, theirs.spec],
+    [copy.spec.ports, theirs.spec.ports],
+    [copy.spec.ports[0], theirs.spec.ports[0]],
+    [copy.spec.limits, theirs.spec.limits],
+  ])
+    assert.notEqual(one, other)
 })
 
 test('empty values vanish unless Go has a pointer, and what Go always writes appears', () => {
@@ -179,6 +198,6 @@ test('text that is no JSON is a syntax error', () => {
 test('objects made by patches are decoded alike, and left unchanged', () => {
   const source = { metadata: { name: 'a', colour: 1 }, spec: { ports: [{ number: 1 }], rules: [] } }
   const copy = structuredClone(source)
-  assert.deepEqual(normalise(thing, source).unknown, ['metadata.colour'])
+  assert.deepEqual(decode(thing, source).unknown, ['metadata.colour'])
   assert.deepEqual(source, copy)
 })

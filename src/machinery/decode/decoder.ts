@@ -1,6 +1,6 @@
 /**
  * Compiles a schema type into a function that checks and normalises a parsed value: unknown fields go, empty ones go
- * where Go's `omitempty` would leave them out, fields that Go always writes come, fields stand in the schema's order.
+ * where Go's `omitempty` would leave them out, and fields that Go always writes come.
  */
 import { canonicalQuantity, QuantityError } from '../quantity.ts'
 import type { Field, FieldType, StructType } from '../schema.ts'
@@ -20,6 +20,8 @@ export interface Run {
   readonly unknown: string[]
   /** Whether keys are counted, to find out cheaply about duplicate ones. */
   readonly counting: boolean
+  /** Whether the input may be changed and become the result; otherwise all of it that may change later is copied. */
+  readonly owned: boolean
   keys: number
 }
 
@@ -64,7 +66,7 @@ const freeForm: Decoder = (value, run) => {
 /** Objects, alone or in a list, are of the type; what they have beyond it is dropped without a word, as Go's own unmarshallers do. */
 function looseDecoder(object: StructType, place: Place): Decoder {
   return (value, run) => {
-    const silent: Run = { path: run.path, unknown: [], counting: run.counting, keys: run.keys }
+    const silent: Run = { path: run.path, unknown: [], counting: run.counting, owned: run.owned, keys: run.keys }
     const one = (item: unknown): unknown => (isObject(item) ? structTable(object).decode(item, silent, place) : freeForm(item, silent))
     const result = Array.isArray(value) ? value.map(one) : one(value)
     run.keys = silent.keys
@@ -142,12 +144,13 @@ function arrayDecoder(items: FieldType, place: Place, name: string): Decoder {
   const zero = zeroOf(items)
   return (value, run) => {
     if (!Array.isArray(value)) return mismatch(value, name, place, run)
-    const result = new Array<unknown>(value.length)
+    const result: unknown[] = run.owned ? value : new Array<unknown>(value.length)
     const last = run.path.push(0) - 1
     for (let index = 0; index < value.length; index++) {
       run.path[last] = index
       const item = value[index]
-      result[index] = item === null ? zero() : (decodeItem(item, run) ?? zero())
+      const decoded = item === null ? zero() : (decodeItem(item, run) ?? zero())
+      if (decoded !== result[index]) result[index] = decoded
     }
     run.path.length = last
     return result
@@ -165,13 +168,14 @@ function mapDecoder(values: FieldType, place: Place, name: string): Decoder {
   const zero = zeroOf(values)
   return (value, run) => {
     if (!isObject(value)) return mismatch(value, name, place, run)
-    const result: Plain = {}
+    const result: Plain = run.owned ? value : {}
     const last = run.path.push(0) - 1
     for (const key in value) {
       run.keys++
       run.path[last] = { key }
       const item = value[key]
-      setOwn(result, key, item === null ? zero() : (decodeValue(item, run) ?? zero()))
+      const decoded = item === null ? zero() : (decodeValue(item, run) ?? zero())
+      if (decoded !== item || result !== value) setOwn(result, key, decoded)
     }
     run.path.length = last
     return result
@@ -215,19 +219,30 @@ function decoderOf(type: FieldType, place: Place): Decoder {
 
 interface Slot {
   readonly name: string
-  readonly index: number
   readonly decode: Decoder
   /** Whether an empty value is the same as none. */
   readonly omitEmpty: boolean
   /** Empty lists and maps that are always written are Go's nil: null. */
   readonly nullWhenEmpty: boolean
+  /** Whether it is always there. */
+  readonly written: boolean
   readonly zero: () => unknown
 }
 
-function slotOf(struct: string, name: string, { type, goType: named, keepsEmpty, written = false }: Field, index: number): Slot {
+function slotOf(struct: string, name: string, { type, goType: named, keepsEmpty, written = false }: Field): Slot {
   const collection = type.kind === 'array' || type.kind === 'map'
   const decode = decoderOf(type, { struct, field: name, named })
-  return { name, index, decode, omitEmpty: !keepsEmpty, nullWhenEmpty: written && collection, zero: zeroOf(type) }
+  return { name, decode, omitEmpty: !keepsEmpty, nullWhenEmpty: written && collection, written, zero: zeroOf(type) }
+}
+
+/** What comes before `key`, in an object of its own. */
+function membersBefore(value: Plain, key: string): Plain {
+  const result: Plain = {}
+  for (const name in value) {
+    if (name === key) break
+    result[name] = value[name]
+  }
+  return result
 }
 
 const isEmpty = (value: unknown): boolean => {
@@ -248,7 +263,7 @@ class StructTable {
     this.#goName = type.goName
     this.#type = goType(type)
     for (const [name, field] of type.fields) {
-      const slot = slotOf(type.goName, name, field, this.#slots.size)
+      const slot = slotOf(type.goName, name, field)
       this.#slots.set(name, slot)
       if (field.written) this.#written.push(slot)
     }
@@ -263,37 +278,31 @@ class StructTable {
 
   decode(value: unknown, run: Run, place: Place | undefined): Plain {
     if (!isObject(value)) return mismatch(value, this.#type, place ?? { struct: this.#goName, field: '' }, run)
-    const slots: Slot[] = []
-    const values: unknown[] = []
     const depth = run.path.push('') - 1
     if (depth > maxDepth) throw new DecodeError(`exceeded max depth: the object is nested more than ${maxDepth} levels deep`)
+    /** The copy, from where one is needed. */
+    let result: Plain | undefined = run.owned ? undefined : {}
+    let written = 0
     for (const key in value) {
       run.keys++
       const slot = this.#slots.get(key)
       const item = value[key]
-      if (slot === undefined) {
-        this.#unknown(key, item, run, depth)
-        continue
+      let decoded: unknown
+      if (slot === undefined) this.#unknown(key, item, run, depth)
+      else if (item !== null) {
+        run.path[depth] = key
+        decoded = slot.decode(item, run)
+        if (slot.omitEmpty) {
+          if (isEmpty(decoded)) decoded = undefined
+        } else if (slot.nullWhenEmpty && decoded !== undefined && isEmpty(decoded)) decoded = null
       }
-      if (item === null) continue
-      run.path[depth] = key
-      let decoded = slot.decode(item, run)
+      if (decoded !== item) result ??= membersBefore(value, key)
       if (decoded === undefined) continue
-      if (slot.omitEmpty) {
-        if (isEmpty(decoded)) continue
-      } else if (slot.nullWhenEmpty && isEmpty(decoded)) decoded = null
-      // Insertion into the schema's order: fields nearly always come in it.
-      let at = slots.length
-      while (at > 0 && slots[at - 1]!.index > slot.index) {
-        slots[at] = slots[at - 1]!
-        values[at] = values[at - 1]
-        at--
-      }
-      slots[at] = slot
-      values[at] = decoded
+      if (slot!.written) written++
+      if (result) result[key] = decoded
     }
     run.path.length = depth
-    return this.#assemble(slots, values)
+    return written === this.#written.length ? (result ?? value) : this.#complete(result ?? value)
   }
 
   #unknown(key: string, item: unknown, run: Run, depth: number): void {
@@ -302,22 +311,10 @@ class StructTable {
     if (run.counting) survey(item, run, 0)
   }
 
-  /** The object of the fields found, in order, and of those that are always written. */
-  #assemble(slots: readonly Slot[], values: readonly unknown[]): Plain {
-    const result: Plain = {}
-    const written = this.#written
-    let next = 0
-    for (let index = 0; index < slots.length; index++) {
-      const slot = slots[index]!
-      while (next < written.length && written[next]!.index < slot.index) {
-        result[written[next]!.name] = written[next]!.zero()
-        next++
-      }
-      if (written[next] === slot) next++
-      result[slot.name] = values[index]
-    }
-    for (; next < written.length; next++) result[written[next]!.name] = written[next]!.zero()
-    return result
+  /** Adds what is always written. */
+  #complete(object: Plain): Plain {
+    for (const { name, zero } of this.#written) if (!Object.hasOwn(object, name)) object[name] = zero()
+    return object
   }
 }
 

@@ -9,7 +9,7 @@ export { maxDepth } from './decoder.ts'
 export { isDeeperThan } from './depth.ts'
 
 export interface Decoded {
-  /** A new object; parts that need no change are shared with the input. */
+  /** A new object, unless the input was owned. Maps of texts and free-form parts are shared with the input either way. */
   readonly object: Record<string, unknown>
   /** Paths of fields that the type does not have; they are left out. At most 100. */
   readonly unknown: readonly string[]
@@ -22,24 +22,23 @@ export interface Decoded {
 export interface DecodeOptions {
   /** The JSON text that a parsed value was read from: duplicate keys are looked for in it. */
   readonly text?: string
+  /** Whether nobody else uses the parsed value: it is changed, and becomes the object where it needs no change. */
+  readonly owned?: boolean
 }
 
 /**
- * Decodes JSON text (a string) or parsed JSON. Null is absent; fields come in the schema's order, kind, apiVersion and metadata first;
- * timestamps, quantities and base64 come out canonical. Throws DecodeError in Go's words
+ * Decodes JSON text (a string) or parsed JSON. Null is absent; timestamps, quantities and base64 come out canonical. Throws
+ * DecodeError in Go's words
  * (`json: cannot unmarshal number into Go struct field ObjectMeta.metadata.name of type string`).
  */
-export function decode(type: StructType, input: unknown, { text = typeof input === 'string' ? input : undefined }: DecodeOptions = {}): Decoded {
-  const value = typeof input === 'string' ? parseJson(input) : input
-  const run: Run = { path: [], unknown: [], counting: text !== undefined, keys: 0 }
-  const object = decodeStruct(type, value, run)
+export function decode(type: StructType, input: unknown, { text, owned = false }: DecodeOptions = {}): Decoded {
+  if (typeof input === 'string') return decode(type, parseJson(input), { text: input, owned: true })
+  const run: Run = { path: [], unknown: [], counting: text !== undefined, owned, keys: 0 }
+  const object = decodeStruct(type, input, run)
   const { unknown } = run
   if (text === undefined || countKeys(text) === run.keys) return { object, unknown, duplicates: [], strict: unknown.map(unknownField) }
   return { object, unknown, ...repeatedKeys(type, text, unknown) }
 }
-
-/** The same for an object that was parsed or made before, such as the result of a patch. */
-export const normalise = (type: StructType, value: unknown): Decoded => decode(type, typeof value === 'string' ? JSON.stringify(value) : value, {})
 
 /** Parses JSON; the DecodeError of text that is none has `syntax` set. */
 export function parseJson(text: string): unknown {

@@ -11,6 +11,19 @@ import { portName, portNumber, type TextRule } from './names.ts'
 /** What is valid: shared, so that the common case allocates nothing. */
 export const valid: readonly FieldError[] = []
 
+/** What several rules found, in their order. */
+export function all(...found: (readonly FieldError[])[]): readonly FieldError[] {
+  let errors = valid
+  for (const some of found) if (some.length > 0) errors = errors.length > 0 ? [...errors, ...some] : some
+  return errors
+}
+
+/** A rule for each item of a list. */
+export function each<T>(list: readonly T[] | undefined, path: string, rule: (item: T, path: string) => readonly FieldError[]): readonly FieldError[] {
+  if (!list?.length) return valid
+  return all(...list.map((item, i) => rule(item, `${path}[${i}]`)))
+}
+
 const isAbsent = (value: unknown): value is undefined | null => value === undefined || value === null
 
 /** What a rule for texts says of a value, as field errors. */

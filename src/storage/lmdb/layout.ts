@@ -21,6 +21,7 @@ export interface Table<K> {
   get(key: K): Buffer | undefined
   put(key: K, value: Uint8Array): unknown
   remove(key: K): unknown
+  getKeys(options: { start?: K | Uint8Array }): Iterable<K>
   getRange(options: { start?: K | Uint8Array; end?: K | Uint8Array; reverse?: boolean; limit?: number }): Iterable<{ key: K; value: Buffer }>
 }
 

@@ -1,6 +1,6 @@
 /** Reads versions of keys from the table `kv`. Synchronous: each call sees one state of the file. */
 import type { ChangeEvent, Entry } from '../store.ts'
-import { afterVersions, atRevision, decodeChanges, type LoggedChange, type Table, type VersionedKey } from './layout.ts'
+import { afterVersions, atRevision, decodeChanges, type LoggedChange, lowerBound, type Table, type VersionedKey } from './layout.ts'
 
 /** A key's newest version that is not newer than `revision`; undefined if the key was absent. */
 export function entryAt(kv: Table<VersionedKey>, key: string, revision: number): Entry | undefined {
@@ -14,6 +14,20 @@ export function entryAt(kv: Table<VersionedKey>, key: string, revision: number):
 export function entryOf(kv: Table<VersionedKey>, key: string, revision: number): Entry | undefined {
   const value = kv.get({ key, revision, deleted: false })
   return value && { key, value, revision }
+}
+
+/** All keys that are there, with their newest revisions; undefined if the table has more than `most` versions. */
+export function allKeys(kv: Table<VersionedKey>, most: number): Map<string, number> | undefined {
+  const keys = new Map<string, number>()
+  let last = ''
+  let versions = 0
+  for (const { key, revision, deleted } of kv.getKeys({ start: lowerBound('') })) {
+    if (++versions > most) return undefined
+    if (key === last) continue
+    last = key
+    if (!deleted) keys.set(key, revision)
+  }
+  return keys
 }
 
 export interface Slice {

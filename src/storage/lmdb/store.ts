@@ -20,21 +20,30 @@ import { compactHistory } from './compaction.ts'
 import type { Environment } from './environment.ts'
 import { GroupCommit, type PendingChange } from './group-commit.ts'
 import { lowerBound } from './layout.ts'
-import { entryAt, entryOf, previousOf, readChanges, readSlice } from './reader.ts'
+import { allKeys, entryAt, entryOf, previousOf, readChanges, readSlice } from './reader.ts'
 
-/** Keys whose newest revision is kept in memory, so that conditions rarely need the disk. */
-const maxKnownKeys = 50_000
+export interface Limits {
+  /** Keys whose newest revision is kept in memory, so that conditions rarely need the disk. */
+  readonly knownKeys: number
+  /** Versions that are looked through when the store is opened, to know all keys from the start. 5,000 take some 5 ms. */
+  readonly versionsAtOpen: number
+}
+
+const usualLimits: Limits = { knownKeys: 50_000, versionsAtOpen: 5000 }
 /** Milliseconds that a long list may hold the event loop at a time. */
 const sliceMs = 8
 
 export class LmdbStore implements Store, History {
   readonly #environment: Environment
+  readonly #limits: Limits
   readonly #commits: GroupCommit
   readonly #watchers = new Watchers(this)
   /** The newest accepted change of each key whose fsync is under way. */
   readonly #pending = new Map<string, PendingChange>()
-  /** Newest durable revisions of keys used lately; 0 for absent ones. */
-  readonly #known = new Map<string, number>()
+  /** Newest durable revisions of keys. */
+  readonly #known: Map<string, number>
+  /** Whether a key that is not known is absent; otherwise only keys used lately are known, and absent ones have revision 0. */
+  #knowsAll: boolean
   /** The newest revision given to a transaction. */
   #accepted: number
   #compaction: Promise<void> = Promise.resolve()
@@ -42,12 +51,16 @@ export class LmdbStore implements Store, History {
   revision: number
   compactedRevision: number
 
-  constructor(environment: Environment) {
+  constructor(environment: Environment, limits = usualLimits) {
     this.#environment = environment
+    this.#limits = limits
     this.compactedRevision = environment.compactedRevision
     this.revision = Math.max(1, this.compactedRevision)
     for (const { key } of environment.tables.log.getRange({ reverse: true, end: 0, limit: 1 })) this.revision = Math.max(this.revision, key)
     this.#accepted = this.revision
+    const keys = allKeys(environment.tables.kv, limits.versionsAtOpen)
+    this.#knowsAll = keys !== undefined
+    this.#known = keys ?? new Map()
     this.#commits = new GroupCommit(environment, (changes) => this.#announce(changes))
   }
 
@@ -137,7 +150,7 @@ export class LmdbStore implements Store, History {
 
   /** The newest durable entry. */
   #durable(key: string): Entry | undefined {
-    const known = this.#known.get(key)
+    const known = this.#known.get(key) ?? (this.#knowsAll ? 0 : undefined)
     if (known === 0) return undefined
     const entry = known ? entryOf(this.#environment.tables.kv, key, known) : entryAt(this.#environment.tables.kv, key, this.revision)
     if (known === undefined) this.#learn(key, entry?.revision ?? 0)
@@ -152,7 +165,14 @@ export class LmdbStore implements Store, History {
   }
 
   #learn(key: string, revision: number): void {
-    if (this.#known.size >= maxKnownKeys) this.#known.clear()
+    if (this.#knowsAll && revision === 0) {
+      this.#known.delete(key)
+      return
+    }
+    if (this.#known.size >= this.#limits.knownKeys) {
+      this.#known.clear()
+      this.#knowsAll = false
+    }
     this.#known.set(key, revision)
   }
 

@@ -4,7 +4,7 @@ import type { Model } from '../../../machinery/object.ts'
 import { signOf } from '../../../machinery/quantity.ts'
 import { validateLabelSelector } from '../../../machinery/selectors/label-selector.ts'
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../machinery/validation/field-error.ts'
-import { follows, nonNegative, oneOf, requiredText, valid } from '../../../machinery/validation/field-rules.ts'
+import { all, follows, nonNegative, oneOf, requiredText, valid } from '../../../machinery/validation/field-rules.ts'
 import { pathSegment } from '../../../machinery/validation/names.ts'
 
 export type Autoscaler = Model<V2HorizontalPodAutoscaler>
@@ -22,28 +22,27 @@ const maxPeriod = 1800
 export function autoscalerRules({ spec }: Autoscaler): readonly FieldError[] {
   if (!spec) return valid
   const { minReplicas, maxReplicas = 0 } = spec
-  return [
-    ...(minReplicas !== undefined && minReplicas < 1 ? [invalidValue('spec.minReplicas', minReplicas, 'must be greater than or equal to 1')] : valid),
-    ...(maxReplicas < 1 ? [invalidValue('spec.maxReplicas', maxReplicas, 'must be greater than 0')] : valid),
-    ...(minReplicas !== undefined && maxReplicas < minReplicas
+  return all(
+    minReplicas !== undefined && minReplicas < 1 ? [invalidValue('spec.minReplicas', minReplicas, 'must be greater than or equal to 1')] : valid,
+    maxReplicas < 1 ? [invalidValue('spec.maxReplicas', maxReplicas, 'must be greater than 0')] : valid,
+    minReplicas !== undefined && maxReplicas < minReplicas
       ? [invalidValue('spec.maxReplicas', maxReplicas, 'must be greater than or equal to `minReplicas`')]
-      : valid),
-    ...reference(spec.scaleTargetRef, 'spec.scaleTargetRef'),
-    ...(spec.metrics ?? []).flatMap((metric, i) => metricRules(metric, `spec.metrics[${i}]`)),
-    ...scalingRules(spec.behavior?.scaleUp, 'spec.behavior.scaleUp'),
-    ...scalingRules(spec.behavior?.scaleDown, 'spec.behavior.scaleDown'),
-  ]
+      : valid,
+    reference(spec.scaleTargetRef, 'spec.scaleTargetRef'),
+    (spec.metrics ?? []).flatMap((metric, i) => metricRules(metric, `spec.metrics[${i}]`)),
+    scalingRules(spec.behavior?.scaleUp, 'spec.behavior.scaleUp'),
+    scalingRules(spec.behavior?.scaleDown, 'spec.behavior.scaleDown'),
+  )
 }
 
-export const autoscalerStatusRules = ({ status }: Autoscaler): readonly FieldError[] => [
-  ...nonNegative(status?.currentReplicas, 'status.currentReplicas'),
-  ...nonNegative(status?.desiredReplicas, 'status.desiredReplicas'),
-]
+export const autoscalerStatusRules = ({ status }: Autoscaler): readonly FieldError[] =>
+  all(nonNegative(status?.currentReplicas, 'status.currentReplicas'), nonNegative(status?.desiredReplicas, 'status.desiredReplicas'))
 
-const reference = (target: { kind?: string; name?: string } | undefined, path: string): readonly FieldError[] => [
-  ...(target?.kind ? follows(target.kind, `${path}.kind`, pathSegment) : [required(`${path}.kind`)]),
-  ...(target?.name ? follows(target.name, `${path}.name`, pathSegment) : [required(`${path}.name`)]),
-]
+const reference = (target: { kind?: string; name?: string } | undefined, path: string): readonly FieldError[] =>
+  all(
+    target?.kind ? follows(target.kind, `${path}.kind`, pathSegment) : [required(`${path}.kind`)],
+    target?.name ? follows(target.name, `${path}.name`, pathSegment) : [required(`${path}.name`)],
+  )
 
 const members = {
   Object: 'object',
@@ -73,58 +72,59 @@ function sourceRules(metric: Metric, member: (typeof members)[keyof typeof membe
   switch (member) {
     case 'object': {
       const source = metric.object as NonNullable<Metric['object']>
-      return [
-        ...reference(source.describedObject, `${path}.describedObject`),
-        ...identifier(source.metric, `${path}.metric`),
-        ...targetRules(source.target, `${path}.target`),
-        ...raw(source.target, path),
-      ]
+      return all(
+        reference(source.describedObject, `${path}.describedObject`),
+        identifier(source.metric, `${path}.metric`),
+        targetRules(source.target, `${path}.target`),
+        raw(source.target, path),
+      )
     }
     case 'external': {
       const source = metric.external as NonNullable<Metric['external']>
       const both = source.target?.value !== undefined && source.target.averageValue !== undefined
-      return [
-        ...identifier(source.metric, `${path}.metric`),
-        ...targetRules(source.target, `${path}.target`),
-        ...raw(source.target, path, 'must set either a target value for metric or a per-pod target'),
-        ...(both ? [forbiddenField(`${path}.target.value`, 'may not set both a target value for metric and a per-pod target')] : valid),
-      ]
+      return all(
+        identifier(source.metric, `${path}.metric`),
+        targetRules(source.target, `${path}.target`),
+        raw(source.target, path, 'must set either a target value for metric or a per-pod target'),
+        both ? [forbiddenField(`${path}.target.value`, 'may not set both a target value for metric and a per-pod target')] : valid,
+      )
     }
     case 'pods': {
       const source = metric.pods as NonNullable<Metric['pods']>
       const average = source.target?.averageValue
-      return [
-        ...identifier(source.metric, `${path}.metric`),
-        ...targetRules(source.target, `${path}.target`),
-        ...(average === undefined || signOf(average) < 1 ? [required(`${path}.target.averageValue`, 'must specify a positive target averageValue')] : valid),
-      ]
+      return all(
+        identifier(source.metric, `${path}.metric`),
+        targetRules(source.target, `${path}.target`),
+        average === undefined || signOf(average) < 1 ? [required(`${path}.target.averageValue`, 'must specify a positive target averageValue')] : valid,
+      )
     }
     case 'resource': {
       const source = metric.resource as NonNullable<Metric['resource']>
-      return [
-        ...requiredText(source.name, `${path}.name`, 'must specify a resource name'),
-        ...targetRules(source.target, `${path}.target`),
-        ...utilization(source.target, path),
-      ]
+      return all(
+        requiredText(source.name, `${path}.name`, 'must specify a resource name'),
+        targetRules(source.target, `${path}.target`),
+        utilization(source.target, path),
+      )
     }
     case 'containerResource': {
       const source = metric.containerResource as NonNullable<Metric['containerResource']>
-      return [
-        ...requiredText(source.name, `${path}.name`, 'must specify a resource name'),
-        ...requiredText(source.container, `${path}.container`, 'must specify a container name'),
-        ...targetRules(source.target, `${path}.target`),
-        ...utilization(source.target, path),
-      ]
+      return all(
+        requiredText(source.name, `${path}.name`, 'must specify a resource name'),
+        requiredText(source.container, `${path}.container`, 'must specify a container name'),
+        targetRules(source.target, `${path}.target`),
+        utilization(source.target, path),
+      )
     }
     default:
       return member satisfies never
   }
 }
 
-const identifier = (metric: { name: string; selector?: object } | undefined, path: string): readonly FieldError[] => [
-  ...(metric?.name ? follows(metric.name, `${path}.name`, pathSegment) : [required(`${path}.name`, 'must specify a metric name')]),
-  ...validateLabelSelector(metric?.selector, `${path}.selector`),
-]
+const identifier = (metric: { name: string; selector?: object } | undefined, path: string): readonly FieldError[] =>
+  all(
+    metric?.name ? follows(metric.name, `${path}.name`, pathSegment) : [required(`${path}.name`, 'must specify a metric name')],
+    validateLabelSelector(metric?.selector, `${path}.selector`),
+  )
 
 function targetRules(target: Target | undefined, path: string): readonly FieldError[] {
   const { type, value, averageValue, averageUtilization } = target ?? ({} as Target)

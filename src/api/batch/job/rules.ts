@@ -4,7 +4,7 @@ import { semanticallyEqual } from '../../../machinery/equality.ts'
 import type { Model } from '../../../machinery/object.ts'
 import { validateLabelSelector } from '../../../machinery/selectors/label-selector.ts'
 import { type FieldError, invalidValue, notSupported, required } from '../../../machinery/validation/field-error.ts'
-import { immutable, nonNegative, selects, valid } from '../../../machinery/validation/field-rules.ts'
+import { all, immutable, nonNegative, selects, valid } from '../../../machinery/validation/field-rules.ts'
 import { podTemplate } from '../../core/pod/index.ts'
 import { selectorMatches } from '../../workload/template-rules.ts'
 import { type JobSpec, podFailurePolicy } from './failure-policy.ts'
@@ -39,12 +39,7 @@ export function jobForm(spec: JobSpec, path: string): readonly FieldError[] {
       errors.push(invalidValue(`${path}.backoffLimitPerIndex`, spec.backoffLimitPerIndex, 'requires indexed completion mode'))
     if (spec.maxFailedIndexes !== undefined) errors.push(invalidValue(`${path}.maxFailedIndexes`, spec.maxFailedIndexes, 'requires indexed completion mode'))
   }
-  return [
-    ...errors,
-    ...podFailurePolicy(spec, `${path}.podFailurePolicy`),
-    ...podTemplate(spec.template ?? {}, `${path}.template`),
-    ...restartPolicy(spec, path),
-  ]
+  return all(errors, podFailurePolicy(spec, `${path}.podFailurePolicy`), podTemplate(spec.template ?? {}, `${path}.template`), restartPolicy(spec, path))
 }
 
 /** Pods of a Job come to an end. */
@@ -60,7 +55,7 @@ function jobSpec(spec: JobSpec): readonly FieldError[] {
   const errors = jobForm(spec, 'spec')
   if (!spec.selector) return [...errors, required('spec.selector')]
   const selector = validateLabelSelector(spec.selector, 'spec.selector')
-  return [...errors, ...selector, ...(selector.length === 0 ? selectorMatches(spec.selector, spec.template) : valid)]
+  return all(errors, selector, selector.length === 0 ? selectorMatches(spec.selector, spec.template) : valid)
 }
 
 /** A selector that is not given by hand is the server's own: nothing may be added, and the labels have to be there. */
@@ -83,17 +78,17 @@ export const jobRules = (job: Job): readonly FieldError[] => (job.spec ? [...gen
 /** Upstream looks at the spec twice on updates: causes come twice. */
 export function jobUpdate({ spec }: Job, { spec: old, status }: Job): readonly FieldError[] {
   if (!spec || !old) return valid
-  return [
-    ...jobSpec(spec),
-    ...completions(spec, old),
-    ...immutable(spec.selector, 'spec.selector', old.selector),
-    ...template(spec, old, old.suspend === true && !status?.startTime),
-    ...immutable(spec.completionMode, 'spec.completionMode', old.completionMode),
-    ...immutable(spec.podFailurePolicy, 'spec.podFailurePolicy', old.podFailurePolicy),
-    ...immutable(spec.backoffLimitPerIndex, 'spec.backoffLimitPerIndex', old.backoffLimitPerIndex),
-    ...immutable(spec.managedBy, 'spec.managedBy', old.managedBy),
-    ...immutable(spec.successPolicy, 'spec.successPolicy', old.successPolicy),
-  ]
+  return all(
+    jobSpec(spec),
+    completions(spec, old),
+    immutable(spec.selector, 'spec.selector', old.selector),
+    template(spec, old, old.suspend === true && !status?.startTime),
+    immutable(spec.completionMode, 'spec.completionMode', old.completionMode),
+    immutable(spec.podFailurePolicy, 'spec.podFailurePolicy', old.podFailurePolicy),
+    immutable(spec.backoffLimitPerIndex, 'spec.backoffLimitPerIndex', old.backoffLimitPerIndex),
+    immutable(spec.managedBy, 'spec.managedBy', old.managedBy),
+    immutable(spec.successPolicy, 'spec.successPolicy', old.successPolicy),
+  )
 }
 
 /** Of an indexed Job completions may change together with parallelism. */

@@ -3,7 +3,7 @@ import type { V1Node } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import type { Model } from '../../../machinery/object.ts'
 import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../machinery/validation/field-error.ts'
-import { follows, valid } from '../../../machinery/validation/field-rules.ts'
+import { all, follows, valid } from '../../../machinery/validation/field-rules.ts'
 import { cidr, labelValue, qualifiedName } from '../../../machinery/validation/names.ts'
 import { nullTimes } from '../../nulls.ts'
 import { age, column, name, resource, wide } from '../../resource.ts'
@@ -57,7 +57,7 @@ function taints({ taints: list }: NodeSpec): readonly FieldError[] {
     const twice = seen.has(pair) ? [duplicate(path, { key, value, effect })] : valid
     seen.add(pair)
     const effects = !effect ? [required(`${path}.effect`)] : taintEffects.includes(effect) ? valid : [notSupported(`${path}.effect`, effect, taintEffects)]
-    return [...follows(key ?? '', `${path}.key`, qualifiedName), ...(value ? follows(value, `${path}.value`, labelValue) : valid), ...effects, ...twice]
+    return all(follows(key ?? '', `${path}.key`, qualifiedName), value ? follows(value, `${path}.value`, labelValue) : valid, effects, twice)
   })
 }
 
@@ -73,13 +73,8 @@ function podCIDRs({ podCIDRs: list }: NodeSpec): readonly FieldError[] {
   return errors
 }
 
-const rules = ({ spec = {}, status = {} }: Node): readonly FieldError[] => [
-  ...taints(spec),
-  ...amounts(status.capacity, 'status.capacity'),
-  ...amounts(status.allocatable, 'status.allocatable'),
-  ...podCIDRs(spec),
-  ...addresses(status.addresses),
-]
+const rules = ({ spec = {}, status = {} }: Node): readonly FieldError[] =>
+  all(taints(spec), amounts(status.capacity, 'status.capacity'), amounts(status.allocatable, 'status.allocatable'), podCIDRs(spec), addresses(status.addresses))
 
 function addresses(list: NonNullable<Node['status']>['addresses']): readonly FieldError[] {
   const seen = new Set<string>()

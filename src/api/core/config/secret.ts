@@ -2,7 +2,7 @@
 import type { V1Secret } from '@kubernetes/client-node'
 import type { Model } from '../../../machinery/object.ts'
 import { type FieldError, forbiddenField, invalidValue, required, tooLong } from '../../../machinery/validation/field-error.ts'
-import { follows, immutable, valid } from '../../../machinery/validation/field-rules.ts'
+import { all, follows, immutable, valid } from '../../../machinery/validation/field-rules.ts'
 import { configMapKey } from '../../../machinery/validation/names.ts'
 import { age, column, name, resource } from '../../resource.ts'
 import { base64Length, frozen, maxDataBytes } from './data-rules.ts'
@@ -63,7 +63,7 @@ function rules(secret: Secret): readonly FieldError[] {
     size += base64Length(data[key] as string)
   }
   if (size > maxDataBytes) errors.push(tooLong('data', maxDataBytes))
-  return [...errors, ...typeRules(secret)]
+  return all(errors, typeRules(secret))
 }
 
 export const secrets = resource<Secret>({
@@ -80,12 +80,13 @@ export const secrets = resource<Secret>({
   ],
   validate: {
     object: rules,
-    update: (secret, old) => [
-      ...immutable(secret.type, 'type', old.type),
-      ...(old.immutable
-        ? [...(secret.immutable ? valid : [forbiddenField('immutable', 'field is immutable when `immutable` is set')]), ...frozen(secret, old, ['data'])]
-        : valid),
-    ],
+    update: (secret, old) =>
+      all(
+        immutable(secret.type, 'type', old.type),
+        old.immutable
+          ? [...(secret.immutable ? valid : [forbiddenField('immutable', 'field is immutable when `immutable` is set')]), ...frozen(secret, old, ['data'])]
+          : valid,
+      ),
   },
   selectableFields: { type: ({ type }) => type },
   columns: [

@@ -1,6 +1,6 @@
 /** Pods: groups of containers that run together on one node. */
 import { type FieldError, forbiddenField } from '../../../machinery/validation/field-error.ts'
-import { valid } from '../../../machinery/validation/field-rules.ts'
+import { all, valid } from '../../../machinery/validation/field-rules.ts'
 import { type ResourceDefinition, resource } from '../../resource.ts'
 import { podColumns, podRowConditions } from './columns.ts'
 import { podDefaults } from './defaults.ts'
@@ -88,7 +88,7 @@ export const pods: ResourceDefinition = resource<Pod>({
         name: 'ephemeralcontainers',
         kind: 'Pod',
         verbs: ['get', 'patch', 'update'],
-        writes: { prepare: onlyEphemeralContainers, validate: (pod, old) => [...specRules(pod), ...ephemeralContainersUpdate(pod, old)] },
+        writes: { prepare: onlyEphemeralContainers, validate: (pod, old) => all(specRules(pod), ephemeralContainersUpdate(pod, old)) },
       },
       { name: 'eviction', kind: 'Eviction', group: 'policy', version: 'v1', verbs: ['create'] },
       { name: 'exec', kind: 'PodExecOptions', verbs: ['create', 'get'] },
@@ -99,7 +99,7 @@ export const pods: ResourceDefinition = resource<Pod>({
         name: 'resize',
         kind: 'Pod',
         verbs: ['get', 'patch', 'update'],
-        writes: { prepare: onlyResources, validate: (pod, old) => [...specRules(pod), ...resizeRules(pod, old)] },
+        writes: { prepare: onlyResources, validate: (pod, old) => all(specRules(pod), resizeRules(pod, old)) },
       },
     ],
   },

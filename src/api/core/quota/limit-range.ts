@@ -3,7 +3,7 @@ import type { V1LimitRange } from '@kubernetes/client-node'
 import type { Model } from '../../../machinery/object.ts'
 import { compareQuantities, parseQuantity } from '../../../machinery/quantity.ts'
 import { duplicate, type FieldError, forbiddenField, invalidValue, required } from '../../../machinery/validation/field-error.ts'
-import { follows, valid } from '../../../machinery/validation/field-rules.ts'
+import { all, follows, valid } from '../../../machinery/validation/field-rules.ts'
 import { qualifiedName } from '../../../machinery/validation/names.ts'
 import { defaultColumns, resource } from '../../resource.ts'
 import { type ResourceList, resourceListDefaults } from './resource-list.ts'
@@ -112,7 +112,7 @@ export const limitRanges = resource<LimitRange>({
       return itemsOf(range).flatMap((item, i) => {
         const twice = seen.has(item.type) ? [duplicate(`spec.limits[${i}].type`, item.type)] : valid
         seen.add(item.type)
-        return [...itemRules(item, `spec.limits[${i}]`), ...twice]
+        return all(itemRules(item, `spec.limits[${i}]`), twice)
       })
     },
   },

@@ -3,7 +3,7 @@ import type { V1ResourceQuota } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import type { Model } from '../../../machinery/object.ts'
 import { type FieldError, invalidValue, required } from '../../../machinery/validation/field-error.ts'
-import { valid } from '../../../machinery/validation/field-rules.ts'
+import { all, valid } from '../../../machinery/validation/field-rules.ts'
 import { age, column, name, resource } from '../../resource.ts'
 import { isQuotaResource, resourceListDefaults } from './resource-list.ts'
 import { resourceAmount, resourceName } from './resource-rules.ts'
@@ -71,14 +71,13 @@ function hardName(resource: string, path: string): readonly FieldError[] {
 }
 
 const amounts = (list: Record<string, string> | undefined, path: string): readonly FieldError[] =>
-  Object.entries(list ?? {}).flatMap(([resource, amount]) => [
-    ...hardName(resource, `${path}[${resource}]`),
-    ...resourceAmount(resource, amount, `${path}[${resource}]`),
-  ])
+  Object.entries(list ?? {}).flatMap(([resource, amount]) =>
+    all(hardName(resource, `${path}[${resource}]`), resourceAmount(resource, amount, `${path}[${resource}]`)),
+  )
 
 function rules({ spec = {} }: ResourceQuota): readonly FieldError[] {
   const resources = Object.keys(spec.hard ?? {})
-  return [...amounts(spec.hard, 'spec.hard'), ...scopeList(spec.scopes, resources, 'spec.scopes'), ...scopeSelector(spec.scopeSelector, resources)]
+  return all(amounts(spec.hard, 'spec.hard'), scopeList(spec.scopes, resources, 'spec.scopes'), scopeSelector(spec.scopeSelector, resources))
 }
 
 /** `pods: 0/5, requests.cpu: 0/2`: requests or limits, sorted. */
@@ -120,7 +119,7 @@ export const resourceQuotas = resource<ResourceQuota>({
       semanticallyEqual([...(spec?.scopes ?? [])].sort(), [...(old?.scopes ?? [])].sort())
         ? valid
         : [invalidValue('spec.scopes', spec?.scopes ?? null, 'field is immutable')],
-    status: ({ status }) => [...amounts(status?.hard, 'status.hard'), ...amounts(status?.used, 'status.used')],
+    status: ({ status }) => all(amounts(status?.hard, 'status.hard'), amounts(status?.used, 'status.used')),
   },
   columns: [
     name,

@@ -2,7 +2,7 @@
 import type { V1Endpoints } from '@kubernetes/client-node'
 import type { Model } from '../../../machinery/object.ts'
 import { type FieldError, notSupported, required } from '../../../machinery/validation/field-error.ts'
-import { follows, optionalText, port as portNumber, valid } from '../../../machinery/validation/field-rules.ts'
+import { all, follows, optionalText, port as portNumber, valid } from '../../../machinery/validation/field-rules.ts'
 import { dnsLabel, dnsSubdomain, qualifiedName } from '../../../machinery/validation/names.ts'
 import { firstFew } from '../../printing/first-few.ts'
 import { age, column, name, resource } from '../../resource.ts'
@@ -15,24 +15,24 @@ type Address = NonNullable<Subset['addresses']>[number]
 
 const address = ({ ip, hostname, nodeName }: Address, path: string): readonly FieldError[] => {
   const errors = ordinaryAddress(ip, `${path}.ip`)
-  return [...errors, ...optionalText(hostname, `${path}.hostname`, dnsLabel), ...follows(nodeName, `${path}.nodeName`, dnsSubdomain)]
+  return all(errors, optionalText(hostname, `${path}.hostname`, dnsLabel), follows(nodeName, `${path}.nodeName`, dnsSubdomain))
 }
 
 function subset({ addresses = [], notReadyAddresses = [], ports = [] }: Subset, path: string): readonly FieldError[] {
   if (addresses.length + notReadyAddresses.length === 0) return [required(path, 'must specify `addresses` or `notReadyAddresses`')]
-  return [
-    ...addresses.flatMap((one, i) => address(one, `${path}.addresses[${i}]`)),
-    ...notReadyAddresses.flatMap((one, i) => address(one, `${path}.notReadyAddresses[${i}]`)),
-    ...ports.flatMap(({ name, port, protocol, appProtocol }, i) => {
+  return all(
+    addresses.flatMap((one, i) => address(one, `${path}.addresses[${i}]`)),
+    notReadyAddresses.flatMap((one, i) => address(one, `${path}.notReadyAddresses[${i}]`)),
+    ports.flatMap(({ name, port, protocol, appProtocol }, i) => {
       const at = `${path}.ports[${i}]`
-      return [
-        ...(name ? follows(name, `${at}.name`, dnsLabel) : ports.length > 1 ? [required(`${at}.name`)] : valid),
-        ...portNumber(port, `${at}.port`),
-        ...(!protocol ? [required(`${at}.protocol`)] : protocols.includes(protocol) ? valid : [notSupported(`${at}.protocol`, protocol, protocols)]),
-        ...follows(appProtocol, `${at}.appProtocol`, qualifiedName),
-      ]
+      return all(
+        name ? follows(name, `${at}.name`, dnsLabel) : ports.length > 1 ? [required(`${at}.name`)] : valid,
+        portNumber(port, `${at}.port`),
+        !protocol ? [required(`${at}.protocol`)] : protocols.includes(protocol) ? valid : [notSupported(`${at}.protocol`, protocol, protocols)],
+        follows(appProtocol, `${at}.appProtocol`, qualifiedName),
+      )
     }),
-  ]
+  )
 }
 
 /** The first addresses with their ports; `<none>` only where there are no subsets at all. */

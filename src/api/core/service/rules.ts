@@ -4,7 +4,7 @@ import type { V1Service } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import type { Model } from '../../../machinery/object.ts'
 import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../machinery/validation/field-error.ts'
-import { follows, oneOf, port as portNumber, portOrName, valid } from '../../../machinery/validation/field-rules.ts'
+import { all, follows, oneOf, port as portNumber, portOrName, valid } from '../../../machinery/validation/field-rules.ts'
 import { validateLabels } from '../../../machinery/validation/metadata.ts'
 import { cidr, dnsLabel, dnsSubdomain, ipAddress, qualifiedName } from '../../../machinery/validation/names.ts'
 import { protocols } from '../pod/validation/containers.ts'
@@ -24,19 +24,19 @@ const onlyHeadless = (spec: ServiceSpec): boolean => spec.clusterIP === 'None'
 
 /** What is wrong with a Service, in upstream's order. */
 export function serviceRules({ spec = {} }: Service): readonly FieldError[] {
-  return [
-    ...(!spec.ports?.length && !onlyHeadless(spec) && spec.type !== 'ExternalName' ? [required('spec.ports')] : valid),
-    ...typeRules(spec),
-    ...ports(spec.ports ?? []),
-    ...validateLabels(spec.selector, 'spec.selector'),
-    ...affinity(spec),
-    ...addressRules(spec),
-    ...(spec.externalIPs ?? []).flatMap((ip, i) => ordinaryAddress(ip, `spec.externalIPs[${i}]`)),
-    ...(spec.type ? (types.includes(spec.type) ? valid : [notSupported('spec.type', spec.type, types)]) : [required('spec.type')]),
-    ...nodePorts(spec),
-    ...balancer(spec),
-    ...traffic(spec),
-  ]
+  return all(
+    !spec.ports?.length && !onlyHeadless(spec) && spec.type !== 'ExternalName' ? [required('spec.ports')] : valid,
+    typeRules(spec),
+    ports(spec.ports ?? []),
+    validateLabels(spec.selector, 'spec.selector'),
+    affinity(spec),
+    addressRules(spec),
+    (spec.externalIPs ?? []).flatMap((ip, i) => ordinaryAddress(ip, `spec.externalIPs[${i}]`)),
+    spec.type ? (types.includes(spec.type) ? valid : [notSupported('spec.type', spec.type, types)]) : [required('spec.type')],
+    nodePorts(spec),
+    balancer(spec),
+    traffic(spec),
+  )
 }
 
 function typeRules(spec: ServiceSpec): readonly FieldError[] {
@@ -49,7 +49,7 @@ function typeRules(spec: ServiceSpec): readonly FieldError[] {
   if (spec.ipFamilies?.length) errors.push(forbiddenField('spec.ipFamilies', none))
   if (spec.ipFamilyPolicy) errors.push(forbiddenField('spec.ipFamilyPolicy', none))
   const target = spec.externalName?.replace(/\.$/, '')
-  return [...errors, ...(target ? follows(target, 'spec.externalName', dnsSubdomain) : [required('spec.externalName')])]
+  return all(errors, target ? follows(target, 'spec.externalName', dnsSubdomain) : [required('spec.externalName')])
 }
 
 function ports(list: readonly Port[]): readonly FieldError[] {
@@ -58,14 +58,14 @@ function ports(list: readonly Port[]): readonly FieldError[] {
     const path = `spec.ports[${i}]`
     const twice = name && names.has(name) ? [duplicate(`${path}.name`, name)] : valid
     if (name) names.add(name)
-    return [
-      ...(name ? follows(name, `${path}.name`, dnsLabel) : list.length > 1 ? [required(`${path}.name`)] : valid),
-      ...twice,
-      ...portNumber(port ?? 0, `${path}.port`),
-      ...(!protocol ? [required(`${path}.protocol`)] : protocols.includes(protocol) ? valid : [notSupported(`${path}.protocol`, protocol, protocols)]),
-      ...portOrName(targetPort, `${path}.targetPort`),
-      ...follows(appProtocol, `${path}.appProtocol`, qualifiedName),
-    ]
+    return all(
+      name ? follows(name, `${path}.name`, dnsLabel) : list.length > 1 ? [required(`${path}.name`)] : valid,
+      twice,
+      portNumber(port ?? 0, `${path}.port`),
+      !protocol ? [required(`${path}.protocol`)] : protocols.includes(protocol) ? valid : [notSupported(`${path}.protocol`, protocol, protocols)],
+      portOrName(targetPort, `${path}.targetPort`),
+      follows(appProtocol, `${path}.appProtocol`, qualifiedName),
+    )
   })
 }
 
@@ -162,7 +162,7 @@ function traffic(spec: ServiceSpec): readonly FieldError[] {
   }
   if (internal !== undefined) errors.push(...oneOf(internal, 'spec.internalTrafficPolicy', policies, 'needed'))
   else if (type && types.includes(type) && type !== 'ExternalName') errors.push(required('spec.internalTrafficPolicy'))
-  return [...errors, ...oneOf(spec.trafficDistribution, 'spec.trafficDistribution', ['PreferClose', 'PreferSameNode', 'PreferSameZone'])]
+  return all(errors, oneOf(spec.trafficDistribution, 'spec.trafficDistribution', ['PreferClose', 'PreferSameNode', 'PreferSameZone']))
 }
 
 /** What does not change: the first cluster IP, the health check's port, and the class of a load balancer. */

@@ -4,7 +4,7 @@ import type { Wire } from '../../../machinery/object.ts'
 import { signOf } from '../../../machinery/quantity.ts'
 import { validateLabelSelector } from '../../../machinery/selectors/label-selector.ts'
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../machinery/validation/field-error.ts'
-import { oneOf, optionalText, requiredText, valid } from '../../../machinery/validation/field-rules.ts'
+import { all, oneOf, optionalText, requiredText, valid } from '../../../machinery/validation/field-rules.ts'
 import { dnsSubdomain } from '../../../machinery/validation/names.ts'
 
 export type ClaimSpec = Wire<V1PersistentVolumeClaimSpec>
@@ -15,12 +15,12 @@ export const volumeModes = ['Block', 'Filesystem']
 /** Access modes of volumes and claims; `detail` is said when there are none. */
 export function accessModes(given: readonly string[] | undefined, path: string, detail?: string): readonly FieldError[] {
   if (!given?.length) return [required(path, detail)]
-  return [
-    ...given.flatMap((mode) => (modes.includes(mode) ? valid : [notSupported(path, mode, modes)])),
-    ...(given.includes('ReadWriteOncePod') && given.some((mode) => mode !== 'ReadWriteOncePod')
+  return all(
+    given.flatMap((mode) => (modes.includes(mode) ? valid : [notSupported(path, mode, modes)])),
+    given.includes('ReadWriteOncePod') && given.some((mode) => mode !== 'ReadWriteOncePod')
       ? [forbiddenField(path, 'may not use ReadWriteOncePod with other access modes')]
-      : valid),
-  ]
+      : valid,
+  )
 }
 
 /** The spec of a PersistentVolumeClaim. */
@@ -29,24 +29,24 @@ export function claimSpec(spec: ClaimSpec, path: string): readonly FieldError[] 
   const sources = (['dataSource', 'dataSourceRef'] as const).flatMap((field) => {
     const source = spec[field]
     if (!source) return valid
-    return [
-      ...requiredText(source.name, `${path}.${field}.name`),
-      ...requiredText(source.kind, `${path}.${field}.kind`),
-      ...(!source.apiGroup && source.kind && source.kind !== 'PersistentVolumeClaim'
+    return all(
+      requiredText(source.name, `${path}.${field}.name`),
+      requiredText(source.kind, `${path}.${field}.kind`),
+      !source.apiGroup && source.kind && source.kind !== 'PersistentVolumeClaim'
         ? [invalidValue(`${path}.${field}`, source.kind, "must be 'PersistentVolumeClaim' when referencing the default apiGroup")]
-        : valid),
-    ]
+        : valid,
+    )
   })
-  return [
-    ...accessModes(spec.accessModes, `${path}.accessModes`, 'at least 1 access mode is required'),
-    ...validateLabelSelector(spec.selector, `${path}.selector`),
-    ...(storage === undefined
+  return all(
+    accessModes(spec.accessModes, `${path}.accessModes`, 'at least 1 access mode is required'),
+    validateLabelSelector(spec.selector, `${path}.selector`),
+    storage === undefined
       ? [required(`${path}.resources[storage]`)]
       : signOf(storage) <= 0
         ? [invalidValue(`${path}.resources[storage]`, storage, 'must be greater than zero')]
-        : valid),
-    ...optionalText(spec.storageClassName, `${path}.storageClassName`, dnsSubdomain),
-    ...oneOf(spec.volumeMode, `${path}.volumeMode`, volumeModes),
-    ...sources,
-  ]
+        : valid,
+    optionalText(spec.storageClassName, `${path}.storageClassName`, dnsSubdomain),
+    oneOf(spec.volumeMode, `${path}.volumeMode`, volumeModes),
+    sources,
+  )
 }

@@ -4,7 +4,7 @@ import { semanticallyEqual } from '../../../machinery/equality.ts'
 import type { Model, Wire } from '../../../machinery/object.ts'
 import { signOf } from '../../../machinery/quantity.ts'
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../machinery/validation/field-error.ts'
-import { oneOf, optionalText, requiredText, valid } from '../../../machinery/validation/field-rules.ts'
+import { all, oneOf, optionalText, requiredText, valid } from '../../../machinery/validation/field-rules.ts'
 import { dnsSubdomain } from '../../../machinery/validation/names.ts'
 import { accessModesText } from '../../printing/access-modes.ts'
 import { age, column, name, resource, wide } from '../../resource.ts'
@@ -68,13 +68,13 @@ function sourceRules(type: (typeof sources)[number], spec: VolumeSpec): readonly
     case 'fc':
       return fc(spec.fc as object, path)
     case 'csi':
-      return [...csiDriver(spec.csi?.driver, `${path}.driver`), ...requiredText(spec.csi?.volumeHandle, `${path}.volumeHandle`)]
+      return all(csiDriver(spec.csi?.driver, `${path}.driver`), requiredText(spec.csi?.volumeHandle, `${path}.volumeHandle`))
     case 'local': {
       const where = spec.local?.path
-      return [
-        ...(where ? noBacksteps(where, `${path}.path`) : [required(`${path}.path`)]),
-        ...(spec.nodeAffinity?.required ? valid : [required('spec.nodeAffinity', 'Local volume requires node affinity')]),
-      ]
+      return all(
+        where ? noBacksteps(where, `${path}.path`) : [required(`${path}.path`)],
+        spec.nodeAffinity?.required ? valid : [required('spec.nodeAffinity', 'Local volume requires node affinity')],
+      )
     }
     default:
       return valid
@@ -95,31 +95,31 @@ function capacity(list: VolumeSpec['capacity']): readonly FieldError[] {
 
 function rules({ spec = {} }: Volume): readonly FieldError[] {
   const given = sources.filter((type) => spec[type])
-  return [
-    ...accessModes(spec.accessModes, 'spec.accessModes'),
-    ...capacity(spec.capacity),
-    ...oneOf(spec.persistentVolumeReclaimPolicy, 'spec.persistentVolumeReclaimPolicy', ['Delete', 'Recycle', 'Retain']),
-    ...given.flatMap((type, i) => (i === 0 ? sourceRules(type, spec) : [forbiddenField(`spec.${type}`, 'may not specify more than 1 volume type')])),
-    ...(given.length === 0 ? [required('spec', 'must specify a volume type')] : valid),
-    ...(spec.nodeAffinity?.required ? nodeSelector(spec.nodeAffinity.required, 'spec.nodeAffinity.required') : valid),
-    ...optionalText(spec.storageClassName, 'spec.storageClassName', dnsSubdomain),
-    ...oneOf(spec.volumeMode, 'spec.volumeMode', volumeModes),
-  ]
+  return all(
+    accessModes(spec.accessModes, 'spec.accessModes'),
+    capacity(spec.capacity),
+    oneOf(spec.persistentVolumeReclaimPolicy, 'spec.persistentVolumeReclaimPolicy', ['Delete', 'Recycle', 'Retain']),
+    given.flatMap((type, i) => (i === 0 ? sourceRules(type, spec) : [forbiddenField(`spec.${type}`, 'may not specify more than 1 volume type')])),
+    given.length === 0 ? [required('spec', 'must specify a volume type')] : valid,
+    spec.nodeAffinity?.required ? nodeSelector(spec.nodeAffinity.required, 'spec.nodeAffinity.required') : valid,
+    optionalText(spec.storageClassName, 'spec.storageClassName', dnsSubdomain),
+    oneOf(spec.volumeMode, 'spec.volumeMode', volumeModes),
+  )
 }
 
 const sourceOf = (spec: VolumeSpec): Partial<VolumeSpec> => Object.fromEntries(sources.map((type) => [type, spec[type]]))
 
 /** Where a volume's data is does not change, nor how it is seen. */
 function update({ spec = {} }: Volume, { spec: old = {} }: Volume): readonly FieldError[] {
-  return [
-    ...(semanticallyEqual(sourceOf(spec), sourceOf(old))
+  return all(
+    semanticallyEqual(sourceOf(spec), sourceOf(old))
       ? valid
-      : [forbiddenField('spec.persistentvolumesource', 'spec.persistentvolumesource is immutable after creation\n')]),
-    ...(spec.volumeMode === old.volumeMode ? valid : [invalidValue('volumeMode', spec.volumeMode, 'field is immutable')]),
-    ...(old.nodeAffinity && !semanticallyEqual(spec.nodeAffinity, old.nodeAffinity)
+      : [forbiddenField('spec.persistentvolumesource', 'spec.persistentvolumesource is immutable after creation\n')],
+    spec.volumeMode === old.volumeMode ? valid : [invalidValue('volumeMode', spec.volumeMode, 'field is immutable')],
+    old.nodeAffinity && !semanticallyEqual(spec.nodeAffinity, old.nodeAffinity)
       ? [invalidValue('nodeAffinity', spec.nodeAffinity, 'field is immutable, except for updating from beta label to GA')]
-      : valid),
-  ]
+      : valid,
+  )
 }
 
 const claim = ({ spec }: Wire<V1PersistentVolume>): string => (spec?.claimRef ? `${spec.claimRef.namespace}/${spec.claimRef.name}` : '')

@@ -58,6 +58,7 @@ export class Cacher {
   /** The revision from which `#history` is complete. */
   #historyStart = 0
   #ready: Promise<void> | undefined
+  #loaded = false
   #watch: Watch | undefined
 
   /** `hints` holds what a write knows of the value it commits, so that its event need not be parsed. */
@@ -70,6 +71,11 @@ export class Cacher {
   /** The newest revision that reads from here show. */
   get revision(): number {
     return this.#store.revision
+  }
+
+  /** Whether all objects are here, and the store's watch goes on. */
+  get loaded(): boolean {
+    return this.#loaded
   }
 
   /** Loads the objects when first called. */
@@ -94,9 +100,13 @@ export class Cacher {
       this.#watch = this.#store.watch(range, revision, {
         wantsPrevious: false,
         events: (events) => this.#apply(events),
-        caughtUp: resolve,
+        caughtUp: () => {
+          this.#loaded = true
+          resolve()
+        },
         end: (error) => {
           this.#ready = undefined
+          this.#loaded = false
           reject(error)
           for (const listener of this.#listeners) listener.end(error)
         },

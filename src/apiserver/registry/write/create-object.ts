@@ -45,7 +45,7 @@ async function commitNew(context: WriteContext, object: KubeObject, version: num
     if (version !== 0) throw internal('resourceVersion should not be set on objects to be created')
     await admission.validate(attributes(context, 'CREATE', object))
     const key = resource.key(metadata.namespace ?? '', metadata.name!)
-    const created = options.dryRun ? await rehearse(context, key, object) : await registry.put(resource, key, object, 0)
+    const created = options.dryRun ? await rehearse(context, key, object) : await registry.put(resource, key, object, undefined)
     if (created) return created
     if (!generated || attempt === generateAttempts) throw await nameTaken(context, key, metadata.name!)
   }

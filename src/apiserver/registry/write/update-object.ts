@@ -94,9 +94,8 @@ async function commitChange(
     return unstored(resource, object)
   }
   keepTimesIfUnchanged(object, old)
-  if (registry.isUnchanged(resource, object, live)) return live
-  if (write.dryRun) return unstored(resource, object)
-  const written = await registry.put(resource, key, object, live.revision)
+  if (write.dryRun) return registry.isUnchanged(resource, object, live) ? live : unstored(resource, object)
+  const written = await registry.put(resource, key, object, live)
   if (written) return written
   if (version !== 0 && !options.startsFromLive) throw conflict(resource.groupResource, name, objectModified)
   return 'raced'

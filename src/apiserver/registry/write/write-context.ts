@@ -4,6 +4,7 @@ import type { PartialWrite } from '../../../api/resource.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import { invalid } from '../../../machinery/status-error.ts'
 import type { FieldError } from '../../../machinery/validation/field-error.ts'
+import { all, valid } from '../../../machinery/validation/field-rules.ts'
 import { validateMetadata, validateMetadataUpdate } from '../../../machinery/validation/metadata.ts'
 import { dnsSubdomain } from '../../../machinery/validation/names.ts'
 import type { Admission, AdmissionAttributes } from '../../admission/plugin.ts'
@@ -84,11 +85,7 @@ const namesOf = ({ definition, namespaced }: ServedResource) => ({ namespaced, n
 /** Throws 422 if the object is not valid. */
 export function validateCreate({ resource, warnings }: WriteContext, object: KubeObject): void {
   const { validate } = resource.definition
-  refuse(resource, object, [
-    ...validateMetadata(object.metadata, namesOf(resource)),
-    ...(validate?.object?.(object) ?? []),
-    ...(validate?.create?.(object) ?? []),
-  ])
+  refuse(resource, object, all(validateMetadata(object.metadata, namesOf(resource)), validate?.object?.(object) ?? valid, validate?.create?.(object) ?? valid))
   warnings.push(...(resource.definition.warnings?.(object, undefined) ?? []))
 }
 

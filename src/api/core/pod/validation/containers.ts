@@ -8,7 +8,7 @@ import {
   notSupported,
   required,
 } from '../../../../machinery/validation/field-error.ts'
-import { follows, port as portNumber, requiredRule, valid } from '../../../../machinery/validation/field-rules.ts'
+import { all, follows, port as portNumber, requiredRule, valid } from '../../../../machinery/validation/field-rules.ts'
 import { dnsLabel, portName } from '../../../../machinery/validation/names.ts'
 import { type Container, type ContainerPort, type EphemeralContainer, isSidecar, type PodSpec, type Volume } from '../model.ts'
 import { environment, environmentFrom } from './environment.ts'
@@ -66,31 +66,31 @@ function hostPortConflicts(containers: readonly Container[], path: (i: number) =
 /** What holds for all containers, in upstream's order. */
 function common(container: Container | EphemeralContainer, path: string, known: KnownVolumes): readonly FieldError[] {
   const { name, image, terminationMessagePolicy, imagePullPolicy } = container
-  return [
-    ...requiredRule(name, `${path}.name`, dnsLabel),
-    ...(!image
+  return all(
+    requiredRule(name, `${path}.name`, dnsLabel),
+    !image
       ? [required(`${path}.image`)]
       : image.trim() !== image
         ? [invalidValue(`${path}.image`, image, 'must not have leading or trailing whitespace')]
-        : valid),
-    ...(!terminationMessagePolicy
+        : valid,
+    !terminationMessagePolicy
       ? [required(`${path}.terminationMessagePolicy`)]
       : messagePolicies.includes(terminationMessagePolicy)
         ? valid
-        : [notSupported(`${path}.terminationMessagePolicy`, terminationMessagePolicy, messagePolicies)]),
-    ...ports(container.ports, `${path}.ports`),
-    ...environment(container.env, `${path}.env`),
-    ...environmentFrom(container.envFrom, `${path}.envFrom`),
-    ...volumeMounts(container, `${path}.volumeMounts`, known),
-    ...volumeDevices(container, `${path}.volumeDevices`, known),
-    ...(!imagePullPolicy
+        : [notSupported(`${path}.terminationMessagePolicy`, terminationMessagePolicy, messagePolicies)],
+    ports(container.ports, `${path}.ports`),
+    environment(container.env, `${path}.env`),
+    environmentFrom(container.envFrom, `${path}.envFrom`),
+    volumeMounts(container, `${path}.volumeMounts`, known),
+    volumeDevices(container, `${path}.volumeDevices`, known),
+    !imagePullPolicy
       ? [required(`${path}.imagePullPolicy`)]
       : pullPolicies.includes(imagePullPolicy)
         ? valid
-        : [notSupported(`${path}.imagePullPolicy`, imagePullPolicy, pullPolicies)]),
-    ...(container.resources ? resourceRequirements(container.resources, `${path}.resources`) : valid),
-    ...containerSecurity(container.securityContext, `${path}.securityContext`),
-  ]
+        : [notSupported(`${path}.imagePullPolicy`, imagePullPolicy, pullPolicies)],
+    container.resources ? resourceRequirements(container.resources, `${path}.resources`) : valid,
+    containerSecurity(container.securityContext, `${path}.securityContext`),
+  )
 }
 
 /** `containers`. */
@@ -177,5 +177,5 @@ export function hostNetworkPorts({ hostNetwork, containers, initContainers }: Po
           : [invalidValue(`${path}.${name}[${i}].ports[${j}].hostPort`, hostPort, 'must match `containerPort` when `hostNetwork` is true')],
       ),
     )
-  return [...check('containers', containers ?? []), ...check('initContainers', initContainers ?? [])]
+  return all(check('containers', containers ?? []), check('initContainers', initContainers ?? []))
 }

@@ -1,6 +1,6 @@
 /** Rules for environment variables and for what the downward API offers. */
 import { type FieldError, invalidValue, notSupported, required } from '../../../../machinery/validation/field-error.ts'
-import { follows, requiredRule, valid } from '../../../../machinery/validation/field-rules.ts'
+import { all, follows, requiredRule, valid } from '../../../../machinery/validation/field-rules.ts'
 import { configMapKey, dnsSubdomain, qualifiedName, relaxedEnvVarName } from '../../../../machinery/validation/names.ts'
 import type { Container } from '../model.ts'
 
@@ -57,10 +57,8 @@ export function resourceFieldRef({ containerName, resource }: ResourceFieldRef, 
     : [notSupported(`${path}.resource`, resource, resourceFields)]
 }
 
-const keyRef = ({ name, key }: { name?: string; key: string }, path: string): readonly FieldError[] => [
-  ...follows(name ?? '', `${path}.name`, dnsSubdomain),
-  ...requiredRule(key, `${path}.key`, configMapKey),
-]
+const keyRef = ({ name, key }: { name?: string; key: string }, path: string): readonly FieldError[] =>
+  all(follows(name ?? '', `${path}.name`, dnsSubdomain), requiredRule(key, `${path}.key`, configMapKey))
 
 function valueFrom({ value, valueFrom: from }: EnvVar, path: string): readonly FieldError[] {
   if (!from) return valid

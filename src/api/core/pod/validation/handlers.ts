@@ -1,6 +1,6 @@
 /** Rules for probes and lifecycle hooks. */
 import { type FieldError, forbiddenField, invalidValue, required } from '../../../../machinery/validation/field-error.ts'
-import { follows, nonNegative, oneOf, port, portOrName, valid } from '../../../../machinery/validation/field-rules.ts'
+import { all, follows, nonNegative, oneOf, port, portOrName, valid } from '../../../../machinery/validation/field-rules.ts'
 import { httpHeaderName } from '../../../../machinery/validation/names.ts'
 import type { Container, Probe } from '../model.ts'
 
@@ -35,12 +35,13 @@ function handler({ exec, httpGet, tcpSocket, grpc, sleep }: Handler, path: strin
   return errors
 }
 
-const httpGetRules = ({ path: target, port: to, scheme, httpHeaders }: HttpGet, path: string): readonly FieldError[] => [
-  ...(target ? valid : [required(`${path}.path`)]),
-  ...portOrName(to, `${path}.port`),
-  ...oneOf(scheme, `${path}.scheme`, ['HTTP', 'HTTPS']),
-  ...(httpHeaders ?? []).flatMap(({ name }) => follows(name, `${path}.httpHeaders`, httpHeaderName)),
-]
+const httpGetRules = ({ path: target, port: to, scheme, httpHeaders }: HttpGet, path: string): readonly FieldError[] =>
+  all(
+    target ? valid : [required(`${path}.path`)],
+    portOrName(to, `${path}.port`),
+    oneOf(scheme, `${path}.scheme`, ['HTTP', 'HTTPS']),
+    httpHeaders ? httpHeaders.flatMap(({ name }) => follows(name, `${path}.httpHeaders`, httpHeaderName)) : valid,
+  )
 
 const sleepRules = (seconds: number, gracePeriod: number | undefined, path: string): readonly FieldError[] =>
   seconds < 0 || seconds > (gracePeriod ?? 30)
@@ -48,17 +49,17 @@ const sleepRules = (seconds: number, gracePeriod: number | undefined, path: stri
     : valid
 
 function probe(probe: Probe, path: string): readonly FieldError[] {
-  return [
-    ...handler(probe, path),
-    ...nonNegative(probe.initialDelaySeconds, `${path}.initialDelaySeconds`),
-    ...nonNegative(probe.timeoutSeconds, `${path}.timeoutSeconds`),
-    ...nonNegative(probe.periodSeconds, `${path}.periodSeconds`),
-    ...nonNegative(probe.successThreshold, `${path}.successThreshold`),
-    ...nonNegative(probe.failureThreshold, `${path}.failureThreshold`),
-    ...(probe.terminationGracePeriodSeconds !== undefined && probe.terminationGracePeriodSeconds <= 0
+  return all(
+    handler(probe, path),
+    nonNegative(probe.initialDelaySeconds, `${path}.initialDelaySeconds`),
+    nonNegative(probe.timeoutSeconds, `${path}.timeoutSeconds`),
+    nonNegative(probe.periodSeconds, `${path}.periodSeconds`),
+    nonNegative(probe.successThreshold, `${path}.successThreshold`),
+    nonNegative(probe.failureThreshold, `${path}.failureThreshold`),
+    probe.terminationGracePeriodSeconds !== undefined && probe.terminationGracePeriodSeconds <= 0
       ? [invalidValue(`${path}.terminationGracePeriodSeconds`, probe.terminationGracePeriodSeconds, 'must be greater than 0')]
-      : valid),
-  ]
+      : valid,
+  )
 }
 
 const once = ({ successThreshold }: Probe, path: string): readonly FieldError[] =>

@@ -2,7 +2,7 @@
 
 import { validateLabelSelector } from '../../../../machinery/selectors/label-selector.ts'
 import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../../machinery/validation/field-error.ts'
-import { follows, oneOf, valid } from '../../../../machinery/validation/field-rules.ts'
+import { all, follows, oneOf, valid } from '../../../../machinery/validation/field-rules.ts'
 import { dnsLabel, dnsSubdomain, labelValue, qualifiedName } from '../../../../machinery/validation/names.ts'
 import type { Affinity, PodSpec } from '../model.ts'
 
@@ -30,7 +30,7 @@ function toleration(toleration: Toleration, path: string): readonly FieldError[]
   } else if (operator === 'Exists') {
     if (value) errors.push(invalidValue(`${path}.operator`, toleration, "value must be empty when `operator` is 'Exists'"))
   } else errors.push(notSupported(`${path}.operator`, operator, ['Equal', 'Exists']))
-  return [...errors, ...oneOf(effect, `${path}.effect`, taintEffects)]
+  return all(errors, oneOf(effect, `${path}.effect`, taintEffects))
 }
 
 export const tolerations = (list: readonly Toleration[] | undefined, path: string): readonly FieldError[] =>
@@ -45,7 +45,7 @@ function nodeRequirement({ key, operator, values = [] }: NodeRequirement, path: 
   } else if (operator === 'Gt' || operator === 'Lt') {
     if (values.length !== 1) errors.push(required(`${path}.values`, "must be specified single value when `operator` is 'Lt' or 'Gt'"))
   } else errors.push(invalidValue(`${path}.operator`, operator, 'not a valid selector operator'))
-  return [...errors, ...follows(key, `${path}.key`, qualifiedName)]
+  return all(errors, follows(key, `${path}.key`, qualifiedName))
 }
 
 function nodeField({ key, operator, values = [] }: NodeRequirement, path: string): readonly FieldError[] {
@@ -54,14 +54,18 @@ function nodeField({ key, operator, values = [] }: NodeRequirement, path: string
     if (values.length !== 1) errors.push(required(`${path}.values`, "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"))
   } else errors.push(invalidValue(`${path}.operator`, operator, 'not a valid selector operator'))
   if (key !== 'metadata.name') return [...errors, invalidValue(`${path}.key`, key, 'not a valid field selector key')]
-  return [...errors, ...values.flatMap((value, i) => follows(value, `${path}.values[${i}]`, dnsSubdomain))]
+  return all(
+    errors,
+    values.flatMap((value, i) => follows(value, `${path}.values[${i}]`, dnsSubdomain)),
+  )
 }
 
 /** One term of a node selector: labels and fields of nodes. */
-export const nodeSelectorTerm = ({ matchExpressions = [], matchFields = [] }: NodeSelectorTerm, path: string): readonly FieldError[] => [
-  ...matchExpressions.flatMap((item, i) => nodeRequirement(item, `${path}.matchExpressions[${i}]`)),
-  ...matchFields.flatMap((item, i) => nodeField(item, `${path}.matchFields[${i}]`)),
-]
+export const nodeSelectorTerm = ({ matchExpressions = [], matchFields = [] }: NodeSelectorTerm, path: string): readonly FieldError[] =>
+  all(
+    matchExpressions.flatMap((item, i) => nodeRequirement(item, `${path}.matchExpressions[${i}]`)),
+    matchFields.flatMap((item, i) => nodeField(item, `${path}.matchFields[${i}]`)),
+  )
 
 /** The terms of a node selector, of which there has to be one. */
 export const nodeSelector = ({ nodeSelectorTerms: terms }: { nodeSelectorTerms?: NodeSelectorTerm[] }, path: string): readonly FieldError[] =>
@@ -72,58 +76,56 @@ export const nodeSelector = ({ nodeSelectorTerms: terms }: { nodeSelectorTerms?:
 const weight = (value: number, path: string): readonly FieldError[] =>
   value >= 1 && value <= 100 ? valid : [invalidValue(path, value, 'must be in the range 1-100')]
 
-const topologyKey = (key: string, path: string): readonly FieldError[] => [
-  ...(key ? valid : [required(path, 'can not be empty')]),
-  ...follows(key ?? '', path, qualifiedName),
-]
+const topologyKey = (key: string, path: string): readonly FieldError[] =>
+  all(key ? valid : [required(path, 'can not be empty')], follows(key ?? '', path, qualifiedName))
 
-const podAffinityTerm = ({ labelSelector, namespaceSelector, namespaces = [], topologyKey: key }: PodAffinityTerm, path: string): readonly FieldError[] => [
-  ...validateLabelSelector(labelSelector, `${path}.labelSelector`),
-  ...validateLabelSelector(namespaceSelector, `${path}.namespaceSelector`),
-  ...namespaces.flatMap((name) => follows(name, `${path}.namespace`, dnsLabel)),
-  ...topologyKey(key, `${path}.topologyKey`),
-]
+const podAffinityTerm = ({ labelSelector, namespaceSelector, namespaces = [], topologyKey: key }: PodAffinityTerm, path: string): readonly FieldError[] =>
+  all(
+    validateLabelSelector(labelSelector, `${path}.labelSelector`),
+    validateLabelSelector(namespaceSelector, `${path}.namespaceSelector`),
+    namespaces.flatMap((name) => follows(name, `${path}.namespace`, dnsLabel)),
+    topologyKey(key, `${path}.topologyKey`),
+  )
 
-const podAffinity = (affinity: Affinity['podAffinity'], path: string): readonly FieldError[] => [
-  ...(affinity?.[scheduling] ?? []).flatMap((term, i) => podAffinityTerm(term, `${path}.${scheduling}[${i}]`)),
-  ...(affinity?.[preferring] ?? []).flatMap((term, i) => [
-    ...weight(term.weight, `${path}.${preferring}[${i}].weight`),
-    ...podAffinityTerm(term.podAffinityTerm, `${path}.${preferring}[${i}].podAffinityTerm`),
-  ]),
-]
+const podAffinity = (affinity: Affinity['podAffinity'], path: string): readonly FieldError[] =>
+  all(
+    (affinity?.[scheduling] ?? []).flatMap((term, i) => podAffinityTerm(term, `${path}.${scheduling}[${i}]`)),
+    (affinity?.[preferring] ?? []).flatMap((term, i) =>
+      all(weight(term.weight, `${path}.${preferring}[${i}].weight`), podAffinityTerm(term.podAffinityTerm, `${path}.${preferring}[${i}].podAffinityTerm`)),
+    ),
+  )
 
 /** `affinity`: to nodes, to other pods and away from them. */
 export function affinity(affinity: Affinity | undefined, path: string): readonly FieldError[] {
   if (!affinity) return valid
   const { nodeAffinity, podAffinity: near, podAntiAffinity: far } = affinity
   const at = `${path}.nodeAffinity`
-  return [
-    ...(nodeAffinity?.[scheduling] ? nodeSelector(nodeAffinity[scheduling], `${at}.${scheduling}`) : valid),
-    ...(nodeAffinity?.[preferring] ?? []).flatMap((term, i) => [
-      ...weight(term.weight, `${at}.${preferring}[${i}].weight`),
-      ...nodeSelectorTerm(term.preference, `${at}.${preferring}[${i}].preference`),
-    ]),
-    ...podAffinity(near, `${path}.podAffinity`),
-    ...podAffinity(far, `${path}.podAntiAffinity`),
-  ]
+  return all(
+    nodeAffinity?.[scheduling] ? nodeSelector(nodeAffinity[scheduling], `${at}.${scheduling}`) : valid,
+    (nodeAffinity?.[preferring] ?? []).flatMap((term, i) =>
+      all(weight(term.weight, `${at}.${preferring}[${i}].weight`), nodeSelectorTerm(term.preference, `${at}.${preferring}[${i}].preference`)),
+    ),
+    podAffinity(near, `${path}.podAffinity`),
+    podAffinity(far, `${path}.podAntiAffinity`),
+  )
 }
 
 function spreadConstraint(constraint: SpreadConstraint, path: string): readonly FieldError[] {
   const { maxSkew, topologyKey: key, whenUnsatisfiable, minDomains, labelSelector, nodeAffinityPolicy, nodeTaintsPolicy } = constraint
-  return [
-    ...(maxSkew > 0 ? valid : [invalidValue(`${path}.maxSkew`, maxSkew, 'must be greater than zero')]),
-    ...(key ? follows(key, `${path}.topologyKey`, qualifiedName) : [required(`${path}.topologyKey`, 'can not be empty')]),
-    ...(whenUnsatisfiable === 'DoNotSchedule' || whenUnsatisfiable === 'ScheduleAnyway'
+  return all(
+    maxSkew > 0 ? valid : [invalidValue(`${path}.maxSkew`, maxSkew, 'must be greater than zero')],
+    key ? follows(key, `${path}.topologyKey`, qualifiedName) : [required(`${path}.topologyKey`, 'can not be empty')],
+    whenUnsatisfiable === 'DoNotSchedule' || whenUnsatisfiable === 'ScheduleAnyway'
       ? valid
-      : [notSupported(`${path}.whenUnsatisfiable`, whenUnsatisfiable ?? '', ['DoNotSchedule', 'ScheduleAnyway'])]),
-    ...(minDomains !== undefined && minDomains <= 0 ? [invalidValue(`${path}.minDomains`, minDomains, 'must be greater than zero')] : valid),
-    ...(minDomains !== undefined && whenUnsatisfiable !== 'DoNotSchedule'
+      : [notSupported(`${path}.whenUnsatisfiable`, whenUnsatisfiable ?? '', ['DoNotSchedule', 'ScheduleAnyway'])],
+    minDomains !== undefined && minDomains <= 0 ? [invalidValue(`${path}.minDomains`, minDomains, 'must be greater than zero')] : valid,
+    minDomains !== undefined && whenUnsatisfiable !== 'DoNotSchedule'
       ? [invalidValue(`${path}.minDomains`, minDomains, `can only use minDomains if whenUnsatisfiable=DoNotSchedule, not ${whenUnsatisfiable}`)]
-      : valid),
-    ...oneOf(nodeAffinityPolicy, `${path}.nodeAffinityPolicy`, ['Honor', 'Ignore']),
-    ...oneOf(nodeTaintsPolicy, `${path}.nodeTaintsPolicy`, ['Honor', 'Ignore']),
-    ...validateLabelSelector(labelSelector, `${path}.labelSelector`),
-  ]
+      : valid,
+    oneOf(nodeAffinityPolicy, `${path}.nodeAffinityPolicy`, ['Honor', 'Ignore']),
+    oneOf(nodeTaintsPolicy, `${path}.nodeTaintsPolicy`, ['Honor', 'Ignore']),
+    validateLabelSelector(labelSelector, `${path}.labelSelector`),
+  )
 }
 
 /** `topologySpreadConstraints`: each pair of key and policy at most once. */
@@ -132,7 +134,10 @@ export const spreadConstraints = (list: readonly SpreadConstraint[] | undefined,
     ? list.flatMap((constraint, i) => {
         const pair = `{${constraint.topologyKey}, ${constraint.whenUnsatisfiable}}`
         const again = list.slice(i + 1).filter((other) => `{${other.topologyKey}, ${other.whenUnsatisfiable}}` === pair)
-        return [...spreadConstraint(constraint, `${path}[${i}]`), ...again.map(() => duplicate(`${path}[${i}].{topologyKey, whenUnsatisfiable}`, pair))]
+        return all(
+          spreadConstraint(constraint, `${path}[${i}]`),
+          again.map(() => duplicate(`${path}[${i}].{topologyKey, whenUnsatisfiable}`, pair)),
+        )
       })
     : valid
 
@@ -143,6 +148,6 @@ export function schedulingGates(gates: readonly { name: string }[] | undefined, 
   return gates.flatMap(({ name }, i) => {
     const twice = seen.has(name) ? [duplicate(`${path}[${i}]`, name)] : valid
     seen.add(name)
-    return [...follows(name ?? '', `${path}[${i}]`, qualifiedName), ...twice]
+    return all(follows(name ?? '', `${path}[${i}]`, qualifiedName), twice)
   })
 }

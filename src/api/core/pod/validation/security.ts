@@ -1,6 +1,6 @@
 /** Rules for security contexts of pods and containers, and for what operating systems do not have. */
 import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../../machinery/validation/field-error.ts'
-import { oneOf, valid } from '../../../../machinery/validation/field-rules.ts'
+import { all, each, oneOf, valid } from '../../../../machinery/validation/field-rules.ts'
 import type { Container, PodSpec } from '../model.ts'
 
 type PodSecurityContext = NonNullable<PodSpec['securityContext']>
@@ -19,10 +19,10 @@ function profile(value: Seccomp | undefined, path: string, name: 'seccomp' | 'Ap
   if (!value) return valid
   if (!value.type) return [required(`${path}.type`, 'type is required when seccompProfile is set')]
   if (value.type === 'Localhost') return value.localhostProfile ? valid : [required(`${path}.localhostProfile`, `must be set when ${name} type is Localhost`)]
-  return [
-    ...(value.localhostProfile !== undefined ? [invalidValue(`${path}.localhostProfile`, value, `can only be set when ${name} type is Localhost`)] : valid),
-    ...oneOf(value.type, `${path}.type`, ['Localhost', 'RuntimeDefault', 'Unconfined']),
-  ]
+  return all(
+    value.localhostProfile !== undefined ? [invalidValue(`${path}.localhostProfile`, value, `can only be set when ${name} type is Localhost`)] : valid,
+    oneOf(value.type, `${path}.type`, ['Localhost', 'RuntimeDefault', 'Unconfined']),
+  )
 }
 
 /** `securityContext` of a container. */
@@ -47,27 +47,26 @@ export function containerSecurity(context: SecurityContext | undefined, path: st
 export function podSecurity(spec: PodSpec, path: string): readonly FieldError[] {
   const context = spec.securityContext
   if (!context) return valid
-  const errors = [
-    ...id(context.fsGroup, `${path}.fsGroup`),
-    ...id(context.runAsUser, `${path}.runAsUser`),
-    ...id(context.runAsGroup, `${path}.runAsGroup`),
-    ...(context.supplementalGroups ?? []).flatMap((group, i) => id(group, `${path}.supplementalGroups[${i}]`)),
-  ]
-  if (spec.shareProcessNamespace && spec.hostPID)
-    errors.push(invalidValue(`${path}.shareProcessNamespace`, spec.shareProcessNamespace, 'ShareProcessNamespace and HostPID cannot both be enabled'))
-  return [
-    ...errors,
-    ...sysctls(context.sysctls, `${path}.sysctls`),
-    ...oneOf(context.fsGroupChangePolicy, `${path}.fsGroupChangePolicy`, ['Always', 'OnRootMismatch']),
-    ...oneOf(context.supplementalGroupsPolicy, `${path}.supplementalGroupsPolicy`, ['Merge', 'Strict']),
-    ...profile(context.seccompProfile, `${path}.seccompProfile`, 'seccomp'),
-    ...profile(context.appArmorProfile, `${path}.appArmorProfile`, 'AppArmor'),
-  ]
+  return all(
+    id(context.fsGroup, `${path}.fsGroup`),
+    id(context.runAsUser, `${path}.runAsUser`),
+    id(context.runAsGroup, `${path}.runAsGroup`),
+    each(context.supplementalGroups, `${path}.supplementalGroups`, id),
+    spec.shareProcessNamespace && spec.hostPID
+      ? [invalidValue(`${path}.shareProcessNamespace`, spec.shareProcessNamespace, 'ShareProcessNamespace and HostPID cannot both be enabled')]
+      : valid,
+    sysctls(context.sysctls, `${path}.sysctls`),
+    oneOf(context.fsGroupChangePolicy, `${path}.fsGroupChangePolicy`, ['Always', 'OnRootMismatch']),
+    oneOf(context.supplementalGroupsPolicy, `${path}.supplementalGroupsPolicy`, ['Merge', 'Strict']),
+    profile(context.seccompProfile, `${path}.seccompProfile`, 'seccomp'),
+    profile(context.appArmorProfile, `${path}.appArmorProfile`, 'AppArmor'),
+  )
 }
 
 function sysctls(list: PodSecurityContext['sysctls'], path: string): readonly FieldError[] {
+  if (!list?.length) return valid
   const seen = new Set<string>()
-  return (list ?? []).flatMap(({ name }, i) => {
+  return list.flatMap(({ name }, i) => {
     const at = `${path}[${i}].name`
     const errors = !name
       ? [required(at)]
@@ -125,11 +124,11 @@ function notOnWindows(spec: PodSpec, path: string): readonly FieldError[] {
     ...(spec.containers ?? []).map((container, i) => [container, `${path}.containers[${i}]`] as const),
     ...(spec.initContainers ?? []).map((container, i) => [container, `${path}.initContainers[${i}]`] as const),
   ]
-  return [
-    ...linuxOnlyOfPods.filter((field) => set(spec[field])).map((field) => no(`${path}.${field}`)),
-    ...linuxOnlyOfContexts.filter((field) => set(spec.securityContext?.[field])).map((field) => no(`${path}.securityContext.${field}`)),
-    ...containers.flatMap(([{ securityContext }, at]) =>
+  return all(
+    linuxOnlyOfPods.filter((field) => set(spec[field])).map((field) => no(`${path}.${field}`)),
+    linuxOnlyOfContexts.filter((field) => set(spec.securityContext?.[field])).map((field) => no(`${path}.securityContext.${field}`)),
+    containers.flatMap(([{ securityContext }, at]) =>
       linuxOnlyOfContainers.filter((field) => set(securityContext?.[field])).map((field) => no(`${at}.securityContext.${field}`)),
     ),
-  ]
+  )
 }

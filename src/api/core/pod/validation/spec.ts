@@ -1,6 +1,6 @@
 /** The rules for a pod's spec, in upstream's order; templates of workloads pass here too. */
 import { type FieldError, forbiddenField, invalidValue, required } from '../../../../machinery/validation/field-error.ts'
-import { follows, oneOf, optionalText, valid } from '../../../../machinery/validation/field-rules.ts'
+import { all, each, follows, oneOf, optionalText, requiredText, valid } from '../../../../machinery/validation/field-rules.ts'
 import { validateAnnotations, validateLabels } from '../../../../machinery/validation/metadata.ts'
 import { dnsLabel, dnsSubdomain, ipAddress, qualifiedName } from '../../../../machinery/validation/names.ts'
 import type { PodSpec, PodTemplate, Volume } from '../model.ts'
@@ -19,45 +19,47 @@ export function podSpec(spec: PodSpec, path: string): readonly FieldError[] {
   const known = spec.volumes?.length ? new Map<string, Volume>() : noVolumes
   const volumeErrors = spec.volumes?.length ? volumes(spec.volumes, `${path}.volumes`, known as Map<string, Volume>) : valid
   const { activeDeadlineSeconds: deadline } = spec
-  return [
-    ...volumeErrors,
-    ...containers(spec, `${path}.containers`, known),
-    ...initContainers(spec, `${path}.initContainers`, known),
-    ...ephemeralContainers(spec, `${path}.ephemeralContainers`, known),
-    ...(spec.resources ? resourceRequirements(spec.resources, `${path}.resources`) : valid),
-    ...hostNetworkPorts(spec, path),
-    ...oneOf(spec.restartPolicy, `${path}.restartPolicy`, ['Always', 'OnFailure', 'Never'], 'needed'),
-    ...oneOf(spec.dnsPolicy, `${path}.dnsPolicy`, dnsPolicies, 'needed'),
-    ...(spec.nodeSelector ? validateLabels(spec.nodeSelector, `${path}.nodeSelector`) : valid),
-    ...podSecurity(spec, `${path}.securityContext`),
-    ...(spec.imagePullSecrets ?? []).flatMap(({ name }, i) => (name ? valid : [required(`${path}.imagePullSecrets[${i}].name`)])),
-    ...affinity(spec.affinity, `${path}.affinity`),
-    ...dnsConfig(spec, `${path}.dnsConfig`),
-    ...(spec.readinessGates ?? []).flatMap(({ conditionType }, i) => follows(conditionType, `${path}.readinessGates[${i}].conditionType`, qualifiedName)),
-    ...schedulingGates(spec.schedulingGates, `${path}.schedulingGates`),
-    ...spreadConstraints(spec.topologySpreadConstraints, `${path}.topologySpreadConstraints`),
-    ...optionalText(spec.serviceAccountName, `${path}.serviceAccountName`, dnsSubdomain),
-    ...optionalText(spec.nodeName, `${path}.nodeName`, dnsSubdomain),
-    ...(deadline !== undefined && (deadline < 1 || deadline > maxSeconds)
+  return all(
+    volumeErrors,
+    containers(spec, `${path}.containers`, known),
+    initContainers(spec, `${path}.initContainers`, known),
+    ephemeralContainers(spec, `${path}.ephemeralContainers`, known),
+    spec.resources ? resourceRequirements(spec.resources, `${path}.resources`) : valid,
+    hostNetworkPorts(spec, path),
+    oneOf(spec.restartPolicy, `${path}.restartPolicy`, ['Always', 'OnFailure', 'Never'], 'needed'),
+    oneOf(spec.dnsPolicy, `${path}.dnsPolicy`, dnsPolicies, 'needed'),
+    spec.nodeSelector ? validateLabels(spec.nodeSelector, `${path}.nodeSelector`) : valid,
+    podSecurity(spec, `${path}.securityContext`),
+    each(spec.imagePullSecrets, `${path}.imagePullSecrets`, ({ name }, at) => requiredText(name, `${at}.name`)),
+    affinity(spec.affinity, `${path}.affinity`),
+    dnsConfig(spec, `${path}.dnsConfig`),
+    each(spec.readinessGates, `${path}.readinessGates`, ({ conditionType }, at) => follows(conditionType, `${at}.conditionType`, qualifiedName)),
+    schedulingGates(spec.schedulingGates, `${path}.schedulingGates`),
+    spreadConstraints(spec.topologySpreadConstraints, `${path}.topologySpreadConstraints`),
+    optionalText(spec.serviceAccountName, `${path}.serviceAccountName`, dnsSubdomain),
+    optionalText(spec.nodeName, `${path}.nodeName`, dnsSubdomain),
+    deadline !== undefined && (deadline < 1 || deadline > maxSeconds)
       ? [invalidValue(`${path}.activeDeadlineSeconds`, deadline, `must be between 1 and ${maxSeconds}, inclusive`)]
-      : valid),
-    ...optionalText(spec.hostname, `${path}.hostname`, dnsLabel),
-    ...optionalText(spec.subdomain, `${path}.subdomain`, dnsLabel),
-    ...tolerations(spec.tolerations, `${path}.tolerations`),
-    ...hostAliases(spec, `${path}.hostAliases`),
-    ...optionalText(spec.priorityClassName, `${path}.priorityClassName`, dnsSubdomain),
-    ...follows(spec.runtimeClassName, `${path}.runtimeClassName`, dnsSubdomain),
-    ...oneOf(spec.preemptionPolicy, `${path}.preemptionPolicy`, ['Never', 'PreemptLowerPriority']),
-    ...operatingSystem(spec, path),
-  ]
+      : valid,
+    optionalText(spec.hostname, `${path}.hostname`, dnsLabel),
+    optionalText(spec.subdomain, `${path}.subdomain`, dnsLabel),
+    tolerations(spec.tolerations, `${path}.tolerations`),
+    hostAliases(spec, `${path}.hostAliases`),
+    optionalText(spec.priorityClassName, `${path}.priorityClassName`, dnsSubdomain),
+    follows(spec.runtimeClassName, `${path}.runtimeClassName`, dnsSubdomain),
+    oneOf(spec.preemptionPolicy, `${path}.preemptionPolicy`, ['Never', 'PreemptLowerPriority']),
+    operatingSystem(spec, path),
+  )
 }
 
 const hostAliases = ({ hostAliases: list }: PodSpec, path: string): readonly FieldError[] =>
   list?.length
-    ? list.flatMap(({ ip, hostnames = [] }, i) => [
-        ...follows(ip, `${path}[${i}].ip`, ipAddress),
-        ...hostnames.flatMap((hostname, j) => follows(hostname, `${path}[${i}].hostnames[${j}]`, dnsSubdomain)),
-      ])
+    ? list.flatMap(({ ip, hostnames = [] }, i) =>
+        all(
+          follows(ip, `${path}[${i}].ip`, ipAddress),
+          hostnames.flatMap((hostname, j) => follows(hostname, `${path}[${i}].hostnames[${j}]`, dnsSubdomain)),
+        ),
+      )
     : valid
 
 function dnsConfig({ dnsConfig: config, dnsPolicy }: PodSpec, path: string): readonly FieldError[] {
@@ -88,10 +90,10 @@ function dnsConfig({ dnsConfig: config, dnsPolicy }: PodSpec, path: string): rea
 /** A pod template: its labels and annotations and its spec. */
 export function podTemplate(template: PodTemplate, path: string): readonly FieldError[] {
   const { metadata, spec } = template
-  return [
-    ...validateLabels(metadata?.labels, `${path}.labels`),
-    ...validateAnnotations(metadata?.annotations, `${path}.annotations`),
-    ...(spec ? podSpec(spec, `${path}.spec`) : valid),
-    ...(spec?.ephemeralContainers?.length ? [forbiddenField(`${path}.spec.ephemeralContainers`, 'ephemeral containers not allowed in pod template')] : valid),
-  ]
+  return all(
+    validateLabels(metadata?.labels, `${path}.labels`),
+    validateAnnotations(metadata?.annotations, `${path}.annotations`),
+    spec ? podSpec(spec, `${path}.spec`) : valid,
+    spec?.ephemeralContainers?.length ? [forbiddenField(`${path}.spec.ephemeralContainers`, 'ephemeral containers not allowed in pod template')] : valid,
+  )
 }

@@ -1,7 +1,7 @@
 /** What may change on a pod that exists: images, deadlines, tolerations, gates; debugging containers through their subresource. */
 import { differingPaths, semanticallyEqual } from '../../../../machinery/equality.ts'
 import { type FieldError, forbiddenField, invalidValue } from '../../../../machinery/validation/field-error.ts'
-import { optionalText, valid } from '../../../../machinery/validation/field-rules.ts'
+import { all, optionalText, valid } from '../../../../machinery/validation/field-rules.ts'
 import { dnsSubdomain } from '../../../../machinery/validation/names.ts'
 import type { Container, Pod, PodSpec } from '../model.ts'
 
@@ -86,10 +86,10 @@ function narrowedAffinity(spec: PodSpec, old: PodSpec): readonly FieldError[] {
 
 /** What a write through `/status` may not say. */
 export function podStatusUpdate({ status }: Pod, { status: old }: Pod): readonly FieldError[] {
-  return [
-    ...optionalText(status?.nominatedNodeName, 'status.nominatedNodeName', dnsSubdomain),
-    ...(status?.qosClass !== old?.qosClass && old?.qosClass ? [invalidValue('status.qosClass', status?.qosClass ?? '', 'field is immutable')] : valid),
-  ]
+  return all(
+    optionalText(status?.nominatedNodeName, 'status.nominatedNodeName', dnsSubdomain),
+    status?.qosClass !== old?.qosClass && old?.qosClass ? [invalidValue('status.qosClass', status?.qosClass ?? '', 'field is immutable')] : valid,
+  )
 }
 
 /** What a write through `/ephemeralcontainers` may not do: containers may come, but neither change nor go. */

@@ -2,7 +2,7 @@
 
 import { signOf } from '../../../../machinery/quantity.ts'
 import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required, tooLong } from '../../../../machinery/validation/field-error.ts'
-import { follows, oneOf, requiredRule, requiredText, valid } from '../../../../machinery/validation/field-rules.ts'
+import { all, follows, oneOf, requiredRule, requiredText, valid } from '../../../../machinery/validation/field-rules.ts'
 import { dnsLabel, dnsSubdomain } from '../../../../machinery/validation/names.ts'
 import { claimSpec } from '../../storage/claim-rules.ts'
 import type { Volume } from '../model.ts'
@@ -25,19 +25,14 @@ export const noBacksteps = (value: string, path: string): readonly FieldError[] 
 export const descendingPath = (value: string, path: string): readonly FieldError[] =>
   value.startsWith('/') ? [invalidValue(path, value, 'must be a relative path'), ...noBacksteps(value, path)] : noBacksteps(value, path)
 
-const projectedPath = (value: string, path: string): readonly FieldError[] => [
-  ...descendingPath(value, path),
-  ...(value.startsWith('..') && !value.startsWith('../') ? [invalidValue(path, value, "must not start with '..'")] : valid),
-]
+const projectedPath = (value: string, path: string): readonly FieldError[] =>
+  all(descendingPath(value, path), value.startsWith('..') && !value.startsWith('../') ? [invalidValue(path, value, "must not start with '..'")] : valid)
 
 const fileMode = (mode: number | undefined, path: string): readonly FieldError[] =>
   mode !== undefined && (mode < 0 || mode > 0o777) ? [invalidValue(path, mode, 'must be a number between 0 and 0777 (octal), both inclusive')] : valid
 
-const keyToPath = ({ key, path: target, mode }: KeyToPath, path: string): readonly FieldError[] => [
-  ...requiredText(key, `${path}.key`),
-  ...(target ? projectedPath(target, `${path}.path`) : [required(`${path}.path`)]),
-  ...fileMode(mode, `${path}.mode`),
-]
+const keyToPath = ({ key, path: target, mode }: KeyToPath, path: string): readonly FieldError[] =>
+  all(requiredText(key, `${path}.key`), target ? projectedPath(target, `${path}.path`) : [required(`${path}.path`)], fileMode(mode, `${path}.mode`))
 
 const items = (list: readonly KeyToPath[] | undefined, path: string): readonly FieldError[] =>
   (list ?? []).flatMap((item, i) => keyToPath(item, `${path}.items[${i}]`))
@@ -52,7 +47,7 @@ function downwardFile(file: DownwardFile, path: string): readonly FieldError[] {
     if (file.resourceFieldRef) errors.push(invalidValue(path, 'resource', 'fieldRef and resourceFieldRef can not be specified simultaneously'))
   } else if (file.resourceFieldRef) errors.push(...resourceFieldRef(file.resourceFieldRef, `${path}.resourceFieldRef`, 'volume'))
   else errors.push(required(path, 'one of fieldRef and resourceFieldRef is required'))
-  return [...errors, ...fileMode(file.mode, `${path}.mode`)]
+  return all(errors, fileMode(file.mode, `${path}.mode`))
 }
 
 function projectedVolume({ defaultMode, sources }: NonNullable<Volume['projected']>, path: string): readonly FieldError[] {
@@ -104,26 +99,26 @@ export const hostPath = ({ path: target, type }: { path: string; type?: string }
     : [required(`${path}.path`)]
 
 /** An export of an NFS server. */
-export const nfs = ({ server, path: target }: { server: string; path: string }, path: string): readonly FieldError[] => [
-  ...requiredText(server, `${path}.server`),
-  ...(target ? (target.startsWith('/') ? valid : [invalidValue(`${path}.path`, target, 'must be an absolute path')]) : [required(`${path}.path`)]),
-]
+export const nfs = ({ server, path: target }: { server: string; path: string }, path: string): readonly FieldError[] =>
+  all(
+    requiredText(server, `${path}.server`),
+    target ? (target.startsWith('/') ? valid : [invalidValue(`${path}.path`, target, 'must be an absolute path')]) : [required(`${path}.path`)],
+  )
 
 /** The name of a CSI driver. */
-export const csiDriver = (driver: string | undefined, path: string): readonly FieldError[] => [
-  ...(driver ? (driver.length > 63 ? [tooLong(path, 63)] : valid) : [required(path)]),
-  ...follows((driver ?? '').toLowerCase(), path, dnsSubdomain),
-]
+export const csiDriver = (driver: string | undefined, path: string): readonly FieldError[] =>
+  all(driver ? (driver.length > 63 ? [tooLong(path, 63)] : valid) : [required(path)], follows((driver ?? '').toLowerCase(), path, dnsSubdomain))
 
-export const iscsi = ({ targetPortal, iqn, lun }: { targetPortal: string; iqn: string; lun: number }, path: string): readonly FieldError[] => [
-  ...requiredText(targetPortal, `${path}.targetPortal`),
-  ...(iqn
-    ? /^(iqn|eui|naa)/.test(iqn)
-      ? valid
-      : [invalidValue(`${path}.iqn`, iqn, 'must be valid format starting with iqn, eui, or naa')]
-    : [required(`${path}.iqn`)]),
-  ...(lun < 0 || lun > 255 ? [invalidValue(`${path}.lun`, lun, 'must be between 0 and 255, inclusive')] : valid),
-]
+export const iscsi = ({ targetPortal, iqn, lun }: { targetPortal: string; iqn: string; lun: number }, path: string): readonly FieldError[] =>
+  all(
+    requiredText(targetPortal, `${path}.targetPortal`),
+    iqn
+      ? /^(iqn|eui|naa)/.test(iqn)
+        ? valid
+        : [invalidValue(`${path}.iqn`, iqn, 'must be valid format starting with iqn, eui, or naa')]
+      : [required(`${path}.iqn`)],
+    lun < 0 || lun > 255 ? [invalidValue(`${path}.lun`, lun, 'must be between 0 and 255, inclusive')] : valid,
+  )
 
 export function fc({ targetWWNs = [], wwids = [], lun }: { targetWWNs?: string[]; wwids?: string[]; lun?: number }, path: string): readonly FieldError[] {
   if (targetWWNs.length === 0 && wwids.length === 0) return [required(`${path}.targetWWNs`, 'must specify either targetWWNs or wwids, but not both')]
@@ -144,27 +139,25 @@ const sources: Source = {
   gitRepo: ({ repository }, path) => requiredText(repository, `${path}.repository`),
   gcePersistentDisk: ({ pdName }, path) => requiredText(pdName, `${path}.pdName`),
   awsElasticBlockStore: ({ volumeID }, path) => requiredText(volumeID, `${path}.volumeID`),
-  secret: (secret, path) => [
-    ...requiredText(secret.secretName, `${path}.secretName`),
-    ...fileMode(secret.defaultMode, `${path}.defaultMode`),
-    ...items(secret.items, path),
-  ],
+  secret: (secret, path) =>
+    all(requiredText(secret.secretName, `${path}.secretName`), fileMode(secret.defaultMode, `${path}.defaultMode`), items(secret.items, path)),
   nfs,
   iscsi,
-  glusterfs: ({ endpoints, path: target }, path) => [...requiredText(endpoints, `${path}.endpoints`), ...requiredText(target, `${path}.path`)],
+  glusterfs: ({ endpoints, path: target }, path) => all(requiredText(endpoints, `${path}.endpoints`), requiredText(target, `${path}.path`)),
   flocker: () => valid,
   persistentVolumeClaim: ({ claimName }, path) => requiredText(claimName, `${path}.claimName`),
   rbd: () => valid,
   cinder: () => valid,
   cephfs: () => valid,
   quobyte: () => valid,
-  downwardAPI: ({ defaultMode, items: files }, path) => [
-    ...fileMode(defaultMode, `${path}.defaultMode`),
-    ...(files ?? []).flatMap((file) => downwardFile(file, path)),
-  ],
+  downwardAPI: ({ defaultMode, items: files }, path) =>
+    all(
+      fileMode(defaultMode, `${path}.defaultMode`),
+      (files ?? []).flatMap((file) => downwardFile(file, path)),
+    ),
   fc,
   flexVolume: ({ driver }, path) => requiredText(driver, `${path}.driver`),
-  configMap: (map, path) => [...requiredText(map.name, `${path}.name`), ...fileMode(map.defaultMode, `${path}.defaultMode`), ...items(map.items, path)],
+  configMap: (map, path) => all(requiredText(map.name, `${path}.name`), fileMode(map.defaultMode, `${path}.defaultMode`), items(map.items, path)),
   azureFile: () => valid,
   vsphereVolume: () => valid,
   photonPersistentDisk: () => valid,
@@ -178,7 +171,10 @@ const sources: Source = {
     const at = `${path}.volumeClaimTemplate`
     if (!template) return [required(at)]
     const given = Object.keys(template.metadata ?? {}).filter((key) => !['labels', 'annotations', 'creationTimestamp'].includes(key))
-    return [...given.map((key) => forbiddenField(`${at}.metadata.${key}`, 'cannot be set')), ...claimSpec(template.spec, `${at}.spec`)]
+    return all(
+      given.map((key) => forbiddenField(`${at}.metadata.${key}`, 'cannot be set')),
+      claimSpec(template.spec, `${at}.spec`),
+    )
   },
   image: ({ pullPolicy }, path) => oneOf(pullPolicy, `${path}.pullPolicy`, ['Always', 'IfNotPresent', 'Never']),
 }
