@@ -1,7 +1,8 @@
 /**
  * `npm run bench`: starts `./t8s up` on a temporary directory and measures start, memory and kload's phases. Asserts nothing.
  * Flags: --kind pods|configmaps (both unless said), -n OBJECTS (2000), --phases create,get,…, --kload PATH (that binary makes the
- * load instead of bench/load.ts). Compare numbers of one run on one machine only.
+ * load instead of bench/load.ts). Compare numbers of one run on one machine only. Others use the same cores: a bare server is
+ * measured before and after.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -12,7 +13,7 @@ import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { LoadOptions, PhaseResult } from './load.ts'
-import { idleMegabytes, loadedMegabytes, startMs, targetRatio, upstream, watchP99Ms } from './reference.ts'
+import { bareGets, idleMegabytes, loadedMegabytes, startMs, targetRatio, upstream, watchP99Ms } from './reference.ts'
 
 type Kind = LoadOptions['kind']
 
@@ -51,6 +52,7 @@ try {
   // Others on the machine spoil every number.
   console.log(`${availableParallelism()} cores, load average before: ${loadavg()[0]?.toFixed(1)}`)
   server = await start()
+  const bare = [await bareServer()]
   const times: number[] = []
   for (let i = 0; i < starts; i++) {
     await stop(server)
@@ -59,9 +61,10 @@ try {
   }
   const idle = megabytes(server)
   const results: [Kind, PhaseResult][] = []
-  for (const kind of kinds) for (const result of await load(kind, server.url)) results.push([kind, result])
+  for (const kind of kinds) for (const result of await load(kind, server.url, phases)) results.push([kind, result])
   const loaded = megabytes(server)
-  report(times, idle, loaded, results)
+  bare.push(await bareServer())
+  report(times, idle, loaded, results, bare)
 } finally {
   if (server) await stop(server)
   rmSync(directory, { recursive: true, force: true })
@@ -79,6 +82,19 @@ async function start(): Promise<Server> {
     await new Promise((resolve) => setTimeout(resolve, 5))
   }
   return { process: child, url, readyMs: performance.now() - started }
+}
+
+/** GETs a second that a bare server in Node answers just now. */
+async function bareServer(): Promise<number> {
+  const pki = join(directory, 'data/pki')
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'bare-server.ts'), join(pki, 'apiserver.crt'), join(pki, 'apiserver.key')])
+  try {
+    const [port] = (await once(child.stdout, 'data')) as [Buffer]
+    const [result] = await load('pods', `https://127.0.0.1:${port.toString().trim()}`, ['get'])
+    return result!.rate
+  } finally {
+    child.kill()
+  }
 }
 
 async function stop({ process: child }: Server): Promise<void> {
@@ -112,8 +128,8 @@ function megabytes({ process: { pid } }: Server): number {
   return Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)]).toString()) / 1024
 }
 
-async function load(kind: Kind, url: string): Promise<PhaseResult[]> {
-  if (flags.kload) return kload(flags.kload, kind, url)
+async function load(kind: Kind, url: string, phases: readonly string[]): Promise<PhaseResult[]> {
+  if (flags.kload) return kload(flags.kload, kind, url, phases)
   const options: LoadOptions = { url, token, kind, n: Number(flags.n), clients, lists: 20, watchers: 50, watched: 500, phases }
   const text = await outputOf(process.execPath, [join(import.meta.dirname, 'load.ts'), JSON.stringify(options)])
   return text
@@ -123,7 +139,7 @@ async function load(kind: Kind, url: string): Promise<PhaseResult[]> {
 }
 
 /** kload's lines: `create 1326.0 op/s p50 11.00 ms p99 32.00 ms 5.2 MB fails 0 <nil>`. */
-async function kload(binary: string, kind: Kind, url: string): Promise<PhaseResult[]> {
+async function kload(binary: string, kind: Kind, url: string, phases: readonly string[]): Promise<PhaseResult[]> {
   const text = await outputOf(binary, ['-base', url, '-token', token, '-kind', kind, '-n', flags.n, '-c', String(clients), '-phases', phases.join(',')])
   return [...text.matchAll(/^(\S+) +([\d.]+) (?:op|ev)\/s +p50 +([\d.]+) ms +p99 +([\d.]+) ms +(?:([\d.]+) MB +fails (\d+) (.*)|\(.*)$/gm)].map(
     ([, phase = '', rate, p50, p99, size = 0, failures = 0, firstFailure]) => ({
@@ -149,13 +165,23 @@ async function outputOf(command: string, args: readonly string[]): Promise<strin
   return text
 }
 
-function report(times: readonly number[], idle: number, loaded: number, results: readonly [Kind, PhaseResult][]): void {
+function report(times: readonly number[], idle: number, loaded: number, results: readonly [Kind, PhaseResult][], bare: readonly number[]): void {
+  console.log(`bare http2 server: ${bare.map((rate) => Math.round(rate)).join(' before, ')} after, GETs a second (${bareGets} beside upstream)`)
   const median = [...times].sort((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0
   const number = (value: number): string => (value < 100 ? value.toFixed(1) : String(Math.round(value)))
   const rows = [['', 'value', 'p50 ms', 'p99 ms', 'target', 'upstream', 'ratio']]
   // For time and memory less is better: the ratio says how many times better either way.
   const less = (name: string, value: number, unit: string, reference: { upstream: number; target: number }): unknown =>
-    rows.push([name, `${number(value)} ${unit}`, '', '', `≤ ${reference.target}`, String(reference.upstream), `${(reference.upstream / value).toFixed(2)}×`])
+    rows.push([
+      name,
+      `${number(value)} ${unit}`,
+      '',
+      '',
+      `≤ ${reference.target}`,
+      String(reference.upstream),
+      `${(reference.upstream / value).toFixed(2)}×`,
+      '',
+    ])
   less(`start to /readyz (median of ${times.length})`, median, 'ms', startMs)
   less('resident memory, idle', idle, 'MB', idleMegabytes)
   less('resident memory, after the load', loaded, 'MB', loadedMegabytes)

@@ -3,6 +3,7 @@
  * they take a `Request` and return a `Response`.
  */
 import type { PeerCertificate } from 'node:tls'
+import { statusOf } from '../../machinery/status-error.ts'
 import type { RequestInfo } from '../request/request-info.ts'
 
 /** Who sent a request, as the authenticators found out. */
@@ -75,6 +76,13 @@ export const json = (status: number, value: unknown): Response => ({
   status,
   headers: { 'content-type': 'application/json' },
   body: Buffer.from(JSON.stringify(value)),
+})
+
+/** The last net: filters answer errors themselves; what slips through them is a 500. */
+export const failed = (error: unknown): Response => ({
+  status: 500,
+  headers: { 'content-type': 'application/json' },
+  body: Buffer.from(JSON.stringify(statusOf(error).status)),
 })
 
 /** What upstream's multiplexer answers for paths nobody serves. */

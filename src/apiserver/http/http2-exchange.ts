@@ -3,7 +3,7 @@ import { constants, type IncomingHttpHeaders, type ServerHttp2Session, type Serv
 import type { PeerCertificate, TLSSocket } from 'node:tls'
 import { badRequest, requestEntityTooLarge } from '../../machinery/status-error.ts'
 import type { RequestInfo } from '../request/request-info.ts'
-import type { Request, Response, Sink, UserInfo } from './exchange.ts'
+import { failed, type Handler, type Request, type Response, type Sink, type UserInfo } from './exchange.ts'
 import { splitTarget } from './query.ts'
 
 /** Larger bodies are written in pieces, each when the one before has been taken: Node limits a session's memory. */
@@ -130,6 +130,18 @@ class Http2Sink implements Sink {
     else this.#stream.on('close', callback)
   }
 }
+
+/** Listens to a session's `stream` event. */
+export const answerStreams =
+  (handler: Handler) =>
+  (stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void => {
+    stream.on('error', () => {}) // resets by the client; close follows
+    const request = new Http2Request(stream, headers)
+    handler(request).then(
+      (answer) => respondHttp2(stream, answer, request.method),
+      (error) => respondHttp2(stream, failed(error), request.method),
+    )
+  }
 
 /** Writes an answer. A body above `pieceBytes` waits for `drain` between pieces. */
 export function respondHttp2(stream: ServerHttp2Stream, response: Response, method: string): void {

@@ -5,13 +5,12 @@
 
 import { once } from 'node:events'
 import { createServer as createHttp1, type IncomingMessage, type ServerResponse } from 'node:http'
-import { type IncomingHttpHeaders, performServerHandshake, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
+import { performServerHandshake, type ServerHttp2Session } from 'node:http2'
 import type { AddressInfo, Socket } from 'node:net'
 import { createServer as createTls, type TLSSocket } from 'node:tls'
-import { statusOf } from '../../machinery/status-error.ts'
-import type { Handler, Response } from './exchange.ts'
+import { failed, type Handler } from './exchange.ts'
 import { Http1Request, respondHttp1 } from './http1-exchange.ts'
-import { Http2Request, respondHttp2 } from './http2-exchange.ts'
+import { answerStreams } from './http2-exchange.ts'
 
 export interface ListenerOptions {
   readonly bindAddress: string
@@ -47,13 +46,6 @@ const sessionLimits = {
 /** Above the largest body the server takes (3 MiB), so that uploads do not wait for window updates. */
 const sessionWindow = 8 * 1024 * 1024
 
-/** The last net: filters answer errors themselves; what slips through them is a 500. */
-const failed = (error: unknown): Response => ({
-  status: 500,
-  headers: { 'content-type': 'application/json' },
-  body: Buffer.from(JSON.stringify(statusOf(error).status)),
-})
-
 /** Starts to listen. Rejects with Node's errors (`EADDRINUSE`, `EACCES`, bad certificates). */
 export async function listen({ bindAddress, port, tls, clientCA, handler, upgrade }: ListenerOptions): Promise<Listener> {
   const sessions = new Set<ServerHttp2Session>()
@@ -73,14 +65,7 @@ export async function listen({ bindAddress, port, tls, clientCA, handler, upgrad
   })
   if (upgrade) http1.on('upgrade', (request, socket, head) => upgrade(request, socket as Socket, head))
 
-  const onStream = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void => {
-    stream.on('error', () => {}) // resets by the client; close follows
-    const request = new Http2Request(stream, headers)
-    handler(request).then(
-      (answer) => respondHttp2(stream, answer, request.method),
-      (error) => respondHttp2(stream, failed(error), request.method),
-    )
-  }
+  const onStream = answerStreams(handler)
 
   const secure = createTls(
     {

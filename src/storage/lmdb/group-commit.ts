@@ -1,5 +1,6 @@
 /**
- * Gathers transactions while the disk is busy and writes them as one LMDB transaction with one fsync.
+ * Gathers transactions while the disk is busy and writes them as one LMDB transaction with one fsync. The disk and this thread
+ * work at the same time: the next write begins before the last one is announced.
  * What one fsync made durable is announced at once. After a failed write nothing is accepted any more.
  */
 import { StoreClosedError, StoreFailedError } from '../store.ts'
@@ -23,6 +24,8 @@ interface Maintenance {
   reject(error: Error): void
 }
 
+/** So many transactions of one turn of the event loop do not wait for its end. */
+const enoughToBegin = 4
 const maxTransactions = 512
 const maxBytes = 16 * 1024 * 1024
 const none: readonly PendingChange[] = []
@@ -33,6 +36,8 @@ export class GroupCommit {
   #queue: Waiting[] = []
   #maintenance: Maintenance | undefined
   #busy = false
+  /** The first write after idle time, while it waits for the end of the turn. */
+  #scheduled: NodeJS.Immediate | undefined
   #failure: Error | undefined
   #idle: (() => void)[] = []
 
@@ -76,22 +81,26 @@ export class GroupCommit {
   }
 
   #schedule(): void {
-    if (this.#busy) return
-    this.#busy = true
-    // Everything that this turn of the event loop commits goes together.
-    setImmediate(this.#flush)
+    if (!this.#busy) {
+      this.#busy = true
+      this.#scheduled = setImmediate(this.#flush)
+    } else if (this.#scheduled && this.#queue.length >= enoughToBegin) {
+      clearImmediate(this.#scheduled)
+      this.#flush()
+    }
   }
 
   readonly #flush = (): void => {
+    this.#scheduled = undefined
     const batch = this.#take()
     const maintenance = this.#maintenance
     this.#maintenance = undefined
     const changes = batch.length === 1 ? batch[0]!.changes : batch.flatMap((waiting) => waiting.changes)
     const done = () => {
+      this.#next()
       if (changes.length > 0) this.#durable(changes)
       for (const waiting of batch) waiting.resolve()
       maintenance?.resolve()
-      this.#next()
     }
     if (changes.length === 0 && !maintenance) {
       done()
@@ -110,7 +119,7 @@ export class GroupCommit {
 
   #next(): void {
     if (this.#queue.length > 0 || this.#maintenance) {
-      setImmediate(this.#flush)
+      this.#flush()
       return
     }
     this.#busy = false
