@@ -6,9 +6,6 @@ export const upstream: Readonly<Record<'pods' | 'configmaps', Readonly<Record<st
   configmaps: { create: 1964, get: 3735, list: 29.6, list0: 82.2, table: 40.6, update: 1131, patch: 1582, 'w-create': 810, watch: 40_477, delete: 1997 },
 }
 
-/** GETs a second that a bare server in Node answered on the machine of these numbers. */
-export const bareGets = 17_000
-
 /** The design's target: so many times upstream's number. */
 export const targetRatio = 3
 export const startMs = { upstream: 2300, target: 500 }

@@ -13,7 +13,7 @@ import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { LoadOptions, PhaseResult } from './load.ts'
-import { bareGets, idleMegabytes, loadedMegabytes, startMs, targetRatio, upstream, watchP99Ms } from './reference.ts'
+import { idleMegabytes, loadedMegabytes, startMs, targetRatio, upstream, watchP99Ms } from './reference.ts'
 
 type Kind = LoadOptions['kind']
 
@@ -52,14 +52,16 @@ try {
   // Others on the machine spoil every number.
   console.log(`${availableParallelism()} cores, load average before: ${loadavg()[0]?.toFixed(1)}`)
   server = await start()
-  const bare = [await bareServer()]
   const times: number[] = []
   for (let i = 0; i < starts; i++) {
     await stop(server)
     server = await start()
     times.push(server.readyMs)
   }
+  // At rest: what it does after the start is over.
+  await new Promise((resolve) => setTimeout(resolve, 3000))
   const idle = megabytes(server)
+  const bare = [await bareServer()]
   const results: [Kind, PhaseResult][] = []
   for (const kind of kinds) for (const result of await load(kind, server.url, phases)) results.push([kind, result])
   const loaded = megabytes(server)
@@ -166,7 +168,7 @@ async function outputOf(command: string, args: readonly string[]): Promise<strin
 }
 
 function report(times: readonly number[], idle: number, loaded: number, results: readonly [Kind, PhaseResult][], bare: readonly number[]): void {
-  console.log(`bare http2 server: ${bare.map((rate) => Math.round(rate)).join(' before, ')} after, GETs a second (${bareGets} beside upstream)`)
+  console.log(`bare http2 server: ${bare.map((rate) => Math.round(rate)).join(' before, ')} after, GETs a second`)
   const median = [...times].sort((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0
   const number = (value: number): string => (value < 100 ? value.toFixed(1) : String(Math.round(value)))
   const rows = [['', 'value', 'p50 ms', 'p99 ms', 'target', 'upstream', 'ratio']]
