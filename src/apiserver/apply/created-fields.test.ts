@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { schemaType } from '../../api/schema/index.ts'
 import type { KubeObject, Unstructured } from '../../machinery/object.ts'
+import type { StructType } from '../../machinery/schema.ts'
 import { createdFields } from './created-fields.ts'
 import { trackUpdate } from './track-update.ts'
 
@@ -41,4 +42,52 @@ test('other labels, list keys or empty values are other shapes', () => {
   assert.equal(new Set(variants.map(fieldsOf)).size, variants.length)
   // Twice over, so that the second round comes from what was kept.
   assert.deepEqual(variants.map(fieldsOf), variants.map(fieldsOf))
+})
+
+/** The same type as another object: nothing is kept for it. */
+const unknownType = (): StructType => {
+  const { kind, definition, goName, fields, required, atomic, groupVersionKinds } = type
+  return { kind, definition, goName, fields, required, atomic, groupVersionKinds }
+}
+
+test('what is kept is what would be worked out anew, for odd shapes too', () => {
+  let seed = 7
+  const random = (below: number): number => {
+    seed = (seed * 1103515245 + 12345) % 2147483648
+    return seed % below
+  }
+  const pick = <T>(...values: T[]): T => values[random(values.length)]!
+  const some = <T>(most: number, make: () => T): T[] => Array.from({ length: random(most + 1) }, make)
+  const container = () => ({
+    name: pick('a', 'b', '', '}'),
+    image: pick('i', '', undefined),
+    ports: pick<unknown>(
+      undefined,
+      null,
+      some(3, () => ({ containerPort: pick(1, 2, 0), protocol: pick('TCP', 'UDP', undefined, null) })),
+    ),
+    env: some(2, () => ({ name: pick('A', 'B'), value: pick('', '1', null) })),
+    resources: pick<unknown>({}, { limits: { cpu: pick('0', '1') } }, undefined),
+  })
+  for (let i = 0; i < 400; i++) {
+    const labels = pick<Record<string, string> | undefined>(undefined, {}, { a: '' }, { 'a\n.': 'x' }, { '}': '1', b: '2' })
+    const object = pod('p', { containers: some(2, container), tolerations: some(2, () => ({ key: 'k' })), hostNetwork: pick(true, false) }, labels)
+    object.metadata.finalizers = pick(undefined, [], ['x/y'], ['x/y', 'x/z'])
+    const anew = trackUpdate({ object, type: unknownType(), manager: 'm', apiVersion: 'v1', now: '2026-01-01T00:00:00Z' })
+    assert.equal(fieldsOf(object), JSON.stringify(anew?.map(({ fieldsV1 }) => fieldsV1)), JSON.stringify(object))
+  }
+})
+
+test('shapes do not pile up without end', () => {
+  const compute = () => ({ 'f:spec': {} })
+  for (let i = 0; i < 30; i++) {
+    const labels = Object.fromEntries(Array.from({ length: 2000 }, (_, key) => [`${i}-${key}`, 'v']))
+    createdFields(pod('p', {}, labels), type, [], compute)
+  }
+  let again = 0
+  createdFields(pod('p', {}, { '0-0': 'v' }), type, [], () => {
+    again++
+    return { 'f:spec': {} }
+  })
+  assert.equal(again, 1)
 })

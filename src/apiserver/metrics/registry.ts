@@ -13,20 +13,66 @@ interface Metric {
   render(): string
 }
 
-export interface Counter {
-  /** Adds `by` for these label values (in the order of the names). */
-  add(values: Labels, by?: number): void
+/** What a metric counts under some label values. */
+export interface CounterSeries {
+  add(by?: number): void
 }
 
-export interface Histogram {
-  observe(values: Labels, value: number): void
+export interface HistogramSeries {
+  observe(value: number): void
 }
+
+/** Gives the series of label values (in the order of the names); makes it when first asked for. */
+export type SeriesOf<Series> = (values: Labels) => Series
+
+class CountedSeries implements CounterSeries {
+  readonly values: Labels
+  total = 0
+
+  constructor(values: Labels) {
+    this.values = values
+  }
+
+  add(by = 1): void {
+    this.total += by
+  }
+}
+
+class BucketedSeries implements HistogramSeries {
+  readonly values: Labels
+  readonly counts: number[]
+  readonly #bounds: readonly number[]
+  sum = 0
+  count = 0
+
+  constructor(values: Labels, bounds: readonly number[]) {
+    this.values = values
+    this.#bounds = bounds
+    this.counts = bounds.map(() => 0)
+  }
+
+  observe(value: number): void {
+    this.sum += value
+    this.count++
+    const bucket = this.#bounds.findIndex((bound) => value <= bound)
+    if (bucket >= 0) this.counts[bucket]!++
+  }
+}
+
+const found =
+  <Series>(known: Map<string, Series>, make: (values: Labels) => Series): SeriesOf<Series> =>
+  (values) => {
+    const key = values.join('\0')
+    let series = known.get(key)
+    if (!series) known.set(key, (series = make(values)))
+    return series
+  }
 
 export class MetricsRegistry {
   readonly #metrics: Metric[] = []
 
-  counter(name: string, help: string, labels: Labels = []): Counter {
-    const series = new Map<string, { values: Labels; total: number }>()
+  counter(name: string, help: string, labels: Labels = []): SeriesOf<CounterSeries> {
+    const series = new Map<string, CountedSeries>()
     this.#metrics.push({
       render: () =>
         this.#text(
@@ -36,14 +82,7 @@ export class MetricsRegistry {
           [...series.values()].map(({ values, total }) => `${name}${labelText(labels, values)} ${total}`),
         ),
     })
-    return {
-      add(values, by = 1) {
-        const key = values.join('\0')
-        const found = series.get(key)
-        if (found) found.total += by
-        else series.set(key, { values: [...values], total: by })
-      },
-    }
+    return found(series, (values) => new CountedSeries(values))
   }
 
   /** A gauge is read when it is asked for. */
@@ -59,8 +98,8 @@ export class MetricsRegistry {
     })
   }
 
-  histogram(name: string, help: string, buckets: readonly number[], labels: Labels = []): Histogram {
-    const series = new Map<string, { values: Labels; counts: number[]; sum: number; count: number }>()
+  histogram(name: string, help: string, buckets: readonly number[], labels: Labels = []): SeriesOf<HistogramSeries> {
+    const series = new Map<string, BucketedSeries>()
     const render = (): string => {
       const lines: string[] = []
       for (const { values, counts, sum, count } of series.values()) {
@@ -78,21 +117,7 @@ export class MetricsRegistry {
       return this.#text(name, help, 'histogram', lines)
     }
     this.#metrics.push({ render })
-    return {
-      observe(values, value) {
-        const key = values.join('\0')
-        let found = series.get(key)
-        if (!found) series.set(key, (found = { values: [...values], counts: buckets.map(() => 0), sum: 0, count: 0 }))
-        found.sum += value
-        found.count++
-        for (let i = 0; i < buckets.length; i++) {
-          if (value <= buckets[i]!) {
-            found.counts[i]!++
-            break
-          }
-        }
-      },
-    }
+    return found(series, (values) => new BucketedSeries(values, buckets))
   }
 
   /** All metrics in the text exposition format 0.0.4. */

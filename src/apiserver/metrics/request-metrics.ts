@@ -1,7 +1,7 @@
 /** What the server counts about requests, under upstream's names. */
 import type { ResourceDefinition } from '../../api/resource.ts'
 import type { Request, Response } from '../http/exchange.ts'
-import type { MetricsRegistry } from './registry.ts'
+import type { CounterSeries, HistogramSeries, MetricsRegistry } from './registry.ts'
 
 const durations = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60]
 const sizes = [1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000]
@@ -31,6 +31,29 @@ const isSubresource = ({ subresources: { status, scale, special = [] } = {} }: R
 /** What a request was about, as labels tell it. */
 const place = ['group', 'version', 'resource', 'subresource', 'scope', 'component']
 
+/** What requests of one kind count in. Histograms come into being with what they first observe. */
+class Tally {
+  readonly total: CounterSeries
+  readonly #durations: () => HistogramSeries
+  readonly #sizes: () => HistogramSeries
+  #duration: HistogramSeries | undefined
+  #size: HistogramSeries | undefined
+
+  constructor(total: CounterSeries, durations: () => HistogramSeries, sizes: () => HistogramSeries) {
+    this.total = total
+    this.#durations = durations
+    this.#sizes = sizes
+  }
+
+  get duration(): HistogramSeries {
+    return (this.#duration ??= this.#durations())
+  }
+
+  get size(): HistogramSeries {
+    return (this.#size ??= this.#sizes())
+  }
+}
+
 /** Labels hold only what the server knows: clients could make series without end otherwise. `find` tells what that is. */
 export function requestMetrics(metrics: MetricsRegistry, find: FindResource): RequestMetrics {
   const total = metrics.counter('apiserver_request_total', 'Requests by verb, resource and HTTP code.', ['verb', 'dry_run', ...place, 'code'])
@@ -42,24 +65,42 @@ export function requestMetrics(metrics: MetricsRegistry, find: FindResource): Re
     [['readOnly'], running.readOnly],
   ])
   const kindOf = (request: Request): 'mutating' | 'readOnly' => (request.method === 'GET' || request.method === 'HEAD' ? 'readOnly' : 'mutating')
+  const tallies = new Map<string, Tally>()
+
+  function tallyOf(request: Request, status: number): Tally {
+    const { info } = request
+    const scope = scopeOf(request)
+    const dryRun = request.query.get('dryRun') === 'All' ? 'All' : ''
+    const key = `${info.verb} ${info.group}/${info.version}/${info.resource}/${info.subresource} ${scope} ${dryRun} ${status}`
+    const kept = tallies.get(key)
+    if (kept) return kept
+    const verb = verbOf(request)
+    const shown = verbs.has(verb) ? verb : 'other'
+    const definition = info.isResourceRequest ? find(info.group, info.version, info.resource) : undefined
+    const { group, version, plural: resource } = definition ?? nothing
+    const subresource = definition && info.subresource && isSubresource(definition, info.subresource) ? info.subresource : ''
+    const about = [group, version, resource, subresource, scope, 'apiserver']
+    const tally = new Tally(
+      total([shown, dryRun, ...about, String(status)]),
+      () => duration([shown, dryRun, ...about]),
+      () => size([shown, ...about]),
+    )
+    // Only what the server knows all parts of: there is an end to those.
+    if (definition && shown === verb && subresource === info.subresource) tallies.set(key, tally)
+    return tally
+  }
+
   return {
     begin(request) {
       running[kindOf(request)]++
     },
     end(request, { status, body }) {
       running[kindOf(request)]--
-      const { info } = request
-      const known = verbOf(request)
-      const verb = verbs.has(known) ? known : 'other'
-      const scope = scopeOf(request)
-      const dryRun = request.query.get('dryRun') === 'All' ? 'All' : ''
-      const definition = info.isResourceRequest ? find(info.group, info.version, info.resource) : undefined
-      const { group, version, plural: resource } = definition ?? nothing
-      const subresource = definition && info.subresource && isSubresource(definition, info.subresource) ? info.subresource : ''
-      total.add([verb, dryRun, group, version, resource, subresource, scope, 'apiserver', String(status)])
-      if (info.verb === 'watch' && status === 200) return
-      duration.observe([verb, dryRun, group, version, resource, subresource, scope, 'apiserver'], (performance.now() - request.received) / 1000)
-      if (Buffer.isBuffer(body)) size.observe([verb, group, version, resource, subresource, scope, 'apiserver'], body.length)
+      const tally = tallyOf(request, status)
+      tally.total.add()
+      if (request.info.verb === 'watch' && status === 200) return
+      tally.duration.observe((performance.now() - request.received) / 1000)
+      if (Buffer.isBuffer(body)) tally.size.observe(body.length)
     },
   }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { FieldError } from './field-error.ts'
-import { follows, immutable, intOrPercent, nonNegative, oneOf, optionalText, portOrName, positive, requiredRule } from './field-rules.ts'
+import { type FieldError, required } from './field-error.ts'
+import { all, each, follows, immutable, intOrPercent, nonNegative, oneOf, optionalText, portOrName, positive, requiredRule, valid } from './field-rules.ts'
 import { dnsLabel } from './names.ts'
 
 const told = (errors: readonly FieldError[]): string[] => errors.map(({ field, message }) => `${field}: ${message.replace(/ \(e\.g\. .*/, '')}`)
@@ -31,4 +31,17 @@ test('a rule names the path, the value and what is wrong with it', () => {
     [portOrName(0, 'a'), 'a: Invalid value: 0: must be between 1 and 65535, inclusive'],
   ]
   for (const [errors, expected] of cases) assert.deepEqual(told(errors), [expected])
+})
+
+test('what several rules found comes in their order, and costs nothing when nothing is wrong', () => {
+  const [one, two, three] = ['a', 'b', 'c'].map((field) => required(field))
+  assert.deepEqual(all([one!], valid, [two!, three!]), [one, two, three])
+  assert.equal(all(valid, valid), valid)
+  assert.equal(all(), valid)
+  const rule = (item: string, path: string) => (item ? valid : [required(path)])
+  assert.deepEqual(
+    each(['x', '', 'y', ''], 'list', rule).map(({ field }) => field),
+    ['list[1]', 'list[3]'],
+  )
+  assert.equal(each(undefined, 'list', rule), valid)
 })
