@@ -133,6 +133,8 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
     readonly toStorage?: (object: T) => KubeObject
     readonly fromStorage?: (object: KubeObject) => T
   }
+  /** Other group versions whose bodies are taken as they are: what older clients send, of the same shape. */
+  readonly takesBodiesOf?: readonly string[]
   /** Nothing is stored: the server answers by itself (`tokenreviews`, `componentstatuses`). The handler is found by this name. */
   readonly virtual?: boolean
 

@@ -33,7 +33,8 @@ test('an eviction spends the budget that covers the pod, and is refused when the
   await evict('a')
   await assert.rejects(cluster.call('GET', `${pods}/a`), /: 404 /)
   await assert.rejects(evict('b'), /: 429 .*needs 1 healthy pods and has 2 currently/)
-  // Pods that do not run disrupt nothing.
-  await evict('pending')
+  // Pods that do not run disrupt nothing. Old clients say policy/v1beta1.
+  await assert.rejects(evict('pending', { ...eviction('pending'), apiVersion: 'policy/v2' }), /: 400 /)
+  await evict('pending', { ...eviction('pending'), apiVersion: 'policy/v1beta1' })
   await assert.rejects(evict('gone'), /: 404 /)
 })

@@ -13,4 +13,6 @@ export const evictions = resource<Eviction>({
   scope: 'Namespaced',
   verbs: ['create'],
   virtual: true,
+  // kubectl before 1.22 drains with it.
+  takesBodiesOf: ['policy/v1beta1'],
 })

@@ -11,9 +11,15 @@ import type { WriteOptions } from './write-options.ts'
 export interface ExpectedKind {
   readonly kind: string
   readonly groupVersion: string
+  /** Other group versions that will do. */
+  readonly otherVersions?: readonly string[]
 }
 
-export const kindOf = ({ definition, groupVersion }: ServedResource): ExpectedKind => ({ kind: definition.kind, groupVersion })
+export const kindOf = ({ definition: { kind, takesBodiesOf }, groupVersion }: ServedResource): ExpectedKind => ({
+  kind,
+  groupVersion,
+  otherVersions: takesBodiesOf,
+})
 
 /** `knowsKind` tells known kinds in the wrong place from unknown ones, for the words of the error. */
 export type KnowsKind = (groupVersion: string, kind: string) => boolean
@@ -44,7 +50,12 @@ const versionOf = (groupVersion: string): string => groupVersion.slice(groupVers
 const internalPackage = (groupVersion: string): string => (groupVersion.includes('/') ? groupVersion.split(/[./]/, 1)[0]! : 'core')
 
 /** A body that is of another kind is 400; kind and version may be left out. */
-export function checkKind(value: Record<string, unknown>, { kind, groupVersion }: ExpectedKind, { text }: Pick<Body, 'text'>, knowsKind: KnowsKind): void {
+export function checkKind(
+  value: Record<string, unknown>,
+  { kind, groupVersion, otherVersions }: ExpectedKind,
+  { text }: Pick<Body, 'text'>,
+  knowsKind: KnowsKind,
+): void {
   const givenVersion = value.apiVersion ?? ''
   const givenKind = value.kind ?? ''
   for (const [name, given] of [
@@ -58,7 +69,7 @@ export function checkKind(value: Record<string, unknown>, { kind, groupVersion }
   }
   const actualVersion = (givenVersion as string) || groupVersion
   const actualKind = (givenKind as string) || kind
-  if (actualVersion === groupVersion && actualKind === kind) return
+  if (actualKind === kind && (actualVersion === groupVersion || otherVersions?.includes(actualVersion))) return
   if (actualVersion.split('/').length > 2) throw unrecognized(kind, text, `unexpected GroupVersion string: ${actualVersion}`)
   const why = knowsKind(actualVersion, actualKind)
     ? `converting (${versionOf(actualVersion)}.${actualKind}) to (${internalPackage(groupVersion)}.${kind}): unknown conversion`
