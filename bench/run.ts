@@ -89,7 +89,9 @@ async function start(): Promise<Server> {
 /** GETs a second that a bare server in Node answers just now. */
 async function bareServer(): Promise<number> {
   const pki = join(directory, 'data/pki')
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'bare-server.ts'), join(pki, 'apiserver.crt'), join(pki, 'apiserver.key')])
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'bare-server.ts'), join(pki, 'apiserver.crt'), join(pki, 'apiserver.key')], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   try {
     const [port] = (await once(child.stdout, 'data')) as [Buffer]
     const [result] = await load('pods', `https://127.0.0.1:${port.toString().trim()}`, ['get'])

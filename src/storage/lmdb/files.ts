@@ -10,15 +10,7 @@ import { ownerKey } from './owner.ts'
 export type Root = RootDatabase<Buffer, Uint8Array>
 
 export const binary = { encoding: 'binary', keyEncoding: 'binary' } as const
-const rootOptions = {
-  noSubdir: true,
-  overlappingSync: false,
-  // Writes come in batches already, and begin at once.
-  eventTurnBatching: false,
-  txnStartThreshold: 1,
-  maxDbs: 4,
-  ...({ permissionsMode: 0o600 } as object),
-}
+const rootOptions = { noSubdir: true, overlappingSync: false, eventTurnBatching: false, maxDbs: 4, ...({ permissionsMode: 0o600 } as object) }
 
 /** A store's file that this process has open: LMDB must not open it twice, nor close it while it is copied. */
 export interface OpenFile {
