@@ -11,7 +11,7 @@ import type { Handler } from './http/exchange.ts'
 import { answerStreams } from './http/http2-exchange.ts'
 import { requestInfo } from './request/request-info.ts'
 
-/** Rounds, each of a handful of requests: about 0.4 s of CPU in all. */
+/** Rounds, each of a handful of requests: about 0.7 s of CPU in all. */
 const rounds = 500
 
 const user = { name: 'system:apiserver', groups: ['system:masters'] }

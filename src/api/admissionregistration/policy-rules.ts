@@ -3,7 +3,7 @@ import type { V1MatchCondition, V1MatchResources, V1ParamKind, V1ParamRef, V1Var
 import type { KubeObject, Wire } from '../../machinery/object.ts'
 import { validateLabelSelector } from '../../machinery/selectors/label-selector.ts'
 import { duplicate, type FieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
-import { follows, oneOf } from '../../machinery/validation/field-rules.ts'
+import { each, follows, oneOf } from '../../machinery/validation/field-rules.ts'
 import { cIdentifier } from '../../machinery/validation/names.ts'
 import { type Column, column } from '../resource.ts'
 import { admissionRule, matchConditionRules } from './webhook-rules.ts'
@@ -71,8 +71,8 @@ export function matchRules(match: MatchResources | undefined, path: string): rea
     ...oneOf(match.matchPolicy, `${path}.matchPolicy`, ['Equivalent', 'Exact']),
     ...validateLabelSelector(match.namespaceSelector, `${path}.namespaceSelector`),
     ...validateLabelSelector(match.objectSelector, `${path}.objectSelector`),
-    ...(match.resourceRules ?? []).flatMap((rule, at) => admissionRule(rule, `${path}.resourceRules[${at}]`)),
-    ...(match.excludeResourceRules ?? []).flatMap((rule, at) => admissionRule(rule, `${path}.excludeResourceRules[${at}]`)),
+    ...each(match.resourceRules, `${path}.resourceRules`, admissionRule),
+    ...each(match.excludeResourceRules, `${path}.excludeResourceRules`, admissionRule),
   ]
 }
 

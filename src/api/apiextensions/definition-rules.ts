@@ -2,7 +2,7 @@
 import type { V1CustomResourceDefinitionNames, V1CustomResourceDefinitionVersion } from '@kubernetes/client-node'
 import type { Wire } from '../../machinery/object.ts'
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../machinery/validation/field-error.ts'
-import { all, follows, immutable, oneOf, requiredRule } from '../../machinery/validation/field-rules.ts'
+import { all, each, follows, immutable, oneOf, requiredRule } from '../../machinery/validation/field-rules.ts'
 import { dns1035Label, dnsSubdomain } from '../../machinery/validation/names.ts'
 import { clientConfigRules, reviewVersionRules } from '../admissionregistration/webhook-rules.ts'
 import type { Definition } from './custom-resource-definition.ts'
@@ -84,10 +84,10 @@ function namesRules({ plural, singular, shortNames, kind, listKind, categories }
     ...requiredRule(singular, `${path}.singular`, dns1035Label),
     ...requiredRule(kind, `${path}.kind`, kindRule),
     ...requiredRule(listKind, `${path}.listKind`, kindRule),
-    ...(shortNames ?? []).flatMap((text, at) => follows(text, `${path}.shortNames[${at}]`, dns1035Label)),
+    ...each(shortNames, `${path}.shortNames`, (text, at) => follows(text, at, dns1035Label)),
   ]
   if (kind && kind === listKind) errors.push(invalidValue(`${path}.listKind`, listKind, 'kind and listKind may not be the same'))
-  return errors.concat((categories ?? []).flatMap((text, at) => follows(text, `${path}.categories[${at}]`, dns1035Label)))
+  return errors.concat(each(categories, `${path}.categories`, (text, at) => follows(text, at, dns1035Label)))
 }
 
 function conversionRules(conversion: Definition['spec']['conversion']): readonly FieldError[] {

@@ -3,7 +3,7 @@
 import type { V1CustomResourceColumnDefinition, V1CustomResourceDefinitionVersion, V1CustomResourceSubresourceScale } from '@kubernetes/client-node'
 import type { Wire } from '../../machinery/object.ts'
 import { type FieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
-import { all } from '../../machinery/validation/field-rules.ts'
+import { all, each } from '../../machinery/validation/field-rules.ts'
 
 const types = ['boolean', 'date', 'integer', 'number', 'string']
 const formats = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password']
@@ -11,7 +11,7 @@ const formats = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64
 /** `path` is where upstream sees the version: the spec itself, when there is only one. */
 export const versionRules = ({ additionalPrinterColumns, subresources }: Wire<V1CustomResourceDefinitionVersion>, path: string): readonly FieldError[] =>
   all(
-    (additionalPrinterColumns ?? []).flatMap((column, at) => columnRules(column, `${path}.additionalPrinterColumns[${at}]`)),
+    each(additionalPrinterColumns, `${path}.additionalPrinterColumns`, columnRules),
     subresources?.scale ? scaleRules(subresources.scale, `${path}.subresources.scale`) : [],
   )
 

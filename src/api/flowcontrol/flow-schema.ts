@@ -2,7 +2,7 @@
 import type { V1FlowSchema, V1PolicyRulesWithSubjects } from '@kubernetes/client-node'
 import type { Model, Wire } from '../../machinery/object.ts'
 import { type FieldError, invalidValue, notSupported, required } from '../../machinery/validation/field-error.ts'
-import { follows } from '../../machinery/validation/field-rules.ts'
+import { each, follows } from '../../machinery/validation/field-rules.ts'
 import { dnsSubdomain } from '../../machinery/validation/names.ts'
 import { age, column, name, resource } from '../resource.ts'
 
@@ -62,7 +62,7 @@ function schemaRules({ metadata, spec }: FlowSchema): readonly FieldError[] {
       ? follows(level, 'spec.priorityLevelConfiguration.name', dnsSubdomain)
       : [required('spec.priorityLevelConfiguration.name', 'must reference a priority level')]),
   )
-  return errors.concat((spec?.rules ?? []).flatMap((rule, at) => ruleRules(rule, `spec.rules[${at}]`)))
+  return errors.concat(each(spec?.rules, 'spec.rules', ruleRules))
 }
 
 function ruleRules({ subjects, resourceRules, nonResourceRules }: Wire<V1PolicyRulesWithSubjects>, path: string): readonly FieldError[] {

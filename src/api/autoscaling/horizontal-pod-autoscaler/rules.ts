@@ -4,7 +4,7 @@ import type { Model } from '../../../machinery/object.ts'
 import { signOf } from '../../../machinery/quantity.ts'
 import { validateLabelSelector } from '../../../machinery/selectors/label-selector.ts'
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../machinery/validation/field-error.ts'
-import { all, follows, nonNegative, oneOf, requiredText, valid } from '../../../machinery/validation/field-rules.ts'
+import { all, each, follows, nonNegative, oneOf, requiredText, valid } from '../../../machinery/validation/field-rules.ts'
 import { pathSegment } from '../../../machinery/validation/names.ts'
 
 export type Autoscaler = Model<V2HorizontalPodAutoscaler>
@@ -29,7 +29,7 @@ export function autoscalerRules({ spec }: Autoscaler): readonly FieldError[] {
       ? [invalidValue('spec.maxReplicas', maxReplicas, 'must be greater than or equal to `minReplicas`')]
       : valid,
     reference(spec.scaleTargetRef, 'spec.scaleTargetRef'),
-    (spec.metrics ?? []).flatMap((metric, i) => metricRules(metric, `spec.metrics[${i}]`)),
+    each(spec.metrics, 'spec.metrics', metricRules),
     scalingRules(spec.behavior?.scaleUp, 'spec.behavior.scaleUp'),
     scalingRules(spec.behavior?.scaleDown, 'spec.behavior.scaleDown'),
   )

@@ -2,7 +2,7 @@
 import type { V1Endpoints } from '@kubernetes/client-node'
 import type { Model } from '../../../machinery/object.ts'
 import { type FieldError, notSupported, required } from '../../../machinery/validation/field-error.ts'
-import { all, follows, optionalText, port as portNumber, valid } from '../../../machinery/validation/field-rules.ts'
+import { all, each, follows, optionalText, port as portNumber, valid } from '../../../machinery/validation/field-rules.ts'
 import { dnsLabel, dnsSubdomain, qualifiedName } from '../../../machinery/validation/names.ts'
 import { firstFew } from '../../printing/first-few.ts'
 import { age, column, name, resource } from '../../resource.ts'
@@ -62,7 +62,7 @@ export const endpoints = resource<Endpoints>({
       for (const { ports } of subsets ?? []) for (const one of ports ?? []) one.protocol ||= 'TCP'
     },
   ],
-  validate: { object: ({ subsets }) => (subsets ?? []).flatMap((one, i) => subset(one, `subsets[${i}]`)) },
+  validate: { object: ({ subsets }) => each(subsets, 'subsets', subset) },
   columns: [name, column('Endpoints', addressesText, { description: 'The first addresses that are ready.' }), age],
   deprecationWarning: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
 })

@@ -4,7 +4,7 @@ import type { V1Service } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import type { Model } from '../../../machinery/object.ts'
 import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../machinery/validation/field-error.ts'
-import { all, follows, oneOf, port as portNumber, portOrName, valid } from '../../../machinery/validation/field-rules.ts'
+import { all, each, follows, oneOf, port as portNumber, portOrName, valid } from '../../../machinery/validation/field-rules.ts'
 import { validateLabels } from '../../../machinery/validation/metadata.ts'
 import { cidr, dnsLabel, dnsSubdomain, ipAddress, qualifiedName } from '../../../machinery/validation/names.ts'
 import { protocols } from '../pod/validation/containers.ts'
@@ -31,7 +31,7 @@ export function serviceRules({ spec = {} }: Service): readonly FieldError[] {
     validateLabels(spec.selector, 'spec.selector'),
     affinity(spec),
     addressRules(spec),
-    (spec.externalIPs ?? []).flatMap((ip, i) => ordinaryAddress(ip, `spec.externalIPs[${i}]`)),
+    each(spec.externalIPs, 'spec.externalIPs', ordinaryAddress),
     spec.type ? (types.includes(spec.type) ? valid : [notSupported('spec.type', spec.type, types)]) : [required('spec.type')],
     nodePorts(spec),
     balancer(spec),

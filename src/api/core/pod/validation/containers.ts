@@ -8,7 +8,7 @@ import {
   notSupported,
   required,
 } from '../../../../machinery/validation/field-error.ts'
-import { all, follows, port as portNumber, requiredRule, valid } from '../../../../machinery/validation/field-rules.ts'
+import { all, each, follows, port as portNumber, requiredRule, valid } from '../../../../machinery/validation/field-rules.ts'
 import { dnsLabel, portName } from '../../../../machinery/validation/names.ts'
 import { type Container, type ContainerPort, type EphemeralContainer, isSidecar, type PodSpec, type Volume } from '../model.ts'
 import { environment, environmentFrom } from './environment.ts'
@@ -24,11 +24,8 @@ export const protocols = ['SCTP', 'TCP', 'UDP']
 type KnownVolumes = ReadonlyMap<string, Volume>
 
 function ports(list: readonly ContainerPort[] | undefined, path: string): readonly FieldError[] {
-  if (!list) return valid
   const names = new Set<string>()
-  let errors: readonly FieldError[] = valid
-  list.forEach(({ name, containerPort, hostPort, protocol }, i) => {
-    const at = `${path}[${i}]`
+  return each(list, path, ({ name, containerPort, hostPort, protocol }, at) => {
     const found: FieldError[] = []
     if (name) {
       const wrong = follows(name, `${at}.name`, portName)
@@ -43,9 +40,8 @@ function ports(list: readonly ContainerPort[] | undefined, path: string): readon
     if (hostPort) found.push(...portNumber(hostPort, `${at}.hostPort`))
     if (!protocol) found.push(required(`${at}.protocol`))
     else if (!protocols.includes(protocol)) found.push(notSupported(`${at}.protocol`, protocol, protocols))
-    if (found.length > 0) errors = [...errors, ...found]
+    return found
   })
-  return errors
 }
 
 /** Ports of the node that two containers want. */
@@ -97,17 +93,15 @@ function common(container: Container | EphemeralContainer, path: string, known: 
 export function containers({ containers: list, terminationGracePeriodSeconds }: PodSpec, path: string, known: KnownVolumes): readonly FieldError[] {
   if (!list?.length) return [required(path)]
   const names = new Set<string>()
-  let errors: readonly FieldError[] = valid
-  list.forEach((container, i) => {
-    const at = `${path}[${i}]`
-    const found = common(container, at, known)
+  const errors = each(list, path, (container, at) => {
     const twice = container.name && names.has(container.name) ? [duplicate(`${at}.name`, container.name)] : valid
     names.add(container.name)
-    const handlers = containerHandlers(container, at, terminationGracePeriodSeconds)
-    if (found.length + twice.length + handlers.length > 0) errors = [...errors, ...found, ...twice, ...handlers]
+    return all(common(container, at, known), twice, containerHandlers(container, at, terminationGracePeriodSeconds))
   })
-  const conflicts = hostPortConflicts(list, (i) => `${path}[${i}]`)
-  return conflicts.length > 0 ? [...errors, ...conflicts] : errors
+  return all(
+    errors,
+    hostPortConflicts(list, (i) => `${path}[${i}]`),
+  )
 }
 
 const notForInit = 'may not be set for init containers without restartPolicy=Always'

@@ -1,6 +1,6 @@
 /** Rules for environment variables and for what the downward API offers. */
 import { type FieldError, invalidValue, notSupported, required } from '../../../../machinery/validation/field-error.ts'
-import { all, follows, requiredRule, valid } from '../../../../machinery/validation/field-rules.ts'
+import { all, each, follows, requiredRule, valid } from '../../../../machinery/validation/field-rules.ts'
 import { configMapKey, dnsSubdomain, qualifiedName, relaxedEnvVarName } from '../../../../machinery/validation/names.ts'
 import type { Container } from '../model.ts'
 
@@ -89,15 +89,8 @@ function valueFrom({ value, valueFrom: from }: EnvVar, path: string): readonly F
 }
 
 /** `env` of a container. */
-export function environment(variables: readonly EnvVar[] | undefined, path: string): readonly FieldError[] {
-  let errors: readonly FieldError[] = valid
-  variables?.forEach((variable, i) => {
-    const named = requiredRule(variable.name, `${path}[${i}].name`, relaxedEnvVarName)
-    const from = variable.valueFrom ? valueFrom(variable, `${path}[${i}].valueFrom`) : valid
-    if (named.length > 0 || from.length > 0) errors = [...errors, ...named, ...from]
-  })
-  return errors
-}
+export const environment = (variables: readonly EnvVar[] | undefined, path: string): readonly FieldError[] =>
+  each(variables, path, (variable, at) => all(requiredRule(variable.name, `${at}.name`, relaxedEnvVarName), valueFrom(variable, `${at}.valueFrom`)))
 
 /** `envFrom` of a container. */
 export function environmentFrom(sources: readonly EnvFromSource[] | undefined, path: string): readonly FieldError[] {

@@ -2,7 +2,7 @@
 
 import { compareQuantities, wholeValue } from '../../../../machinery/quantity.ts'
 import { type FieldError, forbiddenField, invalidValue, required } from '../../../../machinery/validation/field-error.ts'
-import { valid } from '../../../../machinery/validation/field-rules.ts'
+import { all, valid } from '../../../../machinery/validation/field-rules.ts'
 import { isHugePages, isOvercommitAllowed, type ResourceList } from '../../quota/resource-list.ts'
 import { containerResourceName, plainNames, resourceAmount } from '../../quota/resource-rules.ts'
 import type { Resources } from '../model.ts'
@@ -15,28 +15,23 @@ function hugePages(name: string, amount: string, path: string): readonly FieldEr
 
 /** `limits` and `requests` of a container. */
 export function resourceRequirements({ limits = {}, requests = {} }: Resources, path: string): readonly FieldError[] {
-  let errors: readonly FieldError[] = valid
-  const found = (more: readonly FieldError[]): void => {
-    if (more.length > 0) errors = [...errors, ...more]
+  let errors = valid
+  const found = (...more: (readonly FieldError[])[]): void => {
+    errors = all(errors, ...more)
   }
   for (const name in limits) found(oneResource(name, limits[name] as string, `${path}.limits[${name}]`))
   for (const name in requests) {
     const amount = requests[name] as string
     const at = `${path}.requests[${name}]`
-    found(containerResourceName(name, at))
-    found(resourceAmount(name, amount, at))
-    found(againstLimit(name, amount, limits, path))
-    found(hugePages(name, amount, at))
+    found(containerResourceName(name, at), resourceAmount(name, amount, at), againstLimit(name, amount, limits, path), hugePages(name, amount, at))
   }
   const names = [...Object.keys(limits), ...Object.keys(requests)]
   if (names.some(isHugePages) && !names.some((name) => plainNames.has(name))) found([forbiddenField(path, 'HugePages require cpu or memory')])
   return errors
 }
 
-const oneResource = (name: string, amount: string, path: string): readonly FieldError[] => {
-  const errors = [containerResourceName(name, path), resourceAmount(name, amount, path), hugePages(name, amount, path)].filter((found) => found.length > 0)
-  return errors.length === 0 ? valid : errors.flat()
-}
+const oneResource = (name: string, amount: string, path: string): readonly FieldError[] =>
+  all(containerResourceName(name, path), resourceAmount(name, amount, path), hugePages(name, amount, path))
 
 function againstLimit(name: string, amount: string, limits: ResourceList, path: string): readonly FieldError[] {
   const limit = Object.hasOwn(limits, name) ? limits[name] : undefined

@@ -2,7 +2,7 @@
 
 import { validateLabelSelector } from '../../../../machinery/selectors/label-selector.ts'
 import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../../machinery/validation/field-error.ts'
-import { all, follows, oneOf, valid } from '../../../../machinery/validation/field-rules.ts'
+import { all, each, follows, oneOf, valid } from '../../../../machinery/validation/field-rules.ts'
 import { dnsLabel, dnsSubdomain, labelValue, qualifiedName } from '../../../../machinery/validation/names.ts'
 import type { Affinity, PodSpec } from '../model.ts'
 
@@ -33,8 +33,7 @@ function toleration(toleration: Toleration, path: string): readonly FieldError[]
   return all(errors, oneOf(effect, `${path}.effect`, taintEffects))
 }
 
-export const tolerations = (list: readonly Toleration[] | undefined, path: string): readonly FieldError[] =>
-  list?.length ? list.flatMap((item, i) => toleration(item, `${path}[${i}]`)) : valid
+export const tolerations = (list: readonly Toleration[] | undefined, path: string): readonly FieldError[] => each(list, path, toleration)
 
 function nodeRequirement({ key, operator, values = [] }: NodeRequirement, path: string): readonly FieldError[] {
   const errors: FieldError[] = []
@@ -89,7 +88,7 @@ const podAffinityTerm = ({ labelSelector, namespaceSelector, namespaces = [], to
 
 const podAffinity = (affinity: Affinity['podAffinity'], path: string): readonly FieldError[] =>
   all(
-    (affinity?.[scheduling] ?? []).flatMap((term, i) => podAffinityTerm(term, `${path}.${scheduling}[${i}]`)),
+    each(affinity?.[scheduling], `${path}.${scheduling}`, podAffinityTerm),
     (affinity?.[preferring] ?? []).flatMap((term, i) =>
       all(weight(term.weight, `${path}.${preferring}[${i}].weight`), podAffinityTerm(term.podAffinityTerm, `${path}.${preferring}[${i}].podAffinityTerm`)),
     ),

@@ -2,7 +2,7 @@
 
 import { signOf } from '../../../../machinery/quantity.ts'
 import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required, tooLong } from '../../../../machinery/validation/field-error.ts'
-import { all, follows, oneOf, requiredRule, requiredText, valid } from '../../../../machinery/validation/field-rules.ts'
+import { all, each, follows, oneOf, requiredRule, requiredText, valid } from '../../../../machinery/validation/field-rules.ts'
 import { dnsLabel, dnsSubdomain } from '../../../../machinery/validation/names.ts'
 import { claimSpec } from '../../storage/claim-rules.ts'
 import type { Volume } from '../model.ts'
@@ -34,8 +34,7 @@ const fileMode = (mode: number | undefined, path: string): readonly FieldError[]
 const keyToPath = ({ key, path: target, mode }: KeyToPath, path: string): readonly FieldError[] =>
   all(requiredText(key, `${path}.key`), target ? projectedPath(target, `${path}.path`) : [required(`${path}.path`)], fileMode(mode, `${path}.mode`))
 
-const items = (list: readonly KeyToPath[] | undefined, path: string): readonly FieldError[] =>
-  (list ?? []).flatMap((item, i) => keyToPath(item, `${path}.items[${i}]`))
+const items = (list: readonly KeyToPath[] | undefined, path: string): readonly FieldError[] => each(list, `${path}.items`, keyToPath)
 
 /** Files of the downward API: upstream's paths leave out the item's index. */
 function downwardFile(file: DownwardFile, path: string): readonly FieldError[] {
@@ -197,13 +196,10 @@ function volumeSource(volume: Volume, path: string): readonly FieldError[] {
 
 /** All volumes of a pod. Those without fault are put into `known`, where mounts look for them. */
 export function volumes(list: readonly Volume[] | undefined, path: string, known: Map<string, Volume>): readonly FieldError[] {
-  let errors: readonly FieldError[] = valid
-  list?.forEach((volume, i) => {
-    const found = volumeSource(volume, `${path}[${i}]`)
-    const named = requiredRule(volume.name, `${path}[${i}].name`, dnsLabel)
-    const twice = known.has(volume.name) ? [duplicate(`${path}[${i}].name`, volume.name)] : valid
-    if (found.length + named.length + twice.length === 0) known.set(volume.name, volume)
-    else errors = [...errors, ...found, ...named, ...twice]
+  return each(list, path, (volume, at) => {
+    const twice = known.has(volume.name) ? [duplicate(`${at}.name`, volume.name)] : valid
+    const errors = all(volumeSource(volume, at), requiredRule(volume.name, `${at}.name`, dnsLabel), twice)
+    if (errors.length === 0) known.set(volume.name, volume)
+    return errors
   })
-  return errors
 }
