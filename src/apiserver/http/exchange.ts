@@ -48,6 +48,8 @@ export interface Sink {
   write(chunk: Buffer): void
   /** Bytes written and not yet taken by the network. */
   readonly backlog: number
+  /** Resolves when so little waits to be sent that more may be written, and when the client has gone. */
+  ready(): Promise<void>
   end(): void
   /** Ends the connection (HTTP/1.1) or stream (HTTP/2) at once. */
   destroy(): void

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { TLSSocket } from 'node:tls'
 import { badRequest, requestEntityTooLarge } from '../../machinery/status-error.ts'
 import type { RequestInfo } from '../request/request-info.ts'
+import { drained } from './drained.ts'
 import type { Request, Response, Sink, UserInfo } from './exchange.ts'
 import { splitTarget } from './query.ts'
 
@@ -83,6 +84,10 @@ class Http1Sink implements Sink {
 
   get backlog(): number {
     return this.#response.writableLength
+  }
+
+  ready(): Promise<void> {
+    return drained(this.#response)
   }
 
   end(): void {

@@ -3,6 +3,7 @@ import { constants, type IncomingHttpHeaders, type ServerHttp2Session, type Serv
 import type { PeerCertificate, TLSSocket } from 'node:tls'
 import { badRequest, requestEntityTooLarge } from '../../machinery/status-error.ts'
 import type { RequestInfo } from '../request/request-info.ts'
+import { drained } from './drained.ts'
 import { failed, type Handler, type Request, type Response, type Sink, type UserInfo } from './exchange.ts'
 import { splitTarget } from './query.ts'
 
@@ -115,6 +116,10 @@ class Http2Sink implements Sink {
 
   get backlog(): number {
     return this.#stream.writableLength
+  }
+
+  ready(): Promise<void> {
+    return drained(this.#stream)
   }
 
   end(): void {
