@@ -52,19 +52,37 @@ export interface Transaction {
 /** `current` holds what the conditions' keys really are, in their order. */
 export type CommitResult = { readonly committed: true; readonly revision: number } | { readonly committed: false; readonly current: (Entry | undefined)[] }
 
+/** What a watch tells. An observer that throws loses its watch; nobody else notices. */
 export interface Observer {
   /** `false`: live events need no `previous`, which saves the store reading it. */
   readonly wantsPrevious?: boolean
   /** Changes in order of revision; everything that was committed together arrives together. The array must not be changed. */
   events(events: readonly ChangeEvent[]): void
-  /** Called once, when all history up to the store's revision at the time of `watch()` has been delivered. */
+  /** Called once, when the watch has been told of everything up to the store's revision; from then on it is told of each commit at once. */
   caughtUp?(): void
-  /** The watch has ended: CompactedError, or the store was closed. Nothing follows. */
+  /** The watch has ended: CompactedError, the store was closed, or the observer's own error. Nothing follows. */
   end(error: Error): void
 }
 
 export interface Watch {
+  /** Everything up to this revision has been told: it grows with every commit, whether that was in the range or not. */
+  readonly position: number
   stop(): void
+}
+
+/** A portion of history. */
+export interface Changes {
+  /** Oldest first; everything that was committed together is there together. */
+  readonly events: readonly ChangeEvent[]
+  /** All changes up to this revision are in the portion or were before it. */
+  readonly through: number
+}
+
+/** How much a portion of history may hold, roughly: the last revision in it is whole. */
+export interface PortionSize {
+  readonly events: number
+  /** Of values, new and previous ones. */
+  readonly bytes: number
 }
 
 export interface Store {
@@ -72,6 +90,13 @@ export interface Store {
   readonly revision: number
   /** Everything before this revision is forgotten: reads at older revisions and watches after older ones fail. */
   readonly compactedRevision: number
+  /**
+   * Bytes of versions that have become history since the store was opened: replaced values, deleted ones, and what it costs to
+   * keep them. Only grows; what is between two revisions tells how much room the history between them takes.
+   */
+  readonly historyBytes: number
+  /** Why nothing can be written just now, as a sentence that says what to do; undefined while all is well. */
+  readonly problem: string | undefined
   /** The entry at the newest revision, or at `revision`. Throws CompactedError, FutureRevisionError. */
   get(key: string, revision?: number): Promise<Entry | undefined>
   /** Throws CompactedError, FutureRevisionError. */
@@ -83,6 +108,11 @@ export interface Store {
    * `after: 0` means from now on. A compacted `after` ends the watch with CompactedError.
    */
   watch(range: KeyRange, after: number, observer: Observer): Watch
+  /**
+   * The changes of a range after revision `after`: a portion that does not hold up the event loop; fewer than asked for, even
+   * none, if it was a long way to find them. Complete when `through` is the store's revision. Throws CompactedError.
+   */
+  changes(range: KeyRange, after: number, size?: PortionSize): Promise<Changes>
   /** Forgets what only reads before `revision` need. Deleted keys and replaced values older than it go. */
   compact(revision: number): Promise<void>
   /** Waits for commits under way, ends watches, releases files. */
@@ -116,7 +146,10 @@ export class StoreClosedError extends Error {
   }
 }
 
-/** The disk refused a write, or another process took the store over. Nothing can be written until it is opened again. */
+/**
+ * The disk refused a write, or another process took the store over: what was to be written is not there. `Store.problem` says
+ * whether writes go on.
+ */
 export class StoreFailedError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)

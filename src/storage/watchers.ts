@@ -2,32 +2,25 @@
  * The watchers of one store: live ones are told of each commit, late ones are led through history in short steps until they
  * have caught up, and then join the live ones without a gap. Knows nothing of where history is kept.
  */
+import { type ChangeLog, readPortion } from './history.ts'
 import { withinRange } from './key-order.ts'
-import { type ChangeEvent, CompactedError, type KeyRange, type Observer, type Watch } from './store.ts'
+import { type ChangeEvent, CompactedError, type KeyRange, type Observer, type PortionSize, type Watch } from './store.ts'
 
 /** What a store lends to its watchers. */
-export interface History {
-  readonly revision: number
+export interface History extends ChangeLog {
   readonly compactedRevision: number
-  /**
-   * The changes after revision `after` whose key matches, in order, and the revision up to which they are complete.
-   * Stops at the end of a revision when `enough` says so.
-   */
-  changes(after: number, matches: (key: string) => boolean, enough: (events: number) => boolean): { readonly events: ChangeEvent[]; readonly through: number }
 }
 
-interface Watcher {
+interface Watcher extends Watch {
   readonly matches: (key: string) => boolean
   readonly observer: Observer
   /** The watcher has been told of everything up to this revision. */
   position: number
-  /** The store's revision when the watch began: there it has caught up. 0 once it was told so. */
-  target: number
 }
 
 /** Milliseconds that all late watchers together may take from one turn of the event loop. */
 const turnMs = 4
-const eventsPerCall = 250
+const stepSize: PortionSize = { events: 500, bytes: 4 * 1024 * 1024 }
 
 export class Watchers {
   readonly #history: History
@@ -44,13 +37,16 @@ export class Watchers {
   /** Starts a watch as `Store.watch` promises. The observer is never called before this returns. */
   add(range: KeyRange, after: number, observer: Observer): Watch {
     const { revision } = this.#history
-    const watcher: Watcher = { matches: withinRange(range), observer, position: after === 0 ? revision : after, target: revision }
+    const watcher: Watcher = { matches: withinRange(range), observer, position: after === 0 ? revision : after, stop: () => this.#remove(watcher) }
     const current = watcher.position >= revision && !this.#ended
-    if (current) this.#live.add(watcher)
-    else this.#late.add(watcher)
-    if (current && observer.caughtUp) setImmediate(() => this.#caughtUp(watcher))
-    if (!current) this.#lead()
-    return { stop: () => this.#remove(watcher) }
+    if (current) {
+      this.#live.add(watcher)
+      if (observer.caughtUp) setImmediate(() => this.#caughtUp(watcher))
+    } else {
+      this.#late.add(watcher)
+      this.#lead()
+    }
+    return watcher
   }
 
   /** What live watchers want to hear of a change of this key. */
@@ -64,18 +60,17 @@ export class Watchers {
     return interest
   }
 
-  /** Tells live watchers of what has just become durable. The store's revision is the events' newest by now. */
-  publish(events: readonly ChangeEvent[]): void {
-    if (events.length === 0) return
-    const newest = events[events.length - 1]!.revision
+  /** Tells live watchers of what has just become durable: `events` up to `revision`, which is the store's by now. */
+  publish(events: readonly ChangeEvent[], revision: number): void {
     for (const watcher of this.#live) {
-      // One that was added by another's observer during this very call has nothing to hear.
-      if (watcher.position >= newest) continue
       const { position, matches } = watcher
+      // One that was added by another's observer during this very call has nothing to hear.
+      if (position >= revision) continue
+      watcher.position = revision
+      if (events.length === 0) continue
       const wanted = (event: ChangeEvent) => event.revision > position && matches(event.key)
       const mine = events.every(wanted) ? events : events.filter(wanted)
-      watcher.position = newest
-      if (mine.length > 0) this.#tell(watcher, mine)
+      if (mine.length > 0) this.#tell(watcher, (observer) => observer.events(mine))
     }
   }
 
@@ -107,34 +102,37 @@ export class Watchers {
       this.#end(watcher, over)
       return
     }
-    const enough = (events: number) => events >= eventsPerCall || performance.now() >= deadline
-    const { events, through } = this.#history.changes(watcher.position, watcher.matches, enough)
+    const { events, through } = readPortion(this.#history, watcher.position, watcher.matches, stepSize, deadline)
     watcher.position = through
     this.#late.delete(watcher)
     // It goes live before it is told, so that a commit made by its observer is not missed.
-    if (through >= this.#history.revision) this.#live.add(watcher)
+    const live = through >= this.#history.revision
+    if (live) this.#live.add(watcher)
     else this.#late.add(watcher)
-    if (events.length > 0) this.#tell(watcher, events)
-    this.#caughtUp(watcher)
+    if (events.length > 0) this.#tell(watcher, (observer) => observer.events(events))
+    if (live) this.#caughtUp(watcher)
   }
 
   #caughtUp(watcher: Watcher): void {
-    if (watcher.target === 0 || watcher.position < watcher.target || !(this.#live.has(watcher) || this.#late.has(watcher))) return
-    watcher.target = 0
-    watcher.observer.caughtUp?.()
+    if (this.#live.has(watcher)) this.#tell(watcher, (observer) => observer.caughtUp?.())
   }
 
-  #tell(watcher: Watcher, events: readonly ChangeEvent[]): void {
+  /** A broken observer must neither fail a commit nor keep events from the others: its watch ends. */
+  #tell(watcher: Watcher, tell: (observer: Observer) => void): void {
     try {
-      watcher.observer.events(events)
+      tell(watcher.observer)
     } catch (error) {
-      // A broken observer must neither fail the commit nor keep events from the others.
       this.#end(watcher, error instanceof Error ? error : new Error(String(error)))
     }
   }
 
   #end(watcher: Watcher, error: Error): void {
-    if (this.#remove(watcher)) watcher.observer.end(error)
+    if (!this.#remove(watcher)) return
+    try {
+      watcher.observer.end(error)
+    } catch (thrown) {
+      process.emitWarning(`an observer of the store failed while its watch ended: ${thrown instanceof Error ? thrown.stack : String(thrown)}`, 'StoreWarning')
+    }
   }
 
   #remove(watcher: Watcher): boolean {

@@ -52,6 +52,11 @@ export class GroupCommit {
     if (this.#failure) throw this.#failure
   }
 
+  /** Why nothing is written any more. */
+  get problem(): string | undefined {
+    return this.#failure?.message
+  }
+
   /** Resolves when the changes are durable and announced, and all that were added before. */
   add(changes: readonly PendingChange[]): Promise<void> {
     return new Promise((resolve, reject) => {

@@ -84,25 +84,12 @@ export function readSlice(
   return { more: false }
 }
 
-/** The changes after `after` up to `until` whose key matches; ends with a whole revision once `enough` says so. */
-export function readChanges(
-  kv: Table<VersionedKey>,
-  log: Table<number>,
-  { after, until }: { after: number; until: number },
-  matches: (key: string) => boolean,
-  enough: (events: number) => boolean,
-): { events: ChangeEvent[]; through: number } {
-  const events: ChangeEvent[] = []
-  let through = after
+/** The changes after `after` up to `until`, in order. */
+export function* changesIn(kv: Table<VersionedKey>, log: Table<number>, after: number, until: number) {
   for (const { key: newest, value: record } of log.getRange({ start: after + 1 })) {
     if (newest > until) break
-    for (const change of decodeChanges(record, after)) {
-      if (change.revision > through && through > after && enough(events.length)) return { events, through }
-      through = change.revision
-      if (matches(change.key)) events.push(eventOf(kv, change))
-    }
+    for (const change of decodeChanges(record, after)) yield { key: change.key, revision: change.revision, event: () => eventOf(kv, change) }
   }
-  return { events, through: until }
 }
 
 /** The event of a logged change; its values are read from the table. */

@@ -1,6 +1,9 @@
 /** The driver on LMDB: one process, one file, a commit is acknowledged once fsync has returned. */
+import { readPortion, usualPortion } from '../history.ts'
+import { withinRange } from '../key-order.ts'
 import {
   type ChangeEvent,
+  type Changes,
   type CommitResult,
   CompactedError,
   type Entry,
@@ -20,7 +23,7 @@ import { compactHistory } from './compaction.ts'
 import type { Environment } from './environment.ts'
 import { GroupCommit, type PendingChange } from './group-commit.ts'
 import { lowerBound } from './layout.ts'
-import { allKeys, entryAt, entryOf, previousOf, readChanges, readSlice } from './reader.ts'
+import { allKeys, changesIn, entryAt, entryOf, previousOf, readSlice } from './reader.ts'
 
 export interface Limits {
   /** Keys whose newest revision is kept in memory, so that conditions rarely need the disk. */
@@ -50,6 +53,7 @@ export class LmdbStore implements Store, History {
   #closing: Promise<void> | undefined
   revision: number
   compactedRevision: number
+  historyBytes = 0
 
   constructor(environment: Environment, limits = usualLimits) {
     this.#environment = environment
@@ -62,6 +66,10 @@ export class LmdbStore implements Store, History {
     this.#knowsAll = keys !== undefined
     this.#known = keys ?? new Map()
     this.#commits = new GroupCommit(environment, (changes) => this.#announce(changes))
+  }
+
+  get problem(): string | undefined {
+    return this.#commits.problem
   }
 
   async get(key: string, revision?: number): Promise<Entry | undefined> {
@@ -116,9 +124,15 @@ export class LmdbStore implements Store, History {
     return this.#watchers.add(range, after, observer)
   }
 
-  changes(after: number, matches: (key: string) => boolean, enough: (events: number) => boolean) {
+  async changes(range: KeyRange, after: number, size = usualPortion): Promise<Changes> {
+    if (this.#environment.reopening) await this.#environment.reopening
+    this.#readable(after)
+    return readPortion(this, after, withinRange(range), size, performance.now() + sliceMs)
+  }
+
+  changesAfter(after: number) {
     const { kv, log } = this.#environment.tables
-    return readChanges(kv, log, { after, until: this.revision }, matches, enough)
+    return changesIn(kv, log, after, this.revision)
   }
 
   async compact(revision: number): Promise<void> {
@@ -193,7 +207,7 @@ export class LmdbStore implements Store, History {
       this.#learn(change.key, change.deleted ? 0 : change.revision)
       if (this.#pending.get(change.key) === change) this.#pending.delete(change.key)
     }
-    this.#watchers.publish(this.#events(changes))
+    this.#watchers.publish(this.#events(changes), this.revision)
   }
 
   /** The events that live watchers want to hear of. */

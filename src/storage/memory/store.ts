@@ -1,7 +1,10 @@
-/** The driver without a disk: all versions of all keys in maps. A commit is durable as soon as it is made. */
-import { compareKeys } from '../key-order.ts'
+/** The driver without a disk: all versions of all keys in memory. A commit is durable as soon as it is made. */
+import { readPortion, usualPortion } from '../history.ts'
+import { withinRange } from '../key-order.ts'
+import { type Version, VersionIndex } from '../mvcc/version-index.ts'
 import {
   type ChangeEvent,
+  type Changes,
   type CommitResult,
   CompactedError,
   type Entry,
@@ -18,40 +21,34 @@ import {
 import { checkTransaction } from '../transaction-check.ts'
 import { type History, Watchers } from '../watchers.ts'
 
-/** A key at a revision; without a value it is deleted. */
-interface Version {
-  readonly revision: number
-  readonly entry?: Entry
-}
+/** Milliseconds that a portion of history, or of a compaction, may hold the event loop. */
+const sliceMs = 4
+/** What a version costs beside its value, in bytes. */
+const versionBytes = 200
 
 export class MemoryStore implements Store, History {
-  /** Oldest version first. */
-  readonly #versions = new Map<string, Version[]>()
-  /** The keys of `#versions` in order. */
-  readonly #keys: string[] = []
-  #log: ChangeEvent[] = []
+  readonly #index = new VersionIndex<Buffer>()
   readonly #watchers = new Watchers(this)
   /** Changes that watchers are to be told: an observer may commit while others have yet to hear of the last commit. */
-  readonly #outbox: ChangeEvent[][] = []
+  readonly #outbox: { readonly events: readonly ChangeEvent[]; readonly revision: number }[] = []
   #publishing = false
+  #compaction = Promise.resolve()
   #closed = false
+  readonly problem = undefined
   revision = 1
   compactedRevision = 0
+  historyBytes = 0
 
   async get(key: string, revision?: number): Promise<Entry | undefined> {
-    return this.#at(key, this.#readable(revision))
+    return entryOf(this.#index.at(key, this.#readable(revision)))
   }
 
   async list({ start, end, limit, revision }: ListOptions): Promise<ListResult> {
     const at = this.#readable(revision)
     const entries: Entry[] = []
-    for (let i = this.#indexOf(start); i < this.#keys.length; i++) {
-      const key = this.#keys[i]!
-      if (compareKeys(key, end) >= 0) break
-      const entry = this.#at(key, at)
-      if (!entry) continue
+    for (const version of this.#index.range(start, end, at)) {
       if (limit && entries.length === limit) return { entries, revision: at, more: true }
-      entries.push(entry)
+      entries.push(entryOf(version)!)
     }
     return { entries, revision: at, more: false }
   }
@@ -64,18 +61,18 @@ export class MemoryStore implements Store, History {
       return { committed: false, current: conditions.map(({ key }) => this.#newest(key)) }
     }
     const revision = this.revision + 1
-    const changes: ChangeEvent[] = []
+    const events: ChangeEvent[] = []
     for (const operation of operations) {
       const { key } = operation
+      const value = 'value' in operation ? operation.value : undefined
       const previous = this.#newest(key)
-      if ('value' in operation) changes.push({ type: 'put', key, value: operation.value, revision, previous })
-      else if (previous) changes.push({ type: 'delete', key, revision, previous })
+      if (!value && !previous) continue
+      events.push(eventOf(this.#index.add(key, revision, value)))
+      if (previous) this.historyBytes += previous.value.length + versionBytes
     }
-    if (changes.length === 0) return { committed: true, revision: this.revision }
-    for (const { key, value } of changes) this.#add(key, { revision, entry: value && { key, value, revision } })
-    this.#log.push(...changes)
+    if (events.length === 0) return { committed: true, revision: this.revision }
     this.revision = revision
-    this.#publish(changes)
+    this.#publish(events)
     return { committed: true, revision }
   }
 
@@ -83,32 +80,23 @@ export class MemoryStore implements Store, History {
     return this.#watchers.add(range, after, observer)
   }
 
-  changes(after: number, matches: (key: string) => boolean, enough: (events: number) => boolean): { events: ChangeEvent[]; through: number } {
-    const events: ChangeEvent[] = []
-    let through = after
-    for (let i = this.#log.findIndex((change) => change.revision > after); i >= 0 && i < this.#log.length; i++) {
-      const change = this.#log[i]!
-      if (change.revision > through && through > after && enough(events.length)) return { events, through }
-      through = change.revision
-      if (matches(change.key)) events.push(change)
-    }
-    return { events, through: this.revision }
+  async changes(range: KeyRange, after: number, size = usualPortion): Promise<Changes> {
+    this.#readable(after)
+    return readPortion(this, after, withinRange(range), size, performance.now() + sliceMs)
+  }
+
+  *changesAfter(after: number) {
+    for (const version of this.#index.since(after)) yield { key: version.key, revision: version.revision, event: () => eventOf(version) }
   }
 
   async compact(revision: number): Promise<void> {
     if (this.#closed) throw new StoreClosedError()
     if (revision > this.revision) throw new FutureRevisionError(revision, this.revision)
-    if (revision <= this.compactedRevision) return
-    this.compactedRevision = revision
-    this.#log = this.#log.filter((change) => change.revision > revision)
-    for (const [key, versions] of this.#versions) {
-      const visible = versions.findLastIndex((version) => version.revision <= revision)
-      if (visible < 0) continue
-      versions.splice(0, versions[visible]!.entry ? visible : visible + 1)
-      if (versions.length > 0) continue
-      this.#versions.delete(key)
-      this.#keys.splice(this.#indexOf(key), 1)
+    if (revision > this.compactedRevision) {
+      this.compactedRevision = revision
+      this.#compaction = this.#compaction.then(() => this.#forget(revision))
     }
+    return this.#compaction
   }
 
   async close(): Promise<void> {
@@ -117,11 +105,21 @@ export class MemoryStore implements Store, History {
     this.#watchers.endAll(new StoreClosedError())
   }
 
-  #publish(changes: ChangeEvent[]): void {
-    this.#outbox.push(changes)
+  async #forget(revision: number): Promise<void> {
+    let until = performance.now() + sliceMs
+    for (const _ of this.#index.compact(revision)) {
+      if (performance.now() < until) continue
+      await new Promise(setImmediate)
+      if (this.#closed) return
+      until = performance.now() + sliceMs
+    }
+  }
+
+  #publish(events: readonly ChangeEvent[]): void {
+    this.#outbox.push({ events, revision: this.revision })
     if (this.#publishing) return
     this.#publishing = true
-    for (let next = this.#outbox.shift(); next; next = this.#outbox.shift()) this.#watchers.publish(next)
+    for (let next = this.#outbox.shift(); next; next = this.#outbox.shift()) this.#watchers.publish(next.events, next.revision)
     this.#publishing = false
   }
 
@@ -133,31 +131,16 @@ export class MemoryStore implements Store, History {
   }
 
   #newest(key: string): Entry | undefined {
-    return this.#versions.get(key)?.at(-1)?.entry
+    return entryOf(this.#index.newest(key))
   }
+}
 
-  #at(key: string, revision: number): Entry | undefined {
-    return this.#versions.get(key)?.findLast((version) => version.revision <= revision)?.entry
-  }
+function entryOf(version: Version<Buffer> | undefined): Entry | undefined {
+  return version?.value && { key: version.key, value: version.value, revision: version.revision }
+}
 
-  #add(key: string, version: Version): void {
-    const versions = this.#versions.get(key)
-    if (versions) versions.push(version)
-    else {
-      this.#versions.set(key, [version])
-      this.#keys.splice(this.#indexOf(key), 0, key)
-    }
-  }
-
-  /** The place of the first key that is not before `key`. */
-  #indexOf(key: string): number {
-    let low = 0
-    let high = this.#keys.length
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if (compareKeys(this.#keys[middle]!, key) < 0) low = middle + 1
-      else high = middle
-    }
-    return low
-  }
+function eventOf(version: Version<Buffer>): ChangeEvent {
+  const { key, revision, value } = version
+  const previous = entryOf(version.previous)
+  return value ? { type: 'put', key, value, revision, previous } : { type: 'delete', key, revision, previous }
 }
