@@ -72,7 +72,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const { store, bindAddress, log = () => {} } = options
   const enabled = resourceRegistry({ runtimeConfig: (options.runtimeConfig ?? []).join(',') })
   for (const warning of enabled.warnings) log(warning)
-  const registry = new Registry(store, allResources)
+  const registry = new Registry(store, allResources, log)
   const resources = enabled.resources.map((definition) => registry.served(definition))
   const find = (key: string) => registry.served(allResources.find((definition) => resourceKey(definition) === key)!)
   const namespaces = find('v1/namespaces')

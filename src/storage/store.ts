@@ -101,6 +101,8 @@ export interface Store {
   get(key: string, revision?: number): Promise<Entry | undefined>
   /** Throws CompactedError, FutureRevisionError. */
   list(options: ListOptions): Promise<ListResult>
+  /** How many entries `list` would bring without a limit. Throws CompactedError, FutureRevisionError. */
+  count(options: Omit<ListOptions, 'limit'>): Promise<number>
   /** Resolves once the transaction is durable (fsync for drivers on disk). Watchers have been told before it resolves. */
   commit(transaction: Transaction): Promise<CommitResult>
   /**

@@ -8,8 +8,9 @@ import { resourceKey } from '../../api/resource.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import type { CommitResult, Store, Transaction } from '../../storage/store.ts'
 import { Cacher } from './cache/cacher.ts'
+import type { View } from './cache/object-change.ts'
 import { Snapshots } from './cache/snapshots.ts'
-import { type View, WatchHub } from './cache/watch-hub.ts'
+import { WatchHub } from './cache/watch-hub.ts'
 import { ServedResource } from './served-resource.ts'
 import { encode, StoredObject, type Summary, spliceRevision, summarize } from './stored-object.ts'
 
@@ -22,10 +23,12 @@ export class Registry {
   readonly #hubs = new Map<ServedResource, WatchHub>()
   readonly #views = new Map<ServedResource, View>()
   readonly #hints = new WeakMap<Buffer, Summary>()
+  readonly #log: (line: string) => void
 
   /** `definitions` are all that are registered, served or not: a served version may be stored as one that is off. */
-  constructor(store: Store, definitions: readonly ResourceDefinition[]) {
+  constructor(store: Store, definitions: readonly ResourceDefinition[], log: (line: string) => void = () => {}) {
     this.store = store
+    this.#log = log
     this.#definitions = new Map(definitions.map((definition) => [resourceKey(definition), definition]))
   }
 
@@ -43,14 +46,14 @@ export class Registry {
 
   cacher({ storage }: ServedResource): Cacher {
     let cacher = this.#cachers.get(storage)
-    if (!cacher) this.#cachers.set(storage, (cacher = new Cacher(storage, this.store, this.#hints)))
+    if (!cacher) this.#cachers.set(storage, (cacher = new Cacher({ resource: storage, store: this.store, hints: this.#hints, log: this.#log })))
     return cacher
   }
 
   hub(resource: ServedResource): WatchHub {
     const { storage } = resource
     let hub = this.#hubs.get(storage)
-    if (!hub) this.#hubs.set(storage, (hub = new WatchHub(this.cacher(resource))))
+    if (!hub) this.#hubs.set(storage, (hub = new WatchHub(this.#log)))
     return hub
   }
 
@@ -64,8 +67,9 @@ export class Registry {
   /** The current object, as the resource shows it. A promise only while the resource's objects are being loaded. */
   get(resource: ServedResource, key: string): StoredObject | undefined | Promise<StoredObject | undefined> {
     const cacher = this.cacher(resource)
-    if (!cacher.loaded) return cacher.ready().then(() => this.get(resource, key))
-    const object = cacher.objects.get(key)
+    const cache = cacher.live
+    if (!cache) return cacher.ready().then(() => this.get(resource, key))
+    const object = cache.objects.get(key)
     return object && this.view(resource)(object)
   }
 
@@ -84,7 +88,7 @@ export class Registry {
     const condition = { key, revision: live?.revision ?? 0 }
     const result = await this.#commit(storage, key, object, { conditions: [condition], operations: [{ key, value }] })
     if (!result.committed) return undefined
-    const current = this.cacher(resource).objects.get(key)
+    const current = this.cacher(resource).live?.objects.get(key)
     return this.view(resource)(
       current?.revision === result.revision ? current : new StoredObject(storage, key, result.revision, spliceRevision(storage, value, result.revision)),
     )

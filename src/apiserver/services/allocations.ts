@@ -3,7 +3,9 @@
  * cachers, and what writes under way have claimed. Nothing else is kept, so nothing can leak.
  */
 import type { Service } from '../../api/core/service/index.ts'
-import type { Cacher, ObjectChange } from '../registry/cache/cacher.ts'
+import type { CacheView } from '../registry/cache/cache-view.ts'
+import type { Cacher } from '../registry/cache/cacher.ts'
+import type { ObjectChange } from '../registry/cache/object-change.ts'
 import type { StoredObject } from '../registry/stored-object.ts'
 import { type AddressRange, canonicalAddress, type Family } from './address-range.ts'
 import { freePort, type PortRange } from './port-range.ts'
@@ -16,6 +18,12 @@ export interface AllocationOptions {
   readonly nodePorts: PortRange
   /** From 0 to below 1. */
   readonly random: () => number
+}
+
+/** What the store holds just now. Not to be kept across an await. */
+export interface StoredAllocations {
+  readonly services: CacheView
+  readonly ipAddresses: CacheView
 }
 
 interface Held {
@@ -41,7 +49,8 @@ export class Allocations {
   readonly #ports = new Map<number, number>()
   readonly #claimedAddresses = new Set<string>()
   readonly #claimedPorts = new Set<number>()
-  #unsubscribe: (() => void) | undefined
+  /** The view of Services that is followed. */
+  #followed: CacheView | undefined
 
   constructor(options: AllocationOptions) {
     this.#options = options
@@ -49,23 +58,23 @@ export class Allocations {
   }
 
   /** Resolves when everything in the store is known. */
-  async ready(): Promise<void> {
-    const { services, ipAddresses } = this.#options
-    await Promise.all([services.ready(), ipAddresses.ready()])
-    if (!this.#unsubscribe) this.#begin()
+  async ready(): Promise<StoredAllocations> {
+    const [services, ipAddresses] = await Promise.all([this.#options.services.ready(), this.#options.ipAddresses.ready()])
+    if (this.#followed !== services) this.#follow(services)
+    return { services, ipAddresses }
   }
 
-  #begin(): void {
-    const { services } = this.#options
+  #follow(services: CacheView): void {
+    this.#followed = services
     for (const held of [this.#held, this.#addresses, this.#ports]) held.clear()
     for (const object of services.objects.slice(services.resource.range(''))) this.#set(object.key, object)
-    this.#unsubscribe = services.subscribe({
+    services.subscribe({
       changes: (batch: readonly ObjectChange[]) => {
+        if (this.#followed !== services) return
         for (const { type, object } of batch) this.#set(object.key, type === 'put' ? object : undefined)
       },
       end: () => {
-        this.#unsubscribe?.()
-        this.#unsubscribe = undefined
+        if (this.#followed === services) this.#followed = undefined
       },
     })
   }
@@ -95,8 +104,8 @@ export class Allocations {
   }
 
   /** Begins to claim for one write. The claim has to be ended when the write is. */
-  claim(dryRun: boolean): Claim {
-    const { ranges, nodePorts, random, ipAddresses } = this.#options
+  claim({ ipAddresses }: StoredAllocations, dryRun: boolean): Claim {
+    const { ranges, nodePorts, random } = this.#options
     const isAddressTaken = (address: string): boolean =>
       this.#addresses.has(address) || this.#claimedAddresses.has(address) || ipAddresses.objects.get(ipAddresses.resource.key('', address)) !== undefined
     const isPortTaken = (port: number): boolean => this.#ports.has(port) || this.#claimedPorts.has(port)

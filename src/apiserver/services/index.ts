@@ -44,10 +44,9 @@ export function serviceAllocation({
   const services = registry.cacher(resource)
   const ipAddresses = registry.cacher(find('networking.k8s.io/v1/ipaddresses'))
   const allocations = new Allocations({ services, ipAddresses, ranges, nodePorts: parsePortRange(nodePortRange), random })
-  resource.writeHook = serviceWrites(allocations, services, ipAddresses)
+  resource.writeHook = serviceWrites(allocations)
   return {
     async begin({ bindAddress, port, context }) {
-      await allocations.ready()
       const given = {
         services: resource,
         endpoints: find('v1/endpoints'),
@@ -55,7 +54,7 @@ export function serviceAllocation({
         serviceCidrs: find('networking.k8s.io/v1/servicecidrs'),
       }
       try {
-        await repairAddresses(allocations, services, ipAddresses, registry.store)
+        await repairAddresses(allocations, registry.store)
         await ensureKubernetesService({ ...given, ranges, address: advertiseAddress(bindAddress, ranges[0]!.family), port, context })
       } catch (error) {
         // A cluster whose first address somebody else holds serves all the same.

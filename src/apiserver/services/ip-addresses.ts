@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto'
 import type { Service } from '../../api/core/service/index.ts'
 import type { KubeObject, Unstructured } from '../../machinery/object.ts'
 import type { Store, Transaction } from '../../storage/store.ts'
-import type { Cacher } from '../registry/cache/cacher.ts'
+import type { CacheView } from '../registry/cache/cache-view.ts'
 import { encode } from '../registry/stored-object.ts'
 import { timestamp } from '../registry/write/write-context.ts'
 import { type Allocations, addressesOf } from './allocations.ts'
@@ -40,10 +40,9 @@ function belongsTo(object: IPAddress, { metadata }: Service): boolean {
 }
 
 /** What to commit with a Service that was `old` and becomes `service`; either may be absent. */
-export function withAddresses(cacher: Cacher, service: Service | undefined, old: Service | undefined): Transaction {
+export function withAddresses({ resource, objects }: CacheView, service: Service | undefined, old: Service | undefined): Transaction {
   const conditions: Transaction['conditions'][number][] = []
   const operations: Transaction['operations'][number][] = []
-  const { resource, objects } = cacher
   const wanted = service ? addressesOf(service) : []
   const had = old ? addressesOf(old) : []
   for (const address of wanted) {
@@ -66,9 +65,10 @@ export function withAddresses(cacher: Cacher, service: Service | undefined, old:
 
 /**
  * Makes IPAddresses that Services of the store lack and removes those whose Services are gone: a store may come from
- * servers that did not keep them. To be called once all is known.
+ * servers that did not keep them.
  */
-export async function repairAddresses(allocations: Allocations, services: Cacher, ipAddresses: Cacher, store: Store): Promise<void> {
+export async function repairAddresses(allocations: Allocations, store: Store): Promise<void> {
+  const { services, ipAddresses } = await allocations.ready()
   const { resource, objects } = ipAddresses
   const repairs: Transaction[] = []
   for (const [key, addresses] of allocations.addresses()) {

@@ -1,20 +1,19 @@
 /** What happens around every write of a Service: allocation before it is validated, its IPAddresses in its transaction. */
 import type { Service } from '../../api/core/service/index.ts'
 import { keepAllocated } from '../../api/core/service/prepare.ts'
-import type { Cacher } from '../registry/cache/cacher.ts'
 import type { WriteHook } from '../registry/write/write-hook.ts'
 import { allocate } from './allocate.ts'
 import type { Allocations } from './allocations.ts'
 import { withAddresses } from './ip-addresses.ts'
 
-export function serviceWrites(allocations: Allocations, services: Cacher, ipAddresses: Cacher): WriteHook {
+export function serviceWrites(allocations: Allocations): WriteHook {
   const families = allocations.ranges.map(({ family }) => family)
   return {
     async begin(object, old, dryRun) {
-      await allocations.ready()
+      const stored = await allocations.ready()
       const service = object as Service
       const before = old as Service | undefined
-      const claim = allocations.claim(dryRun)
+      const claim = allocations.claim(stored, dryRun)
       try {
         keepAllocated(service, before)
         allocate(service, before?.spec ?? (before && {}), claim, families)
@@ -25,7 +24,7 @@ export function serviceWrites(allocations: Allocations, services: Cacher, ipAddr
       return claim.end
     },
     async alongside(key, object) {
-      await allocations.ready()
+      const { services, ipAddresses } = await allocations.ready()
       return withAddresses(ipAddresses, object as Service | undefined, services.objects.get(key)?.parse<Service>())
     },
   }

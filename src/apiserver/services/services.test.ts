@@ -66,9 +66,8 @@ class Writer {
   /** The names of the IPAddresses there are. */
   async addresses(): Promise<string[]> {
     const resource = this.find('networking.k8s.io/v1/ipaddresses')
-    const cacher = this.registry.cacher(resource)
-    await cacher.ready()
-    return cacher.objects.slice(resource.range('')).map(({ name }) => name)
+    const { objects } = await this.registry.cacher(resource).ready()
+    return objects.slice(resource.range('')).map(({ name }) => name)
   }
 }
 

@@ -93,6 +93,10 @@ export class LmdbStore implements Store, History {
     }
   }
 
+  async count(options: ListOptions): Promise<number> {
+    return (await this.list({ ...options, limit: 0 })).entries.length
+  }
+
   async commit(transaction: Transaction): Promise<CommitResult> {
     if (this.#environment.reopening) await this.#environment.reopening
     if (this.#closing) throw new StoreClosedError()

@@ -53,6 +53,10 @@ export class MemoryStore implements Store, History {
     return { entries, revision: at, more: false }
   }
 
+  async count({ start, end, revision }: ListOptions): Promise<number> {
+    return this.#index.count(start, end, this.#readable(revision))
+  }
+
   async commit(transaction: Transaction): Promise<CommitResult> {
     if (this.#closed) throw new StoreClosedError()
     checkTransaction(transaction)

@@ -84,6 +84,13 @@ export class VersionIndex<V> {
     }
   }
 
+  /** How many versions `range` yields. */
+  count(start: string, end: string, revision: number): number {
+    let count = 0
+    for (const _ of this.range(start, end, revision)) count++
+    return count
+  }
+
   /** What came after `revision`, oldest first. */
   *since(revision: number): Generator<Version<V>> {
     for (let i = this.#firstAfter(revision); i < this.#log.length; i++) yield this.#log[i]!

@@ -48,9 +48,8 @@ const isReady = ({ status }: Pod): boolean => status?.conditions?.some((conditio
 
 /** Takes one disruption from the budget that covers the pod. Throws 429 if there is none left, 500 for two budgets. */
 async function spendBudget({ services: { registry, budgets } }: Target, context: WriteContext, pod: Pod): Promise<void> {
-  const cacher = registry.cacher(budgets)
-  await cacher.ready()
-  const covering = cacher.objects
+  const { objects } = await registry.cacher(budgets).ready()
+  const covering = objects
     .slice(budgets.range(pod.metadata.namespace ?? ''))
     .map((object) => registry.view(budgets)(object).parse<Budget>())
     .filter(({ spec }) => spec?.selector && labelSelectorOf(spec.selector).matches(pod.metadata.labels))

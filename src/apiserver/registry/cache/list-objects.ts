@@ -1,6 +1,6 @@
 /** Reads the objects of a list: which revision, which page, what is selected. */
-import { badRequest, StatusError } from '../../../machinery/status-error.ts'
-import type { KeyRange } from '../../../storage/store.ts'
+import { badRequest, expired, internal, StatusError } from '../../../machinery/status-error.ts'
+import { CompactedError, FutureRevisionError, type KeyRange } from '../../../storage/store.ts'
 import type { ListMeta } from '../../negotiation/representation.ts'
 import { decodeContinue, encodeContinue } from '../../request/continue-token.ts'
 import type { ListOptions } from '../../request/list-options.ts'
@@ -8,6 +8,8 @@ import { parseResourceVersion } from '../../request/parameters.ts'
 import type { Registry } from '../registry.ts'
 import type { ServedResource } from '../served-resource.ts'
 import type { StoredObject } from '../stored-object.ts'
+import type { CacheView } from './cache-view.ts'
+import type { View } from './object-change.ts'
 import { type Selection, selection } from './selection.ts'
 
 export interface ObjectList {
@@ -15,65 +17,49 @@ export interface ObjectList {
   readonly meta: ListMeta
 }
 
-/** The state that a page is cut from. */
-interface Source {
-  /** All objects of the range: other clients may be at earlier pages. */
-  readonly objects: readonly StoredObject[]
-  readonly revision: number
-  /** Where the page begins. */
-  readonly start: number
+/** What a list is about, whatever state it is read from. */
+interface Query {
+  readonly registry: Registry
+  readonly resource: ServedResource
+  readonly range: KeyRange
+  readonly chosen: Selection
+  readonly view: View
+  /** 0: all. */
+  readonly limit: number
 }
 
 export async function listObjects(registry: Registry, resource: ServedResource, namespace: string, options: ListOptions): Promise<ObjectList> {
   const range = resource.range(namespace)
   const chosen = selection(range.start, options.labels, options.fields)
-  const { source, limit } = options.continue
-    ? { source: await continued(registry, resource, range, options), limit: options.limit }
-    : await first(registry, resource, range, options)
-  return page(registry, resource, range, source, limit, chosen)
+  const query: Query = { registry, resource, range, chosen, view: registry.view(resource), limit: options.limit }
+  return options.continue ? goOn(query, options) : begin(query, options)
 }
 
-/** The source of a first page. A limit counts for it unless any state will do (`resourceVersion=0`). */
-async function first(
-  registry: Registry,
-  resource: ServedResource,
-  range: KeyRange,
-  { resourceVersion, match, limit }: ListOptions,
-): Promise<{ source: Source; limit: number }> {
-  const cacher = registry.cacher(resource)
+/** A first page. A limit counts for it unless any state will do (`resourceVersion=0`). */
+async function begin(query: Query, { resourceVersion, match, limit }: ListOptions): Promise<ObjectList> {
   const wanted = parseResourceVersion(resourceVersion)
-  if (wanted !== 0 && (match === 'Exact' || (match === '' && limit > 0))) {
-    await cacher.waitFor(wanted)
-    const { objects } = await cacher.listAt(range, wanted, 0)
-    return { source: { objects, revision: wanted, start: 0 }, limit }
-  }
-  await cacher.waitFor(wanted)
-  const source: Source = { objects: cacher.objects.slice(range), revision: cacher.revision, start: 0 }
-  return { source, limit: resourceVersion === '0' ? 0 : limit }
+  const cache = await query.registry.cacher(query.resource).waitFor(wanted)
+  if (wanted !== 0 && (match === 'Exact' || (match === '' && limit > 0))) return fromHistory(query, cache, wanted, query.range.start)
+  const whole = resourceVersion === '0' && limit > 0 ? { ...query, limit: 0 } : query
+  return fromArray(whole, cache.objects.slice(query.range), cache.revision, query.range.start)
 }
 
-async function continued(registry: Registry, resource: ServedResource, range: KeyRange, options: ListOptions): Promise<Source> {
+/** A further page: of the first one's state, or of the newest where the token says so. */
+async function goOn(query: Query, options: ListOptions): Promise<ObjectList> {
+  const { registry, resource, range } = query
   const token = decodeContinue(options.continue)
   if (options.resourceVersion && options.resourceVersion !== '0') throw badRequest('specifying resource version is not allowed when using continue')
-  const cacher = registry.cacher(resource)
-  await cacher.ready()
-  const start = range.start + token.start
-  if (token.revision < 0) return source(cacher.objects.slice(range), cacher.revision, start)
+  const from = range.start + token.start
+  const cache = await registry.cacher(resource).ready()
+  if (token.revision < 0) return fromArray(query, cache.objects.slice(range), cache.revision, from)
   const snapshot = registry.snapshots.find(range.start, token.revision)
-  if (snapshot) return source(snapshot, token.revision, start)
+  if (snapshot) return fromArray(query, snapshot, token.revision, from)
   try {
-    const { objects } = await cacher.listAt(range, token.revision, 0)
-    return source(objects, token.revision, start)
+    return await fromHistory(query, cache, token.revision, from)
   } catch (error) {
     if (error instanceof StatusError && error.code === 410) throw expiredContinue(token.start)
     throw error
   }
-}
-
-/** The state from a key on. */
-function source(objects: readonly StoredObject[], revision: number, key: string): Source {
-  const start = objects.findIndex((object) => object.key >= key)
-  return { objects, revision, start: start < 0 ? objects.length : start }
 }
 
 /** 410 with a token that goes on from the newest state instead. */
@@ -87,31 +73,83 @@ function expiredContinue(start: string): StatusError {
   return error
 }
 
-function page(registry: Registry, resource: ServedResource, range: KeyRange, source: Source, limit: number, chosen: Selection): ObjectList {
-  const view = registry.view(resource)
-  const native = resource.storage === resource
-  const meta: ListMeta = { resourceVersion: String(source.revision) }
+/** Objects that are looked through before others get their turn. */
+const objectsPerTurn = 1000
+
+/** A page of all objects of the range at `revision`, from a key on. */
+async function fromArray(query: Query, objects: readonly StoredObject[], revision: number, from: string): Promise<ObjectList> {
+  const { chosen, view, resource, registry, range, limit } = query
+  const start = indexFrom(objects, from)
   if (limit === 0) {
     // The array itself where it is all of it: representations remember what they made of it.
-    const rest = source.start === 0 ? source.objects : source.objects.slice(source.start)
-    if (chosen.everything) return { objects: native ? rest : rest.map(view), meta }
-    return { objects: rest.map(view).filter((object) => chosen.matches(object)), meta }
+    const rest = start === 0 ? objects : objects.slice(start)
+    const asTheyAre = chosen.everything && resource.storage === resource
+    return { objects: asTheyAre ? rest : await selected(query, rest), meta: { resourceVersion: String(revision) } }
   }
-  const objects: StoredObject[] = []
-  let at = source.start
-  for (; at < source.objects.length && objects.length < limit; at++) {
-    const object = view(source.objects[at]!)
-    if (chosen.everything || chosen.matches(object)) objects.push(object)
+  const page: StoredObject[] = []
+  let at = start
+  for (; at < objects.length && page.length < limit; at++) {
+    const object = view(objects[at]!)
+    if (chosen.everything || chosen.matches(object)) page.push(object)
+    if ((at - start) % objectsPerTurn === objectsPerTurn - 1) await new Promise(setImmediate)
   }
-  if (at === source.objects.length) return { objects, meta }
-  registry.snapshots.remember(range.start, source.revision, source.objects)
-  const last = source.objects[at - 1]!.key.slice(range.start.length)
-  return {
-    objects,
-    meta: {
-      ...meta,
-      continue: encodeContinue({ revision: source.revision, start: `${last}\0` }),
-      ...(chosen.everything && { remainingItemCount: source.objects.length - at }),
-    },
+  if (at === objects.length) return { objects: page, meta: { resourceVersion: String(revision) } }
+  registry.snapshots.remember(range.start, revision, objects)
+  return { objects: page, meta: metaOf(query, revision, objects[at - 1]!.key, objects.length - at) }
+}
+
+/** Those that are selected, as the resource shows them. */
+async function selected({ chosen, view }: Query, objects: readonly StoredObject[]): Promise<StoredObject[]> {
+  const found: StoredObject[] = []
+  for (let i = 0; i < objects.length; i++) {
+    const object = view(objects[i]!)
+    if (chosen.everything || chosen.matches(object)) found.push(object)
+    if (i % objectsPerTurn === objectsPerTurn - 1) await new Promise(setImmediate)
   }
+  return found
+}
+
+/** A page of the state at an older revision, read from the store from a key on, and no more of it than needed. */
+async function fromHistory(query: Query, cache: CacheView, revision: number, from: string): Promise<ObjectList> {
+  const { chosen, view, registry, range, limit } = query
+  const page: StoredObject[] = []
+  try {
+    for (let start = from; ; ) {
+      const { objects, more } = await cache.listAt({ start, end: range.end }, revision, Math.min(limit || objectsPerTurn, objectsPerTurn))
+      let at = 0
+      for (; at < objects.length && (limit === 0 || page.length < limit); at++) {
+        const object = view(objects[at]!)
+        if (chosen.everything || chosen.matches(object)) page.push(object)
+      }
+      if (at === objects.length && !more) return { objects: page, meta: { resourceVersion: String(revision) } }
+      const last = objects[at - 1]!.key
+      start = `${last}\0`
+      if (limit === 0 || page.length < limit) continue
+      const remaining = chosen.everything ? await registry.store.count({ start, end: range.end, revision }) : 0
+      return { objects: page, meta: metaOf(query, revision, last, remaining) }
+    }
+  } catch (error) {
+    if (error instanceof CompactedError) throw expired()
+    if (error instanceof FutureRevisionError) throw internal(error.message)
+    throw error
+  }
+}
+
+/** The metadata of a page that is not the last one; `last` is the key of its last object. */
+const metaOf = ({ range, chosen }: Query, revision: number, last: string, remaining: number): ListMeta => ({
+  resourceVersion: String(revision),
+  continue: encodeContinue({ revision, start: `${last.slice(range.start.length)}\0` }),
+  ...(chosen.everything && { remainingItemCount: remaining }),
+})
+
+/** The index of the first object whose key is not before `key`. */
+function indexFrom(objects: readonly StoredObject[], key: string): number {
+  let low = 0
+  let high = objects.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (objects[middle]!.key < key) low = middle + 1
+    else high = middle
+  }
+  return low
 }

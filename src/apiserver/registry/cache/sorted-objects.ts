@@ -2,6 +2,9 @@
 import type { KeyRange } from '../../../storage/store.ts'
 import type { StoredObject } from '../stored-object.ts'
 
+/** Slices that are remembered. */
+const mostSlices = 64
+
 export class SortedObjects {
   readonly #byKey = new Map<string, StoredObject>()
   readonly #sorted: StoredObject[] = []
@@ -32,16 +35,13 @@ export class SortedObjects {
     this.#sorted.splice(this.#search(key), 1)
   }
 
-  clear(): void {
-    this.#byKey.clear()
-    this.#sorted.length = 0
-    this.#slices.clear()
-  }
-
   /** All objects of a range. The array is shared: it must not be changed. */
   slice({ start, end }: KeyRange): readonly StoredObject[] {
-    let slice = this.#slices.get(start)
-    if (!slice) this.#slices.set(start, (slice = this.#sorted.slice(this.#search(start), this.#search(end))))
+    const known = this.#slices.get(start)
+    if (known) return known
+    const slice = this.#sorted.slice(this.#search(start), this.#search(end))
+    if (this.#slices.size >= mostSlices) this.#slices.clear()
+    this.#slices.set(start, slice)
     return slice
   }
 

@@ -1,0 +1,174 @@
+/**
+ * A resource as one load of it shows it: its objects, the revision that they show, and the changes that led there, kept up to
+ * date by one watch on the store. All three always belong together. When the watch ends, the view is over; the cacher makes another.
+ */
+import { type ChangeEvent, type KeyRange, prefixRange, type Store, type Watch } from '../../../storage/store.ts'
+import type { ServedResource } from '../served-resource.ts'
+import { StoredObject, type Summary, spliceRevision } from '../stored-object.ts'
+import { ChangeHistory } from './change-history.ts'
+import { type ObjectChange, Removal } from './object-change.ts'
+import { SortedObjects } from './sorted-objects.ts'
+
+export interface ChangeListener {
+  changes(batch: readonly ObjectChange[]): void
+  /** The view is over, or `changes` threw. Nothing follows. */
+  end(error: Error): void
+}
+
+/** What a view is made of. */
+export interface CacheSource {
+  readonly resource: ServedResource
+  readonly store: Store
+  /** What a write knows of the value it commits, so that its event need not be parsed. */
+  readonly hints: WeakMap<Buffer, Summary>
+  readonly log: (line: string) => void
+}
+
+/** Objects that one read of a load brings. */
+const pageSize = 500
+
+export class CacheView {
+  readonly objects = new SortedObjects()
+  readonly #source: CacheSource
+  readonly #listeners = new Set<ChangeListener>()
+  readonly #watch: Watch
+  /** From when the load was complete. */
+  #history: ChangeHistory | undefined
+  /** Deletions that came while objects were still being loaded. */
+  readonly #deleted = new Map<string, number>()
+  #over: Error | undefined
+
+  private constructor(source: CacheSource) {
+    this.#source = source
+    this.#watch = source.store.watch(prefixRange(source.resource.prefix), 0, {
+      wantsPrevious: false,
+      events: (events) => this.#apply(events),
+      end: (error) => this.#end(error),
+    })
+  }
+
+  /**
+   * Loads a resource, while others write it: the watch begins first, then all is read page by page, and of each object the
+   * newer state stays. No history is needed, so that nothing can be compacted meanwhile. Rejects when the store does.
+   */
+  static async load(source: CacheSource): Promise<CacheView> {
+    const view = new CacheView(source)
+    try {
+      await view.#load()
+      return view
+    } catch (error) {
+      view.stop()
+      throw error
+    }
+  }
+
+  async #load(): Promise<void> {
+    const { store, resource } = this.#source
+    const { start, end } = prefixRange(resource.prefix)
+    for (let from = start; ; ) {
+      const { entries, more, revision } = await store.list({ start: from, end, limit: pageSize })
+      for (const { key, value, revision } of entries) {
+        const newest = this.objects.get(key)?.revision ?? this.#deleted.get(key) ?? 0
+        if (revision > newest) this.objects.set(this.#object(key, value, revision))
+      }
+      // A watch that is told of commits later than readers see them has yet to hear of some.
+      while (!this.#over && this.#watch.position < revision) await new Promise(setImmediate)
+      if (this.#over) throw this.#over
+      if (!more) break
+      from = `${entries.at(-1)!.key}\0`
+      await new Promise(setImmediate)
+    }
+    this.#deleted.clear()
+    this.#history = new ChangeHistory(this.revision)
+  }
+
+  get resource(): ServedResource {
+    return this.#source.resource
+  }
+
+  /** The newest revision that has been seen: the objects are those of this revision. */
+  get revision(): number {
+    return this.#watch.position
+  }
+
+  /** Changes after `revision`, oldest first; undefined if they are no longer all in memory. */
+  changesSince(revision: number): readonly ObjectChange[] | undefined {
+    return this.#history?.since(revision)
+  }
+
+  /** Tells `listener` every change from now on. The returned function ends that. */
+  subscribe(listener: ChangeListener): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** Calls back when the view is over. */
+  onEnd(callback: () => void): void {
+    if (this.#over) callback()
+    else this.subscribe({ changes: () => {}, end: callback })
+  }
+
+  stop(): void {
+    this.#watch.stop()
+  }
+
+  /** An object at a revision: the one at hand if it is that. */
+  objectOf(key: string, value: Buffer, revision: number): StoredObject {
+    const object = this.objects.get(key)
+    return object?.revision === revision ? object : this.#object(key, value, revision)
+  }
+
+  /** The objects of a range as they were at `revision`, at most `limit` (0: all). Rejects when history no longer reaches it. */
+  async listAt(range: KeyRange, revision: number, limit = 0): Promise<{ readonly objects: StoredObject[]; readonly more: boolean }> {
+    const { entries, more } = await this.#source.store.list({ ...range, revision, limit })
+    return { objects: entries.map(({ key, value, revision }) => this.objectOf(key, value, revision)), more }
+  }
+
+  #object(key: string, value: Buffer, revision: number): StoredObject {
+    const { resource, hints } = this.#source
+    return new StoredObject(resource, key, revision, spliceRevision(resource, value, revision), hints.get(value))
+  }
+
+  #apply(events: readonly ChangeEvent[]): void {
+    const batch: ObjectChange[] = []
+    for (const { type, key, value, revision } of events) {
+      const previous = this.objects.get(key)
+      if (type === 'put') {
+        const object = this.#object(key, value!, revision)
+        this.objects.set(object)
+        batch.push({ type, revision, object, previous })
+        continue
+      }
+      if (!this.#history) this.#deleted.set(key, revision)
+      if (!previous) continue
+      this.objects.delete(key)
+      batch.push(new Removal(previous, revision))
+    }
+    if (batch.length === 0 || !this.#history) return
+    this.#history.add(batch)
+    for (const listener of this.#listeners) this.#tell(listener, batch)
+  }
+
+  /** A listener that throws hears no more; the others do. */
+  #tell(listener: ChangeListener, batch: readonly ObjectChange[]): void {
+    try {
+      listener.changes(batch)
+    } catch (error) {
+      this.#endListener(listener, error instanceof Error ? error : new Error(String(error)))
+    }
+  }
+
+  #end(error: Error): void {
+    this.#over = error
+    for (const listener of [...this.#listeners]) this.#endListener(listener, error)
+  }
+
+  #endListener(listener: ChangeListener, error: Error): void {
+    this.#listeners.delete(listener)
+    try {
+      listener.end(error)
+    } catch (thrown) {
+      this.#source.log(`a listener of ${this.#source.resource.prefix} failed at its end: ${thrown instanceof Error ? thrown.stack : String(thrown)}`)
+    }
+  }
+}
