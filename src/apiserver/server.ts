@@ -19,6 +19,7 @@ import { discoveryDocuments } from './discovery/index.ts'
 import type { Services } from './endpoints/endpoint.ts'
 import { componentProbes } from './health/components.ts'
 import { type HealthCheck, log as logCheck, ping } from './health/health.ts'
+import { storeHealth } from './health/store-health.ts'
 import { listen } from './http/listener.ts'
 import { processMetrics } from './metrics/process-metrics.ts'
 import { MetricsRegistry } from './metrics/registry.ts'
@@ -96,14 +97,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     ),
   )
   const admission = new Admission([namespaceLifecycle(registry, namespaces), serviceAccountPlugin(pods), defaultTolerationSeconds(pods)])
-  const etcd: HealthCheck = {
-    name: 'etcd',
-    check: () =>
-      store.list({ start: '/registry/health', end: '/registry/health0', limit: 1 }).then(
-        () => undefined,
-        (error: Error) => error.message,
-      ),
-  }
+  const health = storeHealth(store, log)
   const services: Services = {
     registry,
     admission,
@@ -112,12 +106,12 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     budgets: find('policy/v1/poddisruptionbudgets'),
     authorizer: authenticatedOnly,
     authenticateToken: async (token) => tokens.find((user) => user.token === token)?.user,
-    components: componentProbes(etcd),
+    components: componentProbes(health.check),
     knowsKind: (groupVersion, kind) => kinds.has(`${groupVersion} ${kind}`),
   }
 
   let url = ''
-  const live = [ping, logCheck, etcd]
+  const live = [ping, logCheck, health.check]
   const informers: HealthCheck = { name: 'informer-sync', check: () => undefined }
   const shutdown: HealthCheck = { name: 'shutdown', check: () => (waitGroup.stopping ? 'process is shutting down' : undefined) }
   const discovery = discoveryDocuments(enabled, () => url)
@@ -154,6 +148,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const handler = buildChain(
     {
       log,
+      storeHealth: health,
       waitGroup,
       metrics: requestMetrics(metrics, enabled.find),
       authenticators: [clientCertificate(), tokenFile(tokens)],

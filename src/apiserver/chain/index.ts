@@ -5,6 +5,7 @@
  */
 import type { Authenticator } from '../authentication/authenticator.ts'
 import type { Authorizer } from '../authorization/authorizer.ts'
+import type { StoreHealth } from '../health/store-health.ts'
 import type { Handler } from '../http/exchange.ts'
 import type { RequestMetrics } from '../metrics/request-metrics.ts'
 import { authentication } from './authentication.ts'
@@ -21,6 +22,7 @@ import { warnings } from './warnings.ts'
 
 export interface ChainOptions {
   readonly log: (line: string) => void
+  readonly storeHealth: StoreHealth
   readonly waitGroup: WaitGroup
   readonly metrics: RequestMetrics
   readonly authenticators: readonly Authenticator[]
@@ -37,7 +39,7 @@ export const buildChain = (options: ChainOptions, director: Handler): Handler =>
       requestMetricsFilter(options.metrics),
       warnings(),
       cacheControl(),
-      panicRecovery(options.log),
+      panicRecovery(options.log, options.storeHealth),
       waitGroupFilter(options.waitGroup),
       timeout(options.requestTimeoutMs),
       authentication(options.authenticators),

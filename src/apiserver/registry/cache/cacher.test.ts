@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { memoryStore } from '../../../storage/memory/index.ts'
+import type { Observer } from '../../../storage/store.ts'
+import { storeLike } from '../../../storage/suite/store-like.ts'
+import { fixture, shownBy, truthAt, turn } from './cache-fixture.ts'
+import type { ObjectChange } from './object-change.ts'
+
+test('a view that is loaded while others write shows exactly the writes up to its revision, then and later', async () => {
+  for (let round = 0; round < 20; round++) {
+    const store = memoryStore()
+    // Pages are read, and come late: by then there are newer changes.
+    const slow = storeLike(store, {
+      list: async (options) => {
+        const result = await store.list(options)
+        for (let i = 0; i < round % 4; i++) await turn()
+        return result
+      },
+    })
+    const { registry, resource, put, remove } = fixture(slow)
+    for (let i = 0; i < 2000; i++) await put(`n${i}`)
+    let writing = true
+    const writer = async (id: number): Promise<void> => {
+      for (let i = id; writing; i += 7) {
+        const name = `n${(i * 7919) % 2200}`
+        await (i % 3 === 0 ? remove(name) : put(name, `${i}`))
+        if (i % 4 === 0) await turn()
+      }
+    }
+    const writers = Promise.all([0, 1, 2, 3].map(writer))
+    const view = await registry.cacher(resource).ready()
+    assert.deepEqual(shownBy(view), await truthAt(store, resource, view.revision))
+    const from = view.revision
+    const state = new Map(shownBy(view).map((text) => text.split(' ') as [string, string]))
+    const heard: ObjectChange[] = []
+    view.subscribe({ changes: (batch) => void heard.push(...batch), end: () => {} })
+    for (let i = 0; i < 20; i++) {
+      await turn()
+      assert.deepEqual(shownBy(view), await truthAt(store, resource, view.revision))
+    }
+    writing = false
+    await writers
+    assert.equal(view.revision, store.revision)
+    assert.deepEqual(heard, view.changesSince(from))
+    for (const { type, object, revision } of heard) {
+      if (type === 'put') state.set(object.name, String(revision))
+      else state.delete(object.name)
+    }
+    assert.deepEqual([...state].map((pair) => pair.join(' ')).sort(), shownBy(view).sort())
+  }
+})
+
+test('a load is not disturbed by compaction', async () => {
+  const store = memoryStore()
+  const { registry, resource, put } = fixture(
+    storeLike(store, {
+      list: async (options) => {
+        await put('moving')
+        await store.compact(store.revision)
+        return store.list(options)
+      },
+    }),
+  )
+  for (let i = 0; i < 1200; i++) await put(`n${i}`)
+  const view = await registry.cacher(resource).ready()
+  assert.deepEqual(shownBy(view), await truthAt(store, resource, view.revision))
+})
+
+test('a view knows of writes to other resources: what it shows is the state at that revision too', async () => {
+  const store = memoryStore()
+  const { registry, resource, put } = fixture(store)
+  await put('a')
+  const view = await registry.cacher(resource).ready()
+  await store.commit({ conditions: [], operations: [{ key: '/registry/elsewhere/a', value: Buffer.from('{}') }] })
+  assert.equal(view.revision, store.revision)
+})
+
+test('when the watch on the store ends, so does the view; the next one has no hole in its history', async () => {
+  const store = memoryStore()
+  const observers: Observer[] = []
+  const { registry, resource, put } = fixture(
+    storeLike(store, {
+      watch: (range, after, observer) => {
+        observers.push(observer)
+        return store.watch(range, after, observer)
+      },
+    }),
+  )
+  await put('a')
+  const cacher = registry.cacher(resource)
+  const first = await cacher.ready()
+  const before = first.revision
+  await put('b')
+  let ended: Error | undefined
+  first.subscribe({
+    changes: () => {},
+    end: (error) => {
+      ended = error
+    },
+  })
+  observers[0]!.end(new Error('the disk is gone'))
+  assert.equal(ended?.message, 'the disk is gone')
+  assert.equal(cacher.live, undefined)
+  await put('c')
+  const second = await cacher.ready()
+  assert.deepEqual(shownBy(second), await truthAt(store, resource, second.revision))
+  assert.equal(second.changesSince(before), undefined)
+  await put('d')
+  assert.deepEqual(
+    second.changesSince(second.revision - 1)?.map(({ object }) => object.name),
+    ['d'],
+  )
+})
+
+test('a load that fails is told to those who wait, and tried again by the next', async () => {
+  const store = memoryStore()
+  let broken = true
+  const { registry, resource, put } = fixture(
+    storeLike(store, { list: (options) => (broken ? Promise.reject(new Error('the disk cannot be read')) : store.list(options)) }),
+  )
+  await put('a')
+  const cacher = registry.cacher(resource)
+  await assert.rejects(cacher.ready(), /the disk cannot be read/)
+  broken = false
+  assert.equal((await cacher.ready()).objects.size, 1)
+})
+
+test('a listener that throws hears no more, the others and the commit do not notice', async () => {
+  const { registry, resource, put } = fixture(memoryStore())
+  const view = await registry.cacher(resource).ready()
+  const ends: string[] = []
+  const heard: string[] = []
+  view.subscribe({
+    changes: () => {
+      throw new Error('broken listener')
+    },
+    end: (error) => {
+      ends.push(error.message)
+      throw new Error('broken end')
+    },
+  })
+  view.subscribe({ changes: (batch) => void heard.push(...batch.map(({ object }) => object.name)), end: () => {} })
+  await put('a')
+  await put('b')
+  assert.deepEqual(ends, ['broken listener'])
+  assert.deepEqual(heard, ['a', 'b'])
+  assert.equal(view.objects.size, 2)
+})
+
+test('what is kept of the past is bounded in number and in bytes, and says from where it is complete', async () => {
+  const { registry, resource, put } = fixture(memoryStore())
+  const view = await registry.cacher(resource).ready()
+  const start = view.revision
+  for (let i = 0; i < 100; i++) await put('small')
+  assert.equal(view.changesSince(start)?.length, 100)
+  for (let i = 0; i < 40; i++) await put('large', 'x'.repeat(1_000_000))
+  assert.equal(view.changesSince(start), undefined)
+  assert.ok(view.changesSince(view.revision - 5)!.length === 5)
+  let kept = 0
+  for (let back = 1; view.changesSince(view.revision - back); back++) kept = back
+  assert.ok(kept >= 5 && kept <= 11, `${kept} of a megabyte each`)
+})
