@@ -1,5 +1,5 @@
 /** Reads history in portions, so that neither a long past nor a large one holds up the event loop or fills the memory. */
-import type { ChangeEvent, Changes, KeyRange, PortionSize, Store } from './store.ts'
+import type { ChangeEvent, Changes, PortionSize } from './store.ts'
 
 /** What a driver lends: its changes after a revision, oldest first. Values may be read when the event is made. */
 export interface ChangeLog {
@@ -36,17 +36,4 @@ export function readPortion(log: ChangeLog, after: number, matches: (key: string
     full ||= ++steps % stepsPerLook === 0 && performance.now() >= deadline
   }
   return { events, through: log.revision }
-}
-
-/**
- * All changes of a range after a revision, portion by portion, until there are no newer ones just now. Whoever takes long
- * between two portions may find the rest compacted: CompactedError.
- */
-export async function* changesAfter(store: Store, range: KeyRange, after: number, size?: PortionSize): AsyncGenerator<Changes> {
-  for (let seen = after; seen < store.revision; ) {
-    const portion = await store.changes(range, seen, size)
-    seen = portion.through
-    yield portion
-    await new Promise(setImmediate)
-  }
 }
