@@ -1,0 +1,15 @@
+/**
+ * Objects as dictionaries whose keys others choose. Every object inherits `constructor`, `toString` and a dozen more names, and
+ * `__proto__` is no property but a switch: these two read and write what is the object's own, whatever it is called.
+ * See docs/decisions/0012-names-of-javascript.md.
+ */
+
+/** The object's own member; undefined when it has none, or when there is no object. */
+export const own = <T>(object: { readonly [name: string]: T } | null | undefined, name: string): T | undefined =>
+  object && Object.hasOwn(object, name) ? object[name] : undefined
+
+/** Sets the object's own member. */
+export function setOwn<T>(object: { [name: string]: T }, name: string, value: T): void {
+  if (name === '__proto__') Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true })
+  else object[name] = value
+}
