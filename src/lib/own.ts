@@ -5,8 +5,11 @@
  */
 
 /** The object's own member; undefined when it has none, or when there is no object. */
-export const own = <T>(object: { readonly [name: string]: T } | null | undefined, name: string): T | undefined =>
-  object && Object.hasOwn(object, name) ? object[name] : undefined
+export function own<T>(object: { readonly [name: string]: T } | null | undefined, name: string): T | undefined {
+  const value = object?.[name]
+  // What is inherited is a function, or the prototype: only then it has to be asked.
+  return (typeof value === 'function' || value === Object.prototype) && !Object.hasOwn(object!, name) ? undefined : value
+}
 
 /** Sets the object's own member. */
 export function setOwn<T>(object: { [name: string]: T }, name: string, value: T): void {

@@ -112,7 +112,7 @@ function compareMaps(before: JsonObject | undefined, after: JsonObject | undefin
     return
   }
   const values: TypedNode = node.kind === 'map' ? node.values : node
-  for (const name of Object.keys(after ?? {}).sort()) compareMember(walk, fieldElement(name), values, own(before, name), own(after, name))
+  for (const name of Object.keys(after ?? {}).sort()) compareMember(walk, fieldElement(name), values, own(before, name), after![name])
   for (const name in before) if (!after || !Object.hasOwn(after, name)) compareMember(walk, fieldElement(name), values, before[name], undefined)
 }
 
