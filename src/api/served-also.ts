@@ -26,6 +26,7 @@ function inOtherShape({ defaults, validate }: ResourceDefinition, { toStorage, f
       return (object) => {
         const copy = stored(object)
         some(copy)
+        // biome-ignore lint/plugin: a kind's fields, no dictionary
         Object.assign(object, fromStorage(copy))
       }
     }),

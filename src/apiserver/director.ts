@@ -1,4 +1,5 @@
 /** The director: finds who answers a request, by its path and method. Everything is looked up in tables made at start. */
+import { own } from '../lib/own.ts'
 import { methodNotAllowed, methodNotSupported, resourceNotFound } from '../machinery/status-error.ts'
 import type { Endpoint, Services } from './endpoints/endpoint.ts'
 import { collectionEndpoints, itemEndpoints, subresourceEndpoint, virtualEndpoint } from './endpoints/index.ts'
@@ -55,11 +56,11 @@ function endpointOf(request: Request, resource: ServedResource): Endpoint {
   if (watchPath) return supported(collectionEndpoints.GET!.watch!, 'watch', resource)
   if (hasName) {
     if (everywhere) throw resourceNotFound()
-    const endpoint = itemEndpoints[method]
+    const endpoint = own(itemEndpoints, method)
     if (!endpoint || !resource.verbs.has(info.verb)) throw methodNotAllowed()
     return endpoint
   }
-  const endpoint = collectionEndpoints[method]?.[info.verb]
+  const endpoint = own(own(collectionEndpoints, method), info.verb)
   if (!endpoint || (everywhere && method !== 'GET')) throw methodNotAllowed()
   if (method !== 'GET' && !resource.verbs.has(info.verb)) throw methodNotAllowed()
   return supported(endpoint, info.verb, resource)

@@ -1,4 +1,5 @@
 /** Paths that are no resources: health, version, metrics, discovery, OpenAPI, keys. */
+import { own } from '../lib/own.ts'
 import { methodNotAllowed } from '../machinery/status-error.ts'
 import { type HealthCheck, type HealthPath, health } from './health/health.ts'
 import { json, type Request, type Response, text } from './http/exchange.ts'
@@ -47,7 +48,7 @@ export function nonResource(options: NonResourceOptions): (request: Request) => 
   }
   return (request) => {
     const { path } = request
-    const found = Object.hasOwn(exact, path) ? exact[path] : undefined
+    const found = own(exact, path)
     if (found) return answer(request, found)
     const healthPath = healthPaths.find((name) => path === `/${name}` || path.startsWith(`/${name}/`))
     if (healthPath) return answer(request, () => health(healthPath, checks[healthPath], request))

@@ -1,4 +1,5 @@
 /** Equality of decoded objects as the API means it: absent, null, `{}` and `[]` are the same (apimachinery `equality.Semantic`). */
+import { own } from '../lib/own.ts'
 
 const isEmpty = (value: unknown): boolean => {
   if (value === undefined || value === null) return true
@@ -18,8 +19,8 @@ export function semanticallyEqual(a: unknown, b: unknown): boolean {
   }
   const x = a as Record<string, unknown>
   const y = b as Record<string, unknown>
-  for (const key in x) if (!semanticallyEqual(x[key], y[key])) return false
-  for (const key in y) if (!(key in x) && !isEmpty(y[key])) return false
+  for (const key in x) if (!semanticallyEqual(x[key], own(y, key))) return false
+  for (const key in y) if (!Object.hasOwn(x, key) && !isEmpty(y[key])) return false
   return true
 }
 
@@ -32,7 +33,7 @@ export function differingPaths(a: unknown, b: unknown, path: string, limit = 8):
   const found: string[] = []
   for (const key of new Set([...Object.keys(x), ...Object.keys(y)])) {
     if (found.length >= limit) break
-    found.push(...differingPaths(x[key], y[key], Array.isArray(a) ? `${path}[${key}]` : `${path}.${key}`, limit - found.length))
+    found.push(...differingPaths(own(x, key), own(y, key), Array.isArray(a) ? `${path}[${key}]` : `${path}.${key}`, limit - found.length))
   }
   return found
 }

@@ -18,6 +18,7 @@ import {
   parseEvents,
   YAMLException,
 } from 'js-yaml'
+import { setOwn } from '../lib/own.ts'
 
 /** The text is no YAML, or would become too big: in the words of Go's converter. */
 export class YamlError extends Error {
@@ -60,7 +61,8 @@ let keyRepeated = false
 const mappingTag = {
   ...mapTag,
   addPair: (carrier: Record<string, unknown>, key: unknown, value: unknown): string => {
-    if (Object.hasOwn(carrier, String(key))) keyRepeated = true
+    // A map for a key is refused below; it may say `toString` itself.
+    if ((typeof key !== 'object' || key === null) && Object.hasOwn(carrier, String(key))) keyRepeated = true
     return mapTag.addPair(carrier, key, value)
   },
 }
@@ -121,9 +123,7 @@ function expand(value: unknown, budget: { left: number }, depth: number): unknow
   if (Array.isArray(value)) return value.map((item) => expand(item, budget, depth + 1))
   const result: Record<string, unknown> = {}
   for (const key of Object.keys(value).sort()) {
-    const item = expand((value as Record<string, unknown>)[key], budget, depth + 1)
-    if (key === '__proto__') Object.defineProperty(result, key, { value: item, enumerable: true, configurable: true, writable: true })
-    else result[key] = item
+    setOwn(result, key, expand((value as Record<string, unknown>)[key], budget, depth + 1))
   }
   return result
 }

@@ -11,9 +11,20 @@ import { deleteStops } from './kubectl/delete.ts'
 import { describeStops } from './kubectl/describe.ts'
 import { discoveryStops } from './kubectl/discovery.ts'
 import { getStops } from './kubectl/get.ts'
+import { nameStops } from './kubectl/names.ts'
 import type { Stops } from './kubectl/stop.ts'
 
-const stops: Stops = { ...discoveryStops, ...createStops, ...getStops, ...applyStops, ...changeStops, ...describeStops, ...deleteStops, ...accessStops }
+const stops: Stops = {
+  ...discoveryStops,
+  ...createStops,
+  ...getStops,
+  ...applyStops,
+  ...changeStops,
+  ...describeStops,
+  ...deleteStops,
+  ...accessStops,
+  ...nameStops,
+}
 
 const programs = installedKubectls()
 

@@ -2,6 +2,7 @@
  * Cron schedules as CronJobs write them: five fields, or a descriptor such as `@hourly` or `@every 90s`.
  * Words and messages are those of robfig/cron, which upstream uses.
  */
+import { own } from '../../lib/own.ts'
 
 /** A schedule taken apart: which minutes, hours, … it names, or how often it comes. */
 export type CronSchedule =
@@ -62,7 +63,7 @@ export function parseCronSchedule(text: string): CronSchedule {
 const isAny = (field = ''): boolean => field.split(',').some((part) => /^[*?](\/1)?$/.test(part))
 
 function descriptor(text: string): CronSchedule {
-  const known = descriptors[text]
+  const known = own(descriptors, text)
   if (known) return parseCronSchedule(known)
   if (!text.startsWith('@every ')) throw new Error(`unrecognized descriptor: ${text}`)
   const duration = text.slice('@every '.length)

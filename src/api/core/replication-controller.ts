@@ -1,5 +1,6 @@
 /** ReplicationControllers: keep a number of pods running, as it was done before ReplicaSets. */
 import type { V1ReplicationController } from '@kubernetes/client-node'
+import { own } from '../../lib/own.ts'
 import type { Model } from '../../machinery/object.ts'
 import { labelsText } from '../../machinery/selectors/label-selector.ts'
 import { type FieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
@@ -38,7 +39,7 @@ function rules({ spec = {} }: ReplicationController): readonly FieldError[] {
     nonNegative(spec.minReadySeconds, 'spec.minReadySeconds'),
     keys.length > 0 ? valid : [required('spec.selector')],
     nonNegative(spec.replicas, 'spec.replicas'),
-    template && !keys.every((key) => labels[key] === selector[key])
+    template && !keys.every((key) => own(labels, key) === selector[key])
       ? [invalidValue('spec.template.metadata.labels', labels, '`selector` does not match template `labels`')]
       : valid,
     lastingTemplate(template, 'ReplicationController'),

@@ -65,7 +65,7 @@ class ModelType implements StructType {
 
 /** Field names in the order in which objects are encoded: kind, apiVersion, metadata, then the rest as the model has them. */
 function orderedNames(fields: Readonly<Record<string, string>>): string[] {
-  const first = ['kind', 'apiVersion', 'metadata'].filter((name) => name in fields)
+  const first = ['kind', 'apiVersion', 'metadata'].filter((name) => Object.hasOwn(fields, name))
   return first.length < 2 ? Object.keys(fields) : [...first, ...Object.keys(fields).filter((name) => !first.includes(name))]
 }
 

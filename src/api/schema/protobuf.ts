@@ -3,6 +3,7 @@
  * and from later releases as far as they are known. `protobuf-numbers.json` is the table; see `machinery/protobuf/`.
  */
 import { readFileSync } from 'node:fs'
+import { own } from '../../lib/own.ts'
 import { generatedFile } from './location.ts'
 
 let numbers: Readonly<Record<string, string>> | undefined
@@ -13,5 +14,5 @@ let numbers: Readonly<Record<string, string>> | undefined
  */
 export function protobufNumbers(definition: string): string | undefined {
   numbers ??= JSON.parse(readFileSync(generatedFile('protobuf.json'), 'utf8')) as Record<string, string>
-  return Object.hasOwn(numbers, definition) ? numbers[definition] : undefined
+  return own(numbers, definition)
 }

@@ -1,6 +1,7 @@
 /** Which endpoint answers which method. A new verb is a file here and a line in one of these tables. */
 
 import type { SpecialSubresource } from '../../api/resource.ts'
+import { own } from '../../lib/own.ts'
 import { methodNotAllowed, methodNotSupported, resourceNotFound } from '../../machinery/status-error.ts'
 import type { Request } from '../http/exchange.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
@@ -37,11 +38,11 @@ const scaleEndpoints: ByMethod = { GET: getScale, PUT: updateScale, PATCH: patch
 export function subresourceEndpoint(request: Request, { definition }: ServedResource): Endpoint {
   const { subresource } = request.info
   const { status, scale, special } = definition.subresources ?? {}
-  const own = special?.find(({ name }) => name === subresource)
+  const part = special?.find(({ name }) => name === subresource)
   const endpoints =
-    subresource === 'status' && status ? objectEndpoints : subresource === 'scale' && scale ? scaleEndpoints : own && endpointsOf(definition.plural, own)
+    subresource === 'status' && status ? objectEndpoints : subresource === 'scale' && scale ? scaleEndpoints : part && endpointsOf(definition.plural, part)
   if (!endpoints) throw resourceNotFound()
-  const endpoint = endpoints[request.method]
+  const endpoint = own(endpoints, request.method)
   if (!endpoint) throw methodNotAllowed()
   return endpoint
 }
@@ -57,7 +58,7 @@ export function virtualEndpoint(request: Request, { definition, groupResource }:
   const endpoints = virtualResources[definition.plural]
   if (!endpoints) throw resourceNotFound()
   const { verb } = request.info
-  const endpoint = endpoints[hasName && verb === 'get' ? 'get' : verb]
+  const endpoint = own(endpoints, hasName && verb === 'get' ? 'get' : verb)
   if (endpoint) return endpoint
   if (request.method === 'GET' && endpoints.list) throw methodNotSupported(groupResource, verb)
   throw methodNotAllowed()

@@ -1,4 +1,5 @@
 /** Reads the Accept header and decides in which form to answer (RFC 9110 section 12.5.1; KEP-2334 for `as=`). */
+import { own } from '../../lib/own.ts'
 import { StatusError } from '../../machinery/status-error.ts'
 
 export interface Transform {
@@ -59,7 +60,7 @@ const verdicts = new Map<string, Negotiated | 'unknown' | 'impossible'>()
 function decide(header: string): Negotiated | 'unknown' | 'impossible' {
   let known = false
   for (const { type, parameters } of acceptClauses(header)) {
-    const format = formats[type]
+    const format = own(formats, type)
     if (!format) continue
     known = true
     const as = parameters.get('as')

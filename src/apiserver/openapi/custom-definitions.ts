@@ -1,6 +1,7 @@
 /** Definitions of custom resources: their own schemas with type and metadata added, and their lists. */
 import type { ResourceDefinition } from '../../api/resource.ts'
 import { descriptionsOf, schemaOf } from '../../api/schema/index.ts'
+import { setOwn } from '../../lib/own.ts'
 import { type Flavour, type JsonSchema, metaPackage, referenceTo } from './json-schema.ts'
 import { kindDefinition } from './operations.ts'
 
@@ -19,7 +20,7 @@ function forV2(schema: unknown): unknown {
     if (missingInV2.has(key)) continue
     if (key === 'properties') result.properties = Object.fromEntries(Object.entries(value as JsonSchema).map(([name, property]) => [name, forV2(property)]))
     else if (key === 'items' || key === 'additionalProperties') result[key] = forV2(value)
-    else result[key] = value
+    else setOwn(result, key, value)
   }
   // A node that keeps unknown fields or may be null, or a string, has no type that v2 could name.
   if (source['x-kubernetes-preserve-unknown-fields'] || source['x-kubernetes-int-or-string'] || source.nullable) {

@@ -85,7 +85,7 @@ const zeros: Readonly<Record<string, unknown>> = { string: '', boolean: false, i
 
 /** A default of nothing, which v3 publishes where Go always writes the value. */
 const zeroDefault = (type: FieldType, flavour: Flavour): JsonSchema =>
-  flavour === 'v3' && type.kind in zeros && !(type.kind === 'string' && type.format) ? { default: zeros[type.kind] } : {}
+  flavour === 'v3' && Object.hasOwn(zeros, type.kind) && !(type.kind === 'string' && type.format) ? { default: zeros[type.kind] } : {}
 
 function typeSchema(type: FieldType, place: string, flavour: Flavour, more: JsonSchema): JsonSchema {
   const definition = definitionOf(type, place)

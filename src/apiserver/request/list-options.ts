@@ -48,7 +48,7 @@ function checkFields(fields: FieldSelector, { definition }: ServedResource): voi
   const { selectableFields, unknownFieldLabel } = definition
   const unknown = unknownField(fields, selectableFields)
   if (!unknown) return
-  const label = fields.requirements.find(({ field }) => !metadataFields.has(field) && !(selectableFields && field in selectableFields))?.field
+  const label = fields.requirements.find(({ field }) => !metadataFields.has(field) && !(selectableFields && Object.hasOwn(selectableFields, field)))?.field
   throw unknownFieldLabel && label ? badRequest(unknownFieldLabel(label)) : unknown
 }
 

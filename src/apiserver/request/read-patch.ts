@@ -1,4 +1,5 @@
 /** Reads the body of a PATCH (all kinds but apply) and makes a function of it that patches an object. */
+import { own } from '../../lib/own.ts'
 import { DecodeError, decode, duplicateFieldMessages, isDeeperThan, maxDepth } from '../../machinery/decode/index.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import { jsonPatch } from '../../machinery/patch/json-patch.ts'
@@ -26,7 +27,7 @@ export type Patched = (live: KubeObject) => KubeObject
 /** Throws 400, 413, 415; what the patch makes of an object may be 422. */
 export async function readPatch(request: Request, resource: ServedResource, options: WriteOptions): Promise<Patched> {
   const media = mediaType(request)
-  const type = Object.hasOwn(types, media) ? types[media as keyof typeof types] : undefined
+  const type = own(types, media)
   if (!type) throw new StatusError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {})
   const text = (await request.body(maxBodyBytes)).toString()
   const body = parse(text)

@@ -2,6 +2,7 @@
  * What a request is about, read off its method, path and query alone; no registry is asked.
  * Rules: kubernetes.io/docs/reference/access-authn-authz/authorization/#determine-the-request-verb
  */
+import { own } from '../../lib/own.ts'
 export interface RequestInfo {
   readonly isResourceRequest: boolean
   readonly path: string
@@ -63,7 +64,7 @@ export function requestInfo(method: string, path: string, query: URLSearchParams
   let i = core ? 2 : 3
   if (parts.length <= i) return other(method, path, prefix, group, version)
 
-  let verb = verbs[method] ?? ''
+  let verb = own(verbs, method) ?? ''
   let watchPath = false
   if (parts[i] === 'watch' || parts[i] === 'proxy') {
     if (parts[i] === 'watch') watchPath = true

@@ -2,6 +2,7 @@
  * Compiles a schema type into a function that checks and normalises a parsed value: unknown fields go, empty ones go
  * where Go's `omitempty` would leave them out, and fields that Go always writes come.
  */
+import { setOwn } from '../../lib/own.ts'
 import { canonicalQuantity, QuantityError } from '../quantity.ts'
 import type { Field, FieldType, StructType } from '../schema.ts'
 import { canonicalBase64 } from './base64.ts'
@@ -157,12 +158,6 @@ function arrayDecoder(items: FieldType, place: Place, name: string): Decoder {
   }
 }
 
-/** Sets an own property whatever its name: assigning to `__proto__` would change the prototype. */
-function setOwn(target: Plain, key: string, value: unknown): void {
-  if (key === '__proto__') Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true })
-  else target[key] = value
-}
-
 function mapDecoder(values: FieldType, place: Place, name: string): Decoder {
   const decodeValue = decoderOf(values, { struct: place.struct, field: place.field })
   const zero = zeroOf(values)
@@ -240,7 +235,7 @@ function membersBefore(value: Plain, key: string): Plain {
   const result: Plain = {}
   for (const name in value) {
     if (name === key) break
-    result[name] = value[name]
+    setOwn(result, name, value[name])
   }
   return result
 }
@@ -299,7 +294,7 @@ class StructTable {
       if (decoded !== item) result ??= membersBefore(value, key)
       if (decoded === undefined) continue
       if (slot!.written) written++
-      if (result) result[key] = decoded
+      if (result) setOwn(result, key, decoded)
     }
     run.path.length = depth
     return written === this.#written.length ? (result ?? value) : this.#complete(result ?? value)

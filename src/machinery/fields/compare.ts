@@ -1,4 +1,5 @@
 /** What differs between two objects of a type, as sets of fields. Parts that both share by reference cost nothing. */
+import { own } from '../../lib/own.ts'
 import type { FieldsV1 } from '../object.ts'
 import type { StructType } from '../schema.ts'
 import { isEmpty, leaf } from './field-set.ts'
@@ -103,16 +104,16 @@ function compareMaps(before: JsonObject | undefined, after: JsonObject | undefin
   if (node.kind === 'struct') {
     const one = (name: string): void => {
       const field = node.fields.get(name)
-      if (field) compareMember(walk, field.element, field.node, before && goValueOf(before[name], field), after && goValueOf(after[name], field))
-      else if (node.others) compareMember(walk, fieldElement(name), node.others, before?.[name], after?.[name])
+      if (field) compareMember(walk, field.element, field.node, before && goValueOf(own(before, name), field), after && goValueOf(own(after, name), field))
+      else if (node.others) compareMember(walk, fieldElement(name), node.others, own(before, name), own(after, name))
     }
     for (const name of Object.keys(after ?? {}).sort()) one(name)
-    for (const name in before) if (!after || !(name in after)) one(name)
+    for (const name in before) if (!after || !Object.hasOwn(after, name)) one(name)
     return
   }
   const values: TypedNode = node.kind === 'map' ? node.values : node
-  for (const name of Object.keys(after ?? {}).sort()) compareMember(walk, fieldElement(name), values, before?.[name], after?.[name])
-  for (const name in before) if (!after || !(name in after)) compareMember(walk, fieldElement(name), values, before[name], undefined)
+  for (const name of Object.keys(after ?? {}).sort()) compareMember(walk, fieldElement(name), values, own(before, name), after![name])
+  for (const name in before) if (!after || !Object.hasOwn(after, name)) compareMember(walk, fieldElement(name), values, before[name], undefined)
 }
 
 function compareLists(before: readonly unknown[], after: readonly unknown[], node: Collection, walk: Walk): void {

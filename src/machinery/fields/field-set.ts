@@ -1,6 +1,7 @@
 /**
  * Sets of fields, held as FieldsV1 itself: a trie of path elements in which an empty node, or one with `.`, is a member.
- * Sets are never changed: operations make new ones and share what stays the same.
+ * Sets are never changed: operations make new ones and share what stays the same. Elements are `.` or have a colon, so that
+ * none is called like a property that every object inherits.
  */
 import type { FieldsV1 } from '../object.ts'
 import { canonicalElement, comparePathElements, fieldElement } from './path-element.ts'
@@ -48,7 +49,7 @@ function unionOfChildren(a: FieldsV1, b: FieldsV1): FieldsV1 {
     const other = b[key]
     out[key] = other ? unionOfNodes(a[key]!, other) : a[key]!
   }
-  for (const key in b) if (key !== '.' && !(key in out)) out[key] = b[key]!
+  for (const key in b) if (key !== '.' && !Object.hasOwn(out, key)) out[key] = b[key]!
   return out
 }
 

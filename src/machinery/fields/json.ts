@@ -1,4 +1,5 @@
 /** JSON as Go writes it, and equality of JSON values: what names of fields and comparisons are made of. */
+import { own } from '../../lib/own.ts'
 
 export type JsonObject = Record<string, unknown>
 
@@ -36,7 +37,12 @@ export function jsonEqual(a: unknown, b: unknown): boolean {
   if (Array.isArray(b)) return false
   const x = a as JsonObject
   const y = b as JsonObject
-  for (const key in x) if (!jsonEqual(x[key], y[key])) return false
-  for (const key in y) if (y[key] !== undefined && x[key] === undefined) return false
-  return true
+  let members = 0
+  for (const key in x) {
+    const value = x[key]
+    if (value !== undefined) members++
+    if (!jsonEqual(value, own(y, key))) return false
+  }
+  for (const key in y) if (y[key] !== undefined) members--
+  return members === 0
 }

@@ -2,6 +2,7 @@
  * Merging an applied object into another by type (structured-merge-diff's Merge): the applied one wins, maps and keyed
  * lists are merged, and applied items come in their own order among the rest. What does not change is shared.
  */
+import { own, setOwn } from '../../lib/own.ts'
 import type { StructType } from '../schema.ts'
 import { isObject, type JsonObject, jsonEqual } from './json.ts'
 import { type Collection, itemElement, itemsByElement, memberOf, type TypedNode, typedNode } from './typed-node.ts'
@@ -37,12 +38,12 @@ function merge(before: unknown, applied: unknown, node: TypedNode): unknown {
 function mergeMaps(before: JsonObject, applied: JsonObject, node: Exclude<TypedNode, { kind: 'leaf' } | Collection>): JsonObject {
   let out: JsonObject | undefined
   for (const name of Object.keys(applied)) {
-    if (name === '__proto__') continue
     const below = memberOf(node, name)
-    const value = below ? merge(before[name], applied[name], below) : applied[name]
-    if (value === before[name]) continue
+    const old = own(before, name)
+    const value = below ? merge(old, applied[name], below) : applied[name]
+    if (value === old) continue
     out ??= { ...before }
-    out[name] = value
+    setOwn(out, name, value)
   }
   return out ?? before
 }

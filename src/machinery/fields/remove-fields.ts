@@ -1,4 +1,5 @@
 /** Taking fields out of an object, or only them, by a set of fields. */
+import { setOwn } from '../../lib/own.ts'
 import type { FieldsV1 } from '../object.ts'
 import type { StructType } from '../schema.ts'
 import { has, isEmpty, leaf } from './field-set.ts'
@@ -21,10 +22,10 @@ function walk(value: unknown, set: FieldsV1, node: TypedNode, extract: boolean):
   const out: JsonObject = {}
   let any = false
   for (const name of Object.keys(value)) {
-    if (value[name] === undefined || name === '__proto__') continue
+    if (value[name] === undefined) continue
     const left = walkMember(value[name], set, fieldElement(name), memberOf(node, name), extract)
     if (left === gone) continue
-    out[name] = left ?? null
+    setOwn(out, name, left ?? null)
     any = true
   }
   return any ? out : undefined

@@ -3,6 +3,7 @@
  * from the schema, so that walks over objects decide nothing anew. Lists and maps follow `x-kubernetes-list-type` and
  * `x-kubernetes-map-type`; a list without one goes by its patch strategy, as kube-openapi's conversion has it.
  */
+import { own } from '../../lib/own.ts'
 import type { Field, FieldType, StructType } from '../schema.ts'
 import { goJson, isObject } from './json.ts'
 import { fieldElement, scalarText, valueElement } from './path-element.ts'
@@ -144,7 +145,7 @@ export function itemElement(node: Collection, item: unknown): string {
   if (!isObject(item)) throw new Error('associative list with keys may not have non-map elements')
   let text = 'k:{'
   for (const key of node.keys) {
-    const value = item[key.name] ?? key.default
+    const value = own(item, key.name) ?? key.default
     if (value === undefined)
       throw new Error(`associative list with keys has an element that omits key field ${JSON.stringify(key.name)} (and doesn't have default value)`)
     text += (text.length > 3 ? ',' : '') + key.text + scalarText(value)

@@ -2,6 +2,7 @@
  * JSON patch (RFC 6902) with the semantics of kube-apiserver's library: `replace` of an absent member adds it, a `test`
  * for null holds for an absent member, negative indexes count from the end. All operations hold or none does.
  */
+import { own, setOwn } from '../../lib/own.ts'
 import { isObject, type JsonObject, jsonEqual } from '../fields/json.ts'
 import { badRequest, requestEntityTooLarge, StatusError } from '../status-error.ts'
 import { jsonKind } from './merge-patch.ts'
@@ -105,11 +106,11 @@ class Document {
       const next = change ? this.#changeable(below) : below
       if (next !== below) {
         if (Array.isArray(at)) at[this.#index(at, step)] = next
-        else (at as JsonObject)[step] = next
+        else setOwn(at as JsonObject, step, next)
       }
       at = next
     }
-    if (typeof at !== 'object' || at === null || key === '__proto__') this.#fail()
+    if (typeof at !== 'object' || at === null) this.#fail()
     return { container: at, key }
   }
 
@@ -129,18 +130,18 @@ class Document {
 
   #get({ container, key }: Place): unknown {
     if (Array.isArray(container)) return container[this.#index(container, key)]
-    return Object.hasOwn(container as JsonObject, key) ? (container as JsonObject)[key] : undefined
+    return own(container as JsonObject, key)
   }
 
   #add({ container, key }: Place, value: unknown): void {
-    if (!Array.isArray(container)) (container as JsonObject)[key] = value
+    if (!Array.isArray(container)) setOwn(container as JsonObject, key, value)
     else if (key === '-') container.push(value)
     else container.splice(this.#index(container, key, container.length), 0, value)
   }
 
   #set({ container, key }: Place, value: unknown): void {
     if (Array.isArray(container)) container[this.#index(container, key)] = value
-    else (container as JsonObject)[key] = value
+    else setOwn(container as JsonObject, key, value)
   }
 
   #remove({ container, key }: Place): void {

@@ -22,7 +22,7 @@ test('a patch that changes nothing gives the object itself, and untouched parts 
   assert.equal(mergePatch(object, { a: { b: 2 } }).c, object.c)
 })
 
-test('a patch that is no object is a bad request; __proto__ is no member', () => {
+test('a patch that is no object is a bad request; __proto__ is a member like any other', () => {
   for (const patch of [[], 'text', null, 1])
     assert.throws(
       () => mergePatch({}, patch),
@@ -30,5 +30,5 @@ test('a patch that is no object is a bad request; __proto__ is no member', () =>
     )
   const patched = mergePatch({}, JSON.parse('{"__proto__": {"polluted": true}, "a": {"__proto__": {"polluted": true}}}'))
   assert.equal((patched as { polluted?: boolean }).polluted, undefined)
-  assert.deepEqual(patched, { a: {} })
+  assert.equal(JSON.stringify(patched), '{"__proto__":{"polluted":true},"a":{"__proto__":{"polluted":true}}}')
 })

@@ -2,6 +2,7 @@
  * JSON merge patch (RFC 7386) as kube-apiserver applies it: null members are also taken out of objects inside lists
  * of the patch, unless the list replaces an object.
  */
+import { own, setOwn } from '../../lib/own.ts'
 import { isObject, type JsonObject } from '../fields/json.ts'
 import { badRequest } from '../status-error.ts'
 
@@ -21,15 +22,14 @@ export function jsonKind(value: unknown): string {
 function mergeMembers(object: JsonObject, patch: JsonObject): JsonObject {
   let out: JsonObject | undefined
   for (const key of Object.keys(patch)) {
-    if (key === '__proto__') continue
     const value = patch[key]
-    const before = object[key]
+    const before = own(object, key)
     if (value === null && before === undefined) continue
     const after = value === null ? undefined : isObject(before) ? (isObject(value) ? mergeMembers(before, value) : value) : withoutNulls(value)
     if (after === before) continue
     out ??= { ...object }
     if (after === undefined) delete out[key]
-    else out[key] = after
+    else setOwn(out, key, after)
   }
   return out ?? object
 }
@@ -39,6 +39,6 @@ function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls)
   if (!isObject(value)) return value
   const out: JsonObject = {}
-  for (const key of Object.keys(value)) if (value[key] !== null && key !== '__proto__') out[key] = withoutNulls(value[key])
+  for (const key of Object.keys(value)) if (value[key] !== null) setOwn(out, key, withoutNulls(value[key]))
   return out
 }

@@ -2,6 +2,7 @@
  * Messages of kinds, compiled from their schema and the numbers of their fields when they are first met. What comes out is
  * what `JSON.parse` would have given of the same object; `decode` makes it canonical.
  */
+import { setOwn } from '../../lib/own.ts'
 import { DecodeError } from '../decode/decode-error.ts'
 import type { FieldType, StructType } from '../schema.ts'
 import { readIntOrString, readQuantity, readRawJson, readSchemaOr, readTime, type SchemaForm } from './well-known.ts'
@@ -40,12 +41,6 @@ export interface MessageDecoder {
   knows(type: StructType): boolean
   /** Throws DecodeError. */
   decode(type: StructType, bytes: Buffer): JsonObject
-}
-
-/** Sets what may be called `__proto__`. */
-function set(object: JsonObject, name: string, value: unknown): void {
-  if (name === '__proto__') Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true })
-  else object[name] = value
 }
 
 const wrongWireType = (wireType: number, name: string): DecodeError =>
@@ -119,7 +114,7 @@ const mapOf = (value: ValueReader, empty: unknown): ValueReader => ({
         else if (number === 2 && wireType === value.wireType) entry = value.read(reader, wireType, undefined)
         else reader.skip(wireType)
       }
-      set(map, key, entry ?? structuredClone(empty))
+      setOwn(map, key, entry ?? structuredClone(empty))
     })
     return map
   },

@@ -3,6 +3,7 @@
  * Both become a Selector. Grammar and words of refusal are upstream's (k8s.io/apimachinery `labels`).
  */
 
+import { own } from '../../lib/own.ts'
 import { type FieldError, forbiddenField, invalidValue, required } from '../validation/field-error.ts'
 import { validateLabels } from '../validation/metadata.ts'
 import { labelValue, qualifiedName } from '../validation/names.ts'
@@ -57,7 +58,6 @@ export function selectorOf(requirements: readonly Requirement[]): Selector {
 }
 
 const noLabels: Labels = {}
-const own = (labels: Labels, key: string): string | undefined => (Object.hasOwn(labels, key) ? labels[key] : undefined)
 const integer = /^[+-]?\d+$/
 
 function testOf({ key, operator, values }: Requirement): (labels: Labels) => boolean {
@@ -114,7 +114,7 @@ export function labelSelectorOf(selector: LabelSelector | undefined | null): Sel
   if (!selector) return nothing
   const requirements: Requirement[] = Object.entries(selector.matchLabels ?? {}).map(([key, value]) => ({ key, operator: '=', values: [value] }))
   for (const { key, operator, values } of selector.matchExpressions ?? []) {
-    const known = objectOperators[operator]
+    const known = own(objectOperators, operator)
     if (!known) throw new Error(`"${operator}" is not a valid label selector operator`)
     requirements.push({ key, operator: known, values: [...new Set(values)].sort() })
   }

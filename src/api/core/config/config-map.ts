@@ -14,7 +14,7 @@ function rules({ data = {}, binaryData = {} }: ConfigMap): readonly FieldError[]
   let size = 0
   for (const key in data) {
     errors.push(...follows(key, `data[${key}]`, configMapKey))
-    if (key in binaryData) errors.push(invalidValue(`data[${key}]`, key, 'duplicate of key present in binaryData'))
+    if (Object.hasOwn(binaryData, key)) errors.push(invalidValue(`data[${key}]`, key, 'duplicate of key present in binaryData'))
     size += Buffer.byteLength(data[key] as string)
   }
   for (const key in binaryData) {

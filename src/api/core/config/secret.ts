@@ -1,5 +1,6 @@
 /** Secrets: confidential data, of types that say which keys have to be there. */
 import type { V1Secret } from '@kubernetes/client-node'
+import { setOwn } from '../../../lib/own.ts'
 import type { Model } from '../../../machinery/object.ts'
 import { type FieldError, forbiddenField, invalidValue, required, tooLong } from '../../../machinery/validation/field-error.ts'
 import { all, follows, immutable, valid } from '../../../machinery/validation/field-rules.ts'
@@ -14,7 +15,7 @@ function mergeStrings(secret: Secret): void {
   if (!secret.stringData) return
   secret.data ??= {}
   const data = secret.data
-  for (const key in secret.stringData) data[key] = Buffer.from(secret.stringData[key] as string).toString('base64')
+  for (const key in secret.stringData) setOwn(data, key, Buffer.from(secret.stringData[key] as string).toString('base64'))
   delete secret.stringData
 }
 

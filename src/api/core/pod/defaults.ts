@@ -1,4 +1,5 @@
 /** What the API fills in on pods and pod templates. Written as functions over the object: every pod passes here. */
+import { setOwn } from '../../../lib/own.ts'
 import { nullTimes } from '../../nulls.ts'
 import { resourceListDefaults } from '../quota/resource-list.ts'
 import { imagePullPolicy } from './image.ts'
@@ -100,7 +101,7 @@ function httpGetDefaults(get: { path?: string; scheme?: string } | undefined): v
 function requestsFromLimits({ resources }: Container): void {
   if (!resources?.limits) return
   resources.requests ??= {}
-  for (const name in resources.limits) if (!Object.hasOwn(resources.requests, name)) resources.requests[name] = resources.limits[name] as string
+  for (const name in resources.limits) if (!Object.hasOwn(resources.requests, name)) setOwn(resources.requests, name, resources.limits[name] as string)
 }
 
 /** CPU and memory can be resized without a restart, unless the container says otherwise (KEP-1287). */

@@ -1,5 +1,6 @@
 /** LimitRanges: bounds and defaults for what pods and claims of a namespace ask for. */
 import type { V1LimitRange } from '@kubernetes/client-node'
+import { own, setOwn } from '../../../lib/own.ts'
 import type { Model } from '../../../machinery/object.ts'
 import { compareQuantities, parseQuantity } from '../../../machinery/quantity.ts'
 import { duplicate, type FieldError, forbiddenField, invalidValue, required } from '../../../machinery/validation/field-error.ts'
@@ -31,7 +32,7 @@ function itemDefaults(item: Item): void {
   const fill = (list: 'default' | 'defaultRequest', from: ResourceList | undefined): void => {
     for (const key in from) {
       item[list] ??= {}
-      item[list][key] ??= from[key] as string
+      if (!Object.hasOwn(item[list], key)) setOwn(item[list], key, from[key] as string)
     }
   }
   fill('default', item.max)
@@ -72,7 +73,7 @@ const typeRule = (type: string, path: string): readonly FieldError[] => {
 function bounds(item: Item, key: string, path: string): readonly FieldError[] {
   const errors: FieldError[] = []
   const at = (field: string): string => `${path}.${field}[${key}]`
-  const [max, min, fallback, request, ratio] = lists.map((field) => (Object.hasOwn(item[field] ?? {}, key) ? item[field]?.[key] : undefined))
+  const [max, min, fallback, request, ratio] = lists.map((field) => own(item[field], key))
   const above = (a: string | undefined, b: string | undefined): boolean => a !== undefined && b !== undefined && compareQuantities(a, b) > 0
   if (above(min, max)) errors.push(invalidValue(at('min'), min, `min value ${min} is greater than max value ${max}`))
   if (above(min, request)) errors.push(invalidValue(at('defaultRequest'), request, `min value ${min} is greater than default request value ${request}`))

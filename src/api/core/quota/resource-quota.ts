@@ -1,5 +1,6 @@
 /** ResourceQuotas: how much a namespace may use altogether. */
 import type { V1ResourceQuota } from '@kubernetes/client-node'
+import { own } from '../../../lib/own.ts'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import type { Model } from '../../../machinery/object.ts'
 import { type FieldError, invalidValue, required } from '../../../machinery/validation/field-error.ts'
@@ -85,7 +86,7 @@ function used({ status }: ResourceQuota, limits: boolean): string {
   return Object.keys(status?.hard ?? {})
     .filter((resource) => resource.startsWith('limits') === limits)
     .sort()
-    .map((resource) => `${resource}: ${status?.used?.[resource] ?? '0'}/${status?.hard?.[resource]}`)
+    .map((resource) => `${resource}: ${own(status?.used, resource) ?? '0'}/${status?.hard?.[resource]}`)
     .join(', ')
 }
 

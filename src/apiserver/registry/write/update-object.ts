@@ -1,5 +1,6 @@
 /** Guaranteed update: reads the live object, changes it, and commits if nobody was faster; tries again where it may. */
 
+import { setOwn } from '../../../lib/own.ts'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import type { KubeObject, Unstructured } from '../../../machinery/object.ts'
 import { conflict, invalid, notFound, objectModified } from '../../../machinery/status-error.ts'
@@ -139,7 +140,7 @@ function prepareUpdate({ resource, subresource, namespace }: WriteContext, objec
 }
 
 function restore(object: Unstructured, old: Unstructured, field: string): void {
-  if (field in old) object[field] = old[field]
+  if (Object.hasOwn(old, field)) setOwn(object, field, old[field])
   else delete object[field]
 }
 

@@ -1,4 +1,5 @@
 /** The names of a strategic merge patch's directives, and values without them. */
+import { setOwn } from '../../../lib/own.ts'
 import { isObject, type JsonObject } from '../../fields/json.ts'
 
 export const patchDirective = '$patch'
@@ -9,7 +10,7 @@ export const order = '$setElementOrder'
 export const deletion = '$deleteFromPrimitiveList'
 
 /** Whether the list item carries `$patch`. */
-export const isDirective = (item: unknown): item is JsonObject => isObject(item) && patchDirective in item
+export const isDirective = (item: unknown): item is JsonObject => isObject(item) && Object.hasOwn(item, patchDirective)
 
 /** A value that the object gets new: without directives, items to delete and null members. */
 export function withoutDirectives(value: unknown): unknown {
@@ -17,9 +18,8 @@ export function withoutDirectives(value: unknown): unknown {
   if (!isObject(value)) return value
   const out: JsonObject = {}
   for (const name of Object.keys(value)) {
-    if (value[name] === null || name === '__proto__' || name === patchDirective || name === retainKeys || name.startsWith(order) || name.startsWith(deletion))
-      continue
-    out[name] = withoutDirectives(value[name])
+    if (value[name] === null || name === patchDirective || name === retainKeys || name.startsWith(order) || name.startsWith(deletion)) continue
+    setOwn(out, name, withoutDirectives(value[name]))
   }
   return out
 }

@@ -15,7 +15,7 @@ type MergeItems = (before: JsonObject, patch: JsonObject) => JsonObject
 function identity(item: unknown, mergeKey: string): unknown {
   if (!mergeKey) return item
   if (!isObject(item)) throw internal(`expected a map[string]interface {}, but received a ${Array.isArray(item) ? '[]interface {}' : typeof item}`)
-  if (!(mergeKey in item)) throw noMergeKey(item, mergeKey)
+  if (!Object.hasOwn(item, mergeKey)) throw noMergeKey(item, mergeKey)
   return item[mergeKey]
 }
 

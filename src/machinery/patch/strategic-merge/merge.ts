@@ -1,5 +1,6 @@
 /** Merging the members of an object by strategy. */
 
+import { own, setOwn } from '../../../lib/own.ts'
 import { isObject, type JsonObject, jsonEqual } from '../../fields/json.ts'
 import { goValue } from '../../fields/validate-typed.ts'
 import type { Field, FieldType } from '../../schema.ts'
@@ -32,11 +33,11 @@ function memberStrategy(type: FieldType | undefined, name: string): Strategy {
 
 /** The object with the patch's members merged in by the type. */
 export function mergeMembers(original: JsonObject, given: JsonObject, type: FieldType | undefined): JsonObject {
-  if (patchDirective in given) return wholeMap(given)
+  if (Object.hasOwn(given, patchDirective)) return wholeMap(given)
   const patch = { ...given }
   const out = { ...retained(original, patch) }
   mergeOrdered(out, patch, type)
-  for (const name of Object.keys(patch)) if (name !== '__proto__') mergeMember(out, name, patch[name], type)
+  for (const name of Object.keys(patch)) mergeMember(out, name, patch[name], type)
   return out
 }
 
@@ -49,7 +50,7 @@ function wholeMap(patch: JsonObject): JsonObject {
 
 /** Takes `$retainKeys` out of the patch and returns what it leaves of the original. */
 function retained(original: JsonObject, patch: JsonObject): JsonObject {
-  if (!(retainKeys in patch)) return original
+  if (!Object.hasOwn(patch, retainKeys)) return original
   const wrong = badRequest('invalid patch format of retainKeys')
   const keys = patch[retainKeys]
   delete patch[retainKeys]
@@ -68,9 +69,9 @@ function mergeOrdered(out: JsonObject, patch: JsonObject, type: FieldType | unde
     if (name === undefined) throw badRequest('invalid patch format of setElementOrder list')
     if (!Array.isArray(wanted)) throw internal(`expected a []interface {}, but received a ${isObject(wanted) ? 'map[string]interface {}' : typeof wanted}`)
     const strategy = memberStrategy(type, name)
-    const merged = orderedMerge(out[name], patch[name], wanted, strategy.mergeKey, (a, b) => mergeList(a, b, strategy, false))
+    const merged = orderedMerge(own(out, name), own(patch, name), wanted, strategy.mergeKey, (a, b) => mergeList(a, b, strategy, false))
     delete patch[name]
-    if (merged) out[name] = merged
+    if (merged) setOwn(out, name, merged)
   }
 }
 
@@ -78,7 +79,7 @@ function mergeMember(out: JsonObject, given: string, value: unknown, type: Field
   const deletes = given.startsWith(deletion)
   if (deletes && given[deletion.length] !== '/') throw badRequest('invalid patch format of primitive list')
   const name = deletes ? given.slice(deletion.length + 1) : given
-  const before = out[name]
+  const before = own(out, name)
   if (value === null) {
     delete out[name]
     return
@@ -86,12 +87,12 @@ function mergeMember(out: JsonObject, given: string, value: unknown, type: Field
   const bothMaps = isObject(before) && isObject(value)
   const bothLists = Array.isArray(before) && Array.isArray(value)
   if (!bothMaps && !bothLists) {
-    if (!deletes) out[name] = jsonEqual(before, value) ? before : withoutDirectives(value)
+    if (!deletes) setOwn(out, name, jsonEqual(before, value) ? before : withoutDirectives(value))
     return
   }
   const strategy = memberStrategy(type, name)
-  if (bothLists) out[name] = mergeList(before, value, strategy, deletes)
-  else if (bothMaps) out[name] = strategy.replace ? value : mergeMembers(before, value, strategy.type)
+  if (bothLists) setOwn(out, name, mergeList(before, value, strategy, deletes))
+  else if (bothMaps) setOwn(out, name, strategy.replace ? value : mergeMembers(before, value, strategy.type))
 }
 
 function mergeList(before: readonly unknown[], patch: readonly unknown[], { type, merge, mergeKey }: Strategy, deletes: boolean): readonly unknown[] {

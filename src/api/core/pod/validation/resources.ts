@@ -1,5 +1,6 @@
 /** Rules for what containers ask for and may use at most. */
 
+import { own } from '../../../../lib/own.ts'
 import { compareQuantities, wholeValue } from '../../../../machinery/quantity.ts'
 import { type FieldError, forbiddenField, invalidValue, required } from '../../../../machinery/validation/field-error.ts'
 import { all, valid } from '../../../../machinery/validation/field-rules.ts'
@@ -34,7 +35,7 @@ const oneResource = (name: string, amount: string, path: string): readonly Field
   all(containerResourceName(name, path), resourceAmount(name, amount, path), hugePages(name, amount, path))
 
 function againstLimit(name: string, amount: string, limits: ResourceList, path: string): readonly FieldError[] {
-  const limit = Object.hasOwn(limits, name) ? limits[name] : undefined
+  const limit = own(limits, name)
   if (limit === undefined) return isOvercommitAllowed(name) ? valid : [required(`${path}.limits`, 'Limit must be set for non overcommitable resources')]
   const order = compareQuantities(amount, limit)
   if (order !== 0 && !isOvercommitAllowed(name)) return [invalidValue(`${path}.requests`, amount, `must be equal to ${name} limit of ${limit}`)]

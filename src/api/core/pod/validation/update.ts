@@ -1,4 +1,5 @@
 /** What may change on a pod that exists: images, deadlines, tolerations, gates; debugging containers through their subresource. */
+import { own } from '../../../../lib/own.ts'
 import { differingPaths, semanticallyEqual } from '../../../../machinery/equality.ts'
 import { type FieldError, forbiddenField, invalidValue } from '../../../../machinery/validation/field-error.ts'
 import { all, optionalText, valid } from '../../../../machinery/validation/field-rules.ts'
@@ -61,7 +62,7 @@ function onlyRemovedGates(gates: PodSpec['schedulingGates'] = [], old: PodSpec['
 }
 
 function onlyAddedSelectors(selector: Record<string, string> = {}, old: Record<string, string> = {}): readonly FieldError[] {
-  return Object.entries(old).every(([key, value]) => selector[key] === value)
+  return Object.entries(old).every(([key, value]) => own(selector, key) === value)
     ? valid
     : [invalidValue('spec.nodeSelector', selector, 'only additions to spec.nodeSelector are allowed (no mutations or deletions)')]
 }

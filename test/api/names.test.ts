@@ -1,0 +1,326 @@
+/** Names that every object of JavaScript has stand in keys, labels, paths and headers like all others, and are refused where the API's rules say so. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Answer, type Client, clientOf, http2Client, json, protocols, until } from './api-client.ts'
+import { startTestServer } from './api-server.ts'
+import { configMapsPath, podsPath } from './objects.ts'
+
+const names = [...Object.getOwnPropertyNames(Object.prototype), 'prototype', 'length', 'name', 'then', 'toJSON']
+/** Keys of labels and annotations begin and end with a letter or digit. */
+const labelKeys = names.filter((name) => !name.startsWith('_'))
+/** Names of objects are lower case. */
+const objectNames = labelKeys.filter((name) => name === name.toLowerCase())
+
+const secretsPath = '/api/v1/namespaces/default/secrets'
+const deploymentsPath = '/apis/apps/v1/namespaces/default/deployments'
+
+const types = {
+  merge: 'application/merge-patch+json',
+  strategic: 'application/strategic-merge-patch+json',
+  json: 'application/json-patch+json',
+  apply: 'application/apply-patch+yaml',
+} as const
+
+/** A map with all the keys, as JSON text: in it `__proto__` is a key. */
+const every = (keys: readonly string[], value: unknown): string => `{${keys.map((key) => `${JSON.stringify(key)}:${JSON.stringify(value)}`).join()}}`
+/** Members in the order of their names, however they are called. */
+const entriesOf = (map: object | undefined): [string, unknown][] => Object.entries(map ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))
+const entries = (keys: readonly string[], value: unknown): [string, unknown][] => [...keys].sort().map((key) => [key, value])
+
+interface Stored {
+  readonly metadata: {
+    readonly labels?: Record<string, string>
+    readonly annotations?: Record<string, string>
+    readonly managedFields: readonly { readonly manager: string; readonly fieldsV1: Record<string, Record<string, object>> }[]
+  }
+  readonly data?: Record<string, string>
+}
+
+const ok = (answer: Answer, status = 200): Stored => {
+  assert.equal(answer.status, status, answer.bytes.toString().slice(0, 600))
+  return json<Stored>(answer)
+}
+
+const patch = (client: Client, type: keyof typeof types, path: string, body: string, query = '') =>
+  client.request('PATCH', `${path}${query}`, { body, headers: { 'content-type': types[type] } })
+
+const manifest = (kind: string, metadata: string, rest: string): string => `{"apiVersion":"v1","kind":"${kind}","metadata":{${metadata}},${rest}}`
+
+for (const [kind, path, value, other] of [
+  ['ConfigMap', configMapsPath, 'one', 'two'],
+  ['Secret', secretsPath, 'b25l', 'dHdv'],
+] as const) {
+  test(`all names are keys of a ${kind}: created, read, put, patched in four ways, applied, watched and deleted`, async (t) => {
+    const server = await startTestServer(t)
+    const client = http2Client(t, server)
+    const at = `${path}/a`
+    const told: string[] = []
+    const watch = client.lines(`${path}?watch=true&labelSelector=constructor,toString%3D1`, (line) => told.push(line))
+    await watch.status
+    const meta = `"name":"a","labels":${every(labelKeys, '1')},"annotations":${every(labelKeys, 'x')}`
+    const created = ok(
+      await client.request('POST', `${path}?fieldValidation=Strict&fieldManager=one`, { body: manifest(kind, meta, `"data":${every(names, value)}`) }),
+      201,
+    )
+    const holds = (object: Stored, keys: readonly string[], expected: string): void => assert.deepEqual(entriesOf(object.data), entries(keys, expected))
+    holds(created, names, value)
+    assert.deepEqual(entriesOf(created.metadata.labels), entries(labelKeys, '1'))
+    assert.deepEqual(entriesOf(created.metadata.annotations), entries(labelKeys, 'x'))
+    const owned = (object: Stored, manager: string): string[] =>
+      Object.keys(object.metadata.managedFields.find((entry) => entry.manager === manager)?.fieldsV1['f:data'] ?? {}).filter((key) => key !== '.')
+    assert.deepEqual(owned(created, 'one').sort(), names.map((name) => `f:${name}`).sort())
+    holds(ok(await client.request('GET', at)), names, value)
+
+    holds(ok(await patch(client, 'merge', at, `{"data":${every(names, null)}}`)), [], value)
+    holds(ok(await patch(client, 'merge', at, `{"data":${every(names, value)}}`)), names, value)
+    holds(ok(await patch(client, 'strategic', at, `{"data":${every(names, other)}}`)), names, other)
+    holds(ok(await patch(client, 'strategic', at, `{"data":${every(names, null)}}`)), [], other)
+    const operations = (op: string, more: object = {}): string => JSON.stringify(names.map((name) => ({ op, path: `/data/${name}`, ...more })))
+    holds(ok(await patch(client, 'json', at, operations('add', { value }).replace('[', '[{"op":"add","path":"/data","value":{}},'))), names, value)
+    holds(ok(await patch(client, 'json', at, operations('test', { value }))), names, value)
+    holds(ok(await patch(client, 'json', at, operations('remove'))), [], value)
+    assert.equal((await patch(client, 'json', at, operations('remove'))).status, 422)
+
+    const apply = (manager: string, data: string, force = false) =>
+      patch(client, 'apply', at, manifest(kind, '"name":"a"', `"data":${data}`), `?fieldManager=${manager}&force=${force}`)
+    const applied = ok(await apply('applier', every(names, value)))
+    holds(applied, names, value)
+    assert.deepEqual(owned(applied, 'applier').sort(), names.map((name) => `f:${name}`).sort())
+    const conflict = await apply('rival', every(names, other))
+    assert.equal(conflict.status, 409)
+    assert.equal(json<{ details: { causes: object[] } }>(conflict).details.causes.length, names.length)
+    holds(ok(await apply('rival', every(names, other), true)), names, other)
+    holds(ok(await apply('rival', '{}')), [], other)
+
+    const live = ok(await client.request('GET', at))
+    holds(
+      ok(await client.request('PUT', at, { body: `${JSON.stringify({ ...live, data: undefined }).slice(0, -1)},"data":${every(names, other)}}` })),
+      names,
+      other,
+    )
+    for (const key of labelKeys) {
+      const listed = json<{ items: object[] }>(await client.request('GET', `${path}?labelSelector=${key}%3D1,${key}+in+(1),${key}`))
+      assert.equal(listed.items.length, 1, key)
+      assert.equal(json<{ items: object[] }>(await client.request('GET', `${path}?labelSelector=!${key}`)).items.length, 0, key)
+    }
+    const table = json<{ rows: { cells: unknown[] }[] }>(
+      await client.request('GET', path, { headers: { accept: 'application/json;as=Table;g=meta.k8s.io;v=v1' } }),
+    )
+    assert.ok(table.rows[0]?.cells.includes(names.length), JSON.stringify(table.rows[0]))
+    const yaml = await client.request('GET', at, { headers: { accept: 'application/yaml' } })
+    for (const name of names) assert.match(yaml.bytes.toString(), new RegExp(`^  ${name}: ${other}$`, 'm'))
+    ok(await client.request('DELETE', at))
+    await until('the deletion is told', () => told.length > 0 && told.at(-1)!.startsWith('{"type":"DELETED"'))
+    holds(JSON.parse(told[0]!).object, names, value)
+    holds(JSON.parse(told.at(-1)!).object, names, other)
+    assert.deepEqual(server.logged, [])
+  })
+}
+
+test('strings of Secrets and bytes of ConfigMaps have such keys', async (t) => {
+  const client = http2Client(t, await startTestServer(t))
+  const secret = ok(await client.request('POST', secretsPath, { body: manifest('Secret', '"name":"a"', `"stringData":${every(names, 'one')}`) }), 201)
+  assert.deepEqual(entriesOf(secret.data), entries(names, 'b25l'))
+  const map = await client.request('POST', configMapsPath, { body: manifest('ConfigMap', '"name":"a"', `"binaryData":${every(names, 'b25l')}`) })
+  assert.deepEqual(entriesOf(json<{ binaryData: object }>(map).binaryData), entries(names, 'b25l'))
+  const both = await client.request('POST', configMapsPath, {
+    body: manifest('ConfigMap', '"name":"b"', `"data":${every(['a'], '')},"binaryData":${every(names, '')}`),
+  })
+  assert.equal(both.status, 201, 'no key stands in both')
+  const twice = await client.request('POST', configMapsPath, {
+    body: manifest('ConfigMap', '"name":"c"', '"data":{"__proto__":""},"binaryData":{"__proto__":""}'),
+  })
+  assert.match(json(twice).message ?? '', /data\[__proto__\]: Invalid value: "__proto__": duplicate of key present in binaryData/)
+  const yaml = `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: d\ndata:\n${names.map((name) => `  ${name}: one\n`).join('')}`
+  const fromYaml = await client.request('POST', `${configMapsPath}?fieldValidation=Strict`, { body: yaml, headers: { 'content-type': 'application/yaml' } })
+  assert.deepEqual(entriesOf(ok(fromYaml, 201).data), entries(names, 'one'))
+})
+
+test('labels and annotations that may not be called so are refused, whoever brings them', async (t) => {
+  const client = http2Client(t, await startTestServer(t))
+  ok(await client.request('POST', configMapsPath, { body: manifest('ConfigMap', '"name":"a"', '"data":{}') }), 201)
+  for (const [field, key] of [
+    ['labels', '__proto__'],
+    ['annotations', '__proto__'],
+    ['annotations', 'x/__proto__'],
+    ['labels', '__defineGetter__'],
+  ] as const) {
+    const metadata = `"${field}":{"${key}":"x"}`
+    const body = manifest('ConfigMap', `"name":"a",${metadata}`, '"data":{}')
+    const answers = {
+      create: client.request('POST', configMapsPath, { body: body.replace('"a"', '"b"') }),
+      update: client.request('PUT', `${configMapsPath}/a`, { body }),
+      merge: patch(client, 'merge', `${configMapsPath}/a`, `{"metadata":{${metadata}}}`),
+      strategic: patch(client, 'strategic', `${configMapsPath}/a`, `{"metadata":{${metadata}}}`),
+      json: patch(
+        client,
+        'json',
+        `${configMapsPath}/a`,
+        `[{"op":"add","path":"/metadata/${field}","value":{}},{"op":"add","path":"/metadata/${field}/${key.replace('/', '~1')}","value":"x"}]`,
+      ),
+      apply: patch(client, 'apply', `${configMapsPath}/a`, body, '?fieldManager=m'),
+    }
+    for (const [verb, sent] of Object.entries(answers)) {
+      const answer = await sent
+      assert.equal(answer.status, 422, `${verb} ${field} ${key}: ${answer.bytes}`)
+      assert.ok(json(answer).message?.includes(`metadata.${field}: Invalid value: "${key}": `), json(answer).message)
+    }
+  }
+  const live = ok(await client.request('GET', `${configMapsPath}/a`))
+  assert.deepEqual([live.metadata.labels, live.metadata.annotations], [undefined, undefined])
+})
+
+test('a field that no kind has is unknown under these names too', async (t) => {
+  const client = http2Client(t, await startTestServer(t))
+  for (const name of names.filter((one) => one !== 'name')) {
+    const body = manifest('ConfigMap', `"name":"a","${name}":1`, `"${name}":{}`)
+    const strict = await client.request('POST', `${configMapsPath}?fieldValidation=Strict`, { body })
+    assert.match(json(strict).message ?? '', new RegExp(`strict decoding error: unknown field "metadata\\.${name}", unknown field "${name}"$`))
+  }
+  const warned = await client.request('POST', configMapsPath, {
+    body: manifest('ConfigMap', '"name":"a","__proto__":{"labels":{"x":"y"}}', '"__proto__":{"data":{"x":"y"}}'),
+  })
+  assert.match(String(warned.headers.warning), /unknown field \\"metadata.__proto__\\".*unknown field \\"__proto__\\"/)
+  const { metadata, data } = ok(warned, 201)
+  assert.deepEqual([metadata.labels, data], [undefined, undefined])
+})
+
+test('pods and deployments select, ask and are told apart by such names', async (t) => {
+  const server = await startTestServer(t)
+  const client = http2Client(t, server)
+  const resources = every(
+    labelKeys.map((key) => `example.com/${key}`),
+    '1',
+  )
+  const env = names.map((name) => ({ name, value: '1' }))
+  const container = `{"name":"constructor","image":"i","env":${JSON.stringify(env)},"resources":{"limits":${resources}}}`
+  const spec = `{"nodeSelector":${every(labelKeys, 'x')},"containers":[${container}]}`
+  const pod = await client.request('POST', podsPath, { body: manifest('Pod', '"name":"constructor"', `"spec":${spec}`) })
+  const made = json<{ spec: { nodeSelector: object; containers: { env: { name: string }[]; resources: { requests: object } }[] } }>({ ...pod })
+  assert.equal(pod.status, 201, pod.bytes.toString())
+  assert.deepEqual(entriesOf(made.spec.nodeSelector), entries(labelKeys, 'x'))
+  assert.deepEqual(
+    made.spec.containers[0]?.env.map(({ name }) => name),
+    names,
+  )
+  assert.deepEqual(entriesOf(made.spec.containers[0]?.resources.requests).length, labelKeys.length)
+  for (const name of names) {
+    const refused = await client.request('POST', podsPath, {
+      body: manifest('Pod', '"name":"b"', `"spec":{"containers":[{"name":"c","image":"i","resources":{"limits":{"${name}":"1"}}}]}`),
+    })
+    assert.equal(refused.status, 422, `${name}: ${refused.bytes}`)
+    assert.ok(json(refused).message?.includes(`limits[${name}]: Invalid value: "${name}"`), json(refused).message)
+  }
+  const range = await client.request('POST', '/api/v1/namespaces/default/limitranges', {
+    body: manifest('LimitRange', '"name":"a"', '"spec":{"limits":[{"type":"Container","max":{"__proto__":"1"}}]}'),
+  })
+  assert.ok(json(range).message?.includes('max[__proto__]: Invalid value'), json(range).message)
+
+  const labels = every(labelKeys, '1')
+  const template = `{"metadata":{"labels":${labels}},"spec":{"containers":[{"name":"c","image":"i"}]}}`
+  const deployment = (matched: string): string =>
+    manifest('Deployment', '"name":"constructor"', `"spec":{"selector":{"matchLabels":${matched}},"template":${template}}`).replace('"v1"', '"apps/v1"')
+  for (const name of labelKeys) {
+    const refused = await client.request('POST', deploymentsPath, { body: deployment(every([name], '2')) })
+    assert.match(json(refused).message ?? '', /`selector` does not match template `labels`/, name)
+  }
+  ok(await client.request('POST', deploymentsPath, { body: deployment(labels) }), 201)
+  const scaled = await patch(client, 'merge', `${deploymentsPath}/constructor/scale`, '{"spec":{"replicas":3,"__proto__":{"x":1}},"__proto__":{"replicas":4}}')
+  assert.equal(json<{ spec: { replicas: number } }>(scaled).spec.replicas, 3)
+  ok(await patch(client, 'merge', `${deploymentsPath}/constructor/status`, '{"status":{"__proto__":{"replicas":4}}}'))
+  assert.deepEqual(server.logged, [])
+})
+
+test('objects and namespaces have such names', async (t) => {
+  const client = http2Client(t, await startTestServer(t))
+  for (const name of objectNames) {
+    assert.equal((await client.request('GET', `/api/v1/namespaces/${name}`)).status, 404)
+    ok(await client.request('POST', '/api/v1/namespaces', { body: manifest('Namespace', `"name":"${name}"`, '"spec":{}') }), 201)
+    const path = `/api/v1/namespaces/${name}/configmaps`
+    assert.equal((await client.request('GET', `${path}/${name}`)).status, 404)
+    ok(await client.request('POST', path, { body: manifest('ConfigMap', `"name":"${name}"`, '"data":{}') }), 201)
+    const listed = json<{ items: { metadata: { name: string } }[] }>(await client.request('GET', `/api/v1/configmaps?fieldSelector=metadata.name%3D${name}`))
+    assert.deepEqual(
+      listed.items.map(({ metadata }) => metadata.name),
+      [name],
+    )
+    ok(await client.request('DELETE', `${path}/${name}`))
+  }
+})
+
+for (const protocol of protocols) {
+  test(`paths, queries and headers that say such names find nothing (${protocol})`, async (t) => {
+    const server = await startTestServer(t)
+    const client = clientOf(t, protocol, server)
+    const status = async (path: string, headers: Record<string, string> = {}): Promise<number> => (await client.request('GET', path, { headers })).status
+    for (const name of names) {
+      const missing = [
+        '/',
+        '/apis/',
+        '/apis/apps/',
+        '/apis/apps/v1/',
+        '/api/',
+        '/api/v1/',
+        '/api/v1/namespaces/default/',
+        '/healthz/',
+        '/readyz/',
+        '/openapi/v3/',
+        '/openapi/v3/apis/',
+      ]
+      for (const path of missing) assert.equal(await status(path + name), 404, path + name)
+      for (const path of [
+        `${podsPath}/a/`,
+        `${deploymentsPath}/a/`,
+        `/api/v1/watch/`,
+        `/apis/${name}/v1/`,
+        `/apis/apps/${name}/`,
+        '/api/v1/namespaces/default/pods/a/status/',
+      ])
+        assert.notEqual(await status(path + name), 500, path + name)
+      assert.equal(await status(`${configMapsPath}?fieldSelector=${name}%3Dx`), 400, name)
+      assert.equal(await status(`${podsPath}?fieldSelector=${name}%3Dx`), 400, name)
+      assert.equal(await status(`${configMapsPath}?${name}=x&labelSelector=&limit=1`), 200, name)
+      assert.equal(await status(configMapsPath, { accept: name }), 406, name)
+      assert.equal(await status(configMapsPath, { accept: `application/json;${name}=x` }), 200, name)
+      assert.equal(await status(configMapsPath, { accept: `application/json;as=${name};g=meta.k8s.io;v=v1, application/json` }), 200, name)
+      assert.equal(await status(configMapsPath, { [`x-${name}`]: name }), 200, name)
+      assert.equal(await status(`${configMapsPath}?continue=${Buffer.from(`{"v":"${name}"}`).toString('base64url')}`), 400, name)
+      const posted = await client.request('POST', configMapsPath, { body: '{}', headers: { 'content-type': name } })
+      assert.equal(posted.status, 415, name)
+      assert.equal((await client.request('PATCH', `${configMapsPath}/a`, { body: '{}', headers: { 'content-type': name } })).status, 415, name)
+    }
+    const headers = Object.fromEntries(labelKeys.concat('__proto__').map((name) => [`impersonate-extra-${name}`, 'x']))
+    const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }
+    const review = await client.request('POST', '/apis/authentication.k8s.io/v1/selfsubjectreviews', {
+      body,
+      headers: { 'impersonate-user': 'constructor', ...headers },
+    })
+    const { userInfo } = json<{ status: { userInfo: { username: string; extra: object } } }>(review).status
+    assert.equal(userInfo.username, 'constructor')
+    assert.deepEqual(
+      entriesOf(userInfo.extra),
+      entries(
+        labelKeys.concat('__proto__').map((name) => name.toLowerCase()),
+        ['x'],
+      ),
+    )
+    assert.doesNotMatch((await client.request('GET', '/metrics')).bytes.toString(), /\[native code\]|="constructor"/)
+    assert.deepEqual(server.logged, [])
+  })
+}
+
+test('methods that are called so are none', async (t) => {
+  const server = await startTestServer(t)
+  const client = http2Client(t, server)
+  for (const name of names)
+    for (const path of [
+      configMapsPath,
+      `${configMapsPath}/a`,
+      `${deploymentsPath}/a/scale`,
+      `${deploymentsPath}/a/status`,
+      `${podsPath}/a/binding`,
+      '/apis/authentication.k8s.io/v1/tokenreviews',
+    ])
+      assert.equal((await client.request(name, path)).status, 405, `${name} ${path}`)
+  assert.deepEqual(server.logged, [])
+})
