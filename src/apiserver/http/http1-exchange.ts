@@ -20,9 +20,11 @@ export class Http1Request implements Request {
   user?: UserInfo
   readonly warnings: string[] = []
   readonly #message: IncomingMessage
+  readonly #response: ServerResponse
 
-  constructor(message: IncomingMessage) {
+  constructor(message: IncomingMessage, response: ServerResponse) {
     this.#message = message
+    this.#response = response
     this.method = message.method ?? 'GET'
     const { path, query } = splitTarget(message.url ?? '/')
     this.path = path
@@ -67,7 +69,9 @@ export class Http1Request implements Request {
   }
 
   onClose(callback: () => void): void {
-    this.#message.on('close', callback)
+    // The message itself is closed as soon as its body has been read.
+    if (this.#response.destroyed) callback()
+    else this.#response.on('close', callback)
   }
 }
 

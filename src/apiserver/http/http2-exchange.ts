@@ -99,7 +99,8 @@ export class Http2Request implements Request {
   }
 
   onClose(callback: () => void): void {
-    this.#stream.on('close', callback)
+    if (this.#stream.destroyed) callback()
+    else this.#stream.on('close', callback)
   }
 }
 
