@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { TLSSocket } from 'node:tls'
 import { badRequest, requestEntityTooLarge } from '../../machinery/status-error.ts'
 import type { RequestInfo } from '../request/request-info.ts'
+import { closeSignal } from './close-signal.ts'
 import { drained } from './drained.ts'
 import type { Request, Response, Sink, UserInfo } from './exchange.ts'
 import { splitTarget } from './query.ts'
@@ -21,6 +22,7 @@ export class Http1Request implements Request {
   readonly warnings: string[] = []
   readonly #message: IncomingMessage
   readonly #response: ServerResponse
+  #signal: AbortSignal | undefined
 
   constructor(message: IncomingMessage, response: ServerResponse) {
     this.#message = message
@@ -68,10 +70,9 @@ export class Http1Request implements Request {
     })
   }
 
-  onClose(callback: () => void): void {
+  get signal(): AbortSignal {
     // The message itself is closed as soon as its body has been read.
-    if (this.#response.destroyed) callback()
-    else this.#response.on('close', callback)
+    return (this.#signal ??= closeSignal(this.#response))
   }
 }
 

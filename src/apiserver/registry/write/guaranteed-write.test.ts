@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test'
 import { allResources } from '../../../api/registry.ts'
 import { resourceKey } from '../../../api/resource.ts'
 import type { Unstructured } from '../../../machinery/object.ts'
-import { StatusError } from '../../../machinery/status-error.ts'
+import { requestTimeout, StatusError } from '../../../machinery/status-error.ts'
 import { memoryStore } from '../../../storage/memory/index.ts'
 import type { CommitResult, Store, Transaction } from '../../../storage/store.ts'
 import { Admission, type AdmissionPlugin } from '../../admission/plugin.ts'
@@ -26,7 +26,7 @@ function writer(t: TestContext, { store = memoryStore(), plugins = [], kind = 'v
   t.after(() => registry.stop())
   const resource = registry.served(allResources.find((definition) => resourceKey(definition) === kind)!)
   const admission = new Admission(plugins)
-  const context = (dryRun = false, closed?: Promise<void>): WriteContext => ({
+  const context = (dryRun = false, signal?: AbortSignal): WriteContext => ({
     registry,
     admission,
     resource,
@@ -37,7 +37,7 @@ function writer(t: TestContext, { store = memoryStore(), plugins = [], kind = 'v
     manager: 'test',
     options: { dryRun, fieldManager: '', fieldValidation: 'Ignore', force: false },
     warnings: [],
-    ...(closed && { request: { onClose: (callback: () => void) => void closed.then(callback) } }),
+    ...(signal && { request: { signal } }),
     now: timestamp,
   })
   const key = resource.key('ns', 'one')
@@ -121,11 +121,11 @@ test('a server that has not heard of the newest changes yet writes upon them all
 test('who goes away while it waits writes nothing, and the others go on', async (t) => {
   const { create, label, live, context, registry, key } = writer(t)
   await create()
-  const { promise: closed, resolve: close } = Promise.withResolvers<void>()
-  const turn = await registry.turns.take(key, new AbortController().signal)
-  const gone = label('gone', context(false, closed))
+  const leaving = new AbortController()
+  const turn = await registry.turns.take(key)
+  const gone = label('gone', context(false, leaving.signal))
   const stays = label('stays')
-  close()
+  leaving.abort(requestTimeout())
   await assert.rejects(gone, (error) => error instanceof StatusError && error.code === 504)
   turn.end()
   await stays
@@ -135,7 +135,7 @@ test('who goes away while it waits writes nothing, and the others go on', async 
 test('dry runs and writes that name a version do not wait for a turn', async (t) => {
   const { create, label, context, registry, key, resource, remove } = writer(t)
   await create()
-  const turn = await registry.turns.take(key, new AbortController().signal)
+  const turn = await registry.turns.take(key)
   assert.deepEqual((await label('dry', context(true))).object.parse().metadata.labels, { dry: 'yes' })
   const put = (resourceVersion: string | undefined) =>
     updateObject(context(), {

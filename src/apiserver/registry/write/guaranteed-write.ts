@@ -2,7 +2,7 @@
  * The loop of every write of an object that may be there already: reads it, makes an attempt, and makes another on the newer
  * object as often as somebody else was faster. Nothing is lost, and nobody gives up before the request has ended.
  */
-import { requestTimeout, serverTimeout } from '../../../machinery/status-error.ts'
+import { serverTimeout } from '../../../machinery/status-error.ts'
 import type { Lost } from '../registry.ts'
 import type { StoredObject } from '../stored-object.ts'
 import type { Turn } from './turns.ts'
@@ -44,17 +44,16 @@ async function inTurn<Result extends object>(
   key: string,
   refusals: number,
 ): Promise<Result> {
-  const gone = new AbortController()
-  request?.onClose(() => gone.abort(requestTimeout()))
+  const signal = request?.signal
   let turn: Turn | undefined
   try {
     for (;;) {
       // One that took too long has let others in: it stands in line again.
-      if (!turn?.lasts) turn = await registry.turns.take(key, gone.signal)
+      if (!turn?.lasts) turn = await registry.turns.take(key, signal)
       const outcome = await attempt(await registry.newest(resource, key))
       if (typeof outcome !== 'string') return outcome
       if (outcome === 'refused' && ++refusals > maxRefusals) throw serverTimeout(resource.groupResource, operation)
-      gone.signal.throwIfAborted()
+      signal?.throwIfAborted()
     }
   } finally {
     turn?.end()

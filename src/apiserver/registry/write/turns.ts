@@ -42,22 +42,22 @@ export class Turns {
   }
 
   /** Waits for the turn at a key, which has to be ended. Rejects with the signal's reason, and with 429 if too many wait. */
-  take(key: string, signal: AbortSignal): Promise<Turn> {
+  take(key: string, signal?: AbortSignal): Promise<Turn> {
     return new Promise((resolve, reject) => {
-      if (signal.aborted) return reject(signal.reason)
+      if (signal?.aborted) return reject(signal.reason)
       const line = this.#lines.get(key)
       if (!line) return resolve(this.#begin(key, this.#open(key)))
       if (line.waiting.size >= this.#limits.waiting) return reject(tooManyRequests('Too many requests, please try again later.', 1))
       const enter = (): void => {
-        signal.removeEventListener('abort', leave)
+        signal?.removeEventListener('abort', leave)
         resolve(this.#begin(key, line))
       }
       const leave = (): void => {
         line.waiting.delete(enter)
-        reject(signal.reason)
+        reject(signal?.reason)
       }
       line.waiting.add(enter)
-      signal.addEventListener('abort', leave)
+      signal?.addEventListener('abort', leave)
     })
   }
 

@@ -28,8 +28,8 @@ export interface WriteContext {
   readonly options: WriteOptions
   /** Texts for Warning headers are added here. */
   readonly warnings: string[]
-  /** What is written for: nobody waits for the outcome any more once it is closed. The server's own writes have none. */
-  readonly request?: Pick<Request, 'onClose'>
+  /** The request that is written for: once its signal is aborted, nobody waits for the outcome. The server's own writes have none. */
+  readonly request?: Pick<Request, 'signal'>
   /** Now, as RFC 3339 with seconds. */
   readonly now: () => string
 }
