@@ -121,6 +121,25 @@ export function invalid(kind: GroupNamed, name: string, errors: readonly FieldEr
   })
 }
 
+/** 429 with when to come again: the server has as much to do as it takes on. */
+export const tooManyRequests = (message: string, retryAfterSeconds: number): StatusError =>
+  new StatusError(429, 'TooManyRequests', message, { retryAfterSeconds })
+
+/** 500 with when to come again: what was asked for is well, and cannot be done just now. Clients repeat the request. */
+export const serverTimeout = (resource: GroupNamed, operation: string): StatusError =>
+  new StatusError(
+    500,
+    'ServerTimeout',
+    `The ${operation} operation against ${qualifiedName(resource)} could not be completed at this time, please try again.`,
+    {
+      kind: resource.name,
+      retryAfterSeconds: 1,
+    },
+  )
+
+/** 504 when a request takes longer than requests may. */
+export const requestTimeout = (): StatusError => new StatusError(504, 'Timeout', 'Timeout: request did not complete within the allotted timeout', {})
+
 /** 500 without a reason, as upstream answers when an error is not a Status of its own. */
 export const internal = (message: string): StatusError => new StatusError(500, undefined, message)
 

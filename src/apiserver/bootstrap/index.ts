@@ -40,10 +40,7 @@ async function ensure({ context }: Bootstrap, resource: ServedResource, objects:
         await createObject({ ...place, subresource: '' }, object)
         const { status } = template as Unstructured
         if (status)
-          await updateObject(
-            { ...place, subresource: 'status' },
-            { retries: 1, startsFromLive: true, change: (live) => ({ object: { ...live, status } as Unstructured }) },
-          )
+          await updateObject({ ...place, subresource: 'status' }, { startsFromLive: true, change: (live) => ({ object: { ...live, status } as Unstructured }) })
       } catch (error) {
         // Another server on the same store was faster.
         if (!(error instanceof StatusError && error.code === 409)) throw error

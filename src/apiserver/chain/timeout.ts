@@ -1,5 +1,5 @@
 /** Answers 504 when a short request takes too long. Watches and streams have their own ends. */
-import { StatusError } from '../../machinery/status-error.ts'
+import { requestTimeout } from '../../machinery/status-error.ts'
 import type { Filter } from './filter.ts'
 
 const sweepMs = 1000
@@ -33,7 +33,7 @@ export function timeout(limitMs: number): Filter {
       const answer = next(request)
       const entry: Running = {
         deadline: performance.now() + limitMs,
-        expire: () => reject(new StatusError(504, 'Timeout', 'Timeout: request did not complete within the allotted timeout', {})),
+        expire: () => reject(requestTimeout()),
       }
       running.add(entry)
       if (!sweeping) sweep()

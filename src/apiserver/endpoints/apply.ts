@@ -7,11 +7,10 @@ import { representationFor } from '../negotiation/choose.ts'
 import { updateObject } from '../registry/write/update-object.ts'
 import { resetFields } from '../registry/write/write-context.ts'
 import { checkName, checkNamespace } from '../request/identity.ts'
+import { namesVersion } from '../request/parameters.ts'
 import { decodeApplied, readApplied } from '../request/read-applied.ts'
 import { writeOptions } from '../request/write-options.ts'
 import { type Endpoint, objectResponse, writeContext } from './endpoint.ts'
-
-const retries = 5
 
 export const apply: Endpoint = async (target) => {
   const { request, resource } = target
@@ -23,7 +22,7 @@ export const apply: Endpoint = async (target) => {
   const { object, created } = await updateObject(context, {
     mayCreate: true,
     startsFromLive: true,
-    retries,
+    conditional: namesVersion(metadataOf(body).resourceVersion),
     change: (live) => {
       if (!live && context.subresource) throw notFound(resource.groupResource, name)
       const { uid, resourceVersion } = metadataOf(body)

@@ -51,6 +51,7 @@ export function writeContext({ services, request, resource }: Target, options: W
     manager: managerName(options.fieldManager, request.header('user-agent')),
     options,
     warnings: request.warnings,
+    request,
     now: timestamp,
   }
 }

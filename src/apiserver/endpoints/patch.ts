@@ -9,25 +9,22 @@ import { writeOptions } from '../request/write-options.ts'
 import { apply } from './apply.ts'
 import { type Endpoint, objectResponse, writeContext } from './endpoint.ts'
 
-/** A patch that loses a race is worked out again on the newer object. */
-const retries = 5
-
 export const patch: Endpoint = async (target) => {
   const { request, resource } = target
   if (mediaType(request) === applyType) return apply(target)
   const representation = representationFor(request, resource, 'object')
   const options = writeOptions(request.query, 'PatchOptions')
-  const change = await readPatch(request, resource, options)
+  const { patched, conditional } = await readPatch(request, resource, options)
   const { namespace, name } = request.info
   const { object } = await updateObject(writeContext(target, options), {
     change: (live) => {
-      const object = change(live!)
+      const object = patched(live!)
       checkName(object, name)
       checkNamespace(object, resource, namespace)
       return { object }
     },
     startsFromLive: true,
-    retries,
+    conditional,
   })
   return objectResponse(representation, object)
 }

@@ -4,7 +4,7 @@ import { scales } from '../../api/autoscaling/scale.ts'
 import type { ScalePaths } from '../../api/resource.ts'
 import type { KubeObject, ManagedFieldsEntry, ObjectMeta, Unstructured } from '../../machinery/object.ts'
 import { labelSelectorText, labelsText } from '../../machinery/selectors/label-selector.ts'
-import { conflict, invalid, notFound, objectModified } from '../../machinery/status-error.ts'
+import { conflict, invalid, notFound, objectModified, type StatusError } from '../../machinery/status-error.ts'
 import { invalidValue } from '../../machinery/validation/field-error.ts'
 import { applyPatch, managedFieldsFromScale, scaleManagedFields, trackUpdate } from '../apply/index.ts'
 import type { Response } from '../http/exchange.ts'
@@ -16,6 +16,7 @@ import type { WriteContext } from '../registry/write/write-context.ts'
 import { mediaType } from '../request/body.ts'
 import { decodeObject } from '../request/decode-object.ts'
 import { checkName, checkNamespace } from '../request/identity.ts'
+import { namesVersion } from '../request/parameters.ts'
 import { applyType, decodeApplied, readApplied } from '../request/read-applied.ts'
 import { readPatch } from '../request/read-patch.ts'
 import { type WriteOptions, writeOptions } from '../request/write-options.ts'
@@ -76,7 +77,8 @@ export const updateScale: Endpoint = async (target) => {
   const scale = (await decodeObject(request, scaleResource, options, services.knowsKind)) as Scale
   checkNamespace(scale, scaleResource, request.info.namespace)
   checkName(scale, request.info.name)
-  return writeScale(target, options, () => ({ scale: structuredClone(scale) }))
+  const conditional = namesVersion(scale.metadata.resourceVersion)
+  return writeScale(target, options, { change: () => ({ scale: structuredClone(scale) }), conditional })
 }
 
 export const patchScale: Endpoint = async (target) => {
@@ -84,21 +86,20 @@ export const patchScale: Endpoint = async (target) => {
   const apply = mediaType(request) === applyType
   const options = writeOptions(request.query, 'PatchOptions', apply)
   if (!apply) {
-    const patch = await readPatch(request, scaleResource, options)
-    return writeScale(target, options, (live) => ({ scale: patch(live) as Scale }))
+    const { patched, conditional } = await readPatch(request, scaleResource, options)
+    return writeScale(target, options, { change: (live) => ({ scale: patched(live) as Scale }), conditional })
   }
   const applied = await readApplied(request, options)
   const { manager, now } = writeContext(target, options)
-  return writeScale(
-    target,
-    options,
-    (live) => {
+  return writeScale(target, options, {
+    change(live) {
       const kind = { kind: 'Scale', type: scaleResource.type, apiVersion: scaleResource.groupVersion }
       const { object, managedFields } = applyPatch({ ...kind, live, applied, manager, force: options.force, subresource: 'scale', now: now() })
       return { scale: decodeApplied(scaleResource, object) as Scale, managedFields: managedFields ?? [] }
     },
-    notFound(target.resource.groupResource, request.info.name),
-  )
+    conditional: namesVersion((applied as Partial<Scale> | null)?.metadata?.resourceVersion),
+    absent: notFound(target.resource.groupResource, request.info.name),
+  })
 }
 
 interface ChangedScale {
@@ -107,21 +108,23 @@ interface ChangedScale {
   readonly managedFields?: ManagedFieldsEntry[]
 }
 
-async function writeScale(
-  target: Target,
-  options: WriteOptions,
-  change: (live: Scale) => ChangedScale,
-  absent = missing(target.resource, target.request.info.name),
-): Promise<Response> {
+interface ScaleWrite {
+  readonly change: (live: Scale) => ChangedScale
+  readonly conditional: boolean
+  /** What is thrown where nothing is. */
+  readonly absent?: StatusError
+}
+
+async function writeScale(target: Target, options: WriteOptions, { change, conditional, absent }: ScaleWrite): Promise<Response> {
   const { request, resource } = target
   const representation = representationFor(request, scaleResource, 'object')
   const context = writeContext(target, options)
   const { object } = await updateObject(context, {
-    retries: 5,
+    conditional,
     startsFromLive: true,
     mayCreate: true,
     change: (live) => {
-      if (!live) throw absent
+      if (!live) throw absent ?? missing(resource, request.info.name)
       const before = scaleOf(resource, live)
       const replicas = { apiVersion: resource.groupVersion, path: replicasPath(resource).join('.') }
       before.metadata.managedFields = scaleManagedFields(live.metadata.managedFields, replicas)

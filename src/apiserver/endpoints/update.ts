@@ -3,11 +3,9 @@ import { representationFor } from '../negotiation/choose.ts'
 import { updateObject } from '../registry/write/update-object.ts'
 import { decodeObject } from '../request/decode-object.ts'
 import { checkName, checkNamespace } from '../request/identity.ts'
+import { namesVersion } from '../request/parameters.ts'
 import { writeOptions } from '../request/write-options.ts'
 import { type Endpoint, objectResponse, writeContext } from './endpoint.ts'
-
-/** A PUT without resourceVersion overwrites whatever is there: it is tried again until it is alone. */
-const unconditionalRetries = 100
 
 export const update: Endpoint = async (target) => {
   const { services, request, resource } = target
@@ -17,14 +15,15 @@ export const update: Endpoint = async (target) => {
   const { namespace, name } = request.info
   checkNamespace(sent, resource, namespace)
   checkName(sent, name)
-  // Attempts change the object; one that names a version has only one.
-  const pristine = sent.metadata.resourceVersion ? undefined : structuredClone(sent)
+  const conditional = namesVersion(sent.metadata.resourceVersion)
+  // Attempts change the object. One that names a version has only one, unless others may refuse what goes with it.
+  const pristine = conditional && !resource.writeHook ? undefined : structuredClone(sent)
   let attempt = 0
   const { object, created } = await updateObject(writeContext(target, options), {
     change: () => ({ object: attempt++ > 0 && pristine ? structuredClone(pristine) : sent }),
     mayCreate: resource.definition.createOnUpdate ?? false,
     uidIsPrecondition: true,
-    retries: unconditionalRetries,
+    conditional,
   })
   return objectResponse(representation, object, created ? 201 : 200)
 }

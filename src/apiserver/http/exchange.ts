@@ -30,8 +30,8 @@ export interface Request {
   readonly protocol: 'HTTP/1.1' | 'HTTP/2'
   /** Reads the whole body. Throws a 413 StatusError above `limit` bytes. */
   body(limit: number): Promise<Buffer>
-  /** Calls back when the client has gone away or the answer is complete. */
-  onClose(callback: () => void): void
+  /** Aborted when the client has gone away or the answer is complete. Made when first asked for. */
+  readonly signal: AbortSignal
   /** When the request came in, ms of `performance.now()`. */
   readonly received: number
 

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { TLSSocket } from 'node:tls'
 import { badRequest, requestEntityTooLarge } from '../../machinery/status-error.ts'
 import type { RequestInfo } from '../request/request-info.ts'
+import { closeSignal } from './close-signal.ts'
 import { drained } from './drained.ts'
 import type { Request, Response, Sink, UserInfo } from './exchange.ts'
 import { splitTarget } from './query.ts'
@@ -20,9 +21,12 @@ export class Http1Request implements Request {
   user?: UserInfo
   readonly warnings: string[] = []
   readonly #message: IncomingMessage
+  readonly #response: ServerResponse
+  #signal: AbortSignal | undefined
 
-  constructor(message: IncomingMessage) {
+  constructor(message: IncomingMessage, response: ServerResponse) {
     this.#message = message
+    this.#response = response
     this.method = message.method ?? 'GET'
     const { path, query } = splitTarget(message.url ?? '/')
     this.path = path
@@ -66,8 +70,9 @@ export class Http1Request implements Request {
     })
   }
 
-  onClose(callback: () => void): void {
-    this.#message.on('close', callback)
+  get signal(): AbortSignal {
+    // The message itself is closed as soon as its body has been read.
+    return (this.#signal ??= closeSignal(this.#response))
   }
 }
 

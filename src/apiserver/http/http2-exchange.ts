@@ -3,6 +3,7 @@ import { constants, type IncomingHttpHeaders, type ServerHttp2Session, type Serv
 import type { PeerCertificate, TLSSocket } from 'node:tls'
 import { badRequest, requestEntityTooLarge } from '../../machinery/status-error.ts'
 import type { RequestInfo } from '../request/request-info.ts'
+import { closeSignal } from './close-signal.ts'
 import { drained } from './drained.ts'
 import { failed, type Handler, type Request, type Response, type Sink, type UserInfo } from './exchange.ts'
 import { splitTarget } from './query.ts'
@@ -46,6 +47,7 @@ export class Http2Request implements Request {
   readonly warnings: string[] = []
   readonly #stream: ServerHttp2Stream
   readonly #headers: IncomingHttpHeaders
+  #signal: AbortSignal | undefined
 
   constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders) {
     this.#stream = stream
@@ -98,8 +100,8 @@ export class Http2Request implements Request {
     })
   }
 
-  onClose(callback: () => void): void {
-    this.#stream.on('close', callback)
+  get signal(): AbortSignal {
+    return (this.#signal ??= closeSignal(this.#stream))
   }
 }
 

@@ -52,7 +52,7 @@ export async function listen({ bindAddress, port, tls, clientCA, handler, upgrad
   const sockets = new Set<Socket>()
 
   const http1 = createHttp1({ keepAliveTimeout: 120_000, requestTimeout: 0 }, (message: IncomingMessage, response: ServerResponse) => {
-    handler(new Http1Request(message)).then(
+    handler(new Http1Request(message, response)).then(
       (answer) => respondHttp1(response, answer),
       (error) => respondHttp1(response, failed(error)),
     )

@@ -6,17 +6,22 @@ import { isDeepStrictEqual } from 'node:util'
 import type { ResourceDefinition } from '../../api/resource.ts'
 import { resourceKey } from '../../api/resource.ts'
 import type { KubeObject } from '../../machinery/object.ts'
-import type { CommitResult, Store, Transaction } from '../../storage/store.ts'
+import type { CommitResult, Entry, Store, Transaction } from '../../storage/store.ts'
 import { Cacher } from './cache/cacher.ts'
 import type { View } from './cache/object-change.ts'
 import { Snapshots } from './cache/snapshots.ts'
 import { WatchHub } from './cache/watch-hub.ts'
 import { ServedResource } from './served-resource.ts'
 import { encode, StoredObject, type Summary, spliceRevision, summarize } from './stored-object.ts'
+import { Turns } from './write/turns.ts'
+
+/** Why nothing was committed: the key has `changed` since it was read, or it has not, and another condition was `refused`. */
+export type Lost = 'changed' | 'refused'
 
 export class Registry {
   readonly store: Store
   readonly snapshots = new Snapshots()
+  readonly turns = new Turns()
   readonly #definitions: ReadonlyMap<string, ResourceDefinition>
   readonly #served = new Map<string, ServedResource>()
   readonly #cachers = new Map<ServedResource, Cacher>()
@@ -73,11 +78,15 @@ export class Registry {
     return object && this.view(resource)(object)
   }
 
-  /**
-   * Commits an object over `live`, or where nothing is. Gives `live` back if they are equal, and undefined if the key has
-   * changed meanwhile.
-   */
-  async put(resource: ServedResource, key: string, object: KubeObject, live: StoredObject | undefined): Promise<StoredObject | undefined> {
+  /** The object as the store has it: for who has just learnt that what was read from memory is old. */
+  async newest(resource: ServedResource, key: string): Promise<StoredObject | undefined> {
+    const { storage } = resource
+    const entry = await this.store.get(key)
+    return entry && this.view(resource)(new StoredObject(storage, key, entry.revision, spliceRevision(storage, entry.value, entry.revision)))
+  }
+
+  /** Commits an object over `live`, or where nothing is. Gives `live` back if they are equal. */
+  async put(resource: ServedResource, key: string, object: KubeObject, live: StoredObject | undefined): Promise<StoredObject | Lost> {
     const { storage } = resource
     const isOwn = storage === resource
     const shown = live || isOwn ? encode(resource, object) : undefined
@@ -87,17 +96,17 @@ export class Registry {
     this.#hints.set(value, summarize(storage, stored))
     const condition = { key, revision: live?.revision ?? 0 }
     const result = await this.#commit(storage, key, object, { conditions: [condition], operations: [{ key, value }] })
-    if (!result.committed) return undefined
+    if (!result.committed) return lost(result.current[0], condition.revision)
     const current = this.cacher(resource).live?.objects.get(key)
     return this.view(resource)(
       current?.revision === result.revision ? current : new StoredObject(storage, key, result.revision, spliceRevision(storage, value, result.revision)),
     )
   }
 
-  /** Removes an object if the key is at `revision`. The revision of the removal, or undefined if it is not any more. */
-  async remove({ storage }: ServedResource, key: string, revision: number): Promise<number | undefined> {
+  /** Removes an object if the key is at `revision`. Gives the revision of the removal. */
+  async remove({ storage }: ServedResource, key: string, revision: number): Promise<number | Lost> {
     const result = await this.#commit(storage, key, undefined, { conditions: [{ key, revision }], operations: [{ key, delete: true }] })
-    return result.committed ? result.revision : undefined
+    return result.committed ? result.revision : lost(result.current[0], revision)
   }
 
   #commit({ writeHook }: ServedResource, key: string, object: KubeObject | undefined, own: Transaction): Promise<CommitResult> {
@@ -118,6 +127,8 @@ export class Registry {
     for (const cacher of this.#cachers.values()) cacher.stop()
   }
 }
+
+const lost = (current: Entry | undefined, expected: number): Lost => ((current?.revision ?? 0) === expected ? 'refused' : 'changed')
 
 /** Whether `bytes`, which lack a resourceVersion, say what `live` says. The order of members is the client's. */
 function isSame(live: StoredObject, bytes: Buffer): boolean {

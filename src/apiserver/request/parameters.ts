@@ -32,6 +32,9 @@ export function parseResourceVersion(text: string): number {
   return Number(text)
 }
 
+/** Whether a write names the version that it is about. */
+export const namesVersion = (text: string | undefined): boolean => text !== undefined && !/^0*$/.test(text)
+
 /** The resourceVersion of an object that is written; empty and 0 mean none. */
 export function parseObjectVersion(text: string | undefined): number {
   if (!text) return 0

@@ -11,6 +11,7 @@ import type { Request } from '../http/exchange.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
 import { maxBodyBytes, mediaType } from './body.ts'
 import { objectOf } from './decode-object.ts'
+import { namesVersion } from './parameters.ts'
 import type { WriteOptions } from './write-options.ts'
 
 type Patch = (object: Record<string, unknown>) => unknown
@@ -21,11 +22,15 @@ const types = {
   'application/strategic-merge-patch+json': 'strategic',
 } as const
 
-/** Patches a live object: the result is decoded, checked and has its defaults. Called again when a write is tried again. */
-export type Patched = (live: KubeObject) => KubeObject
+export interface ReadPatch {
+  /** Patches a live object: the result is decoded, checked and has its defaults. Called again when a write is tried again. */
+  readonly patched: (live: KubeObject) => KubeObject
+  /** Whether the patch names a resourceVersion. */
+  readonly conditional: boolean
+}
 
 /** Throws 400, 413, 415; what the patch makes of an object may be 422. */
-export async function readPatch(request: Request, resource: ServedResource, options: WriteOptions): Promise<Patched> {
+export async function readPatch(request: Request, resource: ServedResource, options: WriteOptions): Promise<ReadPatch> {
   const media = mediaType(request)
   const type = own(types, media)
   if (!type) throw new StatusError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {})
@@ -34,7 +39,7 @@ export async function readPatch(request: Request, resource: ServedResource, opti
   const patch = patchOf(type, body, resource)
   const duplicates = options.fieldValidation === 'Ignore' ? [] : duplicateFieldMessages(text, type === 'json')
   let warned = false
-  return (live) => {
+  const patched = (live: KubeObject): KubeObject => {
     const patched = patch(live as unknown as Record<string, unknown>)
     const shown = (): string => (type === 'strategic' ? goValue(body) : JSON.stringify(patched))
     const object = decodePatched(resource, patched, shown)
@@ -45,6 +50,13 @@ export async function readPatch(request: Request, resource: ServedResource, opti
     resource.applyDefaults(object.object)
     return object.object
   }
+  return { patched, conditional: isConditional(body) }
+}
+
+function isConditional(body: unknown): boolean {
+  if (Array.isArray(body)) return body.some((operation) => (operation as { path?: unknown } | null)?.path === '/metadata/resourceVersion')
+  const version = (body as { metadata?: { resourceVersion?: unknown } | null }).metadata?.resourceVersion
+  return typeof version === 'string' && namesVersion(version)
 }
 
 function parse(text: string): unknown {

@@ -90,7 +90,7 @@ async function ensureServiceCidr(given: KubernetesService, serviceCidrs: ServedR
   const conditions = [{ type: 'Ready', status: 'True', lastTransitionTime: timestamp(), reason: '', message: 'Kubernetes default Service CIDR is ready' }]
   await updateObject(
     { ...place, subresource: 'status' },
-    { retries: 3, startsFromLive: true, change: (object) => ({ object: { ...object, status: { conditions } } as unknown as KubeObject }) },
+    { startsFromLive: true, change: (object) => ({ object: { ...object, status: { conditions } } as unknown as KubeObject }) },
   )
 }
 
@@ -107,7 +107,6 @@ async function ensure({ context }: KubernetesService, resource: ServedResource, 
   }
   if (Object.entries(fields).every(([field, value]) => semanticallyEqual(live[field], value))) return
   await updateObject(place, {
-    retries: 3,
     startsFromLive: true,
     change: (object) => ({
       object: { ...object!, ...structuredClone(fields), metadata: { ...object!.metadata, labels: { ...object!.metadata.labels, ...metadata.labels } } },

@@ -50,7 +50,6 @@ class Writer {
   /** Merges fields into the spec; undefined removes one. */
   async change(name: string, spec: Given, dryRun = false): Promise<Service> {
     const { object } = await updateObject(this.context(name, dryRun), {
-      retries: 1,
       startsFromLive: true,
       change: (live) => {
         const object = JSON.parse(JSON.stringify({ ...live, spec: { ...(live as Service).spec, ...spec } }))
@@ -174,7 +173,6 @@ describe('cluster IPs', () => {
     await writer.remove('s')
     assert.equal((await writer.addresses()).length, 1)
     await updateObject(writer.context('s'), {
-      retries: 1,
       startsFromLive: true,
       change: (live) => ({ object: { ...live!, metadata: { ...live!.metadata, finalizers: [] } } }),
     })

@@ -43,7 +43,6 @@ async function bind(target: Target, onUrl: string | undefined) {
   if (!node) throw internal('target.name: Required value')
   const context = { ...writeContext(target, options), resource: services.pods, name, subresource: 'binding' }
   await updateObject(context, {
-    retries: 5,
     startsFromLive: true,
     change: (live) => {
       const pod = live as Pod

@@ -21,6 +21,8 @@ type Budget = Model<V1PodDisruptionBudget>
 
 const evictionResource = new ServedResource(evictions)
 const retryAfterSeconds = 10
+/** A pod that changes while its budget is looked up is looked at again. */
+const attempts = 20
 
 export const evictPod: Endpoint = async (target) => {
   const { services, request, resource: pods } = target
@@ -32,22 +34,43 @@ export const evictPod: Endpoint = async (target) => {
   const asked = deleteOptionsOf(eviction.deleteOptions ?? {})
   const deletion: DeleteOptions = { ...asked, dryRun: asked.dryRun || options.dryRun }
   const context = writeContext(target, { ...options, dryRun: deletion.dryRun }, '')
-  const live = await services.registry.get(pods, pods.key(namespace, name))
-  if (!live) throw notFound(pods.groupResource, name)
-  const pod = live.parse<Pod>()
-  if (!ignoresBudgets(pod)) await spendBudget(target, context, pod)
-  await deleteObject(context, deletion)
-  return statusResponse(request, created(), 201)
+  for (let attempt = 1; ; attempt++) {
+    const live = await services.registry.get(pods, pods.key(namespace, name))
+    if (!live) throw notFound(pods.groupResource, name)
+    if (await evict(target, context, live.parse<Pod>(), deletion, attempt === attempts)) return statusResponse(request, created(), 201)
+  }
 }
 
+/** Deletes the pod as it is; false if it has changed, so that the budget may matter now. */
+async function evict(target: Target, context: WriteContext, pod: Pod, deletion: DeleteOptions, isLast: boolean): Promise<boolean> {
+  const free = ignoresBudgets(pod)
+  const exempt = free ? undefined : await spendBudget(target, context, pod)
+  // What exempts it may end before it is deleted; how those that end already are does not matter any more.
+  const exact = (exempt !== undefined || (free && !isEnding(pod))) && deletion.preconditions?.resourceVersion === undefined
+  const preconditions = { ...deletion.preconditions, resourceVersion: pod.metadata.resourceVersion }
+  try {
+    await deleteObject(context, exact ? { ...deletion, preconditions } : deletion)
+    return true
+  } catch (error) {
+    if (!exact || !(error instanceof StatusError && error.code === 409)) throw error
+    if (exempt !== undefined) throw beingProcessed(exempt)
+    if (isLast) throw error
+    return false
+  }
+}
+
+const isEnding = ({ metadata, status }: Pod): boolean => metadata.deletionTimestamp !== undefined || status?.phase === 'Succeeded' || status?.phase === 'Failed'
+
 /** Pods that do not run yet or any more, and those on their way out, disrupt nothing. */
-const ignoresBudgets = ({ metadata, status }: Pod): boolean =>
-  metadata.deletionTimestamp !== undefined || status?.phase === 'Pending' || status?.phase === 'Succeeded' || status?.phase === 'Failed'
+const ignoresBudgets = (pod: Pod): boolean => isEnding(pod) || pod.status?.phase === 'Pending'
 
 const isReady = ({ status }: Pod): boolean => status?.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True') ?? false
 
-/** Takes one disruption from the budget that covers the pod. Throws 429 if there is none left, 500 for two budgets. */
-async function spendBudget({ services: { registry, budgets } }: Target, context: WriteContext, pod: Pod): Promise<void> {
+/**
+ * Takes one disruption from the budget that covers the pod. Throws 429 if there is none left, 500 for two budgets. Gives the
+ * name of a budget that lets the pod go for nothing, as it is not ready.
+ */
+async function spendBudget({ services: { registry, budgets } }: Target, context: WriteContext, pod: Pod): Promise<string | undefined> {
   const { objects } = await registry.cacher(budgets).ready()
   const covering = objects
     .slice(budgets.range(pod.metadata.namespace ?? ''))
@@ -56,11 +79,11 @@ async function spendBudget({ services: { registry, budgets } }: Target, context:
   if (covering.length === 0) return
   if (covering.length > 1) throw internal('This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.')
   const budget = covering[0]!
-  if (!isReady(pod) && mayGoUnhealthy(budget)) return
   const name = budget.metadata.name!
+  if (!isReady(pod) && mayGoUnhealthy(budget)) return name
   await updateObject(
     { ...context, resource: budgets, name, subresource: 'status' },
-    { retries: 5, startsFromLive: true, change: (live) => ({ object: spent(live as Budget, pod.metadata.name!, context.now()) }) },
+    { startsFromLive: true, change: (live) => ({ object: spent(live as Budget, pod.metadata.name!, context.now()) }) },
   )
 }
 
@@ -73,11 +96,12 @@ function mayGoUnhealthy({ spec, status }: Budget): boolean {
 function spent(budget: Budget, pod: string, now: string): Budget {
   const { metadata, status } = budget
   const { disruptionsAllowed = 0, desiredHealthy = 0, currentHealthy = 0, observedGeneration = 0 } = status ?? {}
-  if (observedGeneration < (metadata.generation ?? 0))
-    throw tooMany(`The disruption budget ${metadata.name} is still being processed by the server.`, retryAfterSeconds)
+  if (observedGeneration < (metadata.generation ?? 0)) throw beingProcessed(metadata.name!)
   if (disruptionsAllowed <= 0) throw tooMany(`The disruption budget ${metadata.name} needs ${desiredHealthy} healthy pods and has ${currentHealthy} currently`)
   return { ...budget, status: { ...status!, disruptionsAllowed: disruptionsAllowed - 1, disruptedPods: { ...status!.disruptedPods, [pod]: now } } }
 }
+
+const beingProcessed = (budget: string): StatusError => tooMany(`The disruption budget ${budget} is still being processed by the server.`, retryAfterSeconds)
 
 const tooMany = (why: string, retryAfterSeconds?: number): StatusError =>
   new StatusError(429, 'TooManyRequests', "Cannot evict pod as it would violate the pod's disruption budget.", {

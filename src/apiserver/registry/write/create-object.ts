@@ -1,8 +1,9 @@
 /** Creates an object: the write path of POST, and of PUT and apply where nothing was there. */
 import { randomInt, randomUUID } from 'node:crypto'
 import type { KubeObject, Unstructured } from '../../../machinery/object.ts'
-import { alreadyExists, type GroupNamed, internal, qualifiedName, StatusError } from '../../../machinery/status-error.ts'
+import { alreadyExists, internal, StatusError, serverTimeout } from '../../../machinery/status-error.ts'
 import { parseObjectVersion } from '../../request/parameters.ts'
+import type { Lost } from '../registry.ts'
 import { type StoredObject, unstored } from '../stored-object.ts'
 import { attributes, track, validateCreate, type WriteContext } from './write-context.ts'
 
@@ -19,8 +20,17 @@ export function generateName(prefix: string): string {
   return prefix.slice(0, maxGeneratedLength - suffixLength) + suffix
 }
 
-/** `tracked`: managedFields are set already (apply). The object is changed. Throws 409 when the name is taken. */
-export async function createObject(context: WriteContext, object: KubeObject, tracked = false): Promise<StoredObject> {
+/** The object is changed. Throws 409 when the name is taken, 500 ServerTimeout when something that belongs to it is. */
+export async function createObject(context: WriteContext, object: KubeObject): Promise<StoredObject> {
+  const created = await createUnlessThere(context, object)
+  if (created === 'changed') throw await nameTaken(context, object)
+  // Another server was faster.
+  if (created === 'refused') throw serverTimeout(context.resource.groupResource, 'POST')
+  return created
+}
+
+/** `tracked`: managedFields are set already (apply). The object is changed. */
+export async function createUnlessThere(context: WriteContext, object: KubeObject, tracked = false): Promise<StoredObject | Lost> {
   const { admission, resource, options } = context
   if (!tracked) track(context, object, undefined)
   await admission.mutate(attributes(context, 'CREATE', object))
@@ -34,7 +44,7 @@ export async function createObject(context: WriteContext, object: KubeObject, tr
   }
 }
 
-async function commitNew(context: WriteContext, object: KubeObject, version: number): Promise<StoredObject> {
+async function commitNew(context: WriteContext, object: KubeObject, version: number): Promise<StoredObject | Lost> {
   const { registry, admission, resource, options } = context
   const { metadata } = object
   const generated = !metadata.name && metadata.generateName !== undefined && metadata.generateName !== ''
@@ -46,8 +56,7 @@ async function commitNew(context: WriteContext, object: KubeObject, version: num
     await admission.validate(attributes(context, 'CREATE', object))
     const key = resource.key(metadata.namespace ?? '', metadata.name!)
     const created = options.dryRun ? await rehearse(context, key, object) : await registry.put(resource, key, object, undefined)
-    if (created) return created
-    if (!generated || attempt === generateAttempts) throw await nameTaken(context, key, metadata.name!)
+    if (created !== 'changed' || !generated || attempt === generateAttempts) return created
   }
 }
 
@@ -68,26 +77,18 @@ function fillIn({ resource, namespace, now }: WriteContext, object: KubeObject):
   if (definition.subresources?.status && !definition.keepsStatusOnCreate) delete (object as Unstructured).status
 }
 
-async function rehearse({ registry, resource }: WriteContext, key: string, object: KubeObject): Promise<StoredObject | undefined> {
-  return (await registry.get(resource, key)) ? undefined : unstored(resource, object)
+async function rehearse({ registry, resource }: WriteContext, key: string, object: KubeObject): Promise<StoredObject | Lost> {
+  return (await registry.get(resource, key)) ? 'changed' : unstored(resource, object)
 }
 
-/** Something written together with the object was there already: another server was faster. Clients repeat the request. */
-const tryAgain = (resource: GroupNamed, operation: string): StatusError =>
-  new StatusError(
-    500,
-    'ServerTimeout',
-    `The ${operation} operation against ${qualifiedName(resource)} could not be completed at this time, please try again.`,
-    {
-      kind: resource.name,
-      retryAfterSeconds: 1,
-    },
-  )
-
-async function nameTaken({ registry, resource }: WriteContext, key: string, name: string): Promise<StatusError> {
-  const error = alreadyExists(resource.groupResource, name)
-  const existing = await registry.get(resource, key)
-  if (!existing && resource.writeHook) return tryAgain(resource.groupResource, 'POST')
-  if (!existing?.parse().metadata.deletionTimestamp) return error
-  return new StatusError(409, 'AlreadyExists', `object is being deleted: ${error.message}`, error.status.details)
+async function nameTaken({ registry, resource }: WriteContext, { metadata }: KubeObject): Promise<StatusError> {
+  const name = metadata.name ?? ''
+  const { message, status } = alreadyExists(resource.groupResource, name)
+  const existing = await registry.newest(resource, resource.key(metadata.namespace ?? '', name))
+  const prefix = existing?.parse().metadata.deletionTimestamp ? 'object is being deleted: ' : ''
+  if (!metadata.generateName) return new StatusError(409, 'AlreadyExists', prefix + message, status.details)
+  return new StatusError(409, 'AlreadyExists', `${prefix}${message}, the server was not able to generate a unique name for the object`, {
+    ...status.details,
+    retryAfterSeconds: 1,
+  })
 }

@@ -2,7 +2,9 @@
 import type { KubeObject } from '../../../machinery/object.ts'
 import { conflict, notFound } from '../../../machinery/status-error.ts'
 import type { DeleteOptions } from '../../request/delete-options.ts'
+import type { Lost } from '../registry.ts'
 import { type StoredObject, unstored } from '../stored-object.ts'
+import { guaranteedWrite } from './guaranteed-write.ts'
 import { attributes, timestamp, type WriteContext } from './write-context.ts'
 
 export interface Deleted {
@@ -11,18 +13,20 @@ export interface Deleted {
   readonly gone: boolean
 }
 
-export async function deleteObject(context: WriteContext, options: DeleteOptions): Promise<Deleted> {
-  const { registry, resource, namespace, name } = context
+export function deleteObject(context: WriteContext, options: DeleteOptions): Promise<Deleted> {
+  const { resource, namespace, name } = context
   const key = resource.key(namespace, name)
-  for (;;) {
-    const live = await registry.get(resource, key)
-    if (!live) throw notFound(resource.groupResource, name)
-    const outcome = await attemptDelete(context, options, key, live)
-    if (outcome !== 'raced') return outcome
-  }
+  return guaranteedWrite(context, {
+    operation: 'delete',
+    conditional: options.preconditions?.resourceVersion !== undefined,
+    attempt(live) {
+      if (!live) throw notFound(resource.groupResource, name)
+      return attemptDelete(context, options, key, live)
+    },
+  })
 }
 
-async function attemptDelete(context: WriteContext, options: DeleteOptions, key: string, live: StoredObject): Promise<Deleted | 'raced'> {
+async function attemptDelete(context: WriteContext, options: DeleteOptions, key: string, live: StoredObject): Promise<Deleted | Lost> {
   const { registry, admission, resource } = context
   const old = live.parse()
   checkPreconditions(context, options, old)
@@ -42,10 +46,13 @@ async function attemptDelete(context: WriteContext, options: DeleteOptions, key:
   if (options.dryRun) return { object: unstored(resource, object), gone: !stays }
   // Kinds with grace show their end as a change before they go.
   const last = changed && (stays || grace) ? await registry.put(resource, key, object, live) : live
-  if (!last) return 'raced'
+  if (typeof last === 'string') return last
   if (stays) return { object: last, gone: false }
   const revision = await registry.remove(resource, key, last.revision)
-  return revision === undefined ? 'raced' : { object: grace ? last.at(revision) : live, gone: true }
+  if (typeof revision !== 'string') return { object: grace ? last.at(revision) : live, gone: true }
+  // Once it is marked, who looks after its end may be faster.
+  const wasMarked = last !== live && !(await registry.newest(resource, key))
+  return wasMarked ? { object: last, gone: true } : revision
 }
 
 function checkPreconditions({ resource, name }: WriteContext, { preconditions }: DeleteOptions, { metadata }: KubeObject): void {

@@ -1,4 +1,4 @@
-/** Guaranteed update: reads the live object, changes it, and commits if nobody was faster; tries again where it may. */
+/** Updates an object: changes the live one and commits if nobody was faster, else again. Creates it where that may be. */
 
 import { setOwn } from '../../../lib/own.ts'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
@@ -7,8 +7,10 @@ import { conflict, invalid, notFound, objectModified } from '../../../machinery/
 import { invalidValue } from '../../../machinery/validation/field-error.ts'
 import { keepTimesIfUnchanged } from '../../apply/index.ts'
 import { parseObjectVersion } from '../../request/parameters.ts'
+import type { Lost } from '../registry.ts'
 import { type StoredObject, unstored } from '../stored-object.ts'
-import { createObject } from './create-object.ts'
+import { createUnlessThere } from './create-object.ts'
+import { guaranteedWrite } from './guaranteed-write.ts'
 import { attributes, partialWrite, track, validateUpdate, type WriteContext } from './write-context.ts'
 
 /** What a change makes of the live object. `tracked`: managedFields are set already (apply). */
@@ -23,9 +25,9 @@ export interface UpdateOptions {
   readonly mayCreate?: boolean
   /** The uid in the object is a precondition (PUT), not a change (PATCH). */
   readonly uidIsPrecondition?: boolean
-  /** How often to try again when another write came between. */
-  readonly retries: number
-  /** Patches start from the live object: losing a race is no conflict of theirs unless they name a version. */
+  /** `change` names a version or the like: on a newer object it fails. */
+  readonly conditional?: boolean
+  /** `change` makes its object of the live one. */
   readonly startsFromLive?: boolean
 }
 
@@ -35,22 +37,26 @@ export interface Updated {
 }
 
 export async function updateObject(context: WriteContext, options: UpdateOptions): Promise<Updated> {
-  const { registry, resource, namespace, name } = context
-  const key = resource.key(namespace, name)
-  for (let attempt = 0; ; attempt++) {
-    const live = await registry.get(resource, key)
-    if (!live) {
-      if (!options.mayCreate) throw notFound(resource.groupResource, name)
-      const { object, tracked } = await options.change(undefined)
-      return { object: await createObject(context, object, tracked), created: true }
-    }
-    const outcome = await attemptUpdate(context, options, key, live)
-    if (outcome !== 'raced') return { object: outcome, created: false }
-    if (attempt >= options.retries) throw conflict(resource.groupResource, name, objectModified)
-  }
+  const key = context.resource.key(context.namespace, context.name)
+  let created = false
+  const object = await guaranteedWrite(context, {
+    operation: 'update',
+    conditional: options.conditional,
+    attempt(live) {
+      created = !live
+      return live ? attemptUpdate(context, options, key, live) : attemptCreate(context, options)
+    },
+  })
+  return { object, created }
 }
 
-async function attemptUpdate(context: WriteContext, options: UpdateOptions, key: string, live: StoredObject): Promise<StoredObject | 'raced'> {
+async function attemptCreate(context: WriteContext, { mayCreate, change }: UpdateOptions): Promise<StoredObject | Lost> {
+  if (!mayCreate) throw notFound(context.resource.groupResource, context.name)
+  const { object, tracked } = await change(undefined)
+  return createUnlessThere(context, object, tracked)
+}
+
+async function attemptUpdate(context: WriteContext, options: UpdateOptions, key: string, live: StoredObject): Promise<StoredObject | Lost> {
   const { admission, resource, name, options: write } = context
   const old = live.parse()
   // What replaces the object does not look at the live one: it needs no copy.
@@ -70,36 +76,27 @@ async function attemptUpdate(context: WriteContext, options: UpdateOptions, key:
 
   const end = context.subresource ? undefined : await resource.writeHook?.begin(object, old, write.dryRun)
   try {
-    return await commitChange(context, options, key, live, object, old)
+    return await commitChange(context, key, live, object, old)
   } finally {
     end?.()
   }
 }
 
-async function commitChange(
-  context: WriteContext,
-  options: UpdateOptions,
-  key: string,
-  live: StoredObject,
-  object: KubeObject,
-  old: KubeObject,
-): Promise<StoredObject | 'raced'> {
-  const { registry, admission, resource, name, options: write } = context
-  const version = parseObjectVersion(object.metadata.resourceVersion)
+async function commitChange(context: WriteContext, key: string, live: StoredObject, object: KubeObject, old: KubeObject): Promise<StoredObject | Lost> {
+  const { registry, admission, resource, options: write } = context
   prepareUpdate(context, object, old)
   validateUpdate(context, object, old)
   await admission.validate(attributes(context, 'UPDATE', object, old))
 
   if (endsDeletion(context, object)) {
-    if (!write.dryRun && (await registry.remove(resource, key, live.revision)) === undefined) return 'raced'
+    const removed = write.dryRun ? live.revision : await registry.remove(resource, key, live.revision)
+    // Who took away the last finalizer at the same time has done what is wanted.
+    if (typeof removed === 'string' && (await registry.newest(resource, key))) return removed
     return unstored(resource, object)
   }
   keepTimesIfUnchanged(object, old)
   if (write.dryRun) return registry.isUnchanged(resource, object, live) ? live : unstored(resource, object)
-  const written = await registry.put(resource, key, object, live)
-  if (written) return written
-  if (version !== 0 && !options.startsFromLive) throw conflict(resource.groupResource, name, objectModified)
-  return 'raced'
+  return registry.put(resource, key, object, live)
 }
 
 /** What clients cannot change is as it was; what another endpoint writes too. */

@@ -9,7 +9,7 @@ import { validateMetadata, validateMetadataUpdate } from '../../../machinery/val
 import { dnsSubdomain } from '../../../machinery/validation/names.ts'
 import type { Admission, AdmissionAttributes } from '../../admission/plugin.ts'
 import { trackUpdate } from '../../apply/index.ts'
-import type { UserInfo } from '../../http/exchange.ts'
+import type { Request, UserInfo } from '../../http/exchange.ts'
 import type { WriteOptions } from '../../request/write-options.ts'
 import type { Registry } from '../registry.ts'
 import type { ServedResource } from '../served-resource.ts'
@@ -28,6 +28,8 @@ export interface WriteContext {
   readonly options: WriteOptions
   /** Texts for Warning headers are added here. */
   readonly warnings: string[]
+  /** The request that is written for: once its signal is aborted, nobody waits for the outcome. The server's own writes have none. */
+  readonly request?: Pick<Request, 'signal'>
   /** Now, as RFC 3339 with seconds. */
   readonly now: () => string
 }

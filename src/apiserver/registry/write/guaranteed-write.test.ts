@@ -1,0 +1,223 @@
+/** The loop of writes, on stores in memory: one server's writers, and those of servers that know nothing of each other. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { allResources } from '../../../api/registry.ts'
+import { resourceKey } from '../../../api/resource.ts'
+import type { Unstructured } from '../../../machinery/object.ts'
+import { requestTimeout, StatusError } from '../../../machinery/status-error.ts'
+import { memoryStore } from '../../../storage/memory/index.ts'
+import type { CommitResult, Store, Transaction } from '../../../storage/store.ts'
+import { Admission, type AdmissionPlugin } from '../../admission/plugin.ts'
+import { Registry } from '../registry.ts'
+import { createObject } from './create-object.ts'
+import { deleteObject } from './delete-object.ts'
+import { updateObject } from './update-object.ts'
+import { timestamp, type WriteContext } from './write-context.ts'
+
+interface Given {
+  readonly store?: Store
+  readonly plugins?: readonly AdmissionPlugin[]
+  readonly kind?: string
+}
+
+/** A server's part that writes. */
+function writer(t: TestContext, { store = memoryStore(), plugins = [], kind = 'v1/configmaps' }: Given = {}) {
+  const registry = new Registry(store, allResources)
+  t.after(() => registry.stop())
+  const resource = registry.served(allResources.find((definition) => resourceKey(definition) === kind)!)
+  const admission = new Admission(plugins)
+  const context = (dryRun = false, signal?: AbortSignal): WriteContext => ({
+    registry,
+    admission,
+    resource,
+    namespace: 'ns',
+    name: 'one',
+    subresource: '',
+    user: { name: 'me', groups: [] },
+    manager: 'test',
+    options: { dryRun, fieldManager: '', fieldValidation: 'Ignore', force: false },
+    warnings: [],
+    ...(signal && { request: { signal } }),
+    now: timestamp,
+  })
+  const key = resource.key('ns', 'one')
+  const label = (name: string, given = context()) =>
+    updateObject(given, {
+      startsFromLive: true,
+      change: (live) => ({ object: { ...live!, metadata: { ...live!.metadata, labels: { ...live!.metadata.labels, [name]: 'yes' } } } }),
+    })
+  return {
+    registry,
+    resource,
+    key,
+    context,
+    label,
+    create: (metadata: object = {}) =>
+      createObject(context(), { kind: resource.definition.kind, apiVersion: resource.groupVersion, metadata: { name: 'one', ...metadata } } as Unstructured),
+    remove: (preconditions?: { resourceVersion?: string }) => deleteObject(context(), { dryRun: false, ...(preconditions && { preconditions }) }),
+    live: async () => (await registry.newest(resource, key))?.parse(),
+  }
+}
+
+/** A store that tells how many transactions were asked for, and may answer them in another way. */
+function counting(store: Store, instead: (transaction: Transaction, count: number) => Promise<CommitResult | undefined> = async () => undefined) {
+  const counted = { commits: 0 }
+  const commit = async (transaction: Transaction): Promise<CommitResult> => {
+    const count = ++counted.commits
+    return (await instead(transaction, count)) ?? store.commit(transaction)
+  }
+  return { store: overlay(store, { commit }), counted }
+}
+
+/** A store of which some calls are answered in another way. */
+const overlay = (store: Store, calls: Partial<Store>): Store =>
+  new Proxy(store, {
+    get(target, member) {
+      const value: unknown = Reflect.get(member in calls ? calls : target, member)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+
+const numbers = (count: number): string[] => Array.from({ length: count }, (_, i) => `l${i}`)
+
+test('500 updates of one object at once all come through, each seen by the next, with no more than two attempts each', async (t) => {
+  const { store, counted } = counting(memoryStore())
+  const { create, label, live, registry, key } = writer(t, { store })
+  await create()
+  const names = numbers(500)
+  await Promise.all(names.map((name) => label(name)))
+  assert.deepEqual(Object.keys((await live())?.metadata.labels ?? {}).sort(), names.sort())
+  assert.ok(counted.commits <= 1001, `${counted.commits} commits`)
+  assert.equal(registry.turns.isTaken(key), false)
+})
+
+test('servers that share a store and know nothing of each other lose no update', async (t) => {
+  const store = memoryStore()
+  const servers = [writer(t, { store }), writer(t, { store }), writer(t, { store })] as const
+  await servers[0].create()
+  const names = numbers(90)
+  await Promise.all(names.map((name, i) => servers[i % 3]!.label(name)))
+  assert.deepEqual(Object.keys((await servers[0].live())?.metadata.labels ?? {}).sort(), names.sort())
+})
+
+test('a server that has not heard of the newest changes yet writes upon them all the same', async (t) => {
+  const shared = memoryStore()
+  const deaf: Store = overlay(shared, {
+    watch: (range, after, observer) => shared.watch(range, after, { events() {}, caughtUp: () => observer.caughtUp?.(), end() {} }),
+  })
+  const one = writer(t, { store: shared })
+  await one.create()
+  const other = writer(t, { store: deaf })
+  await other.label('first')
+  for (const name of ['a', 'b']) {
+    await one.label(`one-${name}`)
+    await other.label(`other-${name}`)
+  }
+  assert.equal(Object.keys((await one.live())?.metadata.labels ?? {}).length, 5)
+  await one.remove()
+  await assert.rejects(other.label('late'), (error) => error instanceof StatusError && error.code === 404)
+})
+
+test('who goes away while it waits writes nothing, and the others go on', async (t) => {
+  const { create, label, live, context, registry, key } = writer(t)
+  await create()
+  const leaving = new AbortController()
+  const turn = await registry.turns.take(key)
+  const gone = label('gone', context(false, leaving.signal))
+  const stays = label('stays')
+  leaving.abort(requestTimeout())
+  await assert.rejects(gone, (error) => error instanceof StatusError && error.code === 504)
+  turn.end()
+  await stays
+  assert.deepEqual((await live())?.metadata.labels, { stays: 'yes' })
+})
+
+test('dry runs and writes that name a version do not wait for a turn', async (t) => {
+  const { create, label, context, registry, key, resource, remove } = writer(t)
+  await create()
+  const turn = await registry.turns.take(key)
+  assert.deepEqual((await label('dry', context(true))).object.parse().metadata.labels, { dry: 'yes' })
+  const put = (resourceVersion: string | undefined) =>
+    updateObject(context(), {
+      change: () => ({
+        object: { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'one', namespace: 'ns', resourceVersion }, data: { a: 'b' } } as Unstructured,
+      }),
+      conditional: resourceVersion !== undefined,
+    })
+  const version = (await registry.get(resource, key))?.parse().metadata.resourceVersion
+  await put(version)
+  await assert.rejects(put(version), (error) => error instanceof StatusError && error.code === 409)
+  await assert.rejects(remove({ resourceVersion: version! }), (error) => error instanceof StatusError && error.code === 409)
+  const waiting = put(undefined)
+  turn.end()
+  await waiting
+})
+
+test('mutating and validating admission see every attempt, on the newer object', async (t) => {
+  const seen: string[] = []
+  const note = (step: string) => (attributes: Parameters<NonNullable<AdmissionPlugin['mutate']>>[0]) => {
+    if (attributes.operation === 'UPDATE') seen.push(`${step} ${Object.keys(attributes.old?.metadata.labels ?? {})}`)
+  }
+  const { store } = counting(memoryStore(), async (_, count) => {
+    if (count === 2) await other.label('other')
+    return undefined
+  })
+  const one = writer(t, { store, plugins: [{ name: 'Notes', mutate: note('mutate'), validate: note('validate') }] })
+  const other = writer(t, { store })
+  await one.create()
+  await one.label('own')
+  assert.deepEqual(seen, ['mutate ', 'validate ', 'mutate other', 'validate other'])
+  assert.deepEqual((await one.live())?.metadata.labels, { other: 'yes', own: 'yes' })
+})
+
+test('what other objects refuse is tried again a few times and then ends with ServerTimeout, never with a conflict', async (t) => {
+  const { create, label, resource, context } = writer(t)
+  await create()
+  let refusals = 2
+  let asked = 0
+  // Another key, which must not be there.
+  resource.writeHook = {
+    begin: async () => () => {},
+    alongside: async () => {
+      asked++
+      return { conditions: [{ key: '/registry/other', revision: refusals-- > 0 ? 99 : 0 }], operations: [] }
+    },
+  }
+  await label('late')
+  assert.equal(asked, 3)
+  refusals = Number.POSITIVE_INFINITY
+  await assert.rejects(
+    label('never'),
+    (error) => error instanceof StatusError && error.reason === 'ServerTimeout' && error.status.details?.retryAfterSeconds === 1,
+  )
+  assert.ok(asked < 10)
+  await assert.rejects(
+    createObject(context(), { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'two' } } as Unstructured),
+    (error) => error instanceof StatusError && error.reason === 'ServerTimeout',
+  )
+})
+
+test('two that take away the last finalizers of a deleted object both succeed, and it is gone', async (t) => {
+  const { create, remove, context, live } = writer(t)
+  await create({ finalizers: ['example.com/hold'] })
+  await remove()
+  const finish = () =>
+    updateObject(context(), { startsFromLive: true, change: (old) => ({ object: { ...old!, metadata: { ...old!.metadata, finalizers: [] } } }) })
+  await Promise.all([finish(), finish(), finish()])
+  assert.equal(await live(), undefined)
+})
+
+test('deletes and updates of one object race without losing either: updates before the delete are done, later ones find nothing', async (t) => {
+  const { create, remove, label, live } = writer(t)
+  await create()
+  const outcomes = await Promise.allSettled([
+    ...numbers(20).map((name) => label(name)),
+    remove(),
+    ...numbers(20).map((name) => label(`after-${name}`)),
+    remove(),
+  ])
+  assert.equal(await live(), undefined)
+  const failures = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as StatusError] : []))
+  assert.deepEqual([...new Set(failures.map(({ code }) => code))], [404])
+  assert.equal(outcomes.filter((outcome) => outcome.status === 'fulfilled' && 'gone' in outcome.value).length, 1)
+})

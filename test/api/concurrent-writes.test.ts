@@ -1,0 +1,406 @@
+/** Many clients write one object at once: whoever names no version gets through, and the effect of each is there. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { type Answer, type Client, clientOf, json, protocols } from './api-client.ts'
+import { startTestServer } from './api-server.ts'
+import { configMapsPath, podOf, podsPath } from './objects.ts'
+
+const deploymentsPath = '/apis/apps/v1/namespaces/default/deployments'
+const budgetsPath = '/apis/policy/v1/namespaces/default/poddisruptionbudgets'
+const leasesPath = '/apis/coordination.k8s.io/v1/namespaces/default/leases'
+const servicesPath = '/api/v1/namespaces/default/services'
+
+const merge = 'application/merge-patch+json'
+const strategic = 'application/strategic-merge-patch+json'
+const jsonPatch = 'application/json-patch+json'
+const apply = 'application/apply-patch+yaml'
+
+/** What tests read of the objects that they write. */
+interface Written {
+  readonly metadata: {
+    readonly name: string
+    readonly resourceVersion: string
+    readonly generation?: number
+    readonly labels?: Readonly<Record<string, string>>
+    readonly annotations?: Readonly<Record<string, string>>
+    readonly managedFields?: readonly { readonly manager?: string; readonly operation?: string }[]
+  }
+  readonly data?: Readonly<Record<string, string>>
+  readonly spec?: { readonly replicas?: number; readonly nodeName?: string; readonly ports?: readonly unknown[] }
+  readonly status?: {
+    readonly conditions?: readonly { readonly type: string }[]
+    readonly disruptionsAllowed?: number
+    readonly disruptedPods?: Readonly<Record<string, string>>
+  }
+  readonly message?: string
+}
+
+const configMap = (data: object = {}, name = 'one') => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data })
+const deployment = {
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name: 'one' },
+  spec: {
+    replicas: 0,
+    selector: { matchLabels: { app: 'a' } },
+    template: { metadata: { labels: { app: 'a' } }, spec: { containers: [{ name: 'c', image: 'registry.example/i' }] } },
+  },
+}
+
+/** Clients of both protocols on connections of their own, taken in turns. */
+async function crowd(t: TestContext, storage: 'memory' | 'lmdb' = 'memory') {
+  const server = await startTestServer(t, storage)
+  const clients = [...protocols, ...protocols].map((protocol) => clientOf(t, protocol, server))
+  const client = (i: number): Client => clients[i % clients.length]!
+  const call = async (method: string, path: string, body?: object, type = 'application/json', by = 0): Promise<Answer> =>
+    client(by).request(method, path, { ...(body && { body }), headers: { 'content-type': type } })
+  return {
+    server,
+    client,
+    call,
+    async make(path: string, body: object): Promise<Written> {
+      const answer = await call('POST', path, body)
+      assert.equal(answer.status, 201, answer.bytes.toString())
+      return json<Written>(answer)
+    },
+    read: async (path: string): Promise<Written> => json<Written>(await call('GET', path)),
+    /** Sends all at once; how many got which status. */
+    async storm(count: number, send: (i: number) => Promise<Answer>): Promise<Record<number, number>> {
+      const answers = await Promise.all(Array.from({ length: count }, (_, i) => send(i)))
+      return tally(answers)
+    },
+  }
+}
+
+function tally(answers: readonly Answer[]): Record<number, number> {
+  const counts: Record<number, number> = {}
+  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1
+  return counts
+}
+
+const keys = (record: object | undefined): string[] => Object.keys(record ?? {}).sort()
+const names = (prefix: string, count: number): string[] => Array.from({ length: count }, (_, i) => `${prefix}${i}`).sort()
+
+for (const storage of ['memory', 'lmdb'] as const) {
+  test(`500 merge patches of one object at once all succeed, one after the other (${storage})`, async (t) => {
+    const { call, make, read, storm } = await crowd(t, storage)
+    await make(configMapsPath, configMap())
+    const revisions = new Set<string>()
+    const counts = await storm(500, async (i) => {
+      const answer = await call('PATCH', `${configMapsPath}/one`, { data: { [`k${i}`]: String(i) } }, merge, i)
+      const { data, metadata } = json<Written>(answer)
+      assert.equal(data?.[`k${i}`], String(i))
+      revisions.add(metadata.resourceVersion)
+      return answer
+    })
+    assert.deepEqual(counts, { 200: 500 })
+    assert.equal(revisions.size, 500)
+    assert.deepEqual(keys((await read(`${configMapsPath}/one`)).data), names('k', 500))
+  })
+}
+
+test('patches of all kinds, applies, status, scale and PUTs without a version mix, and none is lost', async (t) => {
+  const { call, make, read, storm } = await crowd(t, 'lmdb')
+  await make(deploymentsPath, deployment)
+  const one = `${deploymentsPath}/one`
+  await call('PATCH', one, { metadata: { annotations: { first: 'yes' } } }, merge)
+  const kinds: readonly ((i: number) => Promise<Answer>)[] = [
+    (i) => call('PATCH', one, { metadata: { annotations: { [`merge-${i}`]: 'yes' } } }, merge, i),
+    (i) => call('PATCH', one, { metadata: { annotations: { [`strategic-${i}`]: 'yes' } } }, strategic, i),
+    (i) => call('PATCH', one, [{ op: 'add', path: `/metadata/annotations/json-${i}`, value: 'yes' }], jsonPatch, i),
+    (i) =>
+      call(
+        'PATCH',
+        `${one}?fieldManager=m${i}`,
+        { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'one', annotations: { [`apply-${i}`]: 'yes' } } },
+        apply,
+        i,
+      ),
+    (i) => call('PATCH', `${one}/status`, { status: { conditions: [{ type: `C${i}`, status: 'True' }] } }, strategic, i),
+    (i) => call('PATCH', `${one}/scale`, { spec: { replicas: i } }, merge, i),
+    (i) =>
+      call(
+        'PUT',
+        `${one}/scale`,
+        { apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { name: 'one', namespace: 'default' }, spec: { replicas: i } },
+        undefined,
+        i,
+      ),
+    (i) => call('PATCH', `${one}?dryRun=All`, { metadata: { annotations: { [`dry-${i}`]: 'yes' } } }, merge, i),
+  ]
+  const count = 30 * kinds.length
+  assert.deepEqual(await storm(count, (i) => kinds[i % kinds.length]!(i)), { 200: count })
+
+  const { metadata, status } = await read(one)
+  const of = (kind: number): number[] => Array.from({ length: 30 }, (_, i) => i * kinds.length + kind)
+  const wanted = ['merge', 'strategic', 'json', 'apply'].flatMap((name, kind) => of(kind).map((i) => `${name}-${i}`))
+  assert.deepEqual(keys(metadata.annotations), ['first', ...wanted].sort())
+  assert.deepEqual(
+    status?.conditions?.map(({ type }) => type).sort(),
+    of(4)
+      .map((i) => `C${i}`)
+      .sort(),
+  )
+  // Each write of an annotation or of another number of replicas is a generation of its own.
+  assert.equal(metadata.generation, 1 + 1 + wanted.length + 60)
+  assert.equal(metadata.managedFields?.filter(({ operation }) => operation === 'Apply').length, 30)
+})
+
+test('applies by many managers to an object that is not there: one creates it, the others add to it', async (t) => {
+  const { call, read, storm } = await crowd(t, 'lmdb')
+  const counts = await storm(60, (i) => call('PATCH', `${configMapsPath}/one?fieldManager=m${i}`, configMap({ [`k${i}`]: 'yes' }), apply, i))
+  assert.deepEqual(counts, { 200: 59, 201: 1 })
+  const { data, metadata } = await read(`${configMapsPath}/one`)
+  assert.deepEqual(keys(data), names('k', 60))
+  assert.equal(metadata.managedFields?.length, 60)
+})
+
+test('PUTs without a version all succeed; of those with the same one, one does, and patches with a stale one are refused', async (t) => {
+  const { call, make, read, storm } = await crowd(t, 'lmdb')
+  const { metadata } = await make(configMapsPath, configMap())
+  const one = `${configMapsPath}/one`
+  assert.deepEqual(await storm(60, (i) => call('PUT', one, configMap({ by: `put-${i}` }), undefined, i)), { 200: 60 })
+  const { resourceVersion } = (await read(one)).metadata
+  const versioned = { ...configMap({ by: 'version' }), metadata: { name: 'one', resourceVersion } }
+  assert.deepEqual(await storm(60, (i) => call('PUT', one, { ...versioned, data: { by: `v-${i}` } }, undefined, i)), { 200: 1, 409: 59 })
+
+  const messages = new Set<string | undefined>()
+  const stale = { resourceVersion: metadata.resourceVersion }
+  const counts = await storm(90, async (i) => {
+    if (i % 3 === 0) return call('PATCH', one, { data: { [`k${i}`]: 'yes' } }, merge, i)
+    const answer = await (i % 3 === 1
+      ? call('PATCH', one, { metadata: stale, data: { [`k${i}`]: 'yes' } }, merge, i)
+      : call('PUT', one, { ...configMap(), metadata: { name: 'one', ...stale } }, undefined, i))
+    messages.add(json<Written>(answer).message)
+    return answer
+  })
+  assert.deepEqual(counts, { 200: 30, 409: 60 })
+  assert.deepEqual(
+    [...messages],
+    ['Operation cannot be fulfilled on configmaps "one": the object has been modified; please apply your changes to the latest version and try again'],
+  )
+  assert.equal(keys((await read(one)).data).length, 31)
+})
+
+test('clients that read, count and write back with the version count right, beside patches that never wait for them', async (t) => {
+  const { call, make, read } = await crowd(t)
+  await make(configMapsPath, configMap({ count: '0' }))
+  const one = `${configMapsPath}/one`
+  const increment = async (by: number): Promise<void> => {
+    for (;;) {
+      const { data, metadata } = await read(one)
+      const { status } = await call(
+        'PUT',
+        one,
+        { ...configMap({ ...data, count: String(Number(data?.count) + 1) }), metadata: { name: 'one', resourceVersion: metadata.resourceVersion } },
+        undefined,
+        by,
+      )
+      if (status === 200) return
+      assert.equal(status, 409)
+    }
+  }
+  const patches = Array.from({ length: 60 }, (_, i) => call('PATCH', one, { data: { [`k${i}`]: 'yes' } }, merge, i))
+  await Promise.all(Array.from({ length: 20 }, (_, i) => increment(i)))
+  assert.deepEqual(tally(await Promise.all(patches)), { 200: 60 })
+  const { data } = await read(one)
+  assert.equal(data?.count, '20')
+  assert.equal(keys(data).length, 61)
+})
+
+test('JSON patches whose test fails on the newer object are 422; a counter kept with them counts right', async (t) => {
+  const { call, make, read, storm } = await crowd(t)
+  await make(configMapsPath, configMap({ count: '0' }))
+  const one = `${configMapsPath}/one`
+  const step = (from: number, by: number) =>
+    call(
+      'PATCH',
+      one,
+      [
+        { op: 'test', path: '/data/count', value: String(from) },
+        { op: 'replace', path: '/data/count', value: String(from + 1) },
+      ],
+      jsonPatch,
+      by,
+    )
+  for (let round = 0; round < 3; round++) assert.deepEqual(await storm(20, (i) => step(round, i)), { 200: 1, 422: 19 })
+  assert.equal((await read(one)).data?.count, '3')
+})
+
+test('of many bindings of one pod one wins, whatever else is written to it', async (t) => {
+  const { call, make, read, storm } = await crowd(t, 'lmdb')
+  const { metadata } = await make(podsPath, podOf(0))
+  const pod = `${podsPath}/${metadata.name}`
+  const binding = (i: number) => ({ apiVersion: 'v1', kind: 'Binding', metadata: { name: metadata.name }, target: { kind: 'Node', name: `n${i}` } })
+  const won: string[] = []
+  const counts = await storm(120, async (i) => {
+    if (i % 2) return call('PATCH', pod, { metadata: { annotations: { [`k${i}`]: 'yes' } } }, merge, i)
+    const answer = await call('POST', `${pod}/binding`, binding(i), undefined, i)
+    if (answer.status === 201) won.push(`n${i}`)
+    else assert.match(json<Written>(answer).message ?? '', /^Operation cannot be fulfilled on pods\/binding .* is already assigned to node/)
+    return answer
+  })
+  assert.deepEqual(counts, { 200: 60, 201: 1, 409: 59 })
+  const bound = await read(pod)
+  assert.deepEqual([bound.spec?.nodeName], won)
+  assert.equal(keys(bound.metadata.annotations).length, 60)
+})
+
+test('evictions at once spend a budget exactly, while its status and its labels are written', async (t) => {
+  const { call, make, read, storm } = await crowd(t, 'lmdb')
+  const pods = names('p', 40)
+  for (const name of pods) {
+    await make(podsPath, { apiVersion: 'v1', kind: 'Pod', metadata: { name, labels: { app: 'a' } }, spec: { containers: [{ name: 'c', image: 'i' }] } })
+    await call('PATCH', `${podsPath}/${name}/status`, { status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] } }, merge)
+  }
+  await make(budgetsPath, {
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: { name: 'one' },
+    spec: { minAvailable: 1, selector: { matchLabels: { app: 'a' } } },
+  })
+  const budget = `${budgetsPath}/one`
+  const status = { observedGeneration: 1, disruptionsAllowed: 15, currentHealthy: 40, desiredHealthy: 25, expectedPods: 40 }
+  await call('PATCH', `${budget}/status`, { status }, merge)
+  const evict = (name: string, by: number) =>
+    call('POST', `${podsPath}/${name}/eviction`, { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name } }, undefined, by)
+  const [evictions, labels] = await Promise.all([
+    storm(40, (i) => evict(pods[i]!, i)),
+    storm(40, (i) => call('PATCH', budget, { metadata: { labels: { [`k${i}`]: 'yes' } } }, merge, i)),
+  ])
+  assert.deepEqual(evictions, { 201: 15, 429: 25 })
+  assert.deepEqual(labels, { 200: 40 })
+  const after = await read(budget)
+  assert.equal(after.status?.disruptionsAllowed, 0)
+  assert.equal(keys(after.status?.disruptedPods).length, 15)
+  const left = json(await call('GET', podsPath)).items.map(({ metadata }) => metadata.name)
+  assert.deepEqual([...left, ...keys(after.status?.disruptedPods)].sort(), pods)
+})
+
+test('a pod that is not pending any more when it is evicted is held by its budget', async (t) => {
+  const { call, make } = await crowd(t)
+  await make(budgetsPath, {
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: { name: 'none' },
+    spec: { maxUnavailable: 0, selector: { matchLabels: { app: 'a' } } },
+  })
+  await call('PATCH', `${budgetsPath}/none/status`, { status: { observedGeneration: 1, disruptionsAllowed: 0, desiredHealthy: 1 } }, merge)
+  const pods = names('p', 30)
+  for (const name of pods)
+    await make(podsPath, { apiVersion: 'v1', kind: 'Pod', metadata: { name, labels: { app: 'a' } }, spec: { containers: [{ name: 'c', image: 'i' }] } })
+  const running = { status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] } }
+  const outcomes = await Promise.all(
+    pods.map(async (name, i) => {
+      const [start, eviction] = await Promise.all([
+        call('PATCH', `${podsPath}/${name}/status`, running, merge, i),
+        call('POST', `${podsPath}/${name}/eviction`, { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name } }, undefined, i + 1),
+      ])
+      return { start: start.status, eviction: eviction.status }
+    }),
+  )
+  // Either it went before it ran, or it runs and stays.
+  for (const { start, eviction } of outcomes) assert.ok((start === 404 && eviction === 201) || (start === 200 && eviction === 429), `${start} ${eviction}`)
+  const left = json(await call('GET', podsPath)).items.map(({ metadata }) => metadata.name)
+  assert.deepEqual(
+    left.sort(),
+    pods.filter((_, i) => outcomes[i]!.start === 200),
+  )
+})
+
+test('a delete among patches: those before it succeed, those after it find nothing, and so it is with collections', async (t) => {
+  const { call, make, storm } = await crowd(t, 'lmdb')
+  for (const name of names('o', 20)) await make(configMapsPath, configMap({}, name))
+  const counts = await storm(401, (i) =>
+    i === 200 ? call('DELETE', configMapsPath) : call('PATCH', `${configMapsPath}/o${i % 20}`, { data: { [`k${i}`]: 'yes' } }, merge, i),
+  )
+  assert.equal((counts[200] ?? 0) + (counts[404] ?? 0), 401)
+  const left = json(await call('GET', configMapsPath)).items.map(({ metadata }) => metadata.name)
+  assert.deepEqual(
+    left.filter((name) => /^o\d+$/.test(name)),
+    [],
+  )
+})
+
+test('deletes at once: one succeeds, the others find nothing', async (t) => {
+  const { call, make, storm } = await crowd(t, 'lmdb')
+  await make(configMapsPath, configMap())
+  assert.deepEqual(await storm(60, (i) => call('DELETE', `${configMapsPath}/one`, undefined, undefined, i)), { 200: 1, 404: 59 })
+})
+
+test('the last finalizer goes while others patch: the object is gone, and nobody is told of a conflict', async (t) => {
+  const { call, make, storm } = await crowd(t, 'lmdb')
+  await make(configMapsPath, { ...configMap(), metadata: { name: 'one', finalizers: ['example.com/hold'] } })
+  const one = `${configMapsPath}/one`
+  const counts = await storm(61, (i) =>
+    i === 20
+      ? call('DELETE', one, undefined, undefined, i)
+      : i % 20 === 0
+        ? call('PATCH', one, { metadata: { finalizers: null } }, merge, i)
+        : call('PATCH', one, { data: { [`k${i}`]: 'yes' } }, merge, i),
+  )
+  assert.deepEqual(
+    keys(counts).filter((status) => status !== '200' && status !== '404'),
+    [],
+  )
+  assert.equal((await call('GET', one)).status, 404)
+})
+
+test('creates with generateName at once get names of their own', async (t) => {
+  const { call, storm } = await crowd(t)
+  const given = new Set<string>()
+  const counts = await storm(300, async (i) => {
+    const answer = await call('POST', configMapsPath, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { generateName: 'g-' } }, undefined, i)
+    given.add(json<Written>(answer).metadata.name)
+    return answer
+  })
+  assert.deepEqual(counts, { 201: 300 })
+  assert.equal(given.size, 300)
+})
+
+test('a Lease is renewed by one of many holders that know its version, each time', async (t) => {
+  const { call, make, read, storm } = await crowd(t)
+  const lease = (holderIdentity: string, resourceVersion?: string) => ({
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: { name: 'one', ...(resourceVersion && { resourceVersion }) },
+    spec: { holderIdentity, leaseDurationSeconds: 15 },
+  })
+  let { resourceVersion } = (await make(leasesPath, lease('nobody'))).metadata
+  for (let round = 0; round < 5; round++) {
+    assert.deepEqual(await storm(20, (i) => call('PUT', `${leasesPath}/one`, lease(`h${round}-${i}`, resourceVersion), undefined, i)), { 200: 1, 409: 19 })
+    resourceVersion = (await read(`${leasesPath}/one`)).metadata.resourceVersion
+  }
+})
+
+test('a Service that many change keeps its address, and each change is there', async (t) => {
+  const { call, make, read, storm } = await crowd(t, 'lmdb')
+  await make(servicesPath, { apiVersion: 'v1', kind: 'Service', metadata: { name: 'one' }, spec: { ports: [{ name: 'first', port: 1 }] } })
+  const one = `${servicesPath}/one`
+  const counts = await storm(60, (i) => call('PATCH', one, { spec: { ports: [{ name: `p${i}`, port: 1000 + i }] } }, strategic, i))
+  assert.deepEqual(counts, { 200: 60 })
+  assert.equal((await read(one)).spec?.ports?.length, 61)
+})
+
+for (const protocol of protocols) {
+  test(`clients that go away while they wait leave the line; the others get through (${protocol})`, async (t) => {
+    const { server, call, make, read } = await crowd(t, 'lmdb')
+    await make(configMapsPath, configMap())
+    const leaving = clientOf(t, protocol, server)
+    const headers = { 'content-type': merge }
+    const one = `${configMapsPath}/one`
+    const gone = Array.from({ length: 300 }, (_, i) => leaving.request('PATCH', one, { body: { data: { [`gone-${i}`]: 'yes' } }, headers }))
+    const outcomes = Promise.allSettled(gone)
+    await Promise.race(gone)
+    const stays = Array.from({ length: 60 }, (_, i) => call('PATCH', one, { data: { [`k${i}`]: 'yes' } }, merge, i))
+    leaving.close()
+    const answered = (await outcomes).filter(({ status }) => status === 'fulfilled').length
+    assert.deepEqual(tally(await Promise.all(stays)), { 200: 60 })
+    const written = keys((await read(one)).data)
+    assert.equal(written.filter((key) => key.startsWith('k')).length, 60)
+    // Whoever got an answer has written; who did not may have, if it was its turn just then.
+    const byGone = written.filter((key) => key.startsWith('gone')).length
+    assert.ok(byGone >= answered && byGone < 300, `${answered} answered, ${byGone} written`)
+    assert.deepEqual(server.logged, [])
+  })
+}
