@@ -7,6 +7,7 @@ import { countKeys, duplicateKeys, fieldPath, visitKeys } from './duplicate-keys
 export { DecodeError } from './decode-error.ts'
 export { maxDepth } from './decoder.ts'
 export { isDeeperThan } from './depth.ts'
+export { checkValues, maxValues, tooManyValues } from './value-limit.ts'
 
 export interface Decoded {
   /** A new object, unless the input was owned. Maps of texts and free-form parts are shared with the input either way. */
@@ -33,7 +34,7 @@ export interface DecodeOptions {
  */
 export function decode(type: StructType, input: unknown, { text, owned = false }: DecodeOptions = {}): Decoded {
   if (typeof input === 'string') return decode(type, parseJson(input), { text: input, owned: true })
-  const run: Run = { path: [], unknown: [], counting: text !== undefined, owned, keys: 0 }
+  const run: Run = { path: [], unknown: [], counting: text !== undefined, owned, keys: 0, items: 0 }
   const object = decodeStruct(type, input, run)
   const { unknown } = run
   if (text === undefined || countKeys(text) === run.keys) return { object, unknown, duplicates: [], strict: unknown.map(unknownField) }
