@@ -20,8 +20,8 @@ export const patch: Endpoint = async (target) => {
   const change = await readPatch(request, resource, options)
   const { namespace, name } = request.info
   const { object } = await updateObject(writeContext(target, options), {
-    change: (live) => {
-      const object = change(live!)
+    change: async (live) => {
+      const object = await change(live!)
       checkName(object, name)
       checkNamespace(object, resource, namespace)
       return { object }

@@ -85,7 +85,7 @@ export const patchScale: Endpoint = async (target) => {
   const options = writeOptions(request.query, 'PatchOptions', apply)
   if (!apply) {
     const patch = await readPatch(request, scaleResource, options)
-    return writeScale(target, options, (live) => ({ scale: patch(live) as Scale }))
+    return writeScale(target, options, async (live) => ({ scale: (await patch(live)) as Scale }))
   }
   const applied = await readApplied(request, options)
   const { manager, now } = writeContext(target, options)
@@ -110,7 +110,7 @@ interface ChangedScale {
 async function writeScale(
   target: Target,
   options: WriteOptions,
-  change: (live: Scale) => ChangedScale,
+  change: (live: Scale) => ChangedScale | Promise<ChangedScale>,
   absent = missing(target.resource, target.request.info.name),
 ): Promise<Response> {
   const { request, resource } = target
@@ -120,12 +120,12 @@ async function writeScale(
     retries: 5,
     startsFromLive: true,
     mayCreate: true,
-    change: (live) => {
+    change: async (live) => {
       if (!live) throw absent
       const before = scaleOf(resource, live)
       const replicas = { apiVersion: resource.groupVersion, path: replicasPath(resource).join('.') }
       before.metadata.managedFields = scaleManagedFields(live.metadata.managedFields, replicas)
-      const changed = change(structuredClone(before))
+      const changed = await change(structuredClone(before))
       checkScale(resource, changed.scale, live)
       setReplicas(resource, live, changed.scale.spec?.replicas ?? 0)
       const owners = changed.managedFields ?? trackScale(before, changed.scale, context)

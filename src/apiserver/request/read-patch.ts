@@ -1,6 +1,7 @@
 /** Reads the body of a PATCH (all kinds but apply) and makes a function of it that patches an object. */
 import { own } from '../../lib/own.ts'
-import { DecodeError, decode, duplicateFieldMessages, isDeeperThan, maxDepth } from '../../machinery/decode/index.ts'
+import { turns } from '../../lib/turns.ts'
+import { checkValues, DecodeError, decode, duplicateFieldMessages, isDeeperThan, maxDepth } from '../../machinery/decode/index.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import { jsonPatch } from '../../machinery/patch/json-patch.ts'
 import { mergePatch } from '../../machinery/patch/merge-patch.ts'
@@ -22,7 +23,7 @@ const types = {
 } as const
 
 /** Patches a live object: the result is decoded, checked and has its defaults. Called again when a write is tried again. */
-export type Patched = (live: KubeObject) => KubeObject
+export type Patched = (live: KubeObject) => Promise<KubeObject>
 
 /** Throws 400, 413, 415; what the patch makes of an object may be 422. */
 export async function readPatch(request: Request, resource: ServedResource, options: WriteOptions): Promise<Patched> {
@@ -30,24 +31,30 @@ export async function readPatch(request: Request, resource: ServedResource, opti
   const type = own(types, media)
   if (!type) throw new StatusError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {})
   const text = (await request.body(maxBodyBytes)).toString()
+  const turn = turns()
   const body = parse(text)
   const patch = patchOf(type, body, resource)
+  await turn()
   const duplicates = options.fieldValidation === 'Ignore' ? [] : duplicateFieldMessages(text, type === 'json')
   let warned = false
-  return (live) => {
+  return async (live) => {
+    const turn = turns()
     const patched = patch(live as unknown as Record<string, unknown>)
+    await turn()
     const shown = (): string => (type === 'strategic' ? goValue(body) : JSON.stringify(patched))
     const object = decodePatched(resource, patched, shown)
     const strict = [...duplicates, ...object.strict]
     if (strict.length && options.fieldValidation === 'Strict') throw refused(shown(), `strict decoding error: ${strict.join(', ')}`)
     if (!warned && options.fieldValidation === 'Warn') request.warnings.push(...strict)
     warned = true
+    await turn()
     resource.applyDefaults(object.object)
     return object.object
   }
 }
 
 function parse(text: string): unknown {
+  checkValues(text)
   let body: unknown
   try {
     body = JSON.parse(text)

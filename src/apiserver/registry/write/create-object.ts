@@ -22,7 +22,9 @@ export function generateName(prefix: string): string {
 /** `tracked`: managedFields are set already (apply). The object is changed. Throws 409 when the name is taken. */
 export async function createObject(context: WriteContext, object: KubeObject, tracked = false): Promise<StoredObject> {
   const { admission, resource, options } = context
+  await context.turn()
   if (!tracked) track(context, object, undefined)
+  await context.turn()
   await admission.mutate(attributes(context, 'CREATE', object))
   const version = parseObjectVersion(object.metadata.resourceVersion)
   fillIn(context, object)
@@ -42,6 +44,7 @@ async function commitNew(context: WriteContext, object: KubeObject, version: num
     if (generated) metadata.name = generateName(metadata.generateName!)
     resource.definition.prepare?.create?.(object, context.user)
     validateCreate(context, object)
+    await context.turn()
     if (version !== 0) throw internal('resourceVersion should not be set on objects to be created')
     await admission.validate(attributes(context, 'CREATE', object))
     const key = resource.key(metadata.namespace ?? '', metadata.name!)

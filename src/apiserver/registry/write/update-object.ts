@@ -53,9 +53,12 @@ export async function updateObject(context: WriteContext, options: UpdateOptions
 async function attemptUpdate(context: WriteContext, options: UpdateOptions, key: string, live: StoredObject): Promise<StoredObject | 'raced'> {
   const { admission, resource, name, options: write } = context
   const old = live.parse()
+  await context.turn()
   // What replaces the object does not look at the live one: it needs no copy.
   const { object, tracked } = await options.change(options.startsFromLive ? live.parse() : old)
+  await context.turn()
   if (!tracked) track(context, object, old)
+  await context.turn()
   await admission.mutate(attributes(context, 'UPDATE', object, old))
 
   const { metadata } = object
@@ -87,7 +90,9 @@ async function commitChange(
   const { registry, admission, resource, name, options: write } = context
   const version = parseObjectVersion(object.metadata.resourceVersion)
   prepareUpdate(context, object, old)
+  await context.turn()
   validateUpdate(context, object, old)
+  await context.turn()
   await admission.validate(attributes(context, 'UPDATE', object, old))
 
   if (endsDeletion(context, object)) {
@@ -95,6 +100,7 @@ async function commitChange(
     return unstored(resource, object)
   }
   keepTimesIfUnchanged(object, old)
+  await context.turn()
   if (write.dryRun) return registry.isUnchanged(resource, object, live) ? live : unstored(resource, object)
   const written = await registry.put(resource, key, object, live)
   if (written) return written
