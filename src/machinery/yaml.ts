@@ -19,7 +19,7 @@ import {
   YAMLException,
 } from 'js-yaml'
 import { setOwn } from '../lib/own.ts'
-import { countKeys } from './decode/duplicate-keys.ts'
+import { hasRepeatedKeys } from './decode/duplicate-keys.ts'
 import { checkValues, maxValues, tooManyValues } from './decode/value-limit.ts'
 
 /** The text is no YAML, or would become too big: in the words of Go's converter. */
@@ -142,7 +142,7 @@ function asJson(text: string): unknown {
   checkValues(text)
   try {
     const value: unknown = JSON.parse(text)
-    return countKeys(text) === keysOf(value, 0) ? value : undefined
+    return hasRepeatedKeys(text, value, maxDepth) ? undefined : value
   } catch {
     return undefined
   }
@@ -154,15 +154,6 @@ function firstDocuments(text: string): string {
   let markers = 0
   for (let match = marker.exec(text); match; match = marker.exec(text)) if (++markers === 3) return text.slice(0, match.index)
   return text
-}
-
-/** How many members the objects of a value have. What is too deep to be read counts wrongly. */
-function keysOf(value: unknown, depth: number): number {
-  if (typeof value !== 'object' || value === null || depth > maxDepth) return 0
-  let count = 0
-  if (Array.isArray(value)) for (const item of value) count += keysOf(item, depth + 1)
-  else for (const key in value) count += 1 + keysOf((value as Record<string, unknown>)[key], depth + 1)
-  return count
 }
 
 export interface ParsedYaml {

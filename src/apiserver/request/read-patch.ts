@@ -35,7 +35,7 @@ export async function readPatch(request: Request, resource: ServedResource, opti
   const body = parse(text)
   const patch = patchOf(type, body, resource)
   await turn()
-  const duplicates = options.fieldValidation === 'Ignore' ? [] : duplicateFieldMessages(text, type === 'json')
+  const duplicates = options.fieldValidation === 'Ignore' ? [] : duplicateFieldMessages(text, body, type === 'json')
   let warned = false
   return async (live) => {
     const turn = turns()

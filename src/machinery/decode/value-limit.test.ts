@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { schemaType } from '../../api/schema/index.ts'
+import { field, struct } from '../fields/sample-types.ts'
 import { checkValues, decode, maxValues } from './index.ts'
 
 const tooMany = { code: 413, message: `Request entity too large: an object may have at most ${maxValues} values` }
@@ -14,8 +14,17 @@ test('members and items are counted at all levels, what stands in texts is not',
 })
 
 test('patches do not make more of an object than a body may hold', () => {
-  const type = schemaType('V1Pod')
-  assert.throws(() => decode(type, { spec: { containers: Array(maxValues + 1).fill({}) } }), tooMany)
-  assert.throws(() => decode(type, { spec: { containers: [{ name: 'a', args: Array(maxValues + 1).fill('') }] } }), tooMany)
-  assert.throws(() => decode(schemaType('V1ControllerRevision'), { revision: 1, data: Array(maxValues / 2 + 2).fill([0, [0]]) }), tooMany)
+  const texts = { kind: 'array', items: { kind: 'string' } } as const
+  const type = struct('Heavy', {
+    lists: field({ kind: 'array', items: texts }),
+    map: field({ kind: 'map', values: { kind: 'string' } }),
+    free: field({ kind: 'any' }),
+  })
+  const half = Array(maxValues / 2 + 1).fill('')
+  for (const value of [
+    { lists: [half, half] },
+    { map: Object.fromEntries(half.map((_, i) => [`k${i}`, ''])), lists: [half] },
+    { free: half.map(() => ['', ['']]) },
+  ])
+    assert.throws(() => decode(type, value), tooMany)
 })
