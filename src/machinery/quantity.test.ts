@@ -63,3 +63,13 @@ test('lists of resources hold nothing finer than thousandths', () => {
   assert.equal(wholeValue('1500m'), 2n)
   assert.equal(milliValue('1u'), 1n)
 })
+
+test('texts of any length are read in one pass, and rounded up by what their last digits say', () => {
+  const many = 1_000_000
+  assert.throws(() => canonicalQuantity(`${'1'.repeat(many)}!`), /must match/)
+  assert.equal(canonicalQuantity('9'.repeat(many)), '9223372036854775807')
+  assert.equal(canonicalQuantity(`${'0'.repeat(many)}5`), '5')
+  assert.equal(canonicalQuantity(`1.${'0'.repeat(many)}`), '1')
+  assert.equal(canonicalQuantity(`1.${'0'.repeat(many)}1`), '1000000001n')
+  assert.equal(canonicalQuantity(`${'1'.repeat(100)}e-95`), '11111111111112e-9')
+})

@@ -30,12 +30,15 @@ const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei']
 
 const remembered = new Map<string, Quantity>()
 const rememberedLimit = 8192
+/** Longer texts are no one's habit. */
+const rememberedLength = 32
 
 /** Reads a quantity. Throws QuantityError. */
 export function parseQuantity(text: string): Quantity {
   const known = remembered.get(text)
   if (known) return known
   const quantity = parse(text)
+  if (text.length > rememberedLength) return quantity
   if (remembered.size >= rememberedLimit) remembered.clear()
   remembered.set(text, quantity)
   return quantity
@@ -97,24 +100,38 @@ export function milliValue(text: string): bigint {
   return nano % 1_000_000n > 0n ? whole + 1n : whole
 }
 
-const shape = /^([+-]?)(\d*)(?:\.(\d*))?([eEinumkKMGTP]*)([-+]?\d*)$/
+/** In two steps, each of which has one way to match: digits that could stand in two places would be tried in all of them. */
+const amountShape = /^([+-]?)(\d*)(?:\.(\d*))?(.*)$/s
+const suffixShape = /^([eEinumkKMGTP]*)([-+]?\d*)$/
+
+/** Beyond so many digits nothing is left of the rest but whether there is anything. */
+const maxDigits = 128
+const maxFraction = 32
 
 function parse(text: string): Quantity {
-  const match = shape.exec(text)
-  if (text === '' || !match) throw new QuantityError("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'")
-  const [, sign, whole = '', fraction = '', letters = '', power = ''] = match
-  if (whole === '' && fraction === '') throw new QuantityError('unable to parse numeric part of quantity')
+  const [, sign, allWhole = '', allFraction = '', rest = ''] = amountShape.exec(text) ?? []
+  const suffix = suffixShape.exec(rest)
+  if (text === '' || !suffix) throw new QuantityError("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'")
+  const [, letters = '', power = ''] = suffix
+  if (allWhole === '' && allFraction === '') throw new QuantityError('unable to parse numeric part of quantity')
   const { base, exponent, format } = suffixOf(letters, power)
+  const significant = allWhole.length > maxDigits ? allWhole.replace(/^0+/, '') : allWhole
+  const whole = significant.slice(0, maxDigits)
+  const dropped = significant.length - whole.length
+  const fraction = dropped > 0 ? '' : shortened(allFraction)
   const digits = BigInt(whole + fraction)
   const scaled = base === 2 ? digits << BigInt(exponent) : digits
   // Beyond these powers nothing but zero and the cap is left.
-  const tens = Math.max(-64, Math.min(64, (base === 2 ? 0 : exponent) - fraction.length + 9))
+  const tens = Math.max(-256, Math.min(64, (base === 2 ? 0 : exponent) + dropped - fraction.length + 9))
   const amount = capped(tens >= 0 ? scaled * 10n ** BigInt(tens) : roundedUp(scaled, 10n ** BigInt(-tens)))
   const nano = sign === '-' ? -amount : amount
   // Fractions of a byte are shown in thousandths.
   const shown = format === 'binary' && nano > 0n && nano < giga ? 'decimal' : format
   return { nano, canonical: write(nano, shown), format: shown }
 }
+
+const shortened = (fraction: string): string =>
+  fraction.length > maxFraction ? fraction.slice(0, maxFraction) + (/[1-9]/.test(fraction.slice(maxFraction)) ? '1' : '') : fraction
 
 const capped = (nano: bigint): bigint => (nano > max ? max : nano)
 const roundedUp = (amount: bigint, unit: bigint): bigint => (amount % unit === 0n ? amount / unit : amount / unit + 1n)

@@ -79,3 +79,21 @@ test('long lines are not folded, and everything reads back as it was', () => {
   assert.ok(text.split('\n').length < 30)
   assert.deepEqual(fromYaml(text), value)
 })
+
+test('documents after the first are not read', () => {
+  assert.deepEqual(fromYaml('---\na: 1\n---\nb: 2\n---\nc: [\n'), { a: 1 })
+  assert.deepEqual(fromYaml('a: |\n  ---\n  x\n  ---\n  ---\n'), { a: '---\nx\n---\n---\n' })
+  assert.equal(fromYaml('---\n'.repeat(700_000)), null)
+})
+
+test('JSON is read as the YAML that it is', () => {
+  assert.deepEqual(fromYaml('{"b":1,"a":{"d":"yes","c":null}}'), { a: { c: null, d: 'yes' }, b: 1 })
+  assert.deepEqual(Object.keys(fromYaml('{"b":1,"a":2}') as object), ['a', 'b'])
+  assert.deepEqual(parseYaml('{"a":1,"a":2}'), { value: { a: 2 }, strict: ['yaml: unmarshal errors:\n  line 1: key "a" already set in map'] })
+  assert.throws(() => fromYaml(`{"a":${'['.repeat(600)}${']'.repeat(600)}}`), /max depth|maxDepth/)
+})
+
+test('what has more values than an object may have is refused before it is put together', () => {
+  for (const text of [`[${'1,'.repeat(200_000)}1]`, `a:\n${'- x\n'.repeat(200_000)}`, `{"a":[${'1,'.repeat(200_000)}1]}`])
+    assert.throws(() => fromYaml(text), { code: 413 })
+})

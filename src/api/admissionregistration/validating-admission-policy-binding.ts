@@ -2,6 +2,7 @@
 import type { V1ValidatingAdmissionPolicyBinding } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import { duplicate, type FieldError, notSupported, required } from '../../machinery/validation/field-error.ts'
+import { repeats } from '../../machinery/validation/field-rules.ts'
 import { age, name, resource } from '../resource.ts'
 import { matchDefaults, matchRules, paramRefColumn, paramRefRules, policyNameColumn } from './policy-rules.ts'
 import { admissionGroup } from './webhook-rules.ts'
@@ -28,10 +29,11 @@ function bindingRules({ spec }: Binding): readonly FieldError[] {
   errors.push(...paramRefRules(spec?.paramRef, 'spec.paramRef'), ...matchRules(spec?.matchResources, 'spec.matchResources'))
   const wanted = spec?.validationActions ?? []
   if (wanted.length === 0) errors.push(required('spec.validationActions'))
+  const isRepeated = repeats<string>()
   wanted.forEach((action, at) => {
     const field = `spec.validationActions[${at}]`
     if (!actions.includes(action)) errors.push(notSupported(field, action, actions))
-    if (wanted.indexOf(action) < at) errors.push(duplicate(field, action))
+    if (isRepeated(action)) errors.push(duplicate(field, action))
   })
   return errors
 }

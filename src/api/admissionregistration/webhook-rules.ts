@@ -3,7 +3,7 @@ import type { AdmissionregistrationV1WebhookClientConfig, V1MatchCondition, V1Mu
 import type { Wire } from '../../machinery/object.ts'
 import { validateLabelSelector } from '../../machinery/selectors/label-selector.ts'
 import { duplicate, type FieldError, invalidValue, notSupported, required } from '../../machinery/validation/field-error.ts'
-import { follows, oneOf } from '../../machinery/validation/field-rules.ts'
+import { follows, oneOf, repeats } from '../../machinery/validation/field-rules.ts'
 import { goList, invalidShown } from '../../machinery/validation/go-notation.ts'
 import { dns1035Label, domainName, portNumber, qualifiedName } from '../../machinery/validation/names.ts'
 
@@ -105,8 +105,9 @@ function urlRules(text: string, field: string): readonly FieldError[] {
 export function reviewVersionRules(versions: readonly string[] | undefined, path: string): readonly FieldError[] {
   if (!versions?.length) return [required(path, `must specify one of ${reviewVersions.join(', ')}`)]
   const errors: FieldError[] = []
+  const isRepeated = repeats<string>()
   versions.forEach((version, at) => {
-    if (versions.indexOf(version) < at) errors.push(invalidValue(`${path}[${at}]`, version, 'duplicate version'))
+    if (isRepeated(version)) errors.push(invalidValue(`${path}[${at}]`, version, 'duplicate version'))
     else errors.push(...follows(version, `${path}[${at}]`, dns1035Label))
   })
   if (errors.length === 0 && !versions.some((version) => reviewVersions.includes(version)))

@@ -68,8 +68,9 @@ function storedVersionRules(versions: readonly Version[], stored: readonly strin
   // On create the server has not filled in the status when a client validates; it follows from the versions.
   const list = stored ?? versions.filter(({ storage }) => storage).map(({ name }) => name)
   if (list.length === 0) return [invalidValue('status.storedVersions', list, 'must have at least one stored version')]
+  const names = new Set(versions.map(({ name }) => name))
   const errors = list.flatMap((version, at) =>
-    versions.some(({ name }) => name === version) ? [] : [invalidValue(`status.storedVersions[${at}]`, version, 'must appear in spec.versions')],
+    names.has(version) ? [] : [invalidValue(`status.storedVersions[${at}]`, version, 'must appear in spec.versions')],
   )
   const storage = versions.findLast((version) => version.storage)?.name
   if (storage && !list.includes(storage)) errors.push(invalidValue('status.storedVersions', list, `must have the storage version ${storage}`))

@@ -2,6 +2,7 @@
  * Cron schedules as CronJobs write them: five fields, or a descriptor such as `@hourly` or `@every 90s`.
  * Words and messages are those of robfig/cron, which upstream uses.
  */
+import { parseDurationMs } from '../../lib/duration.ts'
 import { own } from '../../lib/own.ts'
 
 /** A schedule taken apart: which minutes, hours, … it names, or how often it comes. */
@@ -42,8 +43,6 @@ const descriptors: Readonly<Record<string, string>> = {
   '@hourly': '0 * * * *',
 }
 
-const units: Readonly<Record<string, number>> = { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
-
 /** Reads a schedule. Throws an Error whose message says what is wrong. */
 export function parseCronSchedule(text: string): CronSchedule {
   if (text === '') throw new Error('empty spec string')
@@ -67,16 +66,14 @@ function descriptor(text: string): CronSchedule {
   if (known) return parseCronSchedule(known)
   if (!text.startsWith('@every ')) throw new Error(`unrecognized descriptor: ${text}`)
   const duration = text.slice('@every '.length)
-  if (!/^(\d+(\.\d+)?(ns|us|µs|ms|s|m|h))+$/.test(duration))
-    throw new Error(`failed to parse duration ${text}: time: invalid duration ${JSON.stringify(duration)}`)
-  let ms = 0
-  for (const [, amount, unit = ''] of duration.matchAll(/(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h)/g)) ms += Number(amount) * (units[unit] ?? 0)
+  const ms = parseDurationMs(duration)
+  if (ms === undefined) throw new Error(`failed to parse duration ${text}: time: invalid duration ${JSON.stringify(duration)}`)
   return { everyMs: Math.max(1000, Math.floor(ms / 1000) * 1000) }
 }
 
 function values(field: string, limits: Bounds): Set<number> {
   const found = new Set<number>()
-  for (const part of field.split(',').filter(Boolean)) {
+  for (const part of new Set(field.split(',').filter(Boolean))) {
     const { start, end, step } = range(part, limits)
     for (let value = start; value <= end; value += step) found.add(value)
   }

@@ -59,12 +59,13 @@ export const certificateSigningRequests = resource<Request>({
 /** Approving and denying changes conditions alone; when is noted by the server. */
 function onlyConditions(request: Request, old: Request): void {
   const now = `${new Date().toISOString().slice(0, 19)}Z`
-  const before = old.status?.conditions ?? []
+  const keyOf = ({ type, status }: { type: string; status: string }): string => JSON.stringify([type, status])
+  // The first of several counts.
+  const before = new Map((old.status?.conditions ?? []).toReversed().map((condition) => [keyOf(condition), condition.lastTransitionTime]))
   const conditions = (request.status?.conditions ?? []).map((condition) => ({
     ...condition,
     lastUpdateTime: condition.lastUpdateTime ?? now,
-    lastTransitionTime:
-      condition.lastTransitionTime ?? before.find(({ type, status }) => type === condition.type && status === condition.status)?.lastTransitionTime ?? now,
+    lastTransitionTime: condition.lastTransitionTime ?? before.get(keyOf(condition)) ?? now,
   }))
   request.spec = old.spec
   request.status = { ...old.status, conditions }

@@ -4,7 +4,7 @@ import type { V1CertificateSigningRequest } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../machinery/equality.ts'
 import type { Model } from '../../machinery/object.ts'
 import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../machinery/validation/field-error.ts'
-import { all } from '../../machinery/validation/field-rules.ts'
+import { all, each, repeats } from '../../machinery/validation/field-rules.ts'
 import { invalidShown } from '../../machinery/validation/go-notation.ts'
 import { dnsLabel, dnsSubdomain } from '../../machinery/validation/names.ts'
 
@@ -36,6 +36,9 @@ const usages = [
   'timestamping',
 ]
 
+/** Requests are some hundred bytes; of what is none, no more than these are shown. */
+const shownBytes = 16 * 1024
+
 /** What is wrong with a request. That it holds a well-formed PKCS #10 request is looked at by whoever signs. */
 export function requestRules(request: Request): readonly FieldError[] {
   const { spec, metadata } = request
@@ -43,7 +46,7 @@ export function requestRules(request: Request): readonly FieldError[] {
   const errors: FieldError[] = []
   const bytes = Buffer.from(spec?.request ?? '', 'base64')
   if (pemBlocks(bytes.toString('latin1'))[0] !== 'CERTIFICATE REQUEST') {
-    const shown = `[]byte{${[...bytes].map((byte) => `0x${byte.toString(16)}`).join(', ')}}`
+    const shown = `[]byte{${[...bytes.subarray(0, shownBytes)].map((byte) => `0x${byte.toString(16)}`).join(', ')}}`
     errors.push(invalidShown('spec.request', shown, 'PEM block type must be CERTIFICATE REQUEST'))
   }
   errors.push(...usageRules(spec?.usages ?? []), ...signerNameRules(spec?.signerName ?? '', 'spec.signerName'))
@@ -56,10 +59,10 @@ export function requestRules(request: Request): readonly FieldError[] {
 
 function usageRules(wanted: readonly string[]): readonly FieldError[] {
   if (wanted.length === 0) return [required('spec.usages')]
-  return wanted.flatMap((usage, at) => {
-    const field = `spec.usages[${at}]`
-    return all(usages.includes(usage) ? [] : [notSupported(field, usage, usages)], wanted.indexOf(usage) < at ? [duplicate(field, usage)] : [])
-  })
+  const isRepeated = repeats<string>()
+  return each(wanted, 'spec.usages', (usage, field) =>
+    all(usages.includes(usage) ? [] : [notSupported(field, usage, usages)], isRepeated(usage) ? [duplicate(field, usage)] : []),
+  )
 }
 
 /** Signers are named `example.com/some-path`. */
@@ -132,5 +135,27 @@ export function requestStatusRules(request: Request, old: Request): readonly Fie
   return errors
 }
 
+/** There are not many types; blocks without ends are looked for no further. */
+const maxTypes = 10
+
 /** The types of the PEM blocks in a text. */
-const pemBlocks = (text: string): string[] => [...text.matchAll(/-----BEGIN ([^-]+)-----[\s\S]*?-----END \1-----/g)].map(([, type = '']) => type)
+function pemBlocks(text: string): string[] {
+  const types: string[] = []
+  const begin = /-----BEGIN ([^-]+)-----/g
+  // A type whose end is nowhere behind a place is nowhere behind later ones.
+  const endless = new Set<string>()
+  for (let match = begin.exec(text); match; match = begin.exec(text)) {
+    const [, type = ''] = match
+    if (endless.has(type)) continue
+    const end = `-----END ${type}-----`
+    const at = text.indexOf(end, begin.lastIndex)
+    if (at < 0) {
+      endless.add(type)
+      if (endless.size > maxTypes) break
+      continue
+    }
+    types.push(type)
+    begin.lastIndex = at + end.length
+  }
+  return types
+}

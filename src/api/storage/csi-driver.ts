@@ -2,7 +2,7 @@
 import type { V1CSIDriver } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import { duplicate, type FieldError, invalidValue, notSupported } from '../../machinery/validation/field-error.ts'
-import { immutable, oneOf } from '../../machinery/validation/field-rules.ts'
+import { immutable, oneOf, repeats } from '../../machinery/validation/field-rules.ts'
 import { age, column, name, resource } from '../resource.ts'
 
 type CSIDriver = Model<V1CSIDriver>
@@ -65,9 +65,9 @@ function driverDefaults(driver: CSIDriver): void {
 
 function driverRules({ spec }: CSIDriver): readonly FieldError[] {
   const errors = [...oneOf(spec.fsGroupPolicy, 'spec.fsGroupPolicy', ['File', 'None', 'ReadWriteOnceWithFSType'])]
-  const audiences = spec.tokenRequests?.map(({ audience }) => audience) ?? []
+  const isRepeated = repeats<string>()
   spec.tokenRequests?.forEach(({ audience, expirationSeconds }, at) => {
-    if (audiences.indexOf(audience) < at) errors.push(duplicate(`spec.tokenRequests[${at}].audience`, audience))
+    if (isRepeated(audience)) errors.push(duplicate(`spec.tokenRequests[${at}].audience`, audience))
     const field = `spec.tokenRequests[${at}].expirationSeconds`
     if (expirationSeconds !== undefined && expirationSeconds < 600)
       errors.push(invalidValue(field, expirationSeconds, 'may not specify a duration less than 10 minutes'))

@@ -4,7 +4,7 @@ import type { V1CSINode } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../machinery/equality.ts'
 import type { Model } from '../../machinery/object.ts'
 import { duplicate, type FieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
-import { follows, nonNegative } from '../../machinery/validation/field-rules.ts'
+import { follows, nonNegative, repeats } from '../../machinery/validation/field-rules.ts'
 import { dnsSubdomain, qualifiedName } from '../../machinery/validation/names.ts'
 import { age, column, name, resource } from '../resource.ts'
 
@@ -30,9 +30,10 @@ function nodeRules({ spec }: CSINode): readonly FieldError[] {
     if (!nodeID) errors.push(required(`${path}.nodeID`, nodeID))
     else if (nodeID.length > 256) errors.push(invalidValue(`${path}.nodeID`, nodeID, 'must be 256 characters or less'))
     errors.push(...nonNegative(allocatable?.count, `${path}.allocatable.count`))
-    topologyKeys?.forEach((key, index) => {
+    const isRepeated = repeats<string>()
+    topologyKeys?.forEach((key) => {
       if (!key) errors.push(required(path, key))
-      else if (topologyKeys.indexOf(key) < index) errors.push(duplicate(path, key))
+      else if (isRepeated(key)) errors.push(duplicate(path, key))
       else errors.push(...follows(key, path, qualifiedName))
     })
     if (names.has(driver)) errors.push(duplicate(`${path}.name`, driver))
@@ -43,8 +44,9 @@ function nodeRules({ spec }: CSINode): readonly FieldError[] {
 
 /** A driver's entry does not change, except for how many volumes it takes. */
 function nodeUpdateRules({ spec }: CSINode, { spec: old }: CSINode): readonly FieldError[] {
+  const drivers = new Map(spec?.drivers?.map((driver) => [driver.name, driver]))
   return (old?.drivers ?? []).flatMap((before) => {
-    const after = spec?.drivers?.find((driver) => driver.name === before.name)
+    const after = drivers.get(before.name)
     const unchanged = !after || semanticallyEqual({ ...after, allocatable: undefined }, { ...before, allocatable: undefined })
     return unchanged ? [] : [invalidValue('CSINodeDriver', after, 'field is immutable')]
   })

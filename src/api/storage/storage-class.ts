@@ -4,7 +4,7 @@ import type { V1StorageClass } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../machinery/equality.ts'
 import type { Model } from '../../machinery/object.ts'
 import { duplicate, type FieldError, forbiddenField, invalidValue, required, tooLong } from '../../machinery/validation/field-error.ts'
-import { all, follows, immutable, oneOf } from '../../machinery/validation/field-rules.ts'
+import { all, follows, immutable, oneOf, repeats } from '../../machinery/validation/field-rules.ts'
 import { qualifiedName } from '../../machinery/validation/names.ts'
 import { age, type Column, column, name, resource } from '../resource.ts'
 
@@ -57,8 +57,9 @@ function classRules({ provisioner, parameters, reclaimPolicy, volumeBindingMode,
       const values = given ?? []
       const path = `allowedTopologies[${at}].matchLabelExpressions[${index}]`
       if (values.length === 0) errors.push(required(`${path}.values`))
+      const isRepeated = repeats<string>()
       values.forEach((value, n) => {
-        if (values.indexOf(value) < n) errors.push(duplicate(`${path}.values[${n}]`, value))
+        if (isRepeated(value)) errors.push(duplicate(`${path}.values[${n}]`, value))
       })
       errors.push(...follows(key ?? '', `${path}.key`, qualifiedName))
       if (keys.has(key)) errors.push(duplicate(`${path}.key`, key))

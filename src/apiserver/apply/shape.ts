@@ -28,7 +28,7 @@ export class Shape<T> {
     if (this.#step === step) return this.#next!
     const known = this.#others?.get(step)
     if (known) return known
-    points.made++
+    if (++points.made > points.most) throw new TooManyPoints()
     const next = new Shape<T>()
     if (this.#step === undefined) {
       this.#step = step
@@ -41,7 +41,12 @@ export class Shape<T> {
 /** Counts how many points were made, for whoever bounds them. */
 export interface Points {
   made: number
+  /** Making more of them throws TooManyPoints. */
+  most: number
 }
+
+/** The object is so large that its shape is not worth keeping. */
+export class TooManyPoints extends Error {}
 
 /** The end of the way of `value` from `start`. */
 export function shapeOf<T>(value: unknown, node: TypedNode, start: Shape<T>, points: Points): Shape<T> {

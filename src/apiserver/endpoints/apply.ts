@@ -19,11 +19,12 @@ export const apply: Endpoint = async (target) => {
   const body = await readApplied(request, options)
   const { namespace, name } = request.info
   const context = writeContext(target, options)
+  await context.turn()
   const { object, created } = await updateObject(context, {
     mayCreate: true,
     startsFromLive: true,
     conditional: namesVersion(metadataOf(body).resourceVersion),
-    change: (live) => {
+    change: async (live) => {
       if (!live && context.subresource) throw notFound(resource.groupResource, name)
       const { uid, resourceVersion } = metadataOf(body)
       if (!live && uid) throw conflict(resource.groupResource, name, `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`)
@@ -40,6 +41,7 @@ export const apply: Endpoint = async (target) => {
         now: context.now(),
         resetFields: resetFields(resource, context.subresource),
       })
+      await context.turn()
       const object = decodeApplied(resource, applied)
       checkName(object, name)
       checkNamespace(object, resource, namespace)

@@ -17,8 +17,8 @@ export const patch: Endpoint = async (target) => {
   const { patched, conditional } = await readPatch(request, resource, options)
   const { namespace, name } = request.info
   const { object } = await updateObject(writeContext(target, options), {
-    change: (live) => {
-      const object = patched(live!)
+    change: async (live) => {
+      const object = await patched(live!)
       checkName(object, name)
       checkNamespace(object, resource, namespace)
       return { object }

@@ -87,7 +87,7 @@ export const patchScale: Endpoint = async (target) => {
   const options = writeOptions(request.query, 'PatchOptions', apply)
   if (!apply) {
     const { patched, conditional } = await readPatch(request, scaleResource, options)
-    return writeScale(target, options, { change: (live) => ({ scale: patched(live) as Scale }), conditional })
+    return writeScale(target, options, { change: async (live) => ({ scale: (await patched(live)) as Scale }), conditional })
   }
   const applied = await readApplied(request, options)
   const { manager, now } = writeContext(target, options)
@@ -109,7 +109,7 @@ interface ChangedScale {
 }
 
 interface ScaleWrite {
-  readonly change: (live: Scale) => ChangedScale
+  readonly change: (live: Scale) => ChangedScale | Promise<ChangedScale>
   readonly conditional: boolean
   /** What is thrown where nothing is. */
   readonly absent?: StatusError
@@ -123,12 +123,12 @@ async function writeScale(target: Target, options: WriteOptions, { change, condi
     conditional,
     startsFromLive: true,
     mayCreate: true,
-    change: (live) => {
+    change: async (live) => {
       if (!live) throw absent ?? missing(resource, request.info.name)
       const before = scaleOf(resource, live)
       const replicas = { apiVersion: resource.groupVersion, path: replicasPath(resource).join('.') }
       before.metadata.managedFields = scaleManagedFields(live.metadata.managedFields, replicas)
-      const changed = change(structuredClone(before))
+      const changed = await change(structuredClone(before))
       checkScale(resource, changed.scale, live)
       setReplicas(resource, live, changed.scale.spec?.replicas ?? 0)
       const owners = changed.managedFields ?? trackScale(before, changed.scale, context)

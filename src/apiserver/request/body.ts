@@ -1,5 +1,6 @@
 /** Reads request bodies: size limit, content types, and the errors of bodies that cannot be read, in upstream's words. */
 import { protobufNumbers } from '../../api/schema/protobuf.ts'
+import { checkValues } from '../../machinery/decode/index.ts'
 import { type Envelope, messageDecoder, openEnvelope } from '../../machinery/protobuf/index.ts'
 import type { StructType } from '../../machinery/schema.ts'
 import { badRequest, StatusError } from '../../machinery/status-error.ts'
@@ -73,6 +74,7 @@ function bodyOf(text: string, format: 'json' | 'yaml'): Body {
     format,
     empty: text === '',
     value(kind) {
+      if (format === 'json') checkValues(text)
       let value: unknown
       try {
         value = format === 'json' ? JSON.parse(text) : fromYaml(text)

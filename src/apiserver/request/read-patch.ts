@@ -1,6 +1,7 @@
 /** Reads the body of a PATCH (all kinds but apply) and makes a function of it that patches an object. */
 import { own } from '../../lib/own.ts'
-import { DecodeError, decode, duplicateFieldMessages, isDeeperThan, maxDepth } from '../../machinery/decode/index.ts'
+import { turns } from '../../lib/turns.ts'
+import { checkValues, DecodeError, decode, duplicateFieldMessages, isDeeperThan, maxDepth } from '../../machinery/decode/index.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import { jsonPatch } from '../../machinery/patch/json-patch.ts'
 import { mergePatch } from '../../machinery/patch/merge-patch.ts'
@@ -24,7 +25,7 @@ const types = {
 
 export interface ReadPatch {
   /** Patches a live object: the result is decoded, checked and has its defaults. Called again when a write is tried again. */
-  readonly patched: (live: KubeObject) => KubeObject
+  readonly patched: (live: KubeObject) => Promise<KubeObject>
   /** Whether the patch names a resourceVersion. */
   readonly conditional: boolean
 }
@@ -35,18 +36,23 @@ export async function readPatch(request: Request, resource: ServedResource, opti
   const type = own(types, media)
   if (!type) throw new StatusError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {})
   const text = (await request.body(maxBodyBytes)).toString()
+  const turn = turns()
   const body = parse(text)
   const patch = patchOf(type, body, resource)
-  const duplicates = options.fieldValidation === 'Ignore' ? [] : duplicateFieldMessages(text, type === 'json')
+  await turn()
+  const duplicates = options.fieldValidation === 'Ignore' ? [] : duplicateFieldMessages(text, body, type === 'json')
   let warned = false
-  const patched = (live: KubeObject): KubeObject => {
+  const patched = async (live: KubeObject): Promise<KubeObject> => {
+    const turn = turns()
     const patched = patch(live as unknown as Record<string, unknown>)
+    await turn()
     const shown = (): string => (type === 'strategic' ? goValue(body) : JSON.stringify(patched))
     const object = decodePatched(resource, patched, shown)
     const strict = [...duplicates, ...object.strict]
     if (strict.length && options.fieldValidation === 'Strict') throw refused(shown(), `strict decoding error: ${strict.join(', ')}`)
     if (!warned && options.fieldValidation === 'Warn') request.warnings.push(...strict)
     warned = true
+    await turn()
     resource.applyDefaults(object.object)
     return object.object
   }
@@ -60,6 +66,7 @@ function isConditional(body: unknown): boolean {
 }
 
 function parse(text: string): unknown {
+  checkValues(text)
   let body: unknown
   try {
     body = JSON.parse(text)

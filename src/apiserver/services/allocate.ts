@@ -1,6 +1,7 @@
 /** Gives a Service what its type needs: cluster IPs, node ports and the health check's port. Throws the StatusErrors that clients get. */
 import { needsClusterIP, needsHealthCheckPort, needsNodePorts, type Service, type ServiceSpec } from '../../api/core/service/index.ts'
 import { invalid, type StatusError, statusOf } from '../../machinery/status-error.ts'
+import { limitFaults } from '../../machinery/validation/fault-limit.ts'
 import { type FieldError, invalidValue } from '../../machinery/validation/field-error.ts'
 import type { Family } from './address-range.ts'
 import type { Claim } from './allocations.ts'
@@ -10,12 +11,13 @@ import { keepsPreference, settleFamilies } from './families.ts'
 export function allocate(service: Service, old: ServiceSpec | undefined, claim: Claim, families: readonly Family[]): void {
   service.spec ??= {}
   const { spec } = service
-  const refuse = (errors: readonly FieldError[]): void => {
+  const refuse = (rules: () => readonly FieldError[]): void => {
+    const errors = limitFaults(rules)
     if (errors.length > 0) throw invalid({ group: '', name: 'Service' }, service.metadata.name ?? '', errors)
   }
-  refuse(settleFamilies(spec, old, families))
-  refuse(clusterIPs(spec, old, claim))
-  if (spec.type === 'NodePort' || spec.type === 'LoadBalancer') refuse(old ? changedPorts(spec, old, claim) : newPorts(spec, claim))
+  refuse(() => settleFamilies(spec, old, families))
+  refuse(() => clusterIPs(spec, old, claim))
+  if (spec.type === 'NodePort' || spec.type === 'LoadBalancer') refuse(() => (old ? changedPorts(spec, old, claim) : newPorts(spec, claim)))
   if (needsHealthCheckPort(spec) && !(old && needsHealthCheckPort(old))) healthCheckPort(spec, claim)
 }
 
@@ -61,6 +63,8 @@ const refusedPort = (i: number, port: number, problem: string): FieldError[] => 
 function newPorts(spec: ServiceSpec, claim: Claim): FieldError[] {
   const ports = spec.ports ?? []
   const given = new Map<number, number>()
+  const asked = new Map<number, number>()
+  for (const { port, nodePort } of ports) if (nodePort && !asked.has(port)) asked.set(port, nodePort)
   for (const [i, port] of ports.entries()) {
     if (!port.nodePort && !needsNodePorts(spec)) continue
     const shared = given.get(port.port)
@@ -68,7 +72,7 @@ function newPorts(spec: ServiceSpec, claim: Claim): FieldError[] {
       port.nodePort = shared
       continue
     }
-    const wanted = shared === undefined ? ports.find((one) => one.port === port.port && one.nodePort)?.nodePort : port.nodePort
+    const wanted = shared === undefined ? asked.get(port.port) : port.nodePort
     const problem = wanted && claim.port(wanted)
     if (wanted && problem) return refusedPort(i, wanted, problem)
     port.nodePort = wanted || anyPort(claim)

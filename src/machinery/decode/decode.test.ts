@@ -155,8 +155,9 @@ test('texts that only look as if keys came twice are left in peace', () => {
 })
 
 test('duplicate keys of patches are named by their paths', () => {
-  assert.deepEqual(duplicateFieldMessages('{"metadata":{"labels":{"a":"5","a":"6"}}}', false), ['duplicate field "metadata.labels.a"'])
-  assert.deepEqual(duplicateFieldMessages('[{"op":"add"},{"op":"add","op":"add","path":"/x"}]', true), ['json patch duplicate field "[1].op"'])
+  const messages = (text: string, jsonPatch: boolean): string[] => duplicateFieldMessages(text, JSON.parse(text), jsonPatch)
+  assert.deepEqual(messages('{"metadata":{"labels":{"a":"5","a":"6"}}}', false), ['duplicate field "metadata.labels.a"'])
+  assert.deepEqual(messages('[{"op":"add"},{"op":"add","op":"add","path":"/x"}]', true), ['json patch duplicate field "[1].op"'])
 })
 
 test('__proto__ is a key like any other and changes no prototype', () => {

@@ -10,6 +10,7 @@ import { DecodeError } from './decode-error.ts'
 import { fieldPath, type KeyPath, type PathElement } from './duplicate-keys.ts'
 import { goType, goValue } from './go-type.ts'
 import { canonicalTime } from './timestamp.ts'
+import { maxValues, tooManyValues } from './value-limit.ts'
 
 /** How deep JSON may be nested: deeper trees would exhaust the stack when they are encoded. */
 export const maxDepth = 1000
@@ -24,6 +25,7 @@ export interface Run {
   /** Whether the input may be changed and become the result; otherwise all of it that may change later is copied. */
   readonly owned: boolean
   keys: number
+  items: number
 }
 
 /** Returns undefined for what is left out. Throws DecodeError. */
@@ -45,11 +47,18 @@ function mismatch(value: unknown, type: string, { struct }: Place, run: Run, sho
   throw new DecodeError(`json: cannot unmarshal ${shown} into Go ${names.length ? `struct field ${struct}.${names.join('.')}` : 'value'} of type ${type}`)
 }
 
-/** Counts the keys of free-form JSON and bounds its depth. */
+/** Bounds how many values there are: patches may make more of an object than a body can hold. */
+function checkSize({ keys, items }: Run): void {
+  if (keys + items > maxValues) throw tooManyValues()
+}
+
+/** Counts the keys and items of free-form JSON and bounds its depth. */
 function survey(value: unknown, run: Run, depth: number): void {
   if (typeof value !== 'object' || value === null) return
   if (depth > maxDepth) throw new DecodeError(`exceeded max depth: ${fieldPath(run.path)} is nested more than ${maxDepth} levels deep`)
+  checkSize(run)
   if (Array.isArray(value)) {
+    run.items += value.length
     for (const item of value) survey(item, run, depth + 1)
     return
   }
@@ -67,10 +76,11 @@ const freeForm: Decoder = (value, run) => {
 /** Objects, alone or in a list, are of the type; what they have beyond it is dropped without a word, as Go's own unmarshallers do. */
 function looseDecoder(object: StructType, place: Place): Decoder {
   return (value, run) => {
-    const silent: Run = { path: run.path, unknown: [], counting: run.counting, owned: run.owned, keys: run.keys }
+    const silent: Run = { path: run.path, unknown: [], counting: run.counting, owned: run.owned, keys: run.keys, items: run.items }
     const one = (item: unknown): unknown => (isObject(item) ? structTable(object).decode(item, silent, place) : freeForm(item, silent))
     const result = Array.isArray(value) ? value.map(one) : one(value)
     run.keys = silent.keys
+    run.items = silent.items
     return result
   }
 }
@@ -145,6 +155,8 @@ function arrayDecoder(items: FieldType, place: Place, name: string): Decoder {
   const zero = zeroOf(items)
   return (value, run) => {
     if (!Array.isArray(value)) return mismatch(value, name, place, run)
+    run.items += value.length
+    checkSize(run)
     const result: unknown[] = run.owned ? value : new Array<unknown>(value.length)
     const last = run.path.push(0) - 1
     for (let index = 0; index < value.length; index++) {
@@ -173,6 +185,7 @@ function mapDecoder(values: FieldType, place: Place, name: string): Decoder {
       if (decoded !== item || result !== value) setOwn(result, key, decoded)
     }
     run.path.length = last
+    checkSize(run)
     return result
   }
 }
@@ -189,6 +202,7 @@ function stringMapDecoder(place: Place, name: string): Decoder {
       if (item !== null) mismatch(item, 'string', place, run)
       nulls = true
     }
+    checkSize(run)
     if (!nulls) return value
     const result: Plain = {}
     for (const key in value) setOwn(result, key, value[key] ?? '')

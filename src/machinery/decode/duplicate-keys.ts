@@ -26,6 +26,17 @@ export function countKeys(text: string): number {
   return count
 }
 
+/** Whether the text from which the value was parsed has a key twice. What is nested deeper than `depth` is not looked at, and counts as repeated. */
+export const hasRepeatedKeys = (text: string, value: unknown, depth: number): boolean => countKeys(text) !== keysOf(value, depth)
+
+function keysOf(value: unknown, depth: number): number {
+  if (typeof value !== 'object' || value === null || depth < 0) return 0
+  let count = 0
+  if (Array.isArray(value)) for (const item of value) count += keysOf(item, depth - 1)
+  else for (const key in value) count += 1 + keysOf((value as Record<string, unknown>)[key], depth - 1)
+  return count
+}
+
 /** One step of a path: a name, an index, or the key of a map (which Go's type errors leave out). */
 export type PathElement = string | number | { readonly key: string }
 

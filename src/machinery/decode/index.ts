@@ -1,12 +1,13 @@
 /** Decoding: JSON text or parsed JSON becomes an object of a schema's type, as Go's strict decoder would have it. */
 import type { StructType } from '../schema.ts'
 import { DecodeError } from './decode-error.ts'
-import { decodeStruct, isDecoded, type Run } from './decoder.ts'
-import { countKeys, duplicateKeys, fieldPath, visitKeys } from './duplicate-keys.ts'
+import { decodeStruct, isDecoded, maxDepth, type Run } from './decoder.ts'
+import { countKeys, duplicateKeys, fieldPath, hasRepeatedKeys, visitKeys } from './duplicate-keys.ts'
 
 export { DecodeError } from './decode-error.ts'
 export { maxDepth } from './decoder.ts'
 export { isDeeperThan } from './depth.ts'
+export { checkValues, maxValues } from './value-limit.ts'
 
 export interface Decoded {
   /** A new object, unless the input was owned. Maps of texts and free-form parts are shared with the input either way. */
@@ -33,7 +34,7 @@ export interface DecodeOptions {
  */
 export function decode(type: StructType, input: unknown, { text, owned = false }: DecodeOptions = {}): Decoded {
   if (typeof input === 'string') return decode(type, parseJson(input), { text: input, owned: true })
-  const run: Run = { path: [], unknown: [], counting: text !== undefined, owned, keys: 0 }
+  const run: Run = { path: [], unknown: [], counting: text !== undefined, owned, keys: 0, items: 0 }
   const object = decodeStruct(type, input, run)
   const { unknown } = run
   if (text === undefined || countKeys(text) === run.keys) return { object, unknown, duplicates: [], strict: unknown.map(unknownField) }
@@ -53,8 +54,8 @@ const unknownField = (path: string): string => `unknown field ${JSON.stringify(p
 const duplicateField = (path: string): string => `duplicate field ${JSON.stringify(path)}`
 
 /** What a strict decoder says of a patch whose text names a key twice: `json patch duplicate field "[0].op"` or `duplicate field "metadata.name"`. */
-export const duplicateFieldMessages = (text: string, jsonPatch: boolean): string[] =>
-  duplicateKeys(text).map((path) => (jsonPatch ? `json patch ${duplicateField(path)}` : duplicateField(path)))
+export const duplicateFieldMessages = (text: string, patch: unknown, jsonPatch: boolean): string[] =>
+  hasRepeatedKeys(text, patch, maxDepth) ? duplicateKeys(text).map((path) => (jsonPatch ? `json patch ${duplicateField(path)}` : duplicateField(path))) : []
 
 /** The slow way, for texts that are known to have duplicate keys: finds them, and puts all messages into the order of the text. */
 function repeatedKeys(type: StructType, text: string, unknown: readonly string[]): Pick<Decoded, 'duplicates' | 'strict'> {

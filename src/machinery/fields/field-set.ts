@@ -4,7 +4,7 @@
  * none is called like a property that every object inherits.
  */
 import type { FieldsV1 } from '../object.ts'
-import { canonicalElement, comparePathElements, fieldElement } from './path-element.ts'
+import { canonicalElement, compareElements, fieldElement, type OrderedElement, orderedElement, sortedElements } from './path-element.ts'
 
 /** A member without fields below it. */
 export const leaf: FieldsV1 = Object.freeze({})
@@ -129,9 +129,7 @@ export function equalSets(a: FieldsV1, b: FieldsV1): boolean {
 
 /** The paths of all members: those of a node before those below it. */
 export function* pathsOf(set: FieldsV1, prefix: readonly string[] = []): Generator<string[]> {
-  const elements = Object.keys(set)
-    .filter((key) => key !== '.')
-    .sort(comparePathElements)
+  const elements = sortedElements(Object.keys(set).filter((key) => key !== '.'))
   for (const element of elements) if (isMember(set[element]!)) yield [...prefix, element]
   for (const element of elements) yield* pathsOf(set[element]!, [...prefix, element])
 }
@@ -139,7 +137,7 @@ export function* pathsOf(set: FieldsV1, prefix: readonly string[] = []): Generat
 /** The set with the members of every node in the order in which Go writes them; itself if it is so already. */
 export function sorted(set: FieldsV1): FieldsV1 {
   if (inOrder.has(set)) return set
-  const out = isSorted(set) ? set : inSortedOrder(set)
+  const out = ordered(set)
   inOrder.add(out)
   return out
 }
@@ -147,20 +145,31 @@ export function sorted(set: FieldsV1): FieldsV1 {
 /** Sets that were looked at already: those of objects of one shape are shared. */
 const inOrder = new WeakSet<FieldsV1>()
 
-function inSortedOrder(set: FieldsV1): FieldsV1 {
-  const out: FieldsV1 = {}
-  for (const element of Object.keys(set).sort(comparePathElements)) out[element] = inSortedOrder(set[element]!)
-  return out
-}
-
-function isSorted(set: FieldsV1): boolean {
+/** Nodes that are in order already are shared. */
+function ordered(set: FieldsV1): FieldsV1 {
   let last: string | undefined
+  let lastOrdered: OrderedElement | undefined
+  let isInOrder = true
+  let changed: Map<string, FieldsV1> | undefined
   for (const element in set) {
-    if (last !== undefined && (last[0] === 'f' && element[0] === 'f' ? last >= element : comparePathElements(last, element) >= 0)) return false
-    if (!isSorted(set[element]!)) return false
+    if (isInOrder && last !== undefined) {
+      // Fields, which most are, compare as they stand.
+      if (last[0] === 'f' && element[0] === 'f') isInOrder = last < element
+      else {
+        const next = orderedElement(element)
+        isInOrder = compareElements(lastOrdered ?? orderedElement(last), next) < 0
+        lastOrdered = next
+      }
+    }
+    const node = set[element]!
+    const below = ordered(node)
+    if (below !== node) (changed ??= new Map()).set(element, below)
     last = element
   }
-  return true
+  if (isInOrder && !changed) return set
+  const out: FieldsV1 = {}
+  for (const element of isInOrder ? Object.keys(set) : sortedElements(Object.keys(set))) out[element] = changed?.get(element) ?? set[element]!
+  return out
 }
 
 /** The set of these paths of field names, dotted: `fieldSet('spec', 'metadata.finalizers')`. */

@@ -5,7 +5,7 @@
 import { own, setOwn } from '../../lib/own.ts'
 import type { StructType } from '../schema.ts'
 import { isObject, type JsonObject, jsonEqual } from './json.ts'
-import { type Collection, itemElement, itemsByElement, memberOf, type TypedNode, typedNode } from './typed-node.ts'
+import { type Collection, elementOrUndefined, itemElement, itemsByElement, memberOf, type TypedNode, typedNode } from './typed-node.ts'
 
 /** `object` with everything that `applied` says. Neither is changed. */
 export const mergeTyped = <T>(object: T, applied: unknown, type: StructType): T => merge(object, applied, typedNode(type)) as T
@@ -97,12 +97,4 @@ function mergeLists(before: readonly unknown[], applied: readonly unknown[], nod
     }
   }
   return out.length === before.length && out.every((item, place) => item === before[place]) ? before : out
-}
-
-function elementOrUndefined(node: Collection, item: unknown): string | undefined {
-  try {
-    return itemElement(node, item)
-  } catch {
-    return undefined
-  }
 }

@@ -28,48 +28,78 @@ function rank(value: unknown): number {
 
 const lessFirst = <T extends string | number | boolean>(a: T, b: T): number => (a < b ? -1 : a > b ? 1 : 0)
 
-function compareValues(a: unknown, b: unknown): number {
-  const difference = rank(a) - rank(b)
-  if (difference) return difference
-  if (typeof a === 'object') return lessFirst(goJson(a), goJson(b))
-  return lessFirst(a as string, b as string)
+/** What elements are compared by: the keys of an item, or a value. Lists and maps compare by their text. */
+interface Part {
+  readonly name: string
+  readonly rank: number
+  readonly value: string | number | boolean
 }
 
-/** The text of a single key that is a plain string, as most are; undefined for other keys. */
-function plainKey(element: string): string | undefined {
-  const start = element.indexOf('":"') + 3
-  return start > 2 && element.indexOf('"', start) === element.length - 2 && !element.includes('\\') ? element.slice(start, -2) : undefined
+function partOf(name: string, value: unknown): Part {
+  const plain = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+  return { name, rank: rank(value), value: plain ? value : goJson(value) }
 }
 
-function compareKeyElements(a: string, b: string): number {
-  const x = plainKey(a)
-  const y = plainKey(b)
-  if (x !== undefined && y !== undefined && a.startsWith(b.slice(0, b.length - y.length - 2))) return lessFirst(x, y)
-  return compareKeys(body(a) as JsonObject, body(b) as JsonObject)
+function partsOf(element: string): readonly Part[] {
+  const value = body(element)
+  return element[0] === 'k' ? Object.entries(value as JsonObject).map(([name, key]) => partOf(name, key)) : [partOf('', value)]
 }
 
-function compareKeys(a: JsonObject, b: JsonObject): number {
-  const x = Object.entries(a)
-  const y = Object.entries(b)
-  for (let i = 0; i < x.length && i < y.length; i++) {
-    const difference = lessFirst(x[i]![0], y[i]![0]) || compareValues(x[i]![1], y[i]![1])
+function compareParts(a: readonly Part[], b: readonly Part[]): number {
+  for (let i = 0; i < a.length && i < b.length; i++) {
+    const x = a[i]!
+    const y = b[i]!
+    const difference = lessFirst(x.name, y.name) || x.rank - y.rank || lessFirst(x.value, y.value)
     if (difference) return difference
   }
-  return x.length - y.length
+  return a.length - b.length
+}
+
+/** An element as it is compared. */
+export interface OrderedElement {
+  readonly element: string
+  readonly kind: number
+  /** What stands before and in the quotes of a plain string, which is what most keys and values are; both empty for others. */
+  readonly before: string
+  readonly text: string
+  /** Read when it is first needed. */
+  parts: readonly Part[] | undefined
 }
 
 const body = (element: string): unknown => JSON.parse(element.slice(2))
 
-/** The order in which FieldsV1 lists members: `.`, fields, keyed items, values, indexes. */
-export function comparePathElements(a: string, b: string): number {
-  if (a === b) return 0
-  if (a === '.') return -1
-  if (b === '.') return 1
-  const difference = order[a[0]!]! - order[b[0]!]!
-  if (difference) return difference
-  if (a[0] === 'f') return a < b ? -1 : 1
-  return a[0] === 'k' ? compareKeyElements(a, b) : compareValues(body(a), body(b))
+export function orderedElement(element: string): OrderedElement {
+  const kind = element === '.' ? -1 : order[element[0]!]!
+  let before = ''
+  let text = ''
+  if (kind === order.k || kind === order.v) {
+    const start = kind === order.v ? 3 : element.indexOf('":"') + 3
+    const end = element.length - (kind === order.v ? 1 : 2)
+    if (start > 2 && element.indexOf('"', start) === end && element.charCodeAt(start - 1) === 0x22 && !element.includes('\\')) {
+      before = element.slice(0, start)
+      text = element.slice(start, end)
+    }
+  } else text = element
+  return { element, kind, before, text, parts: undefined }
 }
+
+/** The order in which FieldsV1 lists members: `.`, fields, keyed items, values, indexes. */
+export function compareElements(a: OrderedElement, b: OrderedElement): number {
+  const difference = a.kind - b.kind
+  if (difference) return difference
+  // Only these are alike but for the text.
+  if (a.before === b.before && (a.before !== '' || a.kind <= order.f!)) return lessFirst(a.text, b.text)
+  a.parts ??= partsOf(a.element)
+  b.parts ??= partsOf(b.element)
+  return compareParts(a.parts, b.parts)
+}
+
+/** The elements in their order. What each holds is read once: sorting compares it many times. */
+export const sortedElements = (elements: readonly string[]): string[] =>
+  elements
+    .map(orderedElement)
+    .sort(compareElements)
+    .map(({ element }) => element)
 
 /** How an element reads in a message: `.name`, `[name="x"]`, `[="x"]`, `[0]`. */
 export function elementText(element: string): string {

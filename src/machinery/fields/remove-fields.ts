@@ -5,7 +5,7 @@ import type { StructType } from '../schema.ts'
 import { has, isEmpty, leaf } from './field-set.ts'
 import { isObject, type JsonObject } from './json.ts'
 import { fieldElement } from './path-element.ts'
-import { type Collection, itemElement, memberOf, type TypedNode, typedNode } from './typed-node.ts'
+import { type Collection, elementOrUndefined, memberOf, type TypedNode, typedNode } from './typed-node.ts'
 
 /** The object without the fields of the set. Members whose maps and lists have become empty are null, which is not the same as gone. The object is not changed. */
 export const removeFields = <T>(object: T, set: FieldsV1, type: StructType): T =>
@@ -47,10 +47,8 @@ function walkMember(value: unknown, set: FieldsV1, element: string, node: TypedN
 function walkList(list: readonly unknown[], set: FieldsV1, node: Collection, extract: boolean): unknown {
   const out: unknown[] = []
   for (const item of list) {
-    let element: string
-    try {
-      element = itemElement(node, item)
-    } catch {
+    const element = elementOrUndefined(node, item)
+    if (element === undefined) {
       if (!extract) out.push(item)
       continue
     }

@@ -133,21 +133,34 @@ export function memberOf(node: Exclude<TypedNode, { kind: 'leaf' } | Collection>
 /** Whether the member's name stands in the schema; members of maps have no names there. */
 export const isNamed = (node: TypedNode, name: string): boolean => node.kind === 'struct' && node.fields.has(name)
 
-/** Whether a list item's place in FieldsV1 can be told; throws an Error in structured-merge-diff's words if not. */
+/** A list item's place in FieldsV1; throws an Error in structured-merge-diff's words if it has none. */
 export function itemElement(node: Collection, item: unknown): string {
+  const place = placeOf(node, item)
+  if (typeof place !== 'string') throw new Error(place.problem)
+  return place
+}
+
+/** As above; undefined for an item without a place. */
+export function elementOrUndefined(node: Collection, item: unknown): string | undefined {
+  const place = placeOf(node, item)
+  return typeof place === 'string' ? place : undefined
+}
+
+/** Lists may hold many items without a place: errors, which note where they were made, are too dear for them. */
+function placeOf(node: Collection, item: unknown): string | { readonly problem: string } {
   if (node.kind === 'set') {
-    if (item === null) throw new Error("associative list without keys has an element that's an explicit null")
-    if (Array.isArray(item)) throw new Error('not supported: associative list with lists as elements')
-    if (isObject(item)) throw new Error("associative list without keys has an element that's a map type")
+    if (item === null) return { problem: "associative list without keys has an element that's an explicit null" }
+    if (Array.isArray(item)) return { problem: 'not supported: associative list with lists as elements' }
+    if (isObject(item)) return { problem: "associative list without keys has an element that's a map type" }
     return valueElement(item)
   }
-  if (item === null) throw new Error('associative list with keys may not have a null element')
-  if (!isObject(item)) throw new Error('associative list with keys may not have non-map elements')
+  if (item === null) return { problem: 'associative list with keys may not have a null element' }
+  if (!isObject(item)) return { problem: 'associative list with keys may not have non-map elements' }
   let text = 'k:{'
   for (const key of node.keys) {
     const value = own(item, key.name) ?? key.default
     if (value === undefined)
-      throw new Error(`associative list with keys has an element that omits key field ${JSON.stringify(key.name)} (and doesn't have default value)`)
+      return { problem: `associative list with keys has an element that omits key field ${JSON.stringify(key.name)} (and doesn't have default value)` }
     text += (text.length > 3 ? ',' : '') + key.text + scalarText(value)
   }
   return `${text}}`
@@ -157,12 +170,8 @@ export function itemElement(node: Collection, item: unknown): string {
 export function itemsByElement(node: Collection, list: readonly unknown[]): Map<string, unknown[]> {
   const out = new Map<string, unknown[]>()
   for (const item of list) {
-    let element: string
-    try {
-      element = itemElement(node, item)
-    } catch {
-      continue
-    }
+    const element = elementOrUndefined(node, item)
+    if (element === undefined) continue
     const same = out.get(element)
     if (same) same.push(item)
     else out.set(element, [item])

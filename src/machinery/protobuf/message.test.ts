@@ -212,6 +212,11 @@ describe('what is no message', () => {
     assert.throws(() => messages.decode(nested, inner), { message: 'exceeded max depth of 500 nested messages' })
   })
 
+  test('of more fields than an object may have is refused', () => {
+    const empty = field(1, '')
+    assert.throws(() => messages.decode(nested, Buffer.alloc(empty.length * 400_000, empty)), { code: 413 })
+  })
+
   test('never throws anything but DecodeErrors', () => {
     let seed = 1
     const random = (below: number): number => {

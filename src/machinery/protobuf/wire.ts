@@ -1,5 +1,6 @@
 /** Protobuf's wire format: tags, varints, lengths, unknown fields. Errors are DecodeErrors in the words of Go's generated code. */
 import { DecodeError } from '../decode/decode-error.ts'
+import { maxValues, tooManyValues } from '../decode/value-limit.ts'
 
 export const wireTypes = { varint: 0, fixed64: 1, bytes: 2, groupStart: 3, groupEnd: 4, fixed32: 5 } as const
 
@@ -8,6 +9,9 @@ export interface Tag {
   readonly number: number
   readonly wireType: number
 }
+
+/** A member of a map has three: its own, its key's and its value's. */
+const maxTags = 3 * maxValues
 
 const two32 = 2 ** 32
 const two63 = 2 ** 63
@@ -20,6 +24,7 @@ export class WireReader {
   #position = 0
   #end: number
   #depth = 0
+  #tags = 0
 
   constructor(bytes: Buffer) {
     this.bytes = bytes
@@ -31,8 +36,9 @@ export class WireReader {
     return this.#position >= this.#end
   }
 
-  /** The next field of a message of type `message`. Throws for numbers and wire types that none has. */
+  /** The next field of a message of type `message`. Throws for numbers and wire types that none has, and 413 when there are too many fields. */
   tag(message: string): Tag {
+    if (++this.#tags > maxTags) throw tooManyValues()
     const value = this.unsigned()
     const wireType = value % 8
     const number = Math.floor(value / 8) | 0

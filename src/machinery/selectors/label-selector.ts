@@ -62,6 +62,7 @@ const integer = /^[+-]?\d+$/
 
 function testOf({ key, operator, values }: Requirement): (labels: Labels) => boolean {
   const [first = ''] = values
+  const listed = new Set(values)
   switch (operator) {
     case '=':
     case '==':
@@ -69,9 +70,9 @@ function testOf({ key, operator, values }: Requirement): (labels: Labels) => boo
     case '!=':
       return (labels) => own(labels, key) !== first
     case 'in':
-      return (labels) => values.includes(own(labels, key) as string)
+      return (labels) => listed.has(own(labels, key) as string)
     case 'notin':
-      return (labels) => !values.includes(own(labels, key) as string)
+      return (labels) => !listed.has(own(labels, key) as string)
     case 'exists':
       return (labels) => own(labels, key) !== undefined
     case '!':

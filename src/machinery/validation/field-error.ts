@@ -3,6 +3,8 @@
  * (k8s.io/apimachinery `field.Error`). A 422 carries one cause per field error.
  * Paths are plain strings: `spec.containers[0].name`, `data[a key]`.
  */
+import { noteFault } from './fault-limit.ts'
+
 export interface FieldError {
   readonly reason:
     | 'FieldValueRequired'
@@ -24,42 +26,40 @@ const show = (value: unknown): string => (value === undefined || value === null 
 
 const suffix = (detail?: string): string => (detail ? `: ${detail}` : '')
 
+/** Every field error is made here, and counted where somebody bounds how many there may be. */
+export function fieldError(reason: FieldError['reason'], field: string, message: string): FieldError {
+  const error: FieldError = { reason, field, message }
+  noteFault(error)
+  return error
+}
+
 /** The field has to be there. */
-export const required = (field: string, detail?: string): FieldError => ({ reason: 'FieldValueRequired', field, message: `Required value${suffix(detail)}` })
+export const required = (field: string, detail?: string): FieldError => fieldError('FieldValueRequired', field, `Required value${suffix(detail)}`)
 
 /** The field's value is not allowed; `detail` says what is. */
-export const invalidValue = (field: string, value: unknown, detail?: string): FieldError => ({
-  reason: 'FieldValueInvalid',
-  field,
-  message: `Invalid value: ${show(value)}${suffix(detail)}`,
-})
+export const invalidValue = (field: string, value: unknown, detail?: string): FieldError =>
+  fieldError('FieldValueInvalid', field, `Invalid value: ${show(value)}${suffix(detail)}`)
 
 /** The value is none of the `supported` ones, which are listed in the order given. */
-export const notSupported = (field: string, value: unknown, supported: readonly string[]): FieldError => ({
-  reason: 'FieldValueNotSupported',
-  field,
-  message: `Unsupported value: ${show(value)}${supported.length ? `: supported values: ${supported.map((s) => JSON.stringify(s)).join(', ')}` : ''}`,
-})
+export const notSupported = (field: string, value: unknown, supported: readonly string[]): FieldError =>
+  fieldError(
+    'FieldValueNotSupported',
+    field,
+    `Unsupported value: ${show(value)}${supported.length ? `: supported values: ${supported.map((s) => JSON.stringify(s)).join(', ')}` : ''}`,
+  )
 
 /** The value stands in the list twice. */
-export const duplicate = (field: string, value: unknown): FieldError => ({ reason: 'FieldValueDuplicate', field, message: `Duplicate value: ${show(value)}` })
+export const duplicate = (field: string, value: unknown): FieldError => fieldError('FieldValueDuplicate', field, `Duplicate value: ${show(value)}`)
 
 /** The field may not be set, or not be changed, here. */
-export const forbiddenField = (field: string, detail: string): FieldError => ({ reason: 'FieldValueForbidden', field, message: `Forbidden: ${detail}` })
+export const forbiddenField = (field: string, detail: string): FieldError => fieldError('FieldValueForbidden', field, `Forbidden: ${detail}`)
 
 /** The value is longer than `max` bytes. */
-export const tooLong = (field: string, max: number): FieldError => ({
-  reason: 'FieldValueTooLong',
-  field,
-  message: `Too long: may not be more than ${max} bytes`,
-})
+export const tooLong = (field: string, max: number): FieldError => fieldError('FieldValueTooLong', field, `Too long: may not be more than ${max} bytes`)
 
 /** The list has `count` items where `max` are allowed. */
-export const tooMany = (field: string, count: number, max: number): FieldError => ({
-  reason: 'FieldValueTooMany',
-  field,
-  message: `Too many: ${count}: must have at most ${max} items`,
-})
+export const tooMany = (field: string, count: number, max: number): FieldError =>
+  fieldError('FieldValueTooMany', field, `Too many: ${count}: must have at most ${max} items`)
 
 /** The value names something that is not there. */
-export const notFoundValue = (field: string, value: unknown): FieldError => ({ reason: 'FieldValueNotFound', field, message: `Not found: ${show(value)}` })
+export const notFoundValue = (field: string, value: unknown): FieldError => fieldError('FieldValueNotFound', field, `Not found: ${show(value)}`)

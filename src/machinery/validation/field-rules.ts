@@ -14,14 +14,37 @@ export const valid: readonly FieldError[] = []
 /** What several rules found, in their order. */
 export function all(...found: (readonly FieldError[])[]): readonly FieldError[] {
   let errors = valid
-  for (const some of found) if (some.length > 0) errors = errors.length > 0 ? [...errors, ...some] : some
+  let own: FieldError[] | undefined
+  for (const some of found) {
+    if (some.length === 0) continue
+    if (errors.length === 0) errors = some
+    else {
+      errors = own ??= [...errors]
+      for (const error of some) own.push(error)
+    }
+  }
   return errors
 }
 
 /** A rule for each item of a list. */
 export function each<T>(list: readonly T[] | undefined, path: string, rule: (item: T, path: string) => readonly FieldError[]): readonly FieldError[] {
   if (!list?.length) return valid
-  return all(...list.map((item, i) => rule(item, `${path}[${i}]`)))
+  let errors: FieldError[] | undefined
+  for (let i = 0; i < list.length; i++) {
+    const found = rule(list[i] as T, `${path}[${i}]`)
+    if (found.length > 0) (errors ??= []).push(...found)
+  }
+  return errors ?? valid
+}
+
+/** A function that says of each value given to it whether it was given before. */
+export function repeats<T>(): (value: T) => boolean {
+  const seen = new Set<T>()
+  return (value) => {
+    if (seen.has(value)) return true
+    seen.add(value)
+    return false
+  }
 }
 
 const isAbsent = (value: unknown): value is undefined | null => value === undefined || value === null

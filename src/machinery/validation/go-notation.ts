@@ -1,5 +1,5 @@
 /** Values in Go's notation: a few of upstream's messages show them so, where all others show JSON. */
-import type { FieldError } from './field-error.ts'
+import { type FieldError, fieldError } from './field-error.ts'
 
 /** `[]string{"a", "b"}`. */
 export const goList = (values: readonly string[] | undefined, type = 'string'): string =>
@@ -9,8 +9,5 @@ export const goList = (values: readonly string[] | undefined, type = 'string'): 
 export const goPointer = (value: boolean | undefined): string => (value === undefined ? '(*bool)(nil)' : `(*bool)(${value})`)
 
 /** As `invalidValue`, with the value as it is shown. */
-export const invalidShown = (field: string, shown: string, detail: string): FieldError => ({
-  reason: 'FieldValueInvalid',
-  field,
-  message: `Invalid value: ${shown}: ${detail}`,
-})
+export const invalidShown = (field: string, shown: string, detail: string): FieldError =>
+  fieldError('FieldValueInvalid', field, `Invalid value: ${shown}: ${detail}`)

@@ -45,7 +45,8 @@ export function validateMetadata(meta: ObjectMeta, { namespaced, nameRule }: Met
 /** Finalizers that were there before are left alone: they may be older than the rules. */
 function finalizerErrors(errors: FieldError[], finalizers: readonly string[] | undefined, path: string, before: readonly string[] = []): void {
   if (!finalizers) return
-  const added = finalizers.filter((finalizer) => !before.includes(finalizer))
+  const known = new Set(before)
+  const added = finalizers.filter((finalizer) => !known.has(finalizer))
   for (const finalizer of added) for (const message of qualifiedName(finalizer)) errors.push(invalidValue(`${path}.finalizers`, finalizer, message))
   for (const finalizer of added)
     if (!isFinalizer(finalizer)) errors.push(invalidValue(`${path}.finalizers[${finalizers.indexOf(finalizer)}]`, finalizer, unknownFinalizer))
@@ -55,7 +56,8 @@ function finalizerErrors(errors: FieldError[], finalizers: readonly string[] | u
 export function validateMetadataUpdate(meta: ObjectMeta, old: ObjectMeta, path = 'metadata'): FieldError[] {
   const errors: FieldError[] = []
   if (old.deletionTimestamp) {
-    const extra = (meta.finalizers ?? []).filter((finalizer) => !old.finalizers?.includes(finalizer))
+    const known = new Set(old.finalizers)
+    const extra = (meta.finalizers ?? []).filter((finalizer) => !known.has(finalizer))
     if (extra.length > 0) {
       const listed = goList([...new Set(extra)].sort())
       errors.push(forbiddenField(`${path}.finalizers`, `no new finalizers can be added if the object is being deleted, found new finalizers ${listed}`))

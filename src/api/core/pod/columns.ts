@@ -103,7 +103,9 @@ function restartsCell(pod: Pod): Cell {
 function gatesCell({ spec, status }: Pod): string {
   const gates = spec?.readinessGates ?? []
   if (gates.length === 0) return '<none>'
-  const open = gates.filter((gate) => status?.conditions?.find((condition) => condition.type === gate.conditionType)?.status === 'True')
+  // The first of several counts.
+  const conditions = new Map(status?.conditions?.toReversed().map((condition) => [condition.type, condition.status]))
+  const open = gates.filter((gate) => conditions.get(gate.conditionType) === 'True')
   return `${open.length}/${gates.length}`
 }
 

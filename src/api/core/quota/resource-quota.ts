@@ -23,12 +23,23 @@ function applies(scope: string, resource: string): boolean {
   return podCompute.has(resource) || resource === 'ephemeral-storage' || resource === 'requests.ephemeral-storage' || resource === 'limits.ephemeral-storage'
 }
 
+/** Whether a scope can apply to all of the resources; each scope is looked at once. */
+function applicable(resources: readonly string[]): (scope: string) => boolean {
+  const known = new Map<string, boolean>()
+  return (scope) => {
+    let every = known.get(scope)
+    if (every === undefined) known.set(scope, (every = resources.every((resource) => applies(scope, resource))))
+    return every
+  }
+}
+
 function scopeList(given: readonly string[] | undefined, resources: readonly string[], path: string): readonly FieldError[] {
   if (!given?.length) return valid
   const errors: FieldError[] = []
+  const isApplicable = applicable(resources)
   for (const scope of given) {
     if (!scopes.has(scope)) errors.push(invalidValue(path, given, 'unsupported scope'))
-    else if (resources.some((resource) => !applies(scope, resource))) errors.push(invalidValue(path, given, 'unsupported scope applied to resource'))
+    else if (!isApplicable(scope)) errors.push(invalidValue(path, given, 'unsupported scope applied to resource'))
   }
   for (const pair of [
     ['BestEffort', 'NotBestEffort'],
@@ -41,11 +52,11 @@ function scopeList(given: readonly string[] | undefined, resources: readonly str
 function scopeSelector(selector: QuotaSpec['scopeSelector'], resources: readonly string[]): readonly FieldError[] {
   if (!selector) return valid
   const path = 'spec.scopeSelector.matchExpressions'
+  const isApplicable = applicable(resources)
   return (selector.matchExpressions ?? []).flatMap(({ scopeName, operator, values = [] }) => {
     const errors: FieldError[] = []
     if (!scopes.has(scopeName)) errors.push(invalidValue(`${path}.scopeName`, scopeName, 'unsupported scope'))
-    else if (resources.some((resource) => !applies(scopeName, resource)))
-      errors.push(invalidValue(`${path}.scopeName`, scopeName, 'unsupported scope applied to resource'))
+    else if (!isApplicable(scopeName)) errors.push(invalidValue(`${path}.scopeName`, scopeName, 'unsupported scope applied to resource'))
     if (existing.has(scopeName) && operator !== 'Exists') {
       errors.push(
         invalidValue(

@@ -110,10 +110,6 @@ function finalizersFor({ metadata }: KubeObject, { propagationPolicy, orphanDepe
       : propagationPolicy !== undefined
         ? { Orphan: 'orphan', Foreground: 'foregroundDeletion', Background: undefined }[propagationPolicy]
         : (now.find((finalizer) => finalizer === 'orphan' || finalizer === 'foregroundDeletion') ?? (orphansByDefault ? 'orphan' : undefined))
-  const others = now.filter((finalizer) => finalizer !== 'orphan' && finalizer !== 'foregroundDeletion')
-  return wanted === undefined
-    ? others
-    : now.includes(wanted)
-      ? now.filter((finalizer) => finalizer === wanted || others.includes(finalizer))
-      : [...others, wanted]
+  const kept = now.filter((finalizer) => finalizer === wanted || (finalizer !== 'orphan' && finalizer !== 'foregroundDeletion'))
+  return wanted === undefined || now.includes(wanted) ? kept : [...kept, wanted]
 }

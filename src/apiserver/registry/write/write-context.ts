@@ -1,8 +1,10 @@
 /** What every write knows: the resource, the object's place, who asks, and the options. */
 
 import type { PartialWrite } from '../../../api/resource.ts'
+import type { Turn } from '../../../lib/turns.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import { invalid } from '../../../machinery/status-error.ts'
+import { limitFaults } from '../../../machinery/validation/fault-limit.ts'
 import type { FieldError } from '../../../machinery/validation/field-error.ts'
 import { all, valid } from '../../../machinery/validation/field-rules.ts'
 import { validateMetadata, validateMetadataUpdate } from '../../../machinery/validation/metadata.ts'
@@ -32,6 +34,8 @@ export interface WriteContext {
   readonly request?: Pick<Request, 'signal'>
   /** Now, as RFC 3339 with seconds. */
   readonly now: () => string
+  /** Between steps that are long with large objects. */
+  readonly turn: Turn
 }
 
 /** Who writes and how, wherever it is. */
@@ -87,23 +91,27 @@ const namesOf = ({ definition, namespaced }: ServedResource) => ({ namespaced, n
 /** Throws 422 if the object is not valid. */
 export function validateCreate({ resource, warnings }: WriteContext, object: KubeObject): void {
   const { validate } = resource.definition
-  refuse(resource, object, all(validateMetadata(object.metadata, namesOf(resource)), validate?.object?.(object) ?? valid, validate?.create?.(object) ?? valid))
+  const errors = limitFaults(() =>
+    all(validateMetadata(object.metadata, namesOf(resource)), validate?.object?.(object) ?? valid, validate?.create?.(object) ?? valid),
+  )
+  refuse(resource, object, errors)
   warnings.push(...(resource.definition.warnings?.(object, undefined) ?? []))
 }
 
 /** Throws 422 if the object is not valid, or changes what may not change. Other subresources (`/binding`) change what they change. */
 export function validateUpdate({ resource, subresource, warnings }: WriteContext, object: KubeObject, old: KubeObject): void {
-  const { validate } = resource.definition
-  const errors = validateMetadataUpdate(object.metadata, old.metadata)
-  const partial = partialWrite(resource, subresource)
-  if (partial) errors.push(...partial.validate(object, old))
-  else if (subresource === 'status') errors.push(...(validate?.status?.(object, old) ?? []))
-  else if (subresource === '' || subresource === 'scale') {
-    errors.push(...(validate?.object?.(object) ?? []))
-    errors.push(...(validate?.update?.(object, old) ?? []))
-  }
+  const errors = limitFaults(() => all(validateMetadataUpdate(object.metadata, old.metadata), updateFaults(resource, subresource, object, old)))
   refuse(resource, object, errors)
   if (!subresource) warnings.push(...(resource.definition.warnings?.(object, old) ?? []))
+}
+
+function updateFaults(resource: ServedResource, subresource: string, object: KubeObject, old: KubeObject): readonly FieldError[] {
+  const { validate } = resource.definition
+  const partial = partialWrite(resource, subresource)
+  if (partial) return partial.validate(object, old)
+  if (subresource === 'status') return validate?.status?.(object, old) ?? valid
+  if (subresource !== '' && subresource !== 'scale') return valid
+  return all(validate?.object?.(object) ?? valid, validate?.update?.(object, old) ?? valid)
 }
 
 /** Errors name the kind that is stored: an Event is one whichever group it came through. */

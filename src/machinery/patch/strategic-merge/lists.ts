@@ -39,17 +39,25 @@ function kindOfItems(...lists: readonly List[]): string {
 export function mergeLists(before: List, patch: List, mergeKey: string, deletes: boolean, mergeItems: MergeItems): List {
   if (before.length === 0 && patch.length === 0) return before
   if (kindOfItems(before, patch) !== 'map') {
-    if (deletes) return before.filter((item) => !patch.includes(item))
+    if (deletes) {
+      const unwanted = new Set(patch)
+      return before.filter((item) => !unwanted.has(item))
+    }
     return arrange([...new Set([...before, ...patch])], patch, before, '')
   }
   if (!mergeKey) throw internal('cannot merge lists without merge key for type struct')
   const { kept, given } = afterDirectives(before as readonly JsonObject[], patch as readonly JsonObject[], mergeKey)
   const merged = [...kept]
+  const known = new Map<unknown, number>()
+  const note = (item: JsonObject, place: number): void => void (known.has(item[mergeKey]) || known.set(item[mergeKey], place))
+  merged.forEach(note)
   for (const item of given) {
-    const key = identity(item, mergeKey)
-    const place = merged.findIndex((other) => other[mergeKey] === key)
-    if (place < 0) merged.push(withoutDirectives(item) as JsonObject)
-    else merged[place] = mergeItems(merged[place]!, item)
+    const place = known.get(identity(item, mergeKey))
+    if (place === undefined) {
+      const added = withoutDirectives(item) as JsonObject
+      note(added, merged.length)
+      merged.push(added)
+    } else merged[place] = mergeItems(merged[place]!, item)
   }
   return arrange(merged, given, kept, mergeKey)
 }
@@ -60,7 +68,7 @@ function afterDirectives(
   patch: readonly JsonObject[],
   mergeKey: string,
 ): { kept: readonly JsonObject[]; given: readonly JsonObject[] } {
-  let kept = before
+  const deleted = new Set<unknown>()
   let replace = false
   const given: JsonObject[] = []
   for (const item of patch) {
@@ -70,8 +78,7 @@ function afterDirectives(
     }
     switch (item[patchDirective]) {
       case 'delete': {
-        const key = identity(item, mergeKey)
-        kept = kept.filter((other) => other[mergeKey] !== key)
+        deleted.add(identity(item, mergeKey))
         break
       }
       case 'replace':
@@ -83,6 +90,7 @@ function afterDirectives(
         throw internal(`unknown patch type: ${goValue(item[patchDirective])} in map: ${goValue(item)}`)
     }
   }
+  const kept = deleted.size === 0 ? before : before.filter((other) => !deleted.has(other[mergeKey]))
   return replace ? { kept: given.map((item) => withoutDirectives(item) as JsonObject), given: [] } : { kept, given }
 }
 

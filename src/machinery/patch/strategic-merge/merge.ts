@@ -55,8 +55,9 @@ function retained(original: JsonObject, patch: JsonObject): JsonObject {
   const keys = patch[retainKeys]
   delete patch[retainKeys]
   if (!Array.isArray(keys)) throw wrong
-  for (const name of Object.keys(patch)) if (patch[name] !== null && !name.startsWith(deletion) && !name.startsWith(order) && !keys.includes(name)) throw wrong
-  return Object.fromEntries(Object.entries(original).filter(([name]) => keys.includes(name)))
+  const kept = new Set<unknown>(keys)
+  for (const name of Object.keys(patch)) if (patch[name] !== null && !name.startsWith(deletion) && !name.startsWith(order) && !kept.has(name)) throw wrong
+  return Object.fromEntries(Object.entries(original).filter(([name]) => kept.has(name)))
 }
 
 /** Merges the lists that `$setElementOrder/x` is about, and takes both out of the patch. */

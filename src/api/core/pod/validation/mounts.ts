@@ -12,6 +12,8 @@ export function volumeMounts(container: Container | EphemeralContainer, path: st
   if (!mounts) return valid
   const errors: FieldError[] = []
   const taken = new Set<string>()
+  const deviceNames = new Set(devices.map(({ name }) => name))
+  const devicePaths = new Set(devices.map(({ devicePath }) => devicePath))
   mounts.forEach(({ name, mountPath, subPath, subPathExpr, mountPropagation }, i) => {
     const at = `${path}[${i}]`
     if (!name) errors.push(required(`${at}.name`))
@@ -19,9 +21,8 @@ export function volumeMounts(container: Container | EphemeralContainer, path: st
     if (!mountPath) errors.push(required(`${at}.mountPath`))
     if (taken.has(mountPath)) errors.push(invalidValue(`${at}.mountPath`, mountPath, 'must be unique'))
     taken.add(mountPath)
-    if (devices.some((device) => device.name === name)) errors.push(invalidValue(`${at}.name`, name, 'must not already exist in volumeDevices'))
-    if (devices.some((device) => device.devicePath === mountPath))
-      errors.push(invalidValue(`${at}.mountPath`, mountPath, 'must not already exist as a path in volumeDevices'))
+    if (deviceNames.has(name)) errors.push(invalidValue(`${at}.name`, name, 'must not already exist in volumeDevices'))
+    if (devicePaths.has(mountPath)) errors.push(invalidValue(`${at}.mountPath`, mountPath, 'must not already exist as a path in volumeDevices'))
     if (subPath) errors.push(...descendingPath(subPath, `${path}.subPath`))
     if (subPathExpr) {
       if (subPath) errors.push(invalidValue(`${at}.subPathExpr`, subPathExpr, 'subPathExpr and subPath are mutually exclusive'))
@@ -46,6 +47,8 @@ export function volumeDevices(
   const errors: FieldError[] = []
   const names = new Set<string>()
   const paths = new Set<string>()
+  const mountNames = new Set(mounts.map((mount) => mount.name))
+  const mountPaths = new Set(mounts.map(({ mountPath }) => mountPath))
   devices.forEach(({ name, devicePath }, i) => {
     const at = `${path}[${i}]`
     const volume = known.get(name)
@@ -58,9 +61,8 @@ export function volumeDevices(
     if (paths.has(devicePath)) errors.push(invalidValue(`${at}.devicePath`, devicePath, 'must be unique'))
     if (devicePath && noBacksteps(devicePath, at).length > 0) errors.push(invalidValue(`${at}.devicePath`, devicePath, "can not contain backsteps ('..')"))
     else paths.add(devicePath)
-    if (mounts.some((mount) => mount.name === name)) errors.push(invalidValue(`${at}.name`, name, 'must not already exist in volumeMounts'))
-    if (mounts.some((mount) => mount.mountPath === devicePath))
-      errors.push(invalidValue(`${at}.devicePath`, devicePath, 'must not already exist as a path in volumeMounts'))
+    if (mountNames.has(name)) errors.push(invalidValue(`${at}.name`, name, 'must not already exist in volumeMounts'))
+    if (mountPaths.has(devicePath)) errors.push(invalidValue(`${at}.devicePath`, devicePath, 'must not already exist as a path in volumeMounts'))
     names.add(name)
   })
   return errors

@@ -128,17 +128,22 @@ function spreadConstraint(constraint: SpreadConstraint, path: string): readonly 
 }
 
 /** `topologySpreadConstraints`: each pair of key and policy at most once. */
-export const spreadConstraints = (list: readonly SpreadConstraint[] | undefined, path: string): readonly FieldError[] =>
-  list?.length
-    ? list.flatMap((constraint, i) => {
-        const pair = `{${constraint.topologyKey}, ${constraint.whenUnsatisfiable}}`
-        const again = list.slice(i + 1).filter((other) => `{${other.topologyKey}, ${other.whenUnsatisfiable}}` === pair)
-        return all(
-          spreadConstraint(constraint, `${path}[${i}]`),
-          again.map(() => duplicate(`${path}[${i}].{topologyKey, whenUnsatisfiable}`, pair)),
-        )
-      })
-    : valid
+export function spreadConstraints(list: readonly SpreadConstraint[] | undefined, path: string): readonly FieldError[] {
+  if (!list?.length) return valid
+  const pairOf = ({ topologyKey: key, whenUnsatisfiable }: SpreadConstraint): string => `{${key}, ${whenUnsatisfiable}}`
+  const left = new Map<string, number>()
+  for (const constraint of list) left.set(pairOf(constraint), (left.get(pairOf(constraint)) ?? 0) + 1)
+  return each(list, path, (constraint, at) => {
+    const pair = pairOf(constraint)
+    const again = (left.get(pair) ?? 0) - 1
+    left.set(pair, again)
+    // As upstream: one for each that follows.
+    return all(
+      spreadConstraint(constraint, at),
+      Array.from({ length: again }, () => duplicate(`${at}.{topologyKey, whenUnsatisfiable}`, pair)),
+    )
+  })
+}
 
 /** `schedulingGates`: names, none twice. */
 export function schedulingGates(gates: readonly { name: string }[] | undefined, path: string): readonly FieldError[] {

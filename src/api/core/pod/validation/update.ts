@@ -48,8 +48,9 @@ function deadlines(deadline: number | undefined, old: number | undefined): reado
 }
 
 function onlyAddedTolerations(list: PodSpec['tolerations'] = [], old: PodSpec['tolerations'] = []): readonly FieldError[] {
-  const same = (a: (typeof old)[number], b: (typeof old)[number]): boolean => semanticallyEqual({ ...a, tolerationSeconds: 0 }, { ...b, tolerationSeconds: 0 })
-  return old.every((toleration) => list.some((other) => same(toleration, other)))
+  const textOf = ({ key, operator, value, effect }: (typeof old)[number]): string => JSON.stringify([key, operator, value, effect])
+  const there = new Set(list.map(textOf))
+  return old.every((toleration) => there.has(textOf(toleration)))
     ? valid
     : [forbiddenField('spec.tolerations', 'existing toleration can not be modified except its tolerationSeconds')]
 }

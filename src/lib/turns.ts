@@ -1,0 +1,24 @@
+/**
+ * Long work in steps: between two of them everybody else who waits for the event loop gets a turn, if the steps took long. Work that
+ * is short, which is nearly all, goes on at once.
+ */
+
+/** The patience of others, in ms. */
+const holdMs = 5
+
+/** Called between steps of one piece of work, and awaited. */
+export type Turn = () => Promise<void> | undefined
+
+/** A piece of work begins. */
+export function turns(): Turn {
+  let since = performance.now()
+  return () => {
+    if (performance.now() - since < holdMs) return undefined
+    return new Promise((resolve) =>
+      setImmediate(() => {
+        since = performance.now()
+        resolve()
+      }),
+    )
+  }
+}

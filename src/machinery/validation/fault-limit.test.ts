@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { limitFaults, maxFaults } from './fault-limit.ts'
+import { type FieldError, invalidValue, required } from './field-error.ts'
+import { all, each } from './field-rules.ts'
+
+test('what rules find comes out unchanged when it is not too much', () => {
+  const faults = limitFaults(() => all([required('a')], [invalidValue('b', 'x'.repeat(1_000_000))]))
+  assert.deepEqual(
+    faults.map(({ field }) => field),
+    ['a', 'b'],
+  )
+})
+
+test('rules end early when an object has too many faults, and the last one says so', () => {
+  let looked = 0
+  const faults = limitFaults(() =>
+    each(Array(1_000_000).fill(0), 'list', (_, path) => {
+      looked++
+      return [required(path)]
+    }),
+  )
+  assert.equal(looked, maxFaults + 1)
+  assert.deepEqual(faults.slice(maxFaults - 1), [
+    { reason: 'FieldValueRequired', field: `list[${maxFaults - 1}]`, message: 'Required value' },
+    { reason: 'FieldValueTooMany', field: '<nil>', message: `Too many: ${maxFaults} errors: correct them to have the rest of the object checked` },
+  ])
+})
+
+test('faults that show large values count by their length', () => {
+  const large = 'x'.repeat(200_000)
+  const faults = limitFaults(() => each(Array(1000).fill(large), 'list', (value, path) => [invalidValue(path, value)]))
+  assert.deepEqual(
+    faults.map(({ field }) => field),
+    ['list[0]', 'list[1]', '<nil>'],
+  )
+})
+
+test('rules that are used outside are not limited, nor after a limit was reached', () => {
+  const rules = (): readonly FieldError[] => each(Array(maxFaults + 5).fill(0), 'list', (_, path) => [required(path)])
+  assert.equal(rules().length, maxFaults + 5)
+  limitFaults(rules)
+  assert.equal(rules().length, maxFaults + 5)
+})
