@@ -135,7 +135,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     options: { dryRun: false, fieldManager: '', fieldValidation: 'Ignore', force: false },
     warnings: [],
     now: timestamp,
-    turn: () => undefined,
+    pause: () => undefined,
   }
   await ensureBootstrapObjects({
     namespaces,

@@ -19,7 +19,7 @@ export const apply: Endpoint = async (target) => {
   const body = await readApplied(request, options)
   const { namespace, name } = request.info
   const context = writeContext(target, options)
-  await context.turn()
+  await context.pause()
   const { object, created } = await updateObject(context, {
     mayCreate: true,
     startsFromLive: true,
@@ -41,7 +41,7 @@ export const apply: Endpoint = async (target) => {
         now: context.now(),
         resetFields: resetFields(resource, context.subresource),
       })
-      await context.turn()
+      await context.pause()
       const object = decodeApplied(resource, applied)
       checkName(object, name)
       checkNamespace(object, resource, namespace)

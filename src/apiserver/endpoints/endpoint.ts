@@ -1,5 +1,5 @@
 /** What every endpoint gets: the server's parts, the request and the resource it is about. */
-import { turns } from '../../lib/turns.ts'
+import { pauses } from '../../lib/pauses.ts'
 import type { Admission } from '../admission/plugin.ts'
 import { managerName } from '../apply/index.ts'
 import type { Authorizer } from '../authorization/authorizer.ts'
@@ -54,7 +54,7 @@ export function writeContext({ services, request, resource }: Target, options: W
     warnings: request.warnings,
     request,
     now: timestamp,
-    turn: turns(),
+    pause: pauses(),
   }
 }
 

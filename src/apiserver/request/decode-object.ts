@@ -1,5 +1,5 @@
 /** Makes an object of a resource's kind out of a request body: type check, decoding, field validation, defaults. */
-import { turns } from '../../lib/turns.ts'
+import { pauses } from '../../lib/pauses.ts'
 import { type Decoded, DecodeError, decode } from '../../machinery/decode/index.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import { badRequest, type StatusError } from '../../machinery/status-error.ts'
@@ -28,13 +28,13 @@ export type KnowsKind = (groupVersion: string, kind: string) => boolean
 /** Reads the body of POST or PUT. Throws 400, 413, 415; warnings go to the request. */
 export async function decodeObject(request: Request, resource: ServedResource, options: WriteOptions, knowsKind: KnowsKind): Promise<KubeObject> {
   const body = await readBody(request)
-  const turn = turns()
+  const pause = pauses()
   const expected = kindOf(resource)
   const value = body.value(expected.kind) as Record<string, unknown>
   checkKind(value, expected, body, knowsKind)
-  await turn()
+  await pause()
   const object = objectOf(resource, decodeAs(resource, body, value, request, options))
-  await turn()
+  await pause()
   resource.applyDefaults(object)
   return object
 }

@@ -1,6 +1,6 @@
 /** Reads the body of a PATCH (all kinds but apply) and makes a function of it that patches an object. */
 import { own } from '../../lib/own.ts'
-import { turns } from '../../lib/turns.ts'
+import { pauses } from '../../lib/pauses.ts'
 import { checkValues, DecodeError, decode, duplicateFieldMessages, isDeeperThan, maxDepth } from '../../machinery/decode/index.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import { jsonPatch } from '../../machinery/patch/json-patch.ts'
@@ -36,23 +36,23 @@ export async function readPatch(request: Request, resource: ServedResource, opti
   const type = own(types, media)
   if (!type) throw new StatusError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {})
   const text = (await request.body(maxBodyBytes)).toString()
-  const turn = turns()
+  const pause = pauses()
   const body = parse(text)
   const patch = patchOf(type, body, resource)
-  await turn()
+  await pause()
   const duplicates = options.fieldValidation === 'Ignore' ? [] : duplicateFieldMessages(text, body, type === 'json')
   let warned = false
   const patched = async (live: KubeObject): Promise<KubeObject> => {
-    const turn = turns()
+    const pause = pauses()
     const patched = patch(live as unknown as Record<string, unknown>)
-    await turn()
+    await pause()
     const shown = (): string => (type === 'strategic' ? goValue(body) : JSON.stringify(patched))
     const object = decodePatched(resource, patched, shown)
     const strict = [...duplicates, ...object.strict]
     if (strict.length && options.fieldValidation === 'Strict') throw refused(shown(), `strict decoding error: ${strict.join(', ')}`)
     if (!warned && options.fieldValidation === 'Warn') request.warnings.push(...strict)
     warned = true
-    await turn()
+    await pause()
     resource.applyDefaults(object.object)
     return object.object
   }

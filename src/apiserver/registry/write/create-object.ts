@@ -32,9 +32,9 @@ export async function createObject(context: WriteContext, object: KubeObject): P
 /** `tracked`: managedFields are set already (apply). The object is changed. */
 export async function createUnlessThere(context: WriteContext, object: KubeObject, tracked = false): Promise<StoredObject | Lost> {
   const { admission, resource, options } = context
-  await context.turn()
+  await context.pause()
   if (!tracked) track(context, object, undefined)
-  await context.turn()
+  await context.pause()
   await admission.mutate(attributes(context, 'CREATE', object))
   const version = parseObjectVersion(object.metadata.resourceVersion)
   fillIn(context, object)
@@ -54,7 +54,7 @@ async function commitNew(context: WriteContext, object: KubeObject, version: num
     if (generated) metadata.name = generateName(metadata.generateName!)
     resource.definition.prepare?.create?.(object, context.user)
     validateCreate(context, object)
-    await context.turn()
+    await context.pause()
     if (version !== 0) throw internal('resourceVersion should not be set on objects to be created')
     await admission.validate(attributes(context, 'CREATE', object))
     const key = resource.key(metadata.namespace ?? '', metadata.name!)

@@ -39,6 +39,7 @@ function writer(t: TestContext, { store = memoryStore(), plugins = [], kind = 'v
     warnings: [],
     ...(signal && { request: { signal } }),
     now: timestamp,
+    pause: () => undefined,
   })
   const key = resource.key('ns', 'one')
   const label = (name: string, given = context()) =>

@@ -59,12 +59,12 @@ async function attemptCreate(context: WriteContext, { mayCreate, change }: Updat
 async function attemptUpdate(context: WriteContext, options: UpdateOptions, key: string, live: StoredObject): Promise<StoredObject | Lost> {
   const { admission, resource, name, options: write } = context
   const old = live.parse()
-  await context.turn()
+  await context.pause()
   // What replaces the object does not look at the live one: it needs no copy.
   const { object, tracked } = await options.change(options.startsFromLive ? live.parse() : old)
-  await context.turn()
+  await context.pause()
   if (!tracked) track(context, object, old)
-  await context.turn()
+  await context.pause()
   await admission.mutate(attributes(context, 'UPDATE', object, old))
 
   const { metadata } = object
@@ -88,9 +88,9 @@ async function attemptUpdate(context: WriteContext, options: UpdateOptions, key:
 async function commitChange(context: WriteContext, key: string, live: StoredObject, object: KubeObject, old: KubeObject): Promise<StoredObject | Lost> {
   const { registry, admission, resource, options: write } = context
   prepareUpdate(context, object, old)
-  await context.turn()
+  await context.pause()
   validateUpdate(context, object, old)
-  await context.turn()
+  await context.pause()
   await admission.validate(attributes(context, 'UPDATE', object, old))
 
   if (endsDeletion(context, object)) {
@@ -100,7 +100,7 @@ async function commitChange(context: WriteContext, key: string, live: StoredObje
     return unstored(resource, object)
   }
   keepTimesIfUnchanged(object, old)
-  await context.turn()
+  await context.pause()
   if (write.dryRun) return registry.isUnchanged(resource, object, live) ? live : unstored(resource, object)
   return registry.put(resource, key, object, live)
 }

@@ -1,7 +1,7 @@
 /** What every write knows: the resource, the object's place, who asks, and the options. */
 
 import type { PartialWrite } from '../../../api/resource.ts'
-import type { Turn } from '../../../lib/turns.ts'
+import type { Pause } from '../../../lib/pauses.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import { invalid } from '../../../machinery/status-error.ts'
 import { limitFaults } from '../../../machinery/validation/fault-limit.ts'
@@ -35,7 +35,7 @@ export interface WriteContext {
   /** Now, as RFC 3339 with seconds. */
   readonly now: () => string
   /** Between steps that are long with large objects. */
-  readonly turn: Turn
+  readonly pause: Pause
 }
 
 /** Who writes and how, wherever it is. */

@@ -7,10 +7,10 @@
 const holdMs = 5
 
 /** Called between steps of one piece of work, and awaited. */
-export type Turn = () => Promise<void> | undefined
+export type Pause = () => Promise<void> | undefined
 
 /** A piece of work begins. */
-export function turns(): Turn {
+export function pauses(): Pause {
   let since = performance.now()
   return () => {
     if (performance.now() - since < holdMs) return undefined
