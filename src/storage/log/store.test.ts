@@ -1,0 +1,31 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { storeSuite } from '../suite/index.ts'
+import { openLogStore, type Tuning } from './index.ts'
+
+function suite(name: string, tuning?: Partial<Tuning>): void {
+  storeSuite(name, async () => {
+    const directory = await mkdtemp(join(tmpdir(), 't8s-store-'))
+    const open = () => openLogStore({ directory, tuning })
+    let store = await open()
+    return {
+      store,
+      reopen: async () => {
+        await store.close()
+        store = await open()
+        return store
+      },
+      cleanup: async () => {
+        await store.close()
+        await rm(directory, { recursive: true })
+      },
+    }
+  })
+}
+
+suite('the store on a log')
+suite('the store on a log of many small segments, cleaned all the time', {
+  segmentBytes: 4096,
+  cleaning: { minBytes: 8192, moveBytes: 2048, pauseMs: 0 },
+})
