@@ -137,7 +137,7 @@ function stopwatch({ verbosity = 0, log = () => {} }: ClusterOptions): Stopwatch
 
 async function openStore(data: DataDirectory | undefined): Promise<Store> {
   if (!data) return (await import('../storage/memory/index.ts')).memoryStore()
-  return (await import('../storage/lmdb/index.ts')).openLmdbStore({ directory: data.store })
+  return (await import('../storage/log/index.ts')).openLogStore({ directory: data.store })
 }
 
 /** Says what to do when the address cannot be had; other errors stay themselves. */

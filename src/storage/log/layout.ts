@@ -77,7 +77,7 @@ export function writeBlockHeader(target: Buffer, { magic, bytes, records }: Bloc
   target.writeUInt32LE(magic, 0)
   target.writeUInt32LE(bytes, 8)
   target.writeUInt32LE(records, 12)
-  target.writeUInt32LE(position, 16)
+  target.writeUInt32LE(position % 2 ** 32, 16)
   target.writeUInt32LE(store % 2 ** 32, 20)
   target.writeUInt32LE(crc32(target.subarray(8, blockHeaderBytes)), 4)
 }
@@ -85,7 +85,7 @@ export function writeBlockHeader(target: Buffer, { magic, bytes, records }: Bloc
 /** The header of the block at `position`; undefined if there is none. */
 export function readBlockHeader(source: Buffer, position: number, store: number): BlockHeader | undefined {
   if (source.length < blockHeaderBytes) return undefined
-  if (source.readUInt32LE(16) !== position || source.readUInt32LE(20) !== store % 2 ** 32) return undefined
+  if (source.readUInt32LE(16) !== position % 2 ** 32 || source.readUInt32LE(20) !== store % 2 ** 32) return undefined
   if (crc32(source.subarray(8, blockHeaderBytes)) !== source.readUInt32LE(4)) return undefined
   return { magic: source.readUInt32LE(0), bytes: source.readUInt32LE(8), records: source.readUInt32LE(12) }
 }
