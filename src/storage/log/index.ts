@@ -96,6 +96,6 @@ function refuseOtherDriver(directory: string): void {
   const file = join(directory, 'store.mdb')
   if (!existsSync(file)) return
   throw new StoreOpenError(
-    `${file} was written by an earlier version of Typernetes, which this one cannot read: it was left as it is; save its objects with \`kubectl get -o yaml\` from the version that wrote it, and start with another data directory`,
+    `${file} was written by an earlier version of Typernetes, which this one cannot read: it was left as it was; save its objects with \`kubectl get -o yaml\` from the version that wrote it, and start with another data directory`,
   )
 }

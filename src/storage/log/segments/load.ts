@@ -60,12 +60,13 @@ function load(files: readonly SegmentFile[]): LoadedLog {
   const loading = new Loading(headers.at(-1)!)
   const clean = loading.addNewest(segments.at(-1)!)
   const kept = segments.filter(({ number }) => number >= loading.oldest)
+  if (kept.length === 0) throw damaged(files.at(-1)!.path, 'it names an oldest file that is newer')
   for (const [i, segment] of kept.entries()) {
     const expected = loading.oldest + i
     if (segment.number !== expected) throw damaged(segmentPath(dirname(segment.path), expected), 'it is missing')
     if (headers.at(i - kept.length)!.store !== loading.store) throw damaged(segment.path, 'it belongs to another store')
-    if (i < kept.length - 1) loading.addWhole(segment)
   }
+  for (const segment of kept.slice(0, -1)) loading.addWhole(segment)
   const leftOver = segments.slice(0, segments.length - kept.length)
   for (const segment of leftOver) segment.close()
   return {
