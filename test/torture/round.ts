@@ -30,7 +30,15 @@ export interface Torture {
 }
 
 export async function startTorture(): Promise<Torture> {
-  return { directory: await mkdtemp(join(tmpdir(), 't8s-torture-')), acknowledged: new Map(), seen: 1, revision: 1, acknowledgements: 0, oldest: 1, interrupted: 0 }
+  return {
+    directory: await mkdtemp(join(tmpdir(), 't8s-torture-')),
+    acknowledged: new Map(),
+    seen: 1,
+    revision: 1,
+    acknowledgements: 0,
+    oldest: 1,
+    interrupted: 0,
+  }
 }
 
 export const endTorture = ({ directory }: Torture): Promise<void> => rm(directory, { recursive: true })

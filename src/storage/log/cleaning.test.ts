@@ -12,8 +12,12 @@ const tuning: Partial<Tuning> = { segmentBytes: 20_000, cleaning: { minBytes: 40
 const put = (store: Store, key: string, bytes = 1000) => store.commit({ conditions: [], operations: [{ key, value: Buffer.alloc(bytes, key) }] })
 const remove = (store: Store, key: string) => store.commit({ conditions: [], operations: [{ key, delete: true }] })
 const shown = async (store: Store, revision = 0) => (await store.list({ ...range, revision })).entries.map(({ key, revision }) => `${key}@${revision}`)
-const bytesIn = (directory: string) => readdirSync(directory).reduce((sum, name) => sum + (statSync(join(directory, name), { throwIfNoEntry: false })?.size ?? 0), 0)
-const oldestIn = (directory: string) => readdirSync(directory).filter((name) => name.endsWith('.log')).sort()[0]
+const bytesIn = (directory: string) =>
+  readdirSync(directory).reduce((sum, name) => sum + (statSync(join(directory, name), { throwIfNoEntry: false })?.size ?? 0), 0)
+const oldestIn = (directory: string) =>
+  readdirSync(directory)
+    .filter((name) => name.endsWith('.log'))
+    .sort()[0]
 
 async function folder(t: TestContext) {
   const directory = await mkdtemp(join(tmpdir(), 't8s-cleaning-'))
@@ -70,17 +74,19 @@ test('a deleted object stays deleted, though its value is moved behind its delet
     for (let i = 0; i < count; i++) await put(store, '/garbage')
   }
   await put(store, '/victim')
-  await garbage(100)
+  await garbage(150)
   await remove(store, '/victim')
   const { revision: deleted } = store
+  // What lives on lies between the deletion and the place where the value goes.
+  for (let i = 0; i < 50; i++) await put(store, `/live/${i}`)
   // The value is needed by those who read before the deletion, while the oldest files go: it is moved, behind its deletion.
   await store.compact(deleted - 1)
   await until('the file with the value is given back', () => oldestIn(directory)! > '000000000001')
   assert.equal((await store.get('/victim', deleted - 1))?.revision, 2)
   await store.compact(store.revision)
   const before = oldestIn(directory)!
-  for (let round = 0; round < 5; round++) {
-    await garbage(40)
+  for (let round = 0; round < 40; round++) {
+    await garbage(8)
     await store.compact(store.revision)
     await store.close()
     store = await openLogStore({ directory, tuning })
@@ -89,7 +95,7 @@ test('a deleted object stays deleted, though its value is moved behind its delet
   await until('further files are given back', () => oldestIn(directory)! > before)
   await store.close()
   const again = await openLogStore({ directory, tuning })
-  assert.deepEqual((await shown(again)).map((entry) => entry.split('@')[0]), ['/garbage'])
+  assert.equal((await shown(again)).length, 51)
   await again.close()
 })
 

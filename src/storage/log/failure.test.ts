@@ -77,7 +77,10 @@ for (const [code, says] of [
     mend()
     await recovered(store)
     assert.deepEqual(await put(store, '/after'), { committed: true, revision: 3 })
-    assert.deepEqual(told.map(({ key, revision }) => `${key}@${revision}`), ['/before@2', '/after@3'])
+    assert.deepEqual(
+      told.map(({ key, revision }) => `${key}@${revision}`),
+      ['/before@2', '/after@3'],
+    )
     assert.equal(watch.position, 3)
     await store.close()
     const again = await openLogStore({ directory })

@@ -50,7 +50,13 @@ function flip(directory: string, file: string, at: number) {
 }
 
 test('files of no known kind are refused and left as they are', async (t) => {
-  for (const bytes of [Buffer.from(''), Buffer.from('hello'), Buffer.alloc(100_000, 'random? '), Buffer.alloc(8_192), crypto.getRandomValues(Buffer.alloc(65_536))]) {
+  for (const bytes of [
+    Buffer.from(''),
+    Buffer.from('hello'),
+    Buffer.alloc(100_000, 'random? '),
+    Buffer.alloc(8_192),
+    crypto.getRandomValues(Buffer.alloc(65_536)),
+  ]) {
     const directory = await folder(t)
     writeFileSync(join(directory, name(1)), bytes)
     await refused(directory, name(1), /is not a file of a store of Typernetes/)

@@ -142,7 +142,8 @@ export class Log {
     if (!this.#lost && this.#owner.holds()) return
     if (!this.#lost) await new Promise((resolve) => setTimeout(resolve, secondLookMs))
     this.#lost ||= !this.#owner.holds()
-    if (this.#lost) throw new StoreFailedError(`the store in ${this.directory} has been taken over by another process; it refuses writes until it is opened again`)
+    if (this.#lost)
+      throw new StoreFailedError(`the store in ${this.directory} has been taken over by another process; it refuses writes until it is opened again`)
   }
 
   async #begin(revisions: Revisions, room: number): Promise<void> {

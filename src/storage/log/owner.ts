@@ -130,8 +130,7 @@ function parseRecord(text: string): OwnerRecord | undefined {
   }
 }
 
-const isAlive = ({ pid, started, boot, inode }: OwnerRecord, fileInode: number): boolean =>
-  inode === fileInode && boot === bootId() && startOf(pid) === started
+const isAlive = ({ pid, started, boot, inode }: OwnerRecord, fileInode: number): boolean => inode === fileInode && boot === bootId() && startOf(pid) === started
 
 const bootId = (): string => readIfThere('/proc/sys/kernel/random/boot_id') ?? ''
 

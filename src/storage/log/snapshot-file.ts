@@ -51,8 +51,7 @@ export function openSnapshot(file: string): SnapshotFile {
   try {
     fd = openSync(file, 'r')
   } catch (error) {
-    const why = errorCode(error) === 'ENOENT' ? 'is not there' : `cannot be read (${reasonOf(error)})`
-    throw new ExplainedError(`${file} ${why}: give a file that \`t8s snapshot save\` wrote`, { cause: error })
+    throw unreadable(file, error)
   }
   try {
     const { revision } = readHeader(fd, file)
@@ -60,8 +59,13 @@ export function openSnapshot(file: string): SnapshotFile {
     return { revision, batches: () => batchesIn(fd), close: () => closeSync(fd) }
   } catch (error) {
     closeSync(fd)
-    throw error
+    throw errorCode(error) === undefined ? error : unreadable(file, error)
   }
+}
+
+function unreadable(file: string, error: unknown): ExplainedError {
+  const why = errorCode(error) === 'ENOENT' ? 'is not there' : `cannot be read (${reasonOf(error)})`
+  return new ExplainedError(`${file} ${why}: give a file that \`t8s snapshot save\` wrote`, { cause: error })
 }
 
 function* batchesIn(fd: number): Generator<Buffer> {
@@ -74,7 +78,8 @@ function readHeader(fd: number, file: string): FileHeader {
   const header = decodeFileHeader(fileMagic.snapshot, bytes)
   if (header === 'foreign') throw new StoreOpenError(`${file} is not a snapshot of Typernetes: give a file that \`t8s snapshot save\` wrote`)
   if (header === 'damaged') throw incomplete(file)
-  if ('format' in header) throw new StoreOpenError(`${file} has format ${header.format}, this version of Typernetes knows ${formatVersion}: use the version that wrote it`)
+  if ('format' in header)
+    throw new StoreOpenError(`${file} has format ${header.format}, this version of Typernetes knows ${formatVersion}: use the version that wrote it`)
   return header
 }
 

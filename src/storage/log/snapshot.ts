@@ -1,6 +1,6 @@
 /** Saves a store to one file, while it is used or not, and makes a new store from such a file. */
 import { randomBytes, randomInt } from 'node:crypto'
-import { existsSync, mkdirSync, rmdirSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmdirSync } from 'node:fs'
 import { link, open, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { ExplainedError, errorCode, reasonOf } from '../../lib/explained-error.ts'
@@ -48,7 +48,8 @@ export async function restoreSnapshot(file: string, dataDirectory: string): Prom
   try {
     const directory = resolve(dataDirectory)
     await explained(directory, async () => {
-      if (existsSync(directory) && (existsSync(join(directory, 'store.mdb')) || segmentNumbers(directory).length > 0)) throw occupied(directory)
+      if (existsSync(directory) && readdirSync(directory).length > 0)
+        throw new ExplainedError(`${directory} holds data already: it was left as it is; give another directory or move it away`)
       const making = join(dirname(directory), `.${basename(directory)}-${randomBytes(6).toString('hex')}`)
       mkdirSync(making, { recursive: true, mode: 0o700 })
       try {

@@ -139,8 +139,8 @@ export class LogStore implements Store, History, CommitListener {
 
   *changesAfter(after: number) {
     const reader = new RecordReader(this.#window)
-    const valueOf: ReadValue = (location, key, revision) => reader.value(location, key, revision)
-    for (const version of this.#index.since(after)) yield { key: version.key, revision: version.revision, event: () => eventOf(version, valueOf) }
+    const read: ReadValue = (location, key, revision) => reader.value(location, key, revision)
+    for (const version of this.#index.since(after)) yield { key: version.key, revision: version.revision, event: () => eventOf(version, read) }
   }
 
   async compact(revision: number): Promise<void> {
@@ -268,10 +268,12 @@ export class LogStore implements Store, History, CommitListener {
   /** Gives space back when there is much, after the compactions that wait. */
   #clean(): void {
     const stopped = () => this.#closing !== undefined || this.#compactionsWaiting > 0
-    this.#housekeeping = this.#housekeeping.then(() => this.#cleaner.run(this.compactedRevision, stopped)).catch((error: Error) => {
-      // A disk that refuses writes has said so where it matters.
-      if (!this.#closing && !this.problem) process.emitWarning(`the store in ${this.#log.directory} cannot give space back: ${error.message}`, 'StoreWarning')
-    })
+    this.#housekeeping = this.#housekeeping
+      .then(() => this.#cleaner.run(this.compactedRevision, stopped))
+      .catch((error: Error) => {
+        // A disk that refuses writes has said so where it matters.
+        if (!this.#closing && !this.problem) process.emitWarning(`the store in ${this.#log.directory} cannot give space back: ${error.message}`, 'StoreWarning')
+      })
   }
 }
 
@@ -282,12 +284,12 @@ function release({ value }: Version<Location>): void {
   if (value) value.segment.live -= value.length
 }
 
-function entryOf(version: Version<Location> | undefined, valueOf: ReadValue = readValue): Entry | undefined {
-  return version?.value && { key: version.key, value: valueOf(version.value, version.key, version.revision), revision: version.revision }
+function entryOf(version: Version<Location> | undefined, read: ReadValue = readValue): Entry | undefined {
+  return version?.value && { key: version.key, value: read(version.value, version.key, version.revision), revision: version.revision }
 }
 
-function eventOf(version: Version<Location>, valueOf: ReadValue): ChangeEvent {
+function eventOf(version: Version<Location>, read: ReadValue): ChangeEvent {
   const { key, revision, value } = version
-  const previous = entryOf(version.previous, valueOf)
-  return value ? { type: 'put', key, value: valueOf(value, key, revision), revision, previous } : { type: 'delete', key, revision, previous }
+  const previous = entryOf(version.previous, read)
+  return value ? { type: 'put', key, value: read(value, key, revision), revision, previous } : { type: 'delete', key, revision, previous }
 }

@@ -20,6 +20,8 @@ const sentences: Readonly<Record<string, string>> = {
 
 export function writeFailure(directory: string, cause: unknown): StoreFailedError {
   if (cause instanceof StoreFailedError) return cause
-  const sentence = sentences[errorCode(cause) ?? ''] ?? `the store in {} could not write (${cause instanceof Error ? cause.message : String(cause)}); ${goesOn} a write works again`
+  const sentence =
+    sentences[errorCode(cause) ?? ''] ??
+    `the store in {} could not write (${cause instanceof Error ? cause.message : String(cause)}); ${goesOn} a write works again`
   return new StoreFailedError(sentence.replace('{}', directory), { cause })
 }

@@ -7,6 +7,8 @@ export interface OpenedStore {
   readonly store: Store
   /** Closes the store and opens it again with the same data; absent for drivers that keep nothing. */
   reopen?(): Promise<Store>
+  /** Makes the store's disk refuse writes until the returned function is called; absent for drivers without a disk. */
+  refuseWrites?(): () => void
   cleanup(): Promise<void>
 }
 
@@ -51,6 +53,7 @@ export function follow(store: Store, range: KeyRange, after: number) {
       check()
     })
   return {
+    watch,
     events,
     calls,
     stop: () => watch.stop(),

@@ -161,9 +161,7 @@ export const foreign = (file: string): StoreOpenError =>
   new StoreOpenError(`${file} is not a file of a store of Typernetes: it was left as it is; choose another data directory or move the file away`)
 
 export const otherFormat = (file: string, format: number): StoreOpenError =>
-  new StoreOpenError(
-    `${file} has format ${format}, this version of Typernetes knows ${formatVersion}: it was left as it is; use the version that wrote it`,
-  )
+  new StoreOpenError(`${file} has format ${format}, this version of Typernetes knows ${formatVersion}: it was left as it is; use the version that wrote it`)
 
 export const damaged = (file: string, why: string): StoreOpenError =>
   new StoreOpenError(`${file} is damaged (${why}): the store was left as it is; restore a snapshot into another data directory with \`t8s snapshot restore\``)
