@@ -1,13 +1,14 @@
 /** The calls by which the store writes. Tests put disks in their place that are full or fail. */
-import { closeSync, constants, fsyncSync, openSync, write } from 'node:fs'
+import { closeSync, constants, fdatasync, fsyncSync, openSync, write } from 'node:fs'
 
 export interface Disk {
   /** Writes all bytes to a file that was opened with `durable`; resolves when they are on the disk. */
   write(fd: number, bytes: Buffer, position: number): Promise<void>
 }
 
-/** A write to a file opened with these flags returns when its bytes are on the disk: one call where write and fdatasync are two. */
-export const durable = constants.O_RDWR | constants.O_DSYNC
+/** Whether a write to a file opened with O_DSYNC returns when its bytes are on the disk: one call where write and fdatasync are two. */
+const writesAreDurable = process.platform === 'linux'
+export const durable = constants.O_RDWR | (writesAreDurable ? constants.O_DSYNC : 0)
 
 export const systemDisk: Disk = {
   write: (fd, bytes, position) =>
@@ -17,7 +18,8 @@ export const systemDisk: Disk = {
           if (error) reject(error)
           // A disk that is nearly full takes a part; the next call says why.
           else if (from + written < bytes.length) go(from + written)
-          else resolve()
+          else if (writesAreDurable) resolve()
+          else fdatasync(fd, (failed) => (failed ? reject(failed) : resolve()))
         })
       go(0)
     }),

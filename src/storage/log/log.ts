@@ -127,6 +127,11 @@ export class Log {
     await rm(segment.path, { force: true })
   }
 
+  /** Resolves when all segments that are full have their index. */
+  sealed(): Promise<void> {
+    return this.#sealing
+  }
+
   async close(): Promise<void> {
     this.#closed = true
     await this.#sealing

@@ -78,6 +78,7 @@ async function restore(snapshot: ReturnType<typeof openSnapshot>, directory: str
       for (const { at, record } of recordsIn(bytes)) if (record.kind === kinds.put) batch.addWhole(bytes.subarray(at, at + record.length))
       if (!batch.isEmpty) await log.append(batch, revisions)
     }
+    await log.sealed()
   } finally {
     await log.close()
   }
