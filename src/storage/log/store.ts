@@ -105,6 +105,10 @@ export class LogStore implements Store, History, CommitListener {
     }
   }
 
+  async count({ start, end, revision }: Omit<ListOptions, 'limit'>): Promise<number> {
+    return this.#index.count(start, end, this.#readable(revision))
+  }
+
   async commit(transaction: Transaction): Promise<CommitResult> {
     if (this.#closing) throw new StoreClosedError()
     this.#commits.check()

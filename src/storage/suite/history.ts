@@ -1,8 +1,7 @@
 /** History: read in portions, caught up with, and what a watch knows of its place in it. */
 import assert from 'node:assert/strict'
-import { changesAfter } from '../history.ts'
 import { type ChangeEvent, CompactedError, FutureRevisionError, prefixRange, type Store } from '../store.ts'
-import { bytes, everything, follow, type On, put, remove, shownEvent, turn } from './support.ts'
+import { bytes, changesAfter, everything, follow, type On, put, remove, shownEvent, turn } from './support.ts'
 
 /** So many changes, many to a transaction; each key's value is the number of its transaction. */
 async function manyChanges(store: Store, transactions: number, each: number): Promise<void> {

@@ -1,8 +1,7 @@
 /** Things that happen at the same time: lists and watches under writes, compaction and closing in the middle, a disk that fails. */
 import assert from 'node:assert/strict'
-import { changesAfter } from '../history.ts'
 import { type ChangeEvent, CompactedError, type Entry, type Store, StoreClosedError, StoreFailedError } from '../store.ts'
-import { bytes, everything, follow, type On, put, remove, shown, turn } from './support.ts'
+import { bytes, changesAfter, everything, follow, type On, put, remove, shown, turn } from './support.ts'
 
 const keys = 3_000
 const key = (i: number) => `/k/${String(i).padStart(5, '0')}`
