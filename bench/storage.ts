@@ -1,8 +1,8 @@
-/** Measures the store on LMDB: commits, reads, lists, watch replay. `node bench/storage.ts [directory]`; the disk is the directory's. */
+/** Measures the store on disk: commits, reads, lists, watch replay. `node bench/storage.ts [directory]`; the disk is the directory's. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openLmdbStore } from '../src/storage/lmdb/index.ts'
+import { openLogStore } from '../src/storage/log/index.ts'
 import { prefixRange, type Store } from '../src/storage/store.ts'
 
 const objectBytes = 2_600
@@ -12,7 +12,7 @@ const keyOf = (i: number) => `/registry/pods/default/pod-${String(i).padStart(5,
 const object = () => Buffer.alloc(objectBytes, 'x')
 
 const directory = await mkdtemp(join(process.argv[2] ?? tmpdir(), 't8s-bench-'))
-const store = await openLmdbStore({ directory })
+const store = await openLogStore({ directory })
 try {
   const revisions = new Map<string, number>()
   const write = async (i: number) => {

@@ -42,8 +42,6 @@ async function buildBundle(): Promise<void> {
     format: 'esm',
     platform: 'node',
     target: 'node24',
-    // Finds its native part relative to its own folder.
-    external: ['lmdb'],
     plugins: [lazyHttp],
     // CommonJS packages in the bundle call `require` for Node's own modules.
     banner: { js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);" },

@@ -15,7 +15,9 @@ for (; round < rounds && Date.now() < deadline; round++) {
   const snapshot = round % roundsPerSnapshot === roundsPerSnapshot - 1 ? () => snapshotRound(torture) : undefined
   await tortureRound(torture, Math.random() * 400, snapshot)
   if (round % roundsPerReport === roundsPerReport - 1)
-    console.log(`${round + 1} kills, ${torture.acknowledgements} acknowledgements, revision ${torture.revision}, LMDB opened again ${torture.reopenings} times`)
+    console.log(
+      `${round + 1} kills, ${torture.acknowledgements} acknowledgements, revision ${torture.revision}, files from ${torture.oldest} on, ${torture.interrupted} in the middle of something`,
+    )
 }
 await endTorture(torture)
 console.log(`${round} kills, ${torture.acknowledgements} acknowledgements: every promise was kept`)

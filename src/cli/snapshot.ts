@@ -11,7 +11,7 @@ export function snapshotCommand(): Command {
     .description('save the data of a cluster, running or not, to a file')
     .option('--data-dir <DIR>', 'the data directory of the cluster', defaultDataDirectory)
     .action(async (file: string, { dataDir }: { dataDir: string }) => {
-      const [{ saveSnapshot }, { dataDirectoryPaths }] = await Promise.all([import('../storage/lmdb/snapshot.ts'), import('../cluster/data-directory.ts')])
+      const [{ saveSnapshot }, { dataDirectoryPaths }] = await Promise.all([import('../storage/log/snapshot.ts'), import('../cluster/data-directory.ts')])
       await saveSnapshot(dataDirectoryPaths(dataDir).store, resolve(file))
       process.stdout.write(`saved to ${resolve(file)}\n`)
     })
@@ -21,7 +21,7 @@ export function snapshotCommand(): Command {
     .description('make a new data directory from a snapshot')
     .requiredOption('--data-dir <DIR>', 'the data directory to make; it must not hold data')
     .action(async (file: string, { dataDir }: { dataDir: string }) => {
-      const [{ restoreSnapshot }, { dataDirectory }] = await Promise.all([import('../storage/lmdb/snapshot.ts'), import('../cluster/data-directory.ts')])
+      const [{ restoreSnapshot }, { dataDirectory }] = await Promise.all([import('../storage/log/snapshot.ts'), import('../cluster/data-directory.ts')])
       const { path, store } = dataDirectory(dataDir)
       await restoreSnapshot(resolve(file), store)
       process.stdout.write(`restored to ${path}\nstart it with: t8s up --data-dir ${path}\n`)

@@ -30,8 +30,11 @@ export interface ClusterOptions {
   readonly serviceClusterIpRange?: string
   /** Makes the first requests fast at the price of 0.3 s of CPU after the start: for clusters that live long. */
   readonly warmUp?: boolean
-  /** How often old revisions are forgotten, and how long they are kept before. Five minutes each unless said, as upstream. */
-  readonly compaction?: { readonly intervalMs?: number; readonly retainMs?: number }
+  /**
+   * How often old revisions are forgotten, how long they are kept before (five minutes each unless said, as upstream), and how many
+   * bytes of them at most (128 MB).
+   */
+  readonly compaction?: { readonly intervalMs?: number; readonly retainMs?: number; readonly maxHistoryBytes?: number }
   /** Called with one line per step of the start, and for what is worth knowing later. */
   readonly log?: (line: string) => void
   /** As `-v`: 0 is calm, 2 shows how long each step of the start took. */
@@ -137,7 +140,7 @@ function stopwatch({ verbosity = 0, log = () => {} }: ClusterOptions): Stopwatch
 
 async function openStore(data: DataDirectory | undefined): Promise<Store> {
   if (!data) return (await import('../storage/memory/index.ts')).memoryStore()
-  return (await import('../storage/lmdb/index.ts')).openLmdbStore({ directory: data.store })
+  return (await import('../storage/log/index.ts')).openLogStore({ directory: data.store })
 }
 
 /** Says what to do when the address cannot be had; other errors stay themselves. */

@@ -31,7 +31,7 @@ function handClock() {
   }
 }
 
-async function start(options: { intervalMs?: number; retainMs?: number }) {
+async function start(options: { intervalMs?: number; retainMs?: number; maxHistoryBytes?: number }) {
   const store = memoryStore()
   const clock = handClock()
   const write = async (times: number) => {
@@ -74,6 +74,44 @@ test('history is kept as short as asked for, when that is shorter than the inter
   await write(5)
   await clock.advance(minute + 1)
   assert.equal(store.compactedRevision, 15)
+})
+
+test('history that grows beyond its bytes is cut down to half of them, before its time', async () => {
+  const { store, clock, write } = await start({ maxHistoryBytes: 100_000 })
+  const bytesOf = async (times: number) => {
+    const { historyBytes } = store
+    await write(times)
+    return store.historyBytes - historyBytes
+  }
+  const each = (await bytesOf(100)) / 100
+  const perSecond = 20
+  const cuts: number[] = []
+  for (let second = 0; second < 200; second++) {
+    await write(perSecond)
+    const before = store.compactedRevision
+    await clock.advance(1_000)
+    const kept = (store.revision - store.compactedRevision) * each
+    assert.ok(kept <= 100_000 + perSecond * each, `${kept} bytes of history`)
+    if (store.compactedRevision === before) continue
+    cuts.push(second)
+    assert.ok(kept > 50_000 - 2 * perSecond * each && kept <= 50_000 + perSecond * each, `${kept} bytes are left`)
+  }
+  assert.ok(cuts.length > 5, `${cuts.length} cuts`)
+})
+
+test('history by bytes never ends at the newest revision, and history by time is as it was', async () => {
+  const { store, clock, write } = await start({ maxHistoryBytes: 1 })
+  await write(1_000)
+  const { revision } = store
+  await clock.advance(1_000)
+  assert.ok(store.compactedRevision < revision)
+  await write(1)
+  await clock.advance(1_000)
+  assert.equal(store.compactedRevision, revision)
+  await clock.advance(minute)
+  assert.equal(store.compactedRevision, revision)
+  await clock.advance(10 * minute)
+  assert.equal(store.compactedRevision, revision + 1)
 })
 
 test('a stopped compactor compacts no more', async () => {

@@ -1,6 +1,6 @@
 /**
  * The store: a key space with one growing revision, with etcd's semantics and no more.
- * Drivers (`lmdb/`, `memory/`) know nothing of Kubernetes and nothing of each other; `suite/` holds for all of them.
+ * Drivers (`log/`, `memory/`) know nothing of Kubernetes and nothing of each other; `suite/` holds for all of them.
  */
 
 /** One key at one revision. */
@@ -91,8 +91,9 @@ export interface Store {
   /** Everything before this revision is forgotten: reads at older revisions and watches after older ones fail. */
   readonly compactedRevision: number
   /**
-   * Bytes of versions that have become history since the store was opened: replaced values, deleted ones, and what it costs to
-   * keep them. Only grows; what is between two revisions tells how much room the history between them takes.
+   * Bytes of versions that have become history, since the compacted revision of the time when the store was opened: replaced values,
+   * deleted ones, and what it costs to keep them. Only grows; what is between two revisions tells how much room the history between
+   * them takes.
    */
   readonly historyBytes: number
   /** Why nothing can be written just now, as a sentence that says what to do; undefined while all is well. */

@@ -1,7 +1,7 @@
 /** What every driver refuses in a transaction before it looks at the data. */
 import type { Transaction } from './store.ts'
 
-/** Longer keys do not fit into an index page of LMDB together with their revision. Kubernetes' longest are below 900. */
+/** Kubernetes' longest are below 900. */
 export const maxKeyBytes = 1800
 
 /** Throws RangeError for keys that no driver can hold: empty, too long, with a NUL or half a surrogate pair, or used twice. */

@@ -4,7 +4,7 @@
  */
 import { type ChangeLog, readPortion } from './history.ts'
 import { withinRange } from './key-order.ts'
-import { type ChangeEvent, CompactedError, type KeyRange, type Observer, type PortionSize, type Watch } from './store.ts'
+import { type ChangeEvent, type Changes, CompactedError, type KeyRange, type Observer, type PortionSize, type Watch } from './store.ts'
 
 /** What a store lends to its watchers. */
 export interface History extends ChangeLog {
@@ -74,6 +74,11 @@ export class Watchers {
     }
   }
 
+  /** Ends the watches that are live: they cannot be told what has happened. */
+  endLive(error: Error): void {
+    for (const watcher of this.#live) this.#end(watcher, error)
+  }
+
   /** Ends all watches, those to come as well. */
   endAll(error: Error): void {
     this.#ended = error
@@ -102,7 +107,14 @@ export class Watchers {
       this.#end(watcher, over)
       return
     }
-    const { events, through } = readPortion(this.#history, watcher.position, watcher.matches, stepSize, deadline)
+    let portion: Changes
+    try {
+      portion = readPortion(this.#history, watcher.position, watcher.matches, stepSize, deadline)
+    } catch (error) {
+      this.#end(watcher, error as Error)
+      return
+    }
+    const { events, through } = portion
     watcher.position = through
     this.#late.delete(watcher)
     // It goes live before it is told, so that a commit made by its observer is not missed.

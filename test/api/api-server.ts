@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test'
 import { type ApiServer, startApiServer } from '../../src/apiserver/server.ts'
 import { issueCertificate, makeAuthority } from '../../src/cluster/pki/certificates.ts'
 import type { KeyPair } from '../../src/cluster/pki/key-pair.ts'
-import { openLmdbStore } from '../../src/storage/lmdb/index.ts'
+import { openLogStore } from '../../src/storage/log/index.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import type { Store } from '../../src/storage/store.ts'
 
@@ -31,9 +31,9 @@ export interface TestServer {
 }
 
 /** Starts a server on a store of its own; both are gone after the test. */
-export async function startTestServer(t: TestContext, storage: 'memory' | 'lmdb' = 'memory'): Promise<TestServer> {
-  const directory = storage === 'lmdb' ? mkdtempSync(join(tmpdir(), 't8s-api-')) : undefined
-  const store = directory ? await openLmdbStore({ directory }) : memoryStore()
+export async function startTestServer(t: TestContext, storage: 'memory' | 'log' = 'memory'): Promise<TestServer> {
+  const directory = storage === 'log' ? mkdtempSync(join(tmpdir(), 't8s-api-')) : undefined
+  const store = directory ? await openLogStore({ directory }) : memoryStore()
   const server = await serve(t, store)
   t.after(async () => {
     await server.stop(0)

@@ -48,7 +48,7 @@ const deployment = {
 }
 
 /** Clients of both protocols on connections of their own, taken in turns. */
-async function crowd(t: TestContext, storage: 'memory' | 'lmdb' = 'memory') {
+async function crowd(t: TestContext, storage: 'memory' | 'log' = 'memory') {
   const server = await startTestServer(t, storage)
   const clients = [...protocols, ...protocols].map((protocol) => clientOf(t, protocol, server))
   const client = (i: number): Client => clients[i % clients.length]!
@@ -81,7 +81,7 @@ function tally(answers: readonly Answer[]): Record<number, number> {
 const keys = (record: object | undefined): string[] => Object.keys(record ?? {}).sort()
 const names = (prefix: string, count: number): string[] => Array.from({ length: count }, (_, i) => `${prefix}${i}`).sort()
 
-for (const storage of ['memory', 'lmdb'] as const) {
+for (const storage of ['memory', 'log'] as const) {
   test(`500 merge patches of one object at once all succeed, one after the other (${storage})`, async (t) => {
     const { call, make, read, storm } = await crowd(t, storage)
     await make(configMapsPath, configMap())
@@ -100,7 +100,7 @@ for (const storage of ['memory', 'lmdb'] as const) {
 }
 
 test('patches of all kinds, applies, status, scale and PUTs without a version mix, and none is lost', async (t) => {
-  const { call, make, read, storm } = await crowd(t, 'lmdb')
+  const { call, make, read, storm } = await crowd(t, 'log')
   await make(deploymentsPath, deployment)
   const one = `${deploymentsPath}/one`
   await call('PATCH', one, { metadata: { annotations: { first: 'yes' } } }, merge)
@@ -147,7 +147,7 @@ test('patches of all kinds, applies, status, scale and PUTs without a version mi
 })
 
 test('applies by many managers to an object that is not there: one creates it, the others add to it', async (t) => {
-  const { call, read, storm } = await crowd(t, 'lmdb')
+  const { call, read, storm } = await crowd(t, 'log')
   const counts = await storm(60, (i) => call('PATCH', `${configMapsPath}/one?fieldManager=m${i}`, configMap({ [`k${i}`]: 'yes' }), apply, i))
   assert.deepEqual(counts, { 200: 59, 201: 1 })
   const { data, metadata } = await read(`${configMapsPath}/one`)
@@ -156,7 +156,7 @@ test('applies by many managers to an object that is not there: one creates it, t
 })
 
 test('PUTs without a version all succeed; of those with the same one, one does, and patches with a stale one are refused', async (t) => {
-  const { call, make, read, storm } = await crowd(t, 'lmdb')
+  const { call, make, read, storm } = await crowd(t, 'log')
   const { metadata } = await make(configMapsPath, configMap())
   const one = `${configMapsPath}/one`
   assert.deepEqual(await storm(60, (i) => call('PUT', one, configMap({ by: `put-${i}` }), undefined, i)), { 200: 60 })
@@ -228,7 +228,7 @@ test('JSON patches whose test fails on the newer object are 422; a counter kept 
 })
 
 test('of many bindings of one pod one wins, whatever else is written to it', async (t) => {
-  const { call, make, read, storm } = await crowd(t, 'lmdb')
+  const { call, make, read, storm } = await crowd(t, 'log')
   const { metadata } = await make(podsPath, podOf(0))
   const pod = `${podsPath}/${metadata.name}`
   const binding = (i: number) => ({ apiVersion: 'v1', kind: 'Binding', metadata: { name: metadata.name }, target: { kind: 'Node', name: `n${i}` } })
@@ -247,7 +247,7 @@ test('of many bindings of one pod one wins, whatever else is written to it', asy
 })
 
 test('evictions at once spend a budget exactly, while its status and its labels are written', async (t) => {
-  const { call, make, read, storm } = await crowd(t, 'lmdb')
+  const { call, make, read, storm } = await crowd(t, 'log')
   const pods = names('p', 40)
   for (const name of pods) {
     await make(podsPath, { apiVersion: 'v1', kind: 'Pod', metadata: { name, labels: { app: 'a' } }, spec: { containers: [{ name: 'c', image: 'i' }] } })
@@ -309,7 +309,7 @@ test('a pod that is not pending any more when it is evicted is held by its budge
 })
 
 test('a delete among patches: those before it succeed, those after it find nothing, and so it is with collections', async (t) => {
-  const { call, make, storm } = await crowd(t, 'lmdb')
+  const { call, make, storm } = await crowd(t, 'log')
   for (const name of names('o', 20)) await make(configMapsPath, configMap({}, name))
   const counts = await storm(401, (i) =>
     i === 200 ? call('DELETE', configMapsPath) : call('PATCH', `${configMapsPath}/o${i % 20}`, { data: { [`k${i}`]: 'yes' } }, merge, i),
@@ -323,13 +323,13 @@ test('a delete among patches: those before it succeed, those after it find nothi
 })
 
 test('deletes at once: one succeeds, the others find nothing', async (t) => {
-  const { call, make, storm } = await crowd(t, 'lmdb')
+  const { call, make, storm } = await crowd(t, 'log')
   await make(configMapsPath, configMap())
   assert.deepEqual(await storm(60, (i) => call('DELETE', `${configMapsPath}/one`, undefined, undefined, i)), { 200: 1, 404: 59 })
 })
 
 test('the last finalizer goes while others patch: the object is gone, and nobody is told of a conflict', async (t) => {
-  const { call, make, storm } = await crowd(t, 'lmdb')
+  const { call, make, storm } = await crowd(t, 'log')
   await make(configMapsPath, { ...configMap(), metadata: { name: 'one', finalizers: ['example.com/hold'] } })
   const one = `${configMapsPath}/one`
   const counts = await storm(61, (i) =>
@@ -374,7 +374,7 @@ test('a Lease is renewed by one of many holders that know its version, each time
 })
 
 test('a Service that many change keeps its address, and each change is there', async (t) => {
-  const { call, make, read, storm } = await crowd(t, 'lmdb')
+  const { call, make, read, storm } = await crowd(t, 'log')
   await make(servicesPath, { apiVersion: 'v1', kind: 'Service', metadata: { name: 'one' }, spec: { ports: [{ name: 'first', port: 1 }] } })
   const one = `${servicesPath}/one`
   const counts = await storm(60, (i) => call('PATCH', one, { spec: { ports: [{ name: `p${i}`, port: 1000 + i }] } }, strategic, i))
@@ -384,7 +384,7 @@ test('a Service that many change keeps its address, and each change is there', a
 
 for (const protocol of protocols) {
   test(`clients that go away while they wait leave the line; the others get through (${protocol})`, async (t) => {
-    const { server, call, make, read } = await crowd(t, 'lmdb')
+    const { server, call, make, read } = await crowd(t, 'log')
     await make(configMapsPath, configMap())
     const leaving = clientOf(t, protocol, server)
     const headers = { 'content-type': merge }

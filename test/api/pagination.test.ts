@@ -103,7 +103,7 @@ async function stateAt(client: Client, revision: string): Promise<ReadonlyMap<st
 const versions = (objects: ReadonlyMap<string, Json>): ReadonlyMap<string, string> =>
   new Map([...objects].map(([name, { metadata }]) => [name, metadata.resourceVersion]))
 
-for (const storage of ['memory', 'lmdb'] as const) {
+for (const storage of ['memory', 'log'] as const) {
   test(`10,000 pods read in pages while eight clients write are the state of one revision (${storage})`, async (t) => {
     const server = await startTestServer(t, storage)
     const client = http2Client(t, server)
@@ -125,7 +125,7 @@ for (const storage of ['memory', 'lmdb'] as const) {
 }
 
 test('pages go on from the history of the store when the server no longer knows the first', async (t) => {
-  const one = await startTestServer(t, 'lmdb')
+  const one = await startTestServer(t, 'log')
   await createAll(http2Client(t, one), podsPath, 0, count, podOf)
   // The other server on the same store has no snapshots of this one's pages.
   const other = await serve(t, one.store)

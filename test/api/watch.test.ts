@@ -71,7 +71,7 @@ function startWriters(client: Client, names: number): { stop(): Promise<void> } 
   }
 }
 
-for (const storage of ['memory', 'lmdb'] as const) {
+for (const storage of ['memory', 'log'] as const) {
   test(`20 watches from random revisions miss nothing and see nothing twice while eight clients write (${storage})`, async (t) => {
     const server = await startTestServer(t, storage)
     const writer = http2Client(t, server)
@@ -130,7 +130,7 @@ test('a watch from before the server started sees what happens while it reads hi
 })
 
 test('first reads of a kind while others write it show all that their revision says', async (t) => {
-  for (const storage of ['memory', 'lmdb'] as const) {
+  for (const storage of ['memory', 'log'] as const) {
     const one = await startTestServer(t, storage)
     const client = http2Client(t, one)
     // Enough that the store reads them in several turns.

@@ -2,14 +2,17 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { openLmdbStore } from '../../src/storage/lmdb/index.ts'
-import { restoreSnapshot, saveSnapshot } from '../../src/storage/lmdb/snapshot.ts'
+import { openLogStore } from '../../src/storage/log/index.ts'
+import { loadLog } from '../../src/storage/log/segments/load.ts'
+import { unfinished } from '../../src/storage/log/segments/segment.ts'
+import { restoreSnapshot, saveSnapshot } from '../../src/storage/log/snapshot.ts'
 import { prefixRange, type Store } from '../../src/storage/store.ts'
-import { countOf, pairKeys, pairs } from './pairs.ts'
+import { countOf, pairKeys, pairs, tuning } from './pairs.ts'
 
 export interface Torture {
   readonly directory: string
@@ -20,12 +23,22 @@ export interface Torture {
   /** The newest revision that anyone was promised. */
   revision: number
   acknowledgements: number
-  /** How often a store mended itself because LMDB had lost track of its free pages. */
-  reopenings: number
+  /** The number of the oldest file of the log: how many have been given back. */
+  oldest: number
+  /** Kills that left a file half given back, half made, or a batch cut short. */
+  interrupted: number
 }
 
 export async function startTorture(): Promise<Torture> {
-  return { directory: await mkdtemp(join(tmpdir(), 't8s-torture-')), acknowledged: new Map(), seen: 1, revision: 1, acknowledgements: 0, reopenings: 0 }
+  return {
+    directory: await mkdtemp(join(tmpdir(), 't8s-torture-')),
+    acknowledged: new Map(),
+    seen: 1,
+    revision: 1,
+    acknowledgements: 0,
+    oldest: 1,
+    interrupted: 0,
+  }
 }
 
 export const endTorture = ({ directory }: Torture): Promise<void> => rm(directory, { recursive: true })
@@ -61,7 +74,6 @@ export async function tortureRound(torture: Torture, ms: number, meanwhile?: (pi
   const [, signal] = await exited
   await read
   assert.equal(signal, 'SIGKILL', `the writer ended by itself: ${complaints} ${said.filter((line) => line.startsWith('ended'))}`)
-  torture.reopenings += complaints.split('is opened again').length - 1
   // The kill may have cut off the last line.
   if (whole !== '\n') said.pop()
   for (const line of said) hear(torture, line)
@@ -91,9 +103,21 @@ function hear(torture: Torture, line: string): void {
   } else assert.equal(what, 'compacted', line)
 }
 
+/** Notes what the kill has interrupted. */
+function inspect(torture: Torture): void {
+  const log = loadLog(storeOf(torture), 'r')!
+  const isUnfinished = readdirSync(storeOf(torture)).some((name) => name.endsWith(unfinished))
+  // A version that was being moved is there twice.
+  const places = new Set(log.versions.map(({ key, revision }) => `${revision} ${key}`))
+  if (!log.clean || isUnfinished || log.leftOver.length > 0 || places.size < log.versions.length) torture.interrupted++
+  torture.oldest = log.segments[0]!.number
+  for (const segment of log.segments) segment.close()
+}
+
 /** Opens the store that the dead writer left and checks every promise. */
 async function judge(torture: Torture): Promise<void> {
-  const store = await openLmdbStore({ directory: storeOf(torture) })
+  inspect(torture)
+  const store = await openLogStore({ directory: storeOf(torture), tuning })
   try {
     assert.ok(store.revision >= torture.revision, `acknowledged revision ${torture.revision}, there is ${store.revision}`)
     assert.ok(store.revision >= torture.seen, `the watch saw revision ${torture.seen}, there is ${store.revision}`)
@@ -162,7 +186,7 @@ export async function snapshotRound(torture: Torture): Promise<void> {
   const restored = join(torture.directory, 'restored')
   await saveSnapshot(storeOf(torture), file)
   await restoreSnapshot(file, restored)
-  const store = await openLmdbStore({ directory: restored })
+  const store = await openLogStore({ directory: restored })
   await countsIn(store)
   await store.close()
   await rm(file)

@@ -4,12 +4,12 @@
  * KEY=COUNT …`, `compacted REVISION`.
  */
 import { writeSync } from 'node:fs'
-import { openLmdbStore } from '../../src/storage/lmdb/index.ts'
+import { openLogStore } from '../../src/storage/log/index.ts'
 import { type ChangeEvent, prefixRange } from '../../src/storage/store.ts'
-import { countOf, paddedValue, pairKeys, pairs } from './pairs.ts'
+import { countOf, paddedValue, pairKeys, pairs, tuning } from './pairs.ts'
 
 const [directory = '', after = '1'] = process.argv.slice(2)
-const store = await openLmdbStore({ directory })
+const store = await openLogStore({ directory, tuning })
 
 /** Returns when the line is in the pipe, so that what was said survives the kill. */
 function say(line: string): void {

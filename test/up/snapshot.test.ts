@@ -24,6 +24,46 @@ test('a snapshot of a running cluster restores what it held then', { skip: witho
   await stop(again)
 })
 
+test('after a restore what clients saw of the time since the snapshot is Expired, and new revisions are far above it', { skip: withoutKubectl }, async (t) => {
+  const folder = temporaryFolder(t)
+  const [data, file, restored] = [join(folder, 'data'), join(folder, 'backup'), join(folder, 'restored')]
+  const running = await up(t, ['--secure-port', '0', '--data-dir', data])
+  const configMaps = '/api/v1/namespaces/default/configmaps'
+  const revisionOf = (kubeconfig: string, name: string): number =>
+    Number(kubectl(kubeconfig, 'get', 'configmap', name, '-o', 'jsonpath={.metadata.resourceVersion}').stdout)
+  createConfigMap(running.kubeconfig, 'before')
+  assert.equal(t8s(['snapshot', 'save', file, '--data-dir', data]).code, 0)
+  createConfigMap(running.kubeconfig, 'lost')
+  const before = revisionOf(running.kubeconfig, 'before')
+  const lost = revisionOf(running.kubeconfig, 'lost')
+  await stop(running)
+
+  assert.equal(t8s(['snapshot', 'restore', file, '--data-dir', restored]).code, 0)
+  const again = await up(t, ['--secure-port', '0', '--data-dir', restored])
+  for (const revision of [before, lost]) {
+    const watched = kubectl(again.kubeconfig, 'get', '--raw', `${configMaps}?watch=true&resourceVersion=${revision}&timeoutSeconds=20`)
+    const [first] = watched.stdout.split('\n')
+    const event = JSON.parse(first!) as { type: string; object: { code: number; reason: string } }
+    assert.deepEqual([event.type, event.object.code, event.object.reason], ['ERROR', 410, 'Expired'])
+    const listed = kubectl(again.kubeconfig, 'get', '--raw', `${configMaps}?resourceVersion=${revision}&resourceVersionMatch=Exact`)
+    assert.match(listed.stderr, /too old resource version|Expired|too old/)
+  }
+  assert.equal(revisionOf(again.kubeconfig, 'before'), before, 'objects keep their versions, so that updates based on them go on')
+  assert.equal(kubectl(again.kubeconfig, 'label', 'configmap', 'before', 'after=restore').code, 0)
+  assert.ok(revisionOf(again.kubeconfig, 'before') > lost + 900_000_000)
+  createConfigMap(again.kubeconfig, 'new')
+  const list = JSON.parse(kubectl(again.kubeconfig, 'get', '--raw', configMaps).stdout) as { metadata: { resourceVersion: string } }
+  assert.ok(Number(list.metadata.resourceVersion) >= revisionOf(again.kubeconfig, 'new'))
+  const { stdout } = kubectl(
+    again.kubeconfig,
+    'get',
+    '--raw',
+    `${configMaps}?watch=true&resourceVersion=${revisionOf(again.kubeconfig, 'before')}&timeoutSeconds=1`,
+  )
+  assert.match(stdout, /^{"type":"ADDED".*"name":"new"/)
+  await stop(again)
+})
+
 test('snapshots refuse what is not there, what is in the way and what is no snapshot', (t) => {
   const folder = temporaryFolder(t)
   const refused = (args: readonly string[], says: RegExp): void => {

@@ -1,5 +1,5 @@
 /** Keys in order, in chunks: adding one of a million moves a few hundred, not all. */
-import { compareKeys } from '../key-order.ts'
+import { compareKeys, sortKeys } from '../key-order.ts'
 
 const mostInChunk = 512
 
@@ -9,7 +9,7 @@ export class SortedKeys {
 
   /** Replaces all keys by those given, which need not be in order but must differ. */
   fill(keys: string[]): void {
-    keys.sort(compareKeys)
+    sortKeys(keys)
     this.#chunks = []
     for (let i = 0; i < keys.length; i += mostInChunk / 2) this.#chunks.push(keys.slice(i, i + mostInChunk / 2))
   }

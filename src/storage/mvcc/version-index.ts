@@ -45,16 +45,27 @@ export class VersionIndex<V> {
   /** Adds a key's newest version. Revisions never go back. */
   add(key: string, revision: number, value: V | undefined): Version<V> {
     const previous = this.#newest.get(key)
-    const version: Version<V> = { key, revision, value, previous }
-    this.#newest.set(key, version)
+    // One string for all versions of a key.
+    const version: Version<V> = { key: previous?.key ?? key, revision, value, previous }
+    this.#newest.set(version.key, version)
     this.#log.push(version)
     if (!previous) this.#keys.add(key)
     return version
   }
 
+  /** The version of a key that was written at `revision`, if it is still known. */
+  exactly(key: string, revision: number): Version<V> | undefined {
+    const newest = this.#newest.get(key)
+    if (!newest || newest.revision === revision) return newest
+    // What history holds is found faster by its revision than from the key's newest version on.
+    for (let i = this.#firstAfter(revision - 1); this.#log[i]?.revision === revision; i++) if (this.#log[i]!.key === key) return this.#log[i]
+    const version = this.at(key, revision)
+    return version?.revision === revision ? version : undefined
+  }
+
   /**
-   * Fills an empty index with versions in the order of their revisions; those after `compacted` are history. `forget` is told
-   * of those that nothing needs.
+   * Fills an empty index with versions in the order of their revisions; those after `compacted` are history. The same version may come
+   * twice. `forget` is told of those that nothing needs.
    */
   fill(
     versions: Iterable<{ readonly key: string; readonly revision: number; readonly value: V | undefined }>,
@@ -64,10 +75,14 @@ export class VersionIndex<V> {
     for (const { key, revision, value } of versions) {
       const previous = this.#newest.get(key)
       const isHistory = revision > compacted
-      const version: Version<V> = { key, revision, value, previous: isHistory ? previous : undefined }
+      const version: Version<V> = { key: previous?.key ?? key, revision, value, previous: isHistory ? previous : undefined }
+      if (previous?.revision === revision) {
+        forget(version)
+        continue
+      }
       if (isHistory) this.#log.push(version)
       else if (previous) forget(previous)
-      if (isHistory || value !== undefined) this.#newest.set(key, version)
+      if (isHistory || value !== undefined) this.#newest.set(version.key, version)
       else {
         this.#newest.delete(key)
         forget(version)

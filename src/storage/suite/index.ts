@@ -1,6 +1,8 @@
 /** What holds for every store, whatever its driver. Each driver's test runs it. */
 import { describe } from 'node:test'
 import { compaction } from './compaction.ts'
+import { history } from './history.ts'
+import { interference } from './interference.ts'
 import { lifetime } from './lifetime.ts'
 import { reads } from './reads.ts'
 import { type OpenedStore, testsOn } from './support.ts'
@@ -17,6 +19,8 @@ export function storeSuite(name: string, open: () => Promise<OpenedStore>): void
     reads(on)
     watches(on)
     compaction(on)
+    history(on)
+    interference(on)
     lifetime(on)
   })
 }

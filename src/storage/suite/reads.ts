@@ -45,6 +45,15 @@ export function reads(on: On): void {
     assert.deepEqual((await store.list({ ...everything, limit: 1 })).entries.map(shown), ['/a=1@2'])
   })
 
+  on('a count is that of the entries which a list would bring without a limit, at any revision', async (store) => {
+    for (const key of ['/a', '/b', '/c']) await put(store, key, '1')
+    await remove(store, '/b')
+    assert.equal(await store.count(everything), 2)
+    assert.equal(await store.count({ ...everything, revision: 4 }), 3)
+    assert.equal(await store.count({ start: '/b', end: '/d', revision: 3 }), 1)
+    await assert.rejects(store.count({ ...everything, revision: 6 }), FutureRevisionError)
+  })
+
   on('old revisions show the state of their time, deleted keys included', async (store) => {
     await put(store, '/a', '1')
     await put(store, '/b', '2')

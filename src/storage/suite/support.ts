@@ -1,12 +1,14 @@
 /** What the suite's tests share: stores made for one test, short writes, and a watch that collects what it is told. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ChangeEvent, Entry, KeyRange, Store } from '../store.ts'
+import type { ChangeEvent, Changes, Entry, KeyRange, PortionSize, Store } from '../store.ts'
 
 export interface OpenedStore {
   readonly store: Store
   /** Closes the store and opens it again with the same data; absent for drivers that keep nothing. */
   reopen?(): Promise<Store>
+  /** Makes the store's disk refuse writes until the returned function is called; absent for drivers without a disk. */
+  refuseWrites?(): () => void
   cleanup(): Promise<void>
 }
 
@@ -51,6 +53,7 @@ export function follow(store: Store, range: KeyRange, after: number) {
       check()
     })
   return {
+    watch,
     events,
     calls,
     stop: () => watch.stop(),
@@ -60,6 +63,16 @@ export function follow(store: Store, range: KeyRange, after: number) {
       await until(() => ended !== undefined, 'the end')
       return ended!
     },
+  }
+}
+
+/** All changes after a revision, portion by portion, until there are no newer ones just now. */
+export async function* changesAfter(store: Store, range: KeyRange, after: number, size?: PortionSize): AsyncGenerator<Changes> {
+  for (let seen = after; seen < store.revision; ) {
+    const portion = await store.changes(range, seen, size)
+    seen = portion.through
+    yield portion
+    await turn()
   }
 }
 

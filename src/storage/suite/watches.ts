@@ -90,9 +90,8 @@ export function watches(on: On): void {
       while (written < total) {
         const after = 1 + Math.floor((store.revision - 1) * ((watches.length * 0.37) % 1))
         watches.push({ after, watched: follow(store, prefixRange('/k/'), after) })
-        await turn()
-        await turn()
-        await turn()
+        const { revision } = store
+        while (written < total && store.revision < revision + 4) await turn()
       }
     }
     const reference = follow(store, everything, 1)

@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict'
+import { readdirSync, statSync, writeFileSync } from 'node:fs'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import type { Store } from '../store.ts'
+import { openLogStore, type Tuning } from './index.ts'
+
+const range = { start: '/', end: '0' }
+const tuning: Partial<Tuning> = { segmentBytes: 20_000, cleaning: { minBytes: 40_000, moveBytes: 4_000, pauseMs: 0 } }
+const put = (store: Store, key: string, bytes = 1000) => store.commit({ conditions: [], operations: [{ key, value: Buffer.alloc(bytes, key) }] })
+const remove = (store: Store, key: string) => store.commit({ conditions: [], operations: [{ key, delete: true }] })
+const shown = async (store: Store, revision = 0) => (await store.list({ ...range, revision })).entries.map(({ key, revision }) => `${key}@${revision}`)
+const bytesIn = (directory: string) =>
+  readdirSync(directory).reduce((sum, name) => sum + (statSync(join(directory, name), { throwIfNoEntry: false })?.size ?? 0), 0)
+const oldestIn = (directory: string) =>
+  readdirSync(directory)
+    .filter((name) => name.endsWith('.log'))
+    .sort()[0]
+
+async function folder(t: TestContext) {
+  const directory = await mkdtemp(join(tmpdir(), 't8s-cleaning-'))
+  t.after(() => rm(directory, { recursive: true }))
+  return join(directory, 'store')
+}
+
+async function until(what: string, condition: () => boolean) {
+  const deadline = performance.now() + 15_000
+  while (!condition()) {
+    assert.ok(performance.now() < deadline, what)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}
+
+test('what has been compacted gives its space back, while the store is used', async (t) => {
+  const directory = await folder(t)
+  const store = await openLogStore({ directory, tuning })
+  await put(store, '/kept/for/ever')
+  for (let i = 0; i < 300; i++) await put(store, `/k/${i % 10}`)
+  assert.ok(bytesIn(directory) > 300_000)
+  await store.compact(store.revision)
+  await until('the log becomes small', () => bytesIn(directory) < 60_000)
+  const state = await shown(store)
+  assert.equal(state.length, 11)
+  assert.equal((await store.get('/kept/for/ever'))?.value.toString().slice(0, 14), '/kept/for/ever')
+  await store.close()
+  const again = await openLogStore({ directory, tuning })
+  assert.deepEqual(await shown(again), state)
+  assert.equal(again.revision, 302)
+  await again.close()
+})
+
+test('a store that was closed before it could give space back does so when it is opened again', async (t) => {
+  const directory = await folder(t)
+  const store = await openLogStore({ directory })
+  for (let i = 0; i < 300; i++) await put(store, `/k/${i % 10}`)
+  await store.compact(store.revision)
+  await store.close()
+  const again = await openLogStore({ directory, tuning })
+  for (let i = 0; i < 5; i++) await put(again, `/k/${i}`, 10_000)
+  const state = await shown(again)
+  await again.close()
+  const third = await openLogStore({ directory, tuning })
+  await until('the log becomes small', () => bytesIn(directory) < 150_000)
+  assert.deepEqual(await shown(third), state)
+  await third.close()
+})
+
+test('a deleted object stays deleted, though its value is moved behind its deletion and history is compacted then', async (t) => {
+  const directory = await folder(t)
+  let store = await openLogStore({ directory, tuning })
+  const garbage = async (count: number) => {
+    for (let i = 0; i < count; i++) await put(store, '/garbage')
+  }
+  await put(store, '/victim')
+  await garbage(150)
+  await remove(store, '/victim')
+  const { revision: deleted } = store
+  // What lives on lies between the deletion and the place where the value goes.
+  for (let i = 0; i < 50; i++) await put(store, `/live/${i}`)
+  // The value is needed by those who read before the deletion, while the oldest files go: it is moved, behind its deletion.
+  await store.compact(deleted - 1)
+  await until('the file with the value is given back', () => oldestIn(directory)! > '000000000001')
+  assert.equal((await store.get('/victim', deleted - 1))?.revision, 2)
+  await store.compact(store.revision)
+  const before = oldestIn(directory)!
+  for (let round = 0; round < 40; round++) {
+    await garbage(8)
+    await store.compact(store.revision)
+    await store.close()
+    store = await openLogStore({ directory, tuning })
+    assert.equal(await store.get('/victim'), undefined)
+  }
+  await until('further files are given back', () => oldestIn(directory)! > before)
+  await store.close()
+  const again = await openLogStore({ directory, tuning })
+  assert.equal((await shown(again)).length, 51)
+  await again.close()
+})
+
+test('a random history with moves, compactions and restarts is that of a store that forgets nothing too early', async (t) => {
+  const directory = await folder(t)
+  let seed = 42
+  const random = (below: number) => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31
+    return seed % below
+  }
+  let store = await openLogStore({ directory, tuning })
+  /** What the store shows at each revision. */
+  const states = [[], []] as string[][]
+  const state = new Map<string, number>()
+  for (let step = 0; step < 3_000; step++) {
+    const key = `/k/${random(30)}`
+    if (random(3) === 0) await remove(store, key)
+    else await put(store, key, random(1500))
+    if (store.revision === states.length) {
+      const entry = await store.get(key)
+      if (entry) state.set(key, entry.revision)
+      else state.delete(key)
+      states.push([...state].sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, revision]) => `${key}@${revision}`))
+    }
+    if (random(40) === 0) await store.compact(Math.max(1, store.revision - random(200)))
+    if (random(150) !== 0) continue
+    await store.close()
+    store = await openLogStore({ directory, tuning })
+    assert.equal(store.revision, states.length - 1)
+    for (const revision of [store.compactedRevision, store.revision - random(20), store.revision]) {
+      if (revision < Math.max(1, store.compactedRevision)) continue
+      assert.deepEqual(await shown(store, revision), states[revision], `at ${revision}`)
+    }
+    const { events, through } = await store.changes(range, Math.max(1, store.compactedRevision))
+    assert.deepEqual([events.length, through], [store.revision - Math.max(1, store.compactedRevision), store.revision])
+  }
+  assert.ok(oldestIn(directory)! > '000000000010', oldestIn(directory))
+  await store.close()
+})
+
+test('many starts after crashes do not leave many files', async (t) => {
+  const directory = await folder(t)
+  const open = async () => {
+    await mkdir(directory, { recursive: true })
+    // The owner's file of a process that is no more.
+    writeFileSync(join(directory, 'owner'), '{}')
+    return openLogStore({ directory })
+  }
+  for (let i = 0; i < 40; i++) {
+    const store = await open()
+    await put(store, `/k/${i}`)
+    await store.close()
+  }
+  const store = await open()
+  await until('few files are left', () => readdirSync(directory).length < 15)
+  assert.equal((await shown(store)).length, 40)
+  await store.close()
+})

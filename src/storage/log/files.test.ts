@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict'
+import { copyFileSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { cp, mkdtemp, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { type Store, StoreFailedError, StoreOpenError } from '../store.ts'
+import { openLogStore } from './index.ts'
+
+const range = { start: '/', end: '0' }
+const keysIn = async (store: Store) => (await store.list(range)).entries.map(({ key, revision }) => `${key}@${revision}`)
+const put = (store: Store, key: string, value: Buffer) => store.commit({ conditions: [], operations: [{ key, value }] })
+const name = (number: number) => `${String(number).padStart(12, '0')}.log`
+
+async function folder(t: TestContext) {
+  const directory = await mkdtemp(join(tmpdir(), 't8s-files-'))
+  t.after(() => rm(directory, { recursive: true }))
+  return directory
+}
+
+/** A store of several segments, closed. */
+async function filledStore(t: TestContext) {
+  const directory = await folder(t)
+  const store = await openLogStore({ directory, tuning: { segmentBytes: 100_000 } })
+  for (let i = 0; i < 100; i++) await put(store, `/k/${i}`, Buffer.alloc(3_000, i))
+  await store.close()
+  assert.ok(readdirSync(directory).length >= 4)
+  return directory
+}
+
+const contents = (directory: string) => new Map(readdirSync(directory).map((file) => [file, readFileSync(join(directory, file), 'latin1')]))
+
+/** Opening is refused with a sentence that names the file, and changes nothing. */
+async function refused(directory: string, file: string, message: RegExp) {
+  const before = contents(directory)
+  await assert.rejects(openLogStore({ directory }), (error) => {
+    assert.ok(error instanceof StoreOpenError, `${error}`)
+    assert.match(error.message, message)
+    assert.ok(error.message.includes(join(directory, file)), error.message)
+    return true
+  })
+  assert.deepEqual(contents(directory), before, 'nothing was touched')
+}
+
+/** Changes one byte of a file. */
+function flip(directory: string, file: string, at: number) {
+  const bytes = readFileSync(join(directory, file))
+  bytes[at < 0 ? bytes.length + at : at]! ^= 0x20
+  writeFileSync(join(directory, file), bytes)
+}
+
+test('files of no known kind are refused and left as they are', async (t) => {
+  for (const bytes of [
+    Buffer.from(''),
+    Buffer.from('hello'),
+    Buffer.alloc(100_000, 'random? '),
+    Buffer.alloc(8_192),
+    crypto.getRandomValues(Buffer.alloc(65_536)),
+  ]) {
+    const directory = await folder(t)
+    writeFileSync(join(directory, name(1)), bytes)
+    await refused(directory, name(1), /is not a file of a store of Typernetes/)
+  }
+})
+
+test('a store of an earlier version is refused with what to do', async (t) => {
+  const directory = await folder(t)
+  writeFileSync(join(directory, 'store.mdb'), 'LMDB')
+  await refused(directory, 'store.mdb', /written by an earlier version .* left as it was; save its objects/)
+})
+
+test('a store of a newer format is refused and left as it is', async (t) => {
+  const directory = await filledStore(t)
+  const bytes = readFileSync(join(directory, name(2)))
+  bytes.writeUInt32LE(2, 8)
+  writeFileSync(join(directory, name(2)), bytes)
+  await refused(directory, name(2), /has format 2, this version of Typernetes knows 1/)
+})
+
+test('a broken header, a truncated file and a missing one are damage', async (t) => {
+  const original = await filledStore(t)
+  const last = readdirSync(original).length
+  const damages: [number, (directory: string, file: string) => void][] = [
+    [2, (directory, file) => flip(directory, file, 40)],
+    [last, (directory, file) => flip(directory, file, 40)],
+    [1, (directory, file) => truncateSync(join(directory, file), 50_000)],
+    [2, (directory, file) => truncateSync(join(directory, file), 30)],
+    [1, (directory, file) => rmSync(join(directory, file))],
+    [2, (directory, file) => rmSync(join(directory, file))],
+  ]
+  for (const [number, damage] of damages) {
+    const directory = join(await folder(t), 'store')
+    await cp(original, directory, { recursive: true })
+    damage(directory, name(number))
+    await refused(directory, name(number), /is damaged .*snapshot restore/)
+  }
+  const directory = join(await folder(t), 'store')
+  await cp(original, directory, { recursive: true })
+  rmSync(join(directory, name(last)))
+  await refused(directory, name(last - 1), /is damaged \(the file that follows it is missing\)/)
+})
+
+test('files of two stores do not make one', async (t) => {
+  const [one, other] = [await filledStore(t), await filledStore(t)]
+  copyFileSync(join(other, name(2)), join(one, name(2)))
+  await refused(one, name(2), /is damaged \(it belongs to another store\)/)
+})
+
+test('an index that is damaged is not needed; a batch that is, is', async (t) => {
+  const directory = await filledStore(t)
+  const file = join(directory, name(1))
+  truncateSync(file, statSync(file).size - 10)
+  const store = await openLogStore({ directory })
+  assert.equal((await keysIn(store)).length, 100)
+  await store.close()
+  truncateSync(file, statSync(file).size - 10)
+  flip(directory, name(1), 50_000)
+  await refused(directory, name(1), /is damaged \(it cannot be read from byte/)
+})
+
+test('a value that is damaged is not served; others are', async (t) => {
+  const directory = await filledStore(t)
+  flip(directory, name(1), 50_000)
+  const store = await openLogStore({ directory })
+  const outcomes = await Promise.allSettled(Array.from({ length: 100 }, (_, i) => store.get(`/k/${i}`)))
+  const failed = outcomes.filter((outcome) => outcome.status === 'rejected')
+  assert.equal(failed.length, 1)
+  assert.ok(failed[0]!.reason instanceof StoreFailedError)
+  assert.match(failed[0]!.reason.message, /is damaged: what \/k\/\d+ was at revision \d+ cannot be read/)
+  await store.close()
+})
+
+test('a last batch that is torn at any byte is as if it had not been written; anything before it is damage', async (t) => {
+  const original = await folder(t)
+  const store = await openLogStore({ directory: original })
+  for (const key of ['/a', '/b']) await put(store, key, Buffer.from('value'))
+  const before = statSync(join(original, name(1))).size
+  const operations = ['/c', '/d'].map((key) => ({ key, value: Buffer.alloc(40, key) }))
+  await store.commit({ conditions: [], operations: [...operations, { key: '/a', delete: true }] })
+  await store.close()
+  const whole = readFileSync(join(original, name(1)))
+  const directory = await folder(t)
+  const openWith = async (bytes: Buffer) => {
+    for (const file of readdirSync(directory)) rmSync(join(directory, file))
+    writeFileSync(join(directory, name(1)), bytes)
+    return openLogStore({ directory })
+  }
+  const torn = async (bytes: Buffer, what: string, goOn: boolean) => {
+    const store = await openWith(bytes)
+    assert.deepEqual([store.revision, await keysIn(store)], [3, ['/a@2', '/b@3']], what)
+    if (!goOn) return store.close()
+    await put(store, '/e', Buffer.from('on'))
+    await store.close()
+    const again = await openLogStore({ directory })
+    assert.deepEqual(await keysIn(again), ['/a@2', '/b@3', '/e@4'], what)
+    await again.close()
+  }
+  for (let length = before; length < whole.length; length++) {
+    const goOn = length % 16 === 0
+    await torn(whole.subarray(0, length), `cut at ${length}`, goOn)
+    const flipped = Buffer.from(whole)
+    flipped[length]! ^= 0x20
+    await torn(flipped, `changed at ${length}`, goOn)
+    const zeroed = Buffer.from(whole)
+    zeroed.fill(0, length)
+    // Zeros may be what belongs there.
+    if (!zeroed.equals(whole)) await torn(zeroed, `zeros from ${length} on`, goOn)
+  }
+  for (let at = 64; at < before; at++) {
+    const flipped = Buffer.from(whole)
+    flipped[at]! ^= 0x20
+    await assert.rejects(openWith(flipped), { name: 'StoreOpenError', message: /is damaged \(it cannot be read at byte/ }, `changed at ${at}`)
+  }
+  const intact = await openWith(whole)
+  assert.deepEqual(await keysIn(intact), ['/b@3', '/c@4', '/d@4'])
+  await intact.close()
+})
+
+test('a file where the directory should be is refused with its name', async (t) => {
+  const file = join(await folder(t), 'store')
+  writeFileSync(file, 'x')
+  await assert.rejects(openLogStore({ directory: file }), { name: 'StoreOpenError', message: /cannot make .*store: a file of that name is in the way/ })
+})
+
+test('nobody else may read a store, and a file that was not finished does not disturb', async (t) => {
+  const directory = join(await folder(t), 'a', 'b')
+  await (await openLogStore({ directory })).close()
+  assert.equal((await stat(directory)).mode & 0o777, 0o700)
+  assert.equal((await stat(join(directory, name(1)))).mode & 0o777, 0o600)
+  writeFileSync(join(directory, `${name(2)}.new`), 'half')
+  const store = await openLogStore({ directory })
+  assert.equal(store.revision, 1)
+  await store.close()
+  assert.deepEqual(readdirSync(directory), [name(1)])
+})

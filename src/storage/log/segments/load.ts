@@ -1,0 +1,167 @@
+/** Reads the segments of a directory: what they hold, and whether they are all there and whole. Changes nothing. */
+import { closeSync, fstatSync, openSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { StoreOpenError } from '../../store.ts'
+import { decodeFileHeader, type FileHeader, fileHeaderBytes, fileMagic, formatVersion, kinds } from '../layout.ts'
+import { recordsIn, scanBatches } from './scan.ts'
+import { type Location, Segment, segmentNumbers, segmentPath } from './segment.ts'
+import { type IndexedRecord, readIndex } from './segment-index.ts'
+import { Window } from './window.ts'
+
+export interface LoadedVersion {
+  readonly key: string
+  readonly revision: number
+  /** Undefined: the key was deleted. */
+  readonly value: Location | undefined
+}
+
+export interface LoadedLog {
+  /** Oldest first; never empty. */
+  readonly segments: Segment[]
+  readonly store: number
+  /** In the order of their revisions. A version that was being moved when the process ended is there twice. */
+  readonly versions: LoadedVersion[]
+  readonly revision: number
+  readonly compactedRevision: number
+  /** Whether the newest segment ends with a whole batch. */
+  readonly clean: boolean
+  /** Segments that had been given up and are still there. */
+  readonly leftOver: readonly number[]
+}
+
+/**
+ * Loads a directory's log; undefined if there is none. `flags` are those that segments are opened with. Throws StoreOpenError; `ENOENT`, if
+ * a process that uses the store has just given a segment up.
+ */
+export function loadLog(directory: string, flags: number | 'r'): LoadedLog | undefined {
+  const numbers = segmentNumbers(directory)
+  if (numbers.length === 0) return undefined
+  const files = numbers.map((number) => ({ number, path: segmentPath(directory, number), fd: -1 }))
+  try {
+    // All at once, so that none of them can go while others are read.
+    for (const file of files) file.fd = openSync(file.path, flags)
+    return load(files)
+  } catch (error) {
+    for (const { fd } of files) if (fd >= 0) closeSync(fd)
+    throw error
+  }
+}
+
+interface SegmentFile {
+  readonly number: number
+  readonly path: string
+  readonly fd: number
+}
+
+function load(files: readonly SegmentFile[]): LoadedLog {
+  const headers = files.map(readHeader)
+  const segments = files.map(({ number, path, fd }, i) => new Segment(number, path, fd, headers[i + 1]?.previousEnd ?? fstatSync(fd).size))
+  // The newest one knows which is the oldest.
+  const loading = new Loading(headers.at(-1)!)
+  const clean = loading.addNewest(segments.at(-1)!)
+  const kept = segments.filter(({ number }) => number >= loading.oldest)
+  if (kept.length === 0) throw damaged(files.at(-1)!.path, 'it names an oldest file that is newer')
+  for (const [i, segment] of kept.entries()) {
+    const expected = loading.oldest + i
+    if (segment.number !== expected) throw damaged(segmentPath(dirname(segment.path), expected), 'it is missing')
+    if (headers.at(i - kept.length)!.store !== loading.store) throw damaged(segment.path, 'it belongs to another store')
+  }
+  for (const segment of kept.slice(0, -1)) loading.addWhole(segment)
+  const leftOver = segments.slice(0, segments.length - kept.length)
+  for (const segment of leftOver) segment.close()
+  return {
+    segments: kept,
+    store: loading.store,
+    versions: loading.versions.sort((a, b) => a.revision - b.revision),
+    revision: loading.revision,
+    compactedRevision: loading.compactedRevision,
+    clean,
+    leftOver: leftOver.map(({ number }) => number),
+  }
+}
+
+/** Takes in the records of one segment after another. */
+class Loading {
+  readonly versions: LoadedVersion[] = []
+  readonly store: number
+  revision: number
+  compactedRevision: number
+  oldest: number
+
+  constructor({ store, revision, compactedRevision, oldest }: FileHeader) {
+    this.store = store
+    this.revision = revision
+    this.compactedRevision = compactedRevision
+    this.oldest = oldest
+  }
+
+  /** A segment that has a successor: all of it must be there. */
+  addWhole(segment: Segment): void {
+    const records = readIndex(segment, this.store)
+    if (records) {
+      segment.sealed = true
+      for (const record of records) this.#add(segment, record)
+      return
+    }
+    const { position, why } = this.#scan(segment)
+    if (why !== 'end' || fstatSync(segment.fd).size < segment.end) throw damaged(segment.path, `it cannot be read from byte ${position} on`)
+  }
+
+  /** The newest segment: its last batch may have been cut short, and was not acknowledged then. Returns whether it is whole. */
+  addNewest(segment: Segment): boolean {
+    const { position, why } = this.#scan(segment)
+    if (why === 'index') throw damaged(segment.path, 'the file that follows it is missing')
+    if (why === 'broken') throw damaged(segment.path, `it cannot be read at byte ${position}`)
+    segment.end = position
+    return why === 'end'
+  }
+
+  #scan(segment: Segment) {
+    const batches = scanBatches(segment.fd, fileHeaderBytes, segment.end, this.store)
+    for (;;) {
+      const { value, done } = batches.next()
+      if (done) return value
+      for (const { at, record } of recordsIn(value.bytes)) this.#add(segment, { ...record, offset: value.position + at })
+    }
+  }
+
+  #add(segment: Segment, { kind, key, revision, offset, length }: IndexedRecord): void {
+    switch (kind) {
+      case kinds.put:
+        segment.live += length
+        this.versions.push({ key, revision, value: { segment, offset, length } })
+        break
+      case kinds.delete:
+        segment.countDeletion(revision, length)
+        this.versions.push({ key, revision, value: undefined })
+        break
+      case kinds.compacted:
+        this.compactedRevision = Math.max(this.compactedRevision, revision)
+        return
+      case kinds.oldest:
+        this.oldest = Math.max(this.oldest, revision)
+        return
+      default:
+        throw damaged(segment.path, `it holds a record of unknown kind ${kind}`)
+    }
+    this.revision = Math.max(this.revision, revision)
+  }
+}
+
+function readHeader({ number, path, fd }: SegmentFile): FileHeader {
+  const header = decodeFileHeader(fileMagic.segment, new Window().view(fd, 0, fileHeaderBytes, fileHeaderBytes))
+  if (header === 'foreign') throw foreign(path)
+  if (header === 'damaged' || ('number' in header && header.number !== number)) throw damaged(path, 'its header is broken')
+  if ('format' in header) throw otherFormat(path, header.format)
+  return header
+}
+
+/** The file holds something else. */
+export const foreign = (file: string): StoreOpenError =>
+  new StoreOpenError(`${file} is not a file of a store of Typernetes: it was left as it is; choose another data directory or move the file away`)
+
+export const otherFormat = (file: string, format: number): StoreOpenError =>
+  new StoreOpenError(`${file} has format ${format}, this version of Typernetes knows ${formatVersion}: it was left as it is; use the version that wrote it`)
+
+export const damaged = (file: string, why: string): StoreOpenError =>
+  new StoreOpenError(`${file} is damaged (${why}): the store was left as it is; restore a snapshot into another data directory with \`t8s snapshot restore\``)
