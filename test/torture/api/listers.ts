@@ -3,7 +3,7 @@ import { type Connection, LateAnswerError, NoAnswerError } from './connection.ts
 import { contentOf, isOurs, type Kind, kinds, namespaces, type Seen, shards } from './objects.ts'
 import type { Item, ListSeen, Mode } from './observation.ts'
 import { pathOf, type Scope } from './scope.ts'
-import type { Target } from './target.ts'
+import type { Arrival, Target } from './target.ts'
 import { chance, pick } from './writers.ts'
 
 interface ListAnswer {
@@ -105,8 +105,9 @@ function queryOf(mode: ListRequest['mode'], wanted: number, limit: number): Reco
   }
 }
 
-/** A scope that is seldom large. */
+/** A scope of any kind that is seldom large. */
 export function anyScope(): Scope {
+  if (chance(0.01)) return { kind: pick(kinds) }
   const kind = pick(kinds)
   const whole = kind !== 'podtemplates' && chance(0.3)
   return {
@@ -116,14 +117,28 @@ export function anyScope(): Scope {
   }
 }
 
-/** Lists until `signal` says so, with a rest between two. `revision` gives a revision that was there lately. */
-export async function runLister(target: Target, connectionName: string, revision: () => number, restMs: number, signal: AbortSignal): Promise<void> {
+export interface ListerOptions {
+  readonly scope: () => Scope
+  /** Gives a revision that was there lately. */
+  readonly revision: () => number
+  /** Between two lists, at most. */
+  readonly restMs: number
+  readonly arrival?: Arrival
+}
+
+/** Lists until `signal` says so. */
+export async function runLister(
+  target: Target,
+  connectionName: string,
+  { scope, revision, restMs, arrival = 'late' }: ListerOptions,
+  signal: AbortSignal,
+): Promise<void> {
   while (!signal.aborted) {
-    const connection = await target.connection(connectionName, signal, 'late')
+    const connection = await target.connection(connectionName, signal, arrival)
     if (!connection) return
     const mode = pick(['newest', 'newest', 'newest', 'any', 'exact', 'not older'] as const)
-    const scope = chance(0.02) ? { kind: pick(kinds) } : anyScope()
-    await list(target, connection, { scope, mode, wanted: revision(), limit: chance(0.3) ? pick([50, 500, 2000]) : 0 })
+    const wanted = mode === 'exact' || mode === 'not older' ? revision() : 0
+    await list(target, connection, { scope: scope(), mode, wanted, limit: chance(0.3) ? pick([50, 500, 2000]) : 0 })
     await new Promise((resolve) => setTimeout(resolve, restMs * Math.random()))
   }
 }

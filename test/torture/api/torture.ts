@@ -6,16 +6,17 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { check } from './check.ts'
-import { NoAnswerError } from './connection.ts'
 import { fillStore } from './fill.ts'
 import { type Fault, History } from './history.ts'
+import { live, type Round } from './life.ts'
 import { anyScope, list, runLister } from './listers.ts'
-import { bodyOf, collectionPath, type Kind, kinds, namespaces, shards, templateNamespace } from './objects.ts'
-import { inScope, type Scope } from './scope.ts'
+import { bodyOf, collectionPath, kinds, namespaces, shards, templateNamespace } from './objects.ts'
+import type { Scope } from './scope.ts'
 import { build } from './server-process.ts'
+import { settle } from './settle.ts'
 import { Target } from './target.ts'
-import { type Follower, Informer, runHistorian } from './watchers.ts'
-import { chance, Pool, pick, runWriter, type WriterOptions } from './writers.ts'
+import { Informer, runHistorian } from './watchers.ts'
+import { chance, Pool, pick, type WriterOptions } from './writers.ts'
 
 export interface RoundOptions {
   /** Between two kills, about; also how long the last server lives. */
@@ -36,9 +37,6 @@ export interface RoundReport {
   readonly events: number
   readonly faults: readonly Fault[]
 }
-
-/** How long watches may be silent before they are held not to tell what is missing. */
-const patienceMs = 20_000
 
 export class ApiTorture {
   readonly directory: string
@@ -89,26 +87,32 @@ export class ApiTorture {
     const ending = new AbortController()
     const writing = new AbortController()
     const informers = this.#informers(target)
-    const tasks = informers.map((informer, i) => informer.run(ending.signal, i % 5 === 4))
+    const following = informers.map((informer, i) => informer.run(ending.signal, i % 5 === 4))
     const revision = (): number => someRevision(this.history, this.#start)
-    for (let i = 0; i < 4; i++) tasks.push(runLister(target, `lister ${i}`, revision, 300, writing.signal))
+    const tasks: Promise<unknown>[] = []
+    for (let i = 0; i < 4; i++) tasks.push(runLister(target, `lister ${i}`, { scope: anyScope, revision, restMs: 300 }, writing.signal))
     for (let i = 0; i < 4; i++) tasks.push(runHistorian(target, `historian ${i}`, anyScope, revision, writing.signal))
-    const storms: Promise<void>[] = []
+    const round: Round = {
+      target,
+      flags,
+      pool,
+      writers,
+      ms: seconds * 1000,
+      revision,
+      informers,
+      following,
+      tasks,
+      writing: writing.signal,
+      ending: ending.signal,
+    }
     try {
       for (let start = 0; start <= kills; start++) {
-        await target.start(flags)
         // Now the crowd only makes objects of the largest kind, which waits for no read; now it does everything.
-        const focus = start % 2 === 0 ? { kinds: ['podtemplates'] as const, creates: 1 } : everything
-        const first = new Informer(target, 'first', { kind: focus.kinds[0]! }, 'whole')
-        informers.push(first)
-        tasks.push(first.run(ending.signal, false, 'early'))
-        void first.synced.then(() => target.admit())
-        storms.push(storm(target, { ...focus, pool, writers, ms: seconds * 1000 }, writing.signal))
-        await new Promise((resolve) => setTimeout(resolve, seconds * 1000 * lifetime(start, kills)))
-        if (start < kills) await target.kill()
+        const crowd: WriterOptions = start % 2 === 0 ? { kinds: ['podtemplates'], creates: 1 } : { kinds, creates: 0.3 }
+        await live(round, crowd, start === kills ? 'to the end' : start % 3 === 1 ? 'while it loads' : 'some time')
       }
       writing.abort()
-      await Promise.all(storms)
+      await Promise.all(tasks)
       await settle(target, this.round, informers)
       for (const informer of informers) {
         const cache = informer.cache()
@@ -119,7 +123,7 @@ export class ApiTorture {
     } finally {
       writing.abort()
       ending.abort()
-      await Promise.allSettled(tasks)
+      await Promise.allSettled([...tasks, ...following])
       await target.kill()
     }
     const faults = [...target.faults, ...check(this.history, target.observations, this.#start)]
@@ -138,71 +142,6 @@ export class ApiTorture {
       ...kinds.map((kind) => ({ kind, namespace: pick(namespaces), shard: pick(shards) })),
     ]
     return scopes.map((scope, i) => new Informer(target, `informer ${i % 6}`, scope, pick(['whole', 'pages', 'streamed'])))
-  }
-}
-
-/** How long the server lives after its nth start, as a share of the usual time: every third is killed while it loads. */
-const lifetime = (start: number, kills: number): number => (start === kills ? 1 : start % 3 === 2 ? Math.random() * 0.1 : 0.5 + Math.random())
-
-const everything: WriterOptions = { kinds, creates: 0.3 }
-
-interface Storm {
-  readonly pool: Pool
-  readonly writers: number
-  readonly kinds: readonly Kind[]
-  readonly creates: number
-  readonly ms: number
-}
-
-/** All writers at once; after half of the time most of them go. */
-async function storm(target: Target, { pool, writers, kinds, creates, ms }: Storm, signal: AbortSignal): Promise<void> {
-  const over = AbortSignal.any([signal, AbortSignal.timeout(ms * 1.6)])
-  const crowded = AbortSignal.any([over, AbortSignal.timeout(ms / 2)])
-  const work: Promise<unknown>[] = []
-  for (let i = 0; i < writers; i++) {
-    const remains = i % 10 === 0
-    const options = remains ? everything : { kinds, creates }
-    work.push(runWriter(target, `writer ${i % 4}`, pool, options, remains ? over : crowded))
-  }
-  await Promise.all(work)
-}
-
-/** Makes an object that each informer must hear of, and waits until all have, or until those that have not are silent for long. */
-async function settle(target: Target, round: number, followers: readonly Follower[]): Promise<void> {
-  const connection = (await target.connection('markers'))!
-  const { history } = target
-  const markers = await Promise.all(
-    kinds.flatMap((kind) =>
-      namespaces.flatMap((namespace) =>
-        shards.map(async (shard) => {
-          const name = `marker-${round}-${shard}`
-          const write = history.begin(history.key(kind, namespace, name), 'create', shard, performance.now())
-          const { status, text, at } = await connection.request('POST', collectionPath(kind, namespace), bodyOf(kind, name, write))
-          if (status !== 201) throw new NoAnswerError(name, `${status} ${text}`)
-          write.outcome = 'acknowledged'
-          write.answered = at
-          write.revision = Number((JSON.parse(text) as { metadata: { resourceVersion: string } }).metadata.resourceVersion)
-          return write
-        }),
-      ),
-    ),
-  )
-  const goal = ({ scope }: Follower): number => Math.max(...markers.filter(({ key, shard }) => inScope(scope, key, shard)).map((write) => write.revision))
-  let heard = 0
-  let lastNews = performance.now()
-  for (;;) {
-    const behind = followers.filter((follower) => follower.revision < goal(follower))
-    if (behind.length === 0) break
-    const now = performance.now()
-    const sum = followers.reduce((sum, { revision }) => sum + revision, 0)
-    if (sum > heard) [heard, lastNews] = [sum, now]
-    if (now - lastNews > patienceMs) break
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-  for (const follower of followers) {
-    if (follower.current) follower.current.mustReach = goal(follower)
-    else if (follower.revision < goal(follower))
-      target.fault('an informer comes to the truth', `the informer of ${JSON.stringify(follower.scope)} has no watch after ${patienceMs} ms`)
   }
 }
 

@@ -59,19 +59,10 @@ export function watch(target: Target, connection: Connection, scope: Scope, from
 /** The newest revision that a watch has told of. */
 const toldBy = ({ events, from }: WatchSeen): number => events.at(-1)?.revision ?? (typeof from === 'number' ? from : 0)
 
-/** Something that has to hear of everything in its scope in the end. */
-export interface Follower {
-  readonly scope: Scope
-  /** The newest revision that it has heard of. */
-  readonly revision: number
-  /** The watch that it hears from now. */
-  readonly current: WatchSeen | undefined
-}
-
 export type InformerStyle = 'whole' | 'pages' | 'streamed'
 
 /** As client-go's reflector: lists, watches from there, goes on after cuts where it was, lists again after 410. */
-export class Informer implements Follower {
+export class Informer {
   readonly scope: Scope
   readonly #target: Target
   readonly #connectionName: string
@@ -79,6 +70,7 @@ export class Informer implements Follower {
   readonly #synced = Promise.withResolvers<void>()
   /** Resolves when it has listed for the first time. */
   readonly synced = this.#synced.promise
+  /** The watch that it hears from now. */
   current: WatchSeen | undefined
   #revision = 0
   /** What its cache is made of: the last list, and the watches since. */
@@ -92,6 +84,7 @@ export class Informer implements Follower {
     this.#style = style
   }
 
+  /** The newest revision that it has heard of. */
   get revision(): number {
     return Math.max(this.#revision, this.current ? toldBy(this.current) : 0)
   }
