@@ -16,9 +16,10 @@ export function checkWatches(history: History, changes: readonly Change[], obser
   const byKind = Map.groupBy(changes, ({ key }) => key.kind)
   for (const watch of observations) {
     if (watch.what !== 'watch') continue
-    const begin = beginning(watch, byKind.get(watch.scope.kind) ?? [])
+    const own = byKind.get(watch.scope.kind) ?? []
+    const begin = beginning(watch, own, history)
     if (begin?.initial) findings.initialStates.push(begin.initial)
-    const fault = begin && watchFault(watch, byKind.get(watch.scope.kind) ?? [], begin, history)
+    const fault = begin && watchFault(watch, own, begin, history)
     if (fault) findings.faults.push(fault)
   }
   return findings
@@ -33,7 +34,7 @@ interface Beginning {
 }
 
 /** Where the changes of a watch begin; undefined if it ended before that. */
-function beginning(watch: WatchSeen, changes: readonly Change[]): Beginning | undefined {
+function beginning(watch: WatchSeen, changes: readonly Change[], history: History): Beginning | undefined {
   const { from, events } = watch
   if (typeof from === 'number') return { revision: from, index: 0 }
   if (from === 'streamed') {
@@ -42,7 +43,7 @@ function beginning(watch: WatchSeen, changes: readonly Change[]): Beginning | un
     const { revision } = events[end]!
     return { revision, index: end + 1, initial: stateOf(watch, events.slice(0, end), revision) }
   }
-  return anyBeginning(watch, changes)
+  return anyBeginning(watch, changes, history)
 }
 
 /** The state that a client has made of events. */
@@ -67,35 +68,58 @@ function stateOf(watch: WatchSeen, events: readonly WatchEvent[], revision: numb
 }
 
 /**
- * Current objects come first and nothing marks their end: it is where the number of objects told is the number that there
- * were before the next event.
+ * Current objects come first and nothing marks their end: it is where as many objects have been told as there were before the
+ * next event. Where that is so several times, it is where the rest makes sense.
  */
-function anyBeginning(watch: WatchSeen, changes: readonly Change[]): Beginning | undefined {
-  const events = watch.events.filter((event) => event.type !== 'BOOKMARK')
+function anyBeginning(watch: WatchSeen, changes: readonly Change[], history: History): Beginning | undefined {
+  const places = possibleEnds(watch.events)
   const sizes = sizesOf(changes, watch.scope)
-  let first = events.length
-  while (first > 0 && (first === events.length || events[first - 1]!.revision < events[first]!.revision)) first--
-  // From `first` on revisions grow; what is live is also above all that came before.
+  const begun = ({ index, told }: PossibleEnd): Beginning => {
+    const revision = watch.events[index]!.revision - 1
+    return { revision, index, initial: stateOf(watch, told, revision) }
+  }
+  const fitting = places.filter(({ index, told }) => sizes(watch.events[index]!.revision - 1) === told.length).map(begun)
+  const right = fitting.length < 2 ? fitting[0] : fitting.find((begin) => isTrue(begin.initial!, changes) && !watchFault(watch, changes, begin, history))
+  if (right || places.length === 0) return right
+  // Cut off before anything happened, there is nothing to hold it against.
+  return watch.mustReach === undefined ? undefined : (fitting[0] ?? begun(places[0]!))
+}
+
+interface PossibleEnd {
+  /** The first event that would be live. */
+  readonly index: number
+  readonly told: readonly WatchEvent[]
+}
+
+/** Where the current objects may end: before it each comes once, as ADDED; after it revisions grow and are above all before. */
+function possibleEnds(events: readonly WatchEvent[]): PossibleEnd[] {
+  let growing = events.length - 1
+  while (growing > 0 && events[growing - 1]!.revision <= events[growing]!.revision) growing--
+  const ends: PossibleEnd[] = []
+  const told: WatchEvent[] = []
   const distinct = new Set<number>()
   let newest = 0
-  let guess: number | undefined
-  for (let i = 0; i < events.length; i++) {
-    const event = events[i]!
-    if (i >= first && event.revision > newest) {
-      guess ??= i
-      if (sizes(event.revision - 1) === i) return begun(i)
-    }
+  for (let index = 0; index < events.length; index++) {
+    const event = events[index]!
+    if (event.type === 'BOOKMARK') continue
+    if (index >= growing && event.revision > newest) ends.push({ index, told: told.slice() })
     if (event.type !== 'ADDED' || distinct.has(event.key.id)) break
     distinct.add(event.key.id)
+    told.push(event)
     newest = Math.max(newest, event.revision)
   }
-  // Cut off before anything happened, there is nothing to hold it against.
-  return guess === undefined || watch.mustReach === undefined ? undefined : begun(guess)
+  return ends
+}
 
-  function begun(i: number): Beginning {
-    const revision = events[i]!.revision - 1
-    return { revision, index: watch.events.indexOf(events[i]!), initial: stateOf(watch, events.slice(0, i), revision) }
+/** Whether a state is that of its revision. */
+function isTrue({ scope, revision, items }: ListSeen, changes: readonly Change[]): boolean {
+  const state = new Map<number, number>()
+  for (const { key, put, revision: at } of changes) {
+    if (at > revision) break
+    if (put && inScope(scope, key, put.shard)) state.set(key.id, put.count)
+    else state.delete(key.id)
   }
+  return items.length === state.size && items.every(({ key, count }) => state.get(key.id) === count)
 }
 
 /** How many objects of the scope there were at a revision. */

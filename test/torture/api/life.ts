@@ -50,11 +50,13 @@ export async function live(round: Round, crowd: WriterOptions, death: Death): Pr
   const life = new AbortController()
   const crowded = new AbortController()
   const loaded = new AbortController()
+  const served = performance.now()
   const first = arrive(round, crowd, AbortSignal.any([writing, life.signal]), crowded.signal)
   void first.synced.then(() => loaded.abort())
   if (death === 'while it loads') await sleep(Math.random() * ms * 0.2, loaded.signal)
   else {
     await sleep(loadingMs, loaded.signal)
+    target.tallies.slowestFirstListMs = Math.max(target.tallies.slowestFirstListMs, performance.now() - served)
     target.admit()
     await sleep(ms * 0.3, life.signal)
     crowded.abort()

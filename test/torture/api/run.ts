@@ -1,4 +1,6 @@
 /** Round after round of the API's torture, with a line about each, until a promise is broken or the time is up. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { ApiTorture, type RoundReport } from './torture.ts'
 
 export interface RunOptions {
@@ -35,14 +37,15 @@ export async function tortureApi({ rounds, minutes, objects, writers, kills, sec
   return false
 }
 
-export const describe = ({ acknowledged, writes, lists, reads, watches, events, faults }: RoundReport): string =>
-  `${acknowledged} of ${writes} writes acknowledged; seen ${lists} lists, ${reads} reads, ${watches} watches with ${events} events; ${faults.length} faults`
+export const describe = ({ acknowledged, writes, lists, reads, watches, events, faults, slowestFirstListMs }: RoundReport): string =>
+  `first lists within ${(slowestFirstListMs / 1000).toFixed(1)} s; ${acknowledged} of ${writes} writes acknowledged; seen ${lists} lists, ${reads} reads, ${watches} watches with ${events} events; ${faults.length} faults`
 
 /** One example of each promise first. */
 function showFaults({ faults }: RoundReport, directory: string): void {
   const byPromise = Map.groupBy(faults, ({ promise }) => promise)
   const chosen = [...byPromise.values()].flatMap(([first, ...others]) => [first!, ...others.slice(0, 2)]).slice(0, shownFaults)
   for (const { promise, evidence } of chosen) console.log(`  broken: ${promise}\n    ${evidence.slice(0, evidenceLength)}`)
+  writeFileSync(join(directory, 'faults.txt'), faults.map(({ promise, evidence }) => `${promise}\n    ${evidence}\n`).join(''))
   if (faults.length > chosen.length) console.log(`  and ${faults.length - chosen.length} more`)
-  console.log(`  data and server.log are in ${directory}`)
+  console.log(`  data, server.log and faults.txt are in ${directory}`)
 }

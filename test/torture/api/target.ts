@@ -7,8 +7,8 @@ import { type ServerProcess, startServer, token } from './server-process.ts'
 export interface Tallies {
   writes: number
   acknowledged: number
-  kills: number
-  starts: number
+  /** From the start of a server to the first list of its crowd's kind, where it lived that long. */
+  slowestFirstListMs: number
 }
 
 /** Whether a client is there when the server begins to serve, or comes when the first have been answered. */
@@ -20,7 +20,7 @@ export class Target {
   readonly observations: Observation[] = []
   /** What went wrong that no later judgement is needed for. */
   readonly faults: Fault[] = []
-  readonly tallies: Tallies = { writes: 0, acknowledged: 0, kills: 0, starts: 0 }
+  readonly tallies: Tallies = { writes: 0, acknowledged: 0, slowestFirstListMs: 0 }
   #server: ServerProcess | undefined
   #up = Promise.withResolvers<string>()
   #admitted = Promise.withResolvers<void>()
@@ -37,7 +37,6 @@ export class Target {
     const server = await startServer(this.directory, flags)
     this.#server = server
     this.#generation++
-    this.tallies.starts++
     this.#up.resolve(server.url)
     void server.exited.then(() => {
       if (this.#server === server) this.faults.push({ promise: 'the server goes on', evidence: `process ${server.pid} ended by itself` })
@@ -52,7 +51,6 @@ export class Target {
 
   /** Kills the server in the midst of whatever it does. */
   async kill(): Promise<void> {
-    this.tallies.kills++
     await this.#end((server) => server.kill())
   }
 

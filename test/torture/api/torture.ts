@@ -35,6 +35,7 @@ export interface RoundReport {
   readonly reads: number
   readonly watches: number
   readonly events: number
+  readonly slowestFirstListMs: number
   readonly faults: readonly Fault[]
 }
 
@@ -83,7 +84,7 @@ export class ApiTorture {
     const before = this.history.writes.length
     const pool = new Pool(livePuts(this.history))
     if (compact) this.history.compactable = Number.POSITIVE_INFINITY
-    const flags = compact ? ['--compaction-interval', '1s', '--compaction-retention', '2s'] : []
+    const flags = compact ? ['--compaction-interval', '1s', '--compaction-retention', '3s'] : []
     const ending = new AbortController()
     const writing = new AbortController()
     const informers = this.#informers(target)
@@ -177,5 +178,13 @@ function countsOf({ observations, tallies }: Target, writes: number): Omit<Round
     counts[observation.what]++
     if (observation.what === 'watch') events += observation.events.length
   }
-  return { writes, acknowledged: tallies.acknowledged, lists: counts.list, reads: counts.read, watches: counts.watch, events }
+  return {
+    writes,
+    acknowledged: tallies.acknowledged,
+    slowestFirstListMs: tallies.slowestFirstListMs,
+    lists: counts.list,
+    reads: counts.read,
+    watches: counts.watch,
+    events,
+  }
 }
