@@ -109,6 +109,10 @@ export const expired = (message = 'The resourceVersion for the provided list is 
 /** 413: the body is over `limit` bytes. */
 export const requestEntityTooLarge = (message: string): StatusError => new StatusError(413, 'RequestEntityTooLarge', message)
 
+/** 429: the server has too much to do; the same request may succeed later. */
+export const tooManyRequests = (message: string, retryAfterSeconds: number): StatusError =>
+  new StatusError(429, 'TooManyRequests', message, { retryAfterSeconds })
+
 /** 422 with one cause per field error; `kind` is the kind (not the plural). */
 export function invalid(kind: GroupNamed, name: string, errors: readonly FieldError[]): StatusError {
   const texts = [...new Set(errors.map((e) => `${e.field}: ${e.message}`))]

@@ -6,7 +6,8 @@ import { isDeepStrictEqual } from 'node:util'
 import type { ResourceDefinition } from '../../api/resource.ts'
 import { resourceKey } from '../../api/resource.ts'
 import type { KubeObject } from '../../machinery/object.ts'
-import type { CommitResult, Store, Transaction } from '../../storage/store.ts'
+import { internal } from '../../machinery/status-error.ts'
+import { type CommitResult, RequestTooLargeError, type Store, type Transaction } from '../../storage/store.ts'
 import { Cacher } from './cache/cacher.ts'
 import type { View } from './cache/object-change.ts'
 import { Snapshots } from './cache/snapshots.ts'
@@ -86,7 +87,7 @@ export class Registry {
     const value = isOwn ? shown! : encode(storage, stored)
     this.#hints.set(value, summarize(storage, stored))
     const condition = { key, revision: live?.revision ?? 0 }
-    const result = await this.#commit(storage, key, object, { conditions: [condition], operations: [{ key, value }] })
+    const result = await this.#commit(storage, key, object, { conditions: [condition], operations: [{ key, value }] }).catch(refused)
     if (!result.committed) return undefined
     const current = this.cacher(resource).live?.objects.get(key)
     return this.view(resource)(
@@ -117,6 +118,11 @@ export class Registry {
   stop(): void {
     for (const cacher of this.#cachers.values()) cacher.stop()
   }
+}
+
+/** As upstream passes etcd's refusal on: 500 without a reason. */
+function refused(error: unknown): never {
+  throw error instanceof RequestTooLargeError ? internal(error.message) : error
 }
 
 /** Whether `bytes`, which lack a resourceVersion, say what `live` says. The order of members is the client's. */
