@@ -32,7 +32,9 @@ const native = (resource: ServedResource): Representation => ({
     const head = Buffer.from(
       `{"kind":${JSON.stringify(resource.listKind)},"apiVersion":${JSON.stringify(resource.groupVersion)},"metadata":${JSON.stringify(meta)},"items":[`,
     )
-    return objects.length ? enclosed(head, itemsOf(objects), listTail) : [head, listTail]
+    if (objects.length === 0) return [head, listTail]
+    const items = itemsOf(objects)
+    return Buffer.isBuffer(items) ? [head, items, listTail] : enclosed(head, items, listTail)
   },
   event: (type, { bytes }) => Buffer.concat([eventHeads[type], bytes, eventTail]),
   bookmark: (revision, annotations) =>
@@ -54,10 +56,10 @@ const rememberedBytes = 64 * 1024
 const sizeOfItem = ({ bytes, resource }: StoredObject): number => 1 + bytes.length - resource.itemOffset
 
 /** `{item},{item},…`; large lists in pieces, each joined when its turn comes. */
-function itemsOf(objects: readonly StoredObject[]): Pieces {
+function itemsOf(objects: readonly StoredObject[]): Buffer | Pieces {
   let size = objects.length - 1
   for (const object of objects) size += sizeOfItem(object)
-  if (size <= rememberedBytes) return Object.assign([joined(objects, 0, objects.length, size)], { size })
+  if (size <= rememberedBytes) return joined(objects, 0, objects.length, size)
   const asked = remembered.get(objects[0]!)
   if (asked?.objects === objects) asked.items ??= joined(objects, 0, objects.length, size)
   else remembered.set(objects[0]!, { objects })
