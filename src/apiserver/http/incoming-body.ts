@@ -14,6 +14,8 @@ const tooLarge = (limit: number) => requestEntityTooLarge(`Request entity too la
 
 /** Buffers of bodies that come in many pieces begin with this and are doubled. */
 const growBytes = 16 * 1024
+/** From here on they have pages of their own, which go back to the system when they are let go; malloc would keep them. */
+const ownPagesBytes = 256 * 1024
 
 export class IncomingBody {
   readonly #source: Readable
@@ -47,7 +49,7 @@ export class IncomingBody {
       const source = this.#source
       const take = (chunk: Buffer): void => {
         if (this.#size + chunk.length > limit) this.#fail?.(tooLarge(limit))
-        else if (!this.#take(chunk)) this.#fail?.(tooManyRequests('too many request bodies are under way, please try again later', 1))
+        else if (!this.#take(chunk, limit)) this.#fail?.(tooManyRequests('too many request bodies are under way, please try again later', 1))
       }
       const end = (): void => {
         this.#fail = undefined
@@ -58,7 +60,7 @@ export class IncomingBody {
         this.#fail = undefined
         source.off('data', take).off('end', end).pause()
         // Nobody has seen it: to wait for the garbage collector would be to hold the memory of an attack for minutes.
-        this.#gathered?.transfer(0)
+        this.#gathered?.transferToFixedLength(0)
         this.release()
         reject(error)
       }
@@ -76,17 +78,16 @@ export class IncomingBody {
   }
 
   /** False if there is no room. */
-  #take(chunk: Buffer): boolean {
+  #take(chunk: Buffer, limit: number): boolean {
     const first = this.#size === 0
     const size = this.#size + chunk.length
     if (first && size === this.#declared) {
       if (!this.#hold(size)) return false
       this.#whole = chunk
     } else {
-      if (size > this.#held && !this.#hold(this.#capacity(size))) return false
-      if (this.#gathered === undefined) this.#gathered = new ArrayBuffer(this.#held)
-      else if (this.#gathered.byteLength < this.#held) this.#gathered = this.#gathered.transfer(this.#held)
-      Buffer.from(this.#gathered).set(chunk, this.#size)
+      if (size > this.#held && !this.#hold(this.#capacity(size, limit))) return false
+      this.#gathered = grown(this.#gathered, this.#held, limit)
+      new Uint8Array(this.#gathered).set(chunk, this.#size)
     }
     this.#size = size
     return true
@@ -99,9 +100,26 @@ export class IncomingBody {
     return true
   }
 
-  /** Room for `size` bytes: as much as there is for the first piece, then twice as much each time, never more than is announced. */
-  #capacity(size: number): number {
+  /** Room for `size` bytes: as much as there is for the first piece, then twice as much each time, never more than may come. */
+  #capacity(size: number, limit: number): number {
     const roomy = this.#size === 0 ? size : Math.max(growBytes, size, 2 * this.#held)
-    return this.#declared === undefined ? roomy : Math.max(size, Math.min(roomy, this.#declared))
+    return Math.max(size, Math.min(roomy, this.#declared ?? limit))
   }
+}
+
+/** The same bytes, with room for `bytes`. */
+function grown(buffer: ArrayBuffer | undefined, bytes: number, limit: number): ArrayBuffer {
+  if (buffer?.resizable) {
+    if (buffer.byteLength < bytes) buffer.resize(bytes)
+    return buffer
+  }
+  if (buffer && buffer.byteLength >= bytes) return buffer
+  if (bytes < ownPagesBytes) return buffer ? buffer.transfer(bytes) : new ArrayBuffer(bytes)
+  // Room that is resizable is only reserved.
+  const pages = new ArrayBuffer(bytes, { maxByteLength: Math.max(bytes, limit) })
+  if (buffer) {
+    new Uint8Array(pages).set(new Uint8Array(buffer))
+    buffer.transfer(0)
+  }
+  return pages
 }

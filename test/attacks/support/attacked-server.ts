@@ -22,7 +22,7 @@ const flags = ['--max-semi-space-size=4', '--heap-growing-percent=100', '--min-s
 export async function attackedServer(t: TestContext, options: AttackedOptions = {}): Promise<AttackedServer> {
   const child = fork(join(import.meta.dirname, 'serve.ts'), [JSON.stringify(options)], {
     execArgv: flags,
-    env: { ...process.env, MALLOC_ARENA_MAX: '1', MALLOC_MMAP_THRESHOLD_: '524288' },
+    env: { ...process.env, MALLOC_ARENA_MAX: '1' },
     stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
   })
   let logged = ''
