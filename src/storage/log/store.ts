@@ -41,8 +41,10 @@ export interface Contents {
   readonly compactedRevision: number
 }
 
-/** Milliseconds that a long list, a portion of history or of a compaction may hold the event loop at a time. */
+/** Milliseconds that a portion of history or of a compaction may hold the event loop at a time. */
 const sliceMs = 4
+/** The same of a list: somebody waits for all of it, and under load a turn of the event loop takes long to come. */
+const listSliceMs = 12
 /** Entries between two looks at the clock. */
 const entriesPerLook = 32
 /** What a version costs beside its value, in bytes. */
@@ -209,7 +211,7 @@ export class LogStore implements Store, History, CommitListener {
   /** Appends entries until the limit, the end of the range, or the end of the time: then `resume` is where to go on. */
   #listSlice({ start, end, limit, revision }: ListOptions, entries: Entry[]): { more: boolean; resume?: string } {
     const reader = new RecordReader(this.#window)
-    const until = performance.now() + sliceMs
+    const until = performance.now() + listSliceMs
     let steps = 0
     for (const { key, revision: written, value } of this.#index.range(start, end, revision!)) {
       if (limit && entries.length === limit) return { more: true }

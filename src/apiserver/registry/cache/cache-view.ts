@@ -25,7 +25,9 @@ export interface CacheSource {
 }
 
 /** Objects that one read of a load brings. */
-const pageSize = 500
+const pageSize = 1000
+/** Milliseconds that a load takes of each turn of the event loop: while many write, turns are long and few. */
+const sliceMs = 15
 
 export class CacheView {
   readonly objects = new SortedObjects()
@@ -65,6 +67,7 @@ export class CacheView {
   async #load(): Promise<void> {
     const { store, resource } = this.#source
     const { start, end } = prefixRange(resource.prefix)
+    let sliceStart = performance.now()
     for (let from = start; ; ) {
       const { entries, more, revision } = await store.list({ start: from, end, limit: pageSize })
       for (const { key, value, revision } of entries) {
@@ -76,7 +79,9 @@ export class CacheView {
       if (this.#over) throw this.#over
       if (!more) break
       from = `${entries.at(-1)!.key}\0`
+      if (performance.now() - sliceStart < sliceMs) continue
       await new Promise(setImmediate)
+      sliceStart = performance.now()
     }
     this.#deleted.clear()
     this.#history = new ChangeHistory(this.revision)

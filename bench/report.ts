@@ -1,0 +1,70 @@
+/** The table of a benchmark, beside the numbers of kube-apiserver. */
+import { cpuTargetRatio, idleMegabytes, loadedMegabytes, startMs, targetRatio, upstream, upstreamCpuMs, watchP99Ms } from './reference.ts'
+import type { MeasuredPhase } from './run-load.ts'
+
+export interface Measurements {
+  /** Starts to /readyz, ms. */
+  readonly starts: readonly number[]
+  /** Resident memory, MB. */
+  readonly idle: number
+  readonly loaded: number
+  readonly phases: readonly MeasuredPhase[]
+  /** GETs a second of a bare server, before and after. */
+  readonly bare: readonly number[]
+}
+
+const number = (value: number): string => (value < 1 ? value.toFixed(2) : value < 100 ? value.toFixed(1) : String(Math.round(value)))
+const times = (ratio: number): string => `${ratio.toFixed(2)}×`
+
+export function report({ starts, idle, loaded, phases, bare }: Measurements): void {
+  console.log(`bare http2 server: ${bare.map((rate) => Math.round(rate)).join(' before, ')} after, GETs a second`)
+  const median = starts.toSorted((a, b) => a - b)[Math.floor(starts.length / 2)] ?? 0
+  // For time and memory less is better: the ratio says how many times better either way.
+  const less = (name: string, value: number, unit: string, reference: { upstream: number; target: number }): string[] => [
+    name,
+    `${number(value)} ${unit}`,
+    '',
+    '',
+    `≤ ${reference.target}`,
+    String(reference.upstream),
+    times(reference.upstream / value),
+    '',
+    '',
+    '',
+  ]
+  print([
+    ['', 'value', 'p50 ms', 'p99 ms', 'target', 'upstream', 'ratio', 'CPU ms a request', 'upstream', `ratio (≥ ${cpuTargetRatio})`],
+    less(`start to /readyz (median of ${starts.length})`, median, 'ms', startMs),
+    less('resident memory, idle', idle, 'MB', idleMegabytes),
+    less('resident memory, after the load', loaded, 'MB', loadedMegabytes),
+    ...phases.map(phaseRow),
+  ])
+  for (const { kind, phase, failures, firstFailure } of phases) if (failures > 0) console.log(`${kind} ${phase}: ${failures} failed: ${firstFailure ?? ''}`)
+}
+
+function phaseRow({ kind, phase, rate, p50, p99, cpuMs }: MeasuredPhase): string[] {
+  const reference = upstream[kind][phase]
+  const referenceCpu = upstreamCpuMs[kind][phase]
+  const isWatch = phase === 'watch'
+  return [
+    `${kind} ${phase}`,
+    `${number(rate)} ${isWatch ? 'ev/s' : 'op/s'}`,
+    number(p50),
+    number(p99),
+    reference ? `≥ ${number(reference * targetRatio)}${isWatch ? `, p99 ≤ ${watchP99Ms.target}` : ''}` : '',
+    reference ? number(reference) : '',
+    reference ? times(rate / reference) : '',
+    cpuMs === undefined ? '' : number(cpuMs),
+    referenceCpu ? number(referenceCpu) : '',
+    referenceCpu && cpuMs ? times(referenceCpu / cpuMs) : '',
+  ]
+}
+
+/** The first column to the left, the others to the right. */
+export function print(rows: readonly (readonly string[])[]): void {
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
+  for (const row of rows) {
+    const cells = row.map((cell, column) => (column === 0 ? cell.padEnd(widths[0]!) : cell.padStart(widths[column]!)))
+    console.log(cells.join('  ').trimEnd())
+  }
+}

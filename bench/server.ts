@@ -1,0 +1,115 @@
+/** The server that is measured: `./t8s up` as a process of its own, and what it takes of the machine. */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { request } from 'node:https'
+import { type AddressInfo, createServer } from 'node:net'
+import { join } from 'node:path'
+
+export const launcher = join(import.meta.dirname, '../t8s')
+export const token = 'bench'
+
+export interface Server {
+  readonly process: ChildProcess
+  readonly url: string
+  /** From the start of the process to the first ok of /readyz, ms. */
+  readonly readyMs: number
+}
+
+/** Starts a server whose data are in `directory/data`, and waits until it is ready. */
+export async function startServer(directory: string, tokenFile: string): Promise<Server> {
+  const port = await freePort()
+  const started = performance.now()
+  const child = spawn(launcher, ['up', '--data-dir', join(directory, 'data'), '--secure-port', String(port), '--token-auth-file', tokenFile], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  const url = `https://127.0.0.1:${port}`
+  while (!(await isReady(port))) {
+    if (child.exitCode !== null) throw new Error(`t8s up ended with ${child.exitCode}`)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+  return { process: child, url, readyMs: performance.now() - started }
+}
+
+export async function stopServer({ process: child }: Server): Promise<void> {
+  if (child.exitCode !== null) return
+  const exited = once(child, 'exit')
+  child.kill('SIGTERM')
+  await exited
+}
+
+/** Resident memory in MB; the launcher's shell becomes the server. */
+export function residentMegabytes({ process: { pid } }: Server): number {
+  return Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)]).toString()) / 1024
+}
+
+export interface Memory {
+  readonly resident: number
+  /** What the process made itself, and what it maps of files; MB. */
+  readonly anonymous: number
+  readonly file: number
+}
+
+/** What the kernel says of the process's memory. Linux only. */
+export function memoryOf({ process: { pid } }: Server): Memory {
+  const status = readFileSync(`/proc/${pid}/status`, 'latin1')
+  const megabytes = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]) / 1024
+  return { resident: megabytes('VmRSS'), anonymous: megabytes('RssAnon'), file: megabytes('RssFile') }
+}
+
+/** The files of a folder and those below, MB. */
+export function directoryMegabytes(directory: string): number {
+  const files = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+  return files.reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0) / 1024 / 1024
+}
+
+/** Linux counts CPU time in hundredths of a second, whatever its clock. */
+const msPerTick = 10
+
+/** CPU time of the server so far, of all its threads and of processes that it started; ms. Undefined where there is no /proc. */
+export function cpuMs({ process: { pid } }: Server): number | undefined {
+  let processes: Map<number, { readonly parent: number; readonly ticks: number }>
+  try {
+    processes = new Map(readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? statOf(Number(name)) : [])))
+  } catch {
+    return undefined
+  }
+  const isServer = (id: number): boolean => id === pid || (processes.has(id) && isServer(processes.get(id)!.parent))
+  let ticks = 0
+  for (const [id, process] of processes) if (isServer(id)) ticks += process.ticks
+  return ticks * msPerTick
+}
+
+/** Nothing if the process is gone. */
+function statOf(pid: number): [number, { parent: number; ticks: number }][] {
+  try {
+    // The name in parentheses may hold anything; state, parent and so on follow it.
+    const fields = readFileSync(`/proc/${pid}/stat`, 'latin1')
+      .replace(/^.*\) /s, '')
+      .split(' ')
+    // User and system time, and those of children that have ended.
+    const ticks = [11, 12, 13, 14].reduce((sum, field) => sum + Number(fields[field]), 0)
+    return [[pid, { parent: Number(fields[1]), ticks }]]
+  } catch {
+    return []
+  }
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const { port } = probe.address() as AddressInfo
+  probe.close()
+  return port
+}
+
+function isReady(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const asked = request({ host: '127.0.0.1', port, path: '/readyz', rejectUnauthorized: false, agent: false }, (response) => {
+      response.resume()
+      resolve(response.statusCode === 200)
+    })
+    asked.on('error', () => resolve(false))
+    asked.end()
+  })
+}

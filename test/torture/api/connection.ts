@@ -1,0 +1,134 @@
+/** One HTTP/2 connection of a client that tortures: requests, and streams of lines. It is over when the server is killed. */
+import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2'
+
+export interface Answer {
+  readonly status: number
+  readonly text: string
+  /** The clock when the last byte was there. */
+  readonly at: number
+}
+
+export interface LineStream {
+  readonly status: Promise<number>
+  /** Resolves with whether the server ended it; false if it was cut off. Never rejects. */
+  readonly ended: Promise<boolean>
+  cancel(): void
+  pause(): void
+  resume(): void
+}
+
+/** No answer came: the server was killed. */
+export class NoAnswerError extends Error {
+  constructor(path: string, why: string) {
+    super(`no answer to ${path}: ${why}`)
+    this.name = 'NoAnswerError'
+  }
+}
+
+/** The server lives and gave no answer. */
+export class LateAnswerError extends NoAnswerError {
+  constructor(path: string, timeoutMs: number) {
+    super(path, `not within ${timeoutMs} ms`)
+    this.name = 'LateAnswerError'
+  }
+}
+
+const windowBytes = 8 * 1024 * 1024
+
+export class Connection {
+  readonly name: string
+  readonly #session: ClientHttp2Session
+  readonly #token: string
+
+  constructor(name: string, url: string, token: string) {
+    this.name = name
+    this.#token = token
+    this.#session = connect(url, { rejectUnauthorized: false, settings: { initialWindowSize: windowBytes, enablePush: false }, maxSessionMemory: 1000 })
+    this.#session.on('connect', () => this.#session.setLocalWindowSize(1024 * 1024 * 1024))
+    this.#session.on('error', () => {})
+  }
+
+  get isOpen(): boolean {
+    return !this.#session.closed && !this.#session.destroyed
+  }
+
+  close(): void {
+    this.#session.destroy()
+  }
+
+  /** Rejects with NoAnswerError if it does not come whole, with LateAnswerError if not within `timeoutMs`. */
+  request(method: string, path: string, body?: object, timeoutMs = 60_000): Promise<Answer> {
+    const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
+    return new Promise((resolve, reject) => {
+      const stream = this.#open(method, path, body === undefined ? {} : { 'content-type': type }, body === undefined)
+      if (!stream) return reject(new NoAnswerError(path, 'the connection is closed'))
+      let late = false
+      const timer = setTimeout(() => {
+        late = true
+        stream.close(constants.NGHTTP2_CANCEL)
+      }, timeoutMs)
+      const chunks: Buffer[] = []
+      let status = 0
+      let whole = false
+      stream.on('response', (headers) => {
+        status = Number(headers[':status'])
+      })
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+      stream.on('end', () => {
+        // When the server is killed, streams end too.
+        whole = this.isOpen
+      })
+      stream.on('error', () => {})
+      stream.on('close', () => {
+        clearTimeout(timer)
+        if (whole && status && stream.rstCode === constants.NGHTTP2_NO_ERROR) resolve({ status, text: Buffer.concat(chunks).toString(), at: performance.now() })
+        else reject(late ? new LateAnswerError(path, timeoutMs) : new NoAnswerError(path, 'the connection was cut'))
+      })
+      if (body !== undefined) stream.end(JSON.stringify(body))
+    })
+  }
+
+  /** GETs a stream of lines. */
+  lines(path: string, line: (text: string, at: number) => void): LineStream {
+    const stream = this.#open('GET', path, {}, true)
+    if (!stream) return { status: Promise.resolve(0), ended: Promise.resolve(false), cancel() {}, pause() {}, resume() {} }
+    const { promise: status, resolve: answered } = Promise.withResolvers<number>()
+    const { promise: ended, resolve: end } = Promise.withResolvers<boolean>()
+    let whole = false
+    stream.on('response', (headers) => answered(Number(headers[':status'])))
+    stream.on('data', lineReader(line))
+    stream.on('end', () => {
+      whole = this.isOpen
+    })
+    stream.on('error', () => {})
+    stream.on('close', () => {
+      answered(0)
+      end(whole && stream.rstCode === constants.NGHTTP2_NO_ERROR)
+    })
+    return { status, ended, cancel: () => stream.close(constants.NGHTTP2_CANCEL), pause: () => stream.pause(), resume: () => stream.resume() }
+  }
+
+  #open(method: string, path: string, headers: Readonly<Record<string, string>>, endStream: boolean): ClientHttp2Stream | undefined {
+    if (!this.isOpen) return undefined
+    return this.#session.request(
+      { ':method': method, ':path': path, authorization: `Bearer ${this.#token}`, accept: 'application/json', ...headers },
+      { endStream },
+    )
+  }
+}
+
+/** Cuts a stream of chunks into lines. What a cut leaves unfinished is dropped. */
+function lineReader(line: (text: string, at: number) => void): (chunk: Buffer) => void {
+  let parts: Buffer[] = []
+  return (chunk) => {
+    const at = performance.now()
+    let start = 0
+    for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, start)) {
+      parts.push(chunk.subarray(start, end))
+      line(parts.length === 1 ? parts[0]!.toString() : Buffer.concat(parts).toString(), at)
+      parts = []
+      start = end + 1
+    }
+    if (start < chunk.length) parts.push(chunk.subarray(start))
+  }
+}

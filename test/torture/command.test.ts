@@ -1,0 +1,24 @@
+/** `npm run torture` as a command: its help, and its words for flags that it does not know. */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { test } from 'node:test'
+
+const torture = (...args: readonly string[]) =>
+  spawnSync(process.execPath, [join(import.meta.dirname, '../../scripts/torture.ts'), ...args], { encoding: 'utf8' })
+
+test('--help says what there is', () => {
+  const { status, stdout, stderr } = torture('--help')
+  assert.equal(stderr, '')
+  assert.equal(status, 0)
+  for (const word of ['store', 'api', '--hours', '--minutes', '--rounds']) assert.ok(stdout.includes(word), word)
+})
+
+test('unknown flags, parts and numbers are refused in one line', () => {
+  for (const args of [['--colour'], ['dance'], ['api', 'store'], ['--hours', 'two']]) {
+    const { status, stdout, stderr } = torture(...args)
+    assert.equal(status, 2, args.join(' '))
+    assert.equal(stdout, '')
+    assert.match(stderr, /^.+; npm run torture -- --help shows what there is\n$/, args.join(' '))
+  }
+})
