@@ -97,3 +97,26 @@ test('what has more values than an object may have is refused before it is put t
   for (const text of [`[${'1,'.repeat(200_000)}1]`, `a:\n${'- x\n'.repeat(200_000)}`, `{"a":[${'1,'.repeat(200_000)}1]}`])
     assert.throws(() => fromYaml(text), { code: 413 })
 })
+
+test('so many values that no object may have them are not read to the end', () => {
+  for (const text of [
+    `a: [${'1,'.repeat(500_000)}`,
+    `a:\n${'- x\n'.repeat(250_000)}]`,
+    `${Array.from({ length: 250_000 }, (_, i) => `k${i}: x`).join('\n')}\n]`,
+  ])
+    assert.throws(() => fromYaml(text), { code: 413 })
+  assert.throws(() => fromYaml(`a: ${'['.repeat(600)}`), /nesting exceeded maxDepth \(500\)/)
+})
+
+test('what is counted while it is read is enough for all values that an object may have', () => {
+  const forms: ((i: number) => string)[] = [
+    (i) => `k${i}: v`,
+    (i) => `? k${i}\n: v`,
+    (i) => `"k${i}": &a${i} !!str v`,
+    (i) => `k${i}: {}`,
+    () => '- 1',
+    () => '- - 1',
+    () => '- a: b',
+  ]
+  for (const form of forms) fromYaml(Array.from({ length: 49_000 }, (_, i) => form(i)).join('\n'))
+})

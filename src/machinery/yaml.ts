@@ -133,6 +133,30 @@ function expand(value: unknown, budget: { left: number }, depth: number): unknow
 /** Every value has an event, collections and documents another one for their end. */
 const maxEvents = 2 * maxValues
 
+/** The parser comes to what makes an event twice at most: keys behind a `?`, scalars in lists of blocks. */
+const maxNodes = 2 * maxEvents
+
+/**
+ * A bound for the depth that counts how often it is compared, which the parser does at every node: a text of millions of them is
+ * refused after the first, not when all of them were read.
+ */
+class CountingDepth extends Number {
+  #left = maxNodes
+
+  override valueOf(): number {
+    if (--this.#left < 0) throw tooManyValues()
+    return super.valueOf()
+  }
+}
+
+/** Reads the text of a document or several. Throws 413, and YAMLException. */
+function eventsOf(text: string): Event[] {
+  // Only used in comparisons and in a message, where it is as good as a number.
+  const events = parseEvents(text, { maxDepth: new CountingDepth(maxDepth) as unknown as number })
+  if (events.length > maxEvents) throw tooManyValues()
+  return events
+}
+
 /**
  * JSON is YAML too, and is what clients mostly send: JSON.parse is many times faster. Undefined for other YAML, and where
  * a key stands twice, which only the reader of YAML tells.
@@ -168,8 +192,7 @@ export function parseYaml(text: string): ParsedYaml {
   try {
     const json = asJson(text)
     if (json !== undefined) return { value: expand(json, { left: text.length }, 0), strict: [] }
-    const events = parseEvents(firstDocuments(text), { maxDepth })
-    if (events.length > maxEvents) throw tooManyValues()
+    const events = eventsOf(firstDocuments(text))
     keyRepeated = false
     const [document = null] = constructFromEvents(events, { source: text, schema, json: true })
     const repeated = keyRepeated ? repeatedKeys(text, events) : []

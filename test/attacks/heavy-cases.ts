@@ -15,15 +15,18 @@ const patches = {
   apply: 'application/apply-patch+yaml',
 } as const
 
-/** The pod and the ConfigMap that patches are about. */
-export const victims: readonly HeavyRequest[] = [
-  { method: 'POST', path: pods, contentType: json, body: '{"metadata":{"name":"victim"},"spec":{"containers":[{"name":"c","image":"i"}]}}' },
-  { method: 'POST', path: configMaps, contentType: json, body: '{"metadata":{"name":"victim"},"data":{"a":"b"}}' },
-]
-
 const items = <T>(count: number, item: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => item(i))
 const members = (count: number, member: (i: number) => readonly [string, unknown]): object => Object.fromEntries(items(count, member))
 const named = (i: number): object => ({ name: `n${i}` })
+
+const manyKeys = (value: string): object => ({ data: members(49_000, (i) => [`k${i}`, value]) })
+
+/** The pod and the ConfigMaps that patches are about. */
+export const victims: readonly HeavyRequest[] = [
+  { method: 'POST', path: pods, contentType: json, body: '{"metadata":{"name":"victim"},"spec":{"containers":[{"name":"c","image":"i"}]}}' },
+  { method: 'POST', path: configMaps, contentType: json, body: '{"metadata":{"name":"victim"},"data":{"a":"b"}}' },
+  { method: 'POST', path: configMaps, contentType: json, body: JSON.stringify({ metadata: { name: 'large' }, ...manyKeys('') }) },
+]
 
 const post = (name: string, path: string, body: object | string, contentType = json): HeavyCase => ({
   name,
@@ -32,10 +35,10 @@ const post = (name: string, path: string, body: object | string, contentType = j
   contentType,
   body: typeof body === 'string' ? body : JSON.stringify({ metadata: { name: 'heavy' }, ...body }),
 })
-const patch = (name: string, path: string, type: keyof typeof patches, body: unknown): HeavyCase => ({
+const patch = (name: string, path: string, type: keyof typeof patches, body: unknown, victim = 'victim'): HeavyCase => ({
   name,
   method: 'PATCH',
-  path: `${path}/victim${type === 'apply' ? '?fieldManager=heavy&force=true' : ''}`,
+  path: `${path}/${victim}${type === 'apply' ? '?fieldManager=heavy&force=true' : ''}`,
   contentType: patches[type],
   body: typeof body === 'string' ? body : JSON.stringify(body),
 })
@@ -96,6 +99,21 @@ export const heavyCases = (): readonly HeavyCase[] => [
   }),
   patch('a merge of 33,000 containers', pods, 'merge', { spec: { containers: items(33_000, named) } }),
   patch('33,000 containers applied', pods, 'apply', { ...pod, spec: { containers: items(33_000, named) } }),
+  patch('a label for an object of 49,000 keys', configMaps, 'merge', { metadata: { labels: { a: 'b' } } }, 'large'),
+  patch(
+    '49,000 keys applied over as many',
+    configMaps,
+    'apply',
+    { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'large' }, ...manyKeys('a') },
+    'large',
+  ),
+  {
+    name: '49,000 keys put over as many',
+    method: 'PUT',
+    path: `${configMaps}/large`,
+    contentType: json,
+    body: JSON.stringify({ metadata: { name: 'large' }, ...manyKeys('b') }),
+  },
   patch('10,000 insertions at the front', pods, 'json', [
     { op: 'add', path: '/metadata/finalizers', value: items(60_000, (i) => `a/b${i}`) },
     ...items(9999, () => ({ op: 'add', path: '/metadata/finalizers/0', value: 'a/b' })),

@@ -11,10 +11,10 @@ import { heavyPath, heavyRequest, lightObject, ways } from './heavy-requests.ts'
 import { shapesOf } from './heavy-values.ts'
 import { type Measured, measuredServer } from './measured-server.ts'
 
-/** CPU time, which other processes do not use up. Where nothing else runs it is a tenth. */
-const patienceMs = 1000
+/** CPU time, which other processes do not use up. Where nothing else runs it is a fifth. */
+const patienceMs = 500
 /** What somebody would notice; all of these are told. */
-const noticedMs = 200
+const noticedMs = 150
 
 const bodyBytes = 3_000_000
 const seed = Number(process.env.HEAVY_SEED ?? Math.floor(Math.random() * 2 ** 32))

@@ -2,6 +2,7 @@
  * Server-side apply (KEP-555): merges what a manager wants into the object, takes out what it no longer wants, and
  * refuses to change what others own unless forced.
  */
+import { atOnce, type Steps } from '../../lib/pauses.ts'
 import { isSame } from '../../machinery/fields/compare.ts'
 import { differenceBelow, emptySet, equalSets, isEmpty } from '../../machinery/fields/field-set.ts'
 import { fieldSetOf } from '../../machinery/fields/field-set-of.ts'
@@ -45,21 +46,27 @@ const beforeFirstApply = 'before-first-apply'
  * Applies. Throws 400 for a body of another kind or with managedFields, 500 (as upstream) for one that does not fit
  * the schema, 409 with a cause per field for conflicts.
  */
-export function applyPatch(apply: Apply): Applied {
+export const applyPatch = (apply: Apply): Applied => atOnce(applySteps(apply))
+
+/** As above. Large objects are long work. */
+export function* applySteps(apply: Apply): Steps<Applied> {
   const { live, manager } = apply
   const applied = checkedBody(apply)
-  const managed = startingPoint(apply)
-  let result = attempt(apply, applied, managed, apply.force)
+  yield
+  const managed = yield* startingPoint(apply)
+  yield
+  let result = yield* attempt(apply, applied, managed, apply.force)
   if (result.conflicts.size > 0) {
     // What client-side apply left behind may be taken over by kubectl, as long as nobody changed it since.
     const allowed = manager === kubectl && live ? fieldsOfLastApplied(live, apply) : emptySet
     const left = isEmpty(allowed) ? result.conflicts : conflictsOutside(result.conflicts, allowed)
     if (left.size > 0) throw conflictError(left)
-    result = attempt(apply, applied, managed, true)
+    result = yield* attempt(apply, applied, managed, true)
   }
+  yield
   capUpdaters(result.managed)
   const object = manager === kubectl ? updateLastApplied(result.object, applied) : result.object
-  const managedFields = encodeManaged(result.managed)
+  const managedFields = yield* encodeManaged(result.managed)
   const { managedFields: _, ...metadata } = object.metadata ?? {}
   return { object: { ...object, metadata: managedFields ? { ...metadata, managedFields } : metadata }, managedFields, changed: object !== live }
 }
@@ -83,9 +90,9 @@ function checkedBody({ applied, kind, apiVersion, type }: Apply): KubeObject {
 }
 
 /** The managers before: what there is in an object without any was there before it was first applied. */
-function startingPoint({ live, ...written }: Apply): Managed {
-  const managed = decodeManaged(live?.metadata.managedFields, live?.metadata.managedFields)
-  if (managed.size === 0 && live) recordUpdate(managed, { ...written, object: live, manager: beforeFirstApply })
+function* startingPoint({ live, ...written }: Apply): Steps<Managed> {
+  const managed = yield* decodeManaged(live?.metadata.managedFields, live?.metadata.managedFields)
+  if (managed.size === 0 && live) yield* recordUpdate(managed, { ...written, object: live, manager: beforeFirstApply })
   return managed
 }
 
@@ -96,7 +103,7 @@ interface Attempt {
   readonly conflicts: Conflicts
 }
 
-function attempt(apply: Apply, applied: KubeObject, before: Managed, force: boolean): Attempt {
+function* attempt(apply: Apply, applied: KubeObject, before: Managed, force: boolean): Steps<Attempt> {
   const { live, type, apiVersion, manager: name, now, resetFields } = apply
   const managed: Managed = new Map(before)
   const manager = { name, operation: 'Apply', apiVersion, subresource: apply.subresource || undefined, time: now } as const
@@ -105,16 +112,20 @@ function attempt(apply: Apply, applied: KubeObject, before: Managed, force: bool
   const fields = differenceBelow(fieldSetOf(applied, type), resetSet(resetFields))
   // Names and the like are the applier's while the object is pruned, though nobody owns them in the end.
   managed.set(self, { ...manager, fields })
-
+  yield
   const base = comparable(live) as KubeObject
-  const merged = prune(mergeTyped(base, applied, type), { type, last: last?.fields ?? emptySet, managed })
+  const together = mergeTyped(base, applied, type)
+  yield
+  const merged = yield* prune(together, { type, last: last?.fields ?? emptySet, managed })
+  yield
   const changes = new Changes(base, merged, apply)
-  const conflicts = findConflicts(managed, changes, self)
+  const conflicts = yield* findConflicts(managed, changes, self)
   if (!force && conflicts.size > 0) return { object: merged, managed, conflicts }
-  takeFromOthers(managed, changes, self)
+  yield* takeFromOthers(managed, changes, self)
 
   const own = withoutUntracked(fields)
   const same = live !== undefined && isSame(changes.in(apiVersion)!)
+  yield
   if (isEmpty(own)) managed.delete(self)
   else if (same && last && equalSets(own, last.fields) && last.apiVersion === apiVersion) managed.set(self, last)
   else managed.set(self, { ...manager, fields: own })

@@ -2,6 +2,7 @@
  * The fields that a new object gives to its manager. Objects are made from templates: many have the same shape, and so the
  * same FieldsV1, which is worked out once.
  */
+import type { Steps } from '../../lib/pauses.ts'
 import { sorted } from '../../machinery/fields/field-set.ts'
 import { typedNode } from '../../machinery/fields/typed-node.ts'
 import type { FieldsV1, KubeObject } from '../../machinery/object.ts'
@@ -18,25 +19,29 @@ let starts = new WeakMap<StructType, Shape<FieldsV1>>()
 const points = { made: 0, most: 0 }
 
 /** `compute` is asked for shapes that were not seen lately. The sets are shared: they must not be changed. */
-export function createdFields(object: KubeObject, type: StructType, resetFields: readonly string[], compute: () => FieldsV1): FieldsV1 {
+export function* createdFields(object: KubeObject, type: StructType, resetFields: readonly string[], compute: () => Steps<FieldsV1>): Steps<FieldsV1> {
   let start = starts.get(type)
   if (!start) starts.set(type, (start = new Shape()))
   points.most = points.made + maxPointsOfOne
-  const fields = fieldsOfShape(object, type, start.after(resetFields.join(), points), compute)
+  const shape = endOf(object, type, start.after(resetFields.join(), points))
   if (points.made > maxPoints) {
     starts = new WeakMap()
     points.made = 0
   }
-  return fields
+  if (shape?.value) return shape.value
+  const fields = yield* compute()
+  yield
+  const set = sorted(fields)
+  if (shape) shape.value = set
+  return set
 }
 
-function fieldsOfShape(object: KubeObject, type: StructType, start: Shape<FieldsV1>, compute: () => FieldsV1): FieldsV1 {
-  let shape: Shape<FieldsV1>
+/** Undefined for an object whose shape is not kept. */
+function endOf(object: KubeObject, type: StructType, start: Shape<FieldsV1>): Shape<FieldsV1> | undefined {
   try {
-    shape = shapeOf(object, typedNode(type), start, points)
+    return shapeOf(object, typedNode(type), start, points)
   } catch (error) {
-    if (error instanceof TooManyPoints) return sorted(compute())
+    if (error instanceof TooManyPoints) return undefined
     throw error
   }
-  return (shape.value ??= sorted(compute()))
 }

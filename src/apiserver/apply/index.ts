@@ -1,6 +1,6 @@
 /** Field management: who owns which field (KEP-555), and server-side apply. */
-export { applyPatch } from './apply-patch.ts'
+export { applyPatch, applySteps } from './apply-patch.ts'
 export { fieldManagerErrors, managerName } from './field-manager.ts'
 export { managedFieldsFromScale, scaleManagedFields } from './scale.ts'
-export { trackUpdate } from './track-update.ts'
+export { trackSteps, trackUpdate } from './track-update.ts'
 export { keepTimesIfUnchanged } from './unchanged.ts'

@@ -2,6 +2,7 @@
  * `metadata.managedFields` while it is worked on: entries by the identity of their manager. An entry that nobody
  * touches goes back as it came.
  */
+import type { Steps } from '../../lib/pauses.ts'
 import { emptySet, isEmpty, parseFieldsV1, sorted, union } from '../../machinery/fields/field-set.ts'
 import { jsonEqual } from '../../machinery/fields/json.ts'
 import type { FieldsV1, ManagedFieldsEntry } from '../../machinery/object.ts'
@@ -28,21 +29,22 @@ export function identityOf({ name, operation, apiVersion, subresource }: Pick<Ma
 }
 
 /** Reads entries; throws an Error that says what is wrong with one. Entries that `trusted` holds too are not looked at again. */
-export function decodeManaged(entries: readonly ManagedFieldsEntry[] | undefined, trusted: readonly ManagedFieldsEntry[] = []): Managed {
+export function* decodeManaged(entries: readonly ManagedFieldsEntry[] | undefined, trusted: readonly ManagedFieldsEntry[] = []): Steps<Managed> {
   const managed: Managed = new Map()
   for (const [i, entry] of (entries ?? []).entries()) {
     const stored = trusted[i]
-    const manager = stored && jsonEqual(entry, stored) ? storedManager(stored) : sentManager(entry, i)
+    const manager = stored && jsonEqual(entry, stored) ? storedManager(stored) : yield* sentManager(entry, i)
     managed.set(identityOf(manager), manager)
+    yield
   }
   return managed
 }
 
 const storedManager = (source: ManagedFieldsEntry): Manager => ({ ...managerOf(source), fields: source.fieldsV1 ?? emptySet, source })
 
-function sentManager(entry: ManagedFieldsEntry, i: number): Manager {
+function* sentManager(entry: ManagedFieldsEntry, i: number): Steps<Manager> {
   checkEntry(entry, i)
-  return { ...managerOf(entry), fields: readFields(entry.fieldsV1) }
+  return { ...managerOf(entry), fields: yield* readFields(entry.fieldsV1) }
 }
 
 const managerOf = ({ manager = '', operation = 'Update', apiVersion = '', subresource, time }: ManagedFieldsEntry) => ({
@@ -54,7 +56,12 @@ const managerOf = ({ manager = '', operation = 'Update', apiVersion = '', subres
 })
 
 /** The set that an entry holds: a list of fields in the order of Go; an absent one is empty. */
-const readFields = (fields: FieldsV1 | undefined): FieldsV1 => (fields ? sorted(parseFieldsV1(fields)) : emptySet)
+function* readFields(fields: FieldsV1 | undefined): Steps<FieldsV1> {
+  if (!fields) return emptySet
+  const parsed = parseFieldsV1(fields)
+  yield
+  return sorted(parsed)
+}
 
 function checkEntry({ operation, apiVersion, fieldsType }: ManagedFieldsEntry, i: number): void {
   if (operation !== 'Apply' && operation !== 'Update') throw new Error('operation must be `Apply` or `Update`')
@@ -73,7 +80,7 @@ const seconds = (time: string | undefined): number => (time ? Math.floor(Date.pa
 const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 /** The entries as they are stored, in the order of upstream: appliers first, then by time, name, version, subresource. Undefined if there is none. */
-export function encodeManaged(managed: Managed): ManagedFieldsEntry[] | undefined {
+export function* encodeManaged(managed: Managed): Steps<ManagedFieldsEntry[] | undefined> {
   if (managed.size === 0) return undefined
   const managers = [...managed.values()]
   if (managers.length > 1)
@@ -85,7 +92,12 @@ export function encodeManaged(managed: Managed): ManagedFieldsEntry[] | undefine
         order(a.apiVersion, b.apiVersion) ||
         order(a.subresource ?? '', b.subresource ?? ''),
     )
-  return managers.map(encodeEntry)
+  const entries: ManagedFieldsEntry[] = []
+  for (const manager of managers) {
+    entries.push(encodeEntry(manager))
+    yield
+  }
+  return entries
 }
 
 function encodeEntry({ name, operation, apiVersion, time, fields, subresource, source }: Manager): ManagedFieldsEntry {

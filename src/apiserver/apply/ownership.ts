@@ -1,4 +1,5 @@
 /** How a write moves fields between managers (structured-merge-diff's Updater), for updates and for apply alike. */
+import type { Steps } from '../../lib/pauses.ts'
 import { type Comparison, compare } from '../../machinery/fields/compare.ts'
 import { difference, differenceBelow, emptySet, fieldSet, intersection, isEmpty, leaf, union } from '../../machinery/fields/field-set.ts'
 import type { FieldsV1 } from '../../machinery/object.ts'
@@ -91,11 +92,12 @@ export class Changes {
 }
 
 /** The fields that others own and that the write changes. */
-export function findConflicts(managed: Managed, changes: Changes, self: string | undefined): Conflicts {
+export function* findConflicts(managed: Managed, changes: Changes, self: string | undefined): Steps<Conflicts> {
   const conflicts = new Map<string, { manager: Manager; fields: FieldsV1 }>()
   for (const [identity, manager] of managed) {
     if (identity === self) continue
     const seen = changes.in(manager.apiVersion)
+    yield
     const fields = seen && union(intersection(manager.fields, seen.modified), intersection(manager.fields, seen.added))
     if (fields && !isEmpty(fields)) conflicts.set(identity, { manager, fields })
   }
@@ -103,10 +105,11 @@ export function findConflicts(managed: Managed, changes: Changes, self: string |
 }
 
 /** Takes from all others the fields that the write changes or removes. Managers of versions that are gone go too. */
-export function takeFromOthers(managed: Managed, changes: Changes, self: string | undefined): void {
+export function* takeFromOthers(managed: Managed, changes: Changes, self: string | undefined): Steps<void> {
   for (const [identity, manager] of [...managed]) {
     if (identity === self) continue
     const seen = changes.in(manager.apiVersion)
+    yield
     if (!seen) managed.delete(identity)
     else setFields(managed, identity, manager, difference(difference(difference(manager.fields, seen.modified), seen.added), seen.removed))
   }

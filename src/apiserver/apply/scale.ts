@@ -2,6 +2,7 @@
  * managedFields between an object and its scale: a Scale shows who owns the replicas, as fields of its own, and what
  * is written through it is noted in the object.
  */
+import { atOnce } from '../../lib/pauses.ts'
 import { difference, fieldSet, has, isEmpty, union } from '../../machinery/fields/field-set.ts'
 import { fieldElement } from '../../machinery/fields/path-element.ts'
 import type { ManagedFieldsEntry } from '../../machinery/object.ts'
@@ -21,12 +22,12 @@ const stepsOf = (path: string): string[] => path.split('.').filter(Boolean).map(
 /** The managedFields of the object's Scale. */
 export function scaleManagedFields(entries: readonly ManagedFieldsEntry[] | undefined, { path }: ReplicasPath): ManagedFieldsEntry[] | undefined {
   const scale: Managed = new Map()
-  for (const manager of decodeManaged(entries, entries).values()) {
+  for (const manager of atOnce(decodeManaged(entries, entries)).values()) {
     if (!has(manager.fields, stepsOf(path))) continue
     const seen = { ...manager, apiVersion: scaleVersion, fields: inScale, source: undefined }
     scale.set(identityOf(seen), seen)
   }
-  return encodeManaged(scale)
+  return atOnce(encodeManaged(scale))
 }
 
 /** The object's managedFields after its Scale was written and got these. */
@@ -39,11 +40,11 @@ export function managedFieldsFromScale(
   const replicas = fieldSet(steps.map((step) => step.slice(2)).join('.'))
   const managed: Managed = new Map()
   const owners: Managed = new Map()
-  for (const manager of decodeManaged(ofScale, ofScale).values()) {
+  for (const manager of atOnce(decodeManaged(ofScale, ofScale)).values()) {
     const seen = { ...manager, apiVersion, fields: replicas, source: undefined }
     if (!isEmpty(manager.fields)) owners.set(identityOf(seen), seen)
   }
-  for (const [identity, manager] of decodeManaged(entries, entries)) {
+  for (const [identity, manager] of atOnce(decodeManaged(entries, entries))) {
     const stays = !has(manager.fields, steps) || owners.has(identity)
     const fields = stays ? manager.fields : difference(manager.fields, replicas)
     if (!isEmpty(fields)) managed.set(identity, stays ? manager : { ...manager, fields, source: undefined })
@@ -53,5 +54,5 @@ export function managedFieldsFromScale(
     if (!known) managed.set(identity, owner)
     else if (!has(known.fields, steps)) managed.set(identity, { ...known, time: owner.time, fields: union(known.fields, replicas), source: undefined })
   }
-  return encodeManaged(managed)
+  return atOnce(encodeManaged(managed))
 }

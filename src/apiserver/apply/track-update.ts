@@ -2,6 +2,7 @@
  * Who owns what after a POST, PUT or PATCH (KEP-555): the manager comes to own what it changed, and others lose it.
  * Gives the new `metadata.managedFields`; the object itself is left alone.
  */
+import { atOnce, type Steps } from '../../lib/pauses.ts'
 import { difference, emptySet, isEmpty, union } from '../../machinery/fields/field-set.ts'
 import type { FieldsV1, KubeObject, ManagedFieldsEntry } from '../../machinery/object.ts'
 import { createdFields } from './created-fields.ts'
@@ -22,52 +23,63 @@ export interface Update extends Written {
 }
 
 /** The entries that the object gets; undefined for none. Those of `live` come back by reference when nothing changes. */
-export function trackUpdate(update: Update): ManagedFieldsEntry[] | undefined {
+export const trackUpdate = (update: Update): ManagedFieldsEntry[] | undefined => atOnce(trackSteps(update))
+
+/** As above. Large objects are long work. */
+export function* trackSteps(update: Update): Steps<ManagedFieldsEntry[] | undefined> {
   const { live, object, subresource } = update
-  if (!live && !object.metadata.managedFields) return recordCreate(update)
-  const managed = startingPoint(live?.metadata.managedFields, object.metadata.managedFields, !!subresource)
+  if (!live && !object.metadata.managedFields) return yield* recordCreate(update)
+  const managed = yield* startingPoint(live?.metadata.managedFields, object.metadata.managedFields, !!subresource)
   // An object without managers gets none by updates: it was created without, or was asked to forget them.
   if (managed.size === 0 && live) return undefined
-  recordUpdate(managed, update)
+  yield
+  yield* recordUpdate(managed, update)
   capUpdaters(managed)
-  return sameEntries(encodeManaged(managed), live?.metadata.managedFields)
+  return sameEntries(yield* encodeManaged(managed), live?.metadata.managedFields)
 }
 
 /** The one entry of a new object. */
-function recordCreate(update: Update): ManagedFieldsEntry[] | undefined {
+function* recordCreate(update: Update): Steps<ManagedFieldsEntry[] | undefined> {
   const { object, type, resetFields = [], apiVersion, manager: name, subresource, now: time } = update
-  const fields = createdFields(object, type, resetFields, () => changedFields(new Changes(undefined, object, update), apiVersion))
+  const fields = yield* createdFields(object, type, resetFields, () => changedFields(new Changes(undefined, object, update), apiVersion))
   if (isEmpty(fields)) return undefined
   const manager = { name, operation: 'Update', apiVersion, subresource: subresource || undefined, time, fields } as const
-  return encodeManaged(new Map([[identityOf(manager), manager]]))
+  return yield* encodeManaged(new Map([[identityOf(manager), manager]]))
 }
 
 /** What the write sets, as far as anybody can own it. */
-function changedFields(changes: Changes, apiVersion: string): FieldsV1 {
+function* changedFields(changes: Changes, apiVersion: string): Steps<FieldsV1> {
   const { added, modified, removed } = changes.in(apiVersion)!
+  yield
   return withoutUntracked(difference(union(modified, added), removed))
 }
 
 /** The managers before the write: those that the client sent, if they can be read, else those that are stored. */
-function startingPoint(live: readonly ManagedFieldsEntry[] | undefined, sent: readonly ManagedFieldsEntry[] | undefined, subresource: boolean): Managed {
+function* startingPoint(
+  live: readonly ManagedFieldsEntry[] | undefined,
+  sent: readonly ManagedFieldsEntry[] | undefined,
+  subresource: boolean,
+): Steps<Managed> {
   if (!subresource && sent !== live) {
     if (isReset(sent)) return new Map()
     try {
-      const managed = decodeManaged(sent, live)
+      const managed = yield* decodeManaged(sent, live)
       if (managed.size > 0) return managed
     } catch {
       // Unreadable lists are ignored, so that no client can break the field by mistake.
     }
   }
-  return decodeManaged(live, live)
+  return yield* decodeManaged(live, live)
 }
 
 /** Adds to `managed` what the write of `update` does. */
-export function recordUpdate(managed: Managed, update: Update): void {
+export function* recordUpdate(managed: Managed, update: Update): Steps<void> {
   const { live, object, manager: name, apiVersion, now } = update
   const changes = new Changes(live, object, update)
-  takeFromOthers(managed, changes, undefined)
-  const fields = changedFields(changes, apiVersion)
+  yield* takeFromOthers(managed, changes, undefined)
+  yield
+  const fields = yield* changedFields(changes, apiVersion)
+  yield
   if (isEmpty(fields)) return
   const manager = { name, operation: 'Update', apiVersion, subresource: update.subresource || undefined, time: now } as const
   const identity = identityOf(manager)

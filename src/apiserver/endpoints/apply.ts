@@ -1,8 +1,8 @@
 /** Server-side apply: PATCH with `application/apply-patch+yaml` (KEP-555). Creates the object if it is not there. */
-
+import { inSteps } from '../../lib/pauses.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import { conflict, notFound, objectModified } from '../../machinery/status-error.ts'
-import { applyPatch } from '../apply/index.ts'
+import { applySteps } from '../apply/index.ts'
 import { representationFor } from '../negotiation/choose.ts'
 import { updateObject } from '../registry/write/update-object.ts'
 import { resetFields } from '../registry/write/write-context.ts'
@@ -29,7 +29,7 @@ export const apply: Endpoint = async (target) => {
       const { uid, resourceVersion } = metadataOf(body)
       if (!live && uid) throw conflict(resource.groupResource, name, `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`)
       if (live && resourceVersion && resourceVersion !== live.metadata.resourceVersion) throw conflict(resource.groupResource, name, objectModified)
-      const { object: applied } = applyPatch({
+      const steps = applySteps({
         live,
         applied: body,
         kind: resource.definition.kind,
@@ -41,6 +41,7 @@ export const apply: Endpoint = async (target) => {
         now: context.now(),
         resetFields: resetFields(resource, context.subresource),
       })
+      const { object: applied } = await inSteps(steps, context.pause)
       await context.pause()
       const object = decodeApplied(resource, applied)
       checkName(object, name)

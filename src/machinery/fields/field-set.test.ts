@@ -69,6 +69,12 @@ test('members are written in the order of Go: the dot, fields, keys by value, va
   assert.deepEqual(Object.keys(sorted(set)), ['.', 'f:a', 'f:b', 'k:{"name":"a"}', 'k:{"name":"ab"}', 'k:{"port":80}', 'k:{"port":443}', 'v:"a"', 'v:"b"'])
 })
 
+test('values that are lists or maps come behind texts, in the order of their JSON', () => {
+  const elements = ['v:1', 'v:"a"', 'v:true', 'v:[1,"b"]', 'v:[10,"a"]', 'v:{"a":10}', 'v:{"a":1}', 'v:null']
+  const set = Object.fromEntries(elements.toReversed().map((element) => [element, leaf]))
+  assert.deepEqual(Object.keys(sorted(set)), elements)
+})
+
 test('FieldsV1 of a client is read: keys are sorted, unknown kinds of elements are left out, nonsense is refused', () => {
   assert.deepEqual(parseFieldsV1({ 'k:{"b":1,"a":"x"}': {}, 'z:1': {}, 'f:a': { '.': {} } }), { 'k:{"a":"x","b":1}': leaf, 'f:a': leaf })
   assert.throws(() => parseFieldsV1({ nonsense: {} }))

@@ -59,7 +59,7 @@ function compareParts(a: readonly Part[], b: readonly Part[]): number {
 export interface OrderedElement {
   readonly element: string
   readonly kind: number
-  /** What stands before and in the quotes of a plain string, which is what most keys and values are; both empty for others. */
+  /** What stands before and in the quotes of a plain string, which is what most keys and values are. Of values that are lists or maps, their text. Both empty for others. */
   readonly before: string
   readonly text: string
   /** Read when it is first needed. */
@@ -72,7 +72,10 @@ export function orderedElement(element: string): OrderedElement {
   const kind = element === '.' ? -1 : order[element[0]!]!
   let before = ''
   let text = ''
-  if (kind === order.k || kind === order.v) {
+  if (kind === order.v && (element[2] === '[' || element[2] === '{')) {
+    before = element.slice(0, 3)
+    text = element
+  } else if (kind === order.k || kind === order.v) {
     const start = kind === order.v ? 3 : element.indexOf('":"') + 3
     const end = element.length - (kind === order.v ? 1 : 2)
     if (start > 2 && element.indexOf('"', start) === end && element.charCodeAt(start - 1) === 0x22 && !element.includes('\\')) {
@@ -114,6 +117,9 @@ export function elementText(element: string): string {
 /** A path in a message: `.spec.ports[port=80,protocol="TCP"].targetPort`. */
 export const pathText = (path: readonly string[]): string => path.map(elementText).join('')
 
+/** Values and items of one key that stand as this module writes them, as nearly all do. */
+const canonical = /^(?:v:"[\w ./:-]*"|k:\{"\w+":"[\w ./:-]*"\})$/
+
 /**
  * The element as this module writes it (keys sorted, Go's JSON), or undefined for a kind of element that is unknown,
  * which is to be ignored. Throws when it cannot be read.
@@ -121,7 +127,7 @@ export const pathText = (path: readonly string[]): string => path.map(elementTex
 export function canonicalElement(element: string): string | undefined {
   if (element.length < 2 || element[1] !== ':') throw new Error(`key ${JSON.stringify(element)} is no path element`)
   const kind = element[0]
-  if (kind === 'f') return element
+  if (kind === 'f' || canonical.test(element)) return element
   if (kind === 'v') return valueElement(body(element))
   if (kind === 'k') {
     const keys = body(element)

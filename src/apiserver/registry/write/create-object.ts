@@ -33,7 +33,7 @@ export async function createObject(context: WriteContext, object: KubeObject): P
 export async function createUnlessThere(context: WriteContext, object: KubeObject, tracked = false): Promise<StoredObject | Lost> {
   const { admission, resource, options } = context
   await context.pause()
-  if (!tracked) track(context, object, undefined)
+  if (!tracked) await track(context, object, undefined)
   await context.pause()
   await admission.mutate(attributes(context, 'CREATE', object))
   const version = parseObjectVersion(object.metadata.resourceVersion)

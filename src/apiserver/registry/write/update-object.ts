@@ -61,9 +61,11 @@ async function attemptUpdate(context: WriteContext, options: UpdateOptions, key:
   const old = live.parse()
   await context.pause()
   // What replaces the object does not look at the live one: it needs no copy.
-  const { object, tracked } = await options.change(options.startsFromLive ? live.parse() : old)
+  const start = options.startsFromLive ? live.parse() : old
   await context.pause()
-  if (!tracked) track(context, object, old)
+  const { object, tracked } = await options.change(start)
+  await context.pause()
+  if (!tracked) await track(context, object, old)
   await context.pause()
   await admission.mutate(attributes(context, 'UPDATE', object, old))
 

@@ -1,7 +1,7 @@
 /** What every write knows: the resource, the object's place, who asks, and the options. */
 
 import type { PartialWrite } from '../../../api/resource.ts'
-import type { Pause } from '../../../lib/pauses.ts'
+import { inSteps, type Pause } from '../../../lib/pauses.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import { invalid } from '../../../machinery/status-error.ts'
 import { limitFaults } from '../../../machinery/validation/fault-limit.ts'
@@ -10,7 +10,7 @@ import { all, valid } from '../../../machinery/validation/field-rules.ts'
 import { validateMetadata, validateMetadataUpdate } from '../../../machinery/validation/metadata.ts'
 import { dnsSubdomain } from '../../../machinery/validation/names.ts'
 import type { Admission, AdmissionAttributes } from '../../admission/plugin.ts'
-import { trackUpdate } from '../../apply/index.ts'
+import { trackSteps } from '../../apply/index.ts'
 import type { Request, UserInfo } from '../../http/exchange.ts'
 import type { WriteOptions } from '../../request/write-options.ts'
 import type { Registry } from '../registry.ts'
@@ -60,9 +60,9 @@ export function attributes(context: WriteContext, operation: AdmissionAttributes
 }
 
 /** Notes in `managedFields` which fields this write changed. */
-export function track(context: WriteContext, object: KubeObject, live: KubeObject | undefined): void {
+export async function track(context: WriteContext, object: KubeObject, live: KubeObject | undefined): Promise<void> {
   const { resource, manager, subresource, now } = context
-  const managedFields = trackUpdate({
+  const steps = trackSteps({
     live,
     object,
     type: resource.type,
@@ -72,6 +72,7 @@ export function track(context: WriteContext, object: KubeObject, live: KubeObjec
     now: now(),
     resetFields: resetFields(resource, subresource),
   })
+  const managedFields = await inSteps(steps, context.pause)
   if (managedFields) object.metadata.managedFields = managedFields
   else delete object.metadata.managedFields
 }
