@@ -20,6 +20,7 @@ import type { Services } from './endpoints/endpoint.ts'
 import { componentProbes } from './health/components.ts'
 import { type HealthCheck, log as logCheck, ping } from './health/health.ts'
 import { storeHealth } from './health/store-health.ts'
+import type { ListenerLimits } from './http/limits.ts'
 import { listen } from './http/listener.ts'
 import { processMetrics } from './metrics/process-metrics.ts'
 import { MetricsRegistry } from './metrics/registry.ts'
@@ -55,6 +56,10 @@ export interface ApiServerOptions {
   readonly release?: string
   /** Makes the first requests fast at the price of 0.3 s of CPU after the start: for servers that live long. */
   readonly warmUp?: boolean
+  /** What the listener bears of its clients, where it differs from the defaults. */
+  readonly limits?: Partial<ListenerLimits>
+  /** How long a request that is no watch or stream may take, in ms; 60,000 unless said. */
+  readonly requestTimeoutMs?: number
   readonly log?: (line: string) => void
 }
 
@@ -65,7 +70,7 @@ export interface ApiServer {
   stop(options?: { readonly graceMs?: number }): Promise<void>
 }
 
-const requestTimeoutMs = 60_000
+const defaultRequestTimeoutMs = 60_000
 const defaultGraceMs = 10_000
 
 /** Starts a server. Rejects with Node's errors when it cannot listen, and with an Error for a bad runtimeConfig. */
@@ -154,11 +159,11 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
       metrics: requestMetrics(metrics, enabled.find),
       authenticators: [clientCertificate(), tokenFile(tokens)],
       authorizer: services.authorizer,
-      requestTimeoutMs,
+      requestTimeoutMs: options.requestTimeoutMs ?? defaultRequestTimeoutMs,
     },
     direct,
   )
-  const listener = await listen({ bindAddress, port: options.port, tls: options.tls, clientCA: options.clientCA, handler })
+  const listener = await listen({ bindAddress, port: options.port, tls: options.tls, clientCA: options.clientCA, limits: options.limits, handler })
   const host = bindAddress === '0.0.0.0' ? '127.0.0.1' : bindAddress === '::' ? '[::1]' : bindAddress.includes(':') ? `[${bindAddress}]` : bindAddress
   url = `https://${host}:${listener.port}`
   await serviceAllocations.begin({ bindAddress, port: listener.port, context: own })

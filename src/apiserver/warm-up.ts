@@ -7,14 +7,17 @@ import { once } from 'node:events'
 import { type ClientHttp2Session, connect, performServerHandshake } from 'node:http2'
 import { duplexPair } from 'node:stream'
 import type { WaitGroup } from './chain/wait-group.ts'
+import { boundsOf } from './http/bounds.ts'
 import type { Handler } from './http/exchange.ts'
-import { answerStreams } from './http/http2-exchange.ts'
+import { answerStreams, type Http2Peer } from './http/http2-exchange.ts'
 import { requestInfo } from './request/request-info.ts'
 
 /** Rounds, each of a handful of requests: about 0.7 s of CPU in all. */
 const rounds = 500
 
 const user = { name: 'system:apiserver', groups: ['system:masters'] }
+
+const itself: Http2Peer = { clientCertificate: undefined, remoteAddress: '', begin: (start) => start(), end() {} }
 
 interface Ask {
   readonly method: string
@@ -73,7 +76,7 @@ export function warmUp(director: Handler, waitGroup: WaitGroup): () => void {
     return director(request)
   }
   const server = performServerHandshake(far)
-  server.on('stream', answerStreams(handler))
+  server.on('stream', answerStreams(handler, itself, boundsOf()))
   const client = connect('http://warm-up', { createConnection: () => near })
   for (const session of [server, client]) session.on('error', () => {})
   const end = (): void => {

@@ -141,6 +141,14 @@ export class FutureRevisionError extends Error {
   }
 }
 
+/** A transaction is larger than what the store takes. The message is etcd's. */
+export class RequestTooLargeError extends Error {
+  constructor() {
+    super('etcdserver: request is too large')
+    this.name = 'RequestTooLargeError'
+  }
+}
+
 /** The store was closed while the call was under way, or before. */
 export class StoreClosedError extends Error {
   constructor() {

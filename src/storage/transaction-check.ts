@@ -1,13 +1,22 @@
 /** What every driver refuses in a transaction before it looks at the data. */
-import type { Transaction } from './store.ts'
+import { RequestTooLargeError, type Transaction } from './store.ts'
 
 /** Kubernetes' longest are below 900. */
 export const maxKeyBytes = 1800
 
-/** Throws RangeError for keys that no driver can hold: empty, too long, with a NUL or half a surrogate pair, or used twice. */
+/** Keys and values of one transaction together: etcd's `--max-request-bytes`. */
+export const maxTransactionBytes = 1.5 * 1024 * 1024
+
+/** Throws RequestTooLargeError for too many bytes; RangeError for keys that no driver can hold: empty, too long, with a NUL or half a surrogate pair, or used twice. */
 export function checkTransaction({ conditions, operations }: Transaction): void {
   for (const { key } of conditions) checkKey(key)
-  for (const { key } of operations) checkKey(key)
+  let bytes = 0
+  for (const operation of operations) {
+    checkKey(operation.key)
+    bytes += operation.key.length
+    if ('value' in operation) bytes += operation.value.length
+  }
+  if (bytes > maxTransactionBytes) throw new RequestTooLargeError()
   if (operations.length < 2) return
   const keys = new Set<string>()
   for (const { key } of operations) {

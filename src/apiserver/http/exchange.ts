@@ -28,7 +28,7 @@ export interface Request {
   clientCertificate(): { readonly certificate: PeerCertificate; readonly authorized: boolean } | undefined
   readonly remoteAddress: string
   readonly protocol: 'HTTP/1.1' | 'HTTP/2'
-  /** Reads the whole body. Throws a 413 StatusError above `limit` bytes. */
+  /** Reads the whole body. Throws StatusErrors: 413 above `limit` bytes, 429 when too many bodies are under way. */
   body(limit: number): Promise<Buffer>
   /** Aborted when the client has gone away or the answer is complete. Made when first asked for. */
   readonly signal: AbortSignal
@@ -56,12 +56,18 @@ export interface Sink {
   onClose(callback: () => void): void
 }
 
+/** A large body that is made piece by piece as the client takes it, so that slow readers hold no copies. */
+export interface Pieces extends Iterable<Buffer> {
+  /** Bytes in all, where that is known beforehand. */
+  readonly size?: number
+}
+
 export interface Response {
   readonly status: number
   /** Names in lower case. */
   readonly headers: Record<string, string | string[]>
   /** All of the body, in one or several pieces, or a function that writes it over time. */
-  readonly body?: Buffer | readonly Buffer[] | ((sink: Sink) => void)
+  readonly body?: Buffer | readonly Buffer[] | Pieces | ((sink: Sink) => void)
 }
 
 export type Handler = (request: Request) => Promise<Response>

@@ -1,17 +1,19 @@
 /** Requests and answers over HTTP/1.1. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { TLSSocket } from 'node:tls'
-import { badRequest, requestEntityTooLarge } from '../../machinery/status-error.ts'
 import type { RequestInfo } from '../request/request-info.ts'
+import type { BodyBudget } from './body-budget.ts'
+import type { Bounds } from './bounds.ts'
 import { closeSignal } from './close-signal.ts'
 import { drained } from './drained.ts'
-import type { Request, Response, Sink, UserInfo } from './exchange.ts'
+import { failed, type Handler, type Request, type Response, type Sink, type UserInfo } from './exchange.ts'
+import { IncomingBody } from './incoming-body.ts'
 import { splitTarget } from './query.ts'
+import { dropRest, isTooMuchToKeep } from './request-rest.ts'
+import type { UnreadAnswer } from './unread-answers.ts'
+import { pieceBytes, sizeOf, writePieces } from './write-pieces.ts'
 
-/** Nobody will read it, and it is no error of ours. */
-const clientGone = () => badRequest('unexpected EOF')
-
-export class Http1Request implements Request {
+export class Http1Request implements Request, UnreadAnswer {
   readonly method: string
   readonly path: string
   readonly query: URLSearchParams
@@ -22,11 +24,17 @@ export class Http1Request implements Request {
   readonly warnings: string[] = []
   readonly #message: IncomingMessage
   readonly #response: ServerResponse
+  readonly #budget: BodyBudget
+  #body: IncomingBody | undefined
   #signal: AbortSignal | undefined
+  /** The client waits for `100 Continue` before it sends the body. */
+  #waits: boolean
 
-  constructor(message: IncomingMessage, response: ServerResponse) {
+  constructor(message: IncomingMessage, response: ServerResponse, budget: BodyBudget, waits: boolean) {
     this.#message = message
     this.#response = response
+    this.#budget = budget
+    this.#waits = waits
     this.method = message.method ?? 'GET'
     const { path, query } = splitTarget(message.url ?? '/')
     this.path = path
@@ -53,34 +61,49 @@ export class Http1Request implements Request {
   }
 
   body(limit: number): Promise<Buffer> {
-    return new Promise((resolve, reject) => {
-      const chunks: Buffer[] = []
-      let size = 0
-      this.#message.on('data', (chunk: Buffer) => {
-        size += chunk.length
-        if (size <= limit) chunks.push(chunk)
-        else {
-          this.#message.removeAllListeners('data')
-          this.#message.resume()
-          reject(requestEntityTooLarge(`Request entity too large: limit is ${limit}`))
-        }
-      })
-      this.#message.on('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)))
-      for (const event of ['error', 'aborted']) this.#message.on(event, () => reject(clientGone()))
-    })
+    this.#body = new IncomingBody(this.#message, this.#budget, this.header('content-length'))
+    const body = this.#body.read(limit)
+    if (this.#waits && this.#body.wanted) {
+      this.#waits = false
+      this.#response.writeContinue()
+    }
+    return body
   }
 
   get signal(): AbortSignal {
     // The message itself is closed as soon as its body has been read.
     return (this.#signal ??= closeSignal(this.#response))
   }
+
+  /** The answer is known: the body is not needed any more. */
+  answered(): void {
+    if (!this.#body) return
+    this.#body.release()
+    // What was not read of it would keep the next request from being read.
+    this.#message.resume()
+  }
+
+  /** Whether the client has not begun to send its body, and will not. */
+  get waits(): boolean {
+    return this.#waits
+  }
+
+  get unsent(): number {
+    return this.#response.writableLength
+  }
+
+  cut(): void {
+    this.#response.destroy()
+  }
 }
 
 class Http1Sink implements Sink {
   readonly #response: ServerResponse
+  readonly #ended: () => void
 
-  constructor(response: ServerResponse) {
+  constructor(response: ServerResponse, ended: () => void) {
     this.#response = response
+    this.#ended = ended
   }
 
   write(chunk: Buffer): void {
@@ -97,6 +120,7 @@ class Http1Sink implements Sink {
 
   end(): void {
     this.#response.end()
+    this.#ended()
   }
 
   destroy(): void {
@@ -109,17 +133,54 @@ class Http1Sink implements Sink {
   }
 }
 
-/** Writes an answer; bodies of known length carry Content-Length, streams are chunked. */
-export function respondHttp1(response: ServerResponse, { status, headers, body }: Response): void {
-  if (response.destroyed || response.headersSent) return
+/** Listens to the `request` event of a server; `waits` for `checkContinue`. */
+export const answerMessages =
+  (handler: Handler, { limits: { lingerMs }, budget, unread }: Bounds, waits = false) =>
+  (message: IncomingMessage, response: ServerResponse): void => {
+    const request = new Http1Request(message, response, budget, waits)
+    response.on('close', () => unread.forget(request))
+    const answer = (answered: Response): void => {
+      request.answered()
+      if (response.destroyed || response.headersSent) return
+      respondHttp1(message, response, answered, { waits: request.waits, lingerMs, follow: () => unread.follow(request) })
+    }
+    handler(request).then(answer, (error) => answer(failed(error)))
+  }
+
+interface Circumstances {
+  /** The client waits with its body. */
+  readonly waits: boolean
+  readonly lingerMs: number
+  /** Called when the answer is known whole: from then on it only has to be read. */
+  readonly follow: () => void
+}
+
+/** Writes an answer; bodies of known length carry Content-Length, others are chunked. */
+function respondHttp1(
+  message: IncomingMessage,
+  response: ServerResponse,
+  { status, headers, body }: Response,
+  { waits, lingerMs, follow }: Circumstances,
+): void {
   if (typeof body === 'function') {
     response.writeHead(status, headers)
     response.flushHeaders()
-    body(new Http1Sink(response))
+    body(new Http1Sink(response, follow))
     return
   }
-  const parts: readonly Buffer[] = body === undefined ? [] : Buffer.isBuffer(body) ? [body] : (body as readonly Buffer[])
-  response.writeHead(status, { ...headers, 'content-length': parts.reduce((sum, part) => sum + part.length, 0) })
-  for (const part of parts.slice(0, -1)) response.write(part)
-  response.end(parts.at(-1))
+  follow()
+  const head: Record<string, string | string[] | number> = headers
+  const size = body === undefined ? 0 : sizeOf(body)
+  if (size !== undefined) head['content-length'] = size
+  const { complete } = message
+  // The client may be sending still: it reads the answer only if the connection stays open for a while.
+  if (!complete && (waits || isTooMuchToKeep(message))) head.connection = 'close'
+  response.writeHead(status, head)
+  const end = (): void => {
+    if (complete || waits) response.end()
+    else dropRest(message, response, lingerMs)
+  }
+  if (body === undefined || message.method === 'HEAD') end()
+  else if (Buffer.isBuffer(body) && body.length <= pieceBytes && complete) response.end(body)
+  else writePieces(response, body, end)
 }

@@ -1,42 +1,27 @@
 /** Requests and answers over HTTP/2 streams. Node's core stream API, without its HTTP/1 compatibility layer (half the cost). */
-import { constants, type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
-import type { PeerCertificate, TLSSocket } from 'node:tls'
-import { badRequest, requestEntityTooLarge } from '../../machinery/status-error.ts'
+import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
 import type { RequestInfo } from '../request/request-info.ts'
+import type { BodyBudget } from './body-budget.ts'
+import type { Bounds } from './bounds.ts'
 import { closeSignal } from './close-signal.ts'
 import { drained } from './drained.ts'
 import { failed, type Handler, type Request, type Response, type Sink, type UserInfo } from './exchange.ts'
+import { IncomingBody } from './incoming-body.ts'
 import { splitTarget } from './query.ts'
+import type { UnreadAnswer } from './unread-answers.ts'
+import { pieceBytes, sizeOf, writePieces } from './write-pieces.ts'
 
-/** Larger bodies are written in pieces, each when the one before has been taken: Node limits a session's memory. */
-const pieceBytes = 256 * 1024
-
-/** What is asked of a session once, not once a request: the certificate costs 35 µs. */
-interface Peer {
-  readonly certificate: { readonly certificate: PeerCertificate; readonly authorized: boolean } | undefined
-  readonly address: string
+/** The other end of a session, and where its requests are counted. */
+export interface Http2Peer {
+  readonly clientCertificate: ReturnType<Request['clientCertificate']>
+  readonly remoteAddress: string
+  /** A request has come in; `start` is called when it is its turn. */
+  begin(start: () => void): void
+  /** A request is over. `reset` says what it was if it was reset: a stream that had begun, or another request. */
+  end(reset: 'stream' | 'request' | undefined): void
 }
 
-const peers = new WeakMap<ServerHttp2Session, Peer>()
-
-function peerOf(session: ServerHttp2Session): Peer {
-  let peer = peers.get(session)
-  if (!peer) {
-    const socket = session.socket as TLSSocket
-    const certificate = socket.getPeerCertificate?.(true)
-    peer = {
-      certificate: certificate && Object.keys(certificate).length > 0 ? { certificate, authorized: socket.authorized } : undefined,
-      address: socket.remoteAddress ?? '',
-    }
-    peers.set(session, peer)
-  }
-  return peer
-}
-
-/** Nobody will read it, and it is no error of ours. */
-const clientGone = () => badRequest('unexpected EOF')
-
-export class Http2Request implements Request {
+export class Http2Request implements Request, UnreadAnswer {
   readonly method: string
   readonly path: string
   readonly query: URLSearchParams
@@ -45,13 +30,20 @@ export class Http2Request implements Request {
   info!: RequestInfo
   user?: UserInfo
   readonly warnings: string[] = []
+  /** Whether the answer is written over time. */
+  streamed = false
   readonly #stream: ServerHttp2Stream
   readonly #headers: IncomingHttpHeaders
   #signal: AbortSignal | undefined
+  readonly #peer: Http2Peer
+  readonly #budget: BodyBudget
+  #body: IncomingBody | undefined
 
-  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders) {
+  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, peer: Http2Peer, budget: BodyBudget) {
     this.#stream = stream
     this.#headers = headers
+    this.#peer = peer
+    this.#budget = budget
     this.method = String(headers[constants.HTTP2_HEADER_METHOD])
     const { path, query } = splitTarget(String(headers[constants.HTTP2_HEADER_PATH]))
     this.path = path
@@ -68,48 +60,46 @@ export class Http2Request implements Request {
   }
 
   clientCertificate() {
-    const session = this.#stream.session as ServerHttp2Session | undefined
-    return session && peerOf(session).certificate
+    return this.#peer.clientCertificate
   }
 
   get remoteAddress(): string {
-    const session = this.#stream.session as ServerHttp2Session | undefined
-    return session ? peerOf(session).address : ''
+    return this.#peer.remoteAddress
   }
 
   body(limit: number): Promise<Buffer> {
-    return new Promise((resolve, reject) => {
-      const stream = this.#stream
-      if (stream.endAfterHeaders) return resolve(Buffer.alloc(0))
-      let first: Buffer | undefined
-      let chunks: Buffer[] | undefined
-      let size = 0
-      stream.on('data', (chunk: Buffer) => {
-        size += chunk.length
-        if (size > limit) {
-          stream.removeAllListeners('data')
-          stream.resume()
-          return reject(requestEntityTooLarge(`Request entity too large: limit is ${limit}`))
-        }
-        if (!first) first = chunk
-        else (chunks ??= [first]).push(chunk)
-      })
-      stream.on('end', () => resolve(chunks ? Buffer.concat(chunks, size) : (first ?? Buffer.alloc(0))))
-      // Comes with every error, before it.
-      stream.on('aborted', () => reject(clientGone()))
-    })
+    if (this.#stream.endAfterHeaders) return Promise.resolve(Buffer.alloc(0))
+    this.#body = new IncomingBody(this.#stream, this.#budget, this.header('content-length'))
+    return this.#body.read(limit)
   }
 
   get signal(): AbortSignal {
     return (this.#signal ??= closeSignal(this.#stream))
   }
+
+  /** The answer is known: the body is not needed any more. */
+  answered({ body }: Response): void {
+    this.streamed = typeof body === 'function'
+    this.#body?.release()
+  }
+
+  get unsent(): number {
+    return this.#stream.writableLength
+  }
+
+  cut(): void {
+    this.#stream.close(constants.NGHTTP2_CANCEL)
+    this.#stream.destroy()
+  }
 }
 
 class Http2Sink implements Sink {
   readonly #stream: ServerHttp2Stream
+  readonly #ended: () => void
 
-  constructor(stream: ServerHttp2Stream) {
+  constructor(stream: ServerHttp2Stream, ended: () => void) {
     this.#stream = stream
+    this.#ended = ended
   }
 
   write(chunk: Buffer): void {
@@ -125,7 +115,9 @@ class Http2Sink implements Sink {
   }
 
   end(): void {
-    if (!this.#stream.destroyed) this.#stream.end()
+    if (this.#stream.destroyed) return
+    this.#stream.end()
+    this.#ended()
   }
 
   destroy(): void {
@@ -138,64 +130,62 @@ class Http2Sink implements Sink {
   }
 }
 
-/** Listens to a session's `stream` event. */
+/** Listens to the `stream` event of a session. */
 export const answerStreams =
-  (handler: Handler) =>
+  (handler: Handler, peer: Http2Peer, bounds: Bounds) =>
   (stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void => {
     stream.on('error', () => {}) // resets by the client; close follows
-    const request = new Http2Request(stream, headers)
-    handler(request).then(
-      (answer) => respondHttp2(stream, answer, request.method),
-      (error) => respondHttp2(stream, failed(error), request.method),
-    )
+    const request = new Http2Request(stream, headers, peer, bounds.budget)
+    stream.on('close', () => {
+      bounds.unread.forget(request)
+      peer.end(stream.rstCode === constants.NGHTTP2_NO_ERROR ? undefined : request.streamed ? 'stream' : 'request')
+    })
+    peer.begin(() => {
+      // A reset may have come meanwhile: nobody waits for an answer then.
+      if (!stream.closed) answerStream(handler, request, stream, bounds)
+    })
   }
 
-/** Writes an answer. A body above `pieceBytes` waits for `drain` between pieces. */
-export function respondHttp2(stream: ServerHttp2Stream, response: Response, method: string): void {
+function answerStream(handler: Handler, request: Http2Request, stream: ServerHttp2Stream, { unread }: Bounds): void {
+  const answer = (response: Response): void => {
+    request.answered(response)
+    respondHttp2(stream, response, request.method, () => unread.follow(request))
+  }
+  handler(request).then(answer, (error) => answer(failed(error)))
+}
+
+/** Writes an answer. `follow` is called when it is known whole: from then on it only has to be read. */
+function respondHttp2(stream: ServerHttp2Stream, response: Response, method: string, follow: () => void): void {
   if (stream.destroyed || stream.closed) return
   const { status, headers, body } = response
   const head = headers as Record<string, string | string[] | number>
   head[constants.HTTP2_HEADER_STATUS] = status
   if (typeof body === 'function') {
     stream.respond(head)
-    body(new Http2Sink(stream))
+    body(new Http2Sink(stream, follow))
     return
   }
+  follow()
   if (body === undefined || method === 'HEAD') {
     stream.respond(head, { endStream: true })
+    endRequest(stream)
     return
   }
-  if (Buffer.isBuffer(body)) {
-    head['content-length'] = body.length
-    stream.respond(head)
-    if (body.length <= pieceBytes) stream.end(body)
-    else writePieces(stream, [body])
-    return
-  }
-  head['content-length'] = body.reduce((sum, part) => sum + part.length, 0)
+  const size = sizeOf(body)
+  if (size !== undefined) head['content-length'] = size
   stream.respond(head)
-  writePieces(stream, body)
+  if (Buffer.isBuffer(body) && body.length <= pieceBytes) {
+    stream.end(body)
+    endRequest(stream)
+    return
+  }
+  writePieces(stream, body, () => {
+    stream.end()
+    endRequest(stream)
+  })
 }
 
-function writePieces(stream: ServerHttp2Stream, parts: readonly Buffer[]): void {
-  let part = 0
-  let offset = 0
-  const next = (): void => {
-    while (part < parts.length) {
-      const buffer = parts[part]!
-      const piece = buffer.length - offset <= pieceBytes && offset === 0 ? buffer : buffer.subarray(offset, offset + pieceBytes)
-      offset += piece.length
-      if (offset >= buffer.length) {
-        part++
-        offset = 0
-      }
-      if (!stream.write(piece)) {
-        if (part < parts.length) stream.once('drain', next)
-        else stream.end()
-        return
-      }
-    }
-    stream.end()
-  }
-  next()
+/** Tells a client that goes on sending after its answer to stop (RFC 9113, 8.1). */
+function endRequest(stream: ServerHttp2Stream): void {
+  if (!stream.endAfterHeaders && !stream.readableEnded) stream.close(constants.NGHTTP2_NO_ERROR)
 }

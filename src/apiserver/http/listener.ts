@@ -4,13 +4,15 @@
  */
 
 import { once } from 'node:events'
-import { createServer as createHttp1, type IncomingMessage, type ServerResponse } from 'node:http'
 import { performServerHandshake, type ServerHttp2Session } from 'node:http2'
 import type { AddressInfo, Socket } from 'node:net'
 import { createServer as createTls, type TLSSocket } from 'node:tls'
-import { failed, type Handler } from './exchange.ts'
-import { Http1Request, respondHttp1 } from './http1-exchange.ts'
+import { boundsOf } from './bounds.ts'
+import type { Handler } from './exchange.ts'
+import { http1Server, type Upgrade } from './http1-server.ts'
 import { answerStreams } from './http2-exchange.ts'
+import { Http2Session } from './http2-session.ts'
+import type { ListenerLimits } from './limits.ts'
 
 export interface ListenerOptions {
   readonly bindAddress: string
@@ -20,8 +22,10 @@ export interface ListenerOptions {
   /** CAs that client certificates are checked against; without it they are not asked for. */
   readonly clientCA?: string | Buffer
   readonly handler: Handler
+  /** Where they differ from the defaults. */
+  readonly limits?: Partial<ListenerLimits>
   /** For exec, attach and port-forward over HTTP/1.1 upgrades. */
-  readonly upgrade?: (request: IncomingMessage, socket: Socket, head: Buffer) => void
+  readonly upgrade?: Upgrade
 }
 
 export interface Listener {
@@ -32,40 +36,42 @@ export interface Listener {
 
 /**
  * Limits of a session. Node's default of 10 MB ends sessions that carry many parallel lists; the reset limits let
- * clients cancel a thousand watches at once, and still bound rapid-reset attacks (CVE-2023-44487). Node counts streams
- * for a moment after they were reset, and refuses new ones above the limit: it is high, and refusals end no session.
+ * clients cancel a thousand watches at once, and still bound what clients reset after their answers began. Node counts
+ * streams for a moment after they were reset, and refuses new ones above the limit: it is high, and refusals end no session.
+ * Frames may be as large as upstream's: in smaller ones, large headers would be too many for Node.
  */
-const sessionLimits = {
-  maxSessionMemory: 1000,
-  maxSessionRejectedStreams: 10_000,
-  streamResetBurst: 10_000,
-  streamResetRate: 1_000,
-  settings: { maxConcurrentStreams: 3000, initialWindowSize: 1024 * 1024, enablePush: false },
-} as const
+const sessionOptions = ({ headerBytes }: ListenerLimits) =>
+  ({
+    maxSessionMemory: 1000,
+    maxSessionRejectedStreams: 10_000,
+    streamResetBurst: 10_000,
+    streamResetRate: 1_000,
+    maxHeaderListPairs: 10_000,
+    settings: {
+      maxConcurrentStreams: 3000,
+      initialWindowSize: 1024 * 1024,
+      maxFrameSize: 256 * 1024,
+      maxHeaderListSize: headerBytes + 10 * 32,
+      enablePush: false,
+    },
+  }) as const
 
 /** Above the largest body the server takes (3 MiB), so that uploads do not wait for window updates. */
 const sessionWindow = 8 * 1024 * 1024
 
+/** Peers of HTTP/1.1 that have vanished are found by TCP, as upstream does it. */
+const tcpKeepAliveMs = 180_000
+
+const longestSweepMs = 5_000
+
 /** Starts to listen. Rejects with Node's errors (`EADDRINUSE`, `EACCES`, bad certificates). */
-export async function listen({ bindAddress, port, tls, clientCA, handler, upgrade }: ListenerOptions): Promise<Listener> {
-  const sessions = new Set<ServerHttp2Session>()
+export async function listen({ bindAddress, port, tls, clientCA, handler, upgrade, ...options }: ListenerOptions): Promise<Listener> {
+  const bounds = boundsOf(options.limits)
+  const { limits, unread } = bounds
+  const sessions = new Set<Http2Session>()
   const sockets = new Set<Socket>()
-
-  const http1 = createHttp1({ keepAliveTimeout: 120_000, requestTimeout: 0 }, (message: IncomingMessage, response: ServerResponse) => {
-    handler(new Http1Request(message, response)).then(
-      (answer) => respondHttp1(response, answer),
-      (error) => respondHttp1(response, failed(error)),
-    )
-  })
-  // Connections are handed over, nobody listens: without this event Node would neither time out headers nor know idle connections.
-  http1.emit('listening')
-  http1.on('clientError', (_error, socket) => {
-    if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n')
-    else socket.destroy()
-  })
-  if (upgrade) http1.on('upgrade', (request, socket, head) => upgrade(request, socket as Socket, head))
-
-  const onStream = answerStreams(handler)
+  const http1 = http1Server(handler, bounds, upgrade)
+  const http2 = sessionOptions(limits)
 
   const secure = createTls(
     {
@@ -73,20 +79,24 @@ export async function listen({ bindAddress, port, tls, clientCA, handler, upgrad
       key: tls.key,
       ALPNProtocols: ['h2', 'http/1.1'],
       minVersion: 'TLSv1.2',
+      handshakeTimeout: limits.headerTimeoutMs,
+      noDelay: true,
+      keepAlive: true,
+      keepAliveInitialDelay: tcpKeepAliveMs,
       ...(clientCA && { ca: clientCA, requestCert: true, rejectUnauthorized: false }),
     },
     (socket: TLSSocket) => {
-      socket.setNoDelay(true)
       if (socket.alpnProtocol !== 'h2') {
         http1.emit('connection', socket)
         return
       }
-      const session = performServerHandshake(socket, sessionLimits) as ServerHttp2Session
-      sessions.add(session)
+      const session = performServerHandshake(socket, http2) as ServerHttp2Session
+      const known = new Http2Session(session, socket, limits)
+      sessions.add(known)
       session.once('connect', () => session.setLocalWindowSize(sessionWindow))
-      session.on('close', () => sessions.delete(session))
+      session.on('close', () => sessions.delete(known))
       session.on('error', () => session.destroy())
-      session.on('stream', onStream)
+      session.on('stream', answerStreams(handler, known, bounds))
     },
   )
   secure.on('connection', (socket: Socket) => {
@@ -97,6 +107,14 @@ export async function listen({ bindAddress, port, tls, clientCA, handler, upgrad
 
   secure.listen(port, bindAddress)
   await once(secure, 'listening')
+
+  const sweepMs = Math.min(longestSweepMs, Math.min(limits.headerTimeoutMs, limits.idleTimeoutMs, limits.pingAfterMs, limits.pingTimeoutMs) / 4)
+  const sweeping = setInterval(() => {
+    const now = performance.now()
+    for (const session of sessions) session.sweep(now)
+    unread.sweep(now)
+  }, sweepMs)
+  sweeping.unref()
 
   return {
     port: (secure.address() as AddressInfo).port,
@@ -114,6 +132,7 @@ export async function listen({ bindAddress, port, tls, clientCA, handler, upgrad
       await closed
       clearTimeout(cut)
       clearInterval(idle)
+      clearInterval(sweeping)
     },
   }
 }

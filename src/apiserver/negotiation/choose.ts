@@ -36,7 +36,7 @@ function wantsPretty(request: Request): boolean {
   return agent.startsWith('curl') || agent.startsWith('Wget') || agent.startsWith('Mozilla/5.0')
 }
 
-const reread = (parts: readonly Buffer[]): unknown => JSON.parse(Buffer.concat(parts).toString())
+const reread = (parts: Iterable<Buffer>): unknown => JSON.parse(Buffer.concat([...parts]).toString())
 
 const inYaml = (base: Representation): Representation => ({
   ...base,

@@ -1,6 +1,8 @@
 /** Objects as they are: bytes are joined, never parsed. */
+import type { Pieces } from '../http/exchange.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
 import type { StoredObject } from '../registry/stored-object.ts'
+import { enclosed, pieceBytes } from './pieces.ts'
 import { bookmarkMeta, type EventType, type Representation } from './representation.ts'
 
 const eventHeads: Readonly<Record<EventType, Buffer>> = {
@@ -30,7 +32,9 @@ const native = (resource: ServedResource): Representation => ({
     const head = Buffer.from(
       `{"kind":${JSON.stringify(resource.listKind)},"apiVersion":${JSON.stringify(resource.groupVersion)},"metadata":${JSON.stringify(meta)},"items":[`,
     )
-    return objects.length ? [head, joined(objects), listTail] : [head, listTail]
+    if (objects.length === 0) return [head, listTail]
+    const items = itemsOf(objects)
+    return Buffer.isBuffer(items) ? [head, items, listTail] : enclosed(head, items, listTail)
   },
   event: (type, { bytes }) => Buffer.concat([eventHeads[type], bytes, eventTail]),
   bookmark: (revision, annotations) =>
@@ -40,22 +44,52 @@ const native = (resource: ServedResource): Representation => ({
 })
 
 /** The items of the last list of a selection that was asked for twice: consumers that start together all read the same. */
-const remembered = new WeakMap<StoredObject, { readonly objects: readonly StoredObject[]; readonly items: Buffer }>()
+const remembered = new WeakMap<StoredObject, Asked>()
 
-/** `{item},{item},…` in one buffer. */
-function joined(objects: readonly StoredObject[]): Buffer {
-  const known = remembered.get(objects[0]!)
-  if (known && known.objects === objects) return known.items
-  let size = objects.length * 2 - 1
-  for (const { bytes, resource } of objects) size += bytes.length - resource.itemOffset
+interface Asked {
+  readonly objects: readonly StoredObject[]
+  items?: Buffer
+}
+
+const rememberedBytes = 64 * 1024
+
+const sizeOfItem = ({ bytes, resource }: StoredObject): number => 1 + bytes.length - resource.itemOffset
+
+/** `{item},{item},…`; large lists in pieces, each joined when its turn comes. */
+function itemsOf(objects: readonly StoredObject[]): Buffer | Pieces {
+  let size = objects.length - 1
+  for (const object of objects) size += sizeOfItem(object)
+  if (size <= rememberedBytes) return joined(objects, 0, objects.length, size)
+  const asked = remembered.get(objects[0]!)
+  if (asked?.objects === objects) asked.items ??= joined(objects, 0, objects.length, size)
+  else remembered.set(objects[0]!, { objects })
+  return { size, [Symbol.iterator]: () => piecesOf(objects) }
+}
+
+function* piecesOf(objects: readonly StoredObject[]): Generator<Buffer, void> {
+  let offset = 0
+  for (let from = 0; from < objects.length; ) {
+    let to = from
+    // No comma stands before the first.
+    let size = from > 0 ? 0 : -1
+    while (to < objects.length && size < pieceBytes) size += 1 + sizeOfItem(objects[to++]!)
+    // Looked up each time: a slow reader must not keep the whole of it.
+    const asked = remembered.get(objects[0]!)
+    yield asked?.objects === objects && asked.items ? asked.items.subarray(offset, offset + size) : joined(objects, from, to, size)
+    offset += size
+    from = to
+  }
+}
+
+/** Items `from` to `to` in one buffer, with a comma before each but the very first. */
+function joined(objects: readonly StoredObject[], from: number, to: number, size: number): Buffer {
   const items = Buffer.allocUnsafe(size)
   let offset = 0
-  for (let i = 0; i < objects.length; i++) {
+  for (let i = from; i < to; i++) {
     if (i > 0) items[offset++] = comma
     items[offset++] = openBrace
     const { bytes, resource } = objects[i]!
     offset += bytes.copy(items, offset, resource.itemOffset)
   }
-  if (size > 64 * 1024) remembered.set(objects[0]!, { objects, items })
   return items
 }

@@ -1,6 +1,7 @@
 /** PartialObjectMetadata: the metadata of objects of any kind, cut out of their bytes. */
 import type { StoredObject } from '../registry/stored-object.ts'
-import { bookmarkMeta, type Representation } from './representation.ts'
+import { gathered } from './pieces.ts'
+import { bookmarkMeta, type ListMeta, type Representation } from './representation.ts'
 
 const tail = Buffer.from('}')
 const comma = Buffer.from(',')
@@ -11,22 +12,20 @@ export const partialHead = (version: string): Buffer => Buffer.from(`{"kind":"Pa
 export function partialRepresentation(version: 'v1' | 'v1beta1'): Representation {
   const head = partialHead(version)
   const one = (object: StoredObject): readonly Buffer[] => [head, object.metadata, tail]
+  function* items(objects: readonly StoredObject[], meta: ListMeta): Generator<Buffer, void> {
+    yield Buffer.from(`{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/${version}","metadata":${JSON.stringify(meta)},"items":[`)
+    for (const [i, object] of objects.entries()) {
+      if (i > 0) yield comma
+      yield* one(object)
+    }
+    yield Buffer.from(']}\n')
+  }
   return {
     key: `partial ${version}`,
     contentType: 'application/json',
     firstDiffers: false,
     object: one,
-    list(objects, meta) {
-      const parts: Buffer[] = [
-        Buffer.from(`{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/${version}","metadata":${JSON.stringify(meta)},"items":[`),
-      ]
-      objects.forEach((object, i) => {
-        if (i > 0) parts.push(comma)
-        parts.push(...one(object))
-      })
-      parts.push(Buffer.from(']}\n'))
-      return [Buffer.concat(parts)]
-    },
+    list: (objects, meta) => gathered(items(objects, meta)),
     event: (type, object) => Buffer.concat([Buffer.from(`{"type":"${type}","object":`), ...one(object), Buffer.from('}\n')]),
     bookmark: (revision, annotations) =>
       Buffer.from(

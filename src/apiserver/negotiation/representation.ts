@@ -1,4 +1,5 @@
 /** Representations: the forms in which objects, lists and watch events leave the server. */
+import type { Pieces } from '../http/exchange.ts'
 import type { StoredObject } from '../registry/stored-object.ts'
 
 export interface ListMeta {
@@ -16,7 +17,7 @@ export interface Representation {
   /** One object as JSON. */
   object(object: StoredObject): readonly Buffer[]
   /** A list as JSON. */
-  list(objects: readonly StoredObject[], meta: ListMeta): readonly Buffer[]
+  list(objects: readonly StoredObject[], meta: ListMeta): readonly Buffer[] | Pieces
   /** One line of a watch. `first`: nothing was sent on this watch before. */
   event(type: EventType, object: StoredObject, first: boolean): Buffer
   /** Whether the first event differs from later ones. */

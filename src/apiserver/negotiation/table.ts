@@ -4,6 +4,7 @@ import { cellsAt, columnsOf, rowTemplate } from '../printing/row.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
 import type { StoredObject } from '../registry/stored-object.ts'
 import { partialHead } from './partial.ts'
+import { gathered } from './pieces.ts'
 import type { EventType, ListMeta, Representation } from './representation.ts'
 
 type IncludeObject = 'None' | 'Metadata' | 'Object'
@@ -16,6 +17,8 @@ function includeObjectOf(value: string): IncludeObject {
   )
 }
 
+const comma = Buffer.from(',')
+const tableTail = Buffer.from(']}')
 const rowTail = Buffer.from('}')
 const rowTailPartial = Buffer.from('}}')
 
@@ -24,28 +27,25 @@ export function tableRepresentation(resource: ServedResource, version: 'v1' | 'v
   const head = partialHead(version)
   const columns = JSON.stringify(columnsOf(resource).map(({ name, type, format, description, priority }) => ({ name, type, format, description, priority })))
 
-  const pushRow = (parts: Buffer[], object: StoredObject, now: number): void => {
+  const row = (object: StoredObject, now: number): readonly Buffer[] => {
     const template = (object.row ??= rowTemplate(resource, object.parse()))
     const start = `{"cells":${cellsAt(template, now)}${template.conditions},"object":`
-    if (includeObject === 'None') parts.push(Buffer.from(`${start}null}`))
-    else if (includeObject === 'Object') parts.push(Buffer.from(start), object.bytes, rowTail)
-    else parts.push(Buffer.from(start), head, object.metadata, rowTailPartial)
+    if (includeObject === 'None') return [Buffer.from(`${start}null}`)]
+    if (includeObject === 'Object') return [Buffer.from(start), object.bytes, rowTail]
+    return [Buffer.from(start), head, object.metadata, rowTailPartial]
   }
-  const table = (meta: ListMeta, withColumns: boolean, objects: readonly StoredObject[]): Buffer => {
+  function* parts(meta: ListMeta, withColumns: boolean, objects: readonly StoredObject[]): Generator<Buffer, void> {
     const now = Date.now()
-    const parts = [
-      Buffer.from(
-        `{"kind":"Table","apiVersion":"meta.k8s.io/${version}","metadata":${JSON.stringify(meta)}${withColumns ? `,"columnDefinitions":${columns}` : ''},"rows":[`,
-      ),
-    ]
-    const comma = Buffer.from(',')
-    objects.forEach((object, i) => {
-      if (i > 0) parts.push(comma)
-      pushRow(parts, object, now)
-    })
-    parts.push(Buffer.from(']}'))
-    return Buffer.concat(parts)
+    yield Buffer.from(
+      `{"kind":"Table","apiVersion":"meta.k8s.io/${version}","metadata":${JSON.stringify(meta)}${withColumns ? `,"columnDefinitions":${columns}` : ''},"rows":[`,
+    )
+    for (const [i, object] of objects.entries()) {
+      if (i > 0) yield comma
+      yield* row(object, now)
+    }
+    yield tableTail
   }
+  const table = (meta: ListMeta, withColumns: boolean, objects: readonly StoredObject[]): Buffer => Buffer.concat([...parts(meta, withColumns, objects)])
   const metaOf = ({ revision }: StoredObject): ListMeta => ({ resourceVersion: revision ? String(revision) : '' })
 
   return {
@@ -53,7 +53,7 @@ export function tableRepresentation(resource: ServedResource, version: 'v1' | 'v
     contentType: 'application/json',
     firstDiffers: true,
     object: (object) => [table(metaOf(object), true, [object])],
-    list: (objects, meta) => [table(meta, true, objects)],
+    list: (objects, meta) => gathered(parts(meta, true, objects)),
     event: (type: EventType, object, first) =>
       Buffer.concat([Buffer.from(`{"type":"${type}","object":`), table(metaOf(object), first, [object]), Buffer.from('}\n')]),
     bookmark: (revision, annotations) =>

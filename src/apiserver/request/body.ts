@@ -41,7 +41,7 @@ export async function readBody(request: Request): Promise<Body> {
     if (bytes.length === 0) return bodyOf('', 'json')
     throw unsupported()
   }
-  return bodyOf(bytes.toString(), format)
+  return bodyOf(bytes.toString(), format, bytes)
 }
 
 const messages = messageDecoder(protobufNumbers)
@@ -68,7 +68,7 @@ function protobufBody(bytes: Buffer): Body {
   }
 }
 
-function bodyOf(text: string, format: 'json' | 'yaml'): Body {
+function bodyOf(text: string, format: 'json' | 'yaml', bytes?: Buffer): Body {
   return {
     text,
     format,
@@ -79,7 +79,12 @@ function bodyOf(text: string, format: 'json' | 'yaml'): Body {
       try {
         value = format === 'json' ? JSON.parse(text) : fromYaml(text)
       } catch (error) {
-        throw unrecognized(kind, text, format === 'json' ? `json parse error: ${goJsonError(text, error as Error)}` : `yaml: ${(error as Error).message}`)
+        throw unrecognized(
+          kind,
+          text,
+          format === 'json' ? `json parse error: ${goJsonError(text, error as Error)}` : `yaml: ${(error as Error).message}`,
+          bytes,
+        )
       }
       if (typeof value !== 'object' || value === null || Array.isArray(value)) {
         if (value === null && format === 'json') return {}
@@ -94,9 +99,9 @@ function bodyOf(text: string, format: 'json' | 'yaml'): Body {
   }
 }
 
-/** 400: nothing can be made of the body. */
-export const unrecognized = (kind: string, text: string, why: string): StatusError =>
-  badRequest(`the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; ${why} (${summary(Buffer.from(text))})`)
+/** 400: nothing can be made of the body. `bytes` are what came, where the text is not all of it (compressed bodies, above all: nothing decompresses them). */
+export const unrecognized = (kind: string, text: string, why: string, bytes: Buffer = Buffer.from(text)): StatusError =>
+  badRequest(`the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; ${why} (${summary(bytes)})`)
 
 const summaryBytes = 30
 
@@ -113,7 +118,13 @@ const goKind = (value: unknown): string => (Array.isArray(value) ? 'array' : typ
 /** What Go's parser says where V8's stopped. */
 function goJsonError(text: string, error: Error): string {
   const position = /position (\d+)/.exec(error.message)
-  const at = position ? Number(position[1]) : text.length
-  if (!position || at >= text.length || error.message.startsWith('Unterminated')) return 'unexpected end of JSON input'
-  return `invalid character ${JSON.stringify(text[at]).replace(/^"|"$/g, "'")} looking for beginning of value`
+  // V8 names the character, but no place, where the text is no JSON from its beginning.
+  const found = position ? text[Number(position[1])] : /^Unexpected token '(.)'/su.exec(error.message)?.[1]
+  if (found === undefined || error.message.startsWith('Unterminated')) return 'unexpected end of JSON input'
+  return `invalid character ${goCharacter(found)} looking for beginning of value`
 }
+
+const goCharacter = (character: string): string =>
+  JSON.stringify(character)
+    .replace(/^"|"$/g, "'")
+    .replace(/\\u00(..)/, '\\x$1')

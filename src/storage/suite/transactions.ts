@@ -1,6 +1,6 @@
 /** Transactions: compare-and-set, all or nothing. */
 import assert from 'node:assert/strict'
-import { type CommitResult, prefixRange } from '../store.ts'
+import { type CommitResult, prefixRange, RequestTooLargeError } from '../store.ts'
 import { bytes, create, everything, type On, put, remove, shown } from './support.ts'
 
 export function transactions(on: On): void {
@@ -105,13 +105,18 @@ export function transactions(on: On): void {
     assert.equal(await store.get('/a', 3), undefined)
   })
 
-  on('keys that no driver can hold are refused, and nothing of their transaction is done', async (store) => {
+  on('keys that no driver can hold and more than 1.5 MiB are refused, and nothing of their transaction is done', async (store) => {
     for (const key of ['', 'a\0b', '\ud800', 'x'.repeat(2_000)]) await assert.rejects(put(store, key, '1'), RangeError)
     const twice = [
       { key: '/a', value: bytes('1') },
       { key: '/a', delete: true as const },
     ]
     await assert.rejects(store.commit({ conditions: [], operations: twice }), RangeError)
+    assert.equal(store.revision, 1)
+    await assert.rejects(put(store, '/a', 'x'.repeat(1.5 * 1024 * 1024)), RequestTooLargeError)
+    const half = bytes('x'.repeat(768 * 1024))
+    const large = ['/a', '/b'].map((key) => ({ key, value: half }))
+    await assert.rejects(store.commit({ conditions: [], operations: large }), RequestTooLargeError)
     assert.equal(store.revision, 1)
     const longest = `/${'ä'.repeat(890)}`
     await put(store, longest, 'fits')

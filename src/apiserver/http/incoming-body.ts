@@ -1,0 +1,107 @@
+/**
+ * The body of one request while it comes in. It counts against the server's budget until the request is answered: what was
+ * made of it lives as long. Pieces are copied together as they come: a piece of a few bytes may be a view of a network
+ * buffer of 64 KiB and would keep all of it.
+ */
+import type { Readable } from 'node:stream'
+import { badRequest, requestEntityTooLarge, type StatusError, tooManyRequests } from '../../machinery/status-error.ts'
+import type { BodyBudget } from './body-budget.ts'
+
+/** Nobody will read it, and it is no error of ours. */
+const clientGone = () => badRequest('unexpected EOF')
+
+const tooLarge = (limit: number) => requestEntityTooLarge(`Request entity too large: limit is ${limit}`)
+
+/** Buffers of bodies that come in many pieces begin with this and are doubled. */
+const growBytes = 16 * 1024
+
+export class IncomingBody {
+  readonly #source: Readable
+  readonly #budget: BodyBudget
+  /** As Content-Length says; undefined if it does not. */
+  readonly #declared: number | undefined
+  /** A body that came in one piece. */
+  #whole: Buffer | undefined
+  /** What has come of another one, and room for more. */
+  #gathered: ArrayBuffer | undefined
+  #size = 0
+  /** What the budget counts. */
+  #held = 0
+  #fail: ((error: StatusError) => void) | undefined
+
+  constructor(source: Readable, budget: BodyBudget, declared: string | undefined) {
+    this.#source = source
+    this.#budget = budget
+    this.#declared = declared === undefined ? undefined : Number(declared)
+  }
+
+  /** Whether it is being read. */
+  get wanted(): boolean {
+    return this.#fail !== undefined
+  }
+
+  /** Throws 413 above `limit` bytes, at once if that many are announced, and 429 when too much is under way. */
+  read(limit: number): Promise<Buffer> {
+    return new Promise((resolve, reject) => {
+      if (this.#declared !== undefined && this.#declared > limit) return reject(tooLarge(limit))
+      const source = this.#source
+      const take = (chunk: Buffer): void => {
+        if (this.#size + chunk.length > limit) this.#fail?.(tooLarge(limit))
+        else if (!this.#take(chunk)) this.#fail?.(tooManyRequests('too many request bodies are under way, please try again later', 1))
+      }
+      const end = (): void => {
+        this.#fail = undefined
+        resolve(this.#whole ?? (this.#gathered ? Buffer.from(this.#gathered, 0, this.#size) : Buffer.alloc(0)))
+      }
+      const gone = (): void => this.#fail?.(clientGone())
+      this.#fail = (error) => {
+        this.#fail = undefined
+        source.off('data', take).off('end', end).pause()
+        // Nobody has seen it: to wait for the garbage collector would be to hold the memory of an attack for minutes.
+        this.#gathered?.transfer(0)
+        this.release()
+        reject(error)
+      }
+      source.on('data', take).on('end', end).on('aborted', gone).on('error', gone)
+    })
+  }
+
+  /** The request is answered: what has come is forgotten, what still comes is not kept. */
+  release(): void {
+    this.#fail?.(clientGone())
+    this.#budget.give(this.#held)
+    this.#held = 0
+    this.#whole = undefined
+    this.#gathered = undefined
+  }
+
+  /** False if there is no room. */
+  #take(chunk: Buffer): boolean {
+    const first = this.#size === 0
+    const size = this.#size + chunk.length
+    if (first && size === this.#declared) {
+      if (!this.#hold(size)) return false
+      this.#whole = chunk
+    } else {
+      if (size > this.#held && !this.#hold(this.#capacity(size))) return false
+      if (this.#gathered === undefined) this.#gathered = new ArrayBuffer(this.#held)
+      else if (this.#gathered.byteLength < this.#held) this.#gathered = this.#gathered.transfer(this.#held)
+      Buffer.from(this.#gathered).set(chunk, this.#size)
+    }
+    this.#size = size
+    return true
+  }
+
+  #hold(bytes: number): boolean {
+    const more = bytes - this.#held
+    if (!this.#budget.take(this.#held, more)) return false
+    this.#held = bytes
+    return true
+  }
+
+  /** Room for `size` bytes: as much as there is for the first piece, then twice as much each time, never more than is announced. */
+  #capacity(size: number): number {
+    const roomy = this.#size === 0 ? size : Math.max(growBytes, size, 2 * this.#held)
+    return this.#declared === undefined ? roomy : Math.max(size, Math.min(roomy, this.#declared))
+  }
+}

@@ -1,0 +1,46 @@
+/** Writes large bodies as the client takes them: what is written faster would pile up in memory. */
+import type { Writable } from 'node:stream'
+import type { Response, Sink } from './exchange.ts'
+
+/** A body that is no stream. */
+export type WholeBody = Exclude<Response['body'], undefined | ((sink: Sink) => void)>
+
+/** Larger buffers are cut; TLS and HTTP/2 copy what they are given. */
+export const pieceBytes = 256 * 1024
+
+/** Bytes in all, where they are known. */
+export function sizeOf(body: WholeBody): number | undefined {
+  if (Buffer.isBuffer(body)) return body.length
+  if (!Array.isArray(body)) return 'size' in body ? body.size : undefined
+  return body.reduce((sum: number, part: Buffer) => sum + part.length, 0)
+}
+
+/** Calls `end` when all is written. Stops when the stream is destroyed. Pieces that cannot be made destroy it. */
+export function writePieces(stream: Writable, body: WholeBody, end: () => void): void {
+  const pieces = cut(Buffer.isBuffer(body) ? [body] : body)
+  const next = (): void => {
+    try {
+      for (;;) {
+        if (stream.destroyed) return
+        const piece = pieces.next()
+        if (piece.done) {
+          end()
+          return
+        }
+        if (!stream.write(piece.value)) break
+      }
+    } catch (error) {
+      stream.destroy(error as Error)
+      return
+    }
+    stream.once('drain', next)
+  }
+  next()
+}
+
+function* cut(body: Iterable<Buffer>): Generator<Buffer, void> {
+  for (const buffer of body) {
+    if (buffer.length <= pieceBytes) yield buffer
+    else for (let at = 0; at < buffer.length; at += pieceBytes) yield buffer.subarray(at, at + pieceBytes)
+  }
+}

@@ -1,0 +1,30 @@
+/** The process that `attacked-server.ts` starts: one API server on a store in memory, until its parent lets go. */
+import { type ApiServerOptions, startApiServer } from '../../../src/apiserver/server.ts'
+import { issueCertificate, makeAuthority } from '../../../src/cluster/pki/certificates.ts'
+import { memoryStore } from '../../../src/storage/memory/index.ts'
+
+export const token = 'test-token'
+
+/** What a test may set. */
+export type AttackedOptions = Pick<ApiServerOptions, 'limits' | 'requestTimeoutMs'>
+
+/** What the parent is told. */
+export interface Told {
+  readonly port: number
+  readonly ca: string
+}
+
+const options = JSON.parse(process.argv[2] ?? '{}') as AttackedOptions
+const authority = await makeAuthority('test', new Date())
+const { port } = await startApiServer({
+  ...options,
+  store: memoryStore(),
+  bindAddress: '127.0.0.1',
+  port: 0,
+  tls: await issueCertificate(authority, { commonName: 'apiserver', usage: 'server', hosts: ['127.0.0.1'] }, new Date()),
+  clientCA: authority.cert,
+  tokens: [{ token, user: { name: 'admin', groups: ['system:masters'] } }],
+  log: (line) => console.error(line),
+})
+process.send?.({ port, ca: authority.cert } satisfies Told)
+process.on('disconnect', () => process.exit())

@@ -1,0 +1,60 @@
+/** A server whose disk fills up: it says so, goes on reading, and writes again by itself when there is room. */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { waitFor } from '../support/wait-for.ts'
+import { kubectl, stop, up } from './t8s-process.ts'
+
+/** A file system of its own with so much room, or why there is none. */
+function smallDisk(t: TestContext, megabytes: number): { readonly path: string } | { readonly missing: string } {
+  const path = mkdtempSync(join(tmpdir(), 't8s-disk-'))
+  const { status, stderr } = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', path], { encoding: 'utf8' })
+  t.after(() => {
+    if (status === 0) spawnSync('umount', ['--lazy', path])
+    rmSync(path, { recursive: true, force: true })
+  })
+  return status === 0 ? { path } : { missing: `cannot mount a small file system: ${stderr?.trim() || 'root and mount are needed'}` }
+}
+
+const ask = (kubeconfig: string, path: string): string => {
+  const { stdout, stderr } = kubectl(kubeconfig, 'get', '--raw', path)
+  return stdout + stderr
+}
+
+test('a full disk: 503 with the cause and what to do, not ready, reads go on; with room again, so do writes', async (t) => {
+  const disk = smallDisk(t, 24)
+  if ('missing' in disk) return t.skip(disk.missing)
+  const args = ['--secure-port', '0', '--data-dir', join(disk.path, 'data')]
+  const server = await up(t, args)
+  const { kubeconfig } = server
+  const create = (name: string) => kubectl(kubeconfig, 'create', 'configmap', name, '--from-literal=key=value')
+  assert.equal(create('before').code, 0)
+  const filler = join(disk.path, 'filler')
+  const { bavail, bsize } = statfsSync(disk.path)
+  writeFileSync(filler, Buffer.alloc(Number(bavail) * Number(bsize)))
+
+  const large = `${disk.path}.yaml`
+  t.after(() => rmSync(large, { force: true }))
+  writeFileSync(large, `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: large}\ndata: {key: "${'x'.repeat(200_000)}"}\n`)
+  const refused = kubectl(kubeconfig, 'create', '-f', large)
+  assert.notEqual(refused.code, 0)
+  assert.match(refused.stderr, /the disk of \S+ is full \(ENOSPC\): make room; writes go on by themselves once there is some/)
+  assert.match(ask(kubeconfig, '/readyz?verbose'), /\[-\]etcd failed/)
+  assert.match(ask(kubeconfig, '/livez?verbose'), /\[-\]etcd failed/)
+  await waitFor('the log says so', () => /the disk of \S+ is full \(ENOSPC\)/.test(server.output()))
+  assert.equal(kubectl(kubeconfig, 'get', 'configmap', 'before', '-o', 'jsonpath={.data.key}').stdout, 'value')
+
+  rmSync(filler)
+  await waitFor('writes work again', () => create('after').code === 0, { deadlineMs: 20_000 })
+  await waitFor('it is ready again', () => ask(kubeconfig, '/readyz') === 'ok', { deadlineMs: 20_000 })
+  await waitFor('the log says that it is over', () => server.output().includes('the store can write again'), { deadlineMs: 20_000 })
+  assert.equal((await stop(server)).code, 0)
+
+  const again = await up(t, args)
+  for (const name of ['before', 'after']) assert.equal(kubectl(again.kubeconfig, 'get', 'configmap', name, '-o', 'name').stdout, `configmap/${name}\n`)
+  assert.match(kubectl(again.kubeconfig, 'get', 'configmap', 'large').stderr, /NotFound/)
+  await stop(again)
+})
