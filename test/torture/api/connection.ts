@@ -27,11 +27,14 @@ export class NoAnswerError extends Error {
 
 /** The server lives and gave no answer. */
 export class LateAnswerError extends NoAnswerError {
-  constructor(path: string, timeoutMs: number) {
-    super(path, `not within ${timeoutMs} ms`)
+  constructor(path: string, timeoutMs: number, soFar: string) {
+    super(path, `not within ${timeoutMs} ms, ${soFar}`)
     this.name = 'LateAnswerError'
   }
 }
+
+/** An answer that takes longer is a fault. A whole list while hundreds write takes its time on a busy machine. */
+const longestAnswerMs = 180_000
 
 const windowBytes = 8 * 1024 * 1024
 
@@ -57,7 +60,7 @@ export class Connection {
   }
 
   /** Rejects with NoAnswerError if it does not come whole, with LateAnswerError if not within `timeoutMs`. */
-  request(method: string, path: string, body?: object, timeoutMs = 60_000): Promise<Answer> {
+  request(method: string, path: string, body?: object, timeoutMs = longestAnswerMs): Promise<Answer> {
     const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
     return new Promise((resolve, reject) => {
       const stream = this.#open(method, path, body === undefined ? {} : { 'content-type': type }, body === undefined)
@@ -70,10 +73,21 @@ export class Connection {
       const chunks: Buffer[] = []
       let status = 0
       let whole = false
+      let last = 0
+      const soFar = (): string => {
+        const bytes = chunks.reduce((sum, { length }) => sum + length, 0)
+        return status
+          ? `status ${status} and ${bytes} bytes so far, the last ${Math.round(performance.now() - last)} ms ago, on connection ${this.name}`
+          : `and no status, on connection ${this.name}`
+      }
       stream.on('response', (headers) => {
+        last = performance.now()
         status = Number(headers[':status'])
       })
-      stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+      stream.on('data', (chunk: Buffer) => {
+        last = performance.now()
+        chunks.push(chunk)
+      })
       stream.on('end', () => {
         // When the server is killed, streams end too.
         whole = this.isOpen
@@ -82,7 +96,7 @@ export class Connection {
       stream.on('close', () => {
         clearTimeout(timer)
         if (whole && status && stream.rstCode === constants.NGHTTP2_NO_ERROR) resolve({ status, text: Buffer.concat(chunks).toString(), at: performance.now() })
-        else reject(late ? new LateAnswerError(path, timeoutMs) : new NoAnswerError(path, 'the connection was cut'))
+        else reject(late ? new LateAnswerError(path, timeoutMs, soFar()) : new NoAnswerError(path, 'the connection was cut'))
       })
       if (body !== undefined) stream.end(JSON.stringify(body))
     })

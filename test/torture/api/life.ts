@@ -29,7 +29,7 @@ export interface Round {
 export type Death = 'while it loads' | 'some time' | 'to the end'
 
 /** The first lists of a large kind may take that long on a busy machine. */
-const loadingMs = 60_000
+const loadingMs = 180_000
 
 /** What those do who stay when the crowd has gone. */
 const everything: WriterOptions = { kinds, creates: 0.3 }
