@@ -17,7 +17,7 @@ const rounds = 500
 
 const user = { name: 'system:apiserver', groups: ['system:masters'] }
 
-const itself: Http2Peer = { clientCertificate: undefined, remoteAddress: '', begin: (start) => start(), end() {} }
+const itself: Http2Peer = { clientCertificate: undefined, remoteAddress: '', begin: (request) => request.start(), end() {} }
 
 interface Ask {
   readonly method: string

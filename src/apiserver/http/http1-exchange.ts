@@ -22,6 +22,8 @@ export class Http1Request implements Request, UnreadAnswer {
   info!: RequestInfo
   user?: UserInfo
   readonly warnings: string[] = []
+  older: UnreadAnswer | undefined
+  newer: UnreadAnswer | undefined
   readonly #message: IncomingMessage
   readonly #response: ServerResponse
   readonly #budget: BodyBudget

@@ -1,7 +1,7 @@
 /** What the listener knows of one HTTP/2 connection: its peer, the requests under way, and whether it is still of use. */
 import { constants, type ServerHttp2Session } from 'node:http2'
 import type { PeerCertificate, TLSSocket } from 'node:tls'
-import { FairShare } from './fair-share.ts'
+import { FairShare, type Startable } from './fair-share.ts'
 import type { Http2Peer } from './http2-exchange.ts'
 import type { ListenerLimits } from './limits.ts'
 import { ResetLimit } from './reset-limit.ts'
@@ -52,10 +52,10 @@ export class Http2Session implements Http2Peer {
     return this.#socket.remoteAddress ?? ''
   }
 
-  begin(start: () => void): void {
+  begin(request: Startable): void {
     this.#underWay++
     this.#requests++
-    this.#share.take(start)
+    this.#share.take(request)
   }
 
   /** Too many resets end the session. */
