@@ -31,6 +31,9 @@ export type Death = 'while it loads' | 'some time' | 'to the end'
 /** The first lists of a large kind may take that long on a busy machine. */
 const loadingMs = 180_000
 
+/** The crowd goes after so many writes, even if the first list has not been answered: what it makes would only delay it. */
+const crowdWrites = 20_000
+
 /** What those do who stay when the crowd has gone. */
 const everything: WriterOptions = { kinds, creates: 0.3 }
 const staying = 10
@@ -51,11 +54,16 @@ export async function live(round: Round, crowd: WriterOptions, death: Death): Pr
   const crowded = new AbortController()
   const loaded = new AbortController()
   const served = performance.now()
+  const before = target.tallies.acknowledged
   const first = arrive(round, crowd, AbortSignal.any([writing, life.signal]), crowded.signal)
   void first.synced.then(() => loaded.abort())
   if (death === 'while it loads') await sleep(Math.random() * ms * 0.2, loaded.signal)
   else {
+    const crowdedOut = setInterval(() => {
+      if (target.tallies.acknowledged - before > crowdWrites) crowded.abort()
+    }, 50)
     await sleep(loadingMs, loaded.signal)
+    clearInterval(crowdedOut)
     target.tallies.slowestFirstListMs = Math.max(target.tallies.slowestFirstListMs, performance.now() - served)
     target.admit()
     await sleep(ms * 0.3, life.signal)

@@ -22,6 +22,7 @@ export class Target {
   readonly faults: Fault[] = []
   readonly tallies: Tallies = { writes: 0, acknowledged: 0, slowestFirstListMs: 0 }
   #server: ServerProcess | undefined
+  #url: string | undefined
   #up = Promise.withResolvers<string>()
   #admitted = Promise.withResolvers<void>()
   #isAdmitting = false
@@ -37,6 +38,7 @@ export class Target {
     const server = await startServer(this.directory, flags)
     this.#server = server
     this.#generation++
+    this.#url = server.url
     this.#up.resolve(server.url)
     void server.exited.then(() => {
       if (this.#server === server) this.faults.push({ promise: 'the server goes on', evidence: `process ${server.pid} ended by itself` })
@@ -62,6 +64,7 @@ export class Target {
     const server = this.#server
     if (!server) return
     this.#server = undefined
+    this.#url = undefined
     this.#up = Promise.withResolvers()
     // Who still waits to be let in goes on waiting.
     if (this.#isAdmitting) this.#admitted = Promise.withResolvers()
@@ -76,13 +79,26 @@ export class Target {
    * connection while it is open.
    */
   async connection(name: string, signal?: AbortSignal, arrival: Arrival = 'early'): Promise<Connection | undefined> {
-    const aborted = signal && new Promise<undefined>((resolve) => signal.addEventListener('abort', () => resolve(undefined), { once: true }))
-    const may = arrival === 'late' ? this.#admitted.promise.then(() => this.#up.promise) : this.#up.promise
-    const url = await (aborted ? Promise.race([may, aborted]) : may)
+    const url = await this.#address(signal, arrival)
     if (url === undefined || signal?.aborted) return undefined
     let connection = this.#connections.get(name)
     if (!connection?.isOpen) this.#connections.set(name, (connection = new Connection(`${name} #${this.#generation}`, url, token)))
     return connection
+  }
+
+  /** The server's URL: at once if it is up, so that no listeners pile up on the signal. */
+  #address(signal: AbortSignal | undefined, arrival: Arrival): string | Promise<string | undefined> {
+    if (this.#url && (arrival === 'early' || this.#isAdmitting)) return this.#url
+    const may = arrival === 'late' ? this.#admitted.promise.then(() => this.#up.promise) : this.#up.promise
+    if (!signal) return may
+    return new Promise((resolve) => {
+      const abort = (): void => resolve(undefined)
+      signal.addEventListener('abort', abort, { once: true })
+      void may.then((url) => {
+        signal.removeEventListener('abort', abort)
+        resolve(url)
+      })
+    })
   }
 
   fault(promise: string, evidence: string): void {
