@@ -29,3 +29,10 @@ test("what is no time is told in the words of Go's parser", () => {
     message: 'parsing time "2020-01-01T00:00:00Z" as "2006-01-02T15:04:05.000000Z07:00": cannot parse "Z" as ".000000"',
   })
 })
+
+test('the error about a long text that is no time is short', () => {
+  assert.throws(
+    () => canonicalTime('\n'.repeat(1_000_000), false),
+    (error: Error) => error.message.length < 6000 && error.message.startsWith('parsing time "'),
+  )
+})

@@ -14,12 +14,17 @@ interface Reader {
   at: number
 }
 
+/** No time is as long: more of a text would make the error larger than the request. */
+const mostQuoted = 1000
+
+const quoted = (text: string): string => JSON.stringify(text.length > mostQuoted ? `${text.slice(0, mostQuoted)}…` : text)
+
 function fail({ text, layout }: Reader, rest: string, element: string): never {
-  throw new DecodeError(`parsing time ${JSON.stringify(text)} as ${JSON.stringify(layout)}: cannot parse ${JSON.stringify(rest)} as ${JSON.stringify(element)}`)
+  throw new DecodeError(`parsing time ${quoted(text)} as ${JSON.stringify(layout)}: cannot parse ${quoted(rest)} as ${JSON.stringify(element)}`)
 }
 
 function outOfRange({ text }: Reader, what: string): never {
-  throw new DecodeError(`parsing time ${JSON.stringify(text)}: ${what} out of range`)
+  throw new DecodeError(`parsing time ${quoted(text)}: ${what} out of range`)
 }
 
 /** A number of `digits` digits; fewer are fine where Go's layout element has no leading zero (hours). */
@@ -86,7 +91,7 @@ export function canonicalTime(text: string, micro: boolean): string {
   if (second > 59) outOfRange(reader, 'second')
   const digits = fraction(reader, micro)
   const offset = zone(reader)
-  if (reader.at < text.length) throw new DecodeError(`parsing time ${JSON.stringify(text)}: extra text: ${JSON.stringify(text.slice(reader.at))}`)
+  if (reader.at < text.length) throw new DecodeError(`parsing time ${quoted(text)}: extra text: ${quoted(text.slice(reader.at))}`)
   if (day < 1 || day > daysIn(year, month)) outOfRange(reader, 'day')
   const moment = new Date(0)
   moment.setUTCFullYear(year, month - 1, day)
