@@ -7,7 +7,7 @@ import { once } from 'node:events'
 import { type ClientHttp2Session, connect, performServerHandshake } from 'node:http2'
 import { duplexPair } from 'node:stream'
 import type { WaitGroup } from './chain/wait-group.ts'
-import { boundsOf } from './http/bounds.ts'
+import { boundsOf } from './http/bounds/index.ts'
 import type { Handler } from './http/exchange.ts'
 import { answerStreams, type Http2Peer } from './http/http2-exchange.ts'
 import { requestInfo } from './request/request-info.ts'
@@ -17,7 +17,7 @@ const rounds = 500
 
 const user = { name: 'system:apiserver', groups: ['system:masters'] }
 
-const itself: Http2Peer = { clientCertificate: undefined, remoteAddress: '', begin: (start) => start(), end() {} }
+const itself: Http2Peer = { clientCertificate: undefined, remoteAddress: '', begin: (request) => request.start(), end() {} }
 
 interface Ask {
   readonly method: string

@@ -43,6 +43,6 @@ test('what a step throws is thrown', async () => {
     yield
     throw new RangeError('no')
   }
-  await assert.rejects(inSteps(broken(), pauses()), RangeError)
+  await assert.rejects(async () => inSteps(broken(), pauses()), RangeError)
   assert.throws(() => atOnce(broken()), RangeError)
 })

@@ -26,12 +26,13 @@ export function pauses(): Pause {
 /** Work that yields between its steps, for whoever carries it out: with pauses (`inSteps`) or without (`atOnce`). */
 export type Steps<Result> = Generator<undefined, Result, undefined>
 
-export async function inSteps<Result>(steps: Steps<Result>, pause: Pause): Promise<Result> {
+/** A promise only if there was a pause. */
+export function inSteps<Result>(steps: Steps<Result>, pause: Pause): Result | Promise<Result> {
   for (;;) {
     const step = steps.next()
     if (step.done) return step.value
     const turn = pause()
-    if (turn) await turn
+    if (turn) return turn.then(() => inSteps(steps, pause))
   }
 }
 

@@ -2,15 +2,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { TLSSocket } from 'node:tls'
 import type { RequestInfo } from '../request/request-info.ts'
-import type { BodyBudget } from './body-budget.ts'
-import type { Bounds } from './bounds.ts'
+import type { BodyBudget } from './bounds/body-budget.ts'
+import type { Bounds } from './bounds/index.ts'
+import type { UnreadAnswer } from './bounds/unread-answers.ts'
 import { closeSignal } from './close-signal.ts'
 import { drained } from './drained.ts'
 import { failed, type Handler, type Request, type Response, type Sink, type UserInfo } from './exchange.ts'
 import { IncomingBody } from './incoming-body.ts'
 import { splitTarget } from './query.ts'
 import { dropRest, isTooMuchToKeep } from './request-rest.ts'
-import type { UnreadAnswer } from './unread-answers.ts'
 import { pieceBytes, sizeOf, writePieces } from './write-pieces.ts'
 
 export class Http1Request implements Request, UnreadAnswer {
@@ -22,6 +22,8 @@ export class Http1Request implements Request, UnreadAnswer {
   info!: RequestInfo
   user?: UserInfo
   readonly warnings: string[] = []
+  older: UnreadAnswer | undefined
+  newer: UnreadAnswer | undefined
   readonly #message: IncomingMessage
   readonly #response: ServerResponse
   readonly #budget: BodyBudget

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import type { Bounds } from './bounds.ts'
+import type { Bounds } from './bounds/index.ts'
 import type { Handler } from './exchange.ts'
 import { answerMessages } from './http1-exchange.ts'
 

@@ -1,27 +1,27 @@
 /** Requests and answers over HTTP/2 streams. Node's core stream API, without its HTTP/1 compatibility layer (half the cost). */
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
 import type { RequestInfo } from '../request/request-info.ts'
-import type { BodyBudget } from './body-budget.ts'
-import type { Bounds } from './bounds.ts'
+import type { Startable } from './bounds/fair-share.ts'
+import type { Bounds } from './bounds/index.ts'
+import type { UnreadAnswer } from './bounds/unread-answers.ts'
 import { closeSignal } from './close-signal.ts'
 import { drained } from './drained.ts'
 import { failed, type Handler, type Request, type Response, type Sink, type UserInfo } from './exchange.ts'
 import { IncomingBody } from './incoming-body.ts'
 import { splitTarget } from './query.ts'
-import type { UnreadAnswer } from './unread-answers.ts'
 import { pieceBytes, sizeOf, writePieces } from './write-pieces.ts'
 
 /** The other end of a session, and where its requests are counted. */
 export interface Http2Peer {
   readonly clientCertificate: ReturnType<Request['clientCertificate']>
   readonly remoteAddress: string
-  /** A request has come in; `start` is called when it is its turn. */
-  begin(start: () => void): void
+  /** A request has come in; it is started when it is its turn. */
+  begin(request: Startable): void
   /** A request is over. `reset` says what it was if it was reset: a stream that had begun, or another request. */
   end(reset: 'stream' | 'request' | undefined): void
 }
 
-export class Http2Request implements Request, UnreadAnswer {
+export class Http2Request implements Request, UnreadAnswer, Startable {
   readonly method: string
   readonly path: string
   readonly query: URLSearchParams
@@ -30,24 +30,43 @@ export class Http2Request implements Request, UnreadAnswer {
   info!: RequestInfo
   user?: UserInfo
   readonly warnings: string[] = []
+  older: UnreadAnswer | undefined
+  newer: UnreadAnswer | undefined
   /** Whether the answer is written over time. */
-  streamed = false
+  #streamed = false
   readonly #stream: ServerHttp2Stream
   readonly #headers: IncomingHttpHeaders
-  #signal: AbortSignal | undefined
+  readonly #handler: Handler
   readonly #peer: Http2Peer
-  readonly #budget: BodyBudget
+  readonly #bounds: Bounds
+  #signal: AbortSignal | undefined
   #body: IncomingBody | undefined
 
-  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, peer: Http2Peer, budget: BodyBudget) {
+  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, handler: Handler, peer: Http2Peer, bounds: Bounds) {
     this.#stream = stream
     this.#headers = headers
+    this.#handler = handler
     this.#peer = peer
-    this.#budget = budget
+    this.#bounds = bounds
     this.method = String(headers[constants.HTTP2_HEADER_METHOD])
     const { path, query } = splitTarget(String(headers[constants.HTTP2_HEADER_PATH]))
     this.path = path
     this.query = query
+  }
+
+  start(): void {
+    // A reset may have come meanwhile: nobody waits for an answer then.
+    if (this.#stream.closed) return
+    this.#handler(this).then(
+      (response) => this.#answer(response),
+      (error) => this.#answer(failed(error)),
+    )
+  }
+
+  /** The stream is closed, whatever has become of it. */
+  closed(): void {
+    this.#bounds.unread.forget(this)
+    this.#peer.end(this.#stream.rstCode === constants.NGHTTP2_NO_ERROR ? undefined : this.#streamed ? 'stream' : 'request')
   }
 
   header(name: string): string | undefined {
@@ -69,7 +88,7 @@ export class Http2Request implements Request, UnreadAnswer {
 
   body(limit: number): Promise<Buffer> {
     if (this.#stream.endAfterHeaders) return Promise.resolve(Buffer.alloc(0))
-    this.#body = new IncomingBody(this.#stream, this.#budget, this.header('content-length'))
+    this.#body = new IncomingBody(this.#stream, this.#bounds.budget, this.header('content-length'))
     return this.#body.read(limit)
   }
 
@@ -77,10 +96,15 @@ export class Http2Request implements Request, UnreadAnswer {
     return (this.#signal ??= closeSignal(this.#stream))
   }
 
-  /** The answer is known: the body is not needed any more. */
-  answered({ body }: Response): void {
-    this.streamed = typeof body === 'function'
+  /** The answer is known: the body is not needed any more, and once it is known whole it only has to be read. */
+  #answer(response: Response): void {
+    this.#streamed = typeof response.body === 'function'
     this.#body?.release()
+    respondHttp2(this.#stream, response, this.method, this)
+  }
+
+  follow(): void {
+    this.#bounds.unread.follow(this)
   }
 
   get unsent(): number {
@@ -134,38 +158,27 @@ class Http2Sink implements Sink {
 export const answerStreams =
   (handler: Handler, peer: Http2Peer, bounds: Bounds) =>
   (stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void => {
-    stream.on('error', () => {}) // resets by the client; close follows
-    const request = new Http2Request(stream, headers, peer, bounds.budget)
-    stream.on('close', () => {
-      bounds.unread.forget(request)
-      peer.end(stream.rstCode === constants.NGHTTP2_NO_ERROR ? undefined : request.streamed ? 'stream' : 'request')
-    })
-    peer.begin(() => {
-      // A reset may have come meanwhile: nobody waits for an answer then.
-      if (!stream.closed) answerStream(handler, request, stream, bounds)
-    })
+    stream.on('error', ignored)
+    const request = new Http2Request(stream, headers, handler, peer, bounds)
+    stream.on('close', () => request.closed())
+    peer.begin(request)
   }
 
-function answerStream(handler: Handler, request: Http2Request, stream: ServerHttp2Stream, { unread }: Bounds): void {
-  const answer = (response: Response): void => {
-    request.answered(response)
-    respondHttp2(stream, response, request.method, () => unread.follow(request))
-  }
-  handler(request).then(answer, (error) => answer(failed(error)))
-}
+/** Resets by the client; close follows. */
+const ignored = (): void => {}
 
-/** Writes an answer. `follow` is called when it is known whole: from then on it only has to be read. */
-function respondHttp2(stream: ServerHttp2Stream, response: Response, method: string, follow: () => void): void {
+/** Writes an answer. `request` is followed once it is known whole: from then on it only has to be read. */
+function respondHttp2(stream: ServerHttp2Stream, response: Response, method: string, request: Http2Request): void {
   if (stream.destroyed || stream.closed) return
   const { status, headers, body } = response
   const head = headers as Record<string, string | string[] | number>
   head[constants.HTTP2_HEADER_STATUS] = status
   if (typeof body === 'function') {
     stream.respond(head)
-    body(new Http2Sink(stream, follow))
+    body(new Http2Sink(stream, () => request.follow()))
     return
   }
-  follow()
+  request.follow()
   if (body === undefined || method === 'HEAD') {
     stream.respond(head, { endStream: true })
     endRequest(stream)

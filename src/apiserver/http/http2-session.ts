@@ -1,10 +1,10 @@
 /** What the listener knows of one HTTP/2 connection: its peer, the requests under way, and whether it is still of use. */
 import { constants, type ServerHttp2Session } from 'node:http2'
 import type { PeerCertificate, TLSSocket } from 'node:tls'
-import { FairShare } from './fair-share.ts'
+import { FairShare, type Startable } from './bounds/fair-share.ts'
+import type { ListenerLimits } from './bounds/limits.ts'
+import { ResetLimit } from './bounds/reset-limit.ts'
 import type { Http2Peer } from './http2-exchange.ts'
-import type { ListenerLimits } from './limits.ts'
-import { ResetLimit } from './reset-limit.ts'
 
 export class Http2Session implements Http2Peer {
   readonly #session: ServerHttp2Session
@@ -52,10 +52,10 @@ export class Http2Session implements Http2Peer {
     return this.#socket.remoteAddress ?? ''
   }
 
-  begin(start: () => void): void {
+  begin(request: Startable): void {
     this.#underWay++
     this.#requests++
-    this.#share.take(start)
+    this.#share.take(request)
   }
 
   /** Too many resets end the session. */

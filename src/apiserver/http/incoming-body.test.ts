@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import { test } from 'node:test'
-import { BodyBudget } from './body-budget.ts'
+import { BodyBudget } from './bounds/body-budget.ts'
 import { IncomingBody } from './incoming-body.ts'
 
 const limits = { bodyBytes: 1000, smallBodyReserve: 400, smallBodyBytes: 100 }

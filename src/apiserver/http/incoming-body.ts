@@ -5,7 +5,7 @@
  */
 import type { Readable } from 'node:stream'
 import { badRequest, requestEntityTooLarge, type StatusError, tooManyRequests } from '../../machinery/status-error.ts'
-import type { BodyBudget } from './body-budget.ts'
+import type { BodyBudget } from './bounds/body-budget.ts'
 
 /** Nobody will read it, and it is no error of ours. */
 const clientGone = () => badRequest('unexpected EOF')

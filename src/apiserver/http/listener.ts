@@ -7,12 +7,12 @@ import { once } from 'node:events'
 import { performServerHandshake, type ServerHttp2Session } from 'node:http2'
 import type { AddressInfo, Socket } from 'node:net'
 import { createServer as createTls, type TLSSocket } from 'node:tls'
-import { boundsOf } from './bounds.ts'
+import { boundsOf } from './bounds/index.ts'
+import type { ListenerLimits } from './bounds/limits.ts'
 import type { Handler } from './exchange.ts'
 import { http1Server, type Upgrade } from './http1-server.ts'
 import { answerStreams } from './http2-exchange.ts'
 import { Http2Session } from './http2-session.ts'
-import type { ListenerLimits } from './limits.ts'
 
 export interface ListenerOptions {
   readonly bindAddress: string

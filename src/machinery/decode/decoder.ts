@@ -308,7 +308,8 @@ class StructTable {
       if (decoded !== item) result ??= membersBefore(value, key)
       if (decoded === undefined) continue
       if (slot!.written) written++
-      if (result) setOwn(result, key, decoded)
+      // A field of the schema: nothing that objects inherit is called so.
+      if (result) result[key] = decoded
     }
     run.path.length = depth
     return written === this.#written.length ? (result ?? value) : this.#complete(result ?? value)

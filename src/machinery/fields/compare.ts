@@ -104,7 +104,8 @@ function compareMaps(before: JsonObject | undefined, after: JsonObject | undefin
   if (node.kind === 'struct') {
     const one = (name: string): void => {
       const field = node.fields.get(name)
-      if (field) compareMember(walk, field.element, field.node, before && goValueOf(own(before, name), field), after && goValueOf(own(after, name), field))
+      // A field of the schema: nothing that objects inherit is called so.
+      if (field) compareMember(walk, field.element, field.node, before && goValueOf(before[name], field), after && goValueOf(after[name], field))
       else if (node.others) compareMember(walk, fieldElement(name), node.others, own(before, name), own(after, name))
     }
     for (const name of Object.keys(after ?? {}).sort()) one(name)

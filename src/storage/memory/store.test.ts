@@ -1,7 +1,30 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
 import { storeSuite } from '../suite/index.ts'
 import { memoryStore } from './index.ts'
 
 storeSuite('the store in memory', async () => {
   const store = memoryStore()
   return { store, cleanup: () => store.close() }
+})
+
+test('tens of thousands of deleted keys are forgotten while others get their turns', async () => {
+  const store = memoryStore()
+  const keys = Array.from({ length: 60_000 }, (_, i) => `/k/${i}`)
+  for (const key of keys) await store.commit({ conditions: [], operations: [{ key, value: Buffer.from('x') }] })
+  for (const key of keys) await store.commit({ conditions: [], operations: [{ key, delete: true }] })
+  let longest = 0
+  let last = performance.now()
+  let done = false
+  const watch = (): void => {
+    longest = Math.max(longest, performance.now() - last)
+    last = performance.now()
+    if (!done) setImmediate(watch)
+  }
+  setImmediate(watch)
+  await store.compact(store.revision)
+  done = true
+  assert.ok(longest < 1000, `others waited ${Math.round(longest)} ms`)
+  assert.deepEqual((await store.list({ start: '/', end: '0' })).entries, [])
+  await store.close()
 })

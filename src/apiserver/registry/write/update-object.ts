@@ -62,7 +62,7 @@ async function attemptUpdate(context: WriteContext, options: UpdateOptions, key:
   await context.pause()
   // What replaces the object does not look at the live one: it needs no copy.
   const start = options.startsFromLive ? live.parse() : old
-  await context.pause()
+  if (options.startsFromLive) await context.pause()
   const { object, tracked } = await options.change(start)
   await context.pause()
   if (!tracked) await track(context, object, old)

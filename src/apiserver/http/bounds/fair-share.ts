@@ -8,19 +8,23 @@ const perTurn = 32
 /** From this many on it is noticed when a turn is over: most connections never have so many. */
 const noticed = 8
 
+export interface Startable {
+  start(): void
+}
+
 export class FairShare {
   #begun = 0
-  #waiting: (() => void)[] = []
+  #waiting: Startable[] = []
 
-  /** Calls `start` at once or in a later turn, in the order of the calls. */
-  take(start: () => void): void {
+  /** Starts a request at once or in a later turn, in the order of the calls. */
+  take(request: Startable): void {
     if (this.#begun === perTurn) {
-      this.#waiting.push(start)
+      this.#waiting.push(request)
       return
     }
     this.#begun++
     if (this.#begun === noticed) setImmediate(this.#nextTurn)
-    start()
+    request.start()
   }
 
   readonly #nextTurn = (): void => {
@@ -28,6 +32,6 @@ export class FairShare {
     this.#waiting = this.#waiting.slice(starting.length)
     this.#begun = starting.length
     if (this.#begun >= noticed) setImmediate(this.#nextTurn)
-    for (const start of starting) start()
+    for (const request of starting) request.start()
   }
 }

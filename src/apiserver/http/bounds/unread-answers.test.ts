@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { UnreadAnswers } from './unread-answers.ts'
+import { type UnreadAnswer, UnreadAnswers } from './unread-answers.ts'
 
 test('an answer is cut off when nothing of it was taken for the whole time', () => {
   const unread = new UnreadAnswers(100)
   const cut: string[] = []
-  const answer = (name: string) => ({ unsent: 50, cut: () => cut.push(name) })
+  const answer = (name: string): UnreadAnswer & { unsent: number } => ({ unsent: 50, cut: () => cut.push(name) })
   const [stuck, slow, done] = [answer('stuck'), answer('slow'), answer('done')]
   for (const one of [stuck, slow, done]) unread.follow(one)
   unread.sweep(0)

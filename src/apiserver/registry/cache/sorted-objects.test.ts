@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { memoryStore } from '../../../storage/memory/index.ts'
+import { StoredObject } from '../stored-object.ts'
+import { fixture } from './cache-fixture.ts'
+import { SortedObjects } from './sorted-objects.ts'
+
+const { resource } = fixture(memoryStore())
+const object = (namespace: string, name: string, revision = 2) => new StoredObject(resource, resource.key(namespace, name), revision, Buffer.from('{}'))
+
+test('objects stand in the order of their keys, whatever the order they came in', () => {
+  const objects = new SortedObjects()
+  for (const name of ['m', 'a', 'z', 'c', 'b']) objects.set(object('ns', name))
+  objects.delete(resource.key('ns', 'c'))
+  objects.set(object('ns', 'm', 9))
+  assert.deepEqual(
+    objects.slice(resource.range('ns')).map(({ name, revision }) => `${name}@${revision}`),
+    ['a@2', 'b@2', 'm@9', 'z@2'],
+  )
+  assert.equal(objects.size, 4)
+})
+
+test('a slice that is asked for again is the same array, until something changes; it never changes itself', () => {
+  const objects = new SortedObjects()
+  objects.set(object('ns', 'a'))
+  const before = objects.slice(resource.range('ns'))
+  assert.equal(objects.slice(resource.range('ns')), before)
+  objects.set(object('ns', 'b'))
+  assert.equal(before.length, 1)
+  assert.equal(objects.slice(resource.range('ns')).length, 2)
+})
+
+test('slices are not remembered for every namespace that was ever asked for', () => {
+  const objects = new SortedObjects()
+  objects.set(object('ns', 'a'))
+  const first = objects.slice(resource.range('absent-0'))
+  for (let i = 1; i < 1000; i++) objects.slice(resource.range(`absent-${i}`))
+  assert.notEqual(objects.slice(resource.range('absent-0')), first)
+})
