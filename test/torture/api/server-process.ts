@@ -29,7 +29,15 @@ export async function startServer(directory: string, flags: readonly string[] = 
     env: { ...process.env, CI: 'true' },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  const exited = new Promise<void>((resolve) => child.on('close', () => resolve()))
+  // Whatever ends the torture, no server outlives it.
+  const orphaned = (): unknown => child.kill('SIGKILL')
+  process.once('exit', orphaned)
+  const exited = new Promise<void>((resolve) =>
+    child.on('close', () => {
+      process.off('exit', orphaned)
+      resolve()
+    }),
+  )
   const url = await servingUrl(child, logFile(directory))
   const end = (signal: NodeJS.Signals): Promise<void> => {
     child.kill(signal)
