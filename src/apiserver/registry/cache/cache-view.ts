@@ -26,8 +26,12 @@ export interface CacheSource {
 
 /** Objects that one read of a load brings. */
 const pageSize = 1000
-/** Milliseconds that a load takes of each turn of the event loop: while many write, turns are long and few. */
-const sliceMs = 15
+/**
+ * Milliseconds that a load takes of each turn of the event loop: as much as all others took of the last, within these bounds. While
+ * hundreds write, turns are long and few, and a fixed small part of each would keep readers waiting for minutes.
+ */
+const leastSliceMs = 15
+const mostSliceMs = 50
 
 export class CacheView {
   readonly objects = new SortedObjects()
@@ -68,6 +72,7 @@ export class CacheView {
     const { store, resource } = this.#source
     const { start, end } = prefixRange(resource.prefix)
     let sliceStart = performance.now()
+    let sliceMs = leastSliceMs
     for (let from = start; ; ) {
       const { entries, more, revision } = await store.list({ start: from, end, limit: pageSize })
       for (const { key, value, revision } of entries) {
@@ -79,9 +84,11 @@ export class CacheView {
       if (this.#over) throw this.#over
       if (!more) break
       from = `${entries.at(-1)!.key}\0`
-      if (performance.now() - sliceStart < sliceMs) continue
+      const now = performance.now()
+      if (now - sliceStart < sliceMs) continue
       await new Promise(setImmediate)
       sliceStart = performance.now()
+      sliceMs = Math.min(Math.max(sliceStart - now, leastSliceMs), mostSliceMs)
     }
     this.#deleted.clear()
     this.#history = new ChangeHistory(this.revision)
