@@ -2,7 +2,7 @@
 import type { Pieces } from '../http/exchange.ts'
 
 /** A piece is complete when it has as many bytes: about as many are written at a time. */
-export const pieceBytes = 128 * 1024
+export const pieceBytes = 64 * 1024
 
 /** A head, pieces, and a tail. */
 export function enclosed(head: Buffer, middle: Pieces, tail: Buffer): Pieces {
