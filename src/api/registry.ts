@@ -120,13 +120,15 @@ const pathKey = (group: string, version: string, plural: string): string => `${g
 
 const byPlural = (a: ResourceDefinition, b: ResourceDefinition): number => (a.plural < b.plural ? -1 : 1)
 
-function groupsOf(resources: readonly ResourceDefinition[]): ServedGroup[] {
+/** Resources by group and version. Groups stand in the order in which they first occur, versions in that of preference. */
+export function groupsOf(resources: readonly ResourceDefinition[]): ServedGroup[] {
   const groups = new Map<string, Map<string, ResourceDefinition[]>>()
   for (const resource of resources) {
     const versions = groups.get(resource.group) ?? new Map<string, ResourceDefinition[]>()
     groups.set(resource.group, versions)
-    const served = versions.get(resource.version) ?? []
-    versions.set(resource.version, [...served, resource])
+    const served = versions.get(resource.version)
+    if (served) served.push(resource)
+    else versions.set(resource.version, [resource])
   }
   return [...groups].map(([group, versions]) => ({
     group,

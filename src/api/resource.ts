@@ -4,6 +4,7 @@
  */
 
 import type { KubeObject } from '../machinery/object.ts'
+import type { StructType } from '../machinery/schema.ts'
 import type { FieldError } from '../machinery/validation/field-error.ts'
 
 export type Verb = 'create' | 'get' | 'list' | 'watch' | 'update' | 'patch' | 'delete' | 'deletecollection'
@@ -96,6 +97,18 @@ export interface Creator {
   readonly extra?: Readonly<Record<string, readonly string[]>>
 }
 
+/** What a custom resource brings along: its schema is a definition's, not one of Kubernetes' own. */
+export interface CustomKind {
+  /** The same text means the same definition. */
+  readonly fingerprint: string
+  /** Its fields as apply sees them; made when first asked for. */
+  readonly type: () => StructType
+  /** Removes what the schema does not know, in place. Returns the paths of what went. */
+  readonly prune: (object: Record<string, unknown>) => readonly string[]
+  /** The schema as OpenAPI shows it. */
+  readonly schema: () => Readonly<Record<string, unknown>> | undefined
+}
+
 export interface ResourceDefinition<T extends KubeObject = KubeObject> {
   readonly group: string
   readonly version: string
@@ -110,8 +123,11 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
   readonly scope: 'Namespaced' | 'Cluster'
   /** All eight unless said. Nothing but `create` makes it virtual: see `virtual`. */
   readonly verbs?: readonly Verb[]
+  /** What discovery lists, where that is not `verbs`. */
+  readonly discoveryVerbs?: readonly Verb[]
   /** The model's name in the generated schema (`V1Deployment`); `V1` + kind style names are found without it. */
   readonly model?: string
+  readonly custom?: CustomKind
 
   readonly subresources?: {
     readonly status?: boolean
@@ -155,6 +171,8 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
   readonly keepsStatusOnCreate?: boolean
   /** `metadata.generation` counts changes: of the spec, or of what the function says. */
   readonly generation?: 'spec' | ((object: T, old: T) => boolean)
+  /** Nothing new may be created: 405 with these words. */
+  readonly refusesCreate?: string
   /** May be created by PUT (leases, for instance). */
   readonly createOnUpdate?: boolean
   /** PUT without resourceVersion is refused (422): events' neighbours such as leases and custom resources. */
@@ -178,6 +196,8 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
     readonly defaultPropagationWarning?: string
     /** Finalizers outside metadata (namespaces: `spec.finalizers`): while it says true, the object stays. */
     readonly held?: (object: T) => boolean
+    /** Held by this finalizer from DELETE on, until whoever looks after it has cleaned up. */
+    readonly finalizer?: string
     /** Called on the object when deletion begins (a namespace's phase becomes Terminating). */
     readonly begin?: (object: T) => void
   }

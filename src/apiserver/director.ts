@@ -1,40 +1,34 @@
-/** The director: finds who answers a request, by its path and method. Everything is looked up in tables made at start. */
+/** The director: finds who answers a request, by its path and method. */
 import { own } from '../lib/own.ts'
 import { methodNotAllowed, methodNotSupported, resourceNotFound } from '../machinery/status-error.ts'
 import type { Endpoint, Services } from './endpoints/endpoint.ts'
 import { collectionEndpoints, itemEndpoints, subresourceEndpoint, virtualEndpoint } from './endpoints/index.ts'
 import { type Handler, pageNotFound, type Request } from './http/exchange.ts'
 import type { ServedResource } from './registry/served-resource.ts'
+import type { ServedApis } from './served-apis.ts'
 
 export interface DirectorOptions {
   readonly services: Services
-  readonly resources: readonly ServedResource[]
+  readonly apis: ServedApis
   /** Answers paths that are no resources; undefined if nobody does. */
   readonly other: (request: Request) => ReturnType<Handler> | undefined
 }
 
-export function director({ services, resources, other }: DirectorOptions): Handler {
-  const groups = new Map<string, Map<string, ServedResource>>()
-  const groupNames = new Set<string>()
-  for (const resource of resources) {
-    groupNames.add(resource.definition.group)
-    let group = groups.get(resource.groupVersion)
-    if (!group) groups.set(resource.groupVersion, (group = new Map()))
-    group.set(resource.definition.plural, resource)
-  }
-
+export function director({ services, apis, other }: DirectorOptions): Handler {
   return (request) => {
     const { info } = request
     if (!info.isResourceRequest) {
       const answer = other(request)
       if (answer) return answer
-      // A version that a known group does not have is a missing resource; an unknown group is a missing page.
-      if (info.prefix && info.version && groupNames.has(info.group)) throw resourceNotFound()
+      if (info.prefix && info.version && apis.isBuiltIn(info.group)) throw resourceNotFound()
       return Promise.resolve(pageNotFound())
     }
-    if (!groupNames.has(info.group)) return Promise.resolve(pageNotFound())
-    const resource = groups.get(info.group ? `${info.group}/${info.version}` : info.version)?.get(info.resource)
-    if (!resource) throw resourceNotFound()
+    const resource = apis.find(info.group ? `${info.group}/${info.version}` : info.version, info.resource)
+    if (!resource) {
+      // What a group of Kubernetes' own lacks is a missing resource; elsewhere it is a missing page.
+      if (apis.isBuiltIn(info.group)) throw resourceNotFound()
+      return Promise.resolve(pageNotFound())
+    }
     if (resource.definition.deprecationWarning) request.warnings.push(resource.definition.deprecationWarning)
     return endpointOf(request, resource)({ services, request, resource })
   }

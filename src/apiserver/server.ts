@@ -14,6 +14,7 @@ import { authenticatedOnly } from './authorization/authorizer.ts'
 import { ensureBootstrapObjects } from './bootstrap/index.ts'
 import { buildChain } from './chain/index.ts'
 import { WaitGroup } from './chain/wait-group.ts'
+import { customResources } from './crd/index.ts'
 import { director } from './director.ts'
 import { discoveryDocuments } from './discovery/index.ts'
 import type { Services } from './endpoints/endpoint.ts'
@@ -29,6 +30,7 @@ import { nonResource } from './non-resource.ts'
 import { openapiDocuments } from './openapi/index.ts'
 import { Registry } from './registry/registry.ts'
 import { timestamp, type Writer } from './registry/write/write-context.ts'
+import { ServedApis } from './served-apis.ts'
 import { serviceAllocation } from './services/index.ts'
 import { versionInfo } from './version.ts'
 import { warmUp } from './warm-up.ts'
@@ -119,9 +121,10 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const live = [ping, logCheck, health.check]
   const informers: HealthCheck = { name: 'informer-sync', check: () => undefined }
   const shutdown: HealthCheck = { name: 'shutdown', check: () => (waitGroup.stopping ? 'process is shutting down' : undefined) }
-  const discovery = discoveryDocuments(enabled, () => url)
+  const apis = new ServedApis(enabled, resources)
+  const discovery = discoveryDocuments(apis, () => url)
   const version = versionInfo(options.release ?? '0.0.0')
-  const openapi = openapiDocuments(enabled.resources, { version: version.gitVersion })
+  const openapi = openapiDocuments(() => apis.state.resources, { version: version.gitVersion })
   const other = nonResource({
     checks: { healthz: live, livez: live, readyz: [...live, informers, shutdown] },
     version,
@@ -129,7 +132,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     issuer: options.serviceAccount,
     serverUrl: () => url,
     documents: [discovery.handle, openapi.handle],
-    documentPaths: () => [...discovery.paths, ...openapi.paths],
+    documentPaths: () => [...discovery.paths(), ...openapi.paths],
   })
 
   const own: Writer = {
@@ -142,6 +145,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     now: timestamp,
     pause: () => undefined,
   }
+  const custom = customResources({ registry, apis, definitions: find('apiextensions.k8s.io/v1/customresourcedefinitions'), writer: own, log })
   await ensureBootstrapObjects({
     namespaces,
     priorityClasses: find('scheduling.k8s.io/v1/priorityclasses'),
@@ -150,13 +154,15 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     context: own,
   })
 
-  const direct = director({ services, resources, other })
+  await custom.start()
+
+  const direct = director({ services, apis, other })
   const handler = buildChain(
     {
       log,
       storeHealth: health,
       waitGroup,
-      metrics: requestMetrics(metrics, enabled.find),
+      metrics: requestMetrics(metrics, (group, version, plural) => apis.find(group ? `${group}/${version}` : version, plural)?.definition),
       authenticators: [clientCertificate(), tokenFile(tokens)],
       authorizer: services.authorizer,
       requestTimeoutMs: options.requestTimeoutMs ?? defaultRequestTimeoutMs,
@@ -178,6 +184,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
       const closed = listener.close(graceMs)
       await waitGroup.stop(graceMs)
       await closed
+      await custom.stop()
       registry.stop()
     },
   }

@@ -92,6 +92,9 @@ export const methodNotAllowed = (): StatusError =>
 export const methodNotSupported = (resource: GroupNamed, verb: string): StatusError =>
   new StatusError(405, 'MethodNotAllowed', `${verb} is not supported on resources of kind ${JSON.stringify(qualifiedName(resource))}`, detailsOf(resource, ''))
 
+/** 405 for what a resource usually takes, and does not now. */
+export const methodRefused = (resource: GroupNamed, why: string): StatusError => new StatusError(405, 'MethodNotAllowed', why, detailsOf(resource, ''))
+
 /** 409 when a POST finds the name taken. */
 export const alreadyExists = (resource: GroupNamed, name: string): StatusError =>
   new StatusError(409, 'AlreadyExists', `${qualifiedName(resource)} ${JSON.stringify(name)} already exists`, detailsOf(resource, name))

@@ -6,6 +6,9 @@ import { definitionRules, definitionUpdateRules } from './definition-rules.ts'
 
 export type Definition = Model<V1CustomResourceDefinition>
 
+/** Keeps a deleted definition until its objects are gone. */
+export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io'
+
 export const customResourceDefinitions = resource<Definition>({
   group: 'apiextensions.k8s.io',
   version: 'v1',
@@ -32,6 +35,24 @@ export const customResourceDefinitions = resource<Definition>({
       const status = definition.status
       const storage = definition.spec.versions?.find((version) => version.storage)?.name
       if (status && storage && !status.storedVersions?.includes(storage)) status.storedVersions = [...(status.storedVersions ?? []), storage]
+    },
+  },
+  deletion: {
+    finalizer: cleanupFinalizer,
+    begin: (definition) => {
+      definition.status = {
+        ...definition.status!,
+        conditions: [
+          ...(definition.status?.conditions ?? []).filter(({ type }) => type !== 'Terminating'),
+          {
+            type: 'Terminating',
+            status: 'True',
+            reason: 'InstanceDeletionPending',
+            message: 'CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon',
+            lastTransitionTime: definition.metadata.deletionTimestamp,
+          },
+        ],
+      }
     },
   },
   validate: { object: definitionRules, update: definitionUpdateRules },

@@ -16,14 +16,14 @@ export const groupDiscoveryList = (groups: readonly ServedGroup[], version: Aggr
 const versionItem = ({ version, resources }: ServedVersion) => ({ version, resources: resources.map(resourceItem), freshness: 'Current' })
 
 function resourceItem(resource: ResourceDefinition) {
-  const { group, version, kind, plural, singular, scope, verbs, shortNames, categories } = resource
+  const { group, version, kind, plural, singular, scope, verbs = allVerbs, discoveryVerbs = verbs, shortNames, categories } = resource
   const subresources = subresourcesOf(resource)
   return {
     resource: plural,
     responseKind: { group, version, kind },
     scope: scope === 'Namespaced' ? 'Namespaced' : 'Cluster',
     singularResource: singular ?? kind.toLowerCase(),
-    verbs: verbs ?? allVerbs,
+    verbs: discoveryVerbs,
     ...(shortNames?.length && { shortNames }),
     ...(categories?.length && { categories }),
     ...(subresources.length && {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { resourceRegistry } from '../../api/registry.ts'
 import type { ResourceDefinition } from '../../api/resource.ts'
-import { discoveryForms } from './documents.ts'
+import { DiscoveryForms } from './documents.ts'
 import { chooseForm } from './index.ts'
 
 const all: ResourceDefinition[] = [
@@ -26,7 +26,7 @@ const all: ResourceDefinition[] = [
   },
   { group: 'who', version: 'v1', kind: 'TokenReview', plural: 'tokenreviews', scope: 'Cluster', verbs: ['create'], virtual: true },
 ]
-const forms = discoveryForms(resourceRegistry({ all }), '127.0.0.1:6443')
+const forms = new DiscoveryForms(resourceRegistry({ all }), '127.0.0.1:6443')
 const at = (path: string) => forms.get(path) ?? assert.fail(path)
 const read = (path: string, form: 'legacy' | 'v2' | 'v2beta1' = 'legacy') => JSON.parse(String(at(path)[form]?.body))
 

@@ -1,8 +1,9 @@
-/** Discovery's documents, encoded once: by path, and for `/api` and `/apis` by form too. */
+/** Discovery's documents: by path, and for `/api` and `/apis` by form too. */
 import { createHash } from 'node:crypto'
-import type { ResourceRegistry } from '../../api/registry.ts'
+import type { ServedGroup } from '../../api/registry.ts'
+import type { ApisState } from '../served-apis.ts'
 import { type AggregatedVersion, groupDiscoveryList } from './aggregated.ts'
-import { apiGroup, apiGroupList, apiResourceList, apiVersions, groupVersionText } from './legacy.ts'
+import { apiGroup, apiGroupList, apiResourceList, apiVersions } from './legacy.ts'
 
 export interface DiscoveryDocument {
   readonly body: Buffer
@@ -12,33 +13,48 @@ export interface DiscoveryDocument {
 }
 
 /** The forms of one path; aggregated ones only where there are some. */
-export interface DiscoveryForms {
+export interface PathForms {
   readonly legacy: DiscoveryDocument
   readonly v2?: DiscoveryDocument
   readonly v2beta1?: DiscoveryDocument
 }
 
-type Source = Pick<ResourceRegistry, 'groups' | 'group' | 'storageOf'>
-
 const aggregatedType = (version: AggregatedVersion): string => `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`
 
-/** All documents by path, without a slash at the end. `address` is the server's host and port. */
-export function discoveryForms(registry: Source, address: string): ReadonlyMap<string, DiscoveryForms> {
-  const core = registry.group('')
-  const named = registry.groups.filter(({ group }) => group !== '')
-  const forms = new Map<string, DiscoveryForms>([
-    ['/api', { legacy: document(apiVersions(core, address)), ...aggregated(core ? [core] : []) }],
-    ['/apis', { legacy: document(apiGroupList(registry.groups)), ...aggregated(named) }],
-  ])
-  for (const group of registry.groups) {
-    if (group.group) forms.set(`/apis/${group.group}`, { legacy: document(apiGroup(group)) })
-    for (const version of group.versions)
-      forms.set(`/${group.group ? 'apis' : 'api'}/${groupVersionText(version)}`, { legacy: document(apiResourceList(version, registry.storageOf)) })
+/** The documents of one state of the APIs, each made when it is first asked for. */
+export class DiscoveryForms {
+  readonly #state: ApisState
+  readonly #address: string
+  readonly #made = new Map<string, PathForms | undefined>()
+
+  /** `address` is the server's host and port. */
+  constructor(state: ApisState, address: string) {
+    this.#state = state
+    this.#address = address
   }
-  return forms
+
+  /** The forms of a path, which has no slash at the end; undefined where there is none. */
+  get(path: string): PathForms | undefined {
+    if (!this.#made.has(path)) this.#made.set(path, this.#make(path))
+    return this.#made.get(path)
+  }
+
+  #make(path: string): PathForms | undefined {
+    const { groups, storageOf } = this.#state
+    const core = this.#state.group('')
+    if (path === '/api') return { legacy: document(apiVersions(core, this.#address)), ...aggregated(core ? [core] : []) }
+    if (path === '/apis') return { legacy: document(apiGroupList(groups)), ...aggregated(groups.filter(({ group }) => group !== '')) }
+    const [, prefix, ...rest] = path.split('/')
+    const [name, versionName] = prefix === 'api' ? ['', ...rest] : rest
+    const group = rest.length === (prefix === 'api' ? 1 : 2) || (prefix === 'apis' && rest.length === 1) ? this.#state.group(name!) : undefined
+    if (!group || (prefix === 'apis' && name === '')) return undefined
+    if (versionName === undefined) return { legacy: document(apiGroup(group)) }
+    const version = group.versions.find((served) => served.version === versionName)
+    return version && { legacy: document(apiResourceList(version, storageOf)) }
+  }
 }
 
-const aggregated = (groups: Source['groups']) => ({
+const aggregated = (groups: readonly ServedGroup[]) => ({
   v2: document(groupDiscoveryList(groups, 'v2'), aggregatedType('v2')),
   v2beta1: document(groupDiscoveryList(groups, 'v2beta1'), aggregatedType('v2beta1')),
 })

@@ -1,32 +1,33 @@
 /** Answers requests for discovery: picks the document by path and Accept header; 304 when the client has it already. */
-import type { ResourceRegistry } from '../../api/registry.ts'
 import { toYaml } from '../../machinery/yaml.ts'
 import type { Request, Response } from '../http/exchange.ts'
 import { acceptClauses, negotiate, noSuchForm } from '../negotiation/accept.ts'
-import { type DiscoveryDocument, type DiscoveryForms, discoveryForms } from './documents.ts'
+import type { ApisState } from '../served-apis.ts'
+import { type DiscoveryDocument, DiscoveryForms, type PathForms } from './documents.ts'
 
 export interface Discovery {
   /** The answer, or undefined for paths that are not discovery's. Throws 406. */
   readonly handle: (request: Request) => Promise<Response> | undefined
   /** All paths that `handle` answers. */
-  readonly paths: readonly string[]
+  readonly paths: () => readonly string[]
 }
 
-/** Discovery of what the registry serves. `url` tells where clients reach the server; it is asked when the first request comes. */
-export function discoveryDocuments(registry: Pick<ResourceRegistry, 'groups' | 'group' | 'storageOf'>, url: () => string): Discovery {
-  let forms: ReadonlyMap<string, DiscoveryForms> | undefined
+/** Discovery of what is served. `url` tells where clients reach the server; it is asked when the first request comes. */
+export function discoveryDocuments(apis: { readonly state: ApisState }, url: () => string): Discovery {
+  let shown: { readonly state: ApisState; readonly forms: DiscoveryForms } | undefined
   return {
     handle: (request) => {
       if (!request.path.startsWith('/api')) return undefined
-      forms ??= discoveryForms(registry, new URL(url()).host)
-      const found = forms.get(request.path.endsWith('/') ? request.path.slice(0, -1) : request.path)
+      const { state } = apis
+      if (shown?.state !== state) shown = { state, forms: new DiscoveryForms(state, new URL(url()).host) }
+      const found = shown.forms.get(request.path.endsWith('/') ? request.path.slice(0, -1) : request.path)
       return found && Promise.resolve(respond(request, found))
     },
-    paths: [
+    paths: () => [
       '/api',
       '/apis',
       '/apis/',
-      ...registry.groups.flatMap(({ group, versions }) => [
+      ...apis.state.groups.flatMap(({ group, versions }) => [
         ...(group ? [`/apis/${group}`] : []),
         ...versions.map(({ version }) => (group ? `/apis/${group}/${version}` : `/api/${version}`)),
       ]),
@@ -35,7 +36,7 @@ export function discoveryDocuments(registry: Pick<ResourceRegistry, 'groups' | '
 }
 
 /** The form that the client likes best. Throws 406 when it takes none. */
-export function chooseForm(accept: string | undefined, forms: DiscoveryForms): { readonly document: DiscoveryDocument; readonly format: 'json' | 'yaml' } {
+export function chooseForm(accept: string | undefined, forms: PathForms): { readonly document: DiscoveryDocument; readonly format: 'json' | 'yaml' } {
   for (const { type, parameters } of acceptClauses(accept ?? '')) {
     const format = type === 'application/yaml' ? 'yaml' : type === 'application/json' || type === 'application/*' || type === '*/*' ? 'json' : undefined
     const version = parameters.get('v')
@@ -54,7 +55,7 @@ export function chooseForm(accept: string | undefined, forms: DiscoveryForms): {
 
 const inYaml = new WeakMap<DiscoveryDocument, Buffer>()
 
-function respond(request: Request, forms: DiscoveryForms): Response {
+function respond(request: Request, forms: PathForms): Response {
   const { document, format } = chooseForm(request.header('accept'), forms)
   const contentType = format === 'yaml' ? document.contentType.replace('application/json', 'application/yaml') : document.contentType
   // Tags name bytes: the YAML of a document is another representation.

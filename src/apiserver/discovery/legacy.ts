@@ -40,13 +40,13 @@ export const apiResourceList = (served: ServedVersion, storageOf: (resource: Res
 })
 
 function resourceItem(resource: ResourceDefinition, storageOf: (resource: ResourceDefinition) => ResourceDefinition) {
-  const { plural, singular, kind, scope, verbs, shortNames, categories, virtual } = resource
+  const { plural, singular, kind, scope, verbs = allVerbs, discoveryVerbs = verbs, shortNames, categories, virtual } = resource
   return {
     name: plural,
     singularName: singular ?? kind.toLowerCase(),
     namespaced: scope === 'Namespaced',
     kind,
-    verbs: verbs ?? allVerbs,
+    verbs: discoveryVerbs,
     ...(shortNames?.length && { shortNames }),
     ...(categories?.length && { categories }),
     ...(!virtual && { storageVersionHash: storageVersionHash(storageOf(resource)) }),

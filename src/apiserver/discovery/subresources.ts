@@ -9,8 +9,8 @@ export interface Subresource {
 
 const readAndWrite = ['get', 'patch', 'update']
 
-/** In the order of their names. */
-export function subresourcesOf({ group, version, kind, subresources = {} }: ResourceDefinition): Subresource[] {
+/** In the order of their names; status comes before scale in custom resources. */
+export function subresourcesOf({ group, version, kind, custom, subresources = {} }: ResourceDefinition): Subresource[] {
   const found: Subresource[] = (subresources.special ?? []).map((special) => ({
     name: special.name,
     responseKind: { group: special.group ?? group, version: special.version ?? version, kind: special.kind },
@@ -18,5 +18,5 @@ export function subresourcesOf({ group, version, kind, subresources = {} }: Reso
   }))
   if (subresources.status) found.push({ name: 'status', responseKind: { group, version, kind }, verbs: readAndWrite })
   if (subresources.scale) found.push({ name: 'scale', responseKind: { group: 'autoscaling', version: 'v1', kind: 'Scale' }, verbs: readAndWrite })
-  return found.sort((a, b) => (a.name < b.name ? -1 : 1))
+  return custom ? found : found.sort((a, b) => (a.name < b.name ? -1 : 1))
 }

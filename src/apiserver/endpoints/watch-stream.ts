@@ -6,7 +6,7 @@ import { StatusError, statusOf } from '../../machinery/status-error.ts'
 import type { KeyRange } from '../../storage/store.ts'
 import type { Sink } from '../http/exchange.ts'
 import type { CacheView } from '../registry/cache/cache-view.ts'
-import type { Cacher } from '../registry/cache/cacher.ts'
+import { type Cacher, RetiredError } from '../registry/cache/cacher.ts'
 import { changesAfter, portionSize } from '../registry/cache/past-changes.ts'
 import { EncodedBatch, encodeChanges, type WatchEvent, type WatchForm } from '../registry/cache/watch-event.ts'
 import type { Membership, Watcher } from '../registry/cache/watch-hub.ts'
@@ -176,9 +176,10 @@ export class WatchStream implements Watcher {
     this.#sentAny = true
   }
 
-  /** An error is the last event of a watch. */
+  /** An error is the last event of a watch; that its resource has changed is none. */
   end(error: unknown): void {
     if (this.#ended) return
+    if (error instanceof RetiredError) return this.#finish()
     const { status } = error instanceof StatusError ? error : statusOf(error)
     this.#sink.write(Buffer.from(`{"type":"ERROR","object":${JSON.stringify(status)}}\n`))
     this.#finish()

@@ -30,7 +30,7 @@ const native = (resource: ServedResource): Representation => ({
   object: ({ bytes }) => [bytes],
   list(objects, meta) {
     const head = Buffer.from(
-      `{"kind":${JSON.stringify(resource.listKind)},"apiVersion":${JSON.stringify(resource.groupVersion)},"metadata":${JSON.stringify(meta)},"items":[`,
+      `{"kind":${JSON.stringify(resource.listKind)},"apiVersion":${JSON.stringify(resource.groupVersion)},"metadata":${JSON.stringify(resource.definition.custom ? { continue: '', ...meta } : meta)},"items":[`,
     )
     if (objects.length === 0) return [head, listTail]
     const items = itemsOf(objects)

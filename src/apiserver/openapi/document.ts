@@ -91,9 +91,10 @@ function rootsOf(operations: readonly Operation[]): Set<string> {
   return roots
 }
 
-/** Kinds of the meta package that exist in every group: their schemas name all of them. */
+/** Kinds of the meta package that exist in every group: their schemas name all of Kubernetes' own. */
 function inAllGroups(definitions: Record<string, JsonSchema>, resources: readonly ResourceDefinition[]): Record<string, JsonSchema> {
-  const groupVersions = [...new Map(resources.map(({ group, version }) => [`${group}/${version}`, { group, version }])).values()]
+  const builtIn = resources.filter(({ custom }) => !custom)
+  const groupVersions = [...new Map(builtIn.map(({ group, version }) => [`${group}/${version}`, { group, version }])).values()]
   const result = { ...definitions }
   for (const kind of ['DeleteOptions', 'WatchEvent']) {
     const name = `${metaPackage}.${kind}`

@@ -19,8 +19,6 @@ export { gnosticV2 } from './gnostic.ts'
 export interface OpenApiOptions {
   /** Stands in `info.version`; `/version`'s gitVersion. */
   readonly version?: string
-  /** Schemas of custom resources, which the documents show beside Kubernetes' own. */
-  readonly kindSchema?: KindSchema
 }
 
 export interface OpenApiDocuments {
@@ -29,6 +27,8 @@ export interface OpenApiDocuments {
   /** The paths that the server's index names. */
   readonly paths: readonly string[]
 }
+
+const kindSchema: KindSchema = ({ custom }) => custom?.schema()
 
 interface Served {
   readonly body: Buffer
@@ -61,10 +61,16 @@ class Snapshot {
   readonly #hashes: ReadonlyMap<string, string>
   readonly #made = new Map<string, Served>()
 
-  constructor(resources: readonly ResourceDefinition[], options: OpenApiOptions) {
+  /** Documents of `before` that are as they were are not made again. */
+  constructor(resources: readonly ResourceDefinition[], options: OpenApiOptions, before?: Snapshot) {
     this.resources = resources
     this.#options = options
-    this.#hashes = new Map(documentPaths(resources).map((path) => [path, this.#fingerprint(path)]))
+    const byPath = Map.groupBy(resources, groupVersionPath)
+    this.#hashes = new Map(documentPaths(resources).map((path) => [path, this.#fingerprint(path, byPath.get(path) ?? [])]))
+    for (const [path, hash] of this.#hashes) {
+      const made = before?.hash(path) === hash ? before.#made.get(`v3 ${path}`) : undefined
+      if (made) this.#made.set(`v3 ${path}`, made)
+    }
   }
 
   get #version(): string {
@@ -72,8 +78,7 @@ class Snapshot {
   }
 
   /** Changes when the document does, and costs far less than making it: what goes into it. */
-  #fingerprint(path: string): string {
-    const own = this.resources.filter((resource) => groupVersionPath(resource) === path)
+  #fingerprint(path: string, own: readonly ResourceDefinition[]): string {
     const shape = own.map((resource) => [
       resource.kind,
       resource.plural,
@@ -81,9 +86,9 @@ class Snapshot {
       resource.verbs,
       resource.subresources,
       resource.listKind,
-      this.#options.kindSchema?.(resource),
+      resource.custom?.fingerprint,
     ])
-    return hashOf(JSON.stringify([path, this.#version, shape, this.resources.length]))
+    return hashOf(JSON.stringify([path, this.#version, shape]))
   }
 
   hash(path: string): string | undefined {
@@ -99,13 +104,13 @@ class Snapshot {
 
   v3(path: string): Served {
     return this.#once(`v3 ${path}`, () =>
-      Buffer.from(JSON.stringify(openapiV3(this.resources, path, { version: this.#version, kindSchema: this.#options.kindSchema }))),
+      Buffer.from(JSON.stringify(openapiV3(this.resources, path, { version: this.#version, kindSchema }))),
     )
   }
 
   v2(form: 'json' | 'protobuf'): Served {
     return this.#once(`v2 ${form}`, () => {
-      const document = openapiV2(this.resources, [...this.#hashes.keys()], { version: this.#version, kindSchema: this.#options.kindSchema })
+      const document = openapiV2(this.resources, [...this.#hashes.keys()], { version: this.#version, kindSchema })
       return form === 'json' ? Buffer.from(JSON.stringify(document)) : gnosticV2(document)
     })
   }
@@ -129,7 +134,7 @@ export function openapiDocuments(
   let snapshot: Snapshot | undefined
   const fresh = (): Snapshot => {
     const now = current()
-    if (snapshot?.resources !== now) snapshot = new Snapshot(now, options)
+    if (snapshot?.resources !== now) snapshot = new Snapshot(now, options, snapshot)
     return snapshot
   }
 

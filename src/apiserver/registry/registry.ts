@@ -25,8 +25,9 @@ export class Registry {
   readonly #definitions: ReadonlyMap<string, ResourceDefinition>
   readonly #served = new Map<string, ServedResource>()
   readonly #cachers = new Map<ServedResource, Cacher>()
+  readonly #retired = new WeakMap<ServedResource, Cacher>()
   readonly #hubs = new Map<ServedResource, WatchHub>()
-  readonly #views = new Map<ServedResource, View>()
+  readonly #views = new WeakMap<ServedResource, View>()
   readonly #hints = new WeakMap<Buffer, Summary>()
   readonly #log: (line: string) => void
 
@@ -50,9 +51,19 @@ export class Registry {
   }
 
   cacher({ storage }: ServedResource): Cacher {
-    let cacher = this.#cachers.get(storage)
+    let cacher = this.#cachers.get(storage) ?? this.#retired.get(storage)
     if (!cacher) this.#cachers.set(storage, (cacher = new Cacher({ resource: storage, store: this.store, hints: this.#hints, log: this.#log })))
     return cacher
+  }
+
+  /** Forgets a resource that is no longer served: its watches end. */
+  retire(resource: ServedResource): void {
+    const cacher = this.cacher(resource)
+    cacher.retire()
+    this.#cachers.delete(resource.storage)
+    this.#hubs.delete(resource.storage)
+    // Requests that are under way may still ask.
+    this.#retired.set(resource.storage, cacher)
   }
 
   hub(resource: ServedResource): WatchHub {
@@ -82,7 +93,9 @@ export class Registry {
   async newest(resource: ServedResource, key: string): Promise<StoredObject | undefined> {
     const { storage } = resource
     const entry = await this.store.get(key)
-    return entry && this.view(resource)(new StoredObject(storage, key, entry.revision, spliceRevision(storage, entry.value, entry.revision)))
+    if (!entry) return undefined
+    const value = storage.readStored?.(entry.value) ?? entry.value
+    return this.view(resource)(new StoredObject(storage, key, entry.revision, spliceRevision(storage, value, entry.revision)))
   }
 
   /** Commits an object over `live`, or where nothing is. Gives `live` back if they are equal. */

@@ -24,12 +24,14 @@ export class ServedResource {
   /** How the JSON of every object begins: `{"kind":"Pod","apiVersion":"v1","metadata":{`. */
   readonly headText: string
   readonly head: Buffer
-  /** Where `"metadata"` begins in it: list items leave out kind and version. */
+  /** Where what list items show begins: `"metadata"`, as they leave out kind and version; custom resources keep them. */
   readonly itemOffset: number
   readonly prefix: string
   readonly verbs: ReadonlySet<string>
   /** Set once at start, for the few kinds that need one. */
   writeHook: WriteHook | undefined
+  /** Brings a value from the store into today's form; custom resources have one. Throws StatusError. */
+  readStored: ((value: Buffer) => Buffer) | undefined
   #type: StructType | undefined
   #defaults: ((object: KubeObject) => void) | undefined
 
@@ -44,14 +46,14 @@ export class ServedResource {
     const type = `{"kind":${JSON.stringify(definition.kind)},"apiVersion":${JSON.stringify(this.groupVersion)},`
     this.headText = `${type}"metadata":{`
     this.head = Buffer.from(this.headText)
-    this.itemOffset = Buffer.byteLength(type)
+    this.itemOffset = definition.custom ? 1 : Buffer.byteLength(type)
     this.prefix = `/registry/${definition.storagePath ?? definition.plural}/`
     this.verbs = new Set(definition.verbs ?? ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'])
   }
 
   /** The schema of its kind; made when first needed. */
   get type(): StructType {
-    return (this.#type ??= schemaType(this.definition))
+    return (this.#type ??= this.definition.custom?.type() ?? schemaType(this.definition))
   }
 
   /** Fills in what the client left out. */

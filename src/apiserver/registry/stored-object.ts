@@ -64,7 +64,7 @@ export class StoredObject {
     return (this.#summary ??= summarize(this.resource, this.parse()))
   }
 
-  /** The bytes as list items have them: from `"metadata"` on, so that `{` + item is the object without kind and version. */
+  /** The bytes as list items have them, without the brace before: custom resources are whole, others lack kind and version. */
   get item(): Buffer {
     return this.bytes.subarray(this.resource.itemOffset)
   }

@@ -25,7 +25,8 @@ export interface Body {
 const textTypes = ['application/json', 'application/yaml']
 const protobufType = 'application/vnd.kubernetes.protobuf'
 
-const unsupported = (accepted: readonly string[] = [...textTypes, protobufType]): StatusError =>
+/** 415. */
+export const unsupported = (accepted: readonly string[] = [...textTypes, protobufType]): StatusError =>
   new StatusError(415, 'UnsupportedMediaType', `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`)
 
 /** The media type of a body without its parameters, in lower case. */

@@ -1,11 +1,13 @@
 /** Makes an object of a resource's kind out of a request body: type check, decoding, field validation, defaults. */
 import { pauses } from '../../lib/pauses.ts'
-import { type Decoded, DecodeError, decode } from '../../machinery/decode/index.ts'
+import { type Decoded, DecodeError } from '../../machinery/decode/index.ts'
 import type { KubeObject } from '../../machinery/object.ts'
-import { badRequest, type StatusError } from '../../machinery/status-error.ts'
+import { badRequest, invalid, type StatusError } from '../../machinery/status-error.ts'
+import { invalidValue } from '../../machinery/validation/field-error.ts'
 import type { Request } from '../http/exchange.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
 import { type Body, readBody, unrecognized } from './body.ts'
+import { decodeAs } from './decode-as.ts'
 import type { WriteOptions } from './write-options.ts'
 
 /** A kind that a body may be of. */
@@ -31,9 +33,10 @@ export async function decodeObject(request: Request, resource: ServedResource, o
   const pause = pauses()
   const expected = kindOf(resource)
   const value = body.value(expected.kind) as Record<string, unknown>
-  checkKind(value, expected, body, knowsKind)
+  if (resource.definition.custom) checkCustomKind(value, resource, body)
+  else checkKind(value, expected, body, knowsKind)
   await pause()
-  const object = objectOf(resource, decodeAs(resource, body, value, request, options))
+  const object = objectOf(resource, decodeBody(resource, body, value, request, options))
   await pause()
   resource.applyDefaults(object)
   return object
@@ -81,12 +84,22 @@ export function checkKind(
   throw notHandled(actualKind, actualVersion, kind, why)
 }
 
+/** As above, for custom resources, whose kind is checked as a field. */
+function checkCustomKind(value: Record<string, unknown>, { definition: { group, kind }, groupVersion }: ServedResource, { text }: Pick<Body, 'text'>): void {
+  if (typeof value.kind !== 'string' || value.kind === '') throw badRequest(`Object 'Kind' is missing in '${text}'`)
+  const given = typeof value.apiVersion === 'string' ? value.apiVersion : ''
+  if (given !== groupVersion) throw badRequest(`the API version in the data (${given}) does not match the expected API version (${groupVersion})`)
+  if (value.kind === kind) return
+  const { name } = (value.metadata ?? {}) as { readonly name?: unknown }
+  throw invalid({ group, name: value.kind }, typeof name === 'string' ? name : '', [invalidValue('kind', value.kind, `must be ${kind}`)])
+}
+
 /** 400: the body is of a known form, and not of this endpoint's kind. */
 const notHandled = (actualKind: string, actualVersion: string, kind: string, why: string): StatusError =>
   badRequest(`${actualKind} in version ${JSON.stringify(versionOf(actualVersion))} cannot be handled as a ${kind}: ${why}`)
 
 /** Decodes a parsed body strictly, as the options say. */
-function decodeAs(
+function decodeBody(
   resource: ServedResource,
   { text, format, fields }: Body,
   value: unknown,
@@ -98,7 +111,7 @@ function decodeAs(
   try {
     // Parts of YAML may stand in several places.
     const owned = format !== 'yaml'
-    decoded = decode(resource.type, fields ? fields(resource.type) : value, fieldValidation === 'Ignore' || format !== 'json' ? { owned } : { text, owned })
+    decoded = decodeAs(resource, fields ? fields(resource.type) : value, fieldValidation === 'Ignore' || format !== 'json' ? { owned } : { text, owned })
   } catch (error) {
     if (error instanceof DecodeError) throw notHandled(kind, resource.groupVersion, kind, error.message)
     throw error

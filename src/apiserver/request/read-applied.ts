@@ -1,5 +1,5 @@
 /** Reads the body of a server-side apply, and decodes what applying made of it. */
-import { DecodeError, decode } from '../../machinery/decode/index.ts'
+import { DecodeError } from '../../machinery/decode/index.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import { badRequest, invalid } from '../../machinery/status-error.ts'
 import { invalidValue } from '../../machinery/validation/field-error.ts'
@@ -7,6 +7,7 @@ import { parseYaml, YamlError } from '../../machinery/yaml.ts'
 import type { Request } from '../http/exchange.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
 import { maxBodyBytes } from './body.ts'
+import { decodeAs } from './decode-as.ts'
 import { objectOf } from './decode-object.ts'
 import type { WriteOptions } from './write-options.ts'
 
@@ -37,7 +38,7 @@ export async function readApplied(request: Request, { fieldValidation }: WriteOp
 /** Makes an object of the kind of what applying gave. Throws 422. */
 export function decodeApplied(resource: ServedResource, applied: KubeObject): KubeObject {
   try {
-    const object = objectOf(resource, decode(resource.type, applied).object)
+    const object = objectOf(resource, decodeAs(resource, applied).object)
     resource.applyDefaults(object)
     return object
   } catch (error) {

@@ -1,7 +1,7 @@
 /** Reads the body of a PATCH (all kinds but apply) and makes a function of it that patches an object. */
 import { own } from '../../lib/own.ts'
 import { pauses } from '../../lib/pauses.ts'
-import { checkValues, DecodeError, decode, duplicateFieldMessages, isDeeperThan, maxDepth } from '../../machinery/decode/index.ts'
+import { checkValues, DecodeError, duplicateFieldMessages, isDeeperThan, maxDepth } from '../../machinery/decode/index.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import { jsonPatch } from '../../machinery/patch/json-patch.ts'
 import { mergePatch } from '../../machinery/patch/merge-patch.ts'
@@ -10,7 +10,8 @@ import { badRequest, invalid, StatusError } from '../../machinery/status-error.t
 import { invalidValue } from '../../machinery/validation/field-error.ts'
 import type { Request } from '../http/exchange.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
-import { maxBodyBytes, mediaType } from './body.ts'
+import { maxBodyBytes, mediaType, unsupported } from './body.ts'
+import { decodeAs } from './decode-as.ts'
 import { objectOf } from './decode-object.ts'
 import { namesVersion } from './parameters.ts'
 import type { WriteOptions } from './write-options.ts'
@@ -23,6 +24,9 @@ const types = {
   'application/strategic-merge-patch+json': 'strategic',
 } as const
 
+/** Strategic merge goes by patch strategies, which only Kubernetes' own schemas have. */
+const customTypes = ['application/json-patch+json', 'application/merge-patch+json', 'application/apply-patch+yaml']
+
 export interface ReadPatch {
   /** Patches a live object: the result is decoded, checked and has its defaults. Called again when a write is tried again. */
   readonly patched: (live: KubeObject) => Promise<KubeObject>
@@ -34,6 +38,7 @@ export interface ReadPatch {
 export async function readPatch(request: Request, resource: ServedResource, options: WriteOptions): Promise<ReadPatch> {
   const media = mediaType(request)
   const type = own(types, media)
+  if (resource.definition.custom && (!type || type === 'strategic')) throw unsupported(customTypes)
   if (!type) throw new StatusError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {})
   const text = (await request.body(maxBodyBytes)).toString()
   const pause = pauses()
@@ -94,8 +99,9 @@ function patchOf(type: (typeof types)[keyof typeof types], body: unknown, resour
 function decodePatched(resource: ServedResource, patched: unknown, shown: () => string): { object: KubeObject; strict: readonly string[] } {
   const { definition, groupVersion } = resource
   try {
-    const { object, strict } = decode(resource.type, patched)
-    if (object.kind !== definition.kind || object.apiVersion !== groupVersion) {
+    const { object, strict } = decodeAs(resource, patched)
+    if (definition.custom) checkPatchedKind(resource, object)
+    else if (object.kind !== definition.kind || object.apiVersion !== groupVersion) {
       throw new DecodeError(
         `no kind ${JSON.stringify(object.kind ?? '')} is registered for version ${JSON.stringify(object.apiVersion ?? '')} in scheme "pkg/api/legacyscheme/scheme.go:30"`,
       )
@@ -105,6 +111,15 @@ function decodePatched(resource: ServedResource, patched: unknown, shown: () => 
     if (error instanceof DecodeError) throw refused(shown(), error.message)
     throw error
   }
+}
+
+/** Kind and version of custom resources are fields as others are. */
+function checkPatchedKind({ definition, groupVersion, groupKind }: ServedResource, { kind, apiVersion, metadata }: Record<string, unknown>): void {
+  const wrong = [
+    ...(kind === definition.kind ? [] : [invalidValue('kind', kind ?? '', `must be ${definition.kind}`)]),
+    ...(apiVersion === groupVersion ? [] : [invalidValue('apiVersion', apiVersion ?? '', `must be ${groupVersion}`)]),
+  ]
+  if (wrong.length) throw invalid(groupKind, (metadata as KubeObject['metadata'] | undefined)?.name ?? '', wrong)
 }
 
 /** 422 without a kind: what the patch makes is no object of the kind. */

@@ -267,10 +267,12 @@ class StructTable {
   readonly #written: Slot[] = []
   readonly #goName: string
   readonly #type: string
+  readonly #others: Decoder | undefined
 
   constructor(type: StructType) {
     this.#goName = type.goName
     this.#type = goType(type)
+    this.#others = type.others && decoderOf(type.others, { struct: type.goName, field: '' })
     for (const [name, field] of type.fields) {
       const slot = slotOf(type.goName, name, field)
       this.#slots.set(name, slot)
@@ -297,8 +299,10 @@ class StructTable {
       const slot = this.#slots.get(key)
       const item = value[key]
       let decoded: unknown
-      if (slot === undefined) this.#unknown(key, item, run, depth)
-      else if (item !== null) {
+      if (slot === undefined) {
+        if (this.#others) decoded = this.#others(item, run)
+        else this.#unknown(key, item, run, depth)
+      } else if (item !== null) {
         run.path[depth] = key
         decoded = slot.decode(item, run)
         if (slot.omitEmpty) {
@@ -307,9 +311,11 @@ class StructTable {
       }
       if (decoded !== item) result ??= membersBefore(value, key)
       if (decoded === undefined) continue
-      if (slot!.written) written++
+      if (slot?.written) written++
+      if (!result) continue
       // A field of the schema: nothing that objects inherit is called so.
-      if (result) result[key] = decoded
+      if (slot) result[key] = decoded
+      else setOwn(result, key, decoded)
     }
     run.path.length = depth
     return written === this.#written.length ? (result ?? value) : this.#complete(result ?? value)
@@ -347,12 +353,12 @@ export function isDecoded(type: StructType, path: KeyPath): boolean {
   let at: FieldType = type
   for (const element of path) {
     if (at.kind === 'struct') {
-      const field: Field | undefined = at.fields.get(String(element))
-      if (!field) return false
-      at = field.type
+      const type: FieldType | undefined = at.fields.get(String(element))?.type ?? at.others
+      if (!type) return false
+      at = type
     } else if (at.kind === 'array') at = at.items
     else if (at.kind === 'map') at = at.values
-    else return false
+    else return at.kind === 'any' && at.deduced === true
   }
   return true
 }

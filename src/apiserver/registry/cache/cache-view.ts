@@ -124,6 +124,12 @@ export class CacheView {
     this.#watch.stop()
   }
 
+  /** Ends the view, and tells its listeners why. */
+  end(error: Error): void {
+    this.stop()
+    this.#end(error)
+  }
+
   /** An object at a revision: the one at hand if it is that. */
   objectOf(key: string, value: Buffer, revision: number): StoredObject {
     const object = this.objects.get(key)
@@ -138,7 +144,10 @@ export class CacheView {
 
   #object(key: string, value: Buffer, revision: number): StoredObject {
     const { resource, hints } = this.#source
-    return new StoredObject(resource, key, revision, spliceRevision(resource, value, revision), hints.get(value))
+    const hint = hints.get(value)
+    // What was written here just now is in today's form.
+    const form = hint || !resource.readStored ? value : resource.readStored(value)
+    return new StoredObject(resource, key, revision, spliceRevision(resource, form, revision), hint)
   }
 
   #apply(events: readonly ChangeEvent[]): void {

@@ -10,6 +10,14 @@ type State =
   | { readonly phase: 'idle' }
   | { readonly phase: 'loading'; readonly loaded: Promise<CacheView> }
   | { readonly phase: 'live'; readonly view: CacheView }
+  | { readonly phase: 'retired' }
+
+/** The resource is no longer served, or not as it was: who asks again finds what is served now. */
+export class RetiredError extends StatusError {
+  constructor() {
+    super(429, 'TooManyRequests', 'the custom resource definition has just changed: please try again', { retryAfterSeconds: 1 })
+  }
+}
 
 /** How long a read waits for a revision that is still to come. */
 const freshnessTimeoutMs = 3000
@@ -37,16 +45,19 @@ export class Cacher {
     const state = this.#state
     if (state.phase === 'live') return Promise.resolve(state.view)
     if (state.phase === 'loading') return state.loaded
+    if (state.phase === 'retired') return Promise.reject(new RetiredError())
     const loaded = CacheView.load(this.#source).then(
       (view) => {
+        if (this.#state.phase === 'retired') {
+          view.stop()
+          throw new RetiredError()
+        }
         this.#state = { phase: 'live', view }
-        view.onEnd(() => {
-          this.#state = { phase: 'idle' }
-        })
+        view.onEnd(() => this.#rest())
         return view
       },
       (error) => {
-        this.#state = { phase: 'idle' }
+        this.#rest()
         throw error
       },
     )
@@ -65,8 +76,19 @@ export class Cacher {
     }
   }
 
+  #rest(): void {
+    if (this.#state.phase !== 'retired') this.#state = { phase: 'idle' }
+  }
+
   stop(): void {
     this.live?.stop()
+  }
+
+  /** Ends watches, and refuses reads from now on. */
+  retire(): void {
+    const { live } = this
+    this.#state = { phase: 'retired' }
+    live?.end(new RetiredError())
   }
 }
 

@@ -1,7 +1,7 @@
 /** Creates an object: the write path of POST, and of PUT and apply where nothing was there. */
 import { randomInt, randomUUID } from 'node:crypto'
 import type { KubeObject, Unstructured } from '../../../machinery/object.ts'
-import { alreadyExists, internal, StatusError, serverTimeout } from '../../../machinery/status-error.ts'
+import { alreadyExists, internal, methodRefused, StatusError, serverTimeout } from '../../../machinery/status-error.ts'
 import { parseObjectVersion } from '../../request/parameters.ts'
 import type { Lost } from '../registry.ts'
 import { type StoredObject, unstored } from '../stored-object.ts'
@@ -32,6 +32,8 @@ export async function createObject(context: WriteContext, object: KubeObject): P
 /** `tracked`: managedFields are set already (apply). The object is changed. */
 export async function createUnlessThere(context: WriteContext, object: KubeObject, tracked = false): Promise<StoredObject | Lost> {
   const { admission, resource, options } = context
+  const { refusesCreate } = resource.definition
+  if (refusesCreate) throw methodRefused(resource.groupResource, refusesCreate)
   await context.pause()
   if (!tracked) await track(context, object, undefined)
   await context.pause()

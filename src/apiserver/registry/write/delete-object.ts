@@ -35,7 +35,7 @@ async function attemptDelete(context: WriteContext, options: DeleteOptions, key:
 
   const { deletion } = resource.definition
   const grace = deletion?.gracePeriod
-  const finalizers = finalizersFor(old, options, deletion?.defaultPropagation === 'orphan')
+  const finalizers = withOwn(finalizersFor(old, options, deletion?.defaultPropagation === 'orphan'), old, deletion?.finalizer)
   const object: KubeObject = { ...old, metadata: { ...old.metadata, finalizers } }
   if (!finalizers.length) delete object.metadata.finalizers
   const seconds = grace ? secondsLeft(object, grace(object, normalGrace(options.gracePeriodSeconds))) : 0
@@ -75,6 +75,10 @@ function checkPreconditions({ resource, name }: WriteContext, { preconditions }:
     )
   }
 }
+
+/** The kind's own finalizer comes with the first DELETE. */
+const withOwn = (finalizers: string[], { metadata }: KubeObject, own: string | undefined): string[] =>
+  own === undefined || metadata.deletionTimestamp !== undefined || finalizers.includes(own) ? finalizers : [...finalizers, own]
 
 /** A negative grace period becomes 1. */
 const normalGrace = (asked: number | undefined): number | undefined => (asked !== undefined && asked < 0 ? 1 : asked)

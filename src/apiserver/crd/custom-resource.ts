@@ -1,0 +1,142 @@
+/** Makes of each version of an established definition a resource that the server can serve like any other. */
+import { isDeepStrictEqual } from 'node:util'
+import type { V1CustomResourceDefinitionVersion } from '@kubernetes/client-node'
+import type { Definition } from '../../api/apiextensions/custom-resource-definition.ts'
+import { compareVersions } from '../../api/registry.ts'
+import type { ResourceDefinition, Verb } from '../../api/resource.ts'
+import { jsonPath } from '../../machinery/json-path/index.ts'
+import type { KubeObject, Unstructured, Wire } from '../../machinery/object.ts'
+import type { FieldError } from '../../machinery/validation/field-error.ts'
+import { ServedResource } from '../registry/served-resource.ts'
+import type { StoredObject } from '../registry/stored-object.ts'
+import { customColumns } from './columns.ts'
+import { isTrue } from './conditions.ts'
+import { CustomSchema } from './custom-schema.ts'
+import { scaleFaults } from './scale-rules.ts'
+import { storedForm } from './stored-form.ts'
+
+type Version = Wire<V1CustomResourceDefinitionVersion>
+
+/** In the order in which upstream's discovery shows them. */
+const verbs: readonly Verb[] = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']
+const verbsWhileTerminating: readonly Verb[] = ['delete', 'deletecollection', 'get', 'list', 'watch']
+
+/** What a definition makes the server serve. */
+export interface CustomResources {
+  /** Holds the objects; served or not. */
+  readonly storage: ServedResource
+  readonly served: readonly ServedResource[]
+}
+
+/** `stored` is the definition as it is in the store, which schemas are read from when they are needed. */
+export function customResourcesOf(definition: Definition, stored: StoredObject): CustomResources {
+  const { versions } = definition.spec
+  const schemas = new Map(versions.map(({ name }) => [name, new CustomSchema(stored, name)]))
+  const storageVersion = versions.find(({ storage }) => storage)!
+  const storageSchema = schemas.get(storageVersion.name)!
+  const storage = new ServedResource(resourceOf(definition, storageVersion, storageSchema))
+  storage.readStored = storedForm(storage, schemas)
+  const served = versions
+    .filter((version) => version.served)
+    .map((version) => {
+      if (version === storageVersion) return storage
+      const schema = schemas.get(version.name)!
+      const own = resourceOf(definition, version, schema)
+      return new ServedResource(
+        {
+          ...own,
+          storedAs: {
+            resource: storage.groupVersion,
+            toStorage: (object) => pruned(object, storageSchema),
+            fromStorage: (object) => pruned(object, schema),
+          },
+        },
+        storage,
+      )
+    })
+  return { storage, served }
+}
+
+function pruned(object: KubeObject, schema: CustomSchema): KubeObject {
+  schema.prune(object as Unstructured)
+  return object
+}
+
+function resourceOf(definition: Definition, version: Version, schema: CustomSchema): ResourceDefinition {
+  const { spec, status, metadata } = definition
+  const { group, scope } = spec
+  const { plural, kind, listKind, singular, shortNames, categories } = status?.acceptedNames ?? spec.names
+  const { scale, status: hasStatus } = version.subresources ?? {}
+  const groupVersion = `${group}/${version.name}`
+  const terminating = isTrue(definition, 'Terminating')
+  const faults = (object: KubeObject, old?: KubeObject): readonly FieldError[] => [
+    ...schema.faults(object, old),
+    ...(scale ? scaleFaults(object, scale) : []),
+  ]
+  return {
+    group,
+    version: version.name,
+    kind,
+    listKind,
+    plural,
+    singular,
+    shortNames,
+    categories,
+    scope: scope === 'Cluster' ? 'Cluster' : 'Namespaced',
+    verbs,
+    discoveryVerbs: terminating ? verbsWhileTerminating : verbs,
+    ...(terminating && { refusesCreate: 'create not allowed while custom resource definition is terminating' }),
+    storagePath: `${group}/${plural}`,
+    custom: {
+      fingerprint: `${metadata.uid}/${metadata.generation}/${version.name}/${terminating}`,
+      type: () => schema.type({ kind, groupVersion }),
+      prune: (object) => schema.prune(object),
+      schema: () => schema.source(),
+    },
+    subresources: {
+      ...(hasStatus && { status: true }),
+      ...(scale && { scale: { replicas: scale.specReplicasPath, observed: scale.statusReplicasPath, selector: scale.labelSelectorPath ?? '' } }),
+    },
+    defaults: [(object) => schema.complete(object)],
+    validate: { create: faults, update: faults, status: faults },
+    prepare: { status: keepMetadata },
+    generation: hasChanged,
+    requiresVersionOnUpdate: true,
+    selectableFields: selectableFields(version),
+    columns: customColumns(version.additionalPrinterColumns),
+    ...(version.deprecated && { deprecationWarning: version.deprecationWarning ?? deprecation(definition, version) }),
+  }
+}
+
+/** All but the metadata counts. Where `/status` is a subresource, the status is as it was here. */
+const hasChanged = ({ metadata: _, ...object }: KubeObject, { metadata: _old, ...old }: KubeObject): boolean => !isDeepStrictEqual(object, old)
+
+/** Writes through `/status` change nothing of the metadata but who owns what. */
+function keepMetadata(object: KubeObject, { metadata }: KubeObject): void {
+  const { managedFields } = object.metadata
+  object.metadata = { ...metadata }
+  if (managedFields) object.metadata.managedFields = managedFields
+  else delete object.metadata.managedFields
+}
+
+function selectableFields({ selectableFields = [] }: Version): ResourceDefinition['selectableFields'] {
+  if (selectableFields.length === 0) return undefined
+  return Object.fromEntries(
+    selectableFields.map(({ jsonPath: path }) => {
+      const find = jsonPath(path)
+      return [path.replace(/^\./, ''), (object: KubeObject) => textOf(find(object)?.[0])]
+    }),
+  )
+}
+
+const textOf = (value: unknown): string | undefined => (value === undefined || value === null ? undefined : String(value))
+
+/** Names the version to use instead: the most preferred one that is not deprecated and not older. */
+function deprecation({ spec }: Definition, { name }: Version): string {
+  const { group } = spec
+  const { kind } = spec.names
+  const [better] = spec.versions
+    .filter((version) => version.served && !version.deprecated && compareVersions(version.name, name) < 0)
+    .sort((a, b) => compareVersions(a.name, b.name))
+  return `${group}/${name} ${kind} is deprecated${better ? `; use ${group}/${better.name} ${kind}` : ''}`
+}

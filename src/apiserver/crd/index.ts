@@ -1,0 +1,6 @@
+/** Custom resources: what CustomResourceDefinitions make the server serve. */
+import { DefinitionController, type DefinitionControllerOptions } from './definition-controller.ts'
+
+export type { DefinitionControllerOptions } from './definition-controller.ts'
+
+export const customResources = (options: DefinitionControllerOptions): DefinitionController => new DefinitionController(options)

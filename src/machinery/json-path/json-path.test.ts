@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { JsonPathError, jsonPath } from './index.ts'
+
+const object = {
+  spec: { replicas: 3, 'a.b': 'dotted', empty: {}, list: ['x', 'y', 'z'] },
+  status: {
+    conditions: [
+      { type: 'Ready', status: 'True', since: 5 },
+      { type: 'Busy', status: 'False', since: 9 },
+    ],
+  },
+}
+
+test('paths find what is there, and leave out what is missing', () => {
+  const cases: [string, unknown][] = [
+    ['.spec.replicas', [3]],
+    ['$.spec.replicas', [3]],
+    ['.spec.a\\.b', ['dotted']],
+    [".spec['a.b']", ['dotted']],
+    ['.spec.missing.more', []],
+    ['.spec.list[0]', ['x']],
+    ['.spec.list[-1]', ['z']],
+    ['.spec.list[1:]', ['y', 'z']],
+    ['.spec.list[0:3:2]', ['x', 'z']],
+    ['.spec.list[*]', ['x', 'y', 'z']],
+    ['.status.conditions[?(@.type=="Ready")].status', ['True']],
+    [".status.conditions[?(@.since > 5)]['type','status']", ['Busy', 'False']],
+    ['.status.conditions[?(@.missing)].type', []],
+    ['..type', ['Ready', 'Busy']],
+    ['.', [object]],
+    ['.constructor', []],
+  ]
+  for (const [path, expected] of cases) assert.deepEqual(jsonPath(path)(object), expected, path)
+})
+
+test('a step that does not fit the value gives no answer', () => {
+  for (const path of ['.spec[0]', '.spec.replicas.deeper', '.spec.list[9]', '.spec.list.name']) assert.equal(jsonPath(path)(object), undefined, path)
+})
+
+test('what is no path is refused', () => {
+  for (const path of ['spec', '.a[', '.a[x]', '.a b', '.a[?(x)]']) assert.throws(() => jsonPath(path), JsonPathError, path)
+})
