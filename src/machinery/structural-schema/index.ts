@@ -6,6 +6,9 @@
  */
 export { fillDefaults } from './defaults.ts'
 export { embeddedDecodeFault } from './embedded-metadata.ts'
+export { type SchemaChecks, structuralFaults } from './faults/index.ts'
+export { nonStructuralFaults } from './faults/structure.ts'
+export { type FieldPathTarget, fieldPathTarget } from './field-path.ts'
 export { dropNulls, prune } from './prune.ts'
 export { type StructuralSchema, structuralSchema } from './schema.ts'
 export type { SchemaSource, ValidationRule } from './source.ts'

@@ -28,6 +28,9 @@ export function prune(object: Record<string, unknown>, schema: StructuralSchema)
   return pruned
 }
 
+/** As `prune` for a value that is no resource, without telling what went. */
+export const pruneValueOf = (value: unknown, schema: StructuralSchema): void => pruneValue(value, schema, '', [])
+
 const byBytes = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 function pruneValue(value: unknown, schema: StructuralSchema | undefined, path: string, pruned: string[]): void {

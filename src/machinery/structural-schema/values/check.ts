@@ -2,7 +2,7 @@
 import { isObject, type JsonObject, jsonEqual } from '../../fields/json.ts'
 import { correlatedItem, isUnchanged, none } from '../correlation.ts'
 import { Findings, goNumber } from './findings.ts'
-import { bits, type TypeName, type Validator } from './validator.ts'
+import { bits, typeName, type Validator } from './validator.ts'
 
 /**
  * Adds what is wrong with a value. `old` is the value it replaces, or `none`: faults of values that did not change are left out
@@ -50,9 +50,6 @@ function typeOf(value: unknown): number {
   }
 }
 
-const names = Object.entries(bits) as readonly (readonly [TypeName, number])[]
-const nameOf = (type: number): string => names.find(([, bit]) => bit === type)?.[0] ?? ''
-
 /** Go's name of the number's type, where a format meets a value that is no text. */
 const goFormat = (type: number): string => (type === bits.integer ? 'int64' : type === bits.number ? 'float64' : '')
 
@@ -61,7 +58,10 @@ function checkType(value: unknown, type: number, { types, typeText, format }: Va
   const fits = (types & type) !== 0 || (type === bits.integer && (types & bits.number) !== 0)
   if (format !== '') {
     const listOrText = typeof value === 'string' || Array.isArray(value)
-    if (!listOrText && !fits) return found.mistyped(path, format, goFormat(type))
+    if (!listOrText && !fits) {
+      found.mistyped(path, format, goFormat(type))
+      return
+    }
     // Formats look at texts themselves; of lists nothing more is asked.
     if (listOrText && !numeric) {
       found.matches++
@@ -69,7 +69,7 @@ function checkType(value: unknown, type: number, { types, typeText, format }: Va
     }
   }
   if (fits || types === 0) found.matches++
-  else found.mistyped(path, typeText, typeof value === 'number' && type === bits.number ? 'number' : nameOf(type))
+  else found.mistyped(path, typeText, typeName(type))
 }
 
 function checkText(text: string, validator: Validator, path: string, found: Findings): void {
@@ -138,14 +138,19 @@ function checkItems(list: readonly unknown[], { items, minItems, maxItems, schem
 
 const below = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`)
 
+/** Of objects with too few or too many members nothing else is told. */
+function hasFittingSize(object: JsonObject, { minProperties, maxProperties }: Validator, path: string, found: Findings): boolean {
+  const size = Object.keys(object).length
+  if (minProperties !== undefined && size < minProperties) found.invalid(path, size, `should have at least ${minProperties} properties`)
+  else if (maxProperties !== undefined && size > maxProperties) found.more(path, size, maxProperties, 'properties')
+  else return true
+  return false
+}
+
 function checkObject(object: JsonObject, validator: Validator, path: string, old: unknown, found: Findings): void {
   found.matches++
   const { minProperties, maxProperties, properties, others, forbidsOthers, required } = validator
-  if (minProperties !== undefined || maxProperties !== undefined) {
-    const size = Object.keys(object).length
-    if (minProperties !== undefined && size < minProperties) return found.invalid(path, size, `should have at least ${minProperties} properties`)
-    if (maxProperties !== undefined && size > maxProperties) return found.more(path, size, maxProperties, 'properties')
-  }
+  if ((minProperties !== undefined || maxProperties !== undefined) && !hasFittingSize(object, validator, path, found)) return
   const before = isObject(old) ? old : undefined
   for (const name in object) {
     const property = properties?.get(name)

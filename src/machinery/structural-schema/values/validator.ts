@@ -5,7 +5,10 @@ import type { StructuralSchema } from '../schema.ts'
 
 /** JSON's types as bits, with whole numbers apart. */
 export const bits = { string: 1, integer: 2, number: 4, boolean: 8, object: 16, array: 32 } as const
-export type TypeName = keyof typeof bits
+const bitOf: ReadonlyMap<string, number> = new Map(Object.entries(bits))
+
+/** The name of a type by its bit. */
+export const typeName = (bit: number): string => [...bitOf].find(([, it]) => it === bit)?.[0] ?? ''
 
 export class Validator {
   readonly schema: StructuralSchema
@@ -48,7 +51,7 @@ export class Validator {
     const { keywords, intOrString, type } = schema
     this.schema = schema
     this.typeText = intOrString ? 'integer,string' : type
-    this.types = intOrString ? bits.integer | bits.string : type in bits ? bits[type as TypeName] : type === '' ? 0 : 64
+    this.types = intOrString ? bits.integer | bits.string : (bitOf.get(type) ?? (type === '' ? 0 : 64))
     this.nullable = schema.nullable
     this.checkFormat = keywords.format === undefined ? undefined : formatCheck(keywords.format)
     this.format = this.checkFormat ? (keywords.format ?? '') : ''
