@@ -105,6 +105,8 @@ export interface CustomKind {
   readonly type: () => StructType
   /** Removes what the schema does not know, in place. Returns the paths of what went. */
   readonly prune: (object: Record<string, unknown>) => readonly string[]
+  /** The first object within it that is not readable as one: such input is refused at once. */
+  readonly unreadable: (object: Record<string, unknown>) => FieldError | undefined
   /** The schema as OpenAPI shows it. */
   readonly schema: () => Readonly<Record<string, unknown>> | undefined
 }

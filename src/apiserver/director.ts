@@ -34,10 +34,13 @@ export function director({ services, apis, other }: DirectorOptions): Handler {
   }
 }
 
+const noSuchPage: Endpoint = () => Promise.resolve(pageNotFound())
+
 function endpointOf(request: Request, resource: ServedResource): Endpoint {
   const { method, info } = request
   const isNamespaceItself = resource.definition.plural === 'namespaces' && resource.definition.group === ''
   const everywhere = resource.namespaced && !info.namespace
+  if (resource.definition.custom && (everywhere ? info.verb !== 'list' && info.verb !== 'watch' : !resource.namespaced && info.namespace)) return noSuchPage
   if (!resource.namespaced && info.namespace && !isNamespaceItself) throw resourceNotFound()
   const watchPath = info.verb === 'watch' && info.path.includes('/watch/')
   // Lists of one object by field selector have a name too: the path tells.

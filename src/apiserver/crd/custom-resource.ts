@@ -67,12 +67,10 @@ function resourceOf(definition: Definition, version: Version, schema: CustomSche
   const { group, scope } = spec
   const { plural, kind, listKind, singular, shortNames, categories } = status?.acceptedNames ?? spec.names
   const { scale, status: hasStatus } = version.subresources ?? {}
-  const groupVersion = `${group}/${version.name}`
   const terminating = isTrue(definition, 'Terminating')
-  const faults = (object: KubeObject, old?: KubeObject): readonly FieldError[] => [
-    ...schema.faults(object, old),
-    ...(scale ? scaleFaults(object, scale) : []),
-  ]
+  const moreFaults = (object: KubeObject) => (scale ? { moreFaults: () => scaleFaults(object, scale) } : {})
+  const faults = (object: KubeObject, old?: KubeObject): readonly FieldError[] => schema.faults(object, old, moreFaults(object))
+  const statusFaults = (object: KubeObject, old: KubeObject): readonly FieldError[] => schema.faults(object, old, { statusOnly: true, ...moreFaults(object) })
   return {
     group,
     version: version.name,
@@ -89,8 +87,9 @@ function resourceOf(definition: Definition, version: Version, schema: CustomSche
     storagePath: `${group}/${plural}`,
     custom: {
       fingerprint: `${metadata.uid}/${metadata.generation}/${version.name}/${terminating}`,
-      type: () => schema.type({ kind, groupVersion }),
+      type: () => schema.type({ group, version: version.name, kind }),
       prune: (object) => schema.prune(object),
+      unreadable: (object) => schema.unreadable(object),
       schema: () => schema.source(),
     },
     subresources: {
@@ -98,11 +97,12 @@ function resourceOf(definition: Definition, version: Version, schema: CustomSche
       ...(scale && { scale: { replicas: scale.specReplicasPath, observed: scale.statusReplicasPath, selector: scale.labelSelectorPath ?? '' } }),
     },
     defaults: [(object) => schema.complete(object)],
-    validate: { create: faults, update: faults, status: faults },
+    validate: { create: faults, update: faults, status: statusFaults },
     prepare: { status: keepMetadata },
     generation: hasChanged,
     requiresVersionOnUpdate: true,
     selectableFields: selectableFields(version),
+    unknownFieldLabel: (label) => `field label not supported: ${label}`,
     columns: customColumns(version.additionalPrinterColumns),
     ...(version.deprecated && { deprecationWarning: version.deprecationWarning ?? deprecation(definition, version) }),
   }

@@ -1,7 +1,17 @@
 /** The schema of one version of a definition, made of the stored bytes when it is first needed. */
 import type { Definition } from '../../api/apiextensions/custom-resource-definition.ts'
 import { schemaType } from '../../api/schema/index.ts'
-import { dropNulls, fillDefaults, prune, type StructuralSchema, schemaFaults, structType, structuralSchema } from '../../machinery/structural-schema/index.ts'
+import {
+  dropNulls,
+  embeddedDecodeFault,
+  fillDefaults,
+  prune,
+  type StructuralSchema,
+  schemaFaults,
+  structType,
+  structuralSchema,
+  type ValueOptions,
+} from '../../machinery/structural-schema/index.ts'
 import type { KubeObject, Unstructured } from '../../machinery/object.ts'
 import type { StructType } from '../../machinery/schema.ts'
 import type { FieldError } from '../../machinery/validation/field-error.ts'
@@ -32,8 +42,8 @@ export class CustomSchema {
   }
 
   /** As apply sees it. */
-  type({ kind, groupVersion }: { readonly kind: string; readonly groupVersion: string }): StructType {
-    return (this.#type ??= structType(this.#schema, { kind, groupVersion, metadata: schemaType('V1ObjectMeta') }))
+  type(names: { readonly group: string; readonly version: string; readonly kind: string }): StructType {
+    return (this.#type ??= structType(this.#schema, { ...names, metadata: schemaType('V1ObjectMeta') }))
   }
 
   /** Takes out what the schema does not know. Returns the paths of what went. */
@@ -41,15 +51,20 @@ export class CustomSchema {
     return prune(object, this.#schema)
   }
 
-  /** Fills in what is missing, and takes out nulls that may not be. */
+  /** The first embedded object that cannot be one. */
+  unreadable(object: Record<string, unknown>): FieldError | undefined {
+    return embeddedDecodeFault(object, this.#schema)
+  }
+
+  /** Takes out nulls that may not be, and fills in what is missing. */
   complete(object: KubeObject): void {
     const fields = object as Unstructured
-    fillDefaults(fields, this.#schema)
     dropNulls(fields, this.#schema)
+    fillDefaults(fields, this.#schema)
   }
 
   /** What is wrong with an object; `old` is given on update. */
-  faults(object: KubeObject, old?: KubeObject): readonly FieldError[] {
-    return schemaFaults(object as Unstructured, this.#schema, old as Unstructured | undefined)
+  faults(object: KubeObject, old: KubeObject | undefined, options: ValueOptions): readonly FieldError[] {
+    return schemaFaults(object as Unstructured, this.#schema, old as Unstructured | undefined, options)
   }
 }

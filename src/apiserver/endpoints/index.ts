@@ -2,7 +2,7 @@
 
 import type { SpecialSubresource } from '../../api/resource.ts'
 import { own } from '../../lib/own.ts'
-import { methodNotAllowed, methodNotSupported, resourceNotFound } from '../../machinery/status-error.ts'
+import { methodNotAllowed, methodNotSupported, notFound, resourceNotFound } from '../../machinery/status-error.ts'
 import type { Request } from '../http/exchange.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
 import { create } from './create.ts'
@@ -35,15 +35,15 @@ const objectEndpoints: ByMethod = { GET: get, PUT: update, PATCH: patch }
 const scaleEndpoints: ByMethod = { GET: getScale, PUT: updateScale, PATCH: patchScale }
 
 /** `…/pods/NAME/status` and the like. Throws 404 for unknown subresources, 405 for methods they do not have. */
-export function subresourceEndpoint(request: Request, { definition }: ServedResource): Endpoint {
-  const { subresource } = request.info
+export function subresourceEndpoint(request: Request, { definition, groupResource }: ServedResource): Endpoint {
+  const { subresource, name, verb } = request.info
   const { status, scale, special } = definition.subresources ?? {}
   const part = special?.find(({ name }) => name === subresource)
   const endpoints =
     subresource === 'status' && status ? objectEndpoints : subresource === 'scale' && scale ? scaleEndpoints : part && endpointsOf(definition.plural, part)
-  if (!endpoints) throw resourceNotFound()
+  if (!endpoints) throw definition.custom ? notFound(groupResource, name) : resourceNotFound()
   const endpoint = own(endpoints, request.method)
-  if (!endpoint) throw methodNotAllowed()
+  if (!endpoint) throw definition.custom ? methodNotSupported(groupResource, verb) : methodNotAllowed()
   return endpoint
 }
 

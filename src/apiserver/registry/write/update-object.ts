@@ -4,7 +4,7 @@ import { setOwn } from '../../../lib/own.ts'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import type { KubeObject, Unstructured } from '../../../machinery/object.ts'
 import { conflict, invalid, notFound, objectModified } from '../../../machinery/status-error.ts'
-import { invalidValue } from '../../../machinery/validation/field-error.ts'
+import { invalidShown } from '../../../machinery/validation/go-notation.ts'
 import { keepTimesIfUnchanged } from '../../apply/index.ts'
 import { parseObjectVersion } from '../../request/parameters.ts'
 import type { Lost } from '../registry.ts'
@@ -75,7 +75,7 @@ async function attemptUpdate(context: WriteContext, options: UpdateOptions, key:
   }
   const version = parseObjectVersion(metadata.resourceVersion)
   if (version === 0 && resource.definition.requiresVersionOnUpdate) {
-    throw invalid(resource.groupKind, name, [invalidValue('metadata.resourceVersion', 0, 'must be specified for an update')])
+    throw invalid(resource.groupResource, name, [invalidShown('metadata.resourceVersion', '0x0', 'must be specified for an update')])
   }
   if (version !== 0 && version !== live.revision) throw conflict(resource.groupResource, name, objectModified)
 
