@@ -15,10 +15,9 @@ import type { Writer } from '../registry/write/write-context.ts'
 import type { ServedApis } from '../served-apis.ts'
 import { type Names, usedNames } from './accepted-names.ts'
 import { deleteInstances } from './cleanup.ts'
-import { type Verdict, withCondition } from './conditions.ts'
+import { isTrue, type Verdict, withCondition } from './conditions.ts'
 import { type CustomResources, customResourcesOf } from './custom-resource.ts'
 import { plannedStatus } from './definition-status.ts'
-import { isTrue } from './conditions.ts'
 
 export interface DefinitionControllerOptions {
   readonly registry: Registry

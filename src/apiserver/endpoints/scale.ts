@@ -4,7 +4,7 @@ import { scales } from '../../api/autoscaling/scale.ts'
 import type { ScalePaths } from '../../api/resource.ts'
 import type { KubeObject, ManagedFieldsEntry, ObjectMeta, Unstructured } from '../../machinery/object.ts'
 import { labelSelectorText, labelsText } from '../../machinery/selectors/label-selector.ts'
-import { conflict, invalid, notFound, objectModified, type StatusError } from '../../machinery/status-error.ts'
+import { conflict, invalid, notFound, objectModified, type StatusError, statusOf } from '../../machinery/status-error.ts'
 import { invalidValue } from '../../machinery/validation/field-error.ts'
 import { applyPatch, managedFieldsFromScale, scaleManagedFields, trackUpdate } from '../apply/index.ts'
 import type { Response } from '../http/exchange.ts'
@@ -61,14 +61,23 @@ function scaleOf(resource: ServedResource, object: KubeObject): Scale {
   }
 }
 
-const missing = ({ groupResource }: ServedResource, name: string) => notFound({ group: groupResource.group, name: `${groupResource.name}/scale` }, name)
+const missing = ({ groupResource, definition }: ServedResource, name: string) =>
+  notFound(definition.custom ? groupResource : { group: groupResource.group, name: `${groupResource.name}/scale` }, name)
 
 export const getScale: Endpoint = async ({ services: { registry }, request, resource }) => {
   const representation = representationFor(request, scaleResource, 'object')
   const { namespace, name } = request.info
   const object = await registry.get(resource, resource.key(namespace, name))
   if (!object) throw missing(resource, name)
+  checkReplicas(resource, object.parse())
   return objectResponse(representation, unstored(scaleResource, scaleOf(resource, object.parse())))
+}
+
+/** Custom resources have no number of replicas unless it was given. */
+function checkReplicas(resource: ServedResource, object: KubeObject): void {
+  const { replicas } = pathsOf(resource)
+  if (resource.definition.custom && at(object, replicas) === undefined)
+    throw statusOf(new Error(`the spec replicas field ${JSON.stringify(replicas)} does not exist`))
 }
 
 export const updateScale: Endpoint = async (target) => {
@@ -82,11 +91,11 @@ export const updateScale: Endpoint = async (target) => {
 }
 
 export const patchScale: Endpoint = async (target) => {
-  const { request } = target
+  const { request, resource } = target
   const apply = mediaType(request) === applyType
   const options = writeOptions(request.query, 'PatchOptions', apply)
   if (!apply) {
-    const { patched, conditional } = await readPatch(request, scaleResource, options)
+    const { patched, conditional } = await readPatch(request, scaleResource, options, resource.definition.custom !== undefined)
     return writeScale(target, options, { change: async (live) => ({ scale: (await patched(live)) as Scale }), conditional })
   }
   const applied = await readApplied(request, options)
@@ -150,7 +159,8 @@ function checkScale(resource: ServedResource, { metadata, spec }: Scale, live: K
   if (resourceVersion && resourceVersion !== live.metadata.resourceVersion) throw conflict(resource.groupResource, name, objectModified)
   if (uid && uid !== live.metadata.uid)
     throw conflict(resource.groupResource, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${live.metadata.uid}`)
-  if ((spec?.replicas ?? 0) < 0)
+  // What is valid in a custom resource is for its schema to say.
+  if (!resource.definition.custom && (spec?.replicas ?? 0) < 0)
     throw invalid(scaleResource.groupKind, name, [invalidValue('spec.replicas', spec.replicas, 'must be greater than or equal to 0')])
 }
 
