@@ -21,7 +21,7 @@ const cases: readonly (readonly [schema: SchemaSource, value: unknown, ...told: 
   [{ ...string, maxLength: 3 }, 'äöü'],
   [{ ...string, maxLength: 3 }, 'abcd', 'f: Too long: may not be more than 3 bytes'],
   [{ ...string, minLength: 2 }, '😀', 'f: Invalid value: "😀": f in body should be at least 2 chars long'],
-  [{ ...string, pattern: '^[a-z]+$' }, 'A', "f: Invalid value: \"A\": f in body should match '^[a-z]+$'"],
+  [{ ...string, pattern: '^[a-z]+$' }, 'A', 'f: Invalid value: "A": f in body should match \'^[a-z]+$\''],
   [{ ...string, enum: ['a', 'b'] }, 'c', 'f: Unsupported value: "c": supported values: "a", "b"'],
   [{ ...string, nullable: true, enum: ['a', null] }, null, 'f: Unsupported value: "null": supported values: "a", "null"'],
   [{ type: 'object', enum: [{ a: 1 }], 'x-kubernetes-preserve-unknown-fields': true }, { a: 1 }],
@@ -47,7 +47,7 @@ const cases: readonly (readonly [schema: SchemaSource, value: unknown, ...told: 
   [
     { ...string, allOf: [{ pattern: '^x' }, { pattern: 'y$' }] },
     'x',
-    "f: Invalid value: \"x\": f in body should match 'y$'",
+    'f: Invalid value: "x": f in body should match \'y$\'',
     '<nil>: Invalid value: "": "f" must validate all the schemas (allOf)',
   ],
   [
