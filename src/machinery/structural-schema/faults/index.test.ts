@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { type SchemaChecks, type SchemaSource, structuralFaults } from '../index.ts'
+import { nonStructuralFaults, type SchemaChecks, type SchemaSource, structuralFaults } from '../index.ts'
 
 const string: SchemaSource = { type: 'string' }
 const path = 'spec.validation.openAPIV3Schema'
@@ -83,6 +83,15 @@ describe('a structural schema', () => {
       '.nullable: Forbidden: nullable cannot be true at the root',
       '.additionalProperties: Forbidden: must not be used at the root',
     ])
+  })
+
+  test('is told apart by what the condition NonStructuralSchema says, in the order of the texts', () => {
+    const at = 'spec.versions[0].schema.openAPIV3Schema'
+    const faults = nonStructuralFaults({ properties: { b: {}, a: {} }, uniqueItems: true }, at)
+    assert.deepEqual(
+      faults.map(({ field }) => field),
+      [`${at}.properties[a].type`, `${at}.properties[b].type`, `${at}.type`],
+    )
   })
 
   test('restricts names in metadata only', () => {
