@@ -122,3 +122,15 @@ test('a write to /status looks at values in the status, and names them from ther
     ['n'],
   )
 })
+
+test('large objects full of faults, and large lists that change, take no more than moments', () => {
+  const many = Array.from({ length: 50_000 }, (_, i) => ({ k: `${i}`, v: 'long' }))
+  const keyed: SchemaSource = {
+    type: 'array',
+    'x-kubernetes-list-type': 'map',
+    'x-kubernetes-list-map-keys': ['k'],
+    items: { type: 'object', properties: { k: string, v: { ...string, maxLength: 1 } } },
+  }
+  assert.deepEqual(told(keyed, [{ k: 'new' }, ...many], many), [])
+  assert.equal(told({ type: 'array', items: integer }, Array(500_000).fill('x')).length, 10_000)
+})
