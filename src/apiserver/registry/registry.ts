@@ -27,6 +27,7 @@ export class Registry {
   readonly #cachers = new Map<ServedResource, Cacher>()
   readonly #hubs = new Map<ServedResource, WatchHub>()
   readonly #views = new Map<ServedResource, View>()
+  readonly #versions = new Map<ServedResource, ReadonlyMap<string, ServedResource>>()
   readonly #hints = new WeakMap<Buffer, Summary>()
   readonly #log: (line: string) => void
 
@@ -60,6 +61,19 @@ export class Registry {
     let hub = this.#hubs.get(storage)
     if (!hub) this.#hubs.set(storage, (hub = new WatchHub(this.#log)))
     return hub
+  }
+
+  /** All versions of a resource by their names, if they differ in shape: the same field may have another place then. */
+  versions({ storage }: ServedResource): ReadonlyMap<string, ServedResource> | undefined {
+    let versions = this.#versions.get(storage)
+    if (!versions) {
+      const key = resourceKey(storage.definition)
+      const others = [...this.#definitions.values()].filter(({ storedAs }) => storedAs?.resource === key)
+      const differ = others.some(({ storedAs }) => storedAs?.toStorage)
+      versions = new Map((differ ? [storage, ...others.map((definition) => this.served(definition))] : []).map((one) => [one.groupVersion, one]))
+      this.#versions.set(storage, versions)
+    }
+    return versions.size > 0 ? versions : undefined
   }
 
   /** How stored objects look through a resource; conversions are done once per object. */
