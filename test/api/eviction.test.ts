@@ -50,7 +50,7 @@ test('an evicted pod says so while it ends, and a budget that is used up says th
     metadata: { name: 'one' },
     spec: { minAvailable: 1, selector: { matchLabels: { app: 'a' } } },
   })
-  const statusOf = async (path: string) => ((await cluster.call('GET', path)) as { status: { conditions: Record<string, unknown>[] } }).status
+  const statusOf = async (path: string) => ((await cluster.call('GET', path)) as unknown as { status: { conditions: Record<string, unknown>[] } }).status
   const setStatus = (status: object) => cluster.call('PATCH', `${budgets}/one/status`, { status: { observedGeneration: 1, expectedPods: 2, ...status } }, merge)
   const evict = (query = '') => cluster.call('POST', `${pods}/a/eviction${query}`, eviction('a'))
 

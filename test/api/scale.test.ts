@@ -19,7 +19,7 @@ for (const type of ['merge-patch', 'strategic-merge-patch', 'json-patch'])
     for (const replicas of [0, 2]) {
       const patch = type === 'json-patch' ? [{ op: 'add', path: '/spec/replicas', value: replicas }] : { spec: { replicas } }
       await cluster.call('PATCH', `${deployments}/web/scale`, patch, `application/${type}+json`)
-      const { spec } = (await cluster.call('GET', `${deployments}/web`)) as { spec: { replicas: number } }
+      const { spec } = (await cluster.call('GET', `${deployments}/web`)) as unknown as { spec: { replicas: number } }
       assert.equal(spec.replicas, replicas)
     }
   })
