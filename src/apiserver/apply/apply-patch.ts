@@ -4,7 +4,7 @@
  */
 import { atOnce, type Steps } from '../../lib/pauses.ts'
 import { isSame } from '../../machinery/fields/compare.ts'
-import { differenceBelow, emptySet, equalSets, isEmpty } from '../../machinery/fields/field-set.ts'
+import { differenceBelow, emptySet, equalSets, isEmpty, sorted } from '../../machinery/fields/field-set.ts'
 import { fieldSetOf } from '../../machinery/fields/field-set-of.ts'
 import { mergeTyped } from '../../machinery/fields/merge-typed.ts'
 import { typeErrors, typeErrorText } from '../../machinery/fields/validate-typed.ts'
@@ -105,6 +105,15 @@ interface Attempt {
   readonly conflicts: Conflicts
 }
 
+const owned = new WeakMap<FieldsV1, FieldsV1>()
+
+/** Of applied fields those that somebody owns in the end. Applied fields are shared by objects of one shape. */
+function ownedOf(applied: FieldsV1): FieldsV1 {
+  let fields = owned.get(applied)
+  if (!fields) owned.set(applied, (fields = sorted(withoutUntracked(applied))))
+  return fields
+}
+
 const appliedFields = (applied: KubeObject, type: StructType, resetFields: readonly string[] = []): Steps<FieldsV1> =>
   fieldsOfShape(applied, type, `applied ${resetFields.join()}`, function* () {
     const fields = fieldSetOf(applied, type)
@@ -119,7 +128,7 @@ function* attempt(apply: Apply, applied: KubeObject, before: Managed, force: boo
   const self = identityOf(manager)
   const last = managed.get(self)
   const fields = yield* appliedFields(applied, type, resetFields)
-  const own = withoutUntracked(fields)
+  const own = ownedOf(fields)
   // Who applies the same fields as before, with other values, gives none up.
   const givesUp = last && !equalSets(own, last.fields)
   // Names and the like are the applier's while the object is pruned, though nobody owns them in the end.
@@ -139,6 +148,6 @@ function* attempt(apply: Apply, applied: KubeObject, before: Managed, force: boo
   yield
   if (isEmpty(own)) managed.delete(self)
   else if (same && last && !givesUp && last.apiVersion === apiVersion) managed.set(self, last)
-  else managed.set(self, { ...manager, fields: own })
+  else managed.set(self, { ...manager, fields: last && !givesUp ? last.fields : own })
   return { object: same ? live : merged, managed, conflicts: new Map() }
 }

@@ -23,7 +23,6 @@ export const apply: Endpoint = async (target) => {
   await context.pause()
   const { object, created } = await updateObject(context, {
     mayCreate: true,
-    startsFromLive: true,
     conditional: namesVersion(metadataOf(body).resourceVersion),
     change: async (live) => {
       if (!live && context.subresource) throw notFound(resource.groupResource, name)
