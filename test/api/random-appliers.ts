@@ -196,7 +196,10 @@ function assertHeld(live: KubeObject | undefined, after: KubeObject, wanted: Kub
       const now = valueAt(after, type, path)
       const taken = force && valueAt(wanted, type, path) !== undefined && !jsonEqual(valueAt(wanted, type, path), value)
       const whole = isWhole(value, owned, path)
-      if (taken && whole) continue
+      if (taken && whole) {
+        assert.ok(!has(fieldsOf(after, other), path), `${at}: ${other} still owns ${pathText(path)}`)
+        continue
+      }
       assert.notEqual(now, undefined, `${at}: ${other} loses ${pathText(path)}`)
       if (whole) assert.deepEqual(now, value, `${at}: ${other} loses the value of ${pathText(path)}`)
       assert.ok(taken || has(fieldsOf(after, other), path), `${at}: ${other} does not own ${pathText(path)} any more`)
