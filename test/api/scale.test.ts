@@ -23,3 +23,12 @@ for (const type of ['merge-patch', 'strategic-merge-patch', 'json-patch'])
       assert.equal(spec.replicas, replicas)
     }
   })
+
+test('a scale that is not there is told by its group', async (t) => {
+  const cluster = await testCluster(t)
+  await assert.rejects(cluster.call('GET', `${deployments}/none/scale`), /: 404 .*deployments\/scale\.apps \\"none\\" not found/)
+  await assert.rejects(
+    cluster.call('GET', '/api/v1/namespaces/default/replicationcontrollers/none/scale'),
+    /: 404 .*replicationcontrollers\/scale\.autoscaling \\"none\\" not found/,
+  )
+})

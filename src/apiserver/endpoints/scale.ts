@@ -61,7 +61,9 @@ function scaleOf(resource: ServedResource, object: KubeObject): Scale {
   }
 }
 
-const missing = ({ groupResource }: ServedResource, name: string) => notFound({ group: groupResource.group, name: `${groupResource.name}/scale` }, name)
+/** The scale of a kind without a group goes by the Scale's own. */
+const missing = ({ groupResource }: ServedResource, name: string) =>
+  notFound({ group: groupResource.group || scales.group, name: `${groupResource.name}/scale` }, name)
 
 export const getScale: Endpoint = async ({ services: { registry }, request, resource }) => {
   const representation = representationFor(request, scaleResource, 'object')
