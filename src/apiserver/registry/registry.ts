@@ -12,7 +12,7 @@ import type { View } from './cache/object-change.ts'
 import { Snapshots } from './cache/snapshots.ts'
 import { WatchHub } from './cache/watch-hub.ts'
 import { ServedResource } from './served-resource.ts'
-import { encode, StoredObject, type Summary, spliceRevision, summarize } from './stored-object.ts'
+import { encode, StoredObject, spliceRevision, summarize } from './stored-object.ts'
 import { Turns } from './write/turns.ts'
 
 /** Why nothing was committed: the key has `changed` since it was read, or it has not, and another condition was `refused`. */
@@ -29,7 +29,6 @@ export class Registry {
   readonly #hubs = new Map<ServedResource, WatchHub>()
   readonly #views = new WeakMap<ServedResource, View>()
   readonly #versions = new WeakMap<ServedResource, ReadonlyMap<string, ServedResource>>()
-  readonly #hints = new WeakMap<Buffer, Summary>()
   readonly #log: (line: string) => void
 
   /** `definitions` are all that are registered, served or not: a served version may be stored as one that is off. */
@@ -53,7 +52,7 @@ export class Registry {
 
   cacher({ storage }: ServedResource): Cacher {
     let cacher = this.#cachers.get(storage) ?? this.#retired.get(storage)
-    if (!cacher) this.#cachers.set(storage, (cacher = new Cacher({ resource: storage, store: this.store, hints: this.#hints, log: this.#log })))
+    if (!cacher) this.#cachers.set(storage, (cacher = new Cacher({ resource: storage, store: this.store, log: this.#log })))
     return cacher
   }
 
@@ -120,7 +119,7 @@ export class Registry {
     if (live && isSame(live, shown!)) return live
     const stored = isOwn ? object : toStorage(resource, object)
     const value = isOwn ? shown! : encode(storage, stored)
-    this.#hints.set(value, summarize(storage, stored))
+    this.cacher(storage).hints.set(value, summarize(storage, stored))
     const condition = { key, revision: live?.revision ?? 0 }
     const result = await this.#commit(storage, key, object, { conditions: [condition], operations: [{ key, value }] })
     if (!result.committed) return lost(result.current[0], condition.revision)
