@@ -30,7 +30,8 @@ export interface CustomResources {
 }
 
 /** `stored` is the definition as it is in the store, which schemas are read from when they are needed. */
-export function customResourcesOf(definition: Definition, stored: StoredObject): CustomResources {
+export function customResourcesOf(whole: Definition, stored: StoredObject): CustomResources {
+  const definition = withoutSchemas(whole)
   const { versions } = definition.spec
   const schemas = new Map(versions.map(({ name }) => [name, new CustomSchema(stored, name)]))
   const storageVersion = versions.find(({ storage }) => storage)!
@@ -56,6 +57,12 @@ export function customResourcesOf(definition: Definition, stored: StoredObject):
       )
     })
   return { storage, served }
+}
+
+/** What is made of a definition lives long and refers to it: schemas that nobody asks for would take most of the memory. */
+function withoutSchemas({ metadata, spec, status, ...rest }: Definition): Definition {
+  const { managedFields: _, annotations: _annotations, ...meta } = metadata
+  return { ...rest, metadata: meta, spec: { ...spec, versions: spec.versions.map(({ schema: _schema, ...version }) => version) }, status }
 }
 
 function pruned(object: KubeObject, schema: CustomSchema): KubeObject {

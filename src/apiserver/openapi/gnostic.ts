@@ -24,6 +24,7 @@ function varint(value: number): number[] {
 class Message {
   readonly #parts: Buffer[] = []
   #length = 0
+  #finished: Buffer | undefined
 
   #add(part: Buffer): void {
     this.#parts.push(part)
@@ -71,7 +72,7 @@ class Message {
   }
 
   finish(): Buffer {
-    return Buffer.concat(this.#parts, this.#length)
+    return (this.#finished ??= Buffer.concat(this.#parts, this.#length))
   }
 }
 
@@ -123,6 +124,15 @@ function namedSchemas(schemas: Node): Message {
   return message
 }
 
+const known = new WeakMap<Node, Message>()
+
+/** The same parameters stand at thousands of operations. */
+function sharedParameter(parameter: Node): Message {
+  let message = known.get(parameter)
+  if (!message) known.set(parameter, (message = parameterMessage(parameter)))
+  return message
+}
+
 function parameterMessage(parameter: Node): Message {
   const { in: where, name, description, required, type, schema, uniqueItems } = parameter
   if (where === 'body')
@@ -163,7 +173,7 @@ function operationMessage(operation: Node): Message {
     .text(5, operation.operationId)
     .texts(6, operation.produces)
     .texts(7, operation.consumes)
-  if (Array.isArray(operation.parameters)) for (const parameter of operation.parameters) message.message(8, parameterMessage(parameter as Node))
+  if (Array.isArray(operation.parameters)) for (const parameter of operation.parameters) message.message(8, sharedParameter(parameter as Node))
   message.message(9, responsesMessage(operation.responses)).texts(10, operation.schemes).flag(11, operation.deprecated)
   return withExtensions(message, 13, operation)
 }
@@ -181,28 +191,37 @@ const methods: readonly (readonly [string, number])[] = [
 function pathItemMessage(item: Node): Message {
   const message = new Message()
   for (const [method, field] of methods) if (isNode(item[method])) message.message(field, operationMessage(item[method]))
-  if (Array.isArray(item.parameters)) for (const parameter of item.parameters) message.message(9, parameterMessage(parameter as Node))
+  if (Array.isArray(item.parameters)) for (const parameter of item.parameters) message.message(9, sharedParameter(parameter as Node))
   return message
 }
 
-/** The document (of `openapiV2`) as bytes. */
-export function gnosticV2(document: Node): Buffer {
-  const info = document.info as Node
-  const paths = new Message()
-  for (const [path, item] of entries(document.paths)) paths.message(2, new Message().text(1, path).message(2, pathItemMessage(item as Node)))
+/** A path of the document with its operations. */
+export const pathEntry = (path: string, item: Node): Buffer => new Message().message(2, new Message().text(1, path).message(2, pathItemMessage(item))).finish()
+
+/** A definition of the document. */
+export const definitionEntry = (name: string, schema: Node): Buffer =>
+  new Message().message(1, new Message().text(1, name).message(2, schemaMessage(schema))).finish()
+
+/** The document as bytes, in pieces: `rest` is what it says beside its paths and definitions. */
+export function gnosticDocument(rest: Node, paths: readonly Buffer[], definitions: readonly Buffer[]): Buffer[] {
+  const info = rest.info as Node
   const security = new Message()
-  for (const [name, { type, name: header, in: where, description }] of Object.entries(document.securityDefinitions as Record<string, Node>)) {
+  for (const [name, { type, name: header, in: where, description }] of Object.entries(rest.securityDefinitions as Record<string, Node>)) {
     const apiKey = new Message().text(1, type).text(2, header).text(3, where).text(4, description)
     security.message(1, new Message().text(1, name).message(2, new Message().message(2, apiKey)))
   }
   const required = new Message()
-  for (const [name] of entries((document.security as readonly unknown[])[0])) required.message(1, new Message().text(1, name).message(2, new Message()))
-  return new Message()
-    .text(1, document.swagger)
-    .message(2, new Message().text(1, info.title).text(2, info.version))
-    .message(8, paths)
-    .message(9, namedSchemas(document.definitions as Node))
-    .message(12, required)
-    .message(13, security)
-    .finish()
+  for (const [name] of entries((rest.security as readonly unknown[])[0])) required.message(1, new Message().text(1, name).message(2, new Message()))
+  return [
+    new Message().text(1, rest.swagger).message(2, new Message().text(1, info.title).text(2, info.version)).finish(),
+    ...field(8, paths),
+    ...field(9, definitions),
+    new Message().message(12, required).message(13, security).finish(),
+  ]
 }
+
+/** A message that is at hand in pieces, as a field. */
+const field = (number: number, pieces: readonly Buffer[]): Buffer[] => [
+  Buffer.from([...varint(number * 8 + 2), ...varint(pieces.reduce((sum, { length }) => sum + length, 0))]),
+  ...pieces,
+]
