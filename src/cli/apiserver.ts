@@ -1,5 +1,6 @@
 /** `t8s apiserver`: the API server alone, with the flags of kube-apiserver. */
 import { Command } from 'commander'
+import { answeredAtOnce } from './answered-at-once.ts'
 import { defaultDataDirectory } from './flags.ts'
 import { inForeground } from './foreground.ts'
 
@@ -45,19 +46,4 @@ async function apiserver(args: readonly string[]): Promise<void> {
       throw error
     }
   })
-}
-
-/** Answers --help and --version; gives the flags if there is more to do. Throws a FlagError. */
-export async function answeredAtOnce(args: readonly string[], program = 't8s apiserver') {
-  const { apiServerFlags, apiServerHelp } = await import('../apiserver/serving-flags/index.ts')
-  // Before anything is read, as upstream: a wrong flag behind it does not matter.
-  if (args.includes('--help') || args.includes('-h')) {
-    process.stdout.write(apiServerHelp(program))
-    return 'answered'
-  }
-  const flags = apiServerFlags(args)
-  if (flags.text('version') === undefined || flags.text('version') === 'false') return flags
-  const [{ versionInfo }, { release }] = await Promise.all([import('../apiserver/version.ts'), import('../lib/release.ts')])
-  process.stdout.write(`Kubernetes ${versionInfo(release).gitVersion}\n`)
-  return 'answered'
 }

@@ -1,68 +1,22 @@
-/** `t8s envtest-assets`: writes the programs that operators' test suites start; and what those programs call to do their work. */
-import { chmodSync, existsSync, symlinkSync } from 'node:fs'
-import { delimiter, join, resolve } from 'node:path'
-import { Command } from 'commander'
-import { writeFileAtomically } from '../lib/atomic-file.ts'
+/**
+ * What the launchers of `t8s envtest-assets` call: `t8s envtest PROGRAM …`. Not a command for people, so it has no help; and it passes by
+ * the command line's other half, which would take 25 ms of a suite's time.
+ */
 import { parseDurationMs } from '../lib/duration.ts'
-import { ExplainedError, reasonOf } from '../lib/explained-error.ts'
-import { makeDirectory } from '../lib/make-directory.ts'
-import { answeredAtOnce, passingOn } from './apiserver.ts'
+import { answeredAtOnce } from './answered-at-once.ts'
 import { inForeground } from './foreground.ts'
 
 const usualIdle = '30s'
 /** Suites wait for the end of each program. */
 const graceMs = 500
 
-export function envtestAssetsCommand(): Command {
-  return new Command('envtest-assets')
-    .argument('<DIR>', 'where to write them; it is made if it is missing')
-    .description("write kube-apiserver, etcd and kubectl for operators' test suites (Go's envtest and others)")
-    .action(writeAssets)
-}
-
-async function writeAssets(given: string): Promise<void> {
-  const directory = resolve(given)
-  const [{ launcherScript, shellWord }, { etcdHelp }, { apiServerHelp }] = await Promise.all([
-    import('../envtest/launcher-script.ts'),
-    import('../envtest/etcd/flags.ts'),
-    import('../apiserver/serving-flags/index.ts'),
-  ])
-  const command = [process.execPath, ...process.execArgv, join(import.meta.dirname, 't8s.js')]
-  const buildFile = join(import.meta.dirname, 'build-id')
-  try {
-    makeDirectory(directory, 0o755)
-    for (const [program, help] of [['kube-apiserver', apiServerHelp('kube-apiserver')] as const, ['etcd', etcdHelp] as const]) {
-      const file = join(directory, program)
-      writeFileAtomically(file, launcherScript({ program, command, buildFile, help }), 0o755)
-      // What the umask took.
-      chmodSync(file, 0o755)
-    }
-    linkKubectl(directory)
-  } catch (error) {
-    throw new ExplainedError(`cannot write to ${directory}: ${reasonOf(error)}; choose another directory`, { cause: error })
-  }
-  process.stdout.write(`export KUBEBUILDER_ASSETS=${shellWord(directory)}\n`)
-}
-
-/** Links the kubectl of PATH, if there is one and the directory has none. */
-function linkKubectl(directory: string): void {
-  const target = join(directory, 'kubectl')
-  const found = (process.env.PATH ?? '')
-    .split(delimiter)
-    .map((folder) => join(folder, 'kubectl'))
-    .find((file) => file !== target && existsSync(file))
-  if (existsSync(target)) return
-  if (found) symlinkSync(found, target)
-  else process.stderr.write('t8s: there is no kubectl on PATH: suites that use it have to bring one\n')
-}
-
-/** What launchers call; nobody else needs it. */
-export function envtestCommand(): Command {
-  const envtest = new Command('envtest').description('what the programs of envtest-assets call').enablePositionalOptions()
-  envtest.addCommand(passingOn(new Command('kube-apiserver')).action((args: string[]) => kubeApiServer(args)))
-  envtest.addCommand(passingOn(new Command('etcd')).action((args: string[]) => etcd(args)))
-  envtest.command('shared').argument('<DIR>').action(shared)
-  return envtest
+/** Runs what `args` name and sets the exit code. Never rejects. */
+export async function envtest([program, ...args]: readonly string[]): Promise<void> {
+  if (program === 'shared' && args[0]) return shared(args[0])
+  if (program === 'etcd') return etcd(args)
+  if (program === 'kube-apiserver') return kubeApiServer(args)
+  process.stderr.write('t8s: `t8s envtest` is what the launchers of `t8s envtest-assets` call: write them, and start those\n')
+  process.exitCode = 1
 }
 
 async function kubeApiServer(args: readonly string[]): Promise<void> {
@@ -90,7 +44,10 @@ async function shared(directory: string): Promise<void> {
   const { runSharedProcess } = await import('../envtest/shared/process.ts')
   const idle = process.env.T8S_ENVTEST_IDLE || usualIdle
   const idleMs = parseDurationMs(idle)
-  if (idleMs === undefined) throw new ExplainedError(`T8S_ENVTEST_IDLE=${idle} is no duration: give one such as ${usualIdle}`)
+  if (idleMs === undefined) {
+    process.stderr.write(`T8S_ENVTEST_IDLE=${idle} is no duration: give one such as ${usualIdle}\n`)
+    process.exit(1)
+  }
   await runSharedProcess({ directory, idleMs, log: (line) => process.stderr.write(`${new Date().toISOString()} ${line}\n`) })
   process.exit()
 }

@@ -3,7 +3,7 @@ import { Command } from 'commander'
 import { ExplainedError, errorCode, reasonOf } from '../lib/explained-error.ts'
 import { release } from '../lib/release.ts'
 import { apiserverCommand } from './apiserver.ts'
-import { envtestAssetsCommand, envtestCommand } from './envtest.ts'
+import { envtestAssetsCommand } from './envtest-assets.ts'
 import { snapshotCommand } from './snapshot.ts'
 import { upCommand } from './up.ts'
 import { versionCommand } from './version.ts'
@@ -45,7 +45,6 @@ export async function main(argv: readonly string[]): Promise<void> {
   for (const command of [upCommand(), apiserverCommand(), snapshotCommand(), envtestAssetsCommand(), versionCommand()]) {
     program.addCommand(command.copyInheritedSettings(program))
   }
-  program.addCommand(envtestCommand(), { hidden: true })
   try {
     await program.parseAsync(argv)
   } catch (error) {

@@ -68,6 +68,7 @@ serves() {
   if [ -d /proc/self/fd ]; then [ "/proc/$pid/fd/$fd" -ef "$meeting/requests" ]; else kill -0 "$pid"; fi
 } 2>/dev/null
 start() {
+  [ -p "$meeting/requests" ] || mkfifo "$meeting/requests" 2>/dev/null
   detach=$(command -v setsid)
   started=1
   trap child CHLD

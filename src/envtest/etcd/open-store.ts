@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
 import { makeDirectory } from '../../lib/make-directory.ts'
-import { acquire } from '../../storage/log/index.ts'
+import { acquire } from '../../storage/log/owner.ts'
 import type { Store } from '../../storage/store.ts'
 
 export interface StoreLocation {

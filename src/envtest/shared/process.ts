@@ -1,11 +1,9 @@
 /** The process that the launchers of one user share: it runs their programs, each on its own, and ends a while after the last. */
-import { execFileSync } from 'node:child_process'
 import { closeSync, constants, openSync, rmSync, writeSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { writeFileAtomically } from '../../lib/atomic-file.ts'
 import { errorCode } from '../../lib/explained-error.ts'
-import { makeDirectory } from '../../lib/make-directory.ts'
-import { acquire } from '../../storage/log/index.ts'
+import { acquire } from '../../storage/log/owner.ts'
 import { StoreOpenError } from '../../storage/store.ts'
 import { StoreTable } from '../store-table.ts'
 import { bellPath, serverPath, takeRequests } from './files.ts'
@@ -21,7 +19,6 @@ export interface SharedProcessOptions {
 
 /** Serves launchers until none has come for a while. Resolves at once if another process does so already. */
 export async function runSharedProcess({ directory, idleMs, log }: SharedProcessOptions): Promise<void> {
-  makeDirectory(directory, 0o700)
   const owner = own(directory)
   if (!owner) {
     ring(directory)
@@ -67,10 +64,7 @@ export async function runSharedProcess({ directory, idleMs, log }: SharedProcess
   publish()
   rest()
   look()
-  // The first suite is on its way to start a server.
-  void import('../../cluster/lone-api-server.ts')
   await over
-  rmSync(bellPath(directory), { force: true })
   owner.release()
 }
 
@@ -85,12 +79,8 @@ function own(directory: string): ReturnType<typeof acquire> | undefined {
 }
 
 function openBell(directory: string): number {
-  const path = bellPath(directory)
-  rmSync(path, { force: true })
-  // Node makes no named pipes.
-  execFileSync('mkfifo', ['-m', '600', path])
-  // Open for writing as well, so that the last launcher to let go of it does not end it.
-  return openSync(path, constants.O_RDWR | constants.O_NONBLOCK)
+  // Launchers make it, for Node makes no named pipes. Open for writing as well, so that the last of them to let go does not end it.
+  return openSync(bellPath(directory), constants.O_RDWR | constants.O_NONBLOCK)
 }
 
 /** Tells the process that serves already to look. If it is not that far yet, it looks when it is. */

@@ -11,8 +11,6 @@ import { loadLog } from './segments/load.ts'
 import { segmentPath, unfinished } from './segments/segment.ts'
 import { LogStore, type LogStoreOptions } from './store.ts'
 
-export { acquire } from './owner.ts'
-
 export interface OpenOptions {
   /** The store's folder; made if it is missing. */
   readonly directory: string
