@@ -67,7 +67,18 @@ serves() {
   read -r pid fd <"$meeting/server" || return 1
   if [ -d /proc/self/fd ]; then [ "/proc/$pid/fd/$fd" -ef "$meeting/requests" ]; else kill -0 "$pid"; fi
 } 2>/dev/null
+# Of launchers that come at once one starts it; the others' requests are found when it serves.
+first() {
+  set -C
+  echo $$ >"$meeting/starting"
+  won=$?
+  set +C
+  [ $won = 0 ] && return
+  read -r starter <"$meeting/starting" && kill -0 "$starter" && return 1
+  echo $$ >"$meeting/starting"
+} 2>/dev/null
 start() {
+  first || return
   [ -p "$meeting/requests" ] || mkfifo "$meeting/requests" 2>/dev/null
   detach=$(command -v setsid)
   started=1
@@ -81,7 +92,7 @@ child() {
   wait "$shared" && return
   echo '${program}: the shared process did not start:' >&2
   tail -n 5 "$meeting/log" >&2
-  rm -f "$mine.up" "$mine.down" "$mine.args"
+  rm -f "$mine.up" "$mine.down" "$mine.args" "$meeting/starting"
   exit 1
 }
 if serves; then echo >"$meeting/requests"; else start; fi

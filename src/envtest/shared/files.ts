@@ -4,6 +4,7 @@
  *
  *     requests    rung by a launcher that has laid down a request
  *     server      pid of the shared process, and its descriptor of `requests`
+ *     starting    pid of the launcher that is about to start the shared process
  *     PID.args    what the launcher PID asks for: program, directory, arguments, `end`, each closed by NUL
  *     PID.up      launcher → shared process: a line `stop`; its end is the launcher's end
  *     PID.down    shared process → launcher: lines that begin with h (it is served), o, e (for its stdout, stderr), k (signal to die by), x (exit code)
@@ -23,6 +24,7 @@ export interface LauncherRequest {
 }
 
 export const bellPath = (directory: string): string => join(directory, 'requests')
+export const startingPath = (directory: string): string => join(directory, 'starting')
 export const serverPath = (directory: string): string => join(directory, 'server')
 
 /** Takes all requests that lie there, whole ones of launchers that live; those of the dead are removed. */

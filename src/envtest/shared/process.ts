@@ -6,7 +6,7 @@ import { errorCode } from '../../lib/explained-error.ts'
 import { acquire } from '../../storage/log/owner.ts'
 import { StoreOpenError } from '../../storage/store.ts'
 import { StoreTable } from '../store-table.ts'
-import { bellPath, serverPath, takeRequests } from './files.ts'
+import { bellPath, serverPath, startingPath, takeRequests } from './files.ts'
 import { serveLauncher } from './session.ts'
 
 export interface SharedProcessOptions {
@@ -62,6 +62,8 @@ export async function runSharedProcess({ directory, idleMs, log }: SharedProcess
 
   new Socket({ fd: bell, readable: true, writable: false }).on('data', look)
   publish()
+  // Whoever comes from now on finds this process; the requests of those who have waited for it lie there.
+  rmSync(startingPath(directory), { force: true })
   rest()
   look()
   await over
