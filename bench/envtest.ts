@@ -4,8 +4,7 @@
  */
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { type Assets, assets, type ControlPlane, startControlPlane } from '../test/envtest/control-plane.ts'
+import { type Assets, assets, type ControlPlane, sharedPid, startControlPlane } from '../test/envtest/control-plane.ts'
 
 const rounds = 5
 const pairs = 20
@@ -64,10 +63,7 @@ function spread(values: readonly number[]): string {
 
 const residentOf = (pid: number): number => Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)]).toString()) / 1024
 
-function sharedMemory({ env }: Assets): number {
-  const build = readFileSync(join(import.meta.dirname, '../.build/build-id'), 'utf8').trim()
-  return residentOf(Number.parseInt(readFileSync(join(env.T8S_ENVTEST_RUNTIME_DIR!, build, 'server'), 'utf8'), 10))
-}
+const sharedMemory = (binaries: Assets): number => residentOf(sharedPid(binaries)!)
 
 /** What two shells have of their own; the pages of /bin/sh belong to all. Linux only. */
 const launcherMemory = ({ etcd, apiServer }: ControlPlane): number =>

@@ -1,7 +1,7 @@
 /** Starts `etcd` and `kube-apiserver` of a folder exactly as Go's envtest does: certificates, flags, questions about health, signals. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { get as httpGet, type IncomingMessage } from 'node:http'
 import { get as httpsGet } from 'node:https'
 import { type AddressInfo, createServer } from 'node:net'
@@ -42,13 +42,35 @@ export interface ControlPlane extends Reach {
   stop(): Promise<void>
 }
 
-/** Writes the launchers with `t8s envtest-assets`. The shared process ends soon after the last of them. */
-export function assets(t: Lifetime, env: Readonly<Record<string, string>> = {}): Assets {
+/** Writes the launchers with `t8s envtest-assets`; their shared process ends with the test. */
+export function assets(t: Lifetime, given: Readonly<Record<string, string>> = {}): Assets {
   const root = mkdtempSync(join(tmpdir(), 't8s-envtest-'))
-  t.after(() => rmSync(root, { recursive: true, force: true }))
   const directory = join(root, 'bin')
+  const env = { T8S_ENVTEST_RUNTIME_DIR: join(root, 'run'), T8S_ENVTEST_IDLE: '500ms', ...given }
+  t.after(() => {
+    const pid = sharedPid({ directory, env })
+    if (pid !== undefined && isAlive(pid)) process.kill(pid)
+    rmSync(root, { recursive: true, force: true })
+  })
   execFileSync(join(repository, 't8s'), ['envtest-assets', directory], { stdio: ['ignore', 'ignore', 'inherit'] })
-  return { directory, env: { T8S_ENVTEST_RUNTIME_DIR: join(root, 'run'), T8S_ENVTEST_IDLE: '500ms', ...env } }
+  return { directory, env }
+}
+
+/** The pid of the process that the launchers share; undefined if there is none. */
+export function sharedPid({ env }: Assets): number | undefined {
+  const base = env.T8S_ENVTEST_RUNTIME_DIR!
+  const build = existsSync(base) ? readdirSync(base)[0] : undefined
+  const file = build && join(base, build, 'server')
+  return file && existsSync(file) ? Number.parseInt(readFileSync(file, 'utf8'), 10) : undefined
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** Starts a program; it is killed after the test if it lives. */

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type IncomingMessage } from 'node:http'
+import { get } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,7 +13,7 @@ import { issueCertificate, makeAuthority } from '../../src/cluster/pki/certifica
 import { reachable } from '../support/reachable-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { kubectl, withoutKubectl } from '../up/t8s-process.ts'
-import { type Assets, answers, assets, type ControlPlane, freePort, run, startControlPlane, terminate } from './control-plane.ts'
+import { answers, assets, type ControlPlane, freePort, isAlive, run, sharedPid, startControlPlane, terminate } from './control-plane.ts'
 
 const configMap = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } })
 const configMaps = '/api/v1/namespaces/default/configmaps'
@@ -20,23 +21,6 @@ const configMaps = '/api/v1/namespaces/default/configmaps'
 const names = async (t: TestContext, plane: ControlPlane): Promise<string[]> => {
   const { items } = await reachable(t, plane).call('GET', configMaps)
   return (items as { metadata: { name: string } }[]).map(({ metadata }) => metadata.name)
-}
-
-/** The pid of the process that the launchers share; undefined if there is none. */
-function sharedPid({ env }: Assets): number | undefined {
-  const base = env.T8S_ENVTEST_RUNTIME_DIR!
-  const build = existsSync(base) ? readdirSync(base)[0] : undefined
-  const file = build && join(base, build, 'server')
-  return file && existsSync(file) ? Number.parseInt(readFileSync(file, 'utf8'), 10) : undefined
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
 }
 
 test('a control plane takes clients of the given authority, and no others', { skip: withoutKubectl }, async (t) => {
@@ -67,6 +51,12 @@ test('SIGTERM ends each, as it ends the real ones, and a second start on the sam
   const binaries = assets(t)
   const first = await startControlPlane(t, binaries)
   await reachable(t, first).call('POST', configMaps, configMap('kept'))
+  // A watch that is open is ended, not waited for.
+  const { ca, cert, key, url } = first.client
+  const watch = get(`${url}${configMaps}?watch=1`, { ca, cert, key, agent: false })
+  watch.on('error', () => {})
+  const [response] = (await once(watch, 'response')) as [IncomingMessage]
+  response.resume().on('error', () => {})
   const started = performance.now()
   assert.deepEqual(await terminate(first.apiServer), { code: 0, signal: null })
   assert.deepEqual(await terminate(first.etcd), { code: null, signal: 'SIGTERM' })
@@ -142,6 +132,15 @@ test('when the shared process is killed its launchers say so and end, and the ne
   assert.deepEqual(await names(t, next), [])
 })
 
+test('the shared process ends also when its directory has been removed', async (t) => {
+  const binaries = assets(t)
+  const plane = await startControlPlane(t, binaries)
+  const pid = sharedPid(binaries)!
+  rmSync(binaries.env.T8S_ENVTEST_RUNTIME_DIR!, { recursive: true })
+  await plane.stop()
+  await waitFor('the end of the shared process', () => !isAlive(pid))
+})
+
 test('requests that launchers long dead left behind do no harm', async (t) => {
   const binaries = assets(t)
   const first = await startControlPlane(t, binaries)
@@ -151,7 +150,10 @@ test('requests that launchers long dead left behind do no harm', async (t) => {
   execFileSync('mkfifo', left)
   writeFileSync(join(meeting, '999999.args'), ['etcd', '/', '--data-dir=/nowhere', 'end', ''].join('\0'))
   const second = await startControlPlane(t, binaries)
-  assert.deepEqual(readdirSync(meeting).filter((name) => name.startsWith('999999')), [])
+  assert.deepEqual(
+    readdirSync(meeting).filter((name) => name.startsWith('999999')),
+    [],
+  )
   await Promise.all([first.stop(), second.stop()])
 })
 
@@ -240,6 +242,9 @@ test("somebody else's directory is no place to meet", { skip: process.getuid?.()
   mkdirSync(base)
   execFileSync('chown', ['65534', base])
   const plane = await startControlPlane(t, binaries)
-  assert.deepEqual(readdirSync(base).flatMap((name) => readdirSync(join(base, name))), [])
+  assert.deepEqual(
+    readdirSync(base).flatMap((name) => readdirSync(join(base, name))),
+    [],
+  )
   await plane.stop()
 })

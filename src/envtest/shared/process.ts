@@ -1,5 +1,5 @@
 /** The process that the launchers of one user share: it runs their programs, each on its own, and ends a while after the last. */
-import { closeSync, constants, openSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, constants, existsSync, openSync, rmSync, writeSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { writeFileAtomically } from '../../lib/atomic-file.ts'
 import { errorCode } from '../../lib/explained-error.ts'
@@ -48,7 +48,8 @@ export async function runSharedProcess({ directory, idleMs, log }: SharedProcess
   const leave = (): void => {
     // Who lays down a request from now on starts another process; who has done so before is served here.
     rmSync(serverPath(directory), { force: true })
-    look()
+    // Nobody meets in a directory that has been removed.
+    if (existsSync(directory)) look()
     if (running > 0) publish()
     else finish()
   }
