@@ -42,9 +42,10 @@ export async function main(argv: readonly string[]): Promise<void> {
       verbosity = command.opts<{ v?: number }>().v ?? 0
     })
     .configureOutput({ outputError: (text, write) => write(`t8s: ${text.replace(/^error: /, '')}`) })
-  for (const command of [upCommand(), apiserverCommand(), snapshotCommand(), envtestAssetsCommand(), versionCommand()]) {
-    program.addCommand(command.copyInheritedSettings(program))
-  }
+  // The help of the API server alone lists kube-apiserver's flags, so that is its own affair.
+  const apiserver = apiserverCommand().copyInheritedSettings(program).helpOption(false)
+  const others = [snapshotCommand(), envtestAssetsCommand(), versionCommand()].map((command) => command.copyInheritedSettings(program))
+  for (const command of [upCommand().copyInheritedSettings(program), apiserver, ...others]) program.addCommand(command)
   try {
     await program.parseAsync(argv)
   } catch (error) {
