@@ -8,8 +8,8 @@ import { inForeground } from './foreground.ts'
 const graceMs = 5000
 
 export function apiserverCommand(): Command {
-  return passingOn(new Command('apiserver').description('start an API server alone, with the flags of kube-apiserver')).action((args: string[]) =>
-    apiserver(args),
+  return passingOn(new Command('apiserver').description('start an API server alone, with the flags of kube-apiserver (--help lists them)')).action(
+    (args: string[]) => apiserver(args),
   )
 }
 

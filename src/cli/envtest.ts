@@ -12,7 +12,7 @@ const graceMs = 500
 
 /** Runs what `args` name and sets the exit code. Never rejects. */
 export async function envtest([program, ...args]: readonly string[]): Promise<void> {
-  if (program === 'shared' && args[0]) return shared(args[0])
+  if (program === 'shared' && args[0]) return shared(args[0], args[1])
   if (program === 'etcd') return etcd(args)
   if (program === 'kube-apiserver') return kubeApiServer(args)
   process.stderr.write('t8s: `t8s envtest` is what the launchers of `t8s envtest-assets` call: write them, and start those\n')
@@ -40,8 +40,12 @@ async function etcd(args: readonly string[]): Promise<void> {
   })
 }
 
-async function shared(directory: string): Promise<void> {
-  const { runSharedProcess } = await import('../envtest/shared/process.ts')
+async function shared(directory: string, spoken: string | undefined): Promise<void> {
+  const [{ runSharedProcess }, { protocol }] = await Promise.all([import('../envtest/shared/process.ts'), import('../envtest/launcher-script.ts')])
+  if (spoken !== protocol) {
+    process.stderr.write('these launchers were written by another version of Typernetes: run t8s envtest-assets again\n')
+    process.exit(1)
+  }
   const idle = process.env.T8S_ENVTEST_IDLE || usualIdle
   const idleMs = parseDurationMs(idle)
   if (idleMs === undefined) {

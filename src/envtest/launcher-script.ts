@@ -6,6 +6,9 @@
 
 export type ProgramName = 'etcd' | 'kube-apiserver'
 
+/** How launchers and the shared process speak; another number for every change of that, for launchers stay when the package is renewed. */
+export const protocol = '1'
+
 export interface LauncherOptions {
   readonly program: ProgramName
   /** Node with its flags, and the bundle: what runs `t8s`. */
@@ -49,7 +52,7 @@ elif [ -n "\${XDG_RUNTIME_DIR:-}" ] && [ -O "$XDG_RUNTIME_DIR" ] && [ -w "$XDG_R
 else
   base=/tmp/t8s-envtest-$(id -u)
 fi
-meeting=$base/$build
+meeting=$base/$build-${protocol}
 [ -d "$meeting" ] || mkdir -p "$meeting" 2>/dev/null
 # Somebody else's directory is no place to meet.
 { [ -O "$base" ] && [ ! -L "$base" ] && [ -O "$meeting" ]; } || alone "$@"
@@ -83,7 +86,7 @@ start() {
   detach=$(command -v setsid)
   started=1
   trap child CHLD
-  (cd / && exec $detach ${command.map(shellWord).join(' ')} envtest shared "$meeting") 3>&- 4<&- 5>&- </dev/null >>"$meeting/log" 2>&1 &
+  (cd / && exec $detach ${command.map(shellWord).join(' ')} envtest shared "$meeting" ${protocol}) 3>&- 4<&- 5>&- </dev/null >>"$meeting/log" 2>&1 &
   shared=$!
 }
 # Another process may have been faster: then this one has ended well, and the other serves.

@@ -25,9 +25,10 @@ export interface Running {
 export async function runEtcd(args: readonly string[], { cwd, log, stores }: Surroundings): Promise<Running> {
   const flags = etcdFlags(args, cwd)
   const opened = stores ? await openStore(flags) : undefined
+  // Before anybody can learn of it, so that nobody opens the directory again.
+  const forget = opened && stores?.add(flags.listenClientUrls, opened.store)
   try {
     const answers = await answerHealth(flags)
-    const forget = opened && stores?.add(flags.listenClientUrls, opened.store)
     log(`answers the question about health at ${flags.listenClientUrls.map(({ origin }) => `${origin}/health`).join(', ')}; data in ${flags.dataDir}`)
     return {
       async stop() {
@@ -37,6 +38,7 @@ export async function runEtcd(args: readonly string[], { cwd, log, stores }: Sur
       },
     }
   } catch (error) {
+    forget?.()
     await opened?.close()
     throw error
   }
@@ -45,8 +47,7 @@ export async function runEtcd(args: readonly string[], { cwd, log, stores }: Sur
 /** `kube-apiserver` on the store of an `etcd` launcher. */
 export async function runApiServer(flags: FlagValues, servers: readonly string[], { cwd, log, stores }: Surroundings): Promise<Running> {
   for (const line of idleFlagLines(flags)) log(line)
-  const shared = servers.map((url) => stores?.find(url)).find((store) => store !== undefined)
-  const opened: OpenStore = shared ? { store: shared, close: async () => {} } : await openStore(await findStore(servers))
+  const opened = await storeBehind(servers, stores)
   try {
     const { startLoneServer } = await import('../cluster/lone-api-server.ts')
     const server = await startLoneServer({ flags, cwd, store: opened.store, log })
@@ -61,6 +62,19 @@ export async function runApiServer(flags: FlagValues, servers: readonly string[]
     await opened.close()
     throw error
   }
+}
+
+/** The store of an etcd of this process is its etcd's to close. */
+async function storeBehind(servers: readonly string[], stores: StoreTable | undefined): Promise<OpenStore> {
+  const shared = (): OpenStore | undefined => {
+    const store = servers.map((url) => stores?.find(url)).find((found) => found !== undefined)
+    return store && { store, close: async () => {} }
+  }
+  const known = shared()
+  if (known) return known
+  // Both programs may have been started at once.
+  const location = await findStore(servers)
+  return shared() ?? openStore(location)
 }
 
 /** kube-apiserver has none; this is where etcd listens. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
 import { get } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -208,6 +208,15 @@ test('wrong flags are refused in the words of the real programs', async (t) => {
   await refused('etcd', ['--unsafe-no-fsync=maybe'], 2, 'invalid boolean value "maybe" for -unsafe-no-fsync: parse error\n')
 })
 
+test('launchers of another version are told to be written again', async (t) => {
+  const binaries = assets(t)
+  const file = join(binaries.directory, 'etcd')
+  writeFileSync(file, readFileSync(file, 'utf8').replace(/(envtest shared "\$meeting") \d+/, '$1 0'))
+  const started = run(t, binaries, 'etcd', [])
+  assert.deepEqual(await started.exited, { code: 1, signal: null })
+  assert.match(started.output(), /^these launchers were written by another version of Typernetes: run t8s envtest-assets again$/m)
+})
+
 test('the stand-in for etcd answers the question about health and nothing else; a real etcd is refused', async (t) => {
   const binaries = assets(t)
   const { etcdUrl } = await startControlPlane(t, binaries)
@@ -222,6 +231,19 @@ test('the stand-in for etcd answers the question about health and nothing else; 
   const refused = run(t, binaries, 'kube-apiserver', [`--etcd-servers=${url}`, '--cert-dir=/nowhere'])
   assert.deepEqual(await refused.exited, { code: 1, signal: null })
   assert.ok(refused.output().includes(`--etcd-servers ${url}: that is an etcd, or something else`), refused.output())
+})
+
+test('both programs may be started at once', async (t) => {
+  for (const shared of ['true', 'false']) {
+    const binaries = assets(t, { T8S_ENVTEST_SHARED: shared })
+    const folder = mkdtempSync(join(tmpdir(), 't8s-envtest-'))
+    t.after(() => rmSync(folder, { recursive: true, force: true }))
+    const [etcdUrl, port] = [`http://127.0.0.1:${await freePort()}`, await freePort()]
+    const flags = [`--etcd-servers=${etcdUrl}`, `--secure-port=${port}`, '--bind-address=127.0.0.1', `--cert-dir=${folder}`]
+    const apiServer = run(t, binaries, 'kube-apiserver', flags)
+    run(t, binaries, 'etcd', [`--data-dir=${folder}/etcd`, `--listen-client-urls=${etcdUrl}`, '--unsafe-no-fsync'])
+    await waitFor('health', () => answers(`https://127.0.0.1:${port}/readyz`)).catch((error) => assert.fail(`${error}: ${apiServer.output()}`))
+  }
 })
 
 test('relative paths start from where the program was started', async (t) => {
