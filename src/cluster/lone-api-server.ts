@@ -33,10 +33,13 @@ export interface LoneServer {
 }
 
 const usualPort = 6443
+/** As `t8s up -v`. */
+const timingVerbosity = 2
 const defaultGraceMs = 10_000
 
 /** Starts the server. Rejects with an ExplainedError for flags that do not fit together, files that cannot be read, a port in use. */
 export async function startLoneServer({ flags, cwd, store, directory, warmUp, log }: LoneServerOptions): Promise<LoneServer> {
+  const started = performance.now()
   check(flags)
   const path = (name: string): string | undefined => absolute(cwd, flags.text(name))
   const bindAddress = flags.text('bind-address') || '0.0.0.0'
@@ -74,6 +77,7 @@ export async function startLoneServer({ flags, cwd, store, directory, warmUp, lo
     warmUp,
     log,
   })
+  if ((flags.int('v') ?? 0) >= timingVerbosity) log(`API server started in ${Math.round(performance.now() - started)} ms`)
   const delayMs = flags.durationMs('shutdown-delay-duration') ?? 0
   return {
     url: localUrl(bindAddress, server.port),
@@ -94,9 +98,11 @@ const modes = ['AlwaysAllow', 'AlwaysDeny', 'ABAC', 'Webhook', 'RBAC', 'Node']
 function check(flags: FlagValues): void {
   const given = flags.list('authorization-mode') ?? []
   const port = flags.int('secure-port') ?? usualPort
+  const timeoutMs = flags.durationMs('request-timeout') ?? 1
   const ranges = flags.text('service-cluster-ip-range')?.split(',') ?? []
   const errors = [
     ...(port < 0 || port > 65_535 ? [`--secure-port ${port} must be between 1 and 65535, inclusive. It cannot be turned off with 0`] : []),
+    ...(timeoutMs <= 0 ? ['--request-timeout must be longer than 0'] : []),
     ...given.filter((mode) => !modes.includes(mode)).map((mode) => `authorization-mode "${mode}" is not a valid mode`),
     ...(new Set(given).size < given.length ? [`authorization-mode [${given.map((mode) => `"${mode}"`).join(' ')}] has mode specified more than once`] : []),
     ...admissionPluginErrors(flags.list('enable-admission-plugins') ?? [], flags.list('disable-admission-plugins') ?? []),

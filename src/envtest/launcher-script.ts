@@ -63,7 +63,8 @@ mkfifo "$mine.up" "$mine.down" 2>/dev/null || alone "$@"
 exec 3<>"$mine.up" 5<>"$mine.down" 4<"$mine.down"
 
 asked= started=
-trap 'asked=1; echo stop >&3' TERM INT HUP
+# Until somebody serves it there is nothing to end.
+trap 'rm -f "$mine.up" "$mine.down" "$mine.args"; exit 143' TERM INT HUP
 trap '' PIPE
 printf '%s\\0' ${program} "$PWD" "$@" end >"$mine.args"
 serves() {
@@ -104,8 +105,11 @@ while :; do
   line=
   if IFS= read -r line <&4; then
     case $line in
-      # The shared process holds the pipe now: its end is ours.
-      h*) exec 5>&- ;;
+      h*)
+        # The shared process holds the pipe now: its end is ours.
+        exec 5>&-
+        trap 'asked=1; echo stop >&3' TERM INT HUP
+        ;;
       o*) printf '%s\\n' "\${line#o}" ;;
       e*) printf '%s\\n' "\${line#e}" >&2 ;;
       x*) exit "\${line#x}" ;;

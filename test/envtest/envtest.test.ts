@@ -10,9 +10,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { issueCertificate, makeAuthority } from '../../src/cluster/pki/certificates.ts'
+import { protocol } from '../../src/envtest/launcher-script.ts'
 import { reachable } from '../support/reachable-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
-import { kubectl, withoutKubectl } from '../up/t8s-process.ts'
+import { kubectl, repository, withoutKubectl } from '../up/t8s-process.ts'
 import { answers, assets, type ControlPlane, freePort, isAlive, run, sharedPid, startControlPlane, terminate } from './control-plane.ts'
 
 const configMap = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } })
@@ -139,6 +140,19 @@ test('the shared process ends also when its directory has been removed', async (
   rmSync(binaries.env.T8S_ENVTEST_RUNTIME_DIR!, { recursive: true })
   await plane.stop()
   await waitFor('the end of the shared process', () => !isAlive(pid))
+})
+
+test('a launcher that is told to end before anybody serves it does so, and leaves nothing behind', async (t) => {
+  const binaries = assets(t)
+  const build = readFileSync(join(repository, '.build/build-id'), 'utf8').trim()
+  const meeting = join(binaries.env.T8S_ENVTEST_RUNTIME_DIR!, `${build}-${protocol}`)
+  mkdirSync(meeting, { recursive: true })
+  // As if another launcher, this process, were about to start the shared one.
+  writeFileSync(join(meeting, 'starting'), `${process.pid}\n`)
+  const etcd = run(t, binaries, 'etcd', [])
+  await waitFor('its request', () => readdirSync(meeting).some((name) => name.endsWith('.args')))
+  assert.deepEqual(await terminate(etcd), { code: 143, signal: null })
+  assert.deepEqual([etcd.output(), readdirSync(meeting)], ['', ['starting']])
 })
 
 test('requests that launchers long dead left behind do no harm', async (t) => {

@@ -35,7 +35,7 @@ export const logs: FlagSet = {
     idle(plainLog, 'log-text-info-buffer-size', 'string', 'how much of the log waits to be written (text)'),
     idle(plainLog, 'log-text-split-stream', 'bool', 'write errors to stderr, the rest to stdout (text)'),
     idle(plainLog, 'logging-format', 'string', 'the format of the log: json, text', 'text'),
-    { ...works('v', 'int', 'how much to log: 0 is calm, 2 times the start, 4 shows where errors come from'), short: 'v' },
+    { ...works('v', 'int', 'how much to log: 0 is calm, 2 tells how long the start took'), short: 'v' },
     idle(plainLog, 'vmodule', 'string', 'how much to log, by file'),
   ],
 }
