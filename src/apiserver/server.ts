@@ -1,5 +1,6 @@
 /** The API server: puts its parts together on a store and listens. */
 import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import { allResources, resourceRegistry } from '../api/registry.ts'
 import { resourceKey } from '../api/resource.ts'
 import type { Store } from '../storage/store.ts'
@@ -77,8 +78,14 @@ export interface ApiServerOptions {
 export interface ApiServer {
   readonly url: string
   readonly port: number
-  /** Takes no new requests, ends watches, waits up to `graceMs` (10 s) for the rest. */
-  stop(options?: { readonly graceMs?: number }): Promise<void>
+  /** Serves on for `delayMs` (0), unready; then takes no new requests, ends watches, waits up to `graceMs` (10 s) for the rest. */
+  stop(options?: StopOptions): Promise<void>
+}
+
+export interface StopOptions {
+  readonly graceMs?: number
+  /** As `--shutdown-delay-duration`: time for a load balancer to notice. */
+  readonly delayMs?: number
 }
 
 const defaultRequestTimeoutMs = 60_000
@@ -129,9 +136,10 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   }
 
   let url = ''
+  let ending = false
   const live = [ping, logCheck, health.check]
   const informers: HealthCheck = { name: 'informer-sync', check: () => undefined }
-  const shutdown: HealthCheck = { name: 'shutdown', check: () => (waitGroup.stopping ? 'process is shutting down' : undefined) }
+  const shutdown: HealthCheck = { name: 'shutdown', check: () => (ending || waitGroup.stopping ? 'process is shutting down' : undefined) }
   const discovery = discoveryDocuments(enabled, () => url)
   const version = versionInfo(options.release ?? '0.0.0')
   const openapi = openapiDocuments(enabled.resources, { version: version.gitVersion })
@@ -186,8 +194,10 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   return {
     url,
     port: listener.port,
-    async stop({ graceMs = defaultGraceMs } = {}) {
+    async stop({ graceMs = defaultGraceMs, delayMs = 0 } = {}) {
+      ending = true
       endWarmUp?.()
+      if (delayMs > 0) await delay(delayMs)
       const closed = listener.close(graceMs)
       await waitGroup.stop(graceMs)
       await closed

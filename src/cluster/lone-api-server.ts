@@ -82,10 +82,7 @@ export async function startLoneServer({ flags, cwd, store, directory, warmUp, lo
   return {
     url: localUrl(bindAddress, server.port),
     port: server.port,
-    async stop({ graceMs = defaultGraceMs } = {}) {
-      if (delayMs > 0) await new Promise((done) => setTimeout(done, delayMs))
-      await server.stop({ graceMs })
-    },
+    stop: ({ graceMs = defaultGraceMs } = {}) => server.stop({ graceMs, delayMs }),
   }
 }
 

@@ -116,10 +116,15 @@ test('twenty control planes at once share one process and nothing that a test co
 test('a launcher that is killed ends its program at once, and no other', async (t) => {
   const binaries = assets(t)
   const [killed, other] = [await startControlPlane(t, binaries), await startControlPlane(t, binaries)]
+  await reachable(t, killed).call('POST', configMaps, configMap('kept'))
   for (const { process: child } of [killed.apiServer, killed.etcd]) child.kill('SIGKILL')
   await waitFor('closed ports', async () => !(await answers(`${killed.url}/healthz`)) && !(await answers(`${killed.etcdUrl}/health`)))
   assert.ok(await answers(`${other.url}/healthz`))
   assert.deepEqual(await names(t, other), [])
+  // Its data are written down all the same.
+  const { dataDir } = killed
+  await waitFor('data', () => existsSync(join(dataDir, 't8s-memory')) && !existsSync(join(dataDir, 'owner')))
+  assert.deepEqual(await names(t, await startControlPlane(t, binaries, { dataDir })), ['kept'])
 })
 
 test('when the shared process is killed its launchers say so and end, and the next ones start another', async (t) => {

@@ -7,6 +7,7 @@ import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { waitFor } from '../support/wait-for.ts'
 import { repository, t8s, temporaryFolder } from './t8s-process.ts'
 
 interface Server {
@@ -119,6 +120,17 @@ test('who is let in is what the flags say', async (t) => {
   const shut = await apiserver(t, ['--authorization-mode=AlwaysDeny'])
   assert.equal((await shut.call('GET', '/api/v1/pods', undefined, 'other')).status, 403)
   assert.equal((await shut.call('GET', '/api/v1/pods')).status, 200)
+})
+
+test('a server that is told to end serves on for --shutdown-delay-duration, and is not ready', async (t) => {
+  const server = await apiserver(t, ['--shutdown-delay-duration=2s'])
+  assert.equal((await server.call('GET', '/readyz')).status, 200)
+  const started = performance.now()
+  const stopped = server.stop()
+  await waitFor('being unready', async () => (await server.call('GET', '/readyz')).status === 500)
+  assert.equal((await server.call('GET', '/livez')).status, 200)
+  assert.equal(await stopped, 0)
+  assert.ok(performance.now() - started >= 2000)
 })
 
 test('flags that do not fit are refused with one sentence', () => {
