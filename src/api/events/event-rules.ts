@@ -2,7 +2,7 @@
 import { type FieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
 import { all, follows, immutable } from '../../machinery/validation/field-rules.ts'
 import { qualifiedName } from '../../machinery/validation/names.ts'
-import type { Event } from './event.ts'
+import type { Event } from './event-model.ts'
 
 const longest = (field: string, value: string | undefined, max: number): readonly FieldError[] =>
   value && value.length > max ? [invalidValue(field, '', `can have at most ${max} characters`)] : []
