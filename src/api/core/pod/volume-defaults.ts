@@ -69,7 +69,9 @@ export function azureDiskDefaults(disk: { cachingMode?: string; kind?: string; f
 }
 
 /** Completes a ScaleIO volume, in a pod or as a PersistentVolume. */
-export function scaleIODefaults(scaleIO: { storageMode?: string; fsType?: string }): void {
+export function scaleIODefaults(scaleIO: { storageMode?: string; fsType?: string; secretRef?: object | null }): void {
   scaleIO.storageMode ||= 'ThinProvisioned'
   scaleIO.fsType ||= 'xfs'
+  // Always on the wire.
+  scaleIO.secretRef ??= null
 }

@@ -60,6 +60,8 @@ function volumeDefaults(volume: Volume): void {
   if (spec.hostPath) spec.hostPath.type ??= ''
   if (spec.iscsi) spec.iscsi.iscsiInterface ||= 'default'
   if (spec.rbd) rbdDefaults(spec.rbd)
+  // Always on the wire.
+  if (spec.azureFile) spec.azureFile.secretNamespace ??= null as never
   if (spec.scaleIO) scaleIODefaults(spec.scaleIO)
   if (spec.azureDisk) azureDiskDefaults(spec.azureDisk)
 }

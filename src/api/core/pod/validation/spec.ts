@@ -9,6 +9,7 @@ import { resourceRequirements } from './resources.ts'
 import { affinity, schedulingGates, spreadConstraints, tolerations } from './scheduling.ts'
 import { operatingSystem, podSecurity } from './security.ts'
 import { volumes } from './volumes.ts'
+import { hostProcesses } from './windows.ts'
 
 const dnsPolicies = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None']
 const maxSeconds = 2 ** 31 - 1
@@ -44,6 +45,8 @@ export function podSpec(spec: PodSpec, path: string, template?: TemplateOptions)
     each(spec.readinessGates, `${path}.readinessGates`, ({ conditionType }, at) => follows(conditionType, `${at}.conditionType`, qualifiedName)),
     schedulingGates(spec.schedulingGates, `${path}.schedulingGates`),
     spreadConstraints(spec.topologySpreadConstraints, `${path}.topologySpreadConstraints`),
+    hostProcesses(spec, path),
+    hostUsers(spec, path),
     optionalText(spec.serviceAccountName, `${path}.serviceAccountName`, dnsSubdomain),
     optionalText(spec.nodeName, `${path}.nodeName`, dnsSubdomain),
     deadline !== undefined && (deadline < 1 || deadline > maxSeconds)
@@ -58,6 +61,13 @@ export function podSpec(spec: PodSpec, path: string, template?: TemplateOptions)
     oneOf(spec.preemptionPolicy, `${path}.preemptionPolicy`, ['Never', 'PreemptLowerPriority']),
     operatingSystem(spec, path),
   )
+}
+
+/** Users of their own go with none of the host's namespaces. */
+function hostUsers(spec: PodSpec, path: string): readonly FieldError[] {
+  if (spec.hostUsers !== false) return valid
+  const shared = (['hostNetwork', 'hostPID', 'hostIPC'] as const).filter((field) => spec[field])
+  return shared.map((field) => forbiddenField(`${path}.${field.replace(/^hostP|^hostI/, (part) => `H${part.slice(1)}`)}`, 'when `hostUsers` is false'))
 }
 
 const hostAliases = ({ hostAliases: list }: PodSpec, path: string): readonly FieldError[] =>
