@@ -8,7 +8,6 @@ import {
   doubleType,
   durationType,
   intType,
-  runtimeTypeName,
   stringType,
   type Type,
   timestampType,
@@ -166,7 +165,3 @@ export const conversions: readonly FunctionDeclaration[] = [
 ]
 
 const floorDivide = (value: bigint, by: bigint): bigint => value / by - (value % by < 0n ? 1n : 0n)
-
-/** The names that stand for types: `type(x) == int`. */
-export const typeNames = (types: readonly Type[]): { readonly name: string; readonly type: Type; readonly value: TypeValue }[] =>
-  types.map((type) => ({ name: runtimeTypeName(type), type: typeType(type), value: new TypeValue(type) }))
