@@ -1,6 +1,6 @@
 /** JSON as CEL's values, by its declared type and without copying: elements and fields are adapted when they are read. */
 import { parseDuration, parseTime } from './standard/time-text.ts'
-import { dynType, type Field, type ObjectType, type Type } from './types.ts'
+import { dynType, type ObjectType, type Type } from './types.ts'
 import { CelList, CelMap, Duration, Timestamp, UInt, type Value } from './values.ts'
 
 /**
@@ -92,7 +92,7 @@ class JsonMap extends CelMap {
   }
 }
 
-/** An object of a declared type: members that it does not declare are not there. */
+/** An object of a declared type. A member that is null is not there; what is not declared is, for schemas may preserve it. */
 class JsonObject extends CelMap {
   private readonly members: JsonMembers
   override readonly objectType: ObjectType
@@ -108,10 +108,15 @@ class JsonObject extends CelMap {
   get(key: Value): Value | undefined {
     if (typeof key !== 'string') return undefined
     const field = this.objectType.fields.get(key)
-    const found = field && member(this.members, field.property ?? key)
-    return field === undefined || found === undefined ? undefined : adapt(found, field.type)
+    const found = member(this.members, field?.property ?? key)
+    return found === undefined || found === null ? undefined : adapt(found, field?.type ?? dynType)
   }
   *keys(): Generator<Value> {
-    for (const [name, field] of this.objectType.fields as ReadonlyMap<string, Field>) if (member(this.members, field.property ?? name) !== undefined) yield name
+    const declared = new Set<string>()
+    for (const [name, { property = name }] of this.objectType.fields) {
+      declared.add(property)
+      if ((member(this.members, property) ?? null) !== null) yield name
+    }
+    for (const name of Object.keys(this.members)) if (!declared.has(name) && this.members[name] !== null) yield name
   }
 }

@@ -2,19 +2,7 @@
 import { sizeOf } from '../evaluation/sizes.ts'
 import { typeOf } from '../evaluation/type-of.ts'
 import type { FunctionDeclaration, Overload } from '../library.ts'
-import {
-  boolType,
-  bytesType,
-  doubleType,
-  durationType,
-  intType,
-  stringType,
-  type Type,
-  timestampType,
-  typeParameter,
-  typeType,
-  uintType,
-} from '../types.ts'
+import { boolType, bytesType, doubleType, durationType, intType, stringType, type Type, timestampType, typeParameter, typeType, uintType } from '../types.ts'
 import { CelError, Duration, type Timestamp, TypeValue, UInt, type Value } from '../values.ts'
 import { int, timestamp, uint } from './arithmetic.ts'
 import { declare, overload, perCharacter, scaled, sizeAt, unbounded } from './declare.ts'
