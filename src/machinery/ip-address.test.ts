@@ -73,7 +73,13 @@ test('what is no range is told as Go tells it', () => {
 test('kinds of addresses', () => {
   const kinds = (text: string): string => {
     const address = ip.parseIpAddress(text)
-    const rules = { unspecified: ip.isUnspecified, loopback: ip.isLoopback, multicast: ip.isLinkLocalMulticast, local: ip.isLinkLocalUnicast, global: ip.isGlobalUnicast }
+    const rules = {
+      unspecified: ip.isUnspecified,
+      loopback: ip.isLoopback,
+      multicast: ip.isLinkLocalMulticast,
+      local: ip.isLinkLocalUnicast,
+      global: ip.isGlobalUnicast,
+    }
     return Object.entries(rules)
       .filter(([, rule]) => rule(address))
       .map(([name]) => name)

@@ -3,7 +3,21 @@ import { test } from 'node:test'
 import { compareVersions, parseSemanticVersion, parseTolerantVersion } from './semantic-version.ts'
 
 test('versions are ordered as semver.org says', () => {
-  const order = ['0.0.9', '1.0.0-1', '1.0.0-2', '1.0.0-10', '1.0.0-alpha', '1.0.0-alpha.1', '1.0.0-alpha.beta', '1.0.0-beta', '1.0.0-rc.1', '1.0.0', '1.0.1', '1.2.0', '10.0.0']
+  const order = [
+    '0.0.9',
+    '1.0.0-1',
+    '1.0.0-2',
+    '1.0.0-10',
+    '1.0.0-alpha',
+    '1.0.0-alpha.1',
+    '1.0.0-alpha.beta',
+    '1.0.0-beta',
+    '1.0.0-rc.1',
+    '1.0.0',
+    '1.0.1',
+    '1.2.0',
+    '10.0.0',
+  ]
   for (const [i, a] of order.entries())
     for (const [j, b] of order.entries()) assert.equal(compareVersions(parseSemanticVersion(a), parseSemanticVersion(b)), Math.sign(i - j), `${a} ${b}`)
   assert.equal(compareVersions(parseSemanticVersion('1.0.0+a'), parseSemanticVersion('1.0.0+b.c')), 0)
