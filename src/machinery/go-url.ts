@@ -38,11 +38,11 @@ export function parseUrl(text: string): GoUrl {
   const beforeFragment = hash < 0 ? text : text.slice(0, hash)
   const parts = parse(beforeFragment, bytesOf(beforeFragment), false)
   const rawFragment = hash < 0 ? '' : bytesOf(text.slice(hash + 1))
-  const fragment = told(text, () => unescape(rawFragment, 'fragment'))
+  const fragment = told(text, () => unescaped(rawFragment, 'fragment'))
   const { host, path } = parts
   const [hostname, port] = splitPort(host)
-  const escapedPath = preserved(parts.rawPath, path, 'path') ?? (path === '*' ? '*' : escape(path, 'path'))
-  const escapedFragment = preserved(rawFragment, fragment, 'fragment') ?? escape(fragment, 'fragment')
+  const escapedPath = preserved(parts.rawPath, path, 'path') ?? (path === '*' ? '*' : percentEncoded(path, 'path'))
+  const escapedFragment = preserved(rawFragment, fragment, 'fragment') ?? percentEncoded(fragment, 'fragment')
   return {
     scheme: parts.scheme,
     host: textOf(host),
@@ -108,12 +108,12 @@ function partsOf(url: string, request: boolean): Parts {
     if (rest.split('/', 1)[0]?.includes(':')) throw new Fault('first path segment in URL cannot contain colon')
   }
   if (!rest.startsWith('//') || (scheme === '' && (request || rest.startsWith('///')))) {
-    return { ...common, path: unescape(rest, 'path'), rawPath: rest }
+    return { ...common, path: unescaped(rest, 'path'), rawPath: rest }
   }
   const end = rest.indexOf('/', 2)
   const authority = end < 0 ? rest.slice(2) : rest.slice(2, end)
   const rawPath = end < 0 ? '' : rest.slice(end)
-  return { ...common, ...authorityOf(authority), path: unescape(rawPath, 'path'), rawPath }
+  return { ...common, ...authorityOf(authority), path: unescaped(rawPath, 'path'), rawPath }
 }
 
 /** The scheme in lower case, and what follows it. */
@@ -131,7 +131,7 @@ function authorityOf(authority: string): Pick<Parts, 'user' | 'host'> {
   if (!/^[A-Za-z0-9\-._:~!$&'()*+,;=%@]*$/.test(user)) throw new Fault('net/url: invalid userinfo')
   const colon = user.indexOf(':')
   const parts = colon < 0 ? [user] : [user.slice(0, colon), user.slice(colon + 1)]
-  return { user: parts.map((part) => escape(unescape(part, 'user'), 'user')).join(':'), host }
+  return { user: parts.map((part) => percentEncoded(unescaped(part, 'user'), 'user')).join(':'), host }
 }
 
 function hostOf(host: string): string {
@@ -139,7 +139,7 @@ function hostOf(host: string): string {
   if (open < 0) {
     // Only an address in brackets has colons of its own.
     if (host.includes(':')) checkPort(host.slice(host.indexOf(':')))
-    return unescape(host, 'host')
+    return unescaped(host, 'host')
   }
   const close = host.lastIndexOf(']')
   if (close < 0) throw new Fault("missing ']' in host")
@@ -147,7 +147,7 @@ function hostOf(host: string): string {
   checkPort(port)
   const literal = host.slice(open + 1, close)
   const zone = literal.indexOf('%25')
-  const address = zone < 0 ? unescape(literal, 'host') : unescape(literal.slice(0, zone), 'host') + unescape(literal.slice(zone), 'zone')
+  const address = zone < 0 ? unescaped(literal, 'host') : unescaped(literal.slice(0, zone), 'host') + unescaped(literal.slice(zone), 'zone')
   if (open > 0 || familyOf(address) === 4) throw new Fault('invalid IP-literal')
   return `[${address}]${port}`
 }
@@ -177,8 +177,8 @@ function queryOf(query: string): ReadonlyMap<string, readonly string[]> {
     if (pair === '' || pair.includes(';')) continue
     const equals = pair.indexOf('=')
     try {
-      const key = textOf(unescape(equals < 0 ? pair : pair.slice(0, equals), 'query'))
-      const value = equals < 0 ? '' : textOf(unescape(pair.slice(equals + 1), 'query'))
+      const key = textOf(unescaped(equals < 0 ? pair : pair.slice(0, equals), 'query'))
+      const value = equals < 0 ? '' : textOf(unescaped(pair.slice(equals + 1), 'query'))
       const values = found.get(key)
       if (values) values.push(value)
       else found.set(key, [value])
@@ -191,18 +191,18 @@ function queryOf(query: string): ReadonlyMap<string, readonly string[]> {
 
 const notInHosts = /[^A-Za-z0-9\-_.~!$&'()*+,;=:[\]<>"\x80-\xff%]/
 
-function unescape(text: string, place: Place): string {
+function unescaped(text: string, place: Place): string {
   const inHost = place === 'host' || place === 'zone'
   const strange = inHost ? notInHosts.exec(text) : null
   const percent = /%(?![0-9A-Fa-f]{2})/.exec(text)
   if (strange && (!percent || strange.index < percent.index)) throw new Fault(`invalid character ${goQuote(strange[0])} in host name`)
   if (percent) throw new Fault(`invalid URL escape ${goQuote(textOf(text.slice(percent.index, percent.index + 3)))}`)
   const spaced = place === 'query' ? text.replaceAll('+', ' ') : text
-  return spaced.replace(/%([0-9A-Fa-f]{2})/g, (escaped, digits: string) => {
+  return spaced.replace(/%([0-9A-Fa-f]{2})/g, (encoded, digits: string) => {
     const byte = String.fromCharCode(Number.parseInt(digits, 16))
     // Hosts may only escape what is not ASCII; zones nothing that they could not contain as it is.
-    if ((place === 'host' && byte < '\x80' && escaped !== '%25') || (place === 'zone' && escaped !== '%25' && byte !== ' ' && needsEscape(byte, 'host')))
-      throw new Fault(`invalid URL escape ${goQuote(escaped)}`)
+    if ((place === 'host' && byte < '\x80' && encoded !== '%25') || (place === 'zone' && encoded !== '%25' && byte !== ' ' && needsEscape(byte, 'host')))
+      throw new Fault(`invalid URL escape ${goQuote(encoded)}`)
     return byte
   })
 }
@@ -219,7 +219,7 @@ const allowed: Readonly<Record<Place, RegExp>> = {
 
 const needsEscape = (byte: string, place: Place): boolean => !unreserved.test(byte) && !allowed[place].test(byte)
 
-function escape(bytes: string, place: Place): string {
+function percentEncoded(bytes: string, place: Place): string {
   let text = ''
   for (const byte of bytes) text += needsEscape(byte, place) ? `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}` : byte
   return text
@@ -229,5 +229,5 @@ function escape(bytes: string, place: Place): string {
 function preserved(raw: string, decoded: string, place: Place): string | undefined {
   if (raw === '') return undefined
   for (const byte of raw) if (!/[!$&'()*+,;=:@[\]%]/.test(byte) && needsEscape(byte, place)) return undefined
-  return unescape(raw, place) === decoded ? raw : undefined
+  return unescaped(raw, place) === decoded ? raw : undefined
 }
