@@ -1,0 +1,47 @@
+/** What an expression is made of. */
+
+export type Node =
+  | { readonly kind: 'empty' }
+  | { readonly kind: 'chars'; readonly chars: CharClass }
+  | { readonly kind: 'assertion'; readonly assertion: Assertion }
+  | { readonly kind: 'sequence'; readonly nodes: readonly Node[] }
+  | { readonly kind: 'choice'; readonly nodes: readonly Node[] }
+  | { readonly kind: 'repeat'; readonly node: Node; readonly min: number; readonly max: number }
+
+export type Assertion = 'text-start' | 'text-end' | 'line-start' | 'line-end' | 'word-boundary' | 'no-word-boundary'
+
+/** A set of code points. */
+export interface CharClass {
+  /** Pairs of first and last, in any order. */
+  readonly ranges: readonly number[]
+  /** What a general category or a script holds: asked of JavaScript. */
+  readonly properties?: readonly RegExp[]
+  readonly negated: boolean
+  /** Upper and lower case are the same. */
+  readonly fold: boolean
+  /** Classes in the class. */
+  readonly inner?: readonly CharClass[]
+}
+
+/** Whether the class has a code point. */
+export function hasChar(chars: CharClass, code: number): boolean {
+  return anyCase(chars, code) !== chars.negated
+}
+
+function anyCase(chars: CharClass, code: number): boolean {
+  if (within(chars, code)) return true
+  if (!chars.fold) return false
+  const text = String.fromCodePoint(code)
+  const lower = text.toLowerCase().codePointAt(0) ?? code
+  const upper = text.toUpperCase().codePointAt(0) ?? code
+  return (lower !== code && within(chars, lower)) || (upper !== code && within(chars, upper))
+}
+
+function within({ ranges, properties, inner }: CharClass, code: number): boolean {
+  for (let i = 0; i < ranges.length; i += 2) if (code >= ranges[i]! && code <= ranges[i + 1]!) return true
+  if (properties) {
+    const text = String.fromCodePoint(code)
+    if (properties.some((property) => property.test(text))) return true
+  }
+  return inner?.some((it) => hasChar(it, code)) ?? false
+}

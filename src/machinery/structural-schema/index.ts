@@ -1,0 +1,16 @@
+/**
+ * Structural schemas (KEP-1178): what a CustomResourceDefinition says about its objects, and what follows from it for each of
+ * them: which fields are pruned, which are filled in, what is refused, what apply merges.
+ *
+ * An object that comes in goes `prune` → `dropNulls` → `embeddedDecodeFault` (400) → `fillDefaults` → `schemaFaults` (422).
+ */
+export { fillDefaults } from './defaults.ts'
+export { embeddedDecodeFault } from './embedded-metadata.ts'
+export { type SchemaChecks, structuralFaults } from './faults/index.ts'
+export { nonStructuralFaults } from './faults/structure.ts'
+export { type FieldPathTarget, fieldPathTarget } from './field-path.ts'
+export { dropNulls, prune } from './prune.ts'
+export { type StructuralSchema, structuralSchema } from './schema.ts'
+export type { SchemaSource, ValidationRule } from './source.ts'
+export { structType, type TypeNames } from './struct-type.ts'
+export { schemaFaults, type ValueOptions } from './values/index.ts'

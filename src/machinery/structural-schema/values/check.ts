@@ -1,0 +1,201 @@
+/** Holds values against schemas, in kube-openapi's order, words and quirks. */
+import { isObject, type JsonObject, jsonEqual } from '../../fields/json.ts'
+import { correlatedItem, isUnchanged, none } from '../correlation.ts'
+import { Findings, goNumber } from './findings.ts'
+import { bits, typeName, type Validator } from './validator.ts'
+
+/**
+ * Adds what is wrong with a value. `old` is the value it replaces, or `none`: faults of values that did not change are left out
+ * (KEP-4008).
+ */
+export function check(value: unknown, validator: Validator, path: string, old: unknown, found: Findings): void {
+  const before = found.list.length
+  checkValue(value, validator, path, old, found)
+  if (found.list.length > before && old !== none && isUnchanged(value, old, validator.schema)) found.list.length = before
+}
+
+function checkValue(value: unknown, validator: Validator, path: string, old: unknown, found: Findings): void {
+  if (value === null || value === undefined) {
+    if (validator.types !== 0 && !validator.nullable) found.mistyped(path, validator.typeText, 'null')
+    else found.matches++
+    if (validator.enum) found.notIn(path, null, validator.enum)
+    return
+  }
+  const type = typeOf(value)
+  // Validators that apply are counted, whether they hold or not.
+  found.matches += 4
+  if (validator.types !== 0 || validator.format !== '') {
+    found.matches++
+    checkType(value, type, validator, path, found)
+  }
+  if (validator.plain && type !== bits.object && type !== bits.array) return
+  if (validator.joins) checkJunctors(value, validator, path, old, found)
+  if (typeof value === 'string') checkText(value, validator, path, found)
+  else if (typeof value === 'number') checkNumber(value, validator, path, found)
+  else if (Array.isArray(value)) checkItems(value, validator, path, old, found)
+  if (validator.enum && !validator.enum.some((it) => it !== null && jsonEqual(it, value))) found.notIn(path, value, validator.enum)
+  if (isObject(value)) checkObject(value, validator, path, old, found)
+}
+
+function typeOf(value: unknown): number {
+  switch (typeof value) {
+    case 'string':
+      return bits.string
+    case 'number':
+      return isWhole(value) ? bits.integer : bits.number
+    case 'boolean':
+      return bits.boolean
+    default:
+      return Array.isArray(value) ? bits.array : bits.object
+  }
+}
+
+/** Go's name of the number's type, where a format meets a value that is no text. */
+const goFormat = (type: number): string => (type === bits.integer ? 'int64' : type === bits.number ? 'float64' : '')
+
+function checkType(value: unknown, type: number, { types, typeText, format }: Validator, path: string, found: Findings): void {
+  const numeric = (types & (bits.integer | bits.number)) !== 0
+  const fits = (types & type) !== 0 || (type === bits.integer && (types & bits.number) !== 0)
+  if (format !== '') {
+    const listOrText = typeof value === 'string' || Array.isArray(value)
+    if (!listOrText && !fits) {
+      found.mistyped(path, format, goFormat(type))
+      return
+    }
+    // Formats look at texts themselves; of lists nothing more is asked.
+    if (listOrText && !numeric) {
+      found.matches++
+      return
+    }
+  }
+  if (fits || types === 0) found.matches++
+  else found.mistyped(path, typeText, typeName(type))
+}
+
+function checkText(text: string, validator: Validator, path: string, found: Findings): void {
+  found.matches++
+  const { maxLength, minLength, patternText, checkFormat, format } = validator
+  const long = maxLength !== undefined && text.length > maxLength && codePoints(text) > maxLength
+  if (long) found.longer(path, maxLength)
+  else if (minLength !== undefined && codePoints(text) < minLength) found.invalid(path, text, `should be at least ${minLength} chars long`)
+  else if (patternText !== '') {
+    const matches = validator.matches(text)
+    if (matches instanceof Error) found.invalid(path, text, `should match '${patternText}, but pattern is invalid: ${matches.message}'`)
+    else if (!matches) found.invalid(path, text, `should match '${patternText}'`)
+  }
+  if (!checkFormat) return
+  found.matches++
+  if (!checkFormat(text)) found.mistyped(path, format, text)
+}
+
+function codePoints(text: string): number {
+  let count = text.length
+  for (let i = 0; i < text.length - 1; i++) if ((text.charCodeAt(i) & 0xfc00) === 0xd800 && (text.charCodeAt(i + 1) & 0xfc00) === 0xdc00) count--
+  return count
+}
+
+/** Whole to the billionth, as upstream takes JSON numbers for integers. */
+function isWhole(value: number): boolean {
+  if (Number.isInteger(value)) return true
+  const size = Math.abs(value)
+  const whole = Math.trunc(size)
+  return size > 1 && size < 2 ** 53 && (size - whole) / (size + whole) < 1e-9
+}
+
+function checkNumber(value: number, validator: Validator, path: string, found: Findings): void {
+  found.matches += 2
+  const { multipleOf, minimum, maximum, exclusiveMinimum, exclusiveMaximum } = validator
+  // Whole numbers are held against whole bounds.
+  const bound = Number.isInteger(value) ? Math.trunc : (it: number): number => it
+  if (multipleOf !== undefined) checkMultiple(value, multipleOf, path, found)
+  if (minimum !== undefined) {
+    const least = bound(minimum)
+    if (exclusiveMinimum ? value <= least : value < least)
+      found.invalid(path, value, `should be greater than ${exclusiveMinimum ? '' : 'or equal to '}${goNumber(least)}`)
+  }
+  if (maximum !== undefined) {
+    const most = bound(maximum)
+    if (exclusiveMaximum ? value >= most : value > most)
+      found.invalid(path, value, `should be less than ${exclusiveMaximum ? '' : 'or equal to '}${goNumber(most)}`)
+  }
+}
+
+function checkMultiple(value: number, factor: number, path: string, found: Findings): void {
+  if (factor < 0) found.badFactor(path, factor)
+  else if (!isWhole(factor < 1 ? (1 / factor) * value : value / factor)) found.invalid(path, value, `should be a multiple of ${goNumber(factor)}`)
+}
+
+function checkItems(list: readonly unknown[], { items, minItems, maxItems, schema }: Validator, path: string, old: unknown, found: Findings): void {
+  found.matches += 2
+  if (items)
+    for (let i = 0; i < list.length; i++) {
+      const before = old === none ? none : correlatedItem(list[i], old, schema)
+      check(list[i], items, `${path}[${i}]`, before, found)
+    }
+  if (minItems !== undefined && list.length < minItems) found.invalid(path, list.length, `should have at least ${minItems} items`)
+  if (maxItems !== undefined && list.length > maxItems) found.more(path, list.length, maxItems, 'items')
+}
+
+const below = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`)
+
+/** Of objects with too few or too many members nothing else is told. */
+function hasFittingSize(object: JsonObject, { minProperties, maxProperties }: Validator, path: string, found: Findings): boolean {
+  const size = Object.keys(object).length
+  if (minProperties !== undefined && size < minProperties) found.invalid(path, size, `should have at least ${minProperties} properties`)
+  else if (maxProperties !== undefined && size > maxProperties) found.more(path, size, maxProperties, 'properties')
+  else return true
+  return false
+}
+
+function checkObject(object: JsonObject, validator: Validator, path: string, old: unknown, found: Findings): void {
+  found.matches++
+  const { minProperties, maxProperties, properties, others, forbidsOthers, required } = validator
+  if ((minProperties !== undefined || maxProperties !== undefined) && !hasFittingSize(object, validator, path, found)) return
+  const before = isObject(old) ? old : undefined
+  for (const name in object) {
+    const property = properties?.get(name)
+    const earlier = before && Object.hasOwn(before, name) ? before[name] : none
+    if (property) check(object[name], property, below(path, name), earlier, found)
+    else if (others) check(object[name], others, `${path}.${name}`, earlier, found)
+    else if (forbidsOthers) found.forbidden(path, name)
+  }
+  if (required) for (const name of required) if (!Object.hasOwn(object, name)) found.missing(`${path}.${name}`)
+}
+
+function checkJunctors(value: unknown, { allOf, anyOf, oneOf, not }: Validator, path: string, old: unknown, found: Findings): void {
+  found.matches++
+  const run = (validator: Validator): Findings => {
+    const findings = new Findings()
+    checkValue(value, validator, path, old, findings)
+    return findings
+  }
+  if (anyOf) {
+    let best: Findings | undefined
+    const fits = anyOf.some((branch) => {
+      const findings = run(branch)
+      if (findings.list.length === 0 || !best || findings.matches > best.matches) best = findings
+      return findings.list.length === 0
+    })
+    if (!fits) found.unjoined(path, 'must validate at least one schema (anyOf)')
+    if (best) found.merge(best)
+  }
+  if (oneOf) {
+    const results = oneOf.map(run)
+    const valid = results.filter(({ list }) => list.length === 0)
+    if (valid.length === 1) found.merge(valid[0]!)
+    else {
+      found.unjoined(
+        path,
+        `must validate one and only one schema (oneOf). ${valid.length === 0 ? 'Found none valid' : `Found ${valid.length} valid alternatives`}`,
+      )
+      if (valid.length === 0) found.merge(results.reduce((best, it) => (it.matches > best.matches ? it : best)))
+    }
+  }
+  if (allOf) {
+    const results = allOf.map(run)
+    for (const result of results) found.merge(result)
+    const valid = results.filter(({ list }) => list.length === 0).length
+    if (valid < allOf.length) found.unjoined(path, `must validate all the schemas (allOf)${valid === 0 ? '. None validated' : ''}`)
+  }
+  if (not && run(not).list.length === 0) found.unjoined(path, 'must not validate the schema (not)')
+}

@@ -1,0 +1,115 @@
+/** One schema, ready to look at values: keywords as plain fields, patterns and formats as functions that are made when first needed. */
+import { type LinearRegexp, linearRegexp, RegexpSyntaxError } from '../../../lib/linear-regexp/index.ts'
+import { type FormatCheck, formatCheck } from '../formats/index.ts'
+import type { StructuralSchema } from '../schema.ts'
+
+/** JSON's types as bits, with whole numbers apart. */
+export const bits = { string: 1, integer: 2, number: 4, boolean: 8, object: 16, array: 32 } as const
+const bitOf: ReadonlyMap<string, number> = new Map(Object.entries(bits))
+
+/** The name of a type by its bit. */
+export const typeName = (bit: number): string => [...bitOf].find(([, it]) => it === bit)?.[0] ?? ''
+
+export class Validator {
+  readonly schema: StructuralSchema
+  /** `integer,string` */
+  readonly typeText: string
+  /** What the value may be; 0 is anything. */
+  readonly types: number
+  readonly nullable: boolean
+  /** The format as it is written, if it is one that is checked. */
+  readonly format: string
+  readonly checkFormat: FormatCheck | undefined
+  readonly maxLength: number | undefined
+  readonly minLength: number | undefined
+  readonly maximum: number | undefined
+  readonly minimum: number | undefined
+  readonly multipleOf: number | undefined
+  readonly exclusiveMaximum: boolean
+  readonly exclusiveMinimum: boolean
+  readonly maxItems: number | undefined
+  readonly minItems: number | undefined
+  readonly maxProperties: number | undefined
+  readonly minProperties: number | undefined
+  readonly enum: readonly unknown[] | undefined
+  readonly patternText: string
+  readonly required: readonly string[] | undefined
+  readonly items: Validator | undefined
+  readonly properties: ReadonlyMap<string, Validator> | undefined
+  readonly others: Validator | undefined
+  readonly forbidsOthers: boolean
+  readonly allOf: readonly Validator[] | undefined
+  readonly anyOf: readonly Validator[] | undefined
+  readonly oneOf: readonly Validator[] | undefined
+  readonly not: Validator | undefined
+  readonly joins: boolean
+  /** Scalars of the right type are fine. */
+  readonly plain: boolean
+  #pattern: LinearRegexp | undefined
+
+  constructor(schema: StructuralSchema) {
+    const { keywords, intOrString, type } = schema
+    this.schema = schema
+    this.typeText = intOrString ? 'integer,string' : type
+    this.types = intOrString ? bits.integer | bits.string : (bitOf.get(type) ?? (type === '' ? 0 : 64))
+    this.nullable = schema.nullable
+    this.checkFormat = keywords.format === undefined ? undefined : formatCheck(keywords.format)
+    this.format = this.checkFormat ? (keywords.format ?? '') : ''
+    this.maxLength = given(keywords.maxLength)
+    this.minLength = given(keywords.minLength)
+    this.maximum = given(keywords.maximum)
+    this.minimum = given(keywords.minimum)
+    this.multipleOf = given(keywords.multipleOf)
+    this.exclusiveMaximum = keywords.exclusiveMaximum === true
+    this.exclusiveMinimum = keywords.exclusiveMinimum === true
+    this.maxItems = given(keywords.maxItems)
+    this.minItems = given(keywords.minItems)
+    this.maxProperties = given(keywords.maxProperties)
+    this.minProperties = given(keywords.minProperties)
+    this.enum = keywords.enum?.length ? keywords.enum : undefined
+    this.patternText = keywords.pattern ?? ''
+    this.required = keywords.required?.length ? keywords.required : undefined
+    this.items = schema.items && validatorOf(schema.items)
+    this.properties = schema.properties && new Map([...schema.properties].map(([name, it]) => [name, validatorOf(it)]))
+    this.others = typeof schema.others === 'object' ? validatorOf(schema.others) : undefined
+    this.forbidsOthers = schema.others === false
+    this.allOf = schema.allOf?.map(validatorOf)
+    this.anyOf = schema.anyOf?.map(validatorOf)
+    this.oneOf = schema.oneOf?.map(validatorOf)
+    this.not = schema.not && validatorOf(schema.not)
+    this.joins = Boolean(this.allOf || this.anyOf || this.oneOf || this.not)
+    this.plain =
+      this.format === '' &&
+      !this.joins &&
+      !this.enum &&
+      this.patternText === '' &&
+      this.maxLength === undefined &&
+      this.minLength === undefined &&
+      this.maximum === undefined &&
+      this.minimum === undefined &&
+      this.multipleOf === undefined
+  }
+
+  /** Whether a text matches the pattern; undefined when the pattern is none, with why. */
+  matches(text: string): boolean | RegexpSyntaxError {
+    try {
+      this.#pattern ??= linearRegexp(this.patternText)
+    } catch (error) {
+      if (error instanceof RegexpSyntaxError) return error
+      throw error
+    }
+    return this.#pattern.test(text)
+  }
+}
+
+/** Null counts as absent. */
+const given = (value: number | undefined): number | undefined => value ?? undefined
+
+const validators = new WeakMap<StructuralSchema, Validator>()
+
+/** The validator of a schema: made when the first value is looked at, kept as long as the schema. */
+export function validatorOf(schema: StructuralSchema): Validator {
+  let validator = validators.get(schema)
+  if (!validator) validators.set(schema, (validator = new Validator(schema)))
+  return validator
+}
