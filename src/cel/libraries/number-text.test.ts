@@ -50,7 +50,7 @@ test('doubles with a fixed number of digits', () => {
 
 test('doubles in scientific notation', () => {
   const cases: readonly (readonly [number, number, string])[] = [
-    [2.71828, 6, '2.718280\u202f×\u202f10⁰⁰'],
+    [2.71929, 6, '2.719290\u202f×\u202f10⁰⁰'],
     [1052.032911275, 6, '1.052033\u202f×\u202f10⁰³'],
     [9.999, 2, '1.00\u202f×\u202f10⁰¹'],
     [0.00012, 1, '1.2\u202f×\u202f10⁻⁰⁴'],

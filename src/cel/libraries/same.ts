@@ -5,7 +5,7 @@ import { CelList, CelMap, Duration, OpaqueValue, OptionalValue, Timestamp, TypeV
 
 /** Whether two values are equal; numbers of different types are if they are the same number, NaN never is. */
 export function same(a: Value, b: Value): boolean {
-  if (isNumber(a) && isNumber(b)) return number(a) == number(b)
+  if (isNumber(a) && isNumber(b)) return ordered(number(a), number(b)) === 0
   if (a instanceof Uint8Array) return b instanceof Uint8Array && Buffer.compare(a, b) === 0
   if (a instanceof Duration) return b instanceof Duration && a.nanoseconds === b.nanoseconds
   if (a instanceof Timestamp) return b instanceof Timestamp && a.nanoseconds === b.nanoseconds
@@ -50,4 +50,4 @@ export function order(a: Value, b: Value): number | undefined {
   return undefined
 }
 
-const ordered = (a: number | bigint, b: number | bigint): number | undefined => (a < b ? -1 : a > b ? 1 : a == b ? 0 : undefined)
+const ordered = (a: number | bigint, b: number | bigint): number | undefined => (a < b ? -1 : a > b ? 1 : a <= b ? 0 : undefined)

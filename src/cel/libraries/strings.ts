@@ -95,6 +95,7 @@ const escapes: Readonly<Record<string, string>> = {
 }
 
 /** In double quotes, with CEL's escapes. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is escaped
 const quote = (text: string): string => `"${text.toWellFormed().replace(/[\x07-\r\\"]/g, (character) => escapes[character] ?? character)}"`
 
 const lookedThrough = looksAtFirst(1, true)
