@@ -6,7 +6,9 @@ import { jsonPatchLibrary, kubernetesLibraries } from './index.ts'
 
 /** All overloads, by id. */
 export const overloads: ReadonlyMap<string, Overload> = new Map(
-  [...kubernetesLibraries, jsonPatchLibrary].flatMap(({ functions = [] }) => functions.flatMap((it) => it.overloads.map((overload) => [overload.id, overload] as const))),
+  [...kubernetesLibraries, jsonPatchLibrary].flatMap(({ functions = [] }) =>
+    functions.flatMap((it) => it.overloads.map((overload) => [overload.id, overload] as const)),
+  ),
 )
 
 function overloadOf(id: string): Overload {

@@ -28,29 +28,37 @@ class QuantityValue extends OpaqueValue {
   }
 }
 
-const shape = /^[+-]?0*([0-9]*)(?:\.([0-9]*))?(?:([numkMGTPE])|([KMGTPE])i|[eE]([+-]?[0-9]+))?$/
+const shape = /^([+-]?)0*([0-9]*)(?:\.([0-9]*))?(?:([numkMGTPE])|([KMGTPE])i|[eE]([+-]?[0-9]+))?$/
 
 /** How many digits a number of 64 bits surely holds, and how many are left to binary suffixes. */
 const decimalDigits = 18
 const binaryDigits = 15
 
-/** The power of ten that upstream reads this text with as a number of 64 bits. */
-function scaleOf(text: string): number | undefined {
+/** What upstream reads as a number of 64 bits and a power of ten. Such amounts have no upper bound, as others do. */
+function shortAmount(text: string): QuantityValue | undefined {
   const match = shape.exec(text)
   if (!match) return undefined
-  const [, whole = '', fraction = '', decimal, binary, power] = match
+  const [, sign, whole = '', fraction = '', decimal, binary, power] = match
+  const digits = BigInt(`${sign === '-' ? '-' : ''}${whole.slice(0, 2 * decimalDigits)}${fraction.slice(0, decimalDigits)}`.replace(/^-?$/, '0'))
+  const length = Math.max(1, whole.length) + fraction.length
   if (binary !== undefined) {
     const exponent = 10 * ('KMGTPE'.indexOf(binary) + 1)
-    return fraction === '' && binaryDigits - Math.max(1, whole.length) - Math.trunc((exponent * 3) / 10) - 1 >= 0 ? 0 : undefined
+    const room = binaryDigits - length - Math.trunc((exponent * 3) / 10) - 1
+    return fraction === '' && room >= 0 ? new QuantityValue((digits << BigInt(exponent)) * giga, 0) : undefined
   }
-  const exponent = power === undefined ? ('numkMGTPE'.indexOf(decimal ?? '?') < 0 ? 0 : (decimalPowers[decimal ?? ''] ?? 0)) : Number(power)
-  const scale = exponent - fraction.length
-  return Math.max(1, whole.length) + fraction.length <= decimalDigits && scale >= -9 ? scale : undefined
+  const scale = (power === undefined ? (decimalPowers[decimal ?? ''] ?? 0) : Number(power)) - fraction.length
+  return length <= decimalDigits && scale >= -9 && scale <= greatestScale ? new QuantityValue(digits * 10n ** BigInt(scale + 9), scale) : undefined
 }
+
+/** Powers beyond this are not worth their digits. */
+const greatestScale = 64
 
 const decimalPowers: Readonly<Record<string, number>> = { n: -9, u: -6, m: -3, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 }
 
-const quantityOf = (text: string): QuantityValue => new QuantityValue(readAs(QuantityError, () => parseQuantity(text)).nano, scaleOf(text))
+function quantityOf(text: string): QuantityValue {
+  const { nano } = readAs(QuantityError, () => parseQuantity(text))
+  return shortAmount(text) ?? new QuantityValue(nano, undefined)
+}
 const ofInt = (value: Value | undefined): QuantityValue => new QuantityValue(intOf(value) * giga, 0)
 const quantity = (value: Value | undefined): QuantityValue => own(QuantityValue, value)
 
