@@ -2,6 +2,8 @@
  * What calls of library functions cost, at run time and as estimated, in the units of cel-go: one for a call, a tenth for a character
  * that is looked at. The numbers are part of the API: rules that were accepted must stay so.
  */
+
+import { sizeOf as plainSizeOf } from '../evaluation/sizes.ts'
 import type { CallEstimate, Estimate, EstimatedNode } from '../library.ts'
 import { CelList, CelMap, type Value } from '../values.ts'
 
@@ -28,21 +30,9 @@ export interface Sized {
 }
 
 /** The size that costs are made of: characters, bytes, elements; 1 for what has none. */
-export function sizeOf(value: Value | undefined): number {
-  if (typeof value === 'string') return characters(value)
-  if (value instanceof Uint8Array) return value.length
-  if (value instanceof CelList || value instanceof CelMap) return value.size
-  return isSized(value) ? value.sizeInBytes : 1
-}
+export const sizeOf = (value: Value | undefined): number => (isSized(value) ? value.sizeInBytes : plainSizeOf(value ?? null))
 
 const isSized = (value: unknown): value is Sized => typeof value === 'object' && value !== null && 'sizeInBytes' in value
-
-/** How many code points a text has. */
-export function characters(text: string): number {
-  let count = text.length
-  for (let i = 1; i < text.length; i++) if ((text.charCodeAt(i) & 0xfc00) === 0xdc00 && (text.charCodeAt(i - 1) & 0xfc00) === 0xd800) count--
-  return count
-}
 
 /** Looking at so many characters once (or `times` times). */
 export const lookingAt = (size: number, times = 1): number => Math.ceil(size * times * perCharacter)

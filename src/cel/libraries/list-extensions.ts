@@ -1,4 +1,6 @@
 /** cel-go's library of lists (`ext.Lists`, version 3): slices, sorting, flattening. Kubernetes has it since 1.34. */
+import { compare, equals } from '../evaluation/equality.ts'
+import { typeOf } from '../evaluation/type-of.ts'
 import type { CallEstimate, Estimate, EstimatedNode, Library, Macro } from '../library.ts'
 import { MacroError } from '../library.ts'
 import type { AstFactory, Expr } from '../syntax/ast.ts'
@@ -8,7 +10,6 @@ import { ArrayList, CelError, CelList, type Value } from '../values.ts'
 import { type Costs, exactly, listCost, one, plus, scaled, sizeEstimate, sizeOf, times } from './costs.ts'
 import { declare, intOf, listOf, member, overload } from './declare.ts'
 import { comparableTypes } from './lists.ts'
-import { order, same } from './same.ts'
 import { typeNameOf } from './value-text.ts'
 
 /** A new list is made, with so much work for an element. */
@@ -49,7 +50,7 @@ function flattened(list: CelList, depth: bigint): readonly Value[] {
 
 function distinct(list: CelList): CelList {
   const values: Value[] = []
-  for (const item of list) if (!values.some((known) => same(known, item))) values.push(item)
+  for (const item of list) if (!values.some((known) => equals(known, item))) values.push(item)
   return new ArrayList(values)
 }
 
@@ -63,9 +64,9 @@ function sorted(list: CelList, keys: CelList): CelList {
   const pairs = Array.from({ length: list.size }, (_, i) => ({ key: keys.at(i), value: list.at(i) }))
   const first = pairs[0]?.key
   if (first === undefined) return list
-  if (order(first, first) === undefined && typeof first !== 'number') throw new CelError('list elements must be comparable')
+  if (!comparableTypes.some(({ kind }) => kind === typeOf(first).kind)) throw new CelError('list elements must be comparable')
   if (pairs.some(({ key }) => typeNameOf(key) !== typeNameOf(first))) throw new CelError('list elements must have the same type')
-  return new ArrayList(pairs.sort((a, b) => order(a.key, b.key) ?? 0).map(({ value }) => value))
+  return new ArrayList(pairs.sort((a, b) => compare(a.key, b.key) || 0).map(({ value }) => value))
 }
 
 /** 0, 1, 2 … made when they are looked at. */

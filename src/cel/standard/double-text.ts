@@ -5,10 +5,7 @@ export function formatDouble(value: number): string {
   if (value === 0) return Object.is(value, -0) ? '-0' : '0'
   const [digits = '', power = '0'] = value.toExponential().split('e')
   const exponent = Number(power)
-  const count = digits.replace(/[-.]/g, '').length
-  // Go takes 21 as the limit for numbers that are whole in their shortest digits.
-  if (exponent >= -4 && exponent < Math.max(21, count)) return plain(value, exponent)
+  // Go takes six digits as the limit when it looks for the fewest.
+  if (exponent >= -4 && exponent < 6) return String(value)
   return `${digits}e${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`
 }
-
-const plain = (value: number, exponent: number): string => (exponent < 0 ? value.toFixed(Math.min(100, 20 - exponent)).replace(/0+$/, '') : String(value))
