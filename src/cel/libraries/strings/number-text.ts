@@ -1,5 +1,5 @@
 /** Doubles as `format()` writes them: `%f` and `%e` in English notation, and what stands in lists and maps. */
-import { formatDouble } from '../standard/double-text.ts'
+import { formatDouble } from '../../standard/double-text.ts'
 
 /** With `precision` digits behind the point, and commas between thousands: `1,234.50`. */
 export function fixedText(value: number, precision: number): string {

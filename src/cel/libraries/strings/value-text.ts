@@ -1,9 +1,9 @@
 /** Values as `string()` writes them, and the names of their types as messages tell them. */
-import { typeOf } from '../evaluation/type-of.ts'
-import { formatDouble } from '../standard/double-text.ts'
-import { formatDuration, formatTime } from '../standard/time-text.ts'
-import { runtimeTypeName } from '../types.ts'
-import { CelError, Duration, Timestamp, TypeValue, UInt, type Value } from '../values.ts'
+import { typeOf } from '../../evaluation/type-of.ts'
+import { formatDouble } from '../../standard/double-text.ts'
+import { formatDuration, formatTime } from '../../standard/time-text.ts'
+import { runtimeTypeName } from '../../types.ts'
+import { CelError, Duration, Timestamp, TypeValue, UInt, type Value } from '../../values.ts'
 
 /** The name of a value's type at run time: `int`, `google.protobuf.Timestamp`, `kubernetes.Quantity`. */
 export const typeNameOf = (value: Value): string => runtimeTypeName(typeOf(value))

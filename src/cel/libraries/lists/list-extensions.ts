@@ -1,16 +1,16 @@
 /** cel-go's library of lists (`ext.Lists`, version 3): slices, sorting, flattening. Kubernetes has it since 1.34. */
-import { compare, equals } from '../evaluation/equality.ts'
-import { typeOf } from '../evaluation/type-of.ts'
-import type { CallEstimate, Estimate, EstimatedNode, Library, Macro } from '../library.ts'
-import { MacroError } from '../library.ts'
-import type { AstFactory, Expr } from '../syntax/ast.ts'
-import { accumulatorVariable } from '../syntax/ast.ts'
-import { dynType, intType, listType, runtimeTypeName, typeParameter } from '../types.ts'
-import { ArrayList, CelError, CelList, type Value } from '../values.ts'
-import { type Costs, exactly, listCost, one, plus, scaled, sizeEstimate, sizeOf, times } from './costs.ts'
-import { declare, intOf, listOf, member, overload } from './declare.ts'
+import { compare, equals } from '../../evaluation/equality.ts'
+import { typeOf } from '../../evaluation/type-of.ts'
+import type { CallEstimate, Estimate, EstimatedNode, Library, Macro } from '../../library.ts'
+import { MacroError } from '../../library.ts'
+import type { AstFactory, Expr } from '../../syntax/ast.ts'
+import { accumulatorVariable } from '../../syntax/ast.ts'
+import { dynType, intType, listType, runtimeTypeName, typeParameter } from '../../types.ts'
+import { ArrayList, CelError, CelList, type Value } from '../../values.ts'
+import { type Costs, exactly, listCost, one, plus, scaled, sizeEstimate, sizeOf, times } from '../costs.ts'
+import { declare, intOf, listOf, member, overload } from '../declare.ts'
+import { typeNameOf } from '../strings/value-text.ts'
 import { comparableTypes } from './lists.ts'
-import { typeNameOf } from './value-text.ts'
 
 /** A new list is made, with so much work for an element. */
 const making = (size: number, factor = 1): number => Math.floor(size * factor) + 1 + listCost

@@ -1,6 +1,6 @@
 /** Kubernetes' library of lists: `[1, 2].isSorted()`, `names.indexOf('x')`. */
-import { compare, equals } from '../evaluation/equality.ts'
-import type { FunctionDeclaration, Library, Overload } from '../library.ts'
+import { compare, equals } from '../../evaluation/equality.ts'
+import type { FunctionDeclaration, Library, Overload } from '../../library.ts'
 import {
   boolType,
   bytesType,
@@ -13,10 +13,10 @@ import {
   timestampType,
   typeParameter,
   uintType,
-} from '../types.ts'
-import { CelError, type CelList, Duration, UInt, type Value } from '../values.ts'
-import { type Costs, lookingAtEstimate, one, plus, sizeEstimate, times, traversal } from './costs.ts'
-import { declare, listOf, member } from './declare.ts'
+} from '../../types.ts'
+import { CelError, type CelList, Duration, UInt, type Value } from '../../values.ts'
+import { type Costs, lookingAtEstimate, one, plus, sizeEstimate, times, traversal } from '../costs.ts'
+import { declare, listOf, member } from '../declare.ts'
 
 /** Types with an order. */
 export const comparableTypes: readonly SimpleType[] = [intType, uintType, doubleType, boolType, durationType, timestampType, stringType, bytesType]

@@ -1,11 +1,11 @@
 /** cel-go's library of strings (`ext.Strings`, version 2, as Kubernetes has it): positions count characters, not UTF-16 units. */
-import type { CallEstimate, Estimate, EstimatedNode, Library } from '../library.ts'
-import { dynType, intType, listType, stringType } from '../types.ts'
-import { ArrayList, CelError, type CelList } from '../values.ts'
-import { type Costs, lookingAt, lookingAtEstimate, looksAtFirst, plus, scaled, sizeEstimate, sizeOf, times } from './costs.ts'
-import { declare, intOf, listOf, member, overload, textOf } from './declare.ts'
+import type { CallEstimate, Estimate, EstimatedNode, Library } from '../../library.ts'
+import { dynType, intType, listType, stringType } from '../../types.ts'
+import { ArrayList, CelError, type CelList } from '../../values.ts'
+import { type Costs, lookingAt, lookingAtEstimate, looksAtFirst, plus, scaled, sizeEstimate, sizeOf, times } from '../costs.ts'
+import { declare, intOf, listOf, member, overload, textOf } from '../declare.ts'
+import { looksAtAll } from '../lists/lists.ts'
 import { formatString } from './format-string.ts'
-import { looksAtAll } from './lists.ts'
 
 const outOfRange = (index: bigint | number): CelError => new CelError(`index out of range: ${index}`)
 

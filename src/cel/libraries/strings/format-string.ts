@@ -1,9 +1,9 @@
 /** `'%s has %d'.format([x, y])`, as cel-go's first formatter does it: which clauses there are, what each takes, and what is told. */
 import { Buffer } from 'node:buffer'
-import { goQuote } from '../../lib/go-quote.ts'
-import { compareStrings } from '../evaluation/equality.ts'
-import { formatDuration, formatTime } from '../standard/time-text.ts'
-import { CelError, CelList, CelMap, Duration, Timestamp, UInt, type Value } from '../values.ts'
+import { goQuote } from '../../../lib/go-quote.ts'
+import { compareStrings } from '../../evaluation/equality.ts'
+import { formatDuration, formatTime } from '../../standard/time-text.ts'
+import { CelError, CelList, CelMap, Duration, Timestamp, UInt, type Value } from '../../values.ts'
 import { fixedText, plainFixedText, scientificText } from './number-text.ts'
 import { scalarText, typeNameOf } from './value-text.ts'
 
