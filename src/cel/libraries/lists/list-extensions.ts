@@ -38,11 +38,18 @@ function slice(list: CelList, from: bigint, to: bigint): CelList {
   return new ArrayList(Array.from({ length: Number(to - from) }, (_, i) => list.at(Number(from) + i)))
 }
 
+/** Lists in lists are opened, so many levels deep. Not by recursion: objects of clients may be nested deeper than the stack is. */
 function flattened(list: CelList, depth: bigint): readonly Value[] {
   if (depth < 0n) throw new CelError('level must be non-negative')
   const values: Value[] = []
-  for (const item of list) {
-    if (item instanceof CelList && depth > 0n) for (const inner of flattened(item, depth - 1n)) values.push(inner)
+  const open = [{ list, next: 0 }]
+  for (let inner = open.at(-1); inner; inner = open.at(-1)) {
+    if (inner.next >= inner.list.size) {
+      open.pop()
+      continue
+    }
+    const item = inner.list.at(inner.next++)
+    if (item instanceof CelList && open.length <= depth) open.push({ list: item, next: 0 })
     else values.push(item)
   }
   return values
