@@ -102,7 +102,12 @@ const costs: readonly (readonly [string, number, number, number])[] = [
   ["'abc 123 def 123'.findAll('123', 1)", 2, 2, 2],
   ["'str is %s and some more'.format(['filler'])", 13, 13, 3],
   ["authorizer.path('/healthz').check('get').allowed()", 350003, 350003, 350003],
-  ["authorizer.group('apps').resource('deployments').subresource('status').namespace('test').name('backend').check('create').allowed()", 350007, 350007, 350007],
+  [
+    "authorizer.group('apps').resource('deployments').subresource('status').namespace('test').name('backend').check('create').allowed()",
+    350007,
+    350007,
+    350007,
+  ],
   ['quantity("200M").compareTo(quantity("0.2G")) > 0', 4, 4, 4],
   ['quantity("50k").add(20).sub(quantity("100k")).sub(-50000).asInteger() > 0', 7, 7, 7],
   ['sets.contains([1, 2, 3, 4], [2, 3])', 29, 29, 9],

@@ -3,18 +3,19 @@ import { compare, equals } from '../../evaluation/equality.ts'
 import { typeOf } from '../../evaluation/type-of.ts'
 import type { CallEstimate, Estimate, EstimatedNode, Library, Macro } from '../../library.ts'
 import { MacroError } from '../../library.ts'
+import { declare, fixed, member, overload, plus, scaled, times } from '../../standard/declare.ts'
 import type { AstFactory, Expr } from '../../syntax/ast.ts'
 import { accumulatorVariable } from '../../syntax/ast.ts'
 import { dynType, intType, listType, runtimeTypeName, typeParameter } from '../../types.ts'
 import { ArrayList, CelError, CelList, type Value } from '../../values.ts'
-import { type Costs, exactly, listCost, one, plus, scaled, sizeEstimate, sizeOf, times } from '../costs.ts'
-import { declare, intOf, listOf, member, overload } from '../declare.ts'
+import { intOf, listOf } from '../arguments.ts'
+import { type Costs, listCost, one, sizeEstimate, sizeOf } from '../costs.ts'
 import { typeNameOf } from '../strings/value-text.ts'
 import { comparableTypes } from './lists.ts'
 
 /** A new list is made, with so much work for an element. */
 const making = (size: number, factor = 1): number => Math.floor(size * factor) + 1 + listCost
-const makingEstimate = (size: Estimate, factor = 1): CallEstimate => ({ cost: plus(plus(scaled(size, factor), one), exactly(listCost)), size })
+const makingEstimate = (size: Estimate, factor = 1): CallEstimate => ({ cost: plus(plus(scaled(size, factor), one), fixed(listCost)), size })
 
 const literalOr = (node: EstimatedNode | undefined, otherwise: number): number => (typeof node?.literal === 'bigint' ? Number(node.literal) : otherwise)
 const unknown = 2 ** 64
@@ -145,7 +146,7 @@ export const listExtensionsLibrary: Library = {
         cost: makesResult,
         estimate: ([of, from, to]) => {
           const size = literalOr(to, sizeEstimate(of).max) - literalOr(from, 0)
-          return makingEstimate(exactly(size < 0 ? unknown : size))
+          return makingEstimate(fixed(size < 0 ? unknown : size))
         },
       }),
     ),
@@ -182,7 +183,7 @@ export const listExtensionsLibrary: Library = {
       'lists.range',
       overload('lists_range', [intType], listType(intType), (size) => range(intOf(size)), {
         cost: makesResult,
-        estimate: ([size]) => makingEstimate(exactly(literalOr(size, unknown))),
+        estimate: ([size]) => makingEstimate(fixed(literalOr(size, unknown))),
       }),
     ),
     declare(

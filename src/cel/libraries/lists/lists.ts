@@ -1,6 +1,7 @@
 /** Kubernetes' library of lists: `[1, 2].isSorted()`, `names.indexOf('x')`. */
 import { compare, equals } from '../../evaluation/equality.ts'
 import type { FunctionDeclaration, Library, Overload } from '../../library.ts'
+import { declare, member, plus, times } from '../../standard/declare.ts'
 import {
   boolType,
   bytesType,
@@ -15,8 +16,8 @@ import {
   uintType,
 } from '../../types.ts'
 import { CelError, type CelList, Duration, UInt, type Value } from '../../values.ts'
-import { type Costs, lookingAtEstimate, one, plus, sizeEstimate, times, traversal } from '../costs.ts'
-import { declare, listOf, member } from '../declare.ts'
+import { listOf } from '../arguments.ts'
+import { type Costs, lookingAtEstimate, one, sizeEstimate, traversal } from '../costs.ts'
 
 /** Types with an order. */
 export const comparableTypes: readonly SimpleType[] = [intType, uintType, doubleType, boolType, durationType, timestampType, stringType, bytesType]

@@ -1,9 +1,10 @@
 /** cel-go's library of strings (`ext.Strings`, version 2, as Kubernetes has it): positions count characters, not UTF-16 units. */
 import type { CallEstimate, Estimate, EstimatedNode, Library } from '../../library.ts'
+import { declare, member, overload, plus, scaled, times } from '../../standard/declare.ts'
 import { dynType, intType, listType, stringType } from '../../types.ts'
 import { ArrayList, CelError, type CelList } from '../../values.ts'
-import { type Costs, lookingAt, lookingAtEstimate, looksAtFirst, plus, scaled, sizeEstimate, sizeOf, times } from '../costs.ts'
-import { declare, intOf, listOf, member, overload, textOf } from '../declare.ts'
+import { intOf, listOf, textOf } from '../arguments.ts'
+import { type Costs, lookingAt, lookingAtEstimate, looksAtFirst, sizeEstimate, sizeOf } from '../costs.ts'
 import { looksAtAll } from '../lists/lists.ts'
 import { formatString } from './format-string.ts'
 
