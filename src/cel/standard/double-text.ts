@@ -5,7 +5,6 @@ export function formatDouble(value: number): string {
   if (value === 0) return Object.is(value, -0) ? '-0' : '0'
   const [digits = '', power = '0'] = value.toExponential().split('e')
   const exponent = Number(power)
-  // Go takes six digits as the limit when it looks for the fewest.
   if (exponent >= -4 && exponent < 6) return String(value)
   return `${digits}e${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`
 }
