@@ -114,8 +114,7 @@ export function reviewVersionRules(versions: readonly string[] | undefined, path
     if (isRepeated(version)) errors.push(invalidValue(`${path}[${at}]`, version, 'duplicate version'))
     else errors.push(...follows(version, `${path}[${at}]`, dns1035Label))
   })
-  if (!hasKnownReviewVersion(versions))
-    errors.push(invalidShown(path, goList(versions), `must include at least one of ${reviewVersions.join(', ')}`))
+  if (!hasKnownReviewVersion(versions)) errors.push(invalidShown(path, goList(versions), `must include at least one of ${reviewVersions.join(', ')}`))
   return errors
 }
 
