@@ -24,6 +24,11 @@ export const apiServices = resource<APIService>({
       if (spec?.service) spec.service.port ??= 443
     },
   ],
+  prepare: {
+    create: (service) => {
+      service.status = {}
+    },
+  },
   validate: { object: serviceRules },
   columns: [
     name,

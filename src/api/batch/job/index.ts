@@ -15,6 +15,9 @@ import { generateSelector } from './selector.ts'
 export type { JobSpec } from './failure-policy.ts'
 export { jobForm } from './rules.ts'
 
+/** Of a label's value, in characters. */
+const longestLabel = 63
+
 /** More indexes than this, with more pods at once than that, are more than a status can hold. */
 const mostCompletions = 100_000
 const mostParallel = 10_000
@@ -48,12 +51,17 @@ function jobDefaults(job: Job): void {
     spec.completionMode ??= 'NonIndexed'
     spec.suspend ??= false
     spec.podReplacementPolicy ??= spec.podFailurePolicy ? 'Failed' : 'TerminatingOrFailed'
-    const labels = spec.template?.metadata?.labels
-    if (labels && Object.keys(labels).length > 0 && Object.keys(job.metadata.labels ?? {}).length === 0) job.metadata.labels = { ...labels }
+    labelDefaults(job)
     jobFormDefaults(spec)
   }
   job.status ??= {}
   if (job.status.conditions) nullTimes(job.status.conditions, 'lastProbeTime', 'lastTransitionTime')
+}
+
+/** A Job without labels has those of its pods. */
+function labelDefaults({ metadata, spec }: Job): void {
+  const labels = spec?.template?.metadata?.labels
+  if (labels && Object.keys(labels).length > 0 && Object.keys(metadata.labels ?? {}).length === 0) metadata.labels = { ...labels }
 }
 
 const words: readonly (readonly [string, string])[] = [
@@ -95,6 +103,8 @@ export const jobs = resource<Job>({
     create: (job) => {
       job.status = {}
       generateSelector(job)
+      // Upstream reads a new object once more, defaults and all: generated labels count. A name that is no label is refused before.
+      if ((job.metadata.name ?? '').length <= longestLabel) labelDefaults(job)
     },
   },
   validate: { object: jobRules, update: jobUpdate, status: ({ status }) => counts(status, ['active', 'succeeded', 'failed', 'ready', 'terminating']) },
