@@ -119,7 +119,11 @@ function send(request: Request, outgoing: ClientRequest): void {
 
 function answer(incoming: IncomingMessage, { request, longRunning, waitGroup }: Forwarding): Response {
   const body = (sink: Sink): void => {
-    const forget = longRunning ? waitGroup.onStop(() => incoming.destroy()) : undefined
+    const end = (): void => {
+      sink.end()
+      incoming.destroy()
+    }
+    const forget = longRunning ? waitGroup.onStop(end) : undefined
     sink.onClose(() => incoming.destroy())
     incoming.on('data', (chunk: Buffer) => {
       if (request.method !== 'HEAD') sink.write(chunk)
@@ -131,7 +135,7 @@ function answer(incoming: IncomingMessage, { request, longRunning, waitGroup }: 
     incoming.on('error', () => sink.destroy())
     incoming.on('close', () => {
       forget?.()
-      if (!incoming.complete) sink.destroy()
+      if (!incoming.complete && !(longRunning && waitGroup.stopping)) sink.destroy()
     })
   }
   return { status: incoming.statusCode ?? 502, headers: answerHeaders(incoming), body }
