@@ -8,7 +8,7 @@ import { defaultTolerationSeconds } from './admission/default-toleration-seconds
 import { namespaceLifecycle } from './admission/namespace-lifecycle.ts'
 import { Admission } from './admission/plugin.ts'
 import { serviceAccount as serviceAccountPlugin } from './admission/service-account.ts'
-import { Aggregator, type ProxyClient, publishAuthentication } from './aggregator/index.ts'
+import { Aggregator, mergedApis, type ProxyClient, publishAuthentication } from './aggregator/index.ts'
 import { clientCertificate } from './authentication/client-certificate.ts'
 import { type RequestHeaderOptions, requestHeader } from './authentication/request-header.ts'
 import { type TokenUser, tokenFile } from './authentication/token-file.ts'
@@ -138,9 +138,12 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const informers: HealthCheck = { name: 'informer-sync', check: () => undefined }
   const shutdown: HealthCheck = { name: 'shutdown', check: () => (waitGroup.stopping ? 'process is shutting down' : undefined) }
   const apis = new ServedApis(enabled, resources)
-  const discovery = discoveryDocuments(apis, () => url)
+  const discovery = discoveryDocuments(
+    mergedApis(apis, () => aggregator.documents.versions),
+    () => url,
+  )
   const version = versionInfo(options.release ?? '0.0.0')
-  const openapi = openapiDocuments(() => apis.state.resources, { version: version.gitVersion })
+  const openapi = openapiDocuments(() => apis.state.resources, { version: version.gitVersion, remote: () => aggregator.documents })
   const other = nonResource({
     checks: { healthz: live, livez: live, readyz: [...live, informers, shutdown] },
     version,

@@ -1,5 +1,6 @@
 /** Groups of this server and of others in one list, in the order of their priorities. */
 import { compareVersions, type ServedGroup, type ServedVersion } from '../../../api/registry.ts'
+import { apiServiceName } from '../api-service.ts'
 import { localPriority } from '../local/priorities.ts'
 import type { DiscoveredVersion } from './remote-discovery.ts'
 
@@ -30,4 +31,7 @@ const versionPriority = (version: ServedVersion): number => (version as Partial<
 const byPriority = (a: ServedVersion, b: ServedVersion): number => versionPriority(b) - versionPriority(a) || compareVersions(a.version, b.version)
 
 const byGroupPriority = (a: ServedGroup, b: ServedGroup): number =>
-  Math.max(...b.versions.map(groupPriority)) - Math.max(...a.versions.map(groupPriority)) || (a.group < b.group ? -1 : 1)
+  Math.max(...b.versions.map(groupPriority)) - Math.max(...a.versions.map(groupPriority)) || (firstName(a) < firstName(b) ? -1 : 1)
+
+/** Groups that are equally important stand in the order of their APIServices' names. */
+const firstName = ({ versions }: ServedGroup): string => versions.map(apiServiceName).sort()[0] ?? ''
