@@ -182,7 +182,10 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const stopped = new AbortController()
   await Promise.all([
     aggregator.start(),
-    publishAuthentication({ configMaps: find('v1/configmaps'), context: own, clientCA: options.clientCA, requestHeader: options.requestHeader, log }, stopped.signal),
+    publishAuthentication(
+      { configMaps: find('v1/configmaps'), context: own, clientCA: options.clientCA, requestHeader: options.requestHeader, log },
+      stopped.signal,
+    ),
   ])
 
   await custom.start()

@@ -38,7 +38,13 @@ test('the extension server is told who asks, and gets none of their credentials'
   const cluster = await testCluster(t, { tokens: [{ token: 'secret', user }] })
   await registered(t, cluster)
   const { ca, url } = cluster.client
-  const headers = { authorization: 'Bearer secret', 'x-remote-user': 'system:admin', 'x-remote-group': 'system:masters', 'x-remote-extra-a': 'b', cookie: 'a=b' }
+  const headers = {
+    authorization: 'Bearer secret',
+    'x-remote-user': 'system:admin',
+    'x-remote-group': 'system:masters',
+    'x-remote-extra-a': 'b',
+    cookie: 'a=b',
+  }
   const [response]: IncomingMessage[] = await once(request(new URL(`${apples}/a/who`, url), { ca, agent: false, headers }).end(), 'response')
   const seen = JSON.parse(Buffer.concat(await response!.toArray()).toString())
   assert.equal(seen.user, 'anna')

@@ -10,40 +10,40 @@ const apiServices = '/apis/apiregistration.k8s.io/v1/apiservices'
 
 const address = machineAddress()
 
-test(
-  'an APIService tells step by step what is missing: the Service, its port, its endpoints, their addresses, an answer',
-  { skip: !address && 'this machine has no address that endpoints may have' },
-  async (t) => {
-    const cluster = await testCluster(t)
-    const { authority, port } = await extensionServer(t, cluster)
-    await cluster.call('POST', apiServices, apiService({ authority }))
-    assert.equal((await becomes(cluster, 'ServiceNotFound')).message, 'service/orchard in "default" is not present')
+test('an APIService tells step by step what is missing: the Service, its port, its endpoints, their addresses, an answer', {
+  skip: !address && 'this machine has no address that endpoints may have',
+}, async (t) => {
+  const cluster = await testCluster(t)
+  const { authority, port } = await extensionServer(t, cluster)
+  await cluster.call('POST', apiServices, apiService({ authority }))
+  assert.equal((await becomes(cluster, 'ServiceNotFound')).message, 'service/orchard in "default" is not present')
 
-    await cluster.call('POST', services, { apiVersion: 'v1', kind: 'Service', metadata: { name: 'orchard' }, spec: { ports: [{ name: 'other', port: 80 }] } })
-    assert.equal((await becomes(cluster, 'ServicePortError')).message, 'service/orchard in "default" is not listening on port 443')
+  await cluster.call('POST', services, { apiVersion: 'v1', kind: 'Service', metadata: { name: 'orchard' }, spec: { ports: [{ name: 'other', port: 80 }] } })
+  assert.equal((await becomes(cluster, 'ServicePortError')).message, 'service/orchard in "default" is not listening on port 443')
 
-    await cluster.call('DELETE', `${services}/orchard`)
-    await cluster.call('POST', services, clusterIpService)
-    assert.equal((await becomes(cluster, 'EndpointsNotFound')).message, 'cannot find endpointslices for service/orchard in "default"')
+  await cluster.call('DELETE', `${services}/orchard`)
+  await cluster.call('POST', services, clusterIpService)
+  assert.equal((await becomes(cluster, 'EndpointsNotFound')).message, 'cannot find endpointslices for service/orchard in "default"')
 
-    await cluster.call('POST', slices, endpointSlice(address!, port, 'other'))
-    assert.equal((await becomes(cluster, 'MissingEndpoints')).message, 'endpointslices for service/orchard in "default" have no addresses with port name "https"')
+  await cluster.call('POST', slices, endpointSlice(address!, port, 'other'))
+  assert.equal((await becomes(cluster, 'MissingEndpoints')).message, 'endpointslices for service/orchard in "default" have no addresses with port name "https"')
 
-    await cluster.call('DELETE', `${slices}/orchard-1`)
-    await cluster.call('POST', slices, endpointSlice(address!, 1))
-    assert.match(
-      (await becomes(cluster, 'FailedDiscoveryCheck')).message,
-      /^failing or missing response from (https:\/\/.*:1\/apis\/orchard\.example\.com\/v1): Get "\1": dial tcp .*:1: connect: connection refused$/,
-    )
+  await cluster.call('DELETE', `${slices}/orchard-1`)
+  await cluster.call('POST', slices, endpointSlice(address!, 1))
+  assert.match(
+    (await becomes(cluster, 'FailedDiscoveryCheck')).message,
+    /^failing or missing response from (https:\/\/.*:1\/apis\/orchard\.example\.com\/v1): Get "\1": dial tcp .*:1: connect: connection refused$/,
+  )
 
-    await cluster.call('DELETE', `${slices}/orchard-1`)
-    await cluster.call('POST', slices, endpointSlice(address!, port))
-    assert.deepEqual((({ status, message }) => [status, message])(await becomes(cluster, 'Passed')), ['True', 'all checks passed'])
-    assert.equal((await cluster.call('GET', '/apis/orchard.example.com/v1/apples')).kind, 'AppleList')
-  },
-)
+  await cluster.call('DELETE', `${slices}/orchard-1`)
+  await cluster.call('POST', slices, endpointSlice(address!, port))
+  assert.deepEqual((({ status, message }) => [status, message])(await becomes(cluster, 'Passed')), ['True', 'all checks passed'])
+  assert.equal((await cluster.call('GET', '/apis/orchard.example.com/v1/apples')).kind, 'AppleList')
+})
 
-test('Endpoints lead to the server where nobody makes EndpointSlices of them', { skip: !address && 'this machine has no address that endpoints may have' }, async (t) => {
+test('Endpoints lead to the server where nobody makes EndpointSlices of them', {
+  skip: !address && 'this machine has no address that endpoints may have',
+}, async (t) => {
   const cluster = await testCluster(t)
   const { authority, port } = await extensionServer(t, cluster)
   await cluster.call('POST', services, clusterIpService)
@@ -57,7 +57,12 @@ test('Endpoints lead to the server where nobody makes EndpointSlices of them', {
 test('a server with a certificate of an unknown authority is not available, and is with insecureSkipTLSVerify', async (t) => {
   const cluster = await testCluster(t)
   const { port } = await extensionServer(t, cluster)
-  await cluster.call('POST', services, { apiVersion: 'v1', kind: 'Service', metadata: { name: 'orchard' }, spec: { type: 'ExternalName', externalName: 'localhost' } })
+  await cluster.call('POST', services, {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: 'orchard' },
+    spec: { type: 'ExternalName', externalName: 'localhost' },
+  })
   await cluster.call('POST', apiServices, apiService({ port }))
   assert.match((await becomes(cluster, 'FailedDiscoveryCheck')).message, /tls: failed to verify certificate: x509: certificate signed by unknown authority$/)
   await cluster.call('PATCH', apiServicePath, { spec: { insecureSkipTLSVerify: true } }, 'application/merge-patch+json')

@@ -78,7 +78,10 @@ test('OpenAPI of both servers is one: documents of v3 are passed on, paths of v2
   assert.match(index['apis/apps/v1']!.serverRelativeURL, /^\/openapi\/v3\/apis\/apps\/v1/)
   assert.deepEqual((await cluster.call('GET', index['apis/orchard.example.com/v1']!.serverRelativeURL)).info, { title: 'orchard', version: '1' })
 
-  const { paths, definitions } = (await cluster.call('GET', '/openapi/v2')) as { paths?: Record<string, object>; definitions?: Record<string, { properties: Record<string, unknown> }> }
+  const { paths, definitions } = (await cluster.call('GET', '/openapi/v2')) as {
+    paths?: Record<string, object>
+    definitions?: Record<string, { properties: Record<string, unknown> }>
+  }
   assert.ok(paths?.['/apis/orchard.example.com/v1/namespaces/{namespace}/apples'])
   assert.ok(!JSON.stringify(paths['/apis/apps/v1/deployments'] ?? {}).includes('notOurs'))
   const renamed = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta_v2'

@@ -7,7 +7,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, request, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { TLSSocket } from 'node:tls'
-import { appleList, type Apple, Apples } from './apples.ts'
+import { type Apple, Apples, appleList } from './apples.ts'
 import { aggregated, groupDocument, legacy, openapiV2, openapiV3, v3Index } from './orchard-documents.ts'
 
 /** What the test gives it. */
@@ -48,7 +48,15 @@ function answer(response: ServerResponse, status: number, value: unknown, header
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(value))
 }
 
-const failure = (code: number, reason: string, message: string): object => ({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, code })
+const failure = (code: number, reason: string, message: string): object => ({
+  kind: 'Status',
+  apiVersion: 'v1',
+  metadata: {},
+  status: 'Failure',
+  message,
+  reason,
+  code,
+})
 
 const listPath = /^\/apis\/orchard\.example\.com\/v1(?:\/namespaces\/([^/]+))?\/apples$/
 const itemPath = /^\/apis\/orchard\.example\.com\/v1\/namespaces\/([^/]+)\/apples\/([^/]+)(?:\/([^/]+))?$/
@@ -116,14 +124,17 @@ async function serve({ cluster, serving, aggregatedDiscovery, port }: ExtensionO
     if (message.method === 'GET') return answer(response, 200, found)
     if (message.method === 'DELETE') return answer(response, 200, apples.delete(namespace!, name))
     if (message.method === 'PUT') return answer(response, 200, apples.put(namespace!, JSON.parse(body) as Apple))
-    if (message.method === 'PATCH') return answer(response, 200, apples.put(namespace!, { ...found, ...(JSON.parse(body) as Partial<Apple>), metadata: found.metadata }))
+    if (message.method === 'PATCH')
+      return answer(response, 200, apples.put(namespace!, { ...found, ...(JSON.parse(body) as Partial<Apple>), metadata: found.metadata }))
     answer(response, 405, failure(405, 'MethodNotAllowed', 'no such verb'))
   })
   server.on('upgrade', (message, socket) => {
     socket.on('error', () => socket.destroy())
     if (!mayAsk(message)) return socket.end('HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n')
     if (message.url?.endsWith('/refuse')) return socket.end('HTTP/1.1 403 Forbidden\r\nContent-Length: 3\r\nConnection: close\r\n\r\nno!')
-    socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${message.headers.upgrade}\r\nX-User: ${message.headers[proxy.user]}\r\n\r\n`)
+    socket.write(
+      `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${message.headers.upgrade}\r\nX-User: ${message.headers[proxy.user]}\r\n\r\n`,
+    )
     socket.pipe(socket)
   })
   server.listen(port, '0.0.0.0')

@@ -15,7 +15,9 @@ export const aggregated = {
         {
           version: 'v1',
           freshness: 'Current',
-          resources: [{ resource: 'apples', responseKind: kind, scope: 'Namespaced', singularResource: 'apple', verbs, shortNames: ['ap'], categories: ['fruit'] }],
+          resources: [
+            { resource: 'apples', responseKind: kind, scope: 'Namespaced', singularResource: 'apple', verbs, shortNames: ['ap'], categories: ['fruit'] },
+          ],
         },
       ],
     },
@@ -68,7 +70,9 @@ export const openapiV2 = {
   definitions: { [definitionName]: appleSchema('#/definitions/'), [meta]: metaSchema },
 }
 
-export const v3Index = { paths: { [`apis/${group}/v1`]: { serverRelativeURL: `/openapi/v3/apis/${group}/v1?hash=A1` }, 'apis/apps/v1': { serverRelativeURL: '/x' } } }
+export const v3Index = {
+  paths: { [`apis/${group}/v1`]: { serverRelativeURL: `/openapi/v3/apis/${group}/v1?hash=A1` }, 'apis/apps/v1': { serverRelativeURL: '/x' } },
+}
 
 export const openapiV3 = {
   openapi: '3.0.0',

@@ -43,7 +43,12 @@ test('what is missing behind a proxy subresource is told in upstream words', asy
   await cluster.call('POST', `${base}/endpoints`, { apiVersion: 'v1', kind: 'Endpoints', metadata: { name: 'web' } })
   assert.deepEqual(await refused(`${base}/services/web:80/proxy/`), [503, 'no endpoints available for service "web"'])
 
-  await cluster.call('POST', `${base}/pods`, { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'waiting' }, spec: { containers: [{ name: 'main', image: 'main' }] } })
+  await cluster.call('POST', `${base}/pods`, {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'waiting' },
+    spec: { containers: [{ name: 'main', image: 'main' }] },
+  })
   assert.deepEqual(await refused(`${base}/pods/waiting/proxy/`), [400, 'address not allowed'])
   await pod(cluster, 'evil', 80, '169.254.169.254')
   assert.deepEqual(await refused(`${base}/pods/evil/proxy/`), [400, 'address not allowed'])
@@ -67,7 +72,9 @@ test('a pod answers at its first port, at a port by number, over TLS, and with w
   assert.equal(seen.url, '/a%2Fb/c/?x=1&y=%20')
   assert.equal(seen.headers['x-forwarded-uri'], `${base}/pods/web/proxy/a%2Fb/c/`)
   assert.equal((JSON.parse((await ask(cluster, `${base}/pods/web:${port}/proxy/`)).text) as { url: string }).url, '/')
-  const posted = JSON.parse((await ask(cluster, `${base}/pods/http:web:${port}/proxy/form`, { method: 'POST', body: 'hello', headers: { authorization: 'Basic x' } })).text)
+  const posted = JSON.parse(
+    (await ask(cluster, `${base}/pods/http:web:${port}/proxy/form`, { method: 'POST', body: 'hello', headers: { authorization: 'Basic x' } })).text,
+  )
   assert.deepEqual([posted.method, posted.body, posted.headers.authorization], ['POST', 'hello', undefined])
   assert.equal((await ask(cluster, `${base}/pods/web/proxy/x`, { method: 'DELETE' })).status, 410)
   assert.equal((await ask(cluster, `${base}/pods/https:web:${secure.port}/proxy/`)).text, 'secret')
@@ -76,7 +83,9 @@ test('a pod answers at its first port, at a port by number, over TLS, and with w
 
 test('a path without a slash is sent to one with it, and redirects of a pod to itself stay behind the proxy', needsAddress, async (t) => {
   const cluster = await testCluster(t)
-  const { port } = await backend(t, (message, response) => response.writeHead(302, { location: message.url === '/out' ? 'https://example.com/x' : '/next?a=b' }).end())
+  const { port } = await backend(t, (message, response) =>
+    response.writeHead(302, { location: message.url === '/out' ? 'https://example.com/x' : '/next?a=b' }).end(),
+  )
   await pod(cluster, 'web', port)
   const root = await ask(cluster, `${base}/pods/web/proxy?x=1`)
   assert.deepEqual([root.status, root.headers.location], [301, `${base}/pods/web/proxy/?x=1`])
@@ -180,7 +189,9 @@ test('a WebSocket through a pod proxy speaks with the pod; the token in its prot
   const { server, port } = await backend(t, (_message, response) => response.writeHead(200).end())
   server.on('upgrade', (message, socket) => {
     socket.on('error', () => socket.destroy())
-    socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nX-Protocols: ${message.headers['sec-websocket-protocol']}\r\n\r\nwelcome`)
+    socket.write(
+      `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nX-Protocols: ${message.headers['sec-websocket-protocol']}\r\n\r\nwelcome`,
+    )
     socket.pipe(socket)
   })
   await pod(cluster, 'web', port)

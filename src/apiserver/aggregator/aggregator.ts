@@ -8,8 +8,8 @@ import { updateObject } from '../registry/write/update-object.ts'
 import type { Writer } from '../registry/write/write-context.ts'
 import type { ServedApis } from '../served-apis.ts'
 import { type APIService, apiServiceName, availableCondition, type GroupVersion, localVerdict, serviceOf, type Verdict, withVerdict } from './api-service.ts'
-import type { RemoteVersion } from './documents/merged-groups.ts'
 import type { OpenApiV2 } from './documents/merge-v2.ts'
+import type { RemoteVersion } from './documents/merged-groups.ts'
 import { follow } from './follow.ts'
 import { LocalServices } from './local/local-services.ts'
 import { proxyRequest } from './remote/proxy-request.ts'
@@ -58,7 +58,11 @@ export class Aggregator {
   async start(): Promise<void> {
     const { apiServices, context } = this.#options
     await this.#local.start()
-    await follow(context.registry.cacher(apiServices), (key, object) => this.#reconcile(key.slice(apiServices.prefix.length), object?.parse<APIService>()), this.#stop.signal)
+    await follow(
+      context.registry.cacher(apiServices),
+      (key, object) => this.#reconcile(key.slice(apiServices.prefix.length), object?.parse<APIService>()),
+      this.#stop.signal,
+    )
   }
 
   /** Keeps an APIService for each group version of custom resources from now on. Resolves when those of today are there. */

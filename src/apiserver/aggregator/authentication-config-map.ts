@@ -5,8 +5,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { KubeObject, Unstructured } from '../../machinery/object.ts'
 import { StatusError } from '../../machinery/status-error.ts'
-import { certificatesOf } from '../authentication/signed-by.ts'
 import type { RequestHeaderOptions } from '../authentication/request-header.ts'
+import { certificatesOf } from '../authentication/signed-by.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
 import { createObject } from '../registry/write/create-object.ts'
 import { updateObject } from '../registry/write/update-object.ts'
@@ -48,7 +48,9 @@ async function ensure({ configMaps, context, ...given }: AuthenticationConfigMap
   try {
     if (!live) await createObject(place, { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name, namespace }, data: wanted } as KubeObject)
     else {
-      const change = (object: KubeObject | undefined) => ({ object: { ...object!, data: required(given, ((object as Unstructured).data ?? {}) as Data) } as KubeObject })
+      const change = (object: KubeObject | undefined) => ({
+        object: { ...object!, data: required(given, ((object as Unstructured).data ?? {}) as Data) } as KubeObject,
+      })
       await updateObject(place, { startsFromLive: true, change })
     }
   } catch (error) {

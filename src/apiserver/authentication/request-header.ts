@@ -40,7 +40,7 @@ export function requestHeader(options: RequestHeaderOptions): Authenticator {
     const peer = request.clientCertificate()
     if (!peer?.authorized || !isFrontProxy(peer.certificate)) return undefined
     const { CN } = peer.certificate.subject as { readonly CN?: string }
-    if (options.allowedNames.length && !options.allowedNames.includes(CN ?? "")) return 'invalid'
+    if (options.allowedNames.length && !options.allowedNames.includes(CN ?? '')) return 'invalid'
     const uid = first(request, uids)
     const extra = extraOf(request, prefixes)
     return {
@@ -53,7 +53,8 @@ export function requestHeader(options: RequestHeaderOptions): Authenticator {
 }
 
 /** The first value that is not empty. */
-const first = (request: Request, names: readonly string[]): string | undefined => names.flatMap((name) => request.headerValues(name)).find((value) => value !== '')
+const first = (request: Request, names: readonly string[]): string | undefined =>
+  names.flatMap((name) => request.headerValues(name)).find((value) => value !== '')
 
 /** Keys are escaped, since headers take fewer characters than keys. */
 const extraOf = (request: Request, prefixes: readonly string[]): [string, readonly string[]][] =>

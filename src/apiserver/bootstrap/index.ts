@@ -15,10 +15,7 @@ export interface Bootstrap {
 
 /** Creates what is missing; what is there stays as it is. */
 export async function ensureBootstrapObjects(bootstrap: Bootstrap): Promise<void> {
-  await Promise.all([
-    ensure(bootstrap, bootstrap.namespaces, systemNamespaces),
-    ensure(bootstrap, bootstrap.priorityClasses, systemPriorityClasses),
-  ])
+  await Promise.all([ensure(bootstrap, bootstrap.namespaces, systemNamespaces), ensure(bootstrap, bootstrap.priorityClasses, systemPriorityClasses)])
 }
 
 async function ensure({ context }: Bootstrap, resource: ServedResource, objects: readonly KubeObject[]): Promise<void> {

@@ -109,9 +109,7 @@ class Snapshot {
   }
 
   v3(path: string): Served {
-    return this.#once(`v3 ${path}`, () =>
-      Buffer.from(JSON.stringify(openapiV3(this.resources, path, { version: this.#version, kindSchema }))),
-    )
+    return this.#once(`v3 ${path}`, () => Buffer.from(JSON.stringify(openapiV3(this.resources, path, { version: this.#version, kindSchema }))))
   }
 
   v2(form: 'json' | 'protobuf'): Served {

@@ -1,5 +1,6 @@
 /** Why a backend could not be reached, in the words that Go's HTTP client has for it: people and scripts look for them. */
 import { errorCode } from '../../lib/explained-error.ts'
+import { own } from '../../lib/own.ts'
 
 const dialErrors: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connect: connection refused',
@@ -25,9 +26,11 @@ const certificateErrors: Readonly<Record<string, string>> = {
 export function connectionError(error: unknown, address: string): string {
   const code = errorCode(error) ?? ''
   const message = error instanceof Error ? error.message : String(error)
-  if (code in dialErrors) return `dial tcp ${address}: ${dialErrors[code]}`
+  const dial = own(dialErrors, code)
+  if (dial) return `dial tcp ${address}: ${dial}`
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `dial tcp: lookup ${address.replace(/:\d+$/, '')}: no such host`
-  if (code in certificateErrors) return `tls: failed to verify certificate: x509: ${certificateErrors[code]}`
+  const certificate = own(certificateErrors, code)
+  if (certificate) return `tls: failed to verify certificate: x509: ${certificate}`
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return `tls: failed to verify certificate: x509: ${message}`
   if (code === 'EPROTO' && message.includes('wrong version number')) return 'http: server gave HTTP response to HTTPS client'
   if (code === 'ECONNRESET' && message === 'socket hang up') return 'EOF'

@@ -46,6 +46,11 @@ export class BackendError extends Error {
   }
 }
 
+/** In the form of Node's own errors, which have codes. */
+class DialTimeout extends Error {
+  readonly code = 'ETIMEDOUT'
+}
+
 /** As upstream's dialler. */
 const dialTimeoutMs = 30_000
 
@@ -93,7 +98,7 @@ function dial({ request: { method }, backend, target }: Forwarding, headers: Out
 function limitDialling(outgoing: ClientRequest): void {
   outgoing.on('socket', (socket) => {
     if (!socket.connecting) return
-    const deadline = setTimeout(() => outgoing.destroy(Object.assign(new Error('i/o timeout'), { code: 'ETIMEDOUT' })), dialTimeoutMs)
+    const deadline = setTimeout(() => outgoing.destroy(new DialTimeout()), dialTimeoutMs)
     deadline.unref()
     const done = (): void => clearTimeout(deadline)
     socket.once('connect', done)

@@ -1,5 +1,5 @@
 /** The addresses behind a Service: of its EndpointSlices or, where nobody makes these, of its Endpoints. */
-import type { V1Endpoints, V1EndpointSlice } from '@kubernetes/client-node'
+import type { V1EndpointSlice, V1Endpoints } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
@@ -23,7 +23,11 @@ export interface EndpointSources {
 }
 
 /** Undefined if there are neither slices nor Endpoints. */
-export async function serviceEndpoints({ registry, endpointSlices, endpoints }: EndpointSources, namespace: string, name: string): Promise<readonly Subset[] | undefined> {
+export async function serviceEndpoints(
+  { registry, endpointSlices, endpoints }: EndpointSources,
+  namespace: string,
+  name: string,
+): Promise<readonly Subset[] | undefined> {
   const view = await registry.cacher(endpointSlices).ready()
   const slices = view.objects.slice(endpointSlices.range(namespace)).filter(({ summary }) => summary.labels['kubernetes.io/service-name'] === name)
   if (slices.length) return slices.map((slice) => ofSlice(slice.parse<Model<V1EndpointSlice>>()))
@@ -35,7 +39,9 @@ const ofSlice = ({ addressType, endpoints, ports }: Model<V1EndpointSlice>): Sub
   addresses:
     addressType === 'FQDN'
       ? []
-      : (endpoints ?? []).flatMap(({ addresses, conditions, targetRef }) => (conditions?.ready === false ? [] : addresses.map((ip) => ({ ip, target: targetRef })))),
+      : (endpoints ?? []).flatMap(({ addresses, conditions, targetRef }) =>
+          conditions?.ready === false ? [] : addresses.map((ip) => ({ ip, target: targetRef })),
+        ),
   ports: (ports ?? []).flatMap(({ name = '', port }) => (port === undefined ? [] : [{ name, port }])),
 })
 

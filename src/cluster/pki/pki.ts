@@ -81,7 +81,14 @@ export async function filePki(directory: string, hosts: readonly string[], now =
       async () => (await load()).issueCertificate(frontProxyAuthority, frontProxyRequest, now),
     ),
   ])
-  return { authority, server, admin, frontProxy: frontProxyOf(frontProxyAuthority, frontProxyClient), made, serviceAccountKey: once(() => keptServiceAccountKey(directory)) }
+  return {
+    authority,
+    server,
+    admin,
+    frontProxy: frontProxyOf(frontProxyAuthority, frontProxyClient),
+    made,
+    serviceAccountKey: once(() => keptServiceAccountKey(directory)),
+  }
 }
 
 interface SharedPki {

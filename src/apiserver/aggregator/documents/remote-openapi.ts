@@ -1,6 +1,6 @@
 /** OpenAPI of the servers of aggregated APIs: which v3 documents they have, and their part of the v2 document. */
 import type { Backend } from '../../proxy/index.ts'
-import { type GroupVersion } from '../api-service.ts'
+import type { GroupVersion } from '../api-service.ts'
 import { aggregatorUser, identityHeaders } from '../remote/identity-headers.ts'
 import { type FetchedDocument, fetchDocument } from '../remote/transport.ts'
 import type { OpenApiV2 } from './merge-v2.ts'

@@ -91,9 +91,11 @@ export class LocalServices {
       apiServices.applyDefaults(object)
       await createObject({ ...place, subresource: '' }, object)
     } else if (present.metadata.labels?.[automanaged] === 'true' && !semanticallyEqual(present.spec, wanted.spec)) {
-      await updateObject({ ...place, subresource: '' }, { startsFromLive: true, change: (object) => ({ object: { ...object!, spec: wanted.spec } as KubeObject }) })
-    }
-    else if (withVerdict(present, localVerdict, '') === undefined) {
+      await updateObject(
+        { ...place, subresource: '' },
+        { startsFromLive: true, change: (object) => ({ object: { ...object!, spec: wanted.spec } as KubeObject }) },
+      )
+    } else if (withVerdict(present, localVerdict, '') === undefined) {
       this.#right.add(live!)
       return
     }

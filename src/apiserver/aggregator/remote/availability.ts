@@ -1,5 +1,5 @@
 /** Whether the server of an aggregated API can be reached: its Service, the endpoints of that, and an answer from one of them. */
-import { type Backend, addressOf, serviceEndpoints } from '../../proxy/index.ts'
+import { addressOf, type Backend, serviceEndpoints } from '../../proxy/index.ts'
 import { type APIService, type ServiceReference, serviceOf, type Verdict } from '../api-service.ts'
 import { aggregatorUser, identityHeaders } from './identity-headers.ts'
 import { findService, type ServiceSources } from './resolve.ts'
@@ -14,7 +14,9 @@ const failed = (reason: string, message: string): Verdict => ({ status: 'False',
 /** `backend` gives an address of the Service, another one each time if there are several. */
 export async function checkAvailability(apiService: APIService, sources: ServiceSources, backend: () => Promise<Backend>): Promise<Verdict> {
   const reference = serviceOf(apiService) as ServiceReference
-  return (await checkService(sources, reference)) ?? (await checkAnswer(apiService, backend)) ?? { status: 'True', reason: 'Passed', message: 'all checks passed' }
+  return (
+    (await checkService(sources, reference)) ?? (await checkAnswer(apiService, backend)) ?? { status: 'True', reason: 'Passed', message: 'all checks passed' }
+  )
 }
 
 /** What is wrong with the Service and its endpoints. */
