@@ -210,7 +210,23 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     direct,
   )
   const authorities = [options.clientCA, options.requestHeader?.clientCA].filter(Boolean).join('\n')
-  const listener = await listen({ bindAddress, port: options.port, tls: options.tls, clientCA: authorities || undefined, limits: options.limits, handler })
+  const end = async (): Promise<void> => {
+    stopped.abort()
+    await custom.stop()
+    aggregator.stop()
+    registry.stop()
+  }
+  const listener = await listen({
+    bindAddress,
+    port: options.port,
+    tls: options.tls,
+    clientCA: authorities || undefined,
+    limits: options.limits,
+    handler,
+  }).catch(async (error) => {
+    await end()
+    throw error
+  })
   const host = bindAddress === '0.0.0.0' ? '127.0.0.1' : bindAddress === '::' ? '[::1]' : bindAddress.includes(':') ? `[${bindAddress}]` : bindAddress
   url = `https://${host}:${listener.port}`
   await serviceAllocations.begin({ bindAddress, port: listener.port, context: own })
@@ -225,10 +241,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
       const closed = listener.close(graceMs)
       await waitGroup.stop(graceMs)
       await closed
-      stopped.abort()
-      await custom.stop()
-      aggregator.stop()
-      registry.stop()
+      await end()
     },
   }
 }
