@@ -1,6 +1,8 @@
 /** The schema of one version of a definition, made of the stored bytes when it is first needed. */
 import type { Definition } from '../../api/apiextensions/custom-resource-definition.ts'
 import { schemaType } from '../../api/schema/index.ts'
+import type { KubeObject, Unstructured } from '../../machinery/object.ts'
+import type { StructType } from '../../machinery/schema.ts'
 import {
   dropNulls,
   embeddedDecodeFault,
@@ -12,8 +14,6 @@ import {
   structuralSchema,
   type ValueOptions,
 } from '../../machinery/structural-schema/index.ts'
-import type { KubeObject, Unstructured } from '../../machinery/object.ts'
-import type { StructType } from '../../machinery/schema.ts'
 import type { FieldError } from '../../machinery/validation/field-error.ts'
 import type { StoredObject } from '../registry/stored-object.ts'
 

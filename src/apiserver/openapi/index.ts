@@ -8,12 +8,10 @@ import type { ResourceDefinition } from '../../api/resource.ts'
 import { resourceNotFound } from '../../machinery/status-error.ts'
 import { mergeV2, type RemoteDocuments } from '../aggregator/index.ts'
 import type { Request, Response } from '../http/exchange.ts'
-import type { KindSchema } from './custom-definitions.ts'
 import { openapiV2, openapiV3 } from './document.ts'
 import { gnosticV2 } from './gnostic.ts'
 import { documentPaths, groupVersionPath } from './static-paths.ts'
 
-export type { KindSchema } from './custom-definitions.ts'
 export { openapiV2, openapiV3 } from './document.ts'
 export { gnosticV2 } from './gnostic.ts'
 
@@ -30,8 +28,6 @@ export interface OpenApiDocuments {
   /** The paths that the server's index names. */
   readonly paths: readonly string[]
 }
-
-const kindSchema: KindSchema = ({ custom }) => custom?.schema()
 
 interface Served {
   readonly body: Buffer
@@ -109,12 +105,12 @@ class Snapshot {
   }
 
   v3(path: string): Served {
-    return this.#once(`v3 ${path}`, () => Buffer.from(JSON.stringify(openapiV3(this.resources, path, { version: this.#version, kindSchema }))))
+    return this.#once(`v3 ${path}`, () => Buffer.from(JSON.stringify(openapiV3(this.resources, path, { version: this.#version }))))
   }
 
   v2(form: 'json' | 'protobuf'): Served {
     return this.#once(`v2 ${form}`, () => {
-      const document = openapiV2(this.resources, [...this.#hashes.keys()], { version: this.#version, kindSchema })
+      const document = openapiV2(this.resources, [...this.#hashes.keys()], { version: this.#version })
       const merged = this.remote?.openapiV2.length ? mergeV2(document, this.remote.openapiV2) : document
       return form === 'json' ? Buffer.from(JSON.stringify(merged)) : gnosticV2(merged)
     })
