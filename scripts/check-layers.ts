@@ -19,6 +19,7 @@ export const layers = [
   'client',
   'kubeconfig',
   'api',
+  'cel',
   'machinery',
   'storage',
   'lib',
