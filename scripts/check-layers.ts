@@ -18,6 +18,7 @@ export const layers = [
   'client',
   'kubeconfig',
   'api',
+  'cel',
   'machinery',
   'storage',
   'lib',

@@ -1,0 +1,156 @@
+/** Calls: the logical operators, which absorb faults, and functions, whose overload is chosen at run time only where types do not tell. */
+import type { Overload } from '../library.ts'
+import type { Call, Expr } from '../syntax/ast.ts'
+import { CelError, type Value } from '../values.ts'
+import { type Compilation, compile, compileFree } from './compile.ts'
+import { constantValue } from './constants.ts'
+import { equals } from './equality.ts'
+import type { Evaluate } from './frame.ts'
+import { sizeOf } from './sizes.ts'
+import { isOfType } from './type-of.ts'
+
+export function compileCall(expr: Call, to: Compilation): Evaluate {
+  const resolved = to.checked.calls.get(expr.id)
+  if (!resolved) throw new Error(`the call of ${expr.function} has not been checked`)
+  const [first, second, third] = resolved.arguments as readonly [Expr, Expr, Expr]
+  switch (expr.function) {
+    case '_&&_':
+      return logical(compile(first, to), compile(second, to), false)
+    case '_||_':
+      return logical(compile(first, to), compile(second, to), true)
+    case '_?_:_':
+      return conditional(compile(first, to), compileFree(second, to), compileFree(third, to))
+    case '@not_strictly_false':
+      return notStrictlyFalse(compile(first, to))
+    case '_==_':
+      return equality(compile(first, to), compile(second, to), true)
+    case '_!=_':
+      return equality(compile(first, to), compile(second, to), false)
+    default:
+      break
+  }
+  const overloads = resolved.overloads
+  if (expr.function === '@in' && overloads.length === 1 && overloads[0]?.id === 'in_list') {
+    const members = constantValue(second)
+    if (members !== undefined) return membership(compile(first, to), members, overloads[0])
+  }
+  const args = resolved.arguments.map((argument) => compile(argument, to))
+  const call = apply(args, overloads, needsDispatch(resolved.overloads, resolved.arguments, to))
+  return foldable.has(expr.function) && resolved.arguments.every(({ kind }) => kind === 'literal') ? folded(call, args, overloads) : call
+}
+
+/** `&&` and `||`: a fault on one side does not matter if the other decides. They cost nothing. */
+function logical(left: Evaluate, right: Evaluate, decides: boolean): Evaluate {
+  return (frame) => {
+    let fault: CelError | undefined
+    try {
+      const value = left(frame)
+      if (value === decides) return decides
+      if (typeof value !== 'boolean') fault = new CelError('no such overload')
+    } catch (error) {
+      if (!(error instanceof CelError)) throw error
+      fault = error
+    }
+    const value = right(frame)
+    if (value === decides) return decides
+    if (fault) throw fault
+    if (typeof value !== 'boolean') throw new CelError('no such overload')
+    return value
+  }
+}
+
+function conditional(condition: Evaluate, yes: Evaluate, no: Evaluate): Evaluate {
+  return (frame) => {
+    const value = condition(frame)
+    if (typeof value !== 'boolean') throw new CelError('no such overload')
+    return value ? yes(frame) : no(frame)
+  }
+}
+
+function notStrictlyFalse(operand: Evaluate): Evaluate {
+  return (frame) => {
+    let value: Value = true
+    try {
+      value = operand(frame)
+    } catch (error) {
+      if (!(error instanceof CelError)) throw error
+    }
+    frame.spend(1)
+    return value !== false
+  }
+}
+
+function equality(left: Evaluate, right: Evaluate, wanted: boolean): Evaluate {
+  return (frame) => {
+    const [a, b] = [left(frame), right(frame)]
+    frame.spend(Math.ceil(Math.min(sizeOf(a), sizeOf(b)) * 0.1))
+    return equals(a, b) === wanted
+  }
+}
+
+/** `x in [1, 2]`, the list being constant, costs nothing. */
+function membership(left: Evaluate, members: Value, overload: Overload): Evaluate {
+  return (frame) => overload.evaluate(left(frame), members)
+}
+
+/** Whether values must be looked at: there is a choice, or the type of an argument is not known beforehand. */
+function needsDispatch(overloads: readonly Overload[], args: readonly Expr[], to: Compilation): boolean {
+  if (overloads.length !== 1) return true
+  return args.some((argument, index) => {
+    const parameter = overloads[0]?.parameters[index]
+    if (!parameter || parameter.kind === 'dyn' || parameter.kind === 'parameter') return false
+    const kind = to.checked.types.get(argument.id)?.kind
+    return kind === 'dyn' || kind === 'error' || kind === 'null' || kind === undefined
+  })
+}
+
+function apply(args: readonly Evaluate[], overloads: readonly Overload[], dispatch: boolean): Evaluate {
+  if (dispatch) return dispatching(args, overloads)
+  const { evaluate, cost } = overloads[0] as Overload
+  const [first, second] = args
+  if (cost || args.length > 2 || !first)
+    return (frame) => {
+      const values = args.map((argument) => argument(frame))
+      const result = evaluate(...values)
+      frame.spend(cost ? cost(values, result) : 1)
+      return result
+    }
+  if (!second)
+    return (frame) => {
+      const result = evaluate(first(frame))
+      frame.spend(1)
+      return result
+    }
+  return (frame) => {
+    const result = evaluate(first(frame), second(frame))
+    frame.spend(1)
+    return result
+  }
+}
+
+function dispatching(args: readonly Evaluate[], overloads: readonly Overload[]): Evaluate {
+  return (frame) => {
+    const values = args.map((argument) => argument(frame))
+    const overload = overloads.find(({ parameters }) => parameters.every((parameter, index) => isOfType(values[index] as Value, parameter)))
+    if (!overload) throw new CelError('no such overload')
+    const result = overload.evaluate(...values)
+    frame.spend(overload.cost ? overload.cost(values, result) : 1)
+    return result
+  }
+}
+
+/** Conversions of literals are done once, and cost nothing. */
+const foldable = new Set(['int', 'uint', 'double', 'string', 'bytes', 'bool', 'duration', 'timestamp'])
+
+function folded(call: Evaluate, args: readonly Evaluate[], overloads: readonly Overload[]): Evaluate {
+  const literals = args.map((argument) => (argument as () => Value)())
+  const overload = overloads.find(({ parameters }) => parameters.every((parameter, index) => isOfType(literals[index] as Value, parameter)))
+  if (!overload) return call
+  try {
+    const value = overload.evaluate(...literals)
+    return () => value
+  } catch (error) {
+    if (error instanceof CelError) return call
+    throw error
+  }
+}

@@ -1,0 +1,14 @@
+/** Doubles as Go prints them with the fewest digits (`strconv.FormatFloat(x, 'g', -1, 64)`): `1e+06`, `0.1`, `+Inf`. */
+export function formatDouble(value: number): string {
+  if (Number.isNaN(value)) return 'NaN'
+  if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf'
+  if (value === 0) return Object.is(value, -0) ? '-0' : '0'
+  const [digits = '', power = '0'] = value.toExponential().split('e')
+  const exponent = Number(power)
+  const count = digits.replace(/[-.]/g, '').length
+  // Go takes 21 as the limit for numbers that are whole in their shortest digits.
+  if (exponent >= -4 && exponent < Math.max(21, count)) return plain(value, exponent)
+  return `${digits}e${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`
+}
+
+const plain = (value: number, exponent: number): string => (exponent < 0 ? value.toFixed(Math.min(100, 20 - exponent)).replace(/0+$/, '') : String(value))
