@@ -101,7 +101,10 @@ function urlRules(text: string, field: string): readonly FieldError[] {
   return errors
 }
 
-/** What is wrong with the versions of AdmissionReview that a webhook understands. */
+/** Whether one of the versions is known here. */
+export const hasKnownReviewVersion = (versions: readonly string[]): boolean => versions.some((version) => reviewVersions.includes(version))
+
+/** What is wrong with the versions of AdmissionReview (or ConversionReview) that a webhook understands. */
 export function reviewVersionRules(versions: readonly string[] | undefined, path: string): readonly FieldError[] {
   if (!versions?.length) return [required(path, `must specify one of ${reviewVersions.join(', ')}`)]
   const errors: FieldError[] = []
@@ -110,7 +113,7 @@ export function reviewVersionRules(versions: readonly string[] | undefined, path
     if (isRepeated(version)) errors.push(invalidValue(`${path}[${at}]`, version, 'duplicate version'))
     else errors.push(...follows(version, `${path}[${at}]`, dns1035Label))
   })
-  if (errors.length === 0 && !versions.some((version) => reviewVersions.includes(version)))
+  if (errors.length === 0 && !hasKnownReviewVersion(versions))
     errors.push(invalidShown(path, goList(versions), `must include at least one of ${reviewVersions.join(', ')}`))
   return errors
 }

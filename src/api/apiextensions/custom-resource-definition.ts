@@ -1,10 +1,9 @@
 /** CustomResourceDefinitions as stored objects; what they make the server serve is told in `apiserver/crd/`. */
-import type { V1CustomResourceDefinition } from '@kubernetes/client-node'
-import type { Model } from '../../machinery/object.ts'
 import { resource } from '../resource.ts'
-import { definitionRules, definitionUpdateRules } from './definition-rules.ts'
+import type { Definition } from './definition.ts'
+import { definitionRules, definitionStatusRules, definitionUpdateRules } from './definition-rules.ts'
 
-export type Definition = Model<V1CustomResourceDefinition>
+export type { Definition } from './definition.ts'
 
 /** Keeps a deleted definition until its objects are gone. */
 export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io'
@@ -55,7 +54,7 @@ export const customResourceDefinitions = resource<Definition>({
       }
     },
   },
-  validate: { object: definitionRules, update: definitionUpdateRules },
+  validate: { create: definitionRules, update: definitionUpdateRules, status: definitionStatusRules },
 })
 
 function definitionDefaults({ spec }: Definition): void {

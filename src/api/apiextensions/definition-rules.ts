@@ -1,135 +1,163 @@
-/** What is valid in a CustomResourceDefinition, apart from its schemas (`apiserver/crd/` looks at those). */
-import type { V1CustomResourceDefinitionNames, V1CustomResourceDefinitionVersion } from '@kubernetes/client-node'
-import type { Wire } from '../../machinery/object.ts'
-import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../machinery/validation/field-error.ts'
-import { all, each, follows, immutable, oneOf, requiredRule } from '../../machinery/validation/field-rules.ts'
+/** What is valid in a CustomResourceDefinition. Schemas are looked at in `machinery/structural-schema/`. */
+import { jsonEqual } from '../../machinery/fields/json.ts'
+import { anySchema, type SchemaSource, structuralFaults } from '../../machinery/structural-schema/index.ts'
+import { type FieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
+import { each, immutable, oneOf } from '../../machinery/validation/field-rules.ts'
 import { dns1035Label, dnsSubdomain } from '../../machinery/validation/names.ts'
-import { clientConfigRules, reviewVersionRules } from '../admissionregistration/webhook-rules.ts'
-import type { Definition } from './custom-resource-definition.ts'
-import { versionRules } from './version-rules.ts'
-
-type Names = Wire<V1CustomResourceDefinitionNames>
-type Version = Wire<V1CustomResourceDefinitionVersion>
+import { conversionRules } from './conversion-rules.ts'
+import { type Definition, type DefinitionVersion, hasCondition } from './definition.ts'
+import { inOne, nameRules, requiredNames } from './name-rules.ts'
+import { columnRules, deprecationRules, scaleRules, selectableFieldRules } from './version-rules.ts'
 
 const approval = 'api-approved.kubernetes.io'
 const approvalPage = 'https://github.com/kubernetes/enhancements/pull/1111'
 
-/** What is wrong with a definition. */
+/** What is wrong with a new definition. */
 export function definitionRules(definition: Definition): readonly FieldError[] {
-  const { metadata, spec, status } = definition
-  const errors: FieldError[] = []
+  const { metadata, spec } = definition
   const wanted = `${spec?.names?.plural ?? ''}.${spec?.group ?? ''}`
-  if (metadata.name !== wanted) errors.push(invalidValue('metadata.name', metadata.name ?? '', 'must be spec.names.plural+"."+spec.group'))
-  errors.push(...groupRules(spec?.group))
-  if (!spec?.scope) errors.push(required('spec.scope'))
-  else errors.push(...oneOf(spec.scope, 'spec.scope', ['Cluster', 'Namespaced']))
-  errors.push(
-    ...versionsRules(spec?.versions ?? []),
-    ...namesRules(spec?.names ?? { plural: '', kind: '' }, 'spec.names'),
-    ...conversionRules(spec?.conversion),
-  )
-  errors.push(...storedVersionRules(spec?.versions ?? [], status?.storedVersions))
-  errors.push(...approvalRules(definition))
-  if (spec?.preserveUnknownFields === true)
-    errors.push(
-      invalidValue(
-        'spec.preserveUnknownFields',
-        true,
-        'cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead',
-      ),
-    )
-  return errors
+  const misnamed = metadata.name === wanted ? [] : [invalidValue('metadata.name', metadata.name ?? '', 'must be spec.names.plural+"."+spec.group')]
+  return [...misnamed, ...specRules(definition), ...statusRules(definition), ...approvalRules(definition), ...preservationRules(definition)]
+}
+
+/** What is wrong with a definition that replaces another. What names its objects stays once they may exist. */
+export function definitionUpdateRules(definition: Definition, old: Definition): readonly FieldError[] {
+  const { spec } = definition
+  const faults = [...specRules(definition, old)]
+  if (hasCondition(old, 'Established'))
+    faults.push(...immutable(spec.scope, 'spec.scope', old.spec.scope), ...immutable(spec.names?.kind, 'spec.names.kind', old.spec.names?.kind))
+  faults.push(...immutable(spec.group, 'spec.group', old.spec.group), ...immutable(spec.names?.plural, 'spec.names.plural', old.spec.names?.plural))
+  return [...faults, ...statusRules(definition), ...approvalRules(definition, old), ...preservationRules(definition, old)]
+}
+
+/** What is wrong with a status. Stored versions are held against the spec when that is written next. */
+export const definitionStatusRules = ({ status }: Definition): readonly FieldError[] => nameRules(status?.acceptedNames ?? noNames, 'status.acceptedNames')
+
+const noNames = { plural: '', kind: '' }
+
+function specRules({ spec }: Definition, old?: Definition): readonly FieldError[] {
+  const versions = spec?.versions ?? []
+  const names = spec?.names ?? noNames
+  const { perVersion, hoisted } = versionFaults(versions, old)
+  const faults: FieldError[] = [...groupRules(spec?.group), ...oneOf(spec?.scope, 'spec.scope', ['Cluster', 'Namespaced'], 'needed')]
+  faults.push(...missingSchemas(versions, old))
+  const preserves = spec?.preserveUnknownFields === true
+  if (preserves && versions.some((version) => hasDefaults(version)))
+    faults.push(invalidValue('spec.preserveUnknownFields', true, 'must be false in order to use defaults in the schema'))
+  faults.push(...perVersion)
+  if (new Set(versions.map(({ name }) => name)).size < versions.length)
+    faults.push(invalidValue('spec.versions', versions, 'must contain unique version names'))
+  if (versions.filter(({ storage }) => storage).length !== 1)
+    faults.push(invalidValue('spec.versions', versions, 'must have exactly one version marked as storage version'))
+  faults.push(...requiredNames(names, 'spec.names'), ...nameRules(names, 'spec.names'), ...hoisted)
+  const strategy = spec?.conversion?.strategy
+  if (preserves && strategy && strategy !== 'None')
+    faults.push(invalidValue('spec.conversion.strategy', strategy, 'must be None if spec.preserveUnknownFields is true'))
+  return [...faults, ...conversionRules(spec?.conversion, old)]
 }
 
 function groupRules(group: string | undefined): readonly FieldError[] {
-  const errors = [...requiredRule(group, 'spec.group', dnsSubdomain)]
-  if (group && !group.includes('.')) errors.push(invalidValue('spec.group', group, 'should be a domain with at least one dot'))
-  return errors
+  if (!group) return [required('spec.group')]
+  const faults = inOne(group, 'spec.group', dnsSubdomain)
+  return faults.length > 0 || group.includes('.') ? faults : [invalidValue('spec.group', group, 'should be a domain with at least one dot')]
 }
 
-function versionsRules(versions: readonly Version[]): readonly FieldError[] {
-  const errors: FieldError[] = []
-  versions.forEach((version, at) => {
-    const path = `spec.versions[${at}]`
-    errors.push(...follows(version.name ?? '', `${path}.name`, dns1035Label))
-    if (version.deprecationWarning !== undefined && !version.deprecated)
-      errors.push(invalidValue(`${path}.deprecationWarning`, version.deprecationWarning, 'can only be set for deprecated versions'))
-    errors.push(...versionRules(version, versions.length === 1 ? 'spec' : path))
-    if (!version.schema?.openAPIV3Schema) errors.push(required(`${path}.schema.openAPIV3Schema`, 'schemas are required'))
+const schemaOf = ({ schema }: DefinitionVersion): SchemaSource | undefined => schema?.openAPIV3Schema as SchemaSource | undefined
+
+const hasDefaults = (version: DefinitionVersion): boolean => {
+  const schema = schemaOf(version)
+  return schema !== undefined && anySchema(schema, ({ default: initial }) => initial !== undefined && initial !== null)
+}
+
+function missingSchemas(versions: readonly DefinitionVersion[], old: Definition | undefined): readonly FieldError[] {
+  // A definition that came without schemas from an older version of the API may go on without those that are not served.
+  const all = !old || old.spec.versions.every((version) => schemaOf(version))
+  return each(versions, 'spec.versions', (version, path) => {
+    if (schemaOf(version) || (!all && !version.served)) return []
+    return [required(`${path}.schema.openAPIV3Schema`, all ? 'schemas are required' : 'because otherwise all fields are pruned')]
   })
-  if (new Set(versions.map(({ name }) => name)).size < versions.length)
-    errors.push(invalidValue('spec.versions', versions, 'must contain unique version names'))
-  if (versions.filter(({ storage }) => storage).length !== 1)
-    errors.push(invalidValue('spec.versions', versions, 'must have exactly one version marked as storage version'))
-  return errors
 }
 
-function storedVersionRules(versions: readonly Version[], stored: readonly string[] | undefined): readonly FieldError[] {
-  // On create the server has not filled in the status when a client validates; it follows from the versions.
-  const list = stored ?? versions.filter(({ storage }) => storage).map(({ name }) => name)
-  if (list.length === 0) return [invalidValue('status.storedVersions', list, 'must have at least one stored version')]
-  const names = new Set(versions.map(({ name }) => name))
-  const errors = list.flatMap((version, at) =>
-    names.has(version) ? [] : [invalidValue(`status.storedVersions[${at}]`, version, 'must appear in spec.versions')],
-  )
-  const storage = versions.findLast((version) => version.storage)?.name
-  if (storage && !list.includes(storage)) errors.push(invalidValue('status.storedVersions', list, `must have the storage version ${storage}`))
-  return errors
-}
-
-const kindRule = (value: string): string[] => dns1035Label(value.toLowerCase()).map((message) => `may have mixed case, but should otherwise match: ${message}`)
-
-function namesRules({ plural, singular, shortNames, kind, listKind, categories }: Names, path: string): readonly FieldError[] {
-  const errors = [
-    ...requiredRule(plural, `${path}.plural`, dns1035Label),
-    ...requiredRule(singular, `${path}.singular`, dns1035Label),
-    ...requiredRule(kind, `${path}.kind`, kindRule),
-    ...requiredRule(listKind, `${path}.listKind`, kindRule),
-    ...each(shortNames, `${path}.shortNames`, (text, at) => follows(text, at, dns1035Label)),
-  ]
-  if (kind && kind === listKind) errors.push(invalidValue(`${path}.listKind`, listKind, 'kind and listKind may not be the same'))
-  return errors.concat(each(categories, `${path}.categories`, (text, at) => follows(text, at, dns1035Label)))
-}
-
-function conversionRules(conversion: Definition['spec']['conversion']): readonly FieldError[] {
-  const path = 'spec.conversion'
-  if (!conversion) return []
-  const { strategy, webhook } = conversion
-  if (strategy !== 'None' && strategy !== 'Webhook') return [notSupported(`${path}.strategy`, strategy, ['None', 'Webhook'])]
-  // Upstream's names of these fields are those of the version that it stores.
-  const config = `${path}.webhookClientConfig`
-  const versions = `${path}.conversionReviewVersions`
-  if (strategy === 'None') {
-    const why = 'should not be set when strategy is not set to Webhook'
-    return all(webhook?.clientConfig ? [forbiddenField(config, why)] : [], webhook?.conversionReviewVersions?.length ? [forbiddenField(versions, why)] : [])
+/** Upstream sees what all versions have in common as the spec's own: one version alone has everything in common. */
+function versionFaults(
+  versions: readonly DefinitionVersion[],
+  old: Definition | undefined,
+): { readonly perVersion: FieldError[]; readonly hoisted: FieldError[] } {
+  const [first] = versions
+  const common = (part: (version: DefinitionVersion) => unknown): boolean => versions.every((version) => jsonEqual(part(version), part(first!)))
+  const oldSchemas = old?.spec.versions.flatMap((version) => schemaOf(version) ?? [])
+  const schemaFaults = (version: DefinitionVersion, path: string, status: boolean): readonly FieldError[] => {
+    const schema = schemaOf(version)
+    return schema ? structuralFaults(schema, `${path}.openAPIV3Schema`, { status, old: oldSchemas }) : []
   }
-  return all(
-    webhook?.clientConfig ? clientConfigRules(webhook.clientConfig, config) : [required(config, 'required when strategy is set to Webhook')],
-    webhook?.conversionReviewVersions?.length ? reviewVersionRules(webhook.conversionReviewVersions, versions) : [required(versions)],
-  )
+  const hasStatus = ({ subresources }: DefinitionVersion): boolean => (subresources?.status ?? undefined) !== undefined
+  const parts: readonly { readonly common: boolean; readonly faults: (version: DefinitionVersion, path: string, shared: boolean) => readonly FieldError[] }[] =
+    [
+      {
+        common: common(({ schema }) => schema),
+        faults: (version, path, shared) =>
+          schemaFaults(version, `${path}.${shared ? 'validation' : 'schema'}`, shared ? versions.some(hasStatus) : hasStatus(version)),
+      },
+      {
+        common: common(({ subresources }) => subresources),
+        faults: ({ subresources }, path) => (subresources?.scale ? scaleRules(subresources.scale, `${path}.subresources.scale`) : []),
+      },
+      {
+        common: common(({ additionalPrinterColumns }) => additionalPrinterColumns),
+        faults: ({ additionalPrinterColumns }, path) => each(additionalPrinterColumns, `${path}.additionalPrinterColumns`, columnRules),
+      },
+      {
+        common: common(({ selectableFields }) => selectableFields),
+        faults: (version, path) => selectableFieldRules(version.selectableFields, schemaOf(version), `${path}.selectableFields`),
+      },
+    ]
+  const perVersion = versions.flatMap((version, at) => {
+    const path = `spec.versions[${at}]`
+    const own = parts.filter((part) => !part.common).flatMap(({ faults }) => faults(version, path, false))
+    return [...inOne(version.name ?? '', `${path}.name`, dns1035Label), ...deprecationRules(version, path), ...own]
+  })
+  const hoisted = first ? parts.filter((part) => part.common).flatMap(({ faults }) => faults(first, 'spec', true)) : []
+  return { perVersion, hoisted }
+}
+
+function statusRules({ spec, status }: Definition): readonly FieldError[] {
+  const versions = spec?.versions ?? []
+  // On create the server has not filled in the status when a client validates; it follows from the versions.
+  const list = status?.storedVersions ?? versions.filter(({ storage }) => storage).map(({ name }) => name)
+  const faults: FieldError[] = [...nameRules(status?.acceptedNames ?? noNames, 'status.acceptedNames')]
+  if (list.length === 0) return [...faults, invalidValue('status.storedVersions', list, 'must have at least one stored version')]
+  for (const { name, storage } of versions)
+    if (storage && !list.includes(name)) faults.push(invalidValue('status.storedVersions', list, `must have the storage version ${name}`))
+  const names = new Set(versions.map(({ name }) => name))
+  for (const [at, version] of list.entries())
+    if (!names.has(version)) faults.push(invalidValue(`status.storedVersions[${at}]`, version, 'must appear in spec.versions'))
+  return faults
+}
+
+type Approval = 'missing' | 'approved' | 'bypassed' | 'invalid'
+
+function approvalOf({ metadata }: Definition): Approval {
+  const value = metadata.annotations?.[approval]
+  if (!value) return 'missing'
+  if (value.startsWith('unapproved')) return 'bypassed'
+  return URL.parse(value)?.host ? 'approved' : 'invalid'
 }
 
 /** Groups under `k8s.io` and `kubernetes.io` belong to the community: definitions in them say who approved them. */
-function approvalRules({ metadata, spec }: Definition): readonly FieldError[] {
-  if (!/(^|\.)(k8s|kubernetes)\.io$/.test(spec?.group ?? '')) return []
+function approvalRules(definition: Definition, old?: Definition): readonly FieldError[] {
+  if (!/(^|\.)(k8s|kubernetes)\.io$/.test(definition.spec?.group ?? '')) return []
+  const state = approvalOf(definition)
+  if (old && approvalOf(old) === state) return []
   const field = `metadata.annotations[${approval}]`
-  const value = metadata.annotations?.[approval]
-  if (!value) return [required(field, `protected groups must have approval annotation "${approval}", see ${approvalPage}`)]
-  if (value.startsWith('unapproved') || URL.canParse(value)) return []
-  return [
-    invalidValue(
-      field,
-      value,
-      `protected groups must have approval annotation "${approval}" with either a URL or a reason starting with "unapproved", see ${approvalPage}`,
-    ),
-  ]
+  const must = `protected groups must have approval annotation "${approval}"`
+  if (state === 'missing') return [required(field, `${must}, see ${approvalPage}`)]
+  if (state !== 'invalid') return []
+  const value = definition.metadata.annotations?.[approval]
+  return [invalidValue(field, value, `${must} with either a URL or a reason starting with "unapproved", see ${approvalPage}`)]
 }
 
-/** What names a definition's objects stays once they may exist. */
-export function definitionUpdateRules({ spec, status }: Definition, { spec: old }: Definition): readonly FieldError[] {
-  const errors = [...immutable(spec.group, 'spec.group', old.group), ...immutable(spec.names?.plural, 'spec.names.plural', old.names?.plural)]
-  const established = status?.conditions?.some(({ type, status: value }) => type === 'Established' && value === 'True')
-  return established
-    ? [...errors, ...immutable(spec.scope, 'spec.scope', old.scope), ...immutable(spec.names?.kind, 'spec.names.kind', old.names?.kind)]
-    : errors
+function preservationRules({ spec }: Definition, old?: Definition): readonly FieldError[] {
+  if (spec?.preserveUnknownFields !== true || old?.spec.preserveUnknownFields === true) return []
+  const detail = 'cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead'
+  return [invalidValue('spec.preserveUnknownFields', true, detail)]
 }

@@ -2,7 +2,7 @@
 import { isObject, type JsonObject, jsonEqual } from '../../fields/json.ts'
 import { correlatedItem, isUnchanged, none } from '../correlation.ts'
 import { Findings, goNumber } from './findings.ts'
-import { bits, typeName, type Validator } from './validator.ts'
+import { bits, typeName, type Validator, validatorOf } from './validator.ts'
 
 /**
  * Adds what is wrong with a value. `old` is the value it replaces, or `none`: faults of values that did not change are left out
@@ -125,13 +125,15 @@ function checkMultiple(value: number, factor: number, path: string, found: Findi
   else if (!isWhole(factor < 1 ? (1 / factor) * value : value / factor)) found.invalid(path, value, `should be a multiple of ${goNumber(factor)}`)
 }
 
-function checkItems(list: readonly unknown[], { items, minItems, maxItems, schema }: Validator, path: string, old: unknown, found: Findings): void {
+function checkItems(list: readonly unknown[], { minItems, maxItems, schema }: Validator, path: string, old: unknown, found: Findings): void {
   found.matches += 2
-  if (items)
+  if (schema.items) {
+    const items = validatorOf(schema.items)
     for (let i = 0; i < list.length; i++) {
       const before = old === none ? none : correlatedItem(list[i], old, schema)
       check(list[i], items, `${path}[${i}]`, before, found)
     }
+  }
   if (minItems !== undefined && list.length < minItems) found.invalid(path, list.length, `should have at least ${minItems} items`)
   if (maxItems !== undefined && list.length > maxItems) found.more(path, list.length, maxItems, 'items')
 }
@@ -149,15 +151,16 @@ function hasFittingSize(object: JsonObject, { minProperties, maxProperties }: Va
 
 function checkObject(object: JsonObject, validator: Validator, path: string, old: unknown, found: Findings): void {
   found.matches++
-  const { minProperties, maxProperties, properties, others, forbidsOthers, required } = validator
+  const { minProperties, maxProperties, required, schema } = validator
+  const { properties, others } = schema
   if ((minProperties !== undefined || maxProperties !== undefined) && !hasFittingSize(object, validator, path, found)) return
   const before = isObject(old) ? old : undefined
   for (const name in object) {
     const property = properties?.get(name)
     const earlier = before && Object.hasOwn(before, name) ? before[name] : none
-    if (property) check(object[name], property, below(path, name), earlier, found)
-    else if (others) check(object[name], others, `${path}.${name}`, earlier, found)
-    else if (forbidsOthers) found.forbidden(path, name)
+    if (property) check(object[name], validatorOf(property), below(path, name), earlier, found)
+    else if (typeof others === 'object') check(object[name], validatorOf(others), `${path}.${name}`, earlier, found)
+    else if (others === false) found.forbidden(path, name)
   }
   if (required) for (const name of required) if (!Object.hasOwn(object, name)) found.missing(`${path}.${name}`)
 }

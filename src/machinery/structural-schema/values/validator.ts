@@ -34,10 +34,6 @@ export class Validator {
   readonly enum: readonly unknown[] | undefined
   readonly patternText: string
   readonly required: readonly string[] | undefined
-  readonly items: Validator | undefined
-  readonly properties: ReadonlyMap<string, Validator> | undefined
-  readonly others: Validator | undefined
-  readonly forbidsOthers: boolean
   readonly allOf: readonly Validator[] | undefined
   readonly anyOf: readonly Validator[] | undefined
   readonly oneOf: readonly Validator[] | undefined
@@ -69,10 +65,6 @@ export class Validator {
     this.enum = keywords.enum?.length ? keywords.enum : undefined
     this.patternText = keywords.pattern ?? ''
     this.required = keywords.required?.length ? keywords.required : undefined
-    this.items = schema.items && validatorOf(schema.items)
-    this.properties = schema.properties && new Map([...schema.properties].map(([name, it]) => [name, validatorOf(it)]))
-    this.others = typeof schema.others === 'object' ? validatorOf(schema.others) : undefined
-    this.forbidsOthers = schema.others === false
     this.allOf = schema.allOf?.map(validatorOf)
     this.anyOf = schema.anyOf?.map(validatorOf)
     this.oneOf = schema.oneOf?.map(validatorOf)
@@ -107,7 +99,7 @@ const given = (value: number | undefined): number | undefined => value ?? undefi
 
 const validators = new WeakMap<StructuralSchema, Validator>()
 
-/** The validator of a schema: made when the first value is looked at, kept as long as the schema. */
+/** The validator of a schema: made when the first value is looked at (of large schemas objects use a few fields), kept as long as the schema. */
 export function validatorOf(schema: StructuralSchema): Validator {
   let validator = validators.get(schema)
   if (!validator) validators.set(schema, (validator = new Validator(schema)))

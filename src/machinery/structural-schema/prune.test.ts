@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { dropNulls, prune, type SchemaSource, structuralSchema } from './index.ts'
+
+const string: SchemaSource = { type: 'string' }
+const pruned = (properties: Record<string, SchemaSource>, object: Record<string, unknown>): [string[], unknown] => {
+  const paths = prune(object, structuralSchema({ type: 'object', properties }))
+  return [paths, object]
+}
+
+describe('pruning', () => {
+  test('removes what the schema does not know and tells where it was', () => {
+    const list: SchemaSource = { type: 'array', items: { type: 'object', properties: { name: string } } }
+    const object = { z: 1, list: [{ name: 'a', extra: 1 }], map: { k: { other: 2 } } }
+    assert.deepEqual(pruned({ list, map: { type: 'object', additionalProperties: { type: 'object' } } }, object), [
+      ['list[0].extra', 'map.k.other', 'z'],
+      { list: [{ name: 'a' }], map: { k: {} } },
+    ])
+  })
+
+  test('leaves apiVersion, kind and metadata of the root alone', () => {
+    const object = { apiVersion: 'v1', kind: 'K', metadata: { bogus: 1 } }
+    assert.deepEqual(pruned({}, structuredClone(object)), [[], object])
+  })
+
+  test('keeps everything below x-kubernetes-preserve-unknown-fields but what is specified there', () => {
+    const known: SchemaSource = { type: 'object', properties: { k: string } }
+    const any: SchemaSource = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true, properties: { known } }
+    assert.deepEqual(pruned({ any }, { any: { x: { y: 1 }, known: { k: 'v', gone: 1 } } }), [['any.known.gone'], { any: { x: { y: 1 }, known: { k: 'v' } } }])
+  })
+
+  test('metadata of an embedded resource keeps what ObjectMeta has', () => {
+    const item: SchemaSource = { type: 'object', 'x-kubernetes-embedded-resource': true, properties: { spec: { type: 'object' } } }
+    const object = { item: { apiVersion: 'v1', kind: 'K', metadata: { name: 'e', bogus: 1 }, spec: { b: 1 }, status: {} } }
+    assert.deepEqual(pruned({ item }, object), [
+      ['item.spec.b', 'item.status', 'item.metadata.bogus'],
+      { item: { apiVersion: 'v1', kind: 'K', metadata: { name: 'e' }, spec: {} } },
+    ])
+  })
+
+  test('tells at most 100 fields', () => {
+    const object = Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`f${i}`, i]))
+    assert.equal(prune(object, structuralSchema({ type: 'object' })).length, 100)
+    assert.deepEqual(object, {})
+  })
+
+  test('fields are told apart from what every object inherits', () => {
+    const object = JSON.parse('{"constructor":1,"__proto__":{"a":1},"toString":2}')
+    assert.deepEqual(prune(object, structuralSchema({ type: 'object', properties: { a: string } })), ['__proto__', 'constructor', 'toString'])
+  })
+})
+
+test('nulls vanish where they may not be, unless a default follows', () => {
+  const properties = { a: string, b: { ...string, nullable: true }, c: { ...string, default: 'x' } }
+  const object = { a: null, b: null, c: null, unknown: null }
+  dropNulls(object, structuralSchema({ type: 'object', properties }))
+  assert.deepEqual(object, { b: null, c: null, unknown: null })
+})

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { type SchemaSource, schemaFaults, structuralSchema, type ValueOptions } from '../index.ts'
+
+const string: SchemaSource = { type: 'string' }
+const integer: SchemaSource = { type: 'integer' }
+
+/** What is said of `f`. */
+function told(f: SchemaSource, value: unknown, old?: unknown, options?: ValueOptions): string[] {
+  const schema = structuralSchema({ type: 'object', properties: { f } })
+  return schemaFaults({ f: value }, schema, old === undefined ? undefined : { f: old }, options).map(({ field, message }) => `${field}: ${message}`)
+}
+
+const cases: readonly (readonly [schema: SchemaSource, value: unknown, ...told: string[]])[] = [
+  [{ ...integer, minimum: 1 }, 0, 'f: Invalid value: 0: f in body should be greater than or equal to 1'],
+  [{ type: 'number', minimum: 0, exclusiveMinimum: true }, 0, 'f: Invalid value: 0: f in body should be greater than 0'],
+  [{ ...integer, maximum: 10, exclusiveMaximum: true }, 10, 'f: Invalid value: 10: f in body should be less than 10'],
+  [{ type: 'number', multipleOf: 0.1 }, 0.3],
+  [{ type: 'number', multipleOf: 0.5 }, 0.7, 'f: Invalid value: 0.7: f in body should be a multiple of 0.5'],
+  [{ type: 'number', maximum: 1 }, 1e21, 'f: Invalid value: 1e+21: f in body should be less than or equal to 1'],
+  [{ ...string, maxLength: 3 }, 'äöü'],
+  [{ ...string, maxLength: 3 }, 'abcd', 'f: Too long: may not be more than 3 bytes'],
+  [{ ...string, minLength: 2 }, '😀', 'f: Invalid value: "😀": f in body should be at least 2 chars long'],
+  [{ ...string, pattern: '^[a-z]+$' }, 'A', "f: Invalid value: \"A\": f in body should match '^[a-z]+$'"],
+  [{ ...string, enum: ['a', 'b'] }, 'c', 'f: Unsupported value: "c": supported values: "a", "b"'],
+  [{ ...string, nullable: true, enum: ['a', null] }, null, 'f: Unsupported value: "null": supported values: "a", "null"'],
+  [{ type: 'object', enum: [{ a: 1 }], 'x-kubernetes-preserve-unknown-fields': true }, { a: 1 }],
+  [integer, '5', 'f: Invalid value: "string": f in body must be of type integer: "string"'],
+  [integer, 1.5, 'f: Invalid value: "number": f in body must be of type integer: "number"'],
+  [{ ...integer, format: 'int32' }, 2 ** 40],
+  [{ 'x-kubernetes-int-or-string': true }, true, 'f: Invalid value: "boolean": f in body must be of type integer,string: "boolean"'],
+  [string, null, 'f: Invalid value: "null": f in body must be of type string: "null"'],
+  [{ ...string, format: 'date' }, '2023-02-29', 'f: Invalid value: "2023-02-29": f in body must be of type date: "2023-02-29"'],
+  [{ ...string, format: 'unheard-of' }, 'x'],
+  [{ type: 'array', items: string, minItems: 1 }, [], 'f: Invalid value: 0: f in body should have at least 1 items'],
+  [{ type: 'array', items: string, maxItems: 1 }, ['a', 'b'], 'f: Too many: 2: must have at most 1 items'],
+  [{ type: 'array', items: string }, ['a', 1], 'f[1]: Invalid value: "integer": f[1] in body must be of type string: "integer"'],
+  [{ type: 'object', additionalProperties: integer, maxProperties: 1 }, { a: 1, b: 2 }, 'f: Too many: 2: must have at most 1 items'],
+  [{ type: 'object', required: ['a'], properties: { a: string } }, {}, 'f.a: Required value'],
+  [{ ...string, not: { enum: ['bad'] } }, 'bad', '<nil>: Invalid value: "": "f" must not validate the schema (not)'],
+  [
+    { ...integer, anyOf: [{ minimum: 10 }, { maximum: 2 }] },
+    5,
+    '<nil>: Invalid value: "": "f" must validate at least one schema (anyOf)',
+    'f: Invalid value: 5: f in body should be greater than or equal to 10',
+  ],
+  [
+    { ...string, allOf: [{ pattern: '^x' }, { pattern: 'y$' }] },
+    'x',
+    "f: Invalid value: \"x\": f in body should match 'y$'",
+    '<nil>: Invalid value: "": "f" must validate all the schemas (allOf)',
+  ],
+  [
+    { type: 'object', properties: { a: string, b: string }, oneOf: [{ required: ['a'] }, { required: ['b'] }] },
+    { a: '', b: '' },
+    '<nil>: Invalid value: "": "f" must validate one and only one schema (oneOf). Found 2 valid alternatives',
+  ],
+  [{ type: 'array', 'x-kubernetes-list-type': 'set', items: string }, ['a', 'b', 'a', 'a'], 'f[2]: Duplicate value: "a"'],
+  [
+    { type: 'array', 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['k'], items: { type: 'object', properties: { k: string } } },
+    [{ k: 'a' }, { k: 'b' }, { k: 'a' }],
+    'f[2]: Duplicate value: {"k":"a"}',
+  ],
+  [
+    { type: 'object', 'x-kubernetes-embedded-resource': true, 'x-kubernetes-preserve-unknown-fields': true },
+    { kind: 'a_b', metadata: { name: 'a/b' } },
+    'f.apiVersion: Required value: must not be empty',
+    "f.kind: Invalid value: \"a_b\": may have mixed case, but should otherwise match: a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')",
+    'f.metadata.name: Invalid value: "a/b": may not contain \'/\'',
+  ],
+]
+
+for (const [schema, value, ...expected] of cases)
+  test(`${JSON.stringify(value)} ${expected.length ? 'does not fit' : 'fits'} ${JSON.stringify(schema)}`, () => assert.deepEqual(told(schema, value), expected))
+
+describe('ratcheting', () => {
+  const short: SchemaSource = { ...string, maxLength: 1 }
+  const keyed: SchemaSource = {
+    type: 'array',
+    'x-kubernetes-list-type': 'map',
+    'x-kubernetes-list-map-keys': ['k'],
+    items: { type: 'object', properties: { k: string, v: short } },
+  }
+
+  test('lets through what did not change', () => {
+    const f: SchemaSource = { type: 'object', properties: { a: short, b: string } }
+    assert.deepEqual(told(f, { a: 'long', b: 'new' }, { a: 'long', b: 'old' }), [])
+    assert.equal(told(f, { a: 'longer' }, { a: 'long' }).length, 1)
+  })
+
+  test('knows items of lists with keys again, wherever they stand', () => {
+    assert.deepEqual(told(keyed, [{ k: 'new' }, { k: 'a', v: 'long' }], [{ k: 'a', v: 'long' }]), [])
+    assert.equal(told(keyed, [{ k: 'b', v: 'long' }], [{ k: 'a', v: 'long' }]).length, 1)
+  })
+
+  test('does not know items of other lists again', () => assert.equal(told({ type: 'array', items: short }, ['long', 'a'], ['long']).length, 1))
+
+  test('lists that had duplicates may keep them', () => {
+    const set: SchemaSource = { type: 'array', 'x-kubernetes-list-type': 'set', items: string }
+    assert.deepEqual(told(set, ['a', 'a', 'b'], ['a', 'a']), [])
+    assert.equal(told(set, ['a', 'a'], ['a']).length, 1)
+  })
+})
+
+describe('rules', () => {
+  const ruled: SchemaSource = { ...string, minLength: 2, 'x-kubernetes-validations': [{ rule: 'true' }] }
+  const ruleFaults = () => [{ reason: 'FieldValueInvalid', field: 'f', message: 'no' }] as const
+
+  test('are asked after everything else', () => {
+    assert.deepEqual(told(ruled, 'a', undefined, { ruleFaults }), ['f: Invalid value: "a": f in body should be at least 2 chars long', 'f: no'])
+  })
+
+  test('are not asked about values of another type', () => {
+    assert.match(told(ruled, 1, undefined, { ruleFaults })[1] ?? '', /^<nil>: Invalid value: "null": some validation rules were not checked/)
+  })
+})
+
+test('a write to /status looks at values in the status, and names them from there', () => {
+  const schema = structuralSchema({ type: 'object', properties: { spec: string, status: { type: 'object', properties: { n: integer } } } })
+  assert.deepEqual(
+    schemaFaults({ spec: 1, status: { n: 'x' } }, schema, undefined, { statusOnly: true }).map(({ field }) => field),
+    ['n'],
+  )
+})
