@@ -78,7 +78,11 @@ export function compileFree(expr: Expr, to: Compilation): Evaluate {
 /** Reads without counting; `steps` is what it would count. */
 function path(expr: Expr, to: Compilation): { readonly evaluate: Evaluate; readonly steps: number } {
   const reference = to.checked.names.get(expr.id)
-  if (reference) return { evaluate: reference.declaration.value === undefined ? variable(reference.name, reference.local, to) : constant(reference.declaration.value), steps: 0 }
+  if (reference)
+    return {
+      evaluate: reference.declaration.value === undefined ? variable(reference.name, reference.local, to) : constant(reference.declaration.value),
+      steps: 0,
+    }
   if (expr.kind === 'select' && !expr.testOnly) {
     const operand = path(expr.operand, to)
     const { field } = expr

@@ -1,5 +1,5 @@
 /** Folds over lists and maps: what `all`, `exists`, `map`, `filter` and their kin become. Lists and maps are collected in place. */
-import { type Comprehension, type Expr, accumulatorVariable } from '../syntax/ast.ts'
+import { accumulatorVariable, type Comprehension, type Expr } from '../syntax/ast.ts'
 import { ArrayList, CelError, CelList, CelMap, EntryMap, type Value } from '../values.ts'
 import { type Compilation, compile } from './compile.ts'
 import type { Evaluate, Frame } from './frame.ts'
@@ -11,7 +11,16 @@ export function compileComprehension(expr: Comprehension, to: Compilation): Eval
   to.locals.push(new Map([[expr.accumulator, accumulator]]))
   const variable = to.claim()
   const variable2 = expr.variable2 === undefined ? undefined : to.claim()
-  to.locals.push(new Map(expr.variable2 === undefined ? [[expr.variable, variable]] : [[expr.variable, variable], [expr.variable2, variable2 as number]]))
+  to.locals.push(
+    new Map(
+      expr.variable2 === undefined
+        ? [[expr.variable, variable]]
+        : [
+            [expr.variable, variable],
+            [expr.variable2, variable2 as number],
+          ],
+    ),
+  )
   const collected = collecting(expr)
   const filter = collected?.filter && compile(collected.filter, to)
   const item = collected && compile(collected.element, to)

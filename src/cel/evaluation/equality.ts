@@ -1,6 +1,7 @@
 /** Equality and order of values. Numbers of different types are equal if they are the same number; values of other types are not. */
-import { CelError, CelList, CelMap, Duration, OpaqueValue, OptionalValue, Timestamp, TypeValue, UInt, type Value } from '../values.ts'
+
 import { runtimeTypeName } from '../types.ts'
+import { CelError, CelList, CelMap, Duration, OpaqueValue, OptionalValue, Timestamp, TypeValue, UInt, type Value } from '../values.ts'
 
 /** CEL's `==`. Never throws. */
 export function equals(a: Value, b: Value): boolean {

@@ -11,8 +11,8 @@ import {
   nullType,
   optionalType,
   stringType,
-  timestampType,
   type Type,
+  timestampType,
   typeType,
   uintType,
 } from '../types.ts'

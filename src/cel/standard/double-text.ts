@@ -6,9 +6,8 @@ export function formatDouble(value: number): string {
   const [digits = '', power = '0'] = value.toExponential().split('e')
   const exponent = Number(power)
   const count = digits.replace(/[-.]/g, '').length
-  // Go takes 21 as the limit for numbers that are whole in their shortest digits.
-  if (exponent >= -4 && exponent < Math.max(21, count)) return plain(value, exponent)
+  // Six digits, or as many as stand before the point if all of them count.
+  const limit = count > 6 && count >= exponent + 1 ? count : 6
+  if (exponent >= -4 && exponent < Math.min(limit, 21)) return String(value)
   return `${digits}e${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`
 }
-
-const plain = (value: number, exponent: number): string => (exponent < 0 ? value.toFixed(Math.min(100, 20 - exponent)).replace(/0+$/, '') : String(value))

@@ -10,7 +10,8 @@ const accumulator = (make: AstFactory): Expr => make.identifier(accumulatorVaria
 /** An argument that names a variable. */
 function variable(argument: Expr | undefined, message = 'argument must be a simple name'): string {
   if (argument?.kind !== 'identifier' || argument.name.startsWith('.')) throw new MacroError(message, argument)
-  if (argument.name === accumulatorVariable || argument.name === '__result__') throw new MacroError('iteration variable overwrites accumulator variable', argument)
+  if (argument.name === accumulatorVariable || argument.name === '__result__')
+    throw new MacroError('iteration variable overwrites accumulator variable', argument)
   return argument.name
 }
 
@@ -130,7 +131,12 @@ const optional =
     }
     const operand = target as Expr
     if (operand.kind === 'identifier' || operand.kind === 'select') return whole(() => operand)
-    return bound(make, '@target', operand, whole(() => make.identifier('@target')))
+    return bound(
+      make,
+      '@target',
+      operand,
+      whole(() => make.identifier('@target')),
+    )
   }
 
 export const standardMacros: readonly Macro[] = [

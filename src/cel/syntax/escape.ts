@@ -1,8 +1,6 @@
 /** How fields whose names are no CEL identifiers are spelt in expressions: `a-b` is `a__dash__b` (KEP-2876). */
 
-const reserved = new Set(
-  'true false null in as break const continue else for function if import let loop package namespace return var void while'.split(' '),
-)
+const reserved = new Set('true false null in as break const continue else for function if import let loop package namespace return var void while'.split(' '))
 const marks: Readonly<Record<string, string>> = { __: '__underscores__', '.': '__dot__', '-': '__dash__', '/': '__slash__' }
 
 /** The name in expressions, or undefined for a field that expressions cannot reach. */

@@ -38,12 +38,26 @@ const sorted = (issues: Issue[]): Issue[] => issues.sort((a, b) => a.position - 
 /** Parsing cannot go on; its issue has been told. */
 class Fatal extends Error {}
 
-const reserved = new Set(
-  'as break const continue else for function if import let loop package namespace return var void while'.split(' '),
-)
+const reserved = new Set('as break const continue else for function if import let loop package namespace return var void while'.split(' '))
 const relations = new Set(['==', '!=', '<', '<=', '>', '>=', 'in'])
 /** What an expression may begin with, in the order of the grammar's tokens. */
-const beginnings = ["'['", "'{'", "'('", "'.'", "'-'", "'!'", "'true'", "'false'", "'null'", 'NUM_FLOAT', 'NUM_INT', 'NUM_UINT', 'STRING', 'BYTES', 'IDENTIFIER']
+const beginnings = [
+  "'['",
+  "'{'",
+  "'('",
+  "'.'",
+  "'-'",
+  "'!'",
+  "'true'",
+  "'false'",
+  "'null'",
+  'NUM_FLOAT',
+  'NUM_INT',
+  'NUM_UINT',
+  'STRING',
+  'BYTES',
+  'IDENTIFIER',
+]
 const order = ["'['", "']'", "'{'", "'}'", "'('", "')'", "'.'", "','", "'-'", "'!'", "'?'", "'true'", "'false'", "'null'"]
 
 /** As ANTLR lists what it expects: one by itself, several in braces, in the order of the grammar. */
@@ -190,9 +204,7 @@ function parser(all: readonly Token[], macros: Macros, issues: Issue[]): Expr {
     if (name.kind !== 'identifier' && name.kind !== 'escaped') {
       const expected = optional ? '{IDENTIFIER, ESC_IDENTIFIER}' : "{'?', IDENTIFIER, ESC_IDENTIFIER}"
       return fatal(
-        name.kind === 'end'
-          ? `Syntax error: no viable alternative at input '.'`
-          : `Syntax error: mismatched input '${name.text}' expecting ${expected}`,
+        name.kind === 'end' ? `Syntax error: no viable alternative at input '.'` : `Syntax error: mismatched input '${name.text}' expecting ${expected}`,
         name.position,
       )
     }
