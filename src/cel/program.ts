@@ -2,7 +2,7 @@
 import type { Checked } from './checker/check.ts'
 import { nodes } from './checker/literals.ts'
 import { estimateCost } from './cost/estimate.ts'
-import { type Compilation, compile } from './evaluation/compile.ts'
+import { compileExpression } from './evaluation/compile.ts'
 import { Frame } from './evaluation/frame.ts'
 import type { Estimate } from './library.ts'
 import type { Expr } from './syntax/ast.ts'
@@ -34,11 +34,7 @@ export interface Program {
 export type Bindings = Readonly<Record<string, Value | undefined>>
 
 export function program(source: string, expr: Expr, checked: Checked): Program {
-  let slots = 0
-  const variables = new Map<string, number>()
-  const to: Compilation = { checked, variables, locals: [], claim: () => slots++ }
-  const run = compile(expr, to)
-  // Names of the environment are claimed while compiling; after that the frame's size is known.
+  const { evaluate: run, size, variables } = compileExpression(expr, checked)
   const places = [...variables]
   let estimated: Estimate | undefined
   return {
@@ -51,7 +47,7 @@ export function program(source: string, expr: Expr, checked: Checked): Program {
       return estimated
     },
     evaluate(bindings, limit = callCostLimit) {
-      const frame = new Frame(new Array<undefined>(slots).fill(undefined), limit)
+      const frame = new Frame(new Array<undefined>(size).fill(undefined), limit)
       for (const [name, slot] of places) frame.slots[slot] = bindings[name]
       try {
         const value = run(frame)

@@ -304,7 +304,7 @@ function literalSize(expr: Expr): Estimate | undefined {
   return fixed(typeof value === 'string' ? stringSize(value) : value instanceof Uint8Array ? value.length : 1)
 }
 
-const scalars = new Set<Type['kind']>(['bool', 'double', 'duration', 'int', 'timestamp', 'uint'])
+const scalars = new Set<Type['kind']>(['bool', 'double', 'duration', 'int', 'timestamp', 'uint', 'null', 'type'])
 const isScalar = (type: Type): boolean => scalars.has(type.kind) || (isOptionalType(type) && isScalar(type.parameters[0] ?? dynType))
 
 const isBinding = ({ range, condition, accumulator }: Comprehension): boolean =>

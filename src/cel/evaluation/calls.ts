@@ -2,7 +2,7 @@
 import type { Overload } from '../library.ts'
 import type { Call, Expr } from '../syntax/ast.ts'
 import { CelError, type Value } from '../values.ts'
-import { type Compilation, compile, compileFree } from './compile.ts'
+import type { Compilation } from './compilation.ts'
 import { constantValue } from './constants.ts'
 import { equals } from './equality.ts'
 import type { Evaluate } from './frame.ts'
@@ -15,26 +15,26 @@ export function compileCall(expr: Call, to: Compilation): Evaluate {
   const [first, second, third] = resolved.arguments as readonly [Expr, Expr, Expr]
   switch (expr.function) {
     case '_&&_':
-      return logical(compile(first, to), compile(second, to), false)
+      return logical(to.compile(first), to.compile(second), false)
     case '_||_':
-      return logical(compile(first, to), compile(second, to), true)
+      return logical(to.compile(first), to.compile(second), true)
     case '_?_:_':
-      return conditional(compile(first, to), compileFree(second, to), compileFree(third, to))
+      return conditional(to.compile(first), to.compileFree(second), to.compileFree(third))
     case '@not_strictly_false':
-      return notStrictlyFalse(compile(first, to))
+      return notStrictlyFalse(to.compile(first))
     case '_==_':
-      return equality(compile(first, to), compile(second, to), true)
+      return equality(to.compile(first), to.compile(second), true)
     case '_!=_':
-      return equality(compile(first, to), compile(second, to), false)
+      return equality(to.compile(first), to.compile(second), false)
     default:
       break
   }
   const overloads = resolved.overloads
   if (expr.function === '@in' && overloads.length === 1 && overloads[0]?.id === 'in_list') {
     const members = constantValue(second)
-    if (members !== undefined) return membership(compile(first, to), members, overloads[0])
+    if (members !== undefined) return membership(to.compile(first), members, overloads[0])
   }
-  const args = resolved.arguments.map((argument) => compile(argument, to))
+  const args = resolved.arguments.map((argument) => to.compile(argument))
   const call = apply(args, overloads, needsDispatch(resolved.overloads, resolved.arguments, to))
   return foldable.has(expr.function) && resolved.arguments.every(({ kind }) => kind === 'literal') ? folded(call, args, overloads) : call
 }
@@ -81,11 +81,11 @@ function notStrictlyFalse(operand: Evaluate): Evaluate {
 }
 
 function equality(left: Evaluate, right: Evaluate, wanted: boolean): Evaluate {
-  return (frame) => {
+  return counted((frame) => {
     const [a, b] = [left(frame), right(frame)]
     frame.spend(Math.ceil(Math.min(sizeOf(a), sizeOf(b)) * 0.1))
     return equals(a, b) === wanted
-  }
+  })
 }
 
 /** `x in [1, 2]`, the list being constant, costs nothing. */
@@ -109,33 +109,45 @@ function apply(args: readonly Evaluate[], overloads: readonly Overload[], dispat
   const { evaluate, cost } = overloads[0] as Overload
   const [first, second] = args
   if (cost || args.length > 2 || !first)
-    return (frame) => {
+    return counted((frame) => {
       const values = args.map((argument) => argument(frame))
       const result = evaluate(...values)
       frame.spend(cost ? cost(values, result) : 1)
       return result
-    }
+    })
   if (!second)
-    return (frame) => {
+    return counted((frame) => {
       const result = evaluate(first(frame))
       frame.spend(1)
       return result
-    }
-  return (frame) => {
+    })
+  return counted((frame) => {
     const result = evaluate(first(frame), second(frame))
     frame.spend(1)
     return result
-  }
+  })
 }
 
 function dispatching(args: readonly Evaluate[], overloads: readonly Overload[]): Evaluate {
-  return (frame) => {
+  return counted((frame) => {
     const values = args.map((argument) => argument(frame))
     const overload = overloads.find(({ parameters }) => parameters.every((parameter, index) => isOfType(values[index] as Value, parameter)))
     if (!overload) throw new CelError('no such overload')
     const result = overload.evaluate(...values)
     frame.spend(overload.cost ? overload.cost(values, result) : 1)
     return result
+  })
+}
+
+/** A call that ends in a fault, its own or an argument's, has cost one. */
+function counted(call: Evaluate): Evaluate {
+  return (frame) => {
+    try {
+      return call(frame)
+    } catch (error) {
+      if (error instanceof CelError) frame.spend(1)
+      throw error
+    }
   }
 }
 

@@ -4,25 +4,32 @@ import type { Call, CreateList, CreateMap, CreateStruct, Expr, Select } from '..
 import { ArrayList, CelError, EntryMap, type Value } from '../values.ts'
 import { element, elementOptional, present, select, selectOptional } from './access.ts'
 import { compileCall } from './calls.ts'
+import type { Compilation } from './compilation.ts'
 import { compileComprehension } from './comprehension.ts'
 import { constantValue } from './constants.ts'
 import type { Evaluate } from './frame.ts'
 import { makeObject, unwrapElement } from './structures.ts'
 
-/** What closures are made from. */
-export interface Compilation {
-  readonly checked: Checked
-  /** The places of the environment's variables in a frame, as they turn up. */
-  readonly variables: Map<string, number>
-  /** The places of local variables. */
-  readonly locals: Map<string, number>[]
-  /** Claims a place in the frame. */
-  claim(): number
-}
-
 const costs = { list: 10, map: 30, struct: 40 } as const
 
-export function compile(expr: Expr, to: Compilation): Evaluate {
+/** The closure of a whole expression, whose frames have `size` places; the variables that it reads stand in some of them. */
+export function compileExpression(
+  expr: Expr,
+  checked: Checked,
+): { readonly evaluate: Evaluate; readonly size: number; readonly variables: ReadonlyMap<string, number> } {
+  let size = 0
+  const to: Compilation = {
+    checked,
+    variables: new Map(),
+    locals: [],
+    claim: () => size++,
+    compile: (part) => compile(part, to),
+    compileFree: (part) => compileFree(part, to),
+  }
+  return { evaluate: compile(expr, to), size, variables: to.variables }
+}
+
+function compile(expr: Expr, to: Compilation): Evaluate {
   switch (expr.kind) {
     case 'literal':
       return constant(expr.value)
@@ -65,7 +72,7 @@ function attribute(expr: Expr, to: Compilation): Evaluate {
 }
 
 /** An operand whose own reading costs nothing: the branch of a conditional, or an index. Steps cost. */
-export function compileFree(expr: Expr, to: Compilation): Evaluate {
+function compileFree(expr: Expr, to: Compilation): Evaluate {
   if (expr.kind !== 'identifier' && !(expr.kind === 'select' && !expr.testOnly) && !(expr.kind === 'call' && isPath(expr))) return compile(expr, to)
   const { evaluate, steps } = path(expr, to)
   if (steps === 0) return evaluate

@@ -1,12 +1,13 @@
 /** Folds over lists and maps: what `all`, `exists`, `map`, `filter` and their kin become. Lists and maps are collected in place. */
 import { accumulatorVariable, type Comprehension, type Expr } from '../syntax/ast.ts'
 import { ArrayList, CelError, CelList, CelMap, EntryMap, type Value } from '../values.ts'
-import { type Compilation, compile } from './compile.ts'
+import type { Compilation } from './compilation.ts'
+import { constantValue } from './constants.ts'
 import type { Evaluate, Frame } from './frame.ts'
 
 export function compileComprehension(expr: Comprehension, to: Compilation): Evaluate {
-  const range = compile(expr.range, to)
-  const initial = expr.initial.kind === 'map' && expr.initial.entries.length === 0 ? () => new EntryMap() : compile(expr.initial, to)
+  const range = to.compile(expr.range)
+  const initial = expr.initial.kind === 'map' && expr.initial.entries.length === 0 ? () => new EntryMap() : to.compile(expr.initial)
   const accumulator = to.claim()
   to.locals.push(new Map([[expr.accumulator, accumulator]]))
   const variable = to.claim()
@@ -22,15 +23,15 @@ export function compileComprehension(expr: Comprehension, to: Compilation): Eval
     ),
   )
   const collected = collecting(expr)
-  const filter = collected?.filter && compile(collected.filter, to)
-  const item = collected && compile(collected.element, to)
-  const condition = collected ? undefined : compile(expr.condition, to)
-  const step = collected ? undefined : compile(expr.step, to)
+  const filter = collected?.filter && to.compile(collected.filter)
+  const item = collected && to.compile(collected.element)
+  const condition = collected ? undefined : to.compile(expr.condition)
+  const step = collected ? undefined : to.compile(expr.step)
   to.locals.pop()
-  const result = compile(expr.result, to)
+  const result = to.compile(expr.result)
   to.locals.pop()
   const loop: Loop = { range, variable, variable2 }
-  if (item) return collect(loop, item, filter)
+  if (item) return collect(loop, item, filter, constantValue(collected.element) === undefined ? 12 : 2)
   if (!condition || !step) throw new Error('a fold has a condition and a step')
   return fold(loop, accumulator, { initial, condition, step, result }, expr.condition.kind === 'literal')
 }
@@ -67,8 +68,8 @@ function fold({ range, variable, variable2 }: Loop, accumulator: number, { initi
   }
 }
 
-/** What `map` and `filter` do costs as if each step made a new list. */
-function collect({ range, variable, variable2 }: Loop, item: Evaluate, filter: Evaluate | undefined): Evaluate {
+/** What `map` and `filter` do costs as if each step made a new list: `append` is the accumulator, the addition, and a list that is no constant. */
+function collect({ range, variable, variable2 }: Loop, item: Evaluate, filter: Evaluate | undefined, append: number): Evaluate {
   return (frame) => {
     const found: Value[] = []
     each(range(frame), frame, variable, variable2, () => {
@@ -78,8 +79,7 @@ function collect({ range, variable, variable2 }: Loop, item: Evaluate, filter: E
         if (!chosen) return true
       }
       found.push(item(frame))
-      // The accumulator, the new list and the addition.
-      frame.spend(12)
+      frame.spend(append)
       return true
     })
     frame.spend(1)

@@ -14,7 +14,7 @@ export function equals(a: Value, b: Value): boolean {
     case 'number': {
       const other = numeric(b)
       // JavaScript compares a bigint with a double by value, exactly.
-      return other !== undefined && a == other
+      return other !== undefined && a >= other && a <= other
     }
     default:
       return a !== null && b !== null && typeof b === 'object' ? equalObjects(a, b) : a instanceof UInt && equals(a.value, b)
@@ -58,7 +58,7 @@ function equalMaps(a: CelMap, b: CelMap): boolean {
 /** Less than 0, 0, more than 0, or NaN if one is no number. Throws for values that have no order. */
 export function compare(a: Value, b: Value): number {
   const [left, right] = [numeric(a), numeric(b)]
-  if (left !== undefined && right !== undefined) return left < right ? -1 : left > right ? 1 : left == right ? 0 : Number.NaN
+  if (left !== undefined && right !== undefined) return left < right ? -1 : left > right ? 1 : left >= right ? 0 : Number.NaN
   if (typeof a === 'string' && typeof b === 'string') return compareStrings(a, b)
   if (typeof a === 'boolean' && typeof b === 'boolean') return Number(a) - Number(b)
   if (a instanceof Timestamp && b instanceof Timestamp) return compare(a.nanoseconds, b.nanoseconds)

@@ -5,9 +5,6 @@ export function formatDouble(value: number): string {
   if (value === 0) return Object.is(value, -0) ? '-0' : '0'
   const [digits = '', power = '0'] = value.toExponential().split('e')
   const exponent = Number(power)
-  const count = digits.replace(/[-.]/g, '').length
-  // Six digits, or as many as stand before the point if all of them count.
-  const limit = count > 6 && count >= exponent + 1 ? count : 6
-  if (exponent >= -4 && exponent < Math.min(limit, 21)) return String(value)
+  if (exponent >= -4 && exponent < 6) return String(value)
   return `${digits}e${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`
 }

@@ -57,7 +57,7 @@ const existsOne: Expand = (call, make) =>
   })
 
 /** Collects `element` of those that pass `filter` into a list. */
-function collect(call: MacroCall, make: AstFactory, names: { range: Expr; variable: string; variable2?: string }, element: Expr, filter?: Expr): Expr {
+function collect(make: AstFactory, names: { range: Expr; variable: string; variable2?: string }, element: Expr, filter?: Expr): Expr {
   const append = make.call('_+_', accumulator(make), make.list(element))
   return make.fold({
     ...names,
@@ -71,19 +71,19 @@ function collect(call: MacroCall, make: AstFactory, names: { range: Expr; variab
 
 const map: Expand = (call, make) => {
   const names = { range: call.target as Expr, variable: variable(call.arguments[0], 'argument is not an identifier') }
-  return collect(call, make, names, last(call), call.arguments.length === 3 ? call.arguments[1] : undefined)
+  return collect(make, names, last(call), call.arguments.length === 3 ? call.arguments[1] : undefined)
 }
 
 const filter: Expand = (call, make) => {
   const name = variable(call.arguments[0], 'argument is not an identifier')
-  return collect(call, make, { range: call.target as Expr, variable: name }, make.identifier(name), last(call))
+  return collect(make, { range: call.target as Expr, variable: name }, make.identifier(name), last(call))
 }
 
 /** `transformList(i, v, f)` and `transformList(i, v, filter, f)`. */
 const transformList =
   (rest: 1 | 2): Expand =>
   (call, make) =>
-    collect(call, make, loop(call, rest), last(call), rest === 2 ? call.arguments[2] : undefined)
+    collect(make, loop(call, rest), last(call), rest === 2 ? call.arguments[2] : undefined)
 
 /** Collects entries into a map; `@mapInsert` refuses a key twice. */
 const transformMap =

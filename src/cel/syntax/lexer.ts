@@ -17,10 +17,13 @@ const float = /(?:[0-9]+\.[0-9]+(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+|\.[0-
 const integer = /(?:0x[0-9A-Fa-f]+|[0-9]+)([uU]?)/y
 const punctuation = /==|!=|<=|>=|&&|\|\||[<>[\]{}().,\-!?:+*/%]/y
 const prefix = /([bB]?[rR]?|[rR][bB])(?="|')/y
-const escape = String.raw`\\(?:[abfnrtv"'\\?\x60]|[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-3][0-7][0-7])`
+const escapeSequence = String.raw`\\(?:[abfnrtv"'\\?\x60]|[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-3][0-7][0-7])`
 const quoted = {
-  cooked: new RegExp(`"""(?:${escape}|[^\\\\])*?"""|'''(?:${escape}|[^\\\\])*?'''|"(?:${escape}|[^\\\\"\\n\\r])*"|'(?:${escape}|[^\\\\'\\n\\r])*'`, 'y'),
-  raw: /"""[^]*?"""|'''[^]*?'''|"[^"\n\r]*"|'[^'\n\r]*'/y,
+  cooked: new RegExp(
+    `"""(?:${escapeSequence}|[^\\\\])*?"""|'''(?:${escapeSequence}|[^\\\\])*?'''|"(?:${escapeSequence}|[^\\\\"\\n\\r])*"|'(?:${escapeSequence}|[^\\\\'\\n\\r])*'`,
+    'y',
+  ),
+  raw: /"""[\s\S]*?"""|'''[\s\S]*?'''|"[^"\n\r]*"|'[^'\n\r]*'/y,
 }
 
 /** All tokens, the last of which is the end. */

@@ -42,7 +42,7 @@ const simple: Readonly<Record<string, string>> = {
   '`': '`',
   '?': '?',
 }
-const escapes = /\\(?:[xX]([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-7]{2})|([^]))|([^\\]+)/gu
+const escapes = /\\(?:[xX]([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-7]{2})|([\s\S]))|([^\\]+)/gu
 
 function unquote(text: string): { readonly body: string; readonly raw: boolean } {
   const [lead = ''] = /^[a-zA-Z]*/.exec(text) ?? []
