@@ -1,6 +1,9 @@
 /** JSON as CEL's values, by its declared type and without copying: elements and fields are adapted when they are read. */
+import { jsonEqual } from '../machinery/fields/json.ts'
+import { associated } from './associative-lists.ts'
+import { equals } from './evaluation/equality.ts'
 import { parseDuration, parseTime } from './standard/time-text.ts'
-import { dynType, type Field, type ObjectType, type Type } from './types.ts'
+import { dynType, type ObjectType, type Type } from './types.ts'
 import { CelList, CelMap, Duration, Timestamp, UInt, type Value } from './values.ts'
 
 /**
@@ -19,7 +22,7 @@ export function adapt(json: unknown, type: Type): Value {
       return json
     case 'object':
       if (json === null) return null
-      if (Array.isArray(json)) return new JsonList(json, type.kind === 'list' ? type.element : dynType)
+      if (Array.isArray(json)) return type.kind === 'list' ? associated(new JsonList(json, type.element), type) : new JsonList(json, dynType)
       return type.kind === 'object' ? new JsonObject(json as JsonMembers, type) : new JsonMap(json as JsonMembers, type.kind === 'map' ? type.value : dynType)
     default:
       return null
@@ -92,7 +95,7 @@ class JsonMap extends CelMap {
   }
 }
 
-/** An object of a declared type: members that it does not declare are not there. */
+/** An object of a declared type: members that it does not declare, and null, are not there. */
 class JsonObject extends CelMap {
   private readonly members: JsonMembers
   override readonly objectType: ObjectType
@@ -102,16 +105,33 @@ class JsonObject extends CelMap {
     this.members = members
     this.objectType = type
   }
+  /** Costs count all members. */
   get size(): number {
-    return [...this.keys()].length
+    return Object.keys(this.members).length
   }
   get(key: Value): Value | undefined {
     if (typeof key !== 'string') return undefined
     const field = this.objectType.fields.get(key)
-    const found = field && member(this.members, field.property ?? key)
+    const found = field && (member(this.members, field.property ?? key) ?? undefined)
     return field === undefined || found === undefined ? undefined : adapt(found, field.type)
   }
   *keys(): Generator<Value> {
-    for (const [name, field] of this.objectType.fields as ReadonlyMap<string, Field>) if (member(this.members, field.property ?? name) !== undefined) yield name
+    for (const name of this.objectType.fields.keys()) if (this.get(name) !== undefined) yield name
   }
+  /** What is not declared counts too: a rule may say that free-form data never changes. */
+  override equals(other: CelMap): boolean {
+    if (!(other instanceof JsonObject)) return sameFields(this, other)
+    if (jsonEqual(this.members, other.members)) return true
+    if (this.size !== other.size || !sameFields(this, other)) return false
+    const declared = new Set([...this.objectType.fields].map(([name, { property }]) => property ?? name))
+    return Object.entries(this.members).every(([name, value]) => declared.has(name) || !Object.hasOwn(other.members, name) || jsonEqual(value, other.members[name]))
+  }
+}
+
+function sameFields(a: CelMap, b: CelMap): boolean {
+  const names = [...a.keys()]
+  return names.every((name) => {
+    const [mine, theirs] = [a.get(name), b.get(name)]
+    return mine !== undefined && theirs !== undefined && equals(mine, theirs)
+  }) && [...b.keys()].length === names.length
 }

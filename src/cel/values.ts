@@ -48,6 +48,10 @@ export class Timestamp {
 export abstract class CelList {
   abstract readonly size: number
   abstract at(index: number): Value
+  /** Of lists that are the same in any order: whether this is `other`. */
+  equals?(other: CelList): boolean
+  /** Of lists that hold nothing twice: `this + other`. */
+  plus?(other: CelList): CelList
 
   *[Symbol.iterator](): Generator<Value> {
     for (let index = 0; index < this.size; index++) yield this.at(index)
@@ -63,6 +67,8 @@ export abstract class CelMap {
   /** Undefined: there is no such key. */
   abstract get(key: Value): Value | undefined
   abstract keys(): Iterable<Value>
+  /** Of objects that hold more than expressions can see: whether this is `other`. */
+  equals?(other: CelMap): boolean
   /** The type of an object with fields; undefined for a map. */
   readonly objectType?: ObjectType
 }

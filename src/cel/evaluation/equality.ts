@@ -41,12 +41,14 @@ function equalObjects(a: Exclude<Value, null | boolean | bigint | number | strin
 }
 
 function equalLists(a: CelList, b: CelList): boolean {
+  if (a.equals) return a.equals(b)
   if (a.size !== b.size) return false
   for (let index = 0; index < a.size; index++) if (!equals(a.at(index), b.at(index))) return false
   return true
 }
 
 function equalMaps(a: CelMap, b: CelMap): boolean {
+  if (a.equals) return a.equals(b)
   if (a.size !== b.size) return false
   for (const key of a.keys()) {
     const other = b.get(key)
