@@ -124,14 +124,18 @@ class JsonObject extends CelMap {
     if (jsonEqual(this.members, other.members)) return true
     if (this.size !== other.size || !sameFields(this, other)) return false
     const declared = new Set([...this.objectType.fields].map(([name, { property }]) => property ?? name))
-    return Object.entries(this.members).every(([name, value]) => declared.has(name) || !Object.hasOwn(other.members, name) || jsonEqual(value, other.members[name]))
+    return Object.entries(this.members).every(
+      ([name, value]) => declared.has(name) || !Object.hasOwn(other.members, name) || jsonEqual(value, other.members[name]),
+    )
   }
 }
 
 function sameFields(a: CelMap, b: CelMap): boolean {
   const names = [...a.keys()]
-  return names.every((name) => {
-    const [mine, theirs] = [a.get(name), b.get(name)]
-    return mine !== undefined && theirs !== undefined && equals(mine, theirs)
-  }) && [...b.keys()].length === names.length
+  return (
+    names.every((name) => {
+      const [mine, theirs] = [a.get(name), b.get(name)]
+      return mine !== undefined && theirs !== undefined && equals(mine, theirs)
+    }) && [...b.keys()].length === names.length
+  )
 }
