@@ -1,7 +1,5 @@
 /** JSON as CEL's values, by its declared type and without copying: elements and fields are adapted when they are read. */
-import { jsonEqual } from '../machinery/fields/json.ts'
 import { associated } from './associative-lists.ts'
-import { equals } from './evaluation/equality.ts'
 import { parseDuration, parseTime } from './standard/time-text.ts'
 import { dynType, type ObjectType, type Type } from './types.ts'
 import { CelList, CelMap, Duration, Timestamp, UInt, type Value } from './values.ts'
@@ -95,7 +93,7 @@ class JsonMap extends CelMap {
   }
 }
 
-/** An object of a declared type: members that it does not declare, and null, are not there. */
+/** An object of a declared type. A member that is null is not there; what is not declared is, for schemas may preserve it. */
 class JsonObject extends CelMap {
   private readonly members: JsonMembers
   override readonly objectType: ObjectType
@@ -105,37 +103,21 @@ class JsonObject extends CelMap {
     this.members = members
     this.objectType = type
   }
-  /** Costs count all members. */
   get size(): number {
-    return Object.keys(this.members).length
+    return [...this.keys()].length
   }
   get(key: Value): Value | undefined {
     if (typeof key !== 'string') return undefined
     const field = this.objectType.fields.get(key)
-    const found = field && (member(this.members, field.property ?? key) ?? undefined)
-    return field === undefined || found === undefined ? undefined : adapt(found, field.type)
+    const found = member(this.members, field?.property ?? key)
+    return found === undefined || found === null ? undefined : adapt(found, field?.type ?? dynType)
   }
   *keys(): Generator<Value> {
-    for (const name of this.objectType.fields.keys()) if (this.get(name) !== undefined) yield name
+    const declared = new Set<string>()
+    for (const [name, { property = name }] of this.objectType.fields) {
+      declared.add(property)
+      if ((member(this.members, property) ?? null) !== null) yield name
+    }
+    for (const name of Object.keys(this.members)) if (!declared.has(name) && this.members[name] !== null) yield name
   }
-  /** What is not declared counts too: a rule may say that free-form data never changes. */
-  override equals(other: CelMap): boolean {
-    if (!(other instanceof JsonObject)) return sameFields(this, other)
-    if (jsonEqual(this.members, other.members)) return true
-    if (this.size !== other.size || !sameFields(this, other)) return false
-    const declared = new Set([...this.objectType.fields].map(([name, { property }]) => property ?? name))
-    return Object.entries(this.members).every(
-      ([name, value]) => declared.has(name) || !Object.hasOwn(other.members, name) || jsonEqual(value, other.members[name]),
-    )
-  }
-}
-
-function sameFields(a: CelMap, b: CelMap): boolean {
-  const names = [...a.keys()]
-  return (
-    names.every((name) => {
-      const [mine, theirs] = [a.get(name), b.get(name)]
-      return mine !== undefined && theirs !== undefined && equals(mine, theirs)
-    }) && [...b.keys()].length === names.length
-  )
 }

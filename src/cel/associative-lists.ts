@@ -1,7 +1,7 @@
 /** Lists whose order does not count when they are compared: sets, and lists whose elements are known by keys (`x-kubernetes-list-type`). */
-import { equals } from './evaluation/equality.ts'
+import { equals, type Turns } from './evaluation/equality.ts'
 import type { ListType } from './types.ts'
-import { ArrayList, CelList, CelMap, mapKey, type Value } from './values.ts'
+import { ArrayList, CelList, CelMap, Duration, Timestamp, UInt, type Value } from './values.ts'
 
 /** `list` with the identity that its type gives it. */
 export function associated(list: CelList, { identity }: ListType): CelList {
@@ -10,7 +10,8 @@ export function associated(list: CelList, { identity }: ListType): CelList {
 }
 
 abstract class AssociativeList extends CelList {
-  protected readonly inner: CelList
+  private readonly inner: CelList
+  private known: ReadonlyMap<string, number> | undefined
 
   constructor(inner: CelList) {
     super()
@@ -22,41 +23,49 @@ abstract class AssociativeList extends CelList {
   at(index: number): Value {
     return this.inner.at(index)
   }
+  /** The same for elements that are the same. */
+  protected abstract keyOf(value: Value): string
+
+  /** Where the elements stand, by their keys. */
+  protected places(): ReadonlyMap<string, number> {
+    this.known ??= new Map([...this].map((value, place) => [this.keyOf(value), place]))
+    return this.known
+  }
 }
 
 class SetList extends AssociativeList {
-  private known: ReadonlySet<unknown> | undefined
-
   override equals(other: CelList): boolean {
-    return this.size === other.size && [...other].every((value) => this.has(value))
+    return this.size === other.size && [...other].every((value) => this.places().has(this.keyOf(value)))
   }
   /** The union; what is here keeps its place. */
   override plus(other: CelList): CelList {
     const values = [...this]
-    for (const value of other) if (!values.some((it) => equals(it, value))) values.push(value)
+    const keys = new Set(this.places().keys())
+    for (const value of other) {
+      const key = this.keyOf(value)
+      if (!keys.has(key)) values.push(value)
+      keys.add(key)
+    }
     return new SetList(new ArrayList(values))
   }
-  private has(value: Value): boolean {
-    const key = mapKey(value)
-    if (key === undefined) return [...this].some((it) => equals(it, value))
-    this.known ??= new Set([...this].map(mapKey))
-    return this.known.has(key)
+  protected keyOf(value: Value): string {
+    return identityText(value)
   }
 }
 
 class KeyedList extends AssociativeList {
   private readonly keys: readonly string[]
-  private byKey: ReadonlyMap<string, number> | undefined
 
   constructor(inner: CelList, keys: readonly string[]) {
     super(inner)
     this.keys = keys
   }
-  override equals(other: CelList): boolean {
+  override equals(other: CelList, turns?: Turns): boolean {
     if (this.size !== other.size) return false
     return [...other].every((value) => {
+      turns?.turn()
       const place = this.places().get(this.keyOf(value))
-      return place !== undefined && equals(this.at(place), value)
+      return place !== undefined && equals(this.at(place), value, turns)
     })
   }
   /** Elements with keys that are here take their place, the others come after. */
@@ -71,13 +80,22 @@ class KeyedList extends AssociativeList {
     }
     return new KeyedList(new ArrayList(values), this.keys)
   }
-  private places(): ReadonlyMap<string, number> {
-    this.byKey ??= new Map([...this].map((value, place) => [this.keyOf(value), place]))
-    return this.byKey
+  protected keyOf(value: Value): string {
+    return value instanceof CelMap ? this.keys.map((key) => identityText(value.get(key) ?? null)).join() : ''
   }
-  private keyOf(value: Value): string {
-    if (!(value instanceof CelMap)) return ''
-    const parts = this.keys.map((key) => mapKey(value.get(key) ?? null))
-    return JSON.stringify(parts.map((part) => (typeof part === 'bigint' ? { int: String(part) } : (part ?? null))))
-  }
+}
+
+/** The same text for equal values of one type. */
+function identityText(value: Value): string {
+  if (typeof value === 'string') return JSON.stringify(value)
+  if (value === null || typeof value !== 'object') return String(value)
+  if (value instanceof CelList) return `[${[...value].map(identityText).join()}]`
+  if (value instanceof CelMap)
+    return `{${[...value.keys()]
+      .map((key) => `${identityText(key)}:${identityText(value.get(key) ?? null)}`)
+      .sort()
+      .join()}}`
+  if (value instanceof Uint8Array) return `b${Buffer.from(value).toString('base64')}`
+  if (value instanceof UInt) return String(value.value)
+  return value instanceof Timestamp || value instanceof Duration ? `t${value.nanoseconds}` : ''
 }

@@ -31,7 +31,7 @@ export interface Overload {
   readonly result: Type
   /** Gets as many arguments as there are parameters, each of its parameter's type (dyn: any value). Throws CelError. */
   readonly evaluate: (...args: Value[]) => Value
-  /** What a call has cost at run time, if it is not 1. Doubles above the limit of the budget are fine. */
+  /** What a call costs at run time, if it is not 1. A function without a second parameter is asked before the call. */
   readonly cost?: (args: readonly Value[], result: Value) => number
   /** What a call may cost, if it is not 1, and how large its result may be. */
   readonly estimate?: (args: readonly EstimatedNode[]) => CallEstimate

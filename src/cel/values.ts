@@ -49,7 +49,7 @@ export abstract class CelList {
   abstract readonly size: number
   abstract at(index: number): Value
   /** Of lists that are the same in any order: whether this is `other`. */
-  equals?(other: CelList): boolean
+  equals?(other: CelList, turns?: { turn(): void }): boolean
   /** Of lists that hold nothing twice: `this + other`. */
   plus?(other: CelList): CelList
 
@@ -67,8 +67,6 @@ export abstract class CelMap {
   /** Undefined: there is no such key. */
   abstract get(key: Value): Value | undefined
   abstract keys(): Iterable<Value>
-  /** Of objects that hold more than expressions can see: whether this is `other`. */
-  equals?(other: CelMap): boolean
   /** The type of an object with fields; undefined for a map. */
   readonly objectType?: ObjectType
 }

@@ -1,11 +1,11 @@
 /** Calls: the logical operators, which absorb faults, and functions, whose overload is chosen at run time only where types do not tell. */
 import type { Overload } from '../library.ts'
 import type { Call, Expr } from '../syntax/ast.ts'
-import { CelError, type Value } from '../values.ts'
+import { CelError, CelList, CelMap, type Value } from '../values.ts'
 import type { Compilation } from './compilation.ts'
 import { constantValue } from './constants.ts'
 import { equals } from './equality.ts'
-import type { Evaluate } from './frame.ts'
+import type { Evaluate, Frame } from './frame.ts'
 import { sizeOf } from './sizes.ts'
 import { isOfType } from './type-of.ts'
 
@@ -34,6 +34,7 @@ export function compileCall(expr: Call, to: Compilation): Evaluate {
     const members = constantValue(second)
     if (members !== undefined) return membership(to.compile(first), members, overloads[0])
   }
+  if (expr.function === '@in') return contains(to.compile(first), to.compile(second))
   const args = resolved.arguments.map((argument) => to.compile(argument))
   const call = apply(args, overloads, needsDispatch(resolved.overloads, resolved.arguments, to))
   return foldable.has(expr.function) && resolved.arguments.every(({ kind }) => kind === 'literal') ? folded(call, args, overloads) : call
@@ -81,11 +82,25 @@ function notStrictlyFalse(operand: Evaluate): Evaluate {
 }
 
 function equality(left: Evaluate, right: Evaluate, wanted: boolean): Evaluate {
-  return counted((frame) => {
-    const [a, b] = [left(frame), right(frame)]
+  return (frame) => {
+    const a = argument(left, frame)
+    const b = argument(right, frame)
     frame.spend(Math.ceil(Math.min(sizeOf(a), sizeOf(b)) * 0.1))
-    return equals(a, b) === wanted
-  })
+    return equals(a, b, frame) === wanted
+  }
+}
+
+/** `x in y`: every element of a list counts, whether it is looked at or not. */
+function contains(left: Evaluate, right: Evaluate): Evaluate {
+  return (frame) => {
+    const value = argument(left, frame)
+    const container = argument(right, frame)
+    frame.spend(container instanceof CelList ? container.size : 1)
+    if (container instanceof CelMap) return container.get(value) !== undefined
+    if (!(container instanceof CelList)) throw new CelError('no such overload')
+    for (let index = 0; index < container.size; index++) if (equals(container.at(index), value, frame)) return true
+    return false
+  }
 }
 
 /** `x in [1, 2]`, the list being constant, costs nothing. */
@@ -106,48 +121,51 @@ function needsDispatch(overloads: readonly Overload[], args: readonly Expr[], to
 
 function apply(args: readonly Evaluate[], overloads: readonly Overload[], dispatch: boolean): Evaluate {
   if (dispatch) return dispatching(args, overloads)
-  const { evaluate, cost } = overloads[0] as Overload
+  const overload = overloads[0] as Overload
+  const { evaluate } = overload
   const [first, second] = args
-  if (cost || args.length > 2 || !first)
-    return counted((frame) => {
-      const values = args.map((argument) => argument(frame))
-      const result = evaluate(...values)
-      frame.spend(cost ? cost(values, result) : 1)
-      return result
-    })
+  if (overload.cost || args.length > 2 || !first) return (frame) => charged(frame, overload, evaluateAll(args, frame))
   if (!second)
-    return counted((frame) => {
-      const result = evaluate(first(frame))
+    return (frame) => {
+      const value = argument(first, frame)
       frame.spend(1)
-      return result
-    })
-  return counted((frame) => {
-    const result = evaluate(first(frame), second(frame))
+      return evaluate(value)
+    }
+  return (frame) => {
+    const left = argument(first, frame)
+    const right = argument(second, frame)
     frame.spend(1)
-    return result
-  })
+    return evaluate(left, right)
+  }
 }
 
 function dispatching(args: readonly Evaluate[], overloads: readonly Overload[]): Evaluate {
-  return counted((frame) => {
-    const values = args.map((argument) => argument(frame))
+  return (frame) => {
+    const values = evaluateAll(args, frame)
     const overload = overloads.find(({ parameters }) => parameters.every((parameter, index) => isOfType(values[index] as Value, parameter)))
-    if (!overload) throw new CelError('no such overload')
-    const result = overload.evaluate(...values)
-    frame.spend(overload.cost ? overload.cost(values, result) : 1)
-    return result
-  })
+    if (overload) return charged(frame, overload, values)
+    frame.spend(1)
+    throw new CelError('no such overload')
+  }
 }
 
-/** A call that ends in a fault, its own or an argument's, has cost one. */
-function counted(call: Evaluate): Evaluate {
-  return (frame) => {
-    try {
-      return call(frame)
-    } catch (error) {
-      if (error instanceof CelError) frame.spend(1)
-      throw error
-    }
+/** Calls, and spends before if the cost does not hang on the result: what is too dear does not begin. */
+function charged(frame: Frame, { cost, evaluate }: Overload, values: readonly Value[]): Value {
+  if (!cost || cost.length < 2) frame.spend(cost ? cost(values, null) : 1)
+  const result = evaluate(...values)
+  if (cost && cost.length >= 2) frame.spend(cost(values, result))
+  return result
+}
+
+const evaluateAll = (args: readonly Evaluate[], frame: Frame): Value[] => args.map((evaluate) => argument(evaluate, frame))
+
+/** A call with a faulty argument costs one. */
+function argument(evaluate: Evaluate, frame: Frame): Value {
+  try {
+    return evaluate(frame)
+  } catch (error) {
+    if (error instanceof CelError) frame.spend(1)
+    throw error
   }
 }
 

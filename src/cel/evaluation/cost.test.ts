@@ -145,3 +145,13 @@ test('loops whose turns cost nothing end, too', () => {
   const outcome = compiled.program.evaluate({ many })
   assert.ok('error' in outcome && outcome.exceeded)
 })
+
+test('comparing values that share their parts ends, however often they do', () => {
+  let source = 'a24 == b24'
+  for (let depth = 24; depth > 0; depth--)
+    for (const name of ['a', 'b']) source = `cel.bind(${name}${depth}, [${name}${depth - 1}, ${name}${depth - 1}], ${source})`
+  const compiled = environment({ variables: { a0: intType, b0: intType } }).compile(source)
+  assert.ok('program' in compiled, 'errors' in compiled ? compiled.errors : '')
+  const outcome = compiled.program.evaluate({ a0: 1n, b0: 1n })
+  assert.ok('error' in outcome && outcome.exceeded)
+})

@@ -3,8 +3,13 @@
 import { runtimeTypeName } from '../types.ts'
 import { CelError, CelList, CelMap, Duration, OpaqueValue, OptionalValue, Timestamp, TypeValue, UInt, type Value } from '../values.ts'
 
-/** CEL's `==`. Never throws. */
-export function equals(a: Value, b: Value): boolean {
+/** Counts the elements that are compared; throws when they are too many. */
+export interface Turns {
+  turn(): void
+}
+
+/** CEL's `==`. Values that share parts may be far larger than what they cost: `turns` keeps an eye on that, and alone may throw. */
+export function equals(a: Value, b: Value, turns?: Turns): boolean {
   if (a === b) return true
   switch (typeof a) {
     case 'string':
@@ -17,7 +22,7 @@ export function equals(a: Value, b: Value): boolean {
       return other !== undefined && a >= other && a <= other
     }
     default:
-      return a !== null && b !== null && typeof b === 'object' ? equalObjects(a, b) : a instanceof UInt && equals(a.value, b)
+      return a !== null && b !== null && typeof b === 'object' ? equalObjects(a, b, turns) : a instanceof UInt && equals(a.value, b)
   }
 }
 
@@ -25,34 +30,37 @@ export function equals(a: Value, b: Value): boolean {
 export const numeric = (value: Value): bigint | number | undefined =>
   typeof value === 'bigint' || typeof value === 'number' ? value : value instanceof UInt ? value.value : undefined
 
-function equalObjects(a: Exclude<Value, null | boolean | bigint | number | string>, b: typeof a): boolean {
+function equalObjects(a: Exclude<Value, null | boolean | bigint | number | string>, b: typeof a, turns: Turns | undefined): boolean {
   if (a instanceof UInt) return b instanceof UInt && a.value === b.value
-  if (a instanceof CelList) return b instanceof CelList && equalLists(a, b)
-  if (a instanceof CelMap) return b instanceof CelMap && equalMaps(a, b)
+  if (a instanceof CelList) return b instanceof CelList && equalLists(a, b, turns)
+  if (a instanceof CelMap) return b instanceof CelMap && equalMaps(a, b, turns)
   if (a instanceof Timestamp) return b instanceof Timestamp && a.nanoseconds === b.nanoseconds
   if (a instanceof Duration) return b instanceof Duration && a.nanoseconds === b.nanoseconds
   if (a instanceof Uint8Array) return b instanceof Uint8Array && Buffer.compare(a, b) === 0
   if (a instanceof TypeValue) return b instanceof TypeValue && runtimeTypeName(a.type) === runtimeTypeName(b.type)
   if (a instanceof OptionalValue) {
     if (!(b instanceof OptionalValue)) return false
-    return a.value === undefined || b.value === undefined ? a.value === b.value : equals(a.value, b.value)
+    return a.value === undefined || b.value === undefined ? a.value === b.value : equals(a.value, b.value, turns)
   }
   return a instanceof OpaqueValue && b instanceof OpaqueValue && a.type.name === b.type.name && a.equals(b)
 }
 
-function equalLists(a: CelList, b: CelList): boolean {
-  if (a.equals) return a.equals(b)
+function equalLists(a: CelList, b: CelList, turns: Turns | undefined): boolean {
+  if (a.equals) return a.equals(b, turns)
   if (a.size !== b.size) return false
-  for (let index = 0; index < a.size; index++) if (!equals(a.at(index), b.at(index))) return false
+  for (let index = 0; index < a.size; index++) {
+    turns?.turn()
+    if (!equals(a.at(index), b.at(index), turns)) return false
+  }
   return true
 }
 
-function equalMaps(a: CelMap, b: CelMap): boolean {
-  if (a.equals) return a.equals(b)
+function equalMaps(a: CelMap, b: CelMap, turns: Turns | undefined): boolean {
   if (a.size !== b.size) return false
   for (const key of a.keys()) {
+    turns?.turn()
     const other = b.get(key)
-    if (other === undefined || !equals(a.get(key) as Value, other)) return false
+    if (other === undefined || !equals(a.get(key) as Value, other, turns)) return false
   }
   return true
 }

@@ -2,20 +2,7 @@
 import { sizeOf } from '../evaluation/sizes.ts'
 import { typeOf } from '../evaluation/type-of.ts'
 import type { FunctionDeclaration, Overload } from '../library.ts'
-import {
-  boolType,
-  bytesType,
-  doubleType,
-  durationType,
-  intType,
-  runtimeTypeName,
-  stringType,
-  type Type,
-  timestampType,
-  typeParameter,
-  typeType,
-  uintType,
-} from '../types.ts'
+import { boolType, bytesType, doubleType, durationType, intType, stringType, type Type, timestampType, typeParameter, typeType, uintType } from '../types.ts'
 import { CelError, Duration, type Timestamp, TypeValue, UInt, type Value } from '../values.ts'
 import { int, timestamp, uint } from './arithmetic.ts'
 import { declare, overload, perCharacter, scaled, sizeAt, unbounded } from './declare.ts'
@@ -166,7 +153,3 @@ export const conversions: readonly FunctionDeclaration[] = [
 ]
 
 const floorDivide = (value: bigint, by: bigint): bigint => value / by - (value % by < 0n ? 1n : 0n)
-
-/** The names that stand for types: `type(x) == int`. */
-export const typeNames = (types: readonly Type[]): { readonly name: string; readonly type: Type; readonly value: TypeValue }[] =>
-  types.map((type) => ({ name: runtimeTypeName(type), type: typeType(type), value: new TypeValue(type) }))
