@@ -177,6 +177,22 @@ test('an extended environment knows more, and the one below it does not', () => 
   assert.ok('errors' in below.compile('a + b == 2'))
 })
 
+test('only format takes lists of several types', () => {
+  const format = environment({
+    libraries: [
+      {
+        name: 'test',
+        functions: [
+          { name: 'format', overloads: [{ id: 'f', member: true, parameters: [stringType, listType(dynType)], result: stringType, evaluate: () => '' }] },
+        ],
+      },
+    ],
+  })
+  assert.ok('program' in format.compile('"%s %d".format(["a", 1, [1, "b"]])'))
+  assert.match(errors('{"a": 1, "b": "c"}'), /1:15: expected type 'int' but found 'string'/)
+  assert.match(errors('[1, dyn(2)]'), /expected type 'int' but found 'dyn'/)
+})
+
 test('expressions that nest too deep or are too long are refused', () => {
   assert.match(errors(`${'('.repeat(300)}1${')'.repeat(300)}`), /expression recursion limit exceeded: 250/)
   assert.match(errors(Array(300).fill('1').join(' + ')), /expression recursion limit exceeded: 250/)

@@ -1,7 +1,7 @@
 /** Where expressions are compiled: the variables, functions, macros and types that they know. Environments never change. */
 import { check } from './checker/check.ts'
 import { type Declaration, type Declarations, withFunctions } from './checker/declarations.ts'
-import { literalIssues, nodes } from './checker/literals.ts'
+import { literalIssues } from './checker/literals.ts'
 import type { Library, Macro } from './library.ts'
 import { type Program, program } from './program.ts'
 import { standardLibrary } from './standard/index.ts'
@@ -72,7 +72,6 @@ function compileIn(known: Known, source: string): Compiled {
   if ('issues' in parsed) return failed(parsed.issues)
   const checked = check(parsed.expr, known)
   if ('issues' in checked) return failed(checked.issues)
-  const calls = [...nodes(parsed.expr)].filter((node) => node.kind === 'call')
-  const issues = literalIssues(checked, calls)
+  const issues = literalIssues(checked, parsed.expr)
   return issues.length > 0 ? failed(issues) : { program: program(source, parsed.expr, checked) }
 }

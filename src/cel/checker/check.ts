@@ -242,7 +242,7 @@ class Checker {
     for (const [index, item] of expr.elements.entries()) {
       let type = this.check(item)
       if (expr.optional.has(index)) type = this.unwrapped(item, type)
-      element = this.join(item, element, type)
+      element = this.join(element, type)
     }
     return listType(element ?? this.unknown())
   }
@@ -251,9 +251,9 @@ class Checker {
     let key: Type | undefined
     let value: Type | undefined
     for (const entry of expr.entries) {
-      key = this.join(entry.key, key, this.check(entry.key))
+      key = this.join(key, this.check(entry.key))
       const type = this.check(entry.value)
-      value = this.join(entry.value, value, entry.optional ? this.unwrapped(entry.value, type) : type)
+      value = this.join(value, entry.optional ? this.unwrapped(entry.value, type) : type)
     }
     return mapType(key ?? this.unknown(), value ?? this.unknown())
   }
@@ -264,11 +264,10 @@ class Checker {
     return isDynamic(found) ? dynType : this.issue(at, `expected type 'optional_type(dyn)' but found '${formatType(this.close(found))}'`)
   }
 
-  /** Kubernetes wants the elements of a literal to be of one type. */
-  private join(at: Expr, previous: Type | undefined, next: Type): Type {
+  /** The type that elements have in common; whether they may differ is seen to elsewhere (literals.ts). */
+  private join(previous: Type | undefined, next: Type): Type {
     if (!previous) return next
-    if (assignable(this.bindings, [next], [previous])) return moreGeneral(previous, next)
-    return this.issue(at, `expected type '${formatType(this.close(previous))}' but found '${formatType(this.close(next))}'`)
+    return assignable(this.bindings, [next], [previous]) ? moreGeneral(previous, next) : dynType
   }
 
   private struct(expr: CreateStruct): Type {
