@@ -72,7 +72,7 @@ const hasDefaults = (version: DefinitionVersion): boolean => {
 
 function missingSchemas(versions: readonly DefinitionVersion[], old: Definition | undefined): readonly FieldError[] {
   // A definition that came without schemas from an older version of the API may go on without those that are not served.
-  const all = !old || old.spec.versions.every((version) => schemaOf(version))
+  const all = (old?.spec?.versions ?? []).every((version) => schemaOf(version))
   return each(versions, 'spec.versions', (version, path) => {
     if (schemaOf(version) || (!all && !version.served)) return []
     return [required(`${path}.schema.openAPIV3Schema`, all ? 'schemas are required' : 'because otherwise all fields are pruned')]
@@ -86,7 +86,7 @@ function versionFaults(
 ): { readonly perVersion: FieldError[]; readonly hoisted: FieldError[] } {
   const [first] = versions
   const common = (part: (version: DefinitionVersion) => unknown): boolean => versions.every((version) => jsonEqual(part(version), part(first!)))
-  const oldSchemas = old?.spec.versions.flatMap((version) => schemaOf(version) ?? [])
+  const oldSchemas = old?.spec?.versions?.flatMap((version) => schemaOf(version) ?? [])
   const schemaFaults = (version: DefinitionVersion, path: string, status: boolean): readonly FieldError[] => {
     const schema = schemaOf(version)
     const before = old?.spec.versions.find(({ name }) => name === version.name)

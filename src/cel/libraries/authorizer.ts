@@ -4,10 +4,11 @@
  */
 import { dnsLabel, dnsSubdomain } from '../../machinery/validation/names.ts'
 import type { Library } from '../library.ts'
+import { declare, fixed, member, plus, scaled } from '../standard/declare.ts'
 import { boolType, type OpaqueType, opaqueType, stringType } from '../types.ts'
 import { CelError, OpaqueValue, type Value } from '../values.ts'
-import { type Costs, exactly, listCost, lookingAtEstimate, plus, scaled, sizeEstimate, sizeOf } from './costs.ts'
-import { declare, member, own, textOf } from './declare.ts'
+import { own, textOf } from './arguments.ts'
+import { type Costs, listCost, lookingAtEstimate, sizeEstimate, sizeOf } from './costs.ts'
 
 /** Answers what somebody may do. */
 export interface CheckAuthorizer {
@@ -105,7 +106,7 @@ class DecisionValue extends Receiver {
 }
 
 /** Two checks in an expression are all that its budget allows. */
-const checkCosts: Costs = { cost: () => 350_000, estimate: () => ({ cost: exactly(350_000) }) }
+const checkCosts: Costs = { cost: () => 350_000, estimate: () => ({ cost: fixed(350_000) }) }
 
 function filled(text: Value | undefined, name: string): string {
   const value = textOf(text)
@@ -218,7 +219,7 @@ const selectorCosts: Costs = {
   },
   estimate: ([, text]) => {
     const size = sizeEstimate(text)
-    return { cost: plus(plus(exactly(listCost), lookingAtEstimate(size)), scaled(scaled(size, 0.5), requirementCost)) }
+    return { cost: plus(plus(fixed(listCost), lookingAtEstimate(size)), scaled(scaled(size, 0.5), requirementCost)) }
   },
 }
 

@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { stringSize } from '../evaluation/sizes.ts'
 import type { Estimate, EstimatedNode } from '../library.ts'
 import { bytesType, dynType, intType, listType, stringType, type Type } from '../types.ts'
 import { Duration, type Value } from '../values.ts'
 import { call, costOf, estimateOf, list, node } from './call-for-tests.ts'
-import { characters, traversal } from './costs.ts'
+import { traversal } from './costs.ts'
 
 /** The numbers are upstream's, of the calls alone. */
 const between = (min: number, max: number): Estimate => ({ min, max })
 const exact = (size: number): Estimate => between(size, size)
-const text = (value: string): EstimatedNode => node(stringType, exact(characters(value)))
+const text = (value: string): EstimatedNode => node(stringType, exact(stringSize(value)))
 const scalar = (type: Type = dynType): EstimatedNode => node(type, exact(1))
 const ip = (value: string): Value => call('string_to_ip', value)
 const cidr = (value: string): Value => call('string_to_cidr', value)

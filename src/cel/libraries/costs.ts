@@ -2,19 +2,15 @@
  * What calls of library functions cost, at run time and as estimated, in the units of cel-go: one for a call, a tenth for a character
  * that is looked at. The numbers are part of the API: rules that were accepted must stay so.
  */
+import { sizeOf as plainSizeOf } from '../evaluation/sizes.ts'
 import type { CallEstimate, Estimate, EstimatedNode } from '../library.ts'
+import { fixed, perCharacter, perPatternCharacter, plus, scaled, times, unbounded } from '../standard/declare.ts'
 import { CelList, CelMap, type Value } from '../values.ts'
 
-/** For each character of a string, or byte, that is looked at. */
-const perCharacter = 0.1
-/** For each character of a regular expression, times the text's cost. */
-const perPatternCharacter = 0.25
 /** Making a list. */
 export const listCost = 10
-/** Beyond this nothing is told apart. */
-const most = 2 ** 64
-
-export const one: Estimate = { min: 1, max: 1 }
+/** A call that only passes something on. */
+export const one = fixed(1)
 
 /** What an overload costs, in both ways. */
 export interface Costs {
@@ -28,21 +24,9 @@ export interface Sized {
 }
 
 /** The size that costs are made of: characters, bytes, elements; 1 for what has none. */
-export function sizeOf(value: Value | undefined): number {
-  if (typeof value === 'string') return characters(value)
-  if (value instanceof Uint8Array) return value.length
-  if (value instanceof CelList || value instanceof CelMap) return value.size
-  return isSized(value) ? value.sizeInBytes : 1
-}
+export const sizeOf = (value: Value | undefined): number => (isSized(value) ? value.sizeInBytes : plainSizeOf(value ?? null))
 
 const isSized = (value: unknown): value is Sized => typeof value === 'object' && value !== null && 'sizeInBytes' in value
-
-/** How many code points a text has. */
-export function characters(text: string): number {
-  let count = text.length
-  for (let i = 1; i < text.length; i++) if ((text.charCodeAt(i) & 0xfc00) === 0xdc00 && (text.charCodeAt(i - 1) & 0xfc00) === 0xd800) count--
-  return count
-}
 
 /** Looking at so many characters once (or `times` times). */
 export const lookingAt = (size: number, times = 1): number => Math.ceil(size * times * perCharacter)
@@ -61,13 +45,6 @@ export function traversal(value: Value): number {
   return cost
 }
 
-const capped = (value: number): number => (value >= most || Number.isNaN(value) ? most : value)
-
-export const plus = (a: Estimate, b: Estimate): Estimate => ({ min: capped(a.min + b.min), max: capped(a.max + b.max) })
-export const times = (a: Estimate, b: Estimate): Estimate => ({ min: capped(a.min * b.min), max: capped(a.max * b.max) })
-export const scaled = (a: Estimate, factor: number): Estimate => ({ min: capped(Math.ceil(a.min * factor)), max: capped(Math.ceil(a.max * factor)) })
-export const exactly = (size: number): Estimate => ({ min: capped(size), max: capped(size) })
-
 /** The estimate for looking at all characters of something so large. */
 export const lookingAtEstimate = (size: Estimate, times = 1): Estimate => scaled(size, times * perCharacter)
 
@@ -75,7 +52,7 @@ export const lookingAtEstimate = (size: Estimate, times = 1): Estimate => scaled
 export const matchingEstimate = (text: Estimate, pattern: Estimate): Estimate => times(lookingAtEstimate(plus(text, one)), scaled(pattern, perPatternCharacter))
 
 /** An argument that is not there has an unknown size. */
-export const sizeEstimate = (node: EstimatedNode | undefined): Estimate => node?.size ?? { min: 0, max: most }
+export const sizeEstimate = (node: EstimatedNode | undefined): Estimate => node?.size ?? { min: 0, max: unbounded }
 
 /** The first argument is looked at once (or `times` times); the result is as large if `keepsSize` says so. */
 export const looksAtFirst = (times = 1, keepsSize = false): Costs => ({

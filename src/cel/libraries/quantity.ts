@@ -1,10 +1,11 @@
 /** Kubernetes' library of quantities: `quantity('50k').add(20).isLessThan(quantity('1M'))`. */
 import { parseQuantity, QuantityError } from '../../machinery/quantity.ts'
 import type { Library } from '../library.ts'
+import { declare, member, overload } from '../standard/declare.ts'
 import { boolType, doubleType, intType, opaqueType, stringType } from '../types.ts'
 import { CelError, OpaqueValue, type Value } from '../values.ts'
+import { intOf, own, readAs, succeeds, textOf } from './arguments.ts'
 import { looksAtFirst } from './costs.ts'
-import { declare, intOf, member, overload, own, readAs, succeeds, textOf } from './declare.ts'
 
 export const quantityType = opaqueType('kubernetes.Quantity')
 

@@ -1,10 +1,11 @@
 /** Kubernetes' library of semantic versions: `semver('1.2.3').isLessThan(semver('1.10.0'))`. */
 import * as versions from '../../machinery/semantic-version.ts'
 import type { Library } from '../library.ts'
+import { declare, member, overload } from '../standard/declare.ts'
 import { boolType, intType, opaqueType, stringType } from '../types.ts'
 import { OpaqueValue, type Value } from '../values.ts'
+import { boolOf, own, readAs, succeeds, textOf } from './arguments.ts'
 import { looksAtFirst } from './costs.ts'
-import { boolOf, declare, member, overload, own, readAs, succeeds, textOf } from './declare.ts'
 
 export const semverType = opaqueType('kubernetes.Semver')
 

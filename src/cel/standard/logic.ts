@@ -9,6 +9,7 @@ import {
   durationType,
   dynType,
   intType,
+  isOptionalType,
   listType,
   mapType,
   type SimpleType,
@@ -18,10 +19,17 @@ import {
   uintType,
 } from '../types.ts'
 import { CelError, type CelList, type CelMap, type Value } from '../values.ts'
-import { comparing, declare, overload, perCharacter, sizeAt } from './declare.ts'
+import { comparing, declare, fixed, overload, perCharacter, sizeAt } from './declare.ts'
 
 const a = typeParameter('A')
 const b = typeParameter('B')
+
+/** Values of a library's own type are compared at once, unless they are as large as a text. Upstream does so for `==` only. */
+const comparingEqual: NonNullable<Overload['estimate']> = (args) => {
+  const [left, right] = args
+  if (left?.type.kind !== 'opaque' || right?.type.kind !== 'opaque' || left.type.name !== right.type.name) return comparing(args)
+  return left.sizeKnown || isOptionalType(left.type) ? comparing(args) : { cost: fixed(1) }
+}
 
 const numbers: readonly (readonly [string, SimpleType])[] = [
   ['int64', intType],
@@ -70,7 +78,7 @@ export const logic: readonly FunctionDeclaration[] = [
     overload('logical_not', [boolType], boolType, (value: boolean) => !value),
   ),
   declare('@not_strictly_false', overload('not_strictly_false', [boolType], boolType, builtIn)),
-  declare('_==_', overload('equals', [a, a], boolType, equals, { estimate: comparing })),
+  declare('_==_', overload('equals', [a, a], boolType, equals, { estimate: comparingEqual })),
   declare(
     '_!=_',
     overload('not_equals', [a, a], boolType, (left: Value, right: Value) => !equals(left, right), { estimate: comparing }),

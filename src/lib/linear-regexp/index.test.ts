@@ -55,7 +55,8 @@ const refused: readonly (readonly [pattern: string, why: string])[] = [
   ['(?P<n', 'invalid named capture: `(?P<n`'],
 ]
 
-for (const [pattern, why] of refused) test(`/${pattern}/ is refused in Go's words`, () => assert.throws(() => linearRegexp(pattern), { message: `error parsing regexp: ${why}` }))
+for (const [pattern, why] of refused)
+  test(`/${pattern}/ is refused in Go's words`, () => assert.throws(() => linearRegexp(pattern), { message: `error parsing regexp: ${why}` }))
 
 test('no expression takes more than linear time', () => {
   for (const pattern of ['(a+)+$', '(a|aa)+$', '^(([a-z])+.)+[A-Z]([a-z])+$', '(a*)*c', '(.*)(.*)(.*)(.*)x$'])

@@ -28,7 +28,10 @@ describe('defaults', () => {
   })
 
   test('belong to one object each', () => {
-    const schema = structuralSchema({ type: 'object', properties: { spec: { type: 'object', default: { list: [] }, 'x-kubernetes-preserve-unknown-fields': true } } })
+    const schema = structuralSchema({
+      type: 'object',
+      properties: { spec: { type: 'object', default: { list: [] }, 'x-kubernetes-preserve-unknown-fields': true } },
+    })
     const [one, other]: { spec?: { list: number[] } }[] = [{}, {}]
     fillDefaults(one, schema)
     one?.spec?.list.push(1)

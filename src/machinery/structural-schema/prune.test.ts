@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { dropNulls, prune, type SchemaSource, structuralSchema } from './index.ts'
+import { dropNulls, embeddedDecodeFault, prune, type SchemaSource, type StructuralSchema, structuralSchema } from './index.ts'
 
 const string: SchemaSource = { type: 'string' }
 const pruned = (properties: Record<string, SchemaSource>, object: Record<string, unknown>): [string[], unknown] => {
@@ -55,4 +55,15 @@ test('nulls vanish where they may not be, unless a default follows', () => {
   const object = { a: null, b: null, c: null, unknown: null }
   dropNulls(object, structuralSchema({ type: 'object', properties }))
   assert.deepEqual(object, { b: null, c: null, unknown: null })
+})
+
+test('metadata of an embedded resource that is no ObjectMeta is told in the words of the decoder', () => {
+  const item: SchemaSource = { type: 'object', 'x-kubernetes-embedded-resource': true, 'x-kubernetes-preserve-unknown-fields': true }
+  const schema: StructuralSchema = structuralSchema({ type: 'object', properties: { spec: { type: 'array', items: item } } })
+  const object = { spec: [{ metadata: { name: 'a' } }, { metadata: { labels: { a: 1 } } }] }
+  assert.deepEqual(prune(object, schema), [])
+  assert.equal(embeddedDecodeFault({ spec: object.spec.slice(0, 1) }, schema), undefined)
+  const { field, message } = embeddedDecodeFault(object, schema) ?? assert.fail('it was let through')
+  assert.equal(field, 'spec[1].metadata')
+  assert.match(message, /: json: cannot unmarshal number into Go struct field ObjectMeta.labels of type string$/)
 })

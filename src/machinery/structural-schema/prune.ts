@@ -3,8 +3,9 @@ import { isObject } from '../fields/json.ts'
 import { pruneMetadata } from './embedded-metadata.ts'
 import { memberSchema, type StructuralSchema } from './schema.ts'
 
-/** More are not told, as with the fields of built-in kinds. */
+/** More are not told, as with the fields of built-in kinds; and only so many are put into order before. */
 const mostTold = 100
+const mostNoted = 10_000
 
 /** Of a resource, embedded or at the root: these are not the schema's. */
 const isMeta = (name: string): boolean => name === 'metadata' || name === 'kind' || name === 'apiVersion'
@@ -51,7 +52,7 @@ function pruneObject(object: Record<string, unknown>, schema: StructuralSchema |
     else if (schema?.others !== undefined) pruneValue(object[name], typeof schema.others === 'object' ? schema.others : undefined, join(path, name), pruned)
     else {
       delete object[name]
-      pruned.push(join(path, name))
+      if (pruned.length < mostNoted) pruned.push(join(path, name))
     }
   }
 }

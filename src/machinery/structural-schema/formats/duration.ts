@@ -1,6 +1,6 @@
 /** Durations as Go reads them (`1h30m`, `-1.5s`), or in words (`3 days`). */
 
-const part = /(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h)/y
+const part = /(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h)/y
 
 function isGoDuration(text: string): boolean {
   const rest = /^[+-]/.test(text) ? text.slice(1) : text

@@ -4,7 +4,10 @@ import { formatCheck } from './index.ts'
 
 const formats: Readonly<Record<string, { readonly good: readonly string[]; readonly bad: readonly string[] }>> = {
   bsonobjectid: { good: ['507f1f77bcf86cd799439011'], bad: ['507f1f77bcf86cd79943901', 'x07f1f77bcf86cd799439011'] },
-  uri: { good: ['https://example.com/a?b#c', '/path', 'mailto:a@b', 'http://[::1]:80/'], bad: ['', 'example.com', 'a b', 'http://a b/', 'http://x:port/', '/%zz'] },
+  uri: {
+    good: ['https://example.com/a?b#c', '/path', 'mailto:a@b', 'http://[::1]:80/'],
+    bad: ['', 'example.com', 'a b', 'http://a b/', 'http://x:port/', '/%zz'],
+  },
   email: { good: ['a@example.com', 'A B <a@b>', '"quoted x"@b'], bad: ['nobody', '@b', 'a@', 'a b@c', 'a..b@c'] },
   hostname: { good: ['example.com', '1a.b2', 'a', 'x-y.example.london'], bad: ['', '-a', 'a_b', 'a..b', 'a.b', `${'a'.repeat(64)}.com`] },
   ipv4: { good: ['10.1.2.3'], bad: ['10.1.2', '::1', '010.1.2.3'] },
@@ -26,7 +29,10 @@ const formats: Readonly<Record<string, { readonly good: readonly string[]; reado
   password: { good: ['', 'anything'], bad: [] },
   date: { good: ['2024-02-29'], bad: ['2023-02-29', '2024-13-01', '24-01-01'] },
   duration: { good: ['5m', '1h30m', '-1.5s', '3 days', '2 Weeks', '22 ns'], bad: ['5 parsecs', '', 'm', '5'] },
-  'date-time': { good: ['2024-02-29T12:00:00Z', '2024-01-01t00:00:00.5+01:00'], bad: ['2023-02-29T12:00:00Z', 'yesterday', '2024-01-01T24:00:00Z', '2024-01-01'] },
+  'date-time': {
+    good: ['2024-02-29T12:00:00Z', '2024-01-01t00:00:00.5+01:00'],
+    bad: ['2023-02-29T12:00:00Z', 'yesterday', '2024-01-01T24:00:00Z', '2024-01-01'],
+  },
   'k8s-short-name': { good: ['a-1'], bad: ['A', 'a.b', '-a'] },
   'k8s-long-name': { good: ['a.b-c'], bad: ['A', 'a..b'] },
 }
@@ -46,5 +52,6 @@ test('formats that nobody knows, and those of numbers, are not checked', () => {
 test('long texts take no more than linear time', () => {
   const long = 'a'.repeat(200_000)
   for (const format of Object.keys(formats))
-    for (const text of [long, '1'.repeat(200_000), `${'a.'.repeat(100_000)}!`, `${'1s'.repeat(100_000)}!`, `"${long}`, `${'a '.repeat(100_000)}<`]) formatCheck(format)?.(text)
+    for (const text of [long, '1'.repeat(200_000), `${'a.'.repeat(100_000)}!`, `${'1s'.repeat(100_000)}!`, `"${long}`, `${'a '.repeat(100_000)}<`])
+      formatCheck(format)?.(text)
 })

@@ -1,6 +1,6 @@
 /** Holds values against schemas, in kube-openapi's order, words and quirks. */
 import { isObject, type JsonObject, jsonEqual } from '../../fields/json.ts'
-import { correlatedItem, isUnchanged, none } from '../correlation.ts'
+import { correlatedItems, isUnchanged, none } from '../correlation.ts'
 import { Findings, goNumber } from './findings.ts'
 import { bits, typeName, type Validator, validatorOf } from './validator.ts'
 
@@ -129,10 +129,8 @@ function checkItems(list: readonly unknown[], { minItems, maxItems, schema }: Va
   found.matches += 2
   if (schema.items) {
     const items = validatorOf(schema.items)
-    for (let i = 0; i < list.length; i++) {
-      const before = old === none ? none : correlatedItem(list[i], old, schema)
-      check(list[i], items, `${path}[${i}]`, before, found)
-    }
+    const before = correlatedItems(old, schema)
+    for (let i = 0; i < list.length; i++) check(list[i], items, `${path}[${i}]`, before ? before(list[i]) : none, found)
   }
   if (minItems !== undefined && list.length < minItems) found.invalid(path, list.length, `should have at least ${minItems} items`)
   if (maxItems !== undefined && list.length > maxItems) found.more(path, list.length, maxItems, 'items')

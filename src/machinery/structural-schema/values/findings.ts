@@ -8,18 +8,21 @@ export interface Finding {
   readonly fault: (prefix: string) => FieldError
 }
 
+/** More are not kept: nobody reads as many, and a body of 3 MiB can hold a million. */
+const mostFindings = 10_000
+
 export class Findings {
   readonly list: Finding[] = []
   /** How many checks the value went through. */
   matches = 0
 
   add(text: string, fault: Finding['fault']): void {
-    this.list.push({ text, fault })
+    if (this.list.length < mostFindings) this.list.push({ text, fault })
   }
 
   merge(other: Findings): void {
     this.matches += other.matches
-    for (const finding of other.list) this.list.push(finding)
+    for (const { text, fault } of other.list) this.add(text, fault)
   }
 
   /** The field errors; paths begin with `prefix`. */

@@ -55,7 +55,14 @@ function statusFaults(object: Record<string, unknown>, schema: StructuralSchema,
 
 /** What is wrong with one value; fields begin with `prefix`. */
 export function valueFaults(value: unknown, schema: StructuralSchema, prefix: string, old: unknown = none): FieldError[] {
-  const found = new Findings()
-  check(value, validatorOf(schema), '', old, found)
-  return found.list.length === 0 ? [] : found.faults(prefix)
+  const validator = validatorOf(schema)
+  let found = new Findings()
+  check(value, validator, '', none, found)
+  if (found.list.length === 0) return []
+  // Only what is wrong has to be held against what was there before.
+  if (old !== none) {
+    found = new Findings()
+    check(value, validator, '', old, found)
+  }
+  return found.faults(prefix)
 }

@@ -8,7 +8,8 @@ export const bits = { string: 1, integer: 2, number: 4, boolean: 8, object: 16, 
 const bitOf: ReadonlyMap<string, number> = new Map(Object.entries(bits))
 
 /** The name of a type by its bit. */
-export const typeName = (bit: number): string => [...bitOf].find(([, it]) => it === bit)?.[0] ?? ''
+export const typeName = (bit: number): string => nameOf.get(bit) ?? ''
+const nameOf: ReadonlyMap<number, string> = new Map([...bitOf].map(([name, bit]) => [bit, name]))
 
 export class Validator {
   readonly schema: StructuralSchema

@@ -1,30 +1,6 @@
-/** How libraries declare overloads, and how their functions take arguments: checked, so that a wrong one is a fault of the expression. */
-import type { FunctionDeclaration, Overload } from '../library.ts'
-import type { Type } from '../types.ts'
+/** How libraries' functions take their arguments: checked, so that a wrong one is a fault of the expression, and typed. */
+import { noSuchOverload } from '../evaluation/equality.ts'
 import { CelError, CelList, type OpaqueValue, type Value } from '../values.ts'
-import type { Costs } from './costs.ts'
-
-type Evaluate = Overload['evaluate']
-
-/** `name(…)`. */
-export const overload = (id: string, parameters: readonly Type[], result: Type, evaluate: Evaluate, costs: Costs = {}): Overload => ({
-  id,
-  parameters,
-  result,
-  evaluate,
-  ...costs,
-})
-
-/** `x.name(…)`; the first parameter is `x`. */
-export const member = (id: string, parameters: readonly Type[], result: Type, evaluate: Evaluate, costs: Costs = {}): Overload => ({
-  ...overload(id, parameters, result, evaluate, costs),
-  member: true,
-})
-
-/** A function and its overloads. */
-export const declare = (name: string, ...overloads: readonly Overload[]): FunctionDeclaration => ({ name, overloads })
-
-const noSuchOverload = (): CelError => new CelError('no such overload')
 
 export function textOf(value: Value | undefined): string {
   if (typeof value !== 'string') throw noSuchOverload()

@@ -1,5 +1,7 @@
 /** Kubernetes' library of lists: `[1, 2].isSorted()`, `names.indexOf('x')`. */
-import type { FunctionDeclaration, Library, Overload } from '../library.ts'
+import { compare, equals } from '../../evaluation/equality.ts'
+import type { FunctionDeclaration, Library, Overload } from '../../library.ts'
+import { declare, member, plus, times } from '../../standard/declare.ts'
 import {
   boolType,
   bytesType,
@@ -12,11 +14,10 @@ import {
   timestampType,
   typeParameter,
   uintType,
-} from '../types.ts'
-import { CelError, type CelList, Duration, UInt, type Value } from '../values.ts'
-import { type Costs, lookingAtEstimate, one, plus, sizeEstimate, times, traversal } from './costs.ts'
-import { declare, listOf, member } from './declare.ts'
-import { order, same } from './same.ts'
+} from '../../types.ts'
+import { CelError, type CelList, Duration, UInt, type Value } from '../../values.ts'
+import { listOf } from '../arguments.ts'
+import { type Costs, lookingAtEstimate, one, sizeEstimate, traversal } from '../costs.ts'
 
 /** Types with an order. */
 export const comparableTypes: readonly SimpleType[] = [intType, uintType, doubleType, boolType, durationType, timestampType, stringType, bytesType]
@@ -33,15 +34,15 @@ export const looksAtAll: Costs = {
 }
 
 function isSorted(list: CelList): boolean {
-  for (let i = 1; i < list.size; i++) if (order(list.at(i - 1), list.at(i)) === 1) return false
+  for (let i = 1; i < list.size; i++) if (compare(list.at(i - 1), list.at(i)) > 0) return false
   return true
 }
 
-/** The first of those that come first (`sign` -1) or last (1). */
+/** The first of those that are less (`sign` -1) or more (1) than all others. */
 function best(list: CelList, name: string, sign: 1 | -1): Value {
   if (list.size === 0) throw new CelError(`${name} called on empty list`)
   let found = list.at(0)
-  for (const item of list) if (order(item, found) === sign) found = item
+  for (const item of list) if (compare(item, found) * sign > 0) found = item
   return found
 }
 
@@ -67,12 +68,12 @@ function sumOf(list: CelList, zero: Value): Value {
 }
 
 function indexOf(list: CelList, wanted: Value): bigint {
-  for (let i = 0; i < list.size; i++) if (same(list.at(i), wanted)) return BigInt(i)
+  for (let i = 0; i < list.size; i++) if (equals(list.at(i), wanted)) return BigInt(i)
   return -1n
 }
 
 function lastIndexOf(list: CelList, wanted: Value): bigint {
-  for (let i = list.size - 1; i >= 0; i--) if (same(list.at(i), wanted)) return BigInt(i)
+  for (let i = list.size - 1; i >= 0; i--) if (equals(list.at(i), wanted)) return BigInt(i)
   return -1n
 }
 

@@ -1,10 +1,11 @@
 /** Kubernetes' library of URLs: `url('https://example.com:80/path').getHost()`. */
-import { checkRequestUri, type GoUrl, parseUrl, UrlError } from '../../machinery/go-url.ts'
-import type { Library } from '../library.ts'
-import { boolType, listType, mapType, opaqueType, stringType } from '../types.ts'
-import { ArrayList, EntryMap, OpaqueValue, type Value } from '../values.ts'
-import { looksAtFirst } from './costs.ts'
-import { declare, member, overload, own, readAs, succeeds, textOf } from './declare.ts'
+import { checkRequestUri, type GoUrl, parseUrl, UrlError } from '../../../machinery/go-url.ts'
+import type { Library } from '../../library.ts'
+import { declare, member, overload } from '../../standard/declare.ts'
+import { boolType, listType, mapType, opaqueType, stringType } from '../../types.ts'
+import { ArrayList, EntryMap, OpaqueValue, type Value } from '../../values.ts'
+import { own, readAs, succeeds, textOf } from '../arguments.ts'
+import { looksAtFirst } from '../costs.ts'
 
 export const urlType = opaqueType('kubernetes.URL')
 

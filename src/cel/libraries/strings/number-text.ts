@@ -1,15 +1,5 @@
-/** Doubles as `string()` and `format()` write them: Go's `%g`, and English notation for `%f` and `%e`. */
-
-/** The shortest text that reads back as the same number, with an exponent from a million on and below 0.0001 (Go's `%g`). */
-export function shortText(value: number): string {
-  if (Number.isNaN(value)) return 'NaN'
-  if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf'
-  if (Object.is(value, -0)) return '-0'
-  const [digits = '', power = ''] = value.toExponential().split('e')
-  const exponent = Number(power)
-  if (exponent < -4 || exponent >= 6) return `${digits}e${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`
-  return String(value)
-}
+/** Doubles as `format()` writes them: `%f` and `%e` in English notation, and what stands in lists and maps. */
+import { formatDouble } from '../../standard/double-text.ts'
 
 /** With `precision` digits behind the point, and commas between thousands: `1,234.50`. */
 export function fixedText(value: number, precision: number): string {
@@ -23,7 +13,7 @@ export function fixedText(value: number, precision: number): string {
 /** As fixedText, without commas: how doubles stand in lists and maps. */
 export function plainFixedText(value: number, precision: number): string {
   if (Number.isFinite(value)) return fixedText(value, precision).replaceAll(',', '')
-  return shortText(value)
+  return formatDouble(value)
 }
 
 /** With `precision` digits behind the point, and a power of ten in small digits: `1.05 × 10⁰³`, with narrow spaces. */

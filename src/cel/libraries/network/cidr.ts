@@ -1,11 +1,12 @@
 /** Kubernetes' library of address ranges: `cidr('10.0.0.0/8').containsIP('10.1.2.3')`. */
-import { goQuote } from '../../lib/go-quote.ts'
-import * as net from '../../machinery/ip-address.ts'
-import type { Library } from '../library.ts'
-import { boolType, intType, opaqueType, stringType } from '../types.ts'
-import { CelError, OpaqueValue, type Value } from '../values.ts'
-import { type Costs, lookingAt, lookingAtEstimate, looksAtFirst, one, plus, type Sized, sizeEstimate, sizeOf } from './costs.ts'
-import { declare, member, overload, own, readAs, succeeds, textOf } from './declare.ts'
+import { goQuote } from '../../../lib/go-quote.ts'
+import * as net from '../../../machinery/ip-address.ts'
+import type { Library } from '../../library.ts'
+import { declare, member, overload, plus } from '../../standard/declare.ts'
+import { boolType, intType, opaqueType, stringType } from '../../types.ts'
+import { CelError, OpaqueValue, type Value } from '../../values.ts'
+import { own, readAs, succeeds, textOf } from '../arguments.ts'
+import { type Costs, lookingAt, lookingAtEstimate, looksAtFirst, one, type Sized, sizeEstimate, sizeOf } from '../costs.ts'
 import { IpValue, ipOf, ipType } from './ip.ts'
 
 export const cidrType = opaqueType('net.CIDR')

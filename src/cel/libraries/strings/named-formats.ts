@@ -1,12 +1,13 @@
 /** Kubernetes' library of named formats: `format.dns1123Label().validate(name)` is a list of what is wrong, if anything is. */
-import { checkRequestUri, UrlError } from '../../machinery/go-url.ts'
-import { formatCheck } from '../../machinery/structural-schema/formats/index.ts'
-import { dns1035Label, dnsLabel, dnsSubdomain, labelValue, qualifiedName } from '../../machinery/validation/names.ts'
-import type { Library } from '../library.ts'
-import { listType, opaqueType, optionalType, stringType } from '../types.ts'
-import { ArrayList, OpaqueValue, OptionalValue } from '../values.ts'
-import { type Costs, lookingAtEstimate, matching, scaled, sizeEstimate, sizeOf } from './costs.ts'
-import { declare, member, overload, own, textOf } from './declare.ts'
+import { checkRequestUri, UrlError } from '../../../machinery/go-url.ts'
+import { formatCheck } from '../../../machinery/structural-schema/formats/index.ts'
+import { dns1035Label, dnsLabel, dnsSubdomain, labelValue, qualifiedName } from '../../../machinery/validation/names.ts'
+import type { Library } from '../../library.ts'
+import { declare, member, overload, scaled } from '../../standard/declare.ts'
+import { listType, opaqueType, optionalType, stringType } from '../../types.ts'
+import { ArrayList, OpaqueValue, OptionalValue } from '../../values.ts'
+import { own, textOf } from '../arguments.ts'
+import { type Costs, lookingAtEstimate, matching, sizeEstimate, sizeOf } from '../costs.ts'
 
 export const formatType = opaqueType('kubernetes.NamedFormat')
 

@@ -1,50 +1,74 @@
 /** cel-go's library of strings (`ext.Strings`, version 2, as Kubernetes has it): positions count characters, not UTF-16 units. */
-import type { CallEstimate, Estimate, EstimatedNode, Library } from '../library.ts'
-import { dynType, intType, listType, stringType } from '../types.ts'
-import { ArrayList, CelError, type CelList } from '../values.ts'
-import { type Costs, lookingAt, lookingAtEstimate, looksAtFirst, plus, scaled, sizeEstimate, sizeOf, times } from './costs.ts'
-import { declare, intOf, listOf, member, overload, textOf } from './declare.ts'
+import type { CallEstimate, Estimate, EstimatedNode, Library } from '../../library.ts'
+import { declare, member, overload, plus, scaled, times } from '../../standard/declare.ts'
+import { dynType, intType, listType, stringType } from '../../types.ts'
+import { ArrayList, CelError, type CelList } from '../../values.ts'
+import { intOf, listOf, textOf } from '../arguments.ts'
+import { type Costs, lookingAt, lookingAtEstimate, looksAtFirst, sizeEstimate, sizeOf } from '../costs.ts'
+import { looksAtAll } from '../lists/lists.ts'
 import { formatString } from './format-string.ts'
-import { looksAtAll } from './lists.ts'
 
 const outOfRange = (index: bigint | number): CelError => new CelError(`index out of range: ${index}`)
+
+const surrogate = /[\ud800-\udfff]/
+
+/** A text whose characters can be counted and cut: by its own units, where each is a character, as nearly always. */
+interface Counted {
+  readonly length: number
+  /** From one character to another; from there to the end. */
+  cut(from: bigint | number, to?: bigint | number): string
+  /** How many characters stand before a place in the text; -1 for no place. */
+  before(place: number): bigint
+}
+
+function counted(text: string): Counted {
+  if (!surrogate.test(text)) {
+    return {
+      length: text.length,
+      cut: (from, to) => text.slice(Number(from), to === undefined ? undefined : Number(to)),
+      before: (place) => BigInt(place),
+    }
+  }
+  const characters = charactersOf(text)
+  return {
+    length: characters.length,
+    cut: (from, to) => characters.slice(Number(from), to === undefined ? undefined : Number(to)).join(''),
+    before: (place) => (place < 0 ? -1n : BigInt(charactersOf(text.slice(0, place)).length)),
+  }
+}
 
 /** A text's characters; half of a surrogate pair counts as one. */
 const charactersOf = (text: string): readonly string[] => Array.from(text)
 
 function charAt(text: string, index: bigint): string {
-  const characters = charactersOf(text)
+  const characters = counted(text)
   if (index < 0n || index > characters.length) throw outOfRange(index)
-  return characters[Number(index)] ?? ''
+  return characters.cut(index, index + 1n)
 }
 
 function substring(text: string, from: bigint, to?: bigint): string {
-  const characters = charactersOf(text)
+  const characters = counted(text)
   const end = to ?? BigInt(characters.length)
   if (to !== undefined && from > to) throw new CelError(`invalid substring range. start: ${from}, end: ${to}`)
   if (from < 0n || from > characters.length) throw outOfRange(from)
   if (end < 0n || end > characters.length) throw outOfRange(end)
-  return characters.slice(Number(from), Number(end)).join('')
+  return characters.cut(from, end)
 }
-
-/** How many characters stand before a place in the text. */
-const charactersBefore = (text: string, place: number): bigint => (place < 0 ? -1n : BigInt(charactersOf(text.slice(0, place)).length))
 
 function indexOf(text: string, wanted: string, offset = 0n): bigint {
   if (wanted === '') return offset
   if (offset < 0n) throw outOfRange(offset)
-  const characters = charactersOf(text)
+  const characters = counted(text)
   if (offset >= characters.length) return -1n
-  return charactersBefore(text, text.indexOf(wanted, characters.slice(0, Number(offset)).join('').length))
+  return characters.before(text.indexOf(wanted, characters.cut(0, offset).length))
 }
 
 function lastIndexOf(text: string, wanted: string, offset?: bigint): bigint {
-  const characters = charactersOf(text)
+  const characters = counted(text)
   if (wanted === '') return offset ?? BigInt(characters.length)
   if (offset !== undefined && offset < 0n) throw outOfRange(offset)
   if (offset !== undefined && offset >= characters.length) return -1n
-  const start = offset === undefined ? text.length : characters.slice(0, Number(offset)).join('').length
-  return charactersBefore(text, text.lastIndexOf(wanted, start))
+  return characters.before(text.lastIndexOf(wanted, offset === undefined ? text.length : characters.cut(0, offset).length))
 }
 
 /** The first `limit` (if it is not negative) of `old` replaced; an empty one stands before every character and at the end. */

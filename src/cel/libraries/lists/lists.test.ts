@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Duration, Timestamp, UInt, type Value } from '../values.ts'
-import { call, faultOf, list, map, plain } from './call-for-tests.ts'
+import { Duration, Timestamp, UInt, type Value } from '../../values.ts'
+import { call, faultOf, list, map, plain } from '../call-for-tests.ts'
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 
@@ -75,6 +75,9 @@ test('lists made of lists', () => {
   assert.deepEqual(plain(call('list_flatten', list(1n, list(2n, list(3n)), list()))), [1n, 2n, [3n]])
   assert.deepEqual(plain(call('list_flatten_int', list(1n, list(2n, list(3n, list(4n)))), 2n)), [1n, 2n, 3n, [4n]])
   assert.deepEqual(plain(call('list_flatten_int', list(1n, list(2n)), 0n)), [1n, [2n]])
+  let deep = list(1n)
+  for (let i = 0; i < 20_000; i++) deep = list(deep)
+  assert.deepEqual(plain(call('list_flatten_int', deep, 2n ** 62n)), [1n])
   assert.deepEqual(plain(call('list_reverse', list(5n, 3n, 1n))), [1n, 3n, 5n])
   assert.deepEqual(plain(call('list_distinct', list('b', 'b', 1n, 1, 'a', 'b'))), ['b', 1n, 'a'])
   assert.deepEqual(plain(call('lists_range', 3n)), [0n, 1n, 2n])

@@ -1,8 +1,9 @@
 /** Kubernetes' library for JSON patches, which mutating admission policies have: `jsonpatch.escapeKey('example.com/label')`. */
-import type { Library } from '../library.ts'
-import { stringType } from '../types.ts'
-import { looksAtFirst } from './costs.ts'
-import { declare, overload, textOf } from './declare.ts'
+import type { Library } from '../../library.ts'
+import { declare, overload } from '../../standard/declare.ts'
+import { stringType } from '../../types.ts'
+import { textOf } from '../arguments.ts'
+import { looksAtFirst } from '../costs.ts'
 
 const escaped = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1')
 

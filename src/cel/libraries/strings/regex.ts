@@ -1,10 +1,11 @@
 /** Kubernetes' library of regular expressions: `'abc 123'.find('[0-9]+')`. */
-import { RegexpSyntaxError, regexpFinder, TooMuchWork } from '../../lib/linear-regexp/index.ts'
-import type { Library } from '../library.ts'
-import { intType, listType, stringType } from '../types.ts'
-import { ArrayList } from '../values.ts'
-import { type Costs, matching, matchingEstimate, sizeEstimate, sizeOf } from './costs.ts'
-import { declare, intOf, member, readAs, textOf } from './declare.ts'
+import { RegexpSyntaxError, regexpFinder, TooMuchWork } from '../../../lib/linear-regexp/index.ts'
+import type { Library } from '../../library.ts'
+import { declare, member } from '../../standard/declare.ts'
+import { intType, listType, stringType } from '../../types.ts'
+import { ArrayList } from '../../values.ts'
+import { intOf, readAs, textOf } from '../arguments.ts'
+import { type Costs, matching, matchingEstimate, sizeEstimate, sizeOf } from '../costs.ts'
 
 type Finder = ReturnType<typeof regexpFinder>
 

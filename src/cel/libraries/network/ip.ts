@@ -1,11 +1,12 @@
 /** Kubernetes' library of IP addresses: `ip('::1').isLoopback()`. */
-import { goQuote } from '../../lib/go-quote.ts'
-import * as net from '../../machinery/ip-address.ts'
-import type { Library } from '../library.ts'
-import { boolType, intType, opaqueType, stringType } from '../types.ts'
-import { CelError, OpaqueValue } from '../values.ts'
-import { looksAtFirst, type Sized } from './costs.ts'
-import { declare, member, overload, own, readAs, succeeds, textOf } from './declare.ts'
+import { goQuote } from '../../../lib/go-quote.ts'
+import * as net from '../../../machinery/ip-address.ts'
+import type { Library } from '../../library.ts'
+import { declare, member, overload } from '../../standard/declare.ts'
+import { boolType, intType, opaqueType, stringType } from '../../types.ts'
+import { CelError, OpaqueValue } from '../../values.ts'
+import { own, readAs, succeeds, textOf } from '../arguments.ts'
+import { looksAtFirst, type Sized } from '../costs.ts'
 
 export const ipType = opaqueType('net.IP')
 

@@ -1,19 +1,21 @@
 /** cel-go's library of lists (`ext.Lists`, version 3): slices, sorting, flattening. Kubernetes has it since 1.34. */
-import type { CallEstimate, Estimate, EstimatedNode, Library, Macro } from '../library.ts'
-import { MacroError } from '../library.ts'
-import type { AstFactory, Expr } from '../syntax/ast.ts'
-import { accumulatorVariable } from '../syntax/ast.ts'
-import { dynType, intType, listType, runtimeTypeName, typeParameter } from '../types.ts'
-import { ArrayList, CelError, CelList, type Value } from '../values.ts'
-import { type Costs, exactly, listCost, one, plus, scaled, sizeEstimate, sizeOf, times } from './costs.ts'
-import { declare, intOf, listOf, member, overload } from './declare.ts'
+import { compare, equals } from '../../evaluation/equality.ts'
+import { typeOf } from '../../evaluation/type-of.ts'
+import type { CallEstimate, Estimate, EstimatedNode, Library, Macro } from '../../library.ts'
+import { MacroError } from '../../library.ts'
+import { declare, fixed, member, overload, plus, scaled, times } from '../../standard/declare.ts'
+import type { AstFactory, Expr } from '../../syntax/ast.ts'
+import { accumulatorVariable } from '../../syntax/ast.ts'
+import { dynType, intType, listType, runtimeTypeName, typeParameter } from '../../types.ts'
+import { ArrayList, CelError, CelList, type Value } from '../../values.ts'
+import { intOf, listOf } from '../arguments.ts'
+import { type Costs, listCost, one, sizeEstimate, sizeOf } from '../costs.ts'
+import { typeNameOf } from '../strings/value-text.ts'
 import { comparableTypes } from './lists.ts'
-import { order, same } from './same.ts'
-import { typeNameOf } from './value-text.ts'
 
 /** A new list is made, with so much work for an element. */
 const making = (size: number, factor = 1): number => Math.floor(size * factor) + 1 + listCost
-const makingEstimate = (size: Estimate, factor = 1): CallEstimate => ({ cost: plus(plus(scaled(size, factor), one), exactly(listCost)), size })
+const makingEstimate = (size: Estimate, factor = 1): CallEstimate => ({ cost: plus(plus(scaled(size, factor), one), fixed(listCost)), size })
 
 const literalOr = (node: EstimatedNode | undefined, otherwise: number): number => (typeof node?.literal === 'bigint' ? Number(node.literal) : otherwise)
 const unknown = 2 ** 64
@@ -37,11 +39,18 @@ function slice(list: CelList, from: bigint, to: bigint): CelList {
   return new ArrayList(Array.from({ length: Number(to - from) }, (_, i) => list.at(Number(from) + i)))
 }
 
+/** Lists in lists are opened, so many levels deep. Not by recursion: objects of clients may be nested deeper than the stack is. */
 function flattened(list: CelList, depth: bigint): readonly Value[] {
   if (depth < 0n) throw new CelError('level must be non-negative')
   const values: Value[] = []
-  for (const item of list) {
-    if (item instanceof CelList && depth > 0n) for (const inner of flattened(item, depth - 1n)) values.push(inner)
+  const open = [{ list, next: 0 }]
+  for (let inner = open.at(-1); inner; inner = open.at(-1)) {
+    if (inner.next >= inner.list.size) {
+      open.pop()
+      continue
+    }
+    const item = inner.list.at(inner.next++)
+    if (item instanceof CelList && open.length <= depth) open.push({ list: item, next: 0 })
     else values.push(item)
   }
   return values
@@ -49,7 +58,7 @@ function flattened(list: CelList, depth: bigint): readonly Value[] {
 
 function distinct(list: CelList): CelList {
   const values: Value[] = []
-  for (const item of list) if (!values.some((known) => same(known, item))) values.push(item)
+  for (const item of list) if (!values.some((known) => equals(known, item))) values.push(item)
   return new ArrayList(values)
 }
 
@@ -63,9 +72,9 @@ function sorted(list: CelList, keys: CelList): CelList {
   const pairs = Array.from({ length: list.size }, (_, i) => ({ key: keys.at(i), value: list.at(i) }))
   const first = pairs[0]?.key
   if (first === undefined) return list
-  if (order(first, first) === undefined && typeof first !== 'number') throw new CelError('list elements must be comparable')
+  if (!comparableTypes.some(({ kind }) => kind === typeOf(first).kind)) throw new CelError('list elements must be comparable')
   if (pairs.some(({ key }) => typeNameOf(key) !== typeNameOf(first))) throw new CelError('list elements must have the same type')
-  return new ArrayList(pairs.sort((a, b) => order(a.key, b.key) ?? 0).map(({ value }) => value))
+  return new ArrayList(pairs.sort((a, b) => compare(a.key, b.key) || 0).map(({ value }) => value))
 }
 
 /** 0, 1, 2 … made when they are looked at. */
@@ -137,7 +146,7 @@ export const listExtensionsLibrary: Library = {
         cost: makesResult,
         estimate: ([of, from, to]) => {
           const size = literalOr(to, sizeEstimate(of).max) - literalOr(from, 0)
-          return makingEstimate(exactly(size < 0 ? unknown : size))
+          return makingEstimate(fixed(size < 0 ? unknown : size))
         },
       }),
     ),
@@ -174,7 +183,7 @@ export const listExtensionsLibrary: Library = {
       'lists.range',
       overload('lists_range', [intType], listType(intType), (size) => range(intOf(size)), {
         cost: makesResult,
-        estimate: ([size]) => makingEstimate(exactly(literalOr(size, unknown))),
+        estimate: ([size]) => makingEstimate(fixed(literalOr(size, unknown))),
       }),
     ),
     declare(

@@ -1,10 +1,11 @@
 /** cel-go's library of sets (`ext.Sets`): lists compared without regard to order and repetition. */
-import type { Library } from '../library.ts'
-import { boolType, listType, typeParameter } from '../types.ts'
-import type { CelList, Value } from '../values.ts'
-import { type Costs, one, plus, scaled, sizeEstimate, sizeOf, times } from './costs.ts'
-import { declare, listOf, overload } from './declare.ts'
-import { same } from './same.ts'
+import { equals } from '../../evaluation/equality.ts'
+import type { Library } from '../../library.ts'
+import { declare, overload, plus, scaled, times } from '../../standard/declare.ts'
+import { boolType, listType, typeParameter } from '../../types.ts'
+import type { CelList, Value } from '../../values.ts'
+import { listOf } from '../arguments.ts'
+import { type Costs, one, sizeEstimate, sizeOf } from '../costs.ts'
 
 /** Each element is compared with each, `rounds` times. */
 const comparesAll = (rounds: number): Costs => ({
@@ -13,7 +14,7 @@ const comparesAll = (rounds: number): Costs => ({
 })
 
 function has(list: CelList, wanted: Value): boolean {
-  for (const item of list) if (same(item, wanted)) return true
+  for (const item of list) if (equals(item, wanted)) return true
   return false
 }
 

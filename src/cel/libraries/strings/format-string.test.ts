@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { intType, stringType } from '../types.ts'
-import { Duration, OptionalValue, Timestamp, TypeValue, UInt, type Value } from '../values.ts'
-import { faultOf, list, map } from './call-for-tests.ts'
+import { intType, stringType } from '../../types.ts'
+import { Duration, OptionalValue, Timestamp, TypeValue, UInt, type Value } from '../../values.ts'
+import { faultOf, list, map } from '../call-for-tests.ts'
 import { formatString } from './format-string.ts'
 
 const format = (text: string, ...args: Value[]): string => formatString(text, list(...args))

@@ -1,10 +1,11 @@
 /** `'%s has %d'.format([x, y])`, as cel-go's first formatter does it: which clauses there are, what each takes, and what is told. */
 import { Buffer } from 'node:buffer'
-import { goQuote } from '../../lib/go-quote.ts'
-import { CelError, CelList, CelMap, Duration, Timestamp, UInt, type Value } from '../values.ts'
+import { goQuote } from '../../../lib/go-quote.ts'
+import { compareStrings } from '../../evaluation/equality.ts'
+import { formatDuration, formatTime } from '../../standard/time-text.ts'
+import { CelError, CelList, CelMap, Duration, Timestamp, UInt, type Value } from '../../values.ts'
 import { fixedText, plainFixedText, scientificText } from './number-text.ts'
-import { order } from './same.ts'
-import { durationText, scalarText, timestampText, typeNameOf } from './value-text.ts'
+import { scalarText, typeNameOf } from './value-text.ts'
 
 const defaultPrecision = 6
 /** Go's bound; more is told in the text, not as a fault. */
@@ -129,7 +130,7 @@ const listText = (list: CelList): string => `[${[...list].map(literalText).join(
 function mapText(map: CelMap): string {
   const entries = [...map.keys()].map((key) => ({ key: literalText(key), value: literalText(map.get(key) ?? null) }))
   return `{${entries
-    .sort((a, b) => order(a.key, b.key) ?? 0)
+    .sort((a, b) => compareStrings(a.key, b.key))
     .map(({ key, value }) => `${key}:${value}`)
     .join(', ')}}`
 }
@@ -139,8 +140,8 @@ function literalText(value: Value): string {
   if (typeof value === 'string') return goQuote(value)
   if (value instanceof Uint8Array) return `b${goQuote(scalarText(value) ?? '')}`
   if (typeof value === 'number') return Number.isFinite(value) ? plainFixedText(value, defaultPrecision) : goQuote(plainFixedText(value, defaultPrecision))
-  if (value instanceof Timestamp) return `timestamp(${goQuote(timestampText(value))})`
-  if (value instanceof Duration) return `duration(${goQuote(durationText(value))})`
+  if (value instanceof Timestamp) return `timestamp(${goQuote(formatTime(value.nanoseconds))})`
+  if (value instanceof Duration) return `duration(${goQuote(formatDuration(value.nanoseconds))})`
   if (value instanceof CelList) return listText(value)
   if (value instanceof CelMap && value.objectType === undefined) return mapText(value)
   const text = scalarText(value)
