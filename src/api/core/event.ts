@@ -28,8 +28,8 @@ function involvedNamespace({ metadata, involvedObject }: Event): readonly FieldE
 
 const seen = (event: Event): string | undefined => event.firstTimestamp || event.eventTime || undefined
 
-/** The last of: the end of the series, the last time, the only time. */
-const lastSeen = (event: Event): Cell => ({ since: event.series?.lastObservedTime || event.lastTimestamp || seen(event) })
+/** Of a series, what it says itself; else the last time, or the only one. */
+const lastSeen = (event: Event): Cell => ({ since: event.series ? event.series.lastObservedTime || undefined : event.lastTimestamp || seen(event) })
 
 function source({ source: from, reportingComponent, reportingInstance }: Event): string {
   const parts = [from?.component || reportingComponent || '', from?.host || reportingInstance || '']
@@ -50,7 +50,7 @@ const eventColumns = [
   wide<Event>('Source', source, { description: 'Who tells it.' }),
   column<Event>('Message', ({ message }) => (message ?? '').trim(), { description: 'What happened, in words.' }),
   wide<Event>('First Seen', (event) => ({ since: seen(event) }), { description: 'How long ago it happened first.' }),
-  wide<Event>('Count', ({ series, count }) => series?.count || count || 1, { type: 'string', description: 'How often it happened.' }),
+  wide<Event>('Count', ({ series, count }) => (series ? (series.count ?? 0) : count || 1), { type: 'string', description: 'How often it happened.' }),
   { ...name, priority: 1 as const },
 ]
 

@@ -1,7 +1,7 @@
 /** Printer columns of custom resources: values found by JSONPath, shown by the column's type. */
 import type { V1CustomResourceColumnDefinition } from '@kubernetes/client-node'
-import { descriptionsOf } from '../../api/schema/index.ts'
 import type { Cell, Column } from '../../api/resource.ts'
+import { descriptionsOf } from '../../api/schema/index.ts'
 import { type JsonPath, jsonPath } from '../../machinery/json-path/index.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 
@@ -56,5 +56,9 @@ const textOf = (value: unknown): string => (value === null ? '' : typeof value =
 function sorted(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(sorted)
-  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, member]) => [name, sorted(member)]))
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, member]) => [name, sorted(member)]),
+  )
 }

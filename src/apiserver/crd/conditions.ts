@@ -19,5 +19,3 @@ export function withCondition(conditions: readonly Condition[], verdict: Verdict
   const condition = { ...verdict, lastTransitionTime }
   return before ? conditions.map((one) => (one === before ? condition : one)) : [...conditions, condition]
 }
-
-export const withoutCondition = (conditions: readonly Condition[], type: ConditionType): Condition[] => conditions.filter((one) => one.type !== type)

@@ -7,6 +7,7 @@ import type { ResourceDefinition, Verb } from '../../api/resource.ts'
 import { jsonPath } from '../../machinery/json-path/index.ts'
 import type { KubeObject, Unstructured, Wire } from '../../machinery/object.ts'
 import type { FieldError } from '../../machinery/validation/field-error.ts'
+import { validateMetadataUpdate } from '../../machinery/validation/metadata.ts'
 import { ServedResource } from '../registry/served-resource.ts'
 import type { StoredObject } from '../registry/stored-object.ts'
 import { customColumns } from './columns.ts'
@@ -70,6 +71,11 @@ function resourceOf(definition: Definition, version: Version, schema: CustomSche
   const terminating = isTrue(definition, 'Terminating')
   const moreFaults = (object: KubeObject) => (scale ? { moreFaults: () => scaleFaults(object, scale) } : {})
   const faults = (object: KubeObject, old?: KubeObject): readonly FieldError[] => schema.faults(object, old, moreFaults(object))
+  // Metadata is looked at here once more, so that its faults are told twice, as upstream does.
+  const updateFaults = (object: KubeObject, old: KubeObject): readonly FieldError[] => [
+    ...validateMetadataUpdate(object.metadata, old.metadata),
+    ...faults(object, old),
+  ]
   const statusFaults = (object: KubeObject, old: KubeObject): readonly FieldError[] => schema.faults(object, old, { statusOnly: true, ...moreFaults(object) })
   return {
     group,
@@ -97,7 +103,7 @@ function resourceOf(definition: Definition, version: Version, schema: CustomSche
       ...(scale && { scale: { replicas: scale.specReplicasPath, observed: scale.statusReplicasPath, selector: scale.labelSelectorPath ?? '' } }),
     },
     defaults: [(object) => schema.complete(object)],
-    validate: { create: faults, update: faults, status: statusFaults },
+    validate: { create: faults, update: updateFaults, status: statusFaults },
     prepare: { status: keepMetadata },
     generation: hasChanged,
     requiresVersionOnUpdate: true,

@@ -9,6 +9,10 @@ export function scaleFaults(object: KubeObject, { specReplicasPath, statusReplic
   return [specReplicasPath, statusReplicasPath].flatMap((path) => {
     const [value] = jsonPath(path)(object) ?? []
     if (value === undefined || typeof value !== 'number') return []
-    return value < 0 ? [invalidValue(path, value, 'should be a non-negative integer')] : value > 2147483647 ? [invalidValue(path, value, 'should be less than or equal to 2147483647')] : []
+    return value < 0
+      ? [invalidValue(path, value, 'should be a non-negative integer')]
+      : value > 2147483647
+        ? [invalidValue(path, value, 'should be less than or equal to 2147483647')]
+        : []
   })
 }

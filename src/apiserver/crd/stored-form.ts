@@ -1,6 +1,6 @@
 /**
  * Brings what the store holds into the form of today's storage version: objects may have been written under another version,
- * or under an older schema, and what a schema has defaults for since then is filled in.
+ * or before its schema had all of its defaults.
  */
 import type { KubeObject, Unstructured } from '../../machinery/object.ts'
 import { internal } from '../../machinery/status-error.ts'
@@ -19,11 +19,12 @@ export function storedForm(storage: ServedResource, schemas: ReadonlyMap<string,
     const schema = schemas.get(writtenAs)
     if (!schema) throw internal(`request to convert CR to an invalid group/version: ${object.apiVersion}`)
     schema.prune(object as Unstructured)
+    // Defaults are those of the version that it was written under.
+    schema.complete(object)
     if (schema !== target) {
       object.apiVersion = `${group}/${version}`
       target.prune(object as Unstructured)
     }
-    target.complete(object)
     return value.subarray(0, storage.head.length).equals(storage.head) && JSON.stringify(object) === before ? value : encode(storage, object)
   }
 }

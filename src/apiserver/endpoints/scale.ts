@@ -4,7 +4,7 @@ import { scales } from '../../api/autoscaling/scale.ts'
 import type { ScalePaths } from '../../api/resource.ts'
 import type { KubeObject, ManagedFieldsEntry, ObjectMeta, Unstructured } from '../../machinery/object.ts'
 import { labelSelectorText, labelsText } from '../../machinery/selectors/label-selector.ts'
-import { conflict, invalid, notFound, objectModified, type StatusError } from '../../machinery/status-error.ts'
+import { conflict, invalid, notFound, objectModified, type StatusError, statusOf } from '../../machinery/status-error.ts'
 import { invalidValue } from '../../machinery/validation/field-error.ts'
 import { applyPatch, managedFieldsFromScale, scaleManagedFields, trackUpdate } from '../apply/index.ts'
 import type { Response } from '../http/exchange.ts'
@@ -61,14 +61,24 @@ function scaleOf(resource: ServedResource, object: KubeObject): Scale {
   }
 }
 
-const missing = ({ groupResource }: ServedResource, name: string) => notFound({ group: groupResource.group, name: `${groupResource.name}/scale` }, name)
+/** The scale of a kind without a group goes by the Scale's own; custom resources name themselves. */
+const missing = ({ groupResource, definition }: ServedResource, name: string) =>
+  notFound(definition.custom ? groupResource : { group: groupResource.group || scales.group, name: `${groupResource.name}/scale` }, name)
 
 export const getScale: Endpoint = async ({ services: { registry }, request, resource }) => {
   const representation = representationFor(request, scaleResource, 'object')
   const { namespace, name } = request.info
   const object = await registry.get(resource, resource.key(namespace, name))
   if (!object) throw missing(resource, name)
+  checkReplicas(resource, object.parse())
   return objectResponse(representation, unstored(scaleResource, scaleOf(resource, object.parse())))
+}
+
+/** Custom resources have no number of replicas unless it was given. */
+function checkReplicas(resource: ServedResource, object: KubeObject): void {
+  const { replicas } = pathsOf(resource)
+  if (resource.definition.custom && at(object, replicas) === undefined)
+    throw statusOf(new Error(`the spec replicas field ${JSON.stringify(replicas)} does not exist`))
 }
 
 export const updateScale: Endpoint = async (target) => {
@@ -82,11 +92,11 @@ export const updateScale: Endpoint = async (target) => {
 }
 
 export const patchScale: Endpoint = async (target) => {
-  const { request } = target
+  const { request, resource } = target
   const apply = mediaType(request) === applyType
   const options = writeOptions(request.query, 'PatchOptions', apply)
   if (!apply) {
-    const { patched, conditional } = await readPatch(request, scaleResource, options)
+    const { patched, conditional } = await readPatch(request, scaleResource, options, resource.definition.custom !== undefined)
     return writeScale(target, options, { change: async (live) => ({ scale: (await patched(live)) as Scale }), conditional })
   }
   const applied = await readApplied(request, options)
@@ -127,12 +137,14 @@ async function writeScale(target: Target, options: WriteOptions, { change, condi
       if (!live) throw absent ?? missing(resource, request.info.name)
       const before = scaleOf(resource, live)
       const replicas = { apiVersion: resource.groupVersion, path: replicasPath(resource).join('.') }
-      before.metadata.managedFields = scaleManagedFields(live.metadata.managedFields, replicas)
+      const owners = scaleManagedFields(live.metadata.managedFields, replicas)
+      // Members that are undefined are none that a patch could meet.
+      if (owners) before.metadata.managedFields = owners
       const changed = await change(structuredClone(before))
       checkScale(resource, changed.scale, live)
       setReplicas(resource, live, changed.scale.spec?.replicas ?? 0)
-      const owners = changed.managedFields ?? trackScale(before, changed.scale, context)
-      const managedFields = managedFieldsFromScale(live.metadata.managedFields, owners, replicas)
+      const newOwners = changed.managedFields ?? trackScale(before, changed.scale, context)
+      const managedFields = managedFieldsFromScale(live.metadata.managedFields, newOwners, replicas)
       if (managedFields) live.metadata.managedFields = managedFields
       return { object: live, tracked: true }
     },
@@ -150,7 +162,8 @@ function checkScale(resource: ServedResource, { metadata, spec }: Scale, live: K
   if (resourceVersion && resourceVersion !== live.metadata.resourceVersion) throw conflict(resource.groupResource, name, objectModified)
   if (uid && uid !== live.metadata.uid)
     throw conflict(resource.groupResource, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${live.metadata.uid}`)
-  if ((spec?.replicas ?? 0) < 0)
+  // What is valid in a custom resource is for its schema to say.
+  if (!resource.definition.custom && (spec?.replicas ?? 0) < 0)
     throw invalid(scaleResource.groupKind, name, [invalidValue('spec.replicas', spec.replicas, 'must be greater than or equal to 0')])
 }
 

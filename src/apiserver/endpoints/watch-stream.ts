@@ -179,9 +179,10 @@ export class WatchStream implements Watcher {
   /** An error is the last event of a watch; that its resource has changed is none. */
   end(error: unknown): void {
     if (this.#ended) return
-    if (error instanceof RetiredError) return this.#finish()
-    const { status } = error instanceof StatusError ? error : statusOf(error)
-    this.#sink.write(Buffer.from(`{"type":"ERROR","object":${JSON.stringify(status)}}\n`))
+    if (!(error instanceof RetiredError)) {
+      const { status } = error instanceof StatusError ? error : statusOf(error)
+      this.#sink.write(Buffer.from(`{"type":"ERROR","object":${JSON.stringify(status)}}\n`))
+    }
     this.#finish()
   }
 

@@ -5,9 +5,6 @@ import { setOwn } from '../../lib/own.ts'
 import { type Flavour, type JsonSchema, metaPackage, referenceTo } from './json-schema.ts'
 import { kindDefinition } from './operations.ts'
 
-/** The OpenAPI v3 schema of a custom resource's objects; undefined when it has none, or wants none published. */
-export type KindSchema = (resource: ResourceDefinition) => JsonSchema | undefined
-
 /** Keywords that OpenAPI v2 does not have; readers of v2 would refuse the document. */
 const missingInV2 = new Set(['nullable', 'oneOf', 'anyOf', 'not', 'default', 'x-kubernetes-validations'])
 
@@ -42,16 +39,12 @@ function metadata(of: 'ObjectMeta' | 'ListMeta', flavour: Flavour): JsonSchema {
 }
 
 /** Definitions of those resources that have no schema of Kubernetes' own, by name. */
-export function customDefinitions(
-  resources: readonly ResourceDefinition[],
-  flavour: Flavour,
-  kindSchema: KindSchema = () => undefined,
-): Map<string, JsonSchema> {
+export function customDefinitions(resources: readonly ResourceDefinition[], flavour: Flavour): Map<string, JsonSchema> {
   const result = new Map<string, JsonSchema>()
   for (const resource of resources) {
     if (schemaOf(resource)) continue
     const { group, version, kind, listKind = `${kind}List` } = resource
-    const own = kindSchema(resource)
+    const own = resource.custom?.schema()
     const converted = (own && flavour === 'v2' ? forV2(own) : own) as JsonSchema | undefined
     const described = { apiVersion: typeText('apiVersion'), kind: typeText('kind') }
     const definition = kindDefinition(resource)

@@ -1,6 +1,6 @@
 /** OpenAPI documents, v2 and v3, made of operations and definitions. */
 import type { ResourceDefinition } from '../../api/resource.ts'
-import { customDefinitions, type KindSchema } from './custom-definitions.ts'
+import { customDefinitions } from './custom-definitions.ts'
 import { definitionClosure, type Flavour, type JsonSchema, metaPackage, referenceTo } from './json-schema.ts'
 import { type Operation, operationsOf } from './operations.ts'
 import { type ParameterName, parameter } from './parameters.ts'
@@ -107,8 +107,6 @@ function inAllGroups(definitions: Record<string, JsonSchema>, resources: readonl
 export interface DocumentOptions {
   /** `v1.36.0+t8s.1`: stands in `info.version`. */
   readonly version: string
-  /** Schemas of custom resources. */
-  readonly kindSchema?: KindSchema
 }
 
 const info = (version: string): Record<string, string> => ({ title: 'Kubernetes', version })
@@ -118,15 +116,11 @@ const bearer = { BearerToken: { description: 'Bearer Token authentication', in: 
  * The OpenAPI v3 document of a path of the index: `apis/apps/v1`, `api`, `apis/apps`, `version`, …; undefined for paths that are not served.
  * `resources` are all resources; the document shows those of the path's group and version.
  */
-export function openapiV3(
-  resources: readonly ResourceDefinition[],
-  path: string,
-  { version, kindSchema }: DocumentOptions,
-): Record<string, unknown> | undefined {
+export function openapiV3(resources: readonly ResourceDefinition[], path: string, { version }: DocumentOptions): Record<string, unknown> | undefined {
   const own = resources.filter((resource) => groupVersionPath(resource) === path)
   const operations = [...staticOperations(path, resources), ...own.flatMap(operationsOf)]
   if (operations.length === 0) return undefined
-  const schemas = definitionClosure(rootsOf(operations), 'v3', customDefinitions(own, 'v3', kindSchema))
+  const schemas = definitionClosure(rootsOf(operations), 'v3', customDefinitions(own, 'v3'))
   return {
     openapi: '3.0.0',
     info: info(version),
@@ -136,17 +130,13 @@ export function openapiV3(
 }
 
 /** The OpenAPI v2 document of everything. */
-export function openapiV2(
-  resources: readonly ResourceDefinition[],
-  paths: readonly string[],
-  { version, kindSchema }: DocumentOptions,
-): Record<string, unknown> {
+export function openapiV2(resources: readonly ResourceDefinition[], paths: readonly string[], { version }: DocumentOptions): Record<string, unknown> {
   const operations = [...paths.flatMap((path) => staticOperations(path, resources)), ...resources.flatMap(operationsOf)]
   return {
     swagger: '2.0',
     info: info(version),
     paths: pathItems(operations, 'v2'),
-    definitions: inAllGroups(definitionClosure(rootsOf(operations), 'v2', customDefinitions(resources, 'v2', kindSchema)), resources),
+    definitions: inAllGroups(definitionClosure(rootsOf(operations), 'v2', customDefinitions(resources, 'v2')), resources),
     securityDefinitions: bearer,
     security: [{ BearerToken: [] }],
   }

@@ -7,12 +7,10 @@ import { gzipSync } from 'node:zlib'
 import type { ResourceDefinition } from '../../api/resource.ts'
 import { resourceNotFound } from '../../machinery/status-error.ts'
 import type { Request, Response } from '../http/exchange.ts'
-import type { KindSchema } from './custom-definitions.ts'
 import { openapiV2, openapiV3 } from './document.ts'
 import { gnosticV2 } from './gnostic.ts'
 import { documentPaths, groupVersionPath } from './static-paths.ts'
 
-export type { KindSchema } from './custom-definitions.ts'
 export { openapiV2, openapiV3 } from './document.ts'
 export { gnosticV2 } from './gnostic.ts'
 
@@ -27,8 +25,6 @@ export interface OpenApiDocuments {
   /** The paths that the server's index names. */
   readonly paths: readonly string[]
 }
-
-const kindSchema: KindSchema = ({ custom }) => custom?.schema()
 
 interface Served {
   readonly body: Buffer
@@ -103,14 +99,12 @@ class Snapshot {
   }
 
   v3(path: string): Served {
-    return this.#once(`v3 ${path}`, () =>
-      Buffer.from(JSON.stringify(openapiV3(this.resources, path, { version: this.#version, kindSchema }))),
-    )
+    return this.#once(`v3 ${path}`, () => Buffer.from(JSON.stringify(openapiV3(this.resources, path, { version: this.#version }))))
   }
 
   v2(form: 'json' | 'protobuf'): Served {
     return this.#once(`v2 ${form}`, () => {
-      const document = openapiV2(this.resources, [...this.#hashes.keys()], { version: this.#version, kindSchema })
+      const document = openapiV2(this.resources, [...this.#hashes.keys()], { version: this.#version })
       return form === 'json' ? Buffer.from(JSON.stringify(document)) : gnosticV2(document)
     })
   }

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { type ResourceDefinition, resource } from '../../api/resource.ts'
 import type { Request, Response } from '../http/exchange.ts'
-import { gnosticV2, type KindSchema, openapiDocuments, openapiV2, openapiV3 } from './index.ts'
+import { gnosticV2, openapiDocuments, openapiV2, openapiV3 } from './index.ts'
 import { documentPaths } from './static-paths.ts'
 
 const scale = { replicas: '.spec.replicas', observed: '.status.replicas', selector: '.status.selector' }
@@ -30,17 +30,7 @@ const deployments = resource({
   scope: 'Namespaced',
   subresources: { status: true, scale },
 })
-const parcels = resource({
-  group: 'rp-access.example.com',
-  version: 'v1',
-  kind: 'Parcel',
-  plural: 'parcels',
-  scope: 'Namespaced',
-  subresources: { status: true, scale },
-})
-const all = [pods, deployments, parcels]
-
-const kindSchema: KindSchema = () => ({
+const parcelSchema = {
   description: 'A parcel on its way.',
   type: 'object',
   required: ['spec'],
@@ -54,8 +44,19 @@ const kindSchema: KindSchema = () => ({
     },
     metadata: { type: 'object' },
   },
+}
+const parcels = resource({
+  group: 'rp-access.example.com',
+  version: 'v1',
+  kind: 'Parcel',
+  plural: 'parcels',
+  scope: 'Namespaced',
+  subresources: { status: true, scale },
+  custom: { fingerprint: 'parcels', type: () => assert.fail('not needed'), prune: () => [], unreadable: () => undefined, schema: () => parcelSchema },
 })
-const options = { version: 'v1.36.0', kindSchema }
+const all = [pods, deployments, parcels]
+
+const options = { version: 'v1.36.0' }
 
 // biome-ignore lint/suspicious/noExplicitAny: documents are looked into freely
 type Document = any

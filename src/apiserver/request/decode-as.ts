@@ -1,8 +1,8 @@
 /** Decodes a parsed value as an object of a resource: by Kubernetes' own schema, or by the one that a definition brings. */
 import { schemaType } from '../../api/schema/index.ts'
 import { type Decoded, type DecodeOptions, decode } from '../../machinery/decode/index.ts'
-import { badRequest } from '../../machinery/status-error.ts'
 import type { Field, FieldType, StructType } from '../../machinery/schema.ts'
+import { badRequest } from '../../machinery/status-error.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
 
 /** Throws DecodeError, and 400 for an object within it that is none. What the resource's schema does not know is left out. */
@@ -14,7 +14,11 @@ export function decodeAs(resource: ServedResource, value: unknown, options: Deco
   const unreadable = custom.unreadable(decoded.object)
   if (unreadable) throw badRequest(unreadable.message)
   if (unknown.length === 0) return decoded
-  return { ...decoded, unknown: [...decoded.unknown, ...unknown], strict: [...decoded.strict, ...unknown.map((path) => `unknown field ${JSON.stringify(path)}`)] }
+  return {
+    ...decoded,
+    unknown: [...decoded.unknown, ...unknown],
+    strict: [...decoded.strict, ...unknown.map((path) => `unknown field ${JSON.stringify(path)}`)],
+  }
 }
 
 const field = (type: FieldType): Field => ({ type, keepsEmpty: false })

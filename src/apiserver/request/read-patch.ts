@@ -34,11 +34,16 @@ export interface ReadPatch {
   readonly conditional: boolean
 }
 
-/** Throws 400, 413, 415; what the patch makes of an object may be 422. */
-export async function readPatch(request: Request, resource: ServedResource, options: WriteOptions): Promise<ReadPatch> {
+/** Throws 400, 413, 415; what the patch makes of an object may be 422. `custom`: it is about a custom resource, or a part of one. */
+export async function readPatch(
+  request: Request,
+  resource: ServedResource,
+  options: WriteOptions,
+  custom = resource.definition.custom !== undefined,
+): Promise<ReadPatch> {
   const media = mediaType(request)
   const type = own(types, media)
-  if (resource.definition.custom && (!type || type === 'strategic')) throw unsupported(customTypes)
+  if (custom && (!type || type === 'strategic')) throw unsupported(customTypes)
   if (!type) throw new StatusError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {})
   const text = (await request.body(maxBodyBytes)).toString()
   const pause = pauses()

@@ -61,7 +61,7 @@ export async function filePki(directory: string, hosts: readonly string[], now =
       async () => (await load()).issueCertificate(authority, adminRequest, now),
     ),
   ])
-  return { authority, server, admin, made, serviceAccountKey: once(() => keptServiceAccountKey(directory)) }
+  return { authority, server, admin, made, serviceAccountKey: serviceAccountKey(directory) }
 }
 
 interface SharedPki {
@@ -74,7 +74,7 @@ interface SharedPki {
 const sharedPki = once(async (): Promise<SharedPki> => {
   const { makeAuthority, issueCertificate } = await import('./certificates.ts')
   const authority = await makeAuthority('kubernetes', new Date())
-  return { authority, admin: await issueCertificate(authority, adminRequest, new Date()), serviceAccountKey: once(makeServiceAccountKey), servers: new Map() }
+  return { authority, admin: await issueCertificate(authority, adminRequest, new Date()), serviceAccountKey: serviceAccountKey(), servers: new Map() }
 })
 
 /**
@@ -99,6 +99,10 @@ function readPair(directory: string, name: string): KeyPair | undefined {
   if (!existsSync(cert) || !existsSync(key)) return undefined
   return explained(directory, () => ({ cert: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8') }))
 }
+
+/** The key that signs tokens: kept in `directory`, or only in memory. Made when it is first asked for. */
+export const serviceAccountKey = (directory?: string): (() => Promise<KeyObject>) =>
+  once(() => (directory ? keptServiceAccountKey(directory) : makeServiceAccountKey()))
 
 async function makeServiceAccountKey(): Promise<KeyObject> {
   const { privateKey } = await promisify(generateKeyPair)('rsa', { modulusLength: 2048 })

@@ -29,7 +29,8 @@ export function parseSteps(text: string): Step[] {
     } else if (text[at] === '.') {
       const { name, end } = fieldAt(text, at + 1)
       // A dot alone is the object itself.
-      if (name === '' && end < text.length && text[end] !== '[') throw new JsonPathError(`unexpected ${JSON.stringify(text[end])} in path ${JSON.stringify(text)}`)
+      if (name === '' && end < text.length && text[end] !== '[')
+        throw new JsonPathError(`unexpected ${JSON.stringify(text[end])} in path ${JSON.stringify(text)}`)
       if (name === '*') steps.push({ kind: 'all' })
       else if (name !== '') steps.push({ kind: 'field', name })
       at = end

@@ -2,8 +2,13 @@
 import type { Endpoint } from '../endpoint.ts'
 import { bindPod } from './binding.ts'
 import { evictPod } from './eviction.ts'
+import { containerStream, podLog, portForward } from './pod-streams.ts'
 
 export const specialSubresources: Readonly<Record<string, Readonly<Partial<Record<string, Endpoint>>>>> = {
+  'pods/attach': { GET: containerStream, POST: containerStream },
   'pods/binding': { POST: bindPod },
   'pods/eviction': { POST: evictPod },
+  'pods/exec': { GET: containerStream, POST: containerStream },
+  'pods/log': { GET: podLog },
+  'pods/portforward': { GET: portForward, POST: portForward },
 }
