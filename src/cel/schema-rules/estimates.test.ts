@@ -25,6 +25,8 @@ const text =
   (limit) => ({ type: 'string', ...more, ...limited(limit, (maxLength) => ({ maxLength })) })
 const record: SchemaSource = { type: 'object', required: ['required'], properties: { required: { type: 'string' }, optional: { type: 'string' } } }
 
+const replacing: Make = (limit) => ({ type: 'object', properties: { str: text()(limit), before: text()(2), after: text()(4) } })
+
 /** What upstream estimates: without limits, and with one. */
 const cases: readonly (readonly [what: string, make: Make, rule: string, cost: number, limit: number, limitedCost: number])[] = [
   ['numbers', list(scalar('number')), 'self.all(x, true)', 4718591, 10, 32],
@@ -65,6 +67,30 @@ const cases: readonly (readonly [what: string, make: Make, rule: string, cost: n
   ['one of dates', list(scalar('date')), 'self[2].getDayOfMonth() == 13', 4, 42, 4],
   ['times', list(scalar('date-time')), 'self.all(x, true)', 428963, 25, 77],
   ['one of times', list(scalar('date-time')), 'self[2].getMinutes() == 45', 4, 99, 4],
+  ['a map of numbers or strings', map(scalar('int-or-string')), 'self.all(x, true)', 1348169, 15, 47],
+  ['a map of objects', map(record), 'self.all(x, true)', 428963, 20, 62],
+  ['a map of maps', map(map(scalar('number'))()), 'self.all(x, true)', 1179647, 10, 32],
+  ['a map of lists', map(list(scalar('number'))()), 'self.all(x, true)', 1179647, 25, 77],
+  ['a map of durations', map(scalar('duration')), 'self.all(x, true)', 1048577, 5, 17],
+  ['a map of dates', map(scalar('date')), 'self.all(x, true)', 524288, 10, 32],
+  ['a map of times', map(scalar('date-time')), 'self.all(x, true)', 349526, 25, 77],
+  ['what a pattern finds', text(), "self.find('[0-9]+') == ''", 629147, 10, 11],
+  ['a joined list', (limit) => list(text()(limit))(limit), "self.join(' ') == 'aa bb'", 329853068905, 10, 43],
+  ['whether a list is in order', (limit) => list(text()(limit))(limit), 'self.isSorted() == true', 329854432052, 10, 52],
+  ['a text with another part', replacing, "self.str.replace(self.before, self.after) == 'does not matter'", 629154, 4, 12],
+  [
+    'parts of a text',
+    (limit) => ({ type: 'object', properties: { str: text()(limit), separator: text()(limit) } }),
+    'self.str.split(self.separator) == []',
+    629160,
+    10,
+    22,
+  ],
+  ['lower case', text(), "self.lowerAscii() == 'lower!'", 314575, 10, 6],
+  ['sizes', map(scalar('integer')), 'oldSelf.size() == self.size()', 5, 10, 5],
+  ['two times', map(scalar('date-time')), 'self["a"] == self["b"]', 8, 7, 8],
+  ['two durations', map(scalar('duration')), 'self["c"] == self["d"]', 8, 42, 8],
+  ['one of some words', text({ enum: ['A', 'B', 'C', 'LongValue'] }), "self.contains('A')", 2, 1000, 401],
 ]
 
 function estimate(source: SchemaSource, rule: string): number {

@@ -1,6 +1,6 @@
 /** Where a value stands in an object, and which old value it replaces. Worked out when a fault has to be told, not before. */
 import { isObject } from '../../machinery/fields/json.ts'
-import { correlatedItem, isUnchanged, none, type StructuralSchema } from '../../machinery/structural-schema/index.ts'
+import { correlatedItems, isUnchanged, none, type StructuralSchema } from '../../machinery/structural-schema/index.ts'
 
 export interface Place {
   /** Undefined at the root. */
@@ -53,7 +53,7 @@ function oldValueOf({ step }: Place, { value, schema }: Place, old: unknown): un
     const index = Number(step.slice(1, -1))
     if (!Array.isArray(old)) return none
     const listType = schema.keywords['x-kubernetes-list-type']
-    if (listType === 'map') return correlatedItem(value[index], old, schema)
+    if (listType === 'map') return correlatedItems(old, schema)?.(value[index]) ?? none
     return listType === undefined && index < old.length ? (old[index] ?? none) : none
   }
   const name = step.startsWith('[') ? step.slice(1, -1) : step.slice(1)

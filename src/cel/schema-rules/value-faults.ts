@@ -1,6 +1,6 @@
 /** Holds values against the rules of their schema: what is evaluated in which order, what it may cost, and what is told. */
 import { isObject } from '../../machinery/fields/json.ts'
-import { itemFinder, none, type StructuralSchema, type ValidationRule } from '../../machinery/structural-schema/index.ts'
+import { correlatedItems, none, type StructuralSchema, type ValidationRule } from '../../machinery/structural-schema/index.ts'
 import { duplicate, type FieldError, forbiddenField, invalidValue, required } from '../../machinery/validation/field-error.ts'
 import { adapt } from '../adapt.ts'
 import { type Bindings, callCostLimit } from '../program.ts'
@@ -59,7 +59,7 @@ class Run {
 
   private visitItems({ items, schema }: RuleNode, parent: Place, values: readonly unknown[], old: unknown): boolean {
     if (!items) return true
-    const find = Array.isArray(old) ? itemFinder(old, schema) : undefined
+    const find = correlatedItems(old, schema)
     for (let index = 0; index < values.length; index++) {
       const value = values[index]
       const before = find?.(value)

@@ -24,20 +24,3 @@ export function isUnchanged(value: unknown, old: unknown, schema: StructuralSche
   const before = correlatedItems(old, schema)
   return before !== undefined && value.every((item) => jsonEqual(item, before(item)))
 }
-
-/** Lists of so many items are looked through; longer ones are put in order first. */
-const short = 16
-
-/** `correlatedItem` for many items of one list. */
-export function itemFinder(old: readonly unknown[], schema: StructuralSchema): (item: unknown) => unknown {
-  const keys = schema.keywords['x-kubernetes-list-type'] === 'map' ? schema.keywords['x-kubernetes-list-map-keys'] : undefined
-  if (!keys?.length) return () => none
-  if (old.length <= short) return (item) => correlatedItem(item, old, schema)
-  const keyOf = (item: Record<string, unknown>): string => JSON.stringify(keys.map((key) => item[key] ?? null))
-  const byKey = new Map<string, unknown>()
-  for (const item of old) {
-    const key = isObject(item) ? keyOf(item) : undefined
-    if (key !== undefined && !byKey.has(key)) byKey.set(key, item)
-  }
-  return (item) => (isObject(item) ? (byKey.get(keyOf(item)) ?? none) : none)
-}

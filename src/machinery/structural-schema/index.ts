@@ -4,7 +4,7 @@
  *
  * An object that comes in goes `prune` → `dropNulls` → `embeddedDecodeFault` (400) → `fillDefaults` → `schemaFaults` (422).
  */
-export { correlatedItem, isUnchanged, itemFinder, none } from './correlation.ts'
+export { correlatedItems, isUnchanged, none } from './correlation.ts'
 export { fillDefaults } from './defaults.ts'
 export { embeddedDecodeFault } from './embedded-metadata.ts'
 export { type SchemaChecks, structuralFaults } from './faults/index.ts'
