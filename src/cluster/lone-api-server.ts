@@ -7,6 +7,7 @@ import { parseCidr } from '../lib/cidr.ts'
 import { ExplainedError } from '../lib/explained-error.ts'
 import type { Store } from '../storage/store.ts'
 import { localUrl, serverHosts } from './addresses.ts'
+import { readFrontProxy } from './front-proxy-files.ts'
 import { readIdentity } from './identity-files.ts'
 import { serviceAccountKey } from './pki/pki.ts'
 import { certDirPair } from './pki/self-signed.ts'
@@ -61,6 +62,16 @@ export async function startLoneServer({ flags, cwd, store, directory, warmUp, lo
     advertiseAddress,
     tls: identity.tls ?? (await certDirPair(certDir, hosts)),
     clientCA: identity.clientCA,
+    ...readFrontProxy({
+      requestheaderClientCaFile: path('requestheader-client-ca-file'),
+      requestheaderAllowedNames: flags.list('requestheader-allowed-names'),
+      requestheaderUsernameHeaders: flags.list('requestheader-username-headers'),
+      requestheaderUidHeaders: flags.list('requestheader-uid-headers'),
+      requestheaderGroupHeaders: flags.list('requestheader-group-headers'),
+      requestheaderExtraHeadersPrefix: flags.list('requestheader-extra-headers-prefix'),
+      proxyClientCertFile: path('proxy-client-cert-file'),
+      proxyClientKeyFile: path('proxy-client-key-file'),
+    }),
     tokens: identity.tokens,
     runtimeConfig: runtimeConfig(flags),
     serviceClusterIpRange,

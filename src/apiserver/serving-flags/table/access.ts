@@ -4,7 +4,6 @@ import { type FlagSet, idle, works } from '../flag.ts'
 
 const noOidc = 'no OpenID provider is asked yet'
 const noWebhook = 'no webhook is asked yet'
-const noFrontProxy = 'no front proxy is trusted yet'
 const noTokens = 'no service account tokens are issued yet'
 const plugins = `Of: ${admissionPluginNames.join(', ')}`
 
@@ -28,12 +27,12 @@ export const authentication: FlagSet = {
     idle(noOidc, 'oidc-signing-algs', 'strings', 'how ID tokens may be signed', 'RS256'),
     idle(noOidc, 'oidc-username-claim', 'string', 'the claim that holds the user', 'sub'),
     idle(noOidc, 'oidc-username-prefix', 'string', 'what is put before the user'),
-    idle(noFrontProxy, 'requestheader-allowed-names', 'strings', 'common names that a front proxy may have'),
-    idle(noFrontProxy, 'requestheader-client-ca-file', 'string', 'the authority of front proxies'),
-    idle(noFrontProxy, 'requestheader-extra-headers-prefix', 'strings', 'headers that tell more about the user'),
-    idle(noFrontProxy, 'requestheader-group-headers', 'strings', 'headers that tell groups'),
-    idle(noFrontProxy, 'requestheader-uid-headers', 'strings', "headers that tell the user's uid"),
-    idle(noFrontProxy, 'requestheader-username-headers', 'strings', 'headers that tell the user'),
+    works('requestheader-allowed-names', 'strings', 'common names that a front proxy may have'),
+    works('requestheader-client-ca-file', 'string', 'the authority of front proxies'),
+    works('requestheader-extra-headers-prefix', 'strings', 'headers that tell more about the user'),
+    works('requestheader-group-headers', 'strings', 'headers that tell groups'),
+    works('requestheader-uid-headers', 'strings', "headers that tell the user's uid"),
+    works('requestheader-username-headers', 'strings', 'headers that tell the user'),
     idle(noTokens, 'service-account-extend-token-expiration', 'bool', 'let tokens of pods live for a year', 'true'),
     works('service-account-issuer', 'stringArray', 'who issues service account tokens; of several the first one does'),
     idle(noTokens, 'service-account-jwks-uri', 'string', 'where the public keys are found'),

@@ -98,18 +98,18 @@ export const egress: FlagSet = {
 const noKubelet = 'no kubelet is called yet'
 const onePlane = 'one server of a cluster tells its own address'
 const noPeer = 'servers of a cluster do not pass requests to each other'
-const noAggregation = 'no requests are passed on to other servers yet'
+const endpointsAlways = 'aggregated servers are reached by the addresses of their pods, and their redirects are passed on'
 
 export const misc: FlagSet = {
   name: 'misc',
   flags: [
-    idle(noAggregation, 'aggregator-reject-forwarding-redirect', 'bool', 'refuse redirects of aggregated servers', 'true'),
+    idle(endpointsAlways, 'aggregator-reject-forwarding-redirect', 'bool', 'refuse redirects of aggregated servers', 'true'),
     idle('privileged pods are always taken', 'allow-privileged', 'bool', 'take privileged pods'),
     idle(onePlane, 'apiserver-count', 'int', 'how many servers the cluster has', '1'),
     idle('no leases are coordinated', 'coordinated-leadership-lease-duration', 'duration', 'how long a lease is good', '15s'),
     idle('no leases are coordinated', 'coordinated-leadership-renew-deadline', 'duration', 'how long a leader tries to renew its lease', '10s'),
     idle('no leases are coordinated', 'coordinated-leadership-retry-period', 'duration', 'how often a lease is tried for', '2s'),
-    idle(noAggregation, 'enable-aggregator-routing', 'bool', 'reach aggregated servers by the addresses of their pods'),
+    idle(endpointsAlways, 'enable-aggregator-routing', 'bool', 'reach aggregated servers by the addresses of their pods'),
     idle('logs of the node are not served', 'enable-logs-handler', 'bool', 'serve /logs'),
     idle(onePlane, 'endpoint-reconciler-type', 'string', 'who sees to the endpoints of the Service kubernetes', 'lease'),
     idle(noKubelet, 'kubelet-certificate-authority', 'string', 'the authority of kubelets'),
@@ -122,8 +122,8 @@ export const misc: FlagSet = {
     idle(noPeer, 'peer-advertise-ip', 'string', 'the address by which other servers reach this one'),
     idle(noPeer, 'peer-advertise-port', 'string', 'the port by which other servers reach this one'),
     idle(noPeer, 'peer-ca-file', 'string', 'the authority of other servers'),
-    idle(noAggregation, 'proxy-client-cert-file', 'string', 'the client certificate for aggregated servers'),
-    idle(noAggregation, 'proxy-client-key-file', 'string', 'the key of the client certificate for aggregated servers'),
+    works('proxy-client-cert-file', 'string', 'the client certificate for aggregated servers'),
+    works('proxy-client-key-file', 'string', 'the key of the client certificate for aggregated servers'),
     idle('tokens are signed here', 'service-account-signing-endpoint', 'string', 'the socket of a program that signs tokens'),
     works('service-account-signing-key-file', 'string', 'the private key that signs service account tokens (PEM)'),
     works('service-cluster-ip-range', 'string', 'addresses for Services: one range, or one of IPv4 and one of IPv6', '10.0.0.0/24'),
