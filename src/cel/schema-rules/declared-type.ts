@@ -3,7 +3,7 @@
  * What a schema says nothing about (`x-kubernetes-preserve-unknown-fields`) is hidden.
  */
 import type { StructuralSchema } from '../../machinery/structural-schema/index.ts'
-import { escapeFieldName } from '../syntax/escape.ts'
+import { escapeFieldName } from '../index.ts'
 import {
   boolType,
   bytesType,
