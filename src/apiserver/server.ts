@@ -1,16 +1,19 @@
 /** The API server: puts its parts together on a store and listens. */
-import type { KeyObject } from 'node:crypto'
 import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import { allResources, resourceRegistry } from '../api/registry.ts'
 import { resourceKey } from '../api/resource.ts'
 import type { Store } from '../storage/store.ts'
-import { defaultTolerationSeconds } from './admission/default-toleration-seconds.ts'
+import { defaultTolerationSeconds, type TolerationSeconds } from './admission/default-toleration-seconds.ts'
 import { namespaceLifecycle } from './admission/namespace-lifecycle.ts'
 import { Admission } from './admission/plugin.ts'
 import { serviceAccount as serviceAccountPlugin } from './admission/service-account.ts'
+import { Aggregator, mergedApis, type ProxyClient, publishAuthentication } from './aggregator/index.ts'
+import { refuseAnonymous } from './authentication/authenticator.ts'
 import { clientCertificate } from './authentication/client-certificate.ts'
+import { type RequestHeaderOptions, requestHeader } from './authentication/request-header.ts'
 import { type TokenUser, tokenFile } from './authentication/token-file.ts'
-import { authenticatedOnly } from './authorization/authorizer.ts'
+import { type Authorizer, authenticatedOnly } from './authorization/authorizer.ts'
 import { ensureBootstrapObjects } from './bootstrap/index.ts'
 import { buildChain } from './chain/index.ts'
 import { WaitGroup } from './chain/wait-group.ts'
@@ -22,12 +25,14 @@ import { componentProbes } from './health/components.ts'
 import { type HealthCheck, log as logCheck, ping } from './health/health.ts'
 import { storeHealth } from './health/store-health.ts'
 import type { ListenerLimits } from './http/bounds/limits.ts'
+import type { Handler } from './http/exchange.ts'
 import { listen } from './http/listener.ts'
 import { processMetrics } from './metrics/process-metrics.ts'
 import { MetricsRegistry } from './metrics/registry.ts'
 import { requestMetrics } from './metrics/request-metrics.ts'
 import { nonResource } from './non-resource.ts'
 import { openapiDocuments } from './openapi/index.ts'
+import type { ServiceAccountIssuer } from './openid.ts'
 import { Registry } from './registry/registry.ts'
 import { timestamp, type Writer } from './registry/write/write-context.ts'
 import { ServedApis } from './served-apis.ts'
@@ -45,7 +50,11 @@ export interface ApiServerOptions {
   readonly port: number
   readonly tls: { readonly cert: string | Buffer; readonly key: string | Buffer }
   /** PEM bundle that client certificates are checked against. */
-  readonly clientCA?: string | Buffer
+  readonly clientCA?: string
+  /** Front proxies that may say who a user is. */
+  readonly requestHeader?: RequestHeaderOptions
+  /** The certificate that is shown to the servers of aggregated APIs. */
+  readonly proxyClient?: ProxyClient
   readonly tokens?: readonly TokenUser[]
   /** As `--runtime-config`: `api/beta=true`, `batch/v1=false`, … */
   readonly runtimeConfig?: readonly string[]
@@ -53,7 +62,17 @@ export interface ApiServerOptions {
   readonly serviceClusterIpRange?: string
   /** 30000-32767 unless said. */
   readonly serviceNodePortRange?: string
-  readonly serviceAccount?: { readonly issuer: string; readonly signingKey: () => Promise<KeyObject> }
+  readonly serviceAccount?: ServiceAccountIssuer
+  /** The address that pods reach this server by (`--advertise-address`); one of the machine unless said. */
+  readonly advertiseAddress?: string
+  /** Upstream's names of admission plug-ins that are off. */
+  readonly disabledAdmissionPlugins?: readonly string[]
+  /** How long pods stay on nodes that are not ready, and on unreachable ones, in seconds; 300 unless said. */
+  readonly defaultTolerationSeconds?: TolerationSeconds
+  /** Whether requests without credentials are `system:anonymous`, or refused; true unless said. */
+  readonly anonymousAuth?: boolean
+  /** Who may do what; unless said, who is authenticated may do everything. */
+  readonly authorizer?: Authorizer
   /** The release of this package, shown in `/version`. */
   readonly release?: string
   /** Makes the first requests fast at the price of 0.3 s of CPU after the start: for servers that live long. */
@@ -68,8 +87,14 @@ export interface ApiServerOptions {
 export interface ApiServer {
   readonly url: string
   readonly port: number
-  /** Takes no new requests, ends watches, waits up to `graceMs` (10 s) for the rest. */
-  stop(options?: { readonly graceMs?: number }): Promise<void>
+  /** Serves on for `delayMs` (0), unready; then takes no new requests, ends watches, waits up to `graceMs` (10 s) for the rest. */
+  stop(options?: StopOptions): Promise<void>
+}
+
+export interface StopOptions {
+  readonly graceMs?: number
+  /** As `--shutdown-delay-duration`: time for a load balancer to notice. */
+  readonly delayMs?: number
 }
 
 const defaultRequestTimeoutMs = 60_000
@@ -103,7 +128,9 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
       [kind, listKind ?? `${kind}List`].map((name) => `${group ? `${group}/` : ''}${version} ${name}`),
     ),
   )
-  const admission = new Admission([namespaceLifecycle(registry, namespaces), serviceAccountPlugin(pods), defaultTolerationSeconds(pods)])
+  const off = new Set(options.disabledAdmissionPlugins)
+  const plugins = [namespaceLifecycle(registry, namespaces), serviceAccountPlugin(pods), defaultTolerationSeconds(pods, options.defaultTolerationSeconds)]
+  const admission = new Admission(plugins.filter(({ name }) => !off.has(name)))
   const health = storeHealth(store, log)
   const services: Services = {
     registry,
@@ -111,20 +138,33 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     waitGroup,
     pods,
     budgets: find('policy/v1/poddisruptionbudgets'),
-    authorizer: authenticatedOnly,
+    places: {
+      registry,
+      pods,
+      services: find('v1/services'),
+      nodes: find('v1/nodes'),
+      endpointSlices: find('discovery.k8s.io/v1/endpointslices'),
+      endpoints: find('v1/endpoints'),
+      random: Math.random,
+    },
+    authorizer: options.authorizer ?? authenticatedOnly,
     authenticateToken: async (token) => tokens.find((user) => user.token === token)?.user,
     components: componentProbes(health.check),
     knowsKind: (groupVersion, kind) => kinds.has(`${groupVersion} ${kind}`),
   }
 
   let url = ''
+  let ending = false
   const live = [ping, logCheck, health.check]
   const informers: HealthCheck = { name: 'informer-sync', check: () => undefined }
-  const shutdown: HealthCheck = { name: 'shutdown', check: () => (waitGroup.stopping ? 'process is shutting down' : undefined) }
+  const shutdown: HealthCheck = { name: 'shutdown', check: () => (ending || waitGroup.stopping ? 'process is shutting down' : undefined) }
   const apis = new ServedApis(enabled, resources)
-  const discovery = discoveryDocuments(apis, () => url)
+  const discovery = discoveryDocuments(
+    mergedApis(apis, () => aggregator.documents.versions),
+    () => url,
+  )
   const version = versionInfo(options.release ?? '0.0.0')
-  const openapi = openapiDocuments(() => apis.state.resources, { version: version.gitVersion })
+  const openapi = openapiDocuments(() => apis.state.resources, { version: version.gitVersion, remote: () => aggregator.documents })
   const other = nonResource({
     checks: { healthz: live, livez: live, readyz: [...live, informers, shutdown] },
     version,
@@ -149,43 +189,83 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   await ensureBootstrapObjects({
     namespaces,
     priorityClasses: find('scheduling.k8s.io/v1/priorityclasses'),
-    apiServices: find('apiregistration.k8s.io/v1/apiservices'),
-    groupVersions: enabled.groups.flatMap(({ versions }) => versions),
     context: own,
   })
+  const aggregator = new Aggregator({
+    apiServices: find('apiregistration.k8s.io/v1/apiservices'),
+    sources: services.places,
+    builtIn: enabled.groups.flatMap(({ versions }) => versions),
+    client: options.proxyClient,
+    context: own,
+    waitGroup,
+    log,
+  })
+  const stopped = new AbortController()
+  await Promise.all([
+    aggregator.start(),
+    publishAuthentication(
+      { configMaps: find('v1/configmaps'), context: own, clientCA: options.clientCA, requestHeader: options.requestHeader, log },
+      stopped.signal,
+    ),
+  ])
 
   await custom.start()
+  await aggregator.followCustom(apis)
 
-  const direct = director({ services, apis, other })
+  const local = director({ services, apis, other })
+  const direct: Handler = (request) => aggregator.handle(request) ?? local(request)
   const handler = buildChain(
     {
       log,
       storeHealth: health,
       waitGroup,
       metrics: requestMetrics(metrics, (group, version, plural) => apis.find(group ? `${group}/${version}` : version, plural)?.definition),
-      authenticators: [clientCertificate(), tokenFile(tokens)],
+      authenticators: [
+        ...(options.requestHeader ? [requestHeader(options.requestHeader)] : []),
+        ...(options.clientCA ? [clientCertificate(options.clientCA)] : []),
+        tokenFile(tokens),
+        ...((options.anonymousAuth ?? true) ? [] : [refuseAnonymous]),
+      ],
       authorizer: services.authorizer,
       requestTimeoutMs: options.requestTimeoutMs ?? defaultRequestTimeoutMs,
     },
     direct,
   )
-  const listener = await listen({ bindAddress, port: options.port, tls: options.tls, clientCA: options.clientCA, limits: options.limits, handler })
+  const authorities = [options.clientCA, options.requestHeader?.clientCA].filter(Boolean).join('\n')
+  const end = async (): Promise<void> => {
+    stopped.abort()
+    await custom.stop()
+    aggregator.stop()
+    registry.stop()
+  }
+  const listener = await listen({
+    bindAddress,
+    port: options.port,
+    tls: options.tls,
+    clientCA: authorities || undefined,
+    limits: options.limits,
+    handler,
+  }).catch(async (error) => {
+    await end()
+    throw error
+  })
   const host = bindAddress === '0.0.0.0' ? '127.0.0.1' : bindAddress === '::' ? '[::1]' : bindAddress.includes(':') ? `[${bindAddress}]` : bindAddress
   url = `https://${host}:${listener.port}`
-  await serviceAllocations.begin({ bindAddress, port: listener.port, context: own })
+  await serviceAllocations.begin({ bindAddress, advertiseAddress: options.advertiseAddress, port: listener.port, context: own })
 
   const endWarmUp = options.warmUp ? warmUp(direct, waitGroup) : undefined
 
   return {
     url,
     port: listener.port,
-    async stop({ graceMs = defaultGraceMs } = {}) {
+    async stop({ graceMs = defaultGraceMs, delayMs = 0 } = {}) {
+      ending = true
       endWarmUp?.()
+      if (delayMs > 0) await delay(delayMs)
       const closed = listener.close(graceMs)
       await waitGroup.stop(graceMs)
       await closed
-      await custom.stop()
-      registry.stop()
+      await end()
     },
   }
 }

@@ -9,6 +9,7 @@ import { podTemplateDefaults } from '../core/pod/index.ts'
 import { nullTimes } from '../nulls.ts'
 import { age, column, name, resource } from '../resource.ts'
 import { counts, lastingTemplate } from '../workload/template-rules.ts'
+import { specTemplateWarnings } from '../workload/template-warnings.ts'
 import { containersColumn, imagesColumn, selectorColumn } from './columns.ts'
 import { daemonSetRollingUpdate } from './rolling-update.ts'
 
@@ -107,6 +108,7 @@ export const daemonSets = resource<DaemonSet>({
     update: ({ spec }, { spec: old }) => immutable(spec?.selector, 'spec.selector', old?.selector),
     status: ({ status }) => counts(status, statusCounts),
   },
+  warnings: specTemplateWarnings,
   columns: [
     name,
     column('Desired', integer('desiredNumberScheduled'), { type: 'integer', description: 'Nodes that should have its pod.' }),

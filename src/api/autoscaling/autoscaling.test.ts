@@ -147,3 +147,11 @@ test('what is wrong is told in the words of the API', () => {
   ]
   for (const [spec, expected] of cases) assert.deepEqual(wrong(spec), expected)
 })
+
+test('a direction that names no policy at all is refused; one that says nothing of them gets the usual ones', () => {
+  assert.deepEqual(wrong({ behavior: { scaleUp: { policies: [] } } }), ['spec.behavior.scaleUp.policies: Required value: must specify at least one Policy'])
+  assert.deepEqual(wrong({ behavior: { scaleUp: { selectPolicy: 'Min' } } }), [])
+  const pods = (averageValue?: string): object => ({ type: 'Pods', pods: { metric: { name: 'm' }, target: { type: 'AverageValue', averageValue } } })
+  assert.deepEqual(wrong({ metrics: [pods('-1')] }), ['spec.metrics[0].pods.target.averageValue: Invalid value: "-1": must be positive'])
+  assert.deepEqual(wrong({ metrics: [pods()] }), ['spec.metrics[0].pods.target.averageValue: Required value: must specify a positive target averageValue'])
+})

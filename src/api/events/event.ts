@@ -1,12 +1,12 @@
 /** Events under their newer name. They are core Events with other names of fields, and are stored as those. */
-import type { CoreV1Event, EventsV1Event } from '@kubernetes/client-node'
-import type { KubeObject, Model, Wire } from '../../machinery/object.ts'
+import type { CoreV1Event } from '@kubernetes/client-node'
+import type { KubeObject, Wire } from '../../machinery/object.ts'
 import { age, type Column, column, name, resource, wide } from '../resource.ts'
+import type { Event } from './event-model.ts'
 import { eventRules, eventUpdateRules } from './event-rules.ts'
 
 /** Timestamps that are not set are null in stored events, as Go writes them. */
 type Nullable<T> = { [Key in keyof T]: T[Key] | null }
-export type Event = KubeObject & Omit<Model<EventsV1Event>, keyof KubeObject>
 type CoreEvent = KubeObject & Nullable<Omit<Wire<CoreV1Event>, keyof KubeObject>>
 
 export const events = resource<Event>({

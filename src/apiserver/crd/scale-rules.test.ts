@@ -11,8 +11,10 @@ const faults = (spec: object, status?: object): string[] =>
 
 test('numbers of replicas are neither negative nor larger than 32 bits', () => {
   assert.deepEqual(faults({ replicas: 0 }, { replicas: 2147483647 }), [])
-  assert.deepEqual(faults({ replicas: -1 }), ['.spec.replicas should be a non-negative integer'])
-  assert.deepEqual(faults({ replicas: 1 }, { replicas: 2147483648 }), ['.status.replicas should be less than or equal to 2147483647'])
+  assert.deepEqual(faults({ replicas: -1 }), ['.spec.replicas Invalid value: -1: should be a non-negative integer'])
+  assert.deepEqual(faults({ replicas: 1 }, { replicas: 2147483648 }), [
+    '.status.replicas Invalid value: 2147483648: should be less than or equal to 2147483647',
+  ])
 })
 
 test('what is missing or no number is not judged here', () => {

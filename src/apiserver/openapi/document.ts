@@ -3,7 +3,9 @@
  * up, and nothing is kept but the bytes.
  */
 import type { ResourceDefinition } from '../../api/resource.ts'
+import { own, setOwn } from '../../lib/own.ts'
 import type { Steps } from '../../lib/pauses.ts'
+import { mergeV2, type OpenApiV2 } from '../aggregator/index.ts'
 import { customDefinitions } from './custom-definitions.ts'
 import type { DocumentForm } from './forms.ts'
 import { definitionClosure, type Flavour, type JsonSchema, metaPackage, referencesOf, referenceTo } from './json-schema.ts'
@@ -102,21 +104,33 @@ export interface DocumentOptions {
   readonly paths: readonly string[]
   /** All of Kubernetes' own resources. */
   readonly builtIn: readonly ResourceDefinition[]
+  /** Documents of other servers, in version 2, whose paths it shows too. */
+  readonly others: readonly OpenApiV2[]
   /** `v1.36.0+t8s.1`: stands in `info.version`. */
   readonly version: string
 }
 
 /** The bytes of a document, in pieces. */
-export function* openapiDocument({ resources, paths, builtIn, version }: DocumentOptions, form: DocumentForm): Steps<Buffer[]> {
+export function* openapiDocument({ resources, paths, builtIn, others, version }: DocumentOptions, form: DocumentForm): Steps<Buffer[]> {
   const { flavour } = form
   const roots = new Set<string>()
   const items: Buffer[] = []
+  const definitions: Buffer[] = []
+  // What others say is held against what stands here already.
+  const present = { paths: {}, definitions: {} }
+  const define = (name: string, schema: JsonSchema): void => {
+    definitions.push(form.definition(name, schema))
+    if (others.length > 0) setOwn(present.definitions, name, schema)
+  }
   const add = (operations: readonly Operation[]): void => {
     for (const { body, answer } of operations) {
       if (body) roots.add(body.definition)
       if (answer) roots.add(answer)
     }
-    for (const [path, item] of pathItems(operations, flavour)) items.push(form.path(path, item))
+    for (const [path, item] of pathItems(operations, flavour)) {
+      items.push(form.path(path, item))
+      if (others.length > 0) setOwn(present.paths, path, item)
+    }
   }
   for (const path of paths) {
     add(staticOperations(path, builtIn))
@@ -126,17 +140,20 @@ export function* openapiDocument({ resources, paths, builtIn, version }: Documen
     add(operationsOf(resource))
     yield
   }
-  const definitions: Buffer[] = []
   for (const resource of resources) {
     for (const [name, schema] of customDefinitions(resource, flavour)) {
       referencesOf(schema, roots)
-      definitions.push(form.definition(name, schema))
+      define(name, schema)
     }
     yield
   }
   for (const [name, schema] of definitionClosure(roots, flavour)) {
-    definitions.push(form.definition(name, inAllGroups(name, schema, builtIn)))
+    define(name, inAllGroups(name, schema, builtIn))
     yield
   }
+  const merged: OpenApiV2 = others.length > 0 ? mergeV2(present, others) : {}
+  for (const [path, item] of Object.entries(merged.paths ?? {})) if (own(present.paths, path) === undefined) items.push(form.path(path, item as JsonSchema))
+  for (const [name, schema] of Object.entries(merged.definitions ?? {}))
+    if (own(present.definitions, name) === undefined) definitions.push(form.definition(name, schema as JsonSchema))
   return form.document(version, items, definitions)
 }

@@ -10,14 +10,17 @@ import { createGzip, gunzip } from 'node:zlib'
 import type { ResourceDefinition } from '../../api/resource.ts'
 import { inSteps, pauses } from '../../lib/pauses.ts'
 import { resourceNotFound } from '../../machinery/status-error.ts'
+import type { RemoteDocuments } from '../aggregator/index.ts'
 import type { Request, Response } from '../http/exchange.ts'
-import { openapiDocument } from './document.ts'
+import { type DocumentOptions, openapiDocument } from './document.ts'
 import { type DocumentForm, jsonV2, jsonV3, protobufV2 } from './forms.ts'
 import { documentPaths, groupVersionPath } from './static-paths.ts'
 
 export interface OpenApiOptions {
   /** Stands in `info.version`; `/version`'s gitVersion. */
   readonly version?: string
+  /** What other servers add; another object whenever that changes. */
+  readonly remote?: () => RemoteDocuments
 }
 
 export interface OpenApiDocuments {
@@ -80,6 +83,7 @@ async function respond(request: Request, { tag, contentType, bytes }: Document, 
 /** Documents of one state of the resources. */
 class Snapshot {
   readonly resources: readonly ResourceDefinition[]
+  readonly remote: RemoteDocuments | undefined
   readonly #version: string
   readonly #builtIn: readonly ResourceDefinition[]
   readonly #byPath: ReadonlyMap<string, readonly ResourceDefinition[]>
@@ -90,8 +94,9 @@ class Snapshot {
   #index: Document | undefined
 
   /** What `before` has made and is as it was is not made again. */
-  constructor(resources: readonly ResourceDefinition[], version: string, before?: Snapshot) {
+  constructor(resources: readonly ResourceDefinition[], remote: RemoteDocuments | undefined, version: string, before?: Snapshot) {
     this.resources = resources
+    this.remote = remote
     this.#version = version
     this.#builtIn = resources.filter(({ custom }) => !custom)
     this.#byPath = Map.groupBy(resources, groupVersionPath)
@@ -126,7 +131,7 @@ class Snapshot {
   }
 
   #wholeTag({ contentType }: DocumentForm): string {
-    this.#whole ??= [...this.#hashes.values()].join()
+    this.#whole ??= [...this.#hashes.values(), this.remote?.openapiV2.length ? hashOf(JSON.stringify(this.remote.openapiV2)) : ''].join()
     return hashOf(`${contentType} ${this.#whole}`)
   }
 
@@ -139,22 +144,23 @@ class Snapshot {
   }
 
   #makeIndex(): Document {
-    const paths = Object.fromEntries([...this.#hashes].map(([path, hash]) => [path, { serverRelativeURL: `/openapi/v3/${path}?hash=${hash}` }]))
-    const text = JSON.stringify({ paths })
+    const own = [...this.#hashes].map(([path, hash]): [string, string] => [path, `/openapi/v3/${path}?hash=${hash}`])
+    const all = [...own, ...Object.entries(this.remote?.openapiV3 ?? {})].sort(([a], [b]) => (a < b ? -1 : 1))
+    const text = JSON.stringify({ paths: Object.fromEntries(all.map(([path, serverRelativeURL]) => [path, { serverRelativeURL }])) })
     const tag = hashOf(text)
     return { tag, contentType: 'application/json', bytes: () => this.#once(tag, () => keep([Buffer.from(text)])) }
   }
 
   v3(path: string, tag: string): Document {
-    return this.#document(tag, jsonV3, [path], this.#own(path))
+    return this.#document(tag, jsonV3, { paths: [path], resources: this.#own(path), others: [] })
   }
 
   v2(form: DocumentForm): Document {
-    return this.#document(this.#wholeTag(form), form, [...this.#hashes.keys()], this.resources)
+    return this.#document(this.#wholeTag(form), form, { paths: [...this.#hashes.keys()], resources: this.resources, others: this.remote?.openapiV2 ?? [] })
   }
 
-  #document(tag: string, form: DocumentForm, paths: readonly string[], resources: readonly ResourceDefinition[]): Document {
-    const options = { resources, paths, builtIn: this.#builtIn, version: this.#version }
+  #document(tag: string, form: DocumentForm, shown: Pick<DocumentOptions, 'paths' | 'resources' | 'others'>): Document {
+    const options = { ...shown, builtIn: this.#builtIn, version: this.#version }
     return { tag, contentType: form.contentType, bytes: () => this.#once(tag, async () => keep(await inSteps(openapiDocument(options, form), pauses()))) }
   }
 
@@ -173,13 +179,14 @@ class Snapshot {
 /** OpenAPI for the resources: an array, or a function that gives a new array whenever resources come or go. */
 export function openapiDocuments(
   resources: readonly ResourceDefinition[] | (() => readonly ResourceDefinition[]),
-  { version = 'v1.36.0' }: OpenApiOptions = {},
+  { version = 'v1.36.0', remote }: OpenApiOptions = {},
 ): OpenApiDocuments {
   const current = typeof resources === 'function' ? resources : () => resources
   let snapshot: Snapshot | undefined
   const fresh = (): Snapshot => {
     const now = current()
-    if (snapshot?.resources !== now) snapshot = new Snapshot(now, version, snapshot)
+    const others = remote?.()
+    if (snapshot?.resources !== now || snapshot.remote !== others) snapshot = new Snapshot(now, others, version, snapshot)
     return snapshot
   }
 

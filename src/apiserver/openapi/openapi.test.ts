@@ -64,7 +64,7 @@ const options = { version: 'v1.36.0' }
 // biome-ignore lint/suspicious/noExplicitAny: documents are looked into freely
 type Document = any
 const made = (form: DocumentForm, paths: readonly string[], resources: readonly ResourceDefinition[] = all): Buffer =>
-  Buffer.concat(atOnce(openapiDocument({ ...options, paths, resources, builtIn: [pods, deployments] }, form)))
+  Buffer.concat(atOnce(openapiDocument({ ...options, paths, resources, builtIn: [pods, deployments], others: [] }, form)))
 const v3 = (path: string): Document =>
   JSON.parse(
     made(

@@ -52,7 +52,7 @@ export class Registry {
 
   cacher({ storage }: ServedResource): Cacher {
     let cacher = this.#cachers.get(storage) ?? this.#retired.get(storage)
-    if (!cacher) this.#cachers.set(storage, (cacher = new Cacher({ resource: storage, store: this.store, log: this.#log })))
+    if (!cacher) this.#cachers.set(storage, (cacher = new Cacher({ resource: storage, store: this.store, hints: new WeakMap(), log: this.#log })))
     return cacher
   }
 

@@ -3,6 +3,7 @@ import type { Endpoint } from '../endpoint.ts'
 import { bindPod } from './binding.ts'
 import { evictPod } from './eviction.ts'
 import { containerStream, podLog, portForward } from './pod-streams.ts'
+import { proxy } from './proxy.ts'
 
 export const specialSubresources: Readonly<Record<string, Readonly<Partial<Record<string, Endpoint>>>>> = {
   'pods/attach': { GET: containerStream, POST: containerStream },
@@ -11,4 +12,7 @@ export const specialSubresources: Readonly<Record<string, Readonly<Partial<Recor
   'pods/exec': { GET: containerStream, POST: containerStream },
   'pods/log': { GET: podLog },
   'pods/portforward': { GET: portForward, POST: portForward },
+  'pods/proxy': proxy,
+  'services/proxy': proxy,
+  'nodes/proxy': proxy,
 }

@@ -19,7 +19,7 @@ export interface ChangeListener {
 export interface CacheSource {
   readonly resource: ServedResource
   readonly store: Store
-  /** What writes through the same cacher know of the values they commit. */
+  /** What a write knows of the value it commits, so that its event need not be parsed. */
   readonly hints: WeakMap<Buffer, Summary>
   readonly log: (line: string) => void
 }

@@ -4,7 +4,6 @@
  */
 import { StatusError } from '../../../machinery/status-error.ts'
 import type { ServedResource } from '../served-resource.ts'
-import type { Summary } from '../stored-object.ts'
 import { type CacheSource, CacheView } from './cache-view.ts'
 
 type State =
@@ -25,20 +24,20 @@ const freshnessTimeoutMs = 3000
 const freshnessPollMs = 50
 
 export class Cacher {
-  /**
-   * What a write knows of the value it commits, so that its event need not be parsed. Each cacher has its own: what was written
-   * by an earlier form of the resource is to be read like anything from the store.
-   */
-  readonly hints = new WeakMap<Buffer, Summary>()
   readonly #source: CacheSource
   #state: State = { phase: 'idle' }
 
-  constructor(source: Omit<CacheSource, 'hints'>) {
-    this.#source = { ...source, hints: this.hints }
+  constructor(source: CacheSource) {
+    this.#source = source
   }
 
   get resource(): ServedResource {
     return this.#source.resource
+  }
+
+  /** What writes under the present definition know of the values they commit. */
+  get hints(): CacheSource['hints'] {
+    return this.#source.hints
   }
 
   /** The view, if there is one just now. Do not keep it across an await. */
