@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { applyPatch } from '../../src/apiserver/apply/index.ts'
+import { own } from '../../src/lib/own.ts'
 import { has, pathsOf } from '../../src/machinery/fields/field-set.ts'
 import { jsonEqual } from '../../src/machinery/fields/json.ts'
 import { pathText } from '../../src/machinery/fields/path-element.ts'
@@ -87,7 +88,8 @@ class Configurations {
         return Object.keys(made).length ? made : undefined
       }
       case 'map': {
-        const made = Object.fromEntries(texts.filter(() => this.#random.chance(0.4)).map((key) => [key, this.#value(type.values, depth + 1)] as const))
+        const entries = texts.filter(() => this.#random.chance(0.4)).map((key) => [key, this.#value(type.values, depth + 1)] as const)
+        const made = Object.fromEntries(entries.filter(([, value]) => value !== undefined))
         return Object.keys(made).length ? made : undefined
       }
       case 'integer':
@@ -119,7 +121,7 @@ function valueAt(object: unknown, type: StructType, path: readonly string[]): un
       node = list.items
     } else {
       const name = element.slice(2)
-      value = (value as Json)[name]
+      value = own(value as Json, name)
       node = memberOf(node, name)
     }
   }
