@@ -5,9 +5,8 @@ import { limitFaults } from '../../machinery/validation/fault-limit.ts'
 import { duplicate, type FieldError, forbiddenField, invalidValue, required } from '../../machinery/validation/field-error.ts'
 import { adapt, type Bindings, callCostLimit } from '../index.ts'
 import { OptionalValue } from '../values.ts'
-import type { CompiledRule } from './compiled-rule.ts'
 import { Place } from './place.ts'
-import { type NodeRules, RuleNode } from './rule-node.ts'
+import { type EvaluatedRule, type NodeRules, RuleNode } from './rule-node.ts'
 
 /** The most that the rules of one object may cost. */
 const objectCostLimit = 10_000_000
@@ -94,10 +93,10 @@ class Run {
     return true
   }
 
-  private evaluate(compiled: CompiledRule, place: Place, bindings: Bindings, messageBindings: Bindings): boolean {
-    const { program, rule } = compiled
-    if (!program) return true
-    const outcome = program.evaluate(bindings, callCostLimit)
+  private evaluate(compiled: EvaluatedRule, place: Place, bindings: Bindings, messageBindings: Bindings): boolean {
+    const { evaluate, rule } = compiled
+    if (!evaluate) return true
+    const outcome = evaluate(bindings, callCostLimit)
     if (outcome.cost > this.budget) return this.exhausted(place)
     this.budget -= outcome.cost
     if ('error' in outcome) {
@@ -114,7 +113,7 @@ class Run {
   }
 
   /** Tells that a rule does not hold, unless it did not before either and nothing has changed. */
-  private broken(compiled: CompiledRule, place: Place, bindings: Bindings): boolean {
+  private broken(compiled: EvaluatedRule, place: Place, bindings: Bindings): boolean {
     const { rule, usesOldSelf, fieldPath } = compiled
     const message = this.message(compiled, bindings)
     const { path } = place
@@ -128,10 +127,10 @@ class Run {
   }
 
   /** What is told of a broken rule; an object if making the message cost too much. */
-  private message({ rule, message }: CompiledRule, bindings: Bindings): string | { readonly exceeds: string } {
+  private message({ rule, message }: EvaluatedRule, bindings: Bindings): string | { readonly exceeds: string } {
     const plain = rule.message ? rule.message.trim() : `failed rule: ${shownRule(rule)}`
     if (!message) return plain
-    const outcome = message.evaluate(bindings, callCostLimit)
+    const outcome = message(bindings, callCostLimit)
     if (outcome.cost > this.budget)
       return { exceeds: 'messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run' }
     if ('error' in outcome && outcome.exceeded)
