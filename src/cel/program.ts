@@ -51,9 +51,12 @@ export function program(source: string, expr: Expr, checked: Checked): Program {
 
 /** Made apart from the rest: who keeps it alone keeps neither the tree nor the types. */
 function evaluator(run: Evaluate, size: number, places: readonly (readonly [name: string, slot: number])[]): Program['evaluate'] {
+  const empty = new Array<Value | CelError | undefined>(size).fill(undefined)
+  const names = places.map(([name]) => name)
+  const slots = places.map(([, slot]) => slot)
   return (bindings, limit = callCostLimit) => {
-    const frame = new Frame(new Array<undefined>(size).fill(undefined), limit)
-    for (const [name, slot] of places) frame.slots[slot] = bindings[name]
+    const frame = new Frame(empty.slice(), limit)
+    for (let i = 0; i < names.length; i++) frame.slots[slots[i] as number] = bindings[names[i] as string]
     try {
       const value = run(frame)
       return { value, cost: frame.cost }
