@@ -219,7 +219,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
       log,
       storeHealth: health,
       waitGroup,
-      metrics: requestMetrics(metrics, (group, version, plural) => apis.find(group ? `${group}/${version}` : version, plural)?.definition),
+      metrics: requestMetrics(metrics, (group, version, plural) => apis.find(group, version, plural)?.definition),
       authenticators: [
         ...(options.requestHeader ? [requestHeader(options.requestHeader)] : []),
         ...(options.clientCA ? [clientCertificate(options.clientCA)] : []),
