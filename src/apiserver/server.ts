@@ -8,7 +8,9 @@ import { defaultTolerationSeconds } from './admission/default-toleration-seconds
 import { namespaceLifecycle } from './admission/namespace-lifecycle.ts'
 import { Admission } from './admission/plugin.ts'
 import { serviceAccount as serviceAccountPlugin } from './admission/service-account.ts'
+import { Aggregator, mergedApis, type ProxyClient, publishAuthentication } from './aggregator/index.ts'
 import { clientCertificate } from './authentication/client-certificate.ts'
+import { type RequestHeaderOptions, requestHeader } from './authentication/request-header.ts'
 import { type TokenUser, tokenFile } from './authentication/token-file.ts'
 import { authenticatedOnly } from './authorization/authorizer.ts'
 import { ensureBootstrapObjects } from './bootstrap/index.ts'
@@ -22,6 +24,7 @@ import { componentProbes } from './health/components.ts'
 import { type HealthCheck, log as logCheck, ping } from './health/health.ts'
 import { storeHealth } from './health/store-health.ts'
 import type { ListenerLimits } from './http/bounds/limits.ts'
+import type { Handler } from './http/exchange.ts'
 import { listen } from './http/listener.ts'
 import { processMetrics } from './metrics/process-metrics.ts'
 import { MetricsRegistry } from './metrics/registry.ts'
@@ -45,7 +48,11 @@ export interface ApiServerOptions {
   readonly port: number
   readonly tls: { readonly cert: string | Buffer; readonly key: string | Buffer }
   /** PEM bundle that client certificates are checked against. */
-  readonly clientCA?: string | Buffer
+  readonly clientCA?: string
+  /** Front proxies that may say who a user is. */
+  readonly requestHeader?: RequestHeaderOptions
+  /** The certificate that is shown to the servers of aggregated APIs. */
+  readonly proxyClient?: ProxyClient
   readonly tokens?: readonly TokenUser[]
   /** As `--runtime-config`: `api/beta=true`, `batch/v1=false`, … */
   readonly runtimeConfig?: readonly string[]
@@ -111,6 +118,15 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     waitGroup,
     pods,
     budgets: find('policy/v1/poddisruptionbudgets'),
+    places: {
+      registry,
+      pods,
+      services: find('v1/services'),
+      nodes: find('v1/nodes'),
+      endpointSlices: find('discovery.k8s.io/v1/endpointslices'),
+      endpoints: find('v1/endpoints'),
+      random: Math.random,
+    },
     authorizer: authenticatedOnly,
     authenticateToken: async (token) => tokens.find((user) => user.token === token)?.user,
     components: componentProbes(health.check),
@@ -122,9 +138,12 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const informers: HealthCheck = { name: 'informer-sync', check: () => undefined }
   const shutdown: HealthCheck = { name: 'shutdown', check: () => (waitGroup.stopping ? 'process is shutting down' : undefined) }
   const apis = new ServedApis(enabled, resources)
-  const discovery = discoveryDocuments(apis, () => url)
+  const discovery = discoveryDocuments(
+    mergedApis(apis, () => aggregator.documents.versions),
+    () => url,
+  )
   const version = versionInfo(options.release ?? '0.0.0')
-  const openapi = openapiDocuments(() => apis.state.resources, { version: version.gitVersion })
+  const openapi = openapiDocuments(() => apis.state.resources, { version: version.gitVersion, remote: () => aggregator.documents })
   const other = nonResource({
     checks: { healthz: live, livez: live, readyz: [...live, informers, shutdown] },
     version,
@@ -149,27 +168,49 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   await ensureBootstrapObjects({
     namespaces,
     priorityClasses: find('scheduling.k8s.io/v1/priorityclasses'),
-    apiServices: find('apiregistration.k8s.io/v1/apiservices'),
-    groupVersions: enabled.groups.flatMap(({ versions }) => versions),
     context: own,
   })
+  const aggregator = new Aggregator({
+    apiServices: find('apiregistration.k8s.io/v1/apiservices'),
+    sources: services.places,
+    builtIn: enabled.groups.flatMap(({ versions }) => versions),
+    client: options.proxyClient,
+    context: own,
+    waitGroup,
+    log,
+  })
+  const stopped = new AbortController()
+  await Promise.all([
+    aggregator.start(),
+    publishAuthentication(
+      { configMaps: find('v1/configmaps'), context: own, clientCA: options.clientCA, requestHeader: options.requestHeader, log },
+      stopped.signal,
+    ),
+  ])
 
   await custom.start()
+  await aggregator.followCustom(apis)
 
-  const direct = director({ services, apis, other })
+  const local = director({ services, apis, other })
+  const direct: Handler = (request) => aggregator.handle(request) ?? local(request)
   const handler = buildChain(
     {
       log,
       storeHealth: health,
       waitGroup,
       metrics: requestMetrics(metrics, (group, version, plural) => apis.find(group ? `${group}/${version}` : version, plural)?.definition),
-      authenticators: [clientCertificate(), tokenFile(tokens)],
+      authenticators: [
+        ...(options.requestHeader ? [requestHeader(options.requestHeader)] : []),
+        ...(options.clientCA ? [clientCertificate(options.clientCA)] : []),
+        tokenFile(tokens),
+      ],
       authorizer: services.authorizer,
       requestTimeoutMs: options.requestTimeoutMs ?? defaultRequestTimeoutMs,
     },
     direct,
   )
-  const listener = await listen({ bindAddress, port: options.port, tls: options.tls, clientCA: options.clientCA, limits: options.limits, handler })
+  const authorities = [options.clientCA, options.requestHeader?.clientCA].filter(Boolean).join('\n')
+  const listener = await listen({ bindAddress, port: options.port, tls: options.tls, clientCA: authorities || undefined, limits: options.limits, handler })
   const host = bindAddress === '0.0.0.0' ? '127.0.0.1' : bindAddress === '::' ? '[::1]' : bindAddress.includes(':') ? `[${bindAddress}]` : bindAddress
   url = `https://${host}:${listener.port}`
   await serviceAllocations.begin({ bindAddress, port: listener.port, context: own })
@@ -184,7 +225,9 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
       const closed = listener.close(graceMs)
       await waitGroup.stop(graceMs)
       await closed
+      stopped.abort()
       await custom.stop()
+      aggregator.stop()
       registry.stop()
     },
   }

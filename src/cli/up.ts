@@ -2,11 +2,13 @@
 import { flushCompileCache } from 'node:module'
 import { resolve } from 'node:path'
 import { Command, Option } from 'commander'
+import type { FrontProxyFiles } from '../cluster/front-proxy-files.ts'
 import type { Kubeconfig } from '../kubeconfig/kubeconfig.ts'
 import * as flags from './flags.ts'
+import { frontProxyFlags } from './front-proxy-flags.ts'
 import { stopSignal } from './stop-signal.ts'
 
-interface UpFlags {
+interface UpFlags extends FrontProxyFiles {
   readonly dataDir: string
   readonly kubeconfig?: string
   readonly mergeKubeconfig?: boolean
@@ -24,7 +26,7 @@ interface UpFlags {
 }
 
 export function upCommand(): Command {
-  return new Command('up')
+  const command = new Command('up')
     .description('start a cluster and run it until Ctrl-C')
     .addOption(new Option('--data-dir <DIR>', 'where the cluster keeps its data, certificates and kubeconfig').default(flags.defaultDataDirectory))
     .addOption(new Option('--kubeconfig <FILE>', "where to write the administrator's kubeconfig (default: kubeconfig in the data directory)"))
@@ -43,6 +45,8 @@ export function upCommand(): Command {
     .addOption(new Option('--compaction-retention <DURATION>', 'how long old revisions are kept at least (default: 5m)').argParser(flags.durationMs))
     .addOption(new Option('-v, --v <LEVEL>', `how much to log: 0 is calm, 4 shows where errors come from`).default(0).argParser(flags.verbosity))
     .action(up)
+  for (const flag of frontProxyFlags()) command.addOption(flag)
+  return command
 }
 
 async function up(given: UpFlags): Promise<void> {
@@ -50,9 +54,10 @@ async function up(given: UpFlags): Promise<void> {
   const print = (line: string): void => {
     process.stdout.write(`${line}\n`)
   }
-  const [{ startCluster }, { readIdentity }, { dataDirectoryPaths }, { writeKubeconfig }, { Ansis }] = await Promise.all([
+  const [{ startCluster }, { readIdentity }, { readFrontProxy }, { dataDirectoryPaths }, { writeKubeconfig }, { Ansis }] = await Promise.all([
     import('../cluster/start-cluster.ts'),
     import('../cluster/identity-files.ts'),
+    import('../cluster/front-proxy-files.ts'),
     import('../cluster/data-directory.ts'),
     import('../kubeconfig/write.ts'),
     import('ansis'),
@@ -62,6 +67,7 @@ async function up(given: UpFlags): Promise<void> {
   const paths = dataDirectoryPaths(given.dataDir)
   const cluster = await startCluster({
     ...readIdentity(given),
+    ...readFrontProxy(given),
     storage: { directory: paths.path },
     bindAddress: given.bindAddress,
     port: given.securePort,

@@ -26,38 +26,46 @@ export function readIdentity({ tokenAuthFile, clientCaFile, tlsCertFile, tlsPriv
   if (!tlsCertFile !== !tlsPrivateKeyFile) throw new ExplainedError('--tls-cert-file and --tls-private-key-file go together: give both or neither')
   return {
     tokens: tokenAuthFile ? parseTokens(readText(tokenAuthFile, '--token-auth-file'), tokenAuthFile) : undefined,
-    clientCA: clientCaFile ? readClientCA(clientCaFile) : undefined,
-    tls: tlsCertFile && tlsPrivateKeyFile ? readServingPair(tlsCertFile, tlsPrivateKeyFile, now) : undefined,
+    clientCA: clientCaFile ? readAuthorities(clientCaFile, '--client-ca-file') : undefined,
+    tls: tlsCertFile && tlsPrivateKeyFile ? readKeyPair(tlsCertFile, tlsPrivateKeyFile, servingFlags, now) : undefined,
   }
 }
 
-/** The serving certificate (or chain) and its key, checked to belong together and to be valid at `now`. */
-function readServingPair(certFile: string, keyFile: string, now: Date): KeyPair {
-  const cert = readText(certFile, '--tls-cert-file')
-  const key = readText(keyFile, '--tls-private-key-file')
-  const certificate = parseCertificate(cert, certFile, '--tls-cert-file')
+/** Which flags name the files of a pair. */
+export interface PairFlags {
+  readonly cert: string
+  readonly key: string
+}
+
+const servingFlags: PairFlags = { cert: '--tls-cert-file', key: '--tls-private-key-file' }
+
+/** A certificate (or chain) and its key, checked to belong together and to be valid at `now`. */
+export function readKeyPair(certFile: string, keyFile: string, flags: PairFlags, now: Date): KeyPair {
+  const cert = readText(certFile, flags.cert)
+  const key = readText(keyFile, flags.key)
+  const certificate = parseCertificate(cert, certFile, flags.cert)
   if (now > certificate.validToDate) {
     throw new ExplainedError(
-      `the certificate in ${certFile} expired on ${certificate.validToDate.toISOString()}: renew it, or leave out --tls-cert-file to have one made`,
+      `the certificate in ${certFile} expired on ${certificate.validToDate.toISOString()}: renew it, or leave out ${flags.cert} to have one made`,
     )
   }
   if (now < certificate.validFromDate) {
     throw new ExplainedError(
-      `the certificate in ${certFile} is valid only from ${certificate.validFromDate.toISOString()}: check the clock or give another --tls-cert-file`,
+      `the certificate in ${certFile} is valid only from ${certificate.validFromDate.toISOString()}: check the clock or give another ${flags.cert}`,
     )
   }
-  if (!certificate.checkPrivateKey(parseKey(key, keyFile))) {
+  if (!certificate.checkPrivateKey(parseKey(key, keyFile, flags.key))) {
     throw new ExplainedError(`the key in ${keyFile} does not belong to the certificate in ${certFile}: give the matching pair`)
   }
   return { cert, key }
 }
 
 /** A bundle of authorities whose client certificates are accepted. */
-function readClientCA(file: string): string {
-  const bundle = readText(file, '--client-ca-file')
+export function readAuthorities(file: string, flag: string): string {
+  const bundle = readText(file, flag)
   const certificates = bundle.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
-  if (certificates.length === 0) throw notACertificate(file, '--client-ca-file')
-  for (const certificate of certificates) parseCertificate(certificate, file, '--client-ca-file')
+  if (certificates.length === 0) throw notACertificate(file, flag)
+  for (const certificate of certificates) parseCertificate(certificate, file, flag)
   return bundle
 }
 
@@ -81,10 +89,10 @@ function parseCertificate(pem: string, file: string, flag: string): X509Certific
   }
 }
 
-function parseKey(pem: string, file: string): KeyObject {
+function parseKey(pem: string, file: string, flag: string): KeyObject {
   try {
     return createPrivateKey(pem)
   } catch (error) {
-    throw new ExplainedError(`${file} holds no private key in PEM form without a passphrase: check --tls-private-key-file`, { cause: error })
+    throw new ExplainedError(`${file} holds no private key in PEM form without a passphrase: check ${flag}`, { cause: error })
   }
 }

@@ -1,4 +1,5 @@
 /** Puts a cluster together: store, certificates, API server, compaction. Many may run side by side in one process. */
+import { defaultHeaders, type RequestHeaderOptions } from '../apiserver/authentication/request-header.ts'
 import type { TokenUser } from '../apiserver/authentication/token-file.ts'
 import { defaultServiceRange } from '../apiserver/services/address-range.ts'
 import { type Access, type Kubeconfig, kubeconfigFor, kubeconfigYaml } from '../kubeconfig/kubeconfig.ts'
@@ -24,6 +25,10 @@ export interface ClusterOptions {
   readonly tls?: KeyPair
   /** PEM bundle of authorities whose client certificates are accepted, beside the cluster's own. */
   readonly clientCA?: string
+  /** Front proxies that may say who a user is, in place of the cluster's own. */
+  readonly requestHeader?: RequestHeaderOptions
+  /** What is shown to the servers of aggregated APIs, in place of a certificate made here. */
+  readonly proxyClient?: KeyPair
   /** As `--runtime-config`: `batch/v2=true`, `api/alpha=true`. */
   readonly runtimeConfig?: readonly string[]
   /** One range, or two with a comma between them. */
@@ -90,6 +95,8 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
       port,
       tls: options.tls ?? pki.server,
       clientCA: options.clientCA ? `${pki.authority.cert}\n${options.clientCA}` : pki.authority.cert,
+      requestHeader: options.requestHeader ?? { ...defaultHeaders, clientCA: pki.frontProxy.authority.cert, allowedNames: [pki.frontProxy.name] },
+      proxyClient: options.proxyClient ?? pki.frontProxy.client,
       tokens: options.tokens,
       runtimeConfig: options.runtimeConfig,
       serviceClusterIpRange,

@@ -1,19 +1,26 @@
 /** Client certificates (x509): the common name is the user, organizations are groups. Only those that our CA signed count. */
 import type { PeerCertificate } from 'node:tls'
-import type { UserInfo } from '../http/exchange.ts'
-import { type Authenticator, authenticated } from './authenticator.ts'
+import type { Request, UserInfo } from '../http/exchange.ts'
+import { type Authenticator, authenticated, type Verdict } from './authenticator.ts'
+import { type SignedBy, signedBy } from './signed-by.ts'
 
 const list = (value: string | string[] | undefined): string[] => (value === undefined ? [] : Array.isArray(value) ? value : [value])
 
 const users = new WeakMap<PeerCertificate, UserInfo>()
 
-/** Certificates that the listener's CA did not sign, or that have expired, are 401. */
-export const clientCertificate = (): Authenticator => (request) => {
+/** Certificates that `clientCA`, a PEM bundle, did not sign, or that have expired, are 401. */
+export const clientCertificate = (clientCA: string): Authenticator => {
+  const isUser = signedBy(clientCA)
+  return (request) => userOf(request, isUser)
+}
+
+function userOf(request: Request, isUser: SignedBy): Verdict {
   const peer = request.clientCertificate()
   if (!peer) return undefined
   if (!peer.authorized) return 'invalid'
   let user = users.get(peer.certificate)
   if (!user) {
+    if (!isUser(peer.certificate)) return 'invalid'
     const { CN, O } = peer.certificate.subject as { CN?: string | string[]; O?: string | string[] }
     const name = list(CN)[0]
     if (!name) return 'invalid'

@@ -1,8 +1,13 @@
-/** Answers 504 when a short request takes too long. Watches and streams have their own ends. */
+/** Answers 504 when a short request takes too long. Watches, streams and what is passed on to pods and services have their own ends. */
 import { requestTimeout } from '../../machinery/status-error.ts'
+import type { RequestInfo } from '../request/request-info.ts'
 import type { Filter } from './filter.ts'
 
 const sweepMs = 1000
+
+const longSubresources: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy'])
+
+const isLongRunning = ({ verb, subresource }: RequestInfo): boolean => verb === 'watch' || (subresource !== '' && longSubresources.has(subresource))
 
 /** One timer looks after all requests: a timer a request would cost more than most requests do. */
 export function timeout(limitMs: number): Filter {
@@ -28,7 +33,7 @@ export function timeout(limitMs: number): Filter {
     if (running.size) sweep()
   }
   return (request, next) => {
-    if (request.info.verb === 'watch') return next(request)
+    if (isLongRunning(request.info)) return next(request)
     return new Promise((resolve, reject) => {
       const answer = next(request)
       const entry: Running = {

@@ -1,6 +1,7 @@
 /** Aggregated discovery: everything under `/api` or `/apis` in one document (KEP-3352). */
 import type { ServedGroup, ServedVersion } from '../../api/registry.ts'
 import { allVerbs, type ResourceDefinition } from '../../api/resource.ts'
+import { discoveredVersion } from '../aggregator/index.ts'
 import { subresourcesOf } from './subresources.ts'
 
 export type AggregatedVersion = 'v2' | 'v2beta1'
@@ -13,7 +14,8 @@ export const groupDiscoveryList = (groups: readonly ServedGroup[], version: Aggr
   items: groups.map(({ group, versions }) => ({ metadata: group ? { name: group } : {}, versions: versions.map(versionItem) })),
 })
 
-const versionItem = ({ version, resources }: ServedVersion) => ({ version, resources: resources.map(resourceItem), freshness: 'Current' })
+const versionItem = (served: ServedVersion) =>
+  discoveredVersion(served) ?? { version: served.version, resources: served.resources.map(resourceItem), freshness: 'Current' }
 
 function resourceItem(resource: ResourceDefinition) {
   const { group, version, kind, plural, singular, scope, verbs = allVerbs, discoveryVerbs = verbs, shortNames, categories } = resource

@@ -7,6 +7,7 @@ import type { WaitGroup } from '../chain/wait-group.ts'
 import type { HealthCheck } from '../health/health.ts'
 import type { Request, Response, UserInfo } from '../http/exchange.ts'
 import type { Representation } from '../negotiation/representation.ts'
+import type { Places } from '../proxy/index.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
 import type { StoredObject } from '../registry/stored-object.ts'
@@ -20,6 +21,8 @@ export interface Services {
   readonly waitGroup: WaitGroup
   readonly pods: ServedResource
   readonly budgets: ServedResource
+  /** Where pods, services and nodes answer. */
+  readonly places: Places
   readonly authorizer: Authorizer
   /** Who a bearer token belongs to, for TokenReviews. */
   readonly authenticateToken: (token: string) => Promise<UserInfo | undefined>

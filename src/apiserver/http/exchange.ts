@@ -2,6 +2,7 @@
  * One request and its answer, the same over HTTP/1.1 and HTTP/2. Filters and endpoints see nothing else of the network:
  * they take a `Request` and return a `Response`.
  */
+import type { Duplex, Readable } from 'node:stream'
 import type { PeerCertificate } from 'node:tls'
 import { statusOf } from '../../machinery/status-error.ts'
 import type { RequestInfo } from '../request/request-info.ts'
@@ -20,8 +21,12 @@ export interface Request {
   readonly path: string
   /** The query, decoded; empty when there is none. */
   readonly query: URLSearchParams
+  /** The query as it came, without the question mark. */
+  readonly rawQuery: string
   /** A header's value; names in lower case. */
   header(name: string): string | undefined
+  /** The values of a header that stands several times, as they came: a comma within one is part of it. */
+  headerValues(name: string): readonly string[]
   /** The names of all headers, in lower case. */
   headerNames(): string[]
   /** The verified peer's certificate chain, if the client showed one. `authorized` says whether the listener's CA signed it. */
@@ -30,6 +35,8 @@ export interface Request {
   readonly protocol: 'HTTP/1.1' | 'HTTP/2'
   /** Reads the whole body. Throws StatusErrors: 413 above `limit` bytes, 429 when too many bodies are under way. */
   body(limit: number): Promise<Buffer>
+  /** The body as it comes in, for who passes it on; undefined where there is none. */
+  bodyStream(): Readable | undefined
   /** Aborted when the client has gone away or the answer is complete. Made when first asked for. */
   readonly signal: AbortSignal
   /** When the request came in, ms of `performance.now()`. */
@@ -68,6 +75,11 @@ export interface Response {
   readonly headers: Record<string, string | string[]>
   /** All of the body, in one or several pieces, or a function that writes it over time. */
   readonly body?: Buffer | readonly Buffer[] | Pieces | ((sink: Sink) => void)
+  /**
+   * In place of an answer, to requests that ask for another protocol (`Connection: Upgrade`, HTTP/1.1 only): takes the connection over,
+   * with what has come after the headers already.
+   */
+  readonly takeOver?: (socket: Duplex, head: Buffer) => void
 }
 
 export type Handler = (request: Request) => Promise<Response>

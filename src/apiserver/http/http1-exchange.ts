@@ -1,5 +1,7 @@
 /** Requests and answers over HTTP/1.1. */
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Readable } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import type { RequestInfo } from '../request/request-info.ts'
 import type { BodyBudget } from './bounds/body-budget.ts'
@@ -17,6 +19,7 @@ export class Http1Request implements Request, UnreadAnswer {
   readonly method: string
   readonly path: string
   readonly query: URLSearchParams
+  readonly rawQuery: string
   readonly protocol = 'HTTP/1.1'
   readonly received = performance.now()
   info!: RequestInfo
@@ -38,14 +41,19 @@ export class Http1Request implements Request, UnreadAnswer {
     this.#budget = budget
     this.#waits = waits
     this.method = message.method ?? 'GET'
-    const { path, query } = splitTarget(message.url ?? '/')
+    const { path, query, rawQuery } = splitTarget(message.url ?? '/')
     this.path = path
     this.query = query
+    this.rawQuery = rawQuery
   }
 
   header(name: string): string | undefined {
     const value = this.#message.headers[name]
     return Array.isArray(value) ? value.join(', ') : value
+  }
+
+  headerValues(name: string): readonly string[] {
+    return this.#message.headersDistinct[name] ?? []
   }
 
   headerNames(): string[] {
@@ -70,6 +78,16 @@ export class Http1Request implements Request, UnreadAnswer {
       this.#response.writeContinue()
     }
     return body
+  }
+
+  bodyStream(): Readable | undefined {
+    const { headers } = this.#message
+    if (!headers['transfer-encoding'] && !Number(headers['content-length'])) return undefined
+    if (this.#waits) {
+      this.#waits = false
+      this.#response.writeContinue()
+    }
+    return this.#message
   }
 
   get signal(): AbortSignal {
@@ -145,6 +163,32 @@ export const answerMessages =
       request.answered()
       if (response.destroyed || response.headersSent) return
       respondHttp1(message, response, answered, { waits: request.waits, lingerMs, follow: () => unread.follow(request) })
+    }
+    handler(request).then(answer, (error) => answer(failed(error)))
+  }
+
+/** Listens to the `upgrade` event of a server: such requests go the way of all others, and some end with the connection taken over. */
+export const answerUpgrades =
+  (handler: Handler, { limits: { lingerMs }, budget, unread }: Bounds) =>
+  (message: IncomingMessage, socket: Socket, head: Buffer): void => {
+    socket.on('error', () => socket.destroy())
+    const response = new ServerResponse(message)
+    response.shouldKeepAlive = false
+    response.assignSocket(socket)
+    const request = new Http1Request(message, response, budget, false)
+    response.on('close', () => unread.forget(request))
+    const answer = (answered: Response): void => {
+      if (response.destroyed) return
+      if (answered.takeOver) {
+        response.detachSocket(socket)
+        answered.takeOver(socket, head)
+        return
+      }
+      response.on('finish', () => {
+        socket.end()
+        response.emit('close')
+      })
+      respondHttp1(message, response, answered, { waits: true, lingerMs, follow: () => unread.follow(request) })
     }
     handler(request).then(answer, (error) => answer(failed(error)))
   }

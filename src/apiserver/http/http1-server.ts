@@ -1,21 +1,21 @@
 /** The HTTP/1.1 side of the listener: Node's server without a port of its own, with upstream's time-outs and refusals. */
 import { createServer, type IncomingMessage, type Server } from 'node:http'
-import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Bounds } from './bounds/index.ts'
 import type { Handler } from './exchange.ts'
-import { answerMessages } from './http1-exchange.ts'
-
-/** Takes over the sockets of requests with `Connection: Upgrade`. */
-export type Upgrade = (request: IncomingMessage, socket: Socket, head: Buffer) => void
+import { answerMessages, answerUpgrades } from './http1-exchange.ts'
 
 /** Go's server reads so much more than its limit before it refuses. */
 const headerSlopBytes = 4096
 
 const longestCheckMs = 5_000
 
+/** Who offers HTTP/2 is content with what it speaks, and a request with a body is none for another protocol. */
+const wantsUpgrade = ({ headers }: IncomingMessage): boolean =>
+  headers.upgrade !== undefined && headers.upgrade.toLowerCase() !== 'h2c' && !Number(headers['content-length']) && !headers['transfer-encoding']
+
 /** A server that waits for `connection` events. */
-export function http1Server(handler: Handler, bounds: Bounds, upgrade?: Upgrade): Server {
+export function http1Server(handler: Handler, bounds: Bounds): Server {
   const { headerTimeoutMs, idleTimeoutMs, headerBytes, lingerMs } = bounds.limits
   const server = createServer({
     maxHeaderSize: headerBytes + headerSlopBytes,
@@ -24,6 +24,7 @@ export function http1Server(handler: Handler, bounds: Bounds, upgrade?: Upgrade)
     // Bodies have the request's time: the chain answers when it is over.
     requestTimeout: 0,
     connectionsCheckingInterval: Math.min(longestCheckMs, headerTimeoutMs / 4),
+    shouldUpgradeCallback: wantsUpgrade,
   })
   // Node drops what is above its limit without a word.
   server.maxHeadersCount = 0
@@ -32,7 +33,7 @@ export function http1Server(handler: Handler, bounds: Bounds, upgrade?: Upgrade)
   // Connections are handed over, nobody listens: without this event Node would neither time out headers nor know idle connections.
   server.emit('listening')
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => refuse(error.code, socket, lingerMs))
-  if (upgrade) server.on('upgrade', (request, socket, head) => upgrade(request, socket as Socket, head))
+  server.on('upgrade', answerUpgrades(handler, bounds))
   return server
 }
 

@@ -1,5 +1,6 @@
 /** Requests and answers over HTTP/2 streams. Node's core stream API, without its HTTP/1 compatibility layer (half the cost). */
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
+import type { Readable } from 'node:stream'
 import type { RequestInfo } from '../request/request-info.ts'
 import type { Startable } from './bounds/fair-share.ts'
 import type { Bounds } from './bounds/index.ts'
@@ -25,6 +26,7 @@ export class Http2Request implements Request, UnreadAnswer, Startable {
   readonly method: string
   readonly path: string
   readonly query: URLSearchParams
+  readonly rawQuery: string
   readonly protocol = 'HTTP/2'
   readonly received = performance.now()
   info!: RequestInfo
@@ -36,22 +38,25 @@ export class Http2Request implements Request, UnreadAnswer, Startable {
   #streamed = false
   readonly #stream: ServerHttp2Stream
   readonly #headers: IncomingHttpHeaders
+  readonly #rawHeaders: readonly string[]
   readonly #handler: Handler
   readonly #peer: Http2Peer
   readonly #bounds: Bounds
   #signal: AbortSignal | undefined
   #body: IncomingBody | undefined
 
-  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, handler: Handler, peer: Http2Peer, bounds: Bounds) {
+  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, rawHeaders: readonly string[], handler: Handler, peer: Http2Peer, bounds: Bounds) {
     this.#stream = stream
     this.#headers = headers
+    this.#rawHeaders = rawHeaders
     this.#handler = handler
     this.#peer = peer
     this.#bounds = bounds
     this.method = String(headers[constants.HTTP2_HEADER_METHOD])
-    const { path, query } = splitTarget(String(headers[constants.HTTP2_HEADER_PATH]))
+    const { path, query, rawQuery } = splitTarget(String(headers[constants.HTTP2_HEADER_PATH]))
     this.path = path
     this.query = query
+    this.rawQuery = rawQuery
   }
 
   start(): void {
@@ -74,6 +79,13 @@ export class Http2Request implements Request, UnreadAnswer, Startable {
     return Array.isArray(value) ? value.join(', ') : (value as string | undefined)
   }
 
+  headerValues(name: string): readonly string[] {
+    const raw = this.#rawHeaders
+    const values: string[] = []
+    for (let i = 0; i < raw.length; i += 2) if (raw[i] === name) values.push(raw[i + 1]!)
+    return values
+  }
+
   headerNames(): string[] {
     return Object.keys(this.#headers)
   }
@@ -90,6 +102,10 @@ export class Http2Request implements Request, UnreadAnswer, Startable {
     if (this.#stream.endAfterHeaders) return Promise.resolve(Buffer.alloc(0))
     this.#body = new IncomingBody(this.#stream, this.#bounds.budget, this.header('content-length'))
     return this.#body.read(limit)
+  }
+
+  bodyStream(): Readable | undefined {
+    return this.#stream.endAfterHeaders ? undefined : this.#stream
   }
 
   get signal(): AbortSignal {
@@ -157,9 +173,9 @@ class Http2Sink implements Sink {
 /** Listens to the `stream` event of a session. */
 export const answerStreams =
   (handler: Handler, peer: Http2Peer, bounds: Bounds) =>
-  (stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void => {
+  (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, _flags: number, rawHeaders: readonly string[]): void => {
     stream.on('error', ignored)
-    const request = new Http2Request(stream, headers, handler, peer, bounds)
+    const request = new Http2Request(stream, headers, rawHeaders, handler, peer, bounds)
     stream.on('close', () => request.closed())
     peer.begin(request)
   }

@@ -10,7 +10,7 @@ import { createServer as createTls, type TLSSocket } from 'node:tls'
 import { boundsOf } from './bounds/index.ts'
 import type { ListenerLimits } from './bounds/limits.ts'
 import type { Handler } from './exchange.ts'
-import { http1Server, type Upgrade } from './http1-server.ts'
+import { http1Server } from './http1-server.ts'
 import { answerStreams } from './http2-exchange.ts'
 import { Http2Session } from './http2-session.ts'
 
@@ -24,8 +24,6 @@ export interface ListenerOptions {
   readonly handler: Handler
   /** Where they differ from the defaults. */
   readonly limits?: Partial<ListenerLimits>
-  /** For exec, attach and port-forward over HTTP/1.1 upgrades. */
-  readonly upgrade?: Upgrade
 }
 
 export interface Listener {
@@ -65,12 +63,12 @@ const tcpKeepAliveMs = 180_000
 const longestSweepMs = 5_000
 
 /** Starts to listen. Rejects with Node's errors (`EADDRINUSE`, `EACCES`, bad certificates). */
-export async function listen({ bindAddress, port, tls, clientCA, handler, upgrade, ...options }: ListenerOptions): Promise<Listener> {
+export async function listen({ bindAddress, port, tls, clientCA, handler, ...options }: ListenerOptions): Promise<Listener> {
   const bounds = boundsOf(options.limits)
   const { limits, unread } = bounds
   const sessions = new Set<Http2Session>()
   const sockets = new Set<Socket>()
-  const http1 = http1Server(handler, bounds, upgrade)
+  const http1 = http1Server(handler, bounds)
   const http2 = sessionOptions(limits)
 
   const secure = createTls(

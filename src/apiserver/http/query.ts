@@ -3,8 +3,9 @@
 const none = new URLSearchParams()
 
 /** `/api/v1/pods?limit=1` → path and decoded query. Requests without a query share one empty object. */
-export function splitTarget(target: string): { path: string; query: URLSearchParams } {
+export function splitTarget(target: string): { path: string; query: URLSearchParams; rawQuery: string } {
   const mark = target.indexOf('?')
-  if (mark < 0) return { path: target, query: none }
-  return { path: target.slice(0, mark), query: new URLSearchParams(target.slice(mark + 1)) }
+  if (mark < 0) return { path: target, query: none, rawQuery: '' }
+  const rawQuery = target.slice(mark + 1)
+  return { path: target.slice(0, mark), query: new URLSearchParams(rawQuery), rawQuery }
 }

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import type { ResourceDefinition } from '../../api/resource.ts'
 import { resourceNotFound } from '../../machinery/status-error.ts'
+import { mergeV2, type RemoteDocuments } from '../aggregator/index.ts'
 import type { Request, Response } from '../http/exchange.ts'
 import { openapiV2, openapiV3 } from './document.ts'
 import { gnosticV2 } from './gnostic.ts'
@@ -17,6 +18,8 @@ export { gnosticV2 } from './gnostic.ts'
 export interface OpenApiOptions {
   /** Stands in `info.version`; `/version`'s gitVersion. */
   readonly version?: string
+  /** What other servers add; another object whenever that changes. */
+  readonly remote?: () => RemoteDocuments
 }
 
 export interface OpenApiDocuments {
@@ -53,6 +56,7 @@ function respond(request: Request, served: Served, type: string, headers: Record
 /** Documents of one state of the resources. */
 class Snapshot {
   readonly resources: readonly ResourceDefinition[]
+  readonly remote: RemoteDocuments | undefined
   readonly #options: OpenApiOptions
   readonly #hashes: ReadonlyMap<string, string>
   readonly #made = new Map<string, Served>()
@@ -60,6 +64,7 @@ class Snapshot {
   /** Documents of `before` that are as they were are not made again. */
   constructor(resources: readonly ResourceDefinition[], options: OpenApiOptions, before?: Snapshot) {
     this.resources = resources
+    this.remote = options.remote?.()
     this.#options = options
     const byPath = Map.groupBy(resources, groupVersionPath)
     this.#hashes = new Map(documentPaths(resources).map((path) => [path, this.#fingerprint(path, byPath.get(path) ?? [])]))
@@ -93,8 +98,9 @@ class Snapshot {
 
   index(): Served {
     return this.#once('index', () => {
-      const paths = Object.fromEntries([...this.#hashes].map(([path, hash]) => [path, { serverRelativeURL: `/openapi/v3/${path}?hash=${hash}` }]))
-      return Buffer.from(JSON.stringify({ paths }))
+      const own = [...this.#hashes].map(([path, hash]): [string, string] => [path, `/openapi/v3/${path}?hash=${hash}`])
+      const all = [...own, ...Object.entries(this.remote?.openapiV3 ?? {})].sort(([a], [b]) => (a < b ? -1 : 1))
+      return Buffer.from(JSON.stringify({ paths: Object.fromEntries(all.map(([path, serverRelativeURL]) => [path, { serverRelativeURL }])) }))
     })
   }
 
@@ -105,7 +111,8 @@ class Snapshot {
   v2(form: 'json' | 'protobuf'): Served {
     return this.#once(`v2 ${form}`, () => {
       const document = openapiV2(this.resources, [...this.#hashes.keys()], { version: this.#version })
-      return form === 'json' ? Buffer.from(JSON.stringify(document)) : gnosticV2(document)
+      const merged = this.remote?.openapiV2.length ? mergeV2(document, this.remote.openapiV2) : document
+      return form === 'json' ? Buffer.from(JSON.stringify(merged)) : gnosticV2(merged)
     })
   }
 
@@ -128,7 +135,7 @@ export function openapiDocuments(
   let snapshot: Snapshot | undefined
   const fresh = (): Snapshot => {
     const now = current()
-    if (snapshot?.resources !== now) snapshot = new Snapshot(now, options, snapshot)
+    if (snapshot?.resources !== now || snapshot.remote !== options.remote?.()) snapshot = new Snapshot(now, options, snapshot)
     return snapshot
   }
 

@@ -18,7 +18,7 @@ function directory(t: TestContext): string {
 
 test('a new directory gets an authority, a server certificate for all hosts and an administrator in system:masters', async (t) => {
   const pki = await filePki(directory(t), hosts)
-  assert.deepEqual([...pki.made].sort(), ['admin', 'apiserver', 'ca'])
+  assert.deepEqual([...pki.made].sort(), ['admin', 'apiserver', 'ca', 'front-proxy-ca', 'front-proxy-client'])
   const authority = new X509Certificate(pki.authority.cert)
   assert.equal(authority.ca, true)
   assert.ok(authority.validToDate > days(3650))
@@ -31,12 +31,21 @@ test('a new directory gets an authority, a server certificate for all hosts and 
   assert.ok(admin.checkPrivateKey(createPrivateKey(pki.admin.key)))
 })
 
+test('front proxies have an authority of their own, which makes no users', async (t) => {
+  const { authority, frontProxy } = await filePki(directory(t), hosts)
+  const client = new X509Certificate(frontProxy.client.cert)
+  assert.equal(client.subject, `CN=${frontProxy.name}`)
+  assert.ok(client.verify(new X509Certificate(frontProxy.authority.cert).publicKey))
+  assert.ok(!client.verify(new X509Certificate(authority.cert).publicKey))
+})
+
 test('keys are readable by their owner alone', async (t) => {
   const path = directory(t)
   const pki = await filePki(path, hosts)
   await pki.serviceAccountKey()
   assert.equal(statSync(path).mode & 0o777, 0o700)
-  for (const name of ['ca.key', 'apiserver.key', 'admin.key', 'sa.key']) assert.equal(statSync(join(path, name)).mode & 0o777, 0o600, name)
+  for (const name of ['ca.key', 'apiserver.key', 'admin.key', 'front-proxy-ca.key', 'front-proxy-client.key', 'sa.key'])
+    assert.equal(statSync(join(path, name)).mode & 0o777, 0o600, name)
 })
 
 test('a second start uses what is there', async (t) => {
@@ -59,8 +68,8 @@ test('a host that the certificate does not cover makes a new one, by the same au
 test('certificates near their end are made anew, and an expired authority takes all with it', async (t) => {
   const path = directory(t)
   await filePki(path, hosts)
-  assert.deepEqual([...(await filePki(path, hosts, days(340))).made].sort(), ['admin', 'apiserver'])
-  assert.deepEqual([...(await filePki(path, hosts, days(3640))).made].sort(), ['admin', 'apiserver', 'ca'])
+  assert.deepEqual([...(await filePki(path, hosts, days(340))).made].sort(), ['admin', 'apiserver', 'front-proxy-client'])
+  assert.deepEqual([...(await filePki(path, hosts, days(3640))).made].sort(), ['admin', 'apiserver', 'ca', 'front-proxy-ca', 'front-proxy-client'])
 })
 
 test('a damaged certificate or a key of another one is replaced', async (t) => {

@@ -17,13 +17,26 @@ export interface ClusterPki {
   readonly server: KeyPair
   /** A client certificate of the group system:masters. */
   readonly admin: KeyPair
+  /** How the server shows itself to the servers of aggregated APIs: an authority and a client certificate of their own. */
+  readonly frontProxy: FrontProxy
   /** The private RSA key that signs service account tokens; made when it is first asked for. */
   readonly serviceAccountKey: () => Promise<KeyObject>
   /** Names of what was made now, empty when everything was there. */
   readonly made: readonly string[]
 }
 
+export interface FrontProxy {
+  readonly authority: KeyPair
+  readonly client: KeyPair
+  /** Whom the certificate names. */
+  readonly name: string
+}
+
 const adminRequest: CertificateRequest = { commonName: 'kubernetes-admin', organizations: ['system:masters'], usage: 'client' }
+/** Whoever shows it may say who a user is: the authority of users must not have signed it. */
+const frontProxyRequest: CertificateRequest = { commonName: 'front-proxy-client', usage: 'client' }
+const frontProxyOf = (authority: KeyPair, client: KeyPair): FrontProxy => ({ authority, client, name: frontProxyRequest.commonName })
+const frontProxyAuthorityName = 'front-proxy-ca'
 const serverRequest = (hosts: readonly string[]): CertificateRequest => ({ commonName: 'kube-apiserver', usage: 'server', hosts })
 
 /** The certificates kept in `directory`; missing, expiring or unfitting ones are made. `hosts` is what the server's must cover. */
@@ -44,12 +57,14 @@ export async function filePki(directory: string, hosts: readonly string[], now =
   }
 
   const load = () => import('./certificates.ts')
-  const authority = await keep(
-    'ca',
-    (pair) => isUsable(pair, { now }),
-    async () => (await load()).makeAuthority('kubernetes', now),
-  )
-  const [server, admin] = await Promise.all([
+  const keepAuthority = (name: string, commonName: string): Promise<KeyPair> =>
+    keep(
+      name,
+      (pair) => isUsable(pair, { now }),
+      async () => (await load()).makeAuthority(commonName, now),
+    )
+  const [authority, frontProxyAuthority] = await Promise.all([keepAuthority('ca', 'kubernetes'), keepAuthority('front-proxy-ca', frontProxyAuthorityName)])
+  const [server, admin, frontProxyClient] = await Promise.all([
     keep(
       'apiserver',
       (pair) => isUsable(pair, { now, authority, hosts }),
@@ -60,21 +75,36 @@ export async function filePki(directory: string, hosts: readonly string[], now =
       (pair) => isUsable(pair, { now, authority }),
       async () => (await load()).issueCertificate(authority, adminRequest, now),
     ),
+    keep(
+      'front-proxy-client',
+      (pair) => isUsable(pair, { now, authority: frontProxyAuthority }),
+      async () => (await load()).issueCertificate(frontProxyAuthority, frontProxyRequest, now),
+    ),
   ])
-  return { authority, server, admin, made, serviceAccountKey: once(() => keptServiceAccountKey(directory)) }
+  return {
+    authority,
+    server,
+    admin,
+    frontProxy: frontProxyOf(frontProxyAuthority, frontProxyClient),
+    made,
+    serviceAccountKey: once(() => keptServiceAccountKey(directory)),
+  }
 }
 
 interface SharedPki {
   readonly authority: KeyPair
   readonly admin: KeyPair
+  readonly frontProxy: FrontProxy
   readonly serviceAccountKey: () => Promise<KeyObject>
   readonly servers: Map<string, Promise<KeyPair>>
 }
 
 const sharedPki = once(async (): Promise<SharedPki> => {
   const { makeAuthority, issueCertificate } = await import('./certificates.ts')
-  const authority = await makeAuthority('kubernetes', new Date())
-  return { authority, admin: await issueCertificate(authority, adminRequest, new Date()), serviceAccountKey: once(makeServiceAccountKey), servers: new Map() }
+  const now = new Date()
+  const [authority, frontProxyAuthority] = await Promise.all([makeAuthority('kubernetes', now), makeAuthority(frontProxyAuthorityName, now)])
+  const [admin, client] = await Promise.all([issueCertificate(authority, adminRequest, now), issueCertificate(frontProxyAuthority, frontProxyRequest, now)])
+  return { authority, admin, frontProxy: frontProxyOf(frontProxyAuthority, client), serviceAccountKey: once(makeServiceAccountKey), servers: new Map() }
 })
 
 /**
@@ -82,14 +112,14 @@ const sharedPki = once(async (): Promise<SharedPki> => {
  * it: an administrator of one is an administrator of all of them, which is right for tests and for nothing else.
  */
 export async function memoryPki(hosts: readonly string[]): Promise<ClusterPki> {
-  const { authority, admin, serviceAccountKey, servers } = await sharedPki()
+  const { authority, admin, frontProxy, serviceAccountKey, servers } = await sharedPki()
   const key = hosts.join()
   let server = servers.get(key)
   if (!server) {
     server = import('./certificates.ts').then(({ issueCertificate }) => issueCertificate(authority, serverRequest(hosts), new Date()))
     servers.set(key, server)
   }
-  return { authority, admin, server: await server, serviceAccountKey, made: [] }
+  return { authority, admin, frontProxy, server: await server, serviceAccountKey, made: [] }
 }
 
 /** A pair from its two files; undefined if either is missing. */

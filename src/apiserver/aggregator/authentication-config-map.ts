@@ -1,0 +1,104 @@
+/**
+ * The ConfigMap `extension-apiserver-authentication`: how servers of aggregated APIs know the front proxy and the users of this
+ * cluster. It is put right whenever it changes; authorities that others have put in stay until they expire.
+ */
+import { isDeepStrictEqual } from 'node:util'
+import type { KubeObject, Unstructured } from '../../machinery/object.ts'
+import { StatusError } from '../../machinery/status-error.ts'
+import type { RequestHeaderOptions } from '../authentication/request-header.ts'
+import { certificatesOf } from '../authentication/signed-by.ts'
+import type { ServedResource } from '../registry/served-resource.ts'
+import { createObject } from '../registry/write/create-object.ts'
+import { updateObject } from '../registry/write/update-object.ts'
+import type { Writer } from '../registry/write/write-context.ts'
+
+const namespace = 'kube-system'
+const name = 'extension-apiserver-authentication'
+
+type Data = Readonly<Record<string, string>>
+
+export interface AuthenticationConfigMapOptions {
+  readonly configMaps: ServedResource
+  readonly context: Writer
+  readonly clientCA: string | undefined
+  readonly requestHeader: RequestHeaderOptions | undefined
+  readonly log: (line: string) => void
+}
+
+/** Resolves when the ConfigMap is right. It is kept so until `signal` is aborted. */
+export async function publishAuthentication(options: AuthenticationConfigMapOptions, signal: AbortSignal): Promise<void> {
+  const { configMaps, context, log } = options
+  const key = configMaps.key(namespace, name)
+  let running = Promise.resolve()
+  const sync = (): void => {
+    running = running.then(() => ensure(options)).catch((error) => log(`the ConfigMap ${namespace}/${name} is not as it should be: ${error}`))
+  }
+  const watch = context.registry.store.watch({ start: key, end: `${key}\0` }, 0, { wantsPrevious: false, events: sync, end: () => {} })
+  signal.addEventListener('abort', () => watch.stop(), { once: true })
+  sync()
+  await running
+}
+
+async function ensure({ configMaps, context, ...given }: AuthenticationConfigMapOptions): Promise<void> {
+  const { registry } = context
+  const place = { ...context, resource: configMaps, namespace, name, subresource: '' }
+  const live = (await registry.newest(configMaps, configMaps.key(namespace, name)))?.parse<Unstructured>()
+  const wanted = required(given, (live?.data ?? {}) as Data)
+  if (live && isDeepStrictEqual(live.data, wanted)) return
+  try {
+    if (!live) await createObject(place, { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name, namespace }, data: wanted } as KubeObject)
+    else {
+      const change = (object: KubeObject | undefined) => ({
+        object: { ...object!, data: required(given, ((object as Unstructured).data ?? {}) as Data) } as KubeObject,
+      })
+      await updateObject(place, { startsFromLive: true, change })
+    }
+  } catch (error) {
+    // Another server was faster, or it was deleted meanwhile: the event of that brings us back.
+    if (!(error instanceof StatusError && (error.code === 409 || error.code === 404))) throw error
+  }
+}
+
+/** What must stand in it, beside what stands there. */
+function required({ clientCA, requestHeader }: Pick<AuthenticationConfigMapOptions, 'clientCA' | 'requestHeader'>, present: Data): Data {
+  const names = (key: string, ours: readonly string[]): string => JSON.stringify([...new Set([...listed(present[key]), ...ours])])
+  return {
+    ...present,
+    ...(clientCA && { 'client-ca-file': bundle(present['client-ca-file'], clientCA) }),
+    ...(requestHeader && {
+      'requestheader-allowed-names': names('requestheader-allowed-names', requestHeader.allowedNames),
+      'requestheader-client-ca-file': bundle(present['requestheader-client-ca-file'], requestHeader.clientCA),
+      'requestheader-extra-headers-prefix': names('requestheader-extra-headers-prefix', requestHeader.extraHeadersPrefix),
+      'requestheader-group-headers': names('requestheader-group-headers', requestHeader.groupHeaders),
+      'requestheader-uid-headers': names('requestheader-uid-headers', requestHeader.uidHeaders),
+      'requestheader-username-headers': names('requestheader-username-headers', requestHeader.usernameHeaders),
+    }),
+  }
+}
+
+function listed(text: string | undefined): readonly string[] {
+  try {
+    const value: unknown = JSON.parse(text ?? '[]')
+    return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
+  } catch {
+    // Somebody has written something else there.
+    return []
+  }
+}
+
+/** Both bundles' certificates, each once, without those that have expired. */
+function bundle(present: string | undefined, ours: string): string {
+  const all = new Map([...readable(present), ...certificatesOf(ours)].map((certificate) => [certificate.fingerprint256, certificate]))
+  return [...all.values()]
+    .filter(({ validToDate }) => validToDate.getTime() > Date.now())
+    .map((certificate) => `${certificate.toString().trim()}\n`)
+    .join('')
+}
+
+function readable(text: string | undefined): ReturnType<typeof certificatesOf> {
+  try {
+    return certificatesOf(text ?? '')
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,41 @@
+/** OpenAPI of the servers of aggregated APIs: which v3 documents they have, and their part of the v2 document. */
+import type { Backend } from '../../proxy/index.ts'
+import type { GroupVersion } from '../api-service.ts'
+import { aggregatorUser, identityHeaders } from '../remote/identity-headers.ts'
+import { type FetchedDocument, fetchDocument } from '../remote/transport.ts'
+import type { OpenApiV2 } from './merge-v2.ts'
+
+export interface RemoteOpenApi {
+  /** Where the v3 document of the group version is: a path with its hash, as the server's index says. */
+  readonly v3: string | undefined
+  /** The v2 document's part about the group version. */
+  readonly v2: OpenApiV2 | undefined
+  /** By which the other server knows its v2 document. */
+  readonly v2Tag: string | undefined
+}
+
+const fetchTimeoutMs = 10_000
+
+interface V3Index {
+  readonly paths?: Readonly<Record<string, { readonly serverRelativeURL?: string }>>
+}
+
+/** Servers need not have these documents. Rejects when the server cannot be asked. */
+export async function fetchOpenApi(groupVersion: GroupVersion, backend: Backend, known: RemoteOpenApi | undefined): Promise<RemoteOpenApi> {
+  const identity = identityHeaders(aggregatorUser)
+  const [index, v2] = await Promise.all([
+    fetchDocument(backend, '/openapi/v3', { ...identity, accept: 'application/json' }, fetchTimeoutMs),
+    fetchDocument(backend, '/openapi/v2', { ...identity, accept: 'application/json', ...(known?.v2Tag && { 'if-none-match': known.v2Tag }) }, fetchTimeoutMs),
+  ])
+  const path = `apis/${groupVersion.group}/${groupVersion.version}`
+  const v3 = parsed<V3Index>(index)?.paths?.[path]?.serverRelativeURL
+  if (v2.status === 304 && known) return { ...known, v3 }
+  const document = parsed<OpenApiV2>(v2)
+  return { v3, v2: document && onlyPaths(document, `/${path}/`), v2Tag: v2.headers.etag }
+}
+
+const parsed = <T>({ status, body }: FetchedDocument): T | undefined => (status === 200 ? (JSON.parse(body.toString()) as T) : undefined)
+
+function onlyPaths({ paths = {}, definitions }: OpenApiV2, prefix: string): OpenApiV2 {
+  return { paths: Object.fromEntries(Object.entries(paths).filter(([path]) => path.startsWith(prefix))), definitions }
+}

@@ -1,0 +1,59 @@
+/** Whether the server of an aggregated API can be reached: its Service, the endpoints of that, and an answer from one of them. */
+import { addressOf, type Backend, serviceEndpoints } from '../../proxy/index.ts'
+import { type APIService, type ServiceReference, serviceOf, type Verdict } from '../api-service.ts'
+import { aggregatorUser, identityHeaders } from './identity-headers.ts'
+import { findService, type ServiceSources } from './resolve.ts'
+import { fetchDocument } from './transport.ts'
+
+/** As upstream: any one of so many attempts is enough. */
+const attempts = 5
+const probeTimeoutMs = 5_000
+
+const failed = (reason: string, message: string): Verdict => ({ status: 'False', reason, message })
+
+/** `backend` gives an address of the Service, another one each time if there are several. */
+export async function checkAvailability(apiService: APIService, sources: ServiceSources, backend: () => Promise<Backend>): Promise<Verdict> {
+  const reference = serviceOf(apiService) as ServiceReference
+  return (
+    (await checkService(sources, reference)) ?? (await checkAnswer(apiService, backend)) ?? { status: 'True', reason: 'Passed', message: 'all checks passed' }
+  )
+}
+
+/** What is wrong with the Service and its endpoints. */
+async function checkService(sources: ServiceSources, reference: ServiceReference): Promise<Verdict | undefined> {
+  const { namespace, name, port } = reference
+  const place = `service/${name} in ${JSON.stringify(namespace)}`
+  const service = await findService(sources, reference)
+  if (!service) return failed('ServiceNotFound', `${place} is not present`)
+  if (service.spec?.type !== 'ClusterIP') return undefined
+  const found = service.spec.ports?.find((one) => one.port === port)
+  if (!found) return failed('ServicePortError', `${place} is not listening on port ${port}`)
+  const subsets = await serviceEndpoints(sources, namespace, name)
+  if (!subsets) return failed('EndpointsNotFound', `cannot find endpointslices for ${place}`)
+  const portName = found.name ?? ''
+  if (subsets.some(({ addresses, ports }) => addresses.length > 0 && ports.some((one) => one.name === portName))) return undefined
+  return failed('MissingEndpoints', `endpointslices for ${place} have no addresses with port name ${JSON.stringify(portName)}`)
+}
+
+/** What is wrong with the answers of the server: nothing if one of several is good. */
+async function checkAnswer({ metadata, spec }: APIService, backend: () => Promise<Backend>): Promise<Verdict | undefined> {
+  const path = metadata.name === 'v1.' ? `/api/${spec?.version}` : `/apis/${spec?.group}/${spec?.version}`
+  const first = await attempt(backend, path)
+  if (!first) return undefined
+  const others = await Promise.all(Array.from({ length: attempts - 1 }, () => attempt(backend, path)))
+  return others.includes(undefined) ? undefined : failed('FailedDiscoveryCheck', others.at(-1)!)
+}
+
+/** What went wrong. */
+async function attempt(backend: () => Promise<Backend>, path: string): Promise<string | undefined> {
+  let url = path
+  try {
+    const found = await backend()
+    url = `https://${addressOf(found)}${path}`
+    const { status } = await fetchDocument(found, path, identityHeaders(aggregatorUser), probeTimeoutMs)
+    return status >= 200 && status < 300 ? undefined : `failing or missing response from ${url}: bad status from ${url}: ${status}`
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    return url === path ? message : `failing or missing response from ${url}: ${message}`
+  }
+}

@@ -1,0 +1,26 @@
+/** Who a user is, told to the server of an aggregated API. */
+import type { UserInfo } from '../../http/exchange.ts'
+
+/** What a header's name may hold as it is; all else is escaped, and so is the escape itself. */
+const legal = /[A-Za-z0-9!#$&'*+.^_`|~-]/
+
+function escaped(key: string): string {
+  let text = ''
+  for (const byte of Buffer.from(key)) {
+    const character = String.fromCharCode(byte)
+    text += legal.test(character) ? character : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`
+  }
+  return text
+}
+
+export function identityHeaders({ name, uid, groups, extra = {} }: UserInfo): Record<string, string | string[]> {
+  return {
+    'X-Remote-User': name,
+    ...(uid && { 'X-Remote-Uid': uid }),
+    ...(groups.length && { 'X-Remote-Group': [...groups] }),
+    ...Object.fromEntries(Object.entries(extra).map(([key, values]) => [`X-Remote-Extra-${escaped(key)}`, [...values]])),
+  }
+}
+
+/** The aggregator itself, when it looks whether a server is there and what it serves. */
+export const aggregatorUser: UserInfo = { name: 'system:kube-aggregator', groups: ['system:masters'] }

@@ -1,0 +1,28 @@
+/** A request for a group version of another server: who asks is told in headers, under the front proxy's certificate. */
+import type { WaitGroup } from '../../chain/wait-group.ts'
+import { type Request, type Response, text } from '../../http/exchange.ts'
+import { type Backend, BackendError, forward, forwardedHeaders, isUpgrade } from '../../proxy/index.ts'
+import { identityHeaders } from './identity-headers.ts'
+import type { RemoteService } from './remote-service.ts'
+
+const unavailable = (why: string): Response => text(503, `${why}\n`)
+
+/** Answers 503 in plain text, as upstream does, where the other server cannot. */
+export async function proxyRequest(request: Request, service: RemoteService, waitGroup: WaitGroup): Promise<Response> {
+  if (!service.available) return unavailable('service unavailable')
+  let backend: Backend
+  try {
+    backend = await service.backend()
+  } catch {
+    return unavailable('service unavailable')
+  }
+  const target = request.rawQuery ? `${request.path}?${request.rawQuery}` : request.path
+  const headers = { ...forwardedHeaders(request), ...identityHeaders(request.user!) }
+  const longRunning = request.info.verb === 'watch' || isUpgrade(request)
+  try {
+    return await forward({ request, backend, target, headers, longRunning, waitGroup })
+  } catch (error) {
+    if (!(error instanceof BackendError)) throw error
+    return unavailable(error.upgrading ? error.message : `error trying to reach service: ${error.message}`)
+  }
+}

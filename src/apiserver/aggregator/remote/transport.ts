@@ -1,0 +1,75 @@
+/** Connections to the server of an aggregated API: TLS with the front proxy's certificate, checked as its APIService says. */
+import type { IncomingHttpHeaders } from 'node:http'
+import { Agent, request as httpsRequest } from 'node:https'
+import type { ConnectionOptions } from 'node:tls'
+import { addressOf, type Backend, connectionError } from '../../proxy/index.ts'
+import { type APIService, type ServiceReference, serviceOf } from '../api-service.ts'
+
+/** The client certificate of the front proxy. */
+export interface ProxyClient {
+  readonly cert: string
+  readonly key: string
+}
+
+export interface Transport {
+  readonly tls: ConnectionOptions
+  readonly agent: Agent
+}
+
+/** Connections that rest are closed after this, so that none is used when the other side has given it up. */
+const idleMs = 30_000
+
+export function transportFor(service: APIService, client: ProxyClient | undefined): Transport {
+  const { caBundle, insecureSkipTLSVerify } = service.spec ?? {}
+  const { namespace, name } = serviceOf(service) as ServiceReference
+  const tls: ConnectionOptions = {
+    servername: `${name}.${namespace}.svc`,
+    rejectUnauthorized: !insecureSkipTLSVerify,
+    ...(caBundle && { ca: Buffer.from(caBundle, 'base64') }),
+    ...client,
+  }
+  return { tls, agent: new Agent({ keepAlive: true, timeout: idleMs, maxFreeSockets: 16 }) }
+}
+
+export interface FetchedDocument {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly body: Buffer
+}
+
+/** Larger documents are not taken. */
+const mostBytes = 32 * 1024 * 1024
+
+/** Reads a document. Rejects with an Error in Go's words when it cannot be had within `timeoutMs`. */
+export function fetchDocument(
+  backend: Backend,
+  path: string,
+  headers: Readonly<Record<string, string | string[]>>,
+  timeoutMs: number,
+): Promise<FetchedDocument> {
+  const { host, port, tls, agent } = backend
+  const url = `https://${addressOf(backend)}${path}`
+  return new Promise((resolve, reject) => {
+    const fail = (why: string): void => reject(new Error(`Get ${JSON.stringify(url)}: ${why}`))
+    const sent = httpsRequest({ ...tls, host, port, agent, path, method: 'GET', headers: { host: addressOf(backend), ...headers } })
+    const deadline = setTimeout(() => {
+      fail('context deadline exceeded (Client.Timeout exceeded while awaiting headers)')
+      sent.destroy()
+    }, timeoutMs)
+    deadline.unref()
+    sent.on('close', () => clearTimeout(deadline))
+    sent.on('error', (error) => fail(connectionError(error, addressOf(backend))))
+    sent.on('response', (response) => {
+      const pieces: Buffer[] = []
+      let size = 0
+      response.on('data', (piece: Buffer) => {
+        pieces.push(piece)
+        size += piece.length
+        if (size > mostBytes) sent.destroy(new Error('http: response body too large'))
+      })
+      response.on('error', (error) => fail(connectionError(error, addressOf(backend))))
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(pieces) }))
+    })
+    sent.end()
+  })
+}

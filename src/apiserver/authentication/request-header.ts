@@ -1,0 +1,72 @@
+/**
+ * Request headers: a front proxy has authenticated the user and says who it is (`X-Remote-User` and others). It is believed if it
+ * shows a client certificate of the authority for front proxies, with a name that is allowed.
+ */
+import type { Request } from '../http/exchange.ts'
+import { type Authenticator, authenticated } from './authenticator.ts'
+import { signedBy } from './signed-by.ts'
+
+/** As the flags `--requestheader-…`. */
+export interface RequestHeaderOptions {
+  /** PEM bundle. */
+  readonly clientCA: string
+  /** Common names; any if there are none. */
+  readonly allowedNames: readonly string[]
+  readonly usernameHeaders: readonly string[]
+  readonly uidHeaders: readonly string[]
+  readonly groupHeaders: readonly string[]
+  readonly extraHeadersPrefix: readonly string[]
+}
+
+/** What kube-apiserver's own front proxy sends. */
+export const defaultHeaders = {
+  usernameHeaders: ['X-Remote-User'],
+  uidHeaders: ['X-Remote-Uid'],
+  groupHeaders: ['X-Remote-Group'],
+  extraHeadersPrefix: ['X-Remote-Extra-'],
+} as const
+
+const lowerCase = (names: readonly string[]): string[] => names.map((name) => name.toLowerCase())
+
+export function requestHeader(options: RequestHeaderOptions): Authenticator {
+  const isFrontProxy = signedBy(options.clientCA)
+  const usernames = lowerCase(options.usernameHeaders)
+  const uids = lowerCase(options.uidHeaders)
+  const groups = lowerCase(options.groupHeaders)
+  const prefixes = lowerCase(options.extraHeadersPrefix)
+  return (request) => {
+    const name = first(request, usernames)
+    if (!name) return undefined
+    const peer = request.clientCertificate()
+    if (!peer?.authorized || !isFrontProxy(peer.certificate)) return undefined
+    const { CN } = peer.certificate.subject as { readonly CN?: string }
+    if (options.allowedNames.length && !options.allowedNames.includes(CN ?? '')) return 'invalid'
+    const uid = first(request, uids)
+    const extra = extraOf(request, prefixes)
+    return {
+      name,
+      groups: authenticated(groups.flatMap((header) => request.headerValues(header))),
+      ...(uid && { uid }),
+      ...(extra.length && { extra: Object.fromEntries(extra) }),
+    }
+  }
+}
+
+/** The first value that is not empty. */
+const first = (request: Request, names: readonly string[]): string | undefined =>
+  names.flatMap((name) => request.headerValues(name)).find((value) => value !== '')
+
+/** Keys are escaped, since headers take fewer characters than keys. */
+const extraOf = (request: Request, prefixes: readonly string[]): [string, readonly string[]][] =>
+  request.headerNames().flatMap((name): [string, readonly string[]][] => {
+    const prefix = prefixes.find((one) => name.startsWith(one))
+    return prefix === undefined ? [] : [[unescaped(name.slice(prefix.length)), request.headerValues(name)]]
+  })
+
+function unescaped(key: string): string {
+  try {
+    return decodeURIComponent(key)
+  } catch {
+    return key
+  }
+}

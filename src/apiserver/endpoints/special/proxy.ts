@@ -1,0 +1,7 @@
+/** `…/NAME/proxy` of pods, services and nodes. */
+import { proxySubresource } from '../../proxy/index.ts'
+import type { Endpoint } from '../endpoint.ts'
+
+const connect: Endpoint = ({ services, request }) => proxySubresource(request, services.places, services.waitGroup)
+
+export const proxy = { GET: connect, HEAD: connect, POST: connect, PUT: connect, PATCH: connect, DELETE: connect, OPTIONS: connect }

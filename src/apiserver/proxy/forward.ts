@@ -1,0 +1,147 @@
+/**
+ * Passes a request on to a backend and its answer back, both as they come: a side that reads slowly holds the other up, nothing is
+ * gathered, and when one of them goes, the other is told.
+ */
+import { type Agent, type ClientRequest, request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import { isIPv6 } from 'node:net'
+import type { ConnectionOptions } from 'node:tls'
+import type { WaitGroup } from '../chain/wait-group.ts'
+import type { Request, Response, Sink } from '../http/exchange.ts'
+import { connectionError } from './connection-error.ts'
+import { answerHeaders } from './headers.ts'
+import { takeOver } from './take-over.ts'
+
+/** Where a request goes. */
+export interface Backend {
+  readonly scheme: 'http' | 'https'
+  readonly host: string
+  readonly port: number
+  /** What the backend is checked against, and shown. */
+  readonly tls?: ConnectionOptions
+  /** Keeps connections for requests to come. */
+  readonly agent?: Agent
+}
+
+export interface Forwarding {
+  readonly request: Request
+  readonly backend: Backend
+  /** Path and query as the backend sees them. */
+  readonly target: string
+  readonly headers: OutgoingHttpHeaders
+  /** Whether the server's end ends it, as it does watches. */
+  readonly longRunning: boolean
+  readonly waitGroup: WaitGroup
+}
+
+/** The backend could not be reached, or is not what it should be. The message is Go's. */
+export class BackendError extends Error {
+  /** Whether the backend was asked to speak another protocol. */
+  readonly upgrading: boolean
+
+  constructor(message: string, upgrading = false) {
+    super(message)
+    this.name = 'BackendError'
+    this.upgrading = upgrading
+  }
+}
+
+/** In the form of Node's own errors, which have codes. */
+class DialTimeout extends Error {
+  readonly code = 'ETIMEDOUT'
+}
+
+/** As upstream's dialler. */
+const dialTimeoutMs = 30_000
+
+/** Bytes that wait for a slow client before the backend has to. */
+const mostWaiting = 256 * 1024
+
+export const addressOf = ({ host, port }: Pick<Backend, 'host' | 'port'>): string => (isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`)
+
+/** Whether the client asks to speak another protocol over this connection. */
+export const isUpgrade = (request: Request): boolean =>
+  request.protocol === 'HTTP/1.1' &&
+  request.header('upgrade') !== undefined &&
+  (request.header('connection') ?? '').split(',').some((option) => option.trim().toLowerCase() === 'upgrade')
+
+/** The backend's answer, of which the head has come. Rejects with a BackendError. */
+export function forward(forwarding: Forwarding): Promise<Response> {
+  const { request, backend, headers } = forwarding
+  const upgrading = isUpgrade(request)
+  const sent = upgrading ? { ...headers, connection: 'Upgrade', upgrade: request.header('upgrade') } : headers
+  return new Promise((resolve, reject) => {
+    const outgoing = dial(forwarding, sent, upgrading)
+    limitDialling(outgoing)
+    outgoing.on('error', (error) => reject(new BackendError(connectionError(error, addressOf(backend)), upgrading)))
+    outgoing.on('response', (incoming) => {
+      if (upgrading && (incoming.statusCode ?? 0) < 400) {
+        reject(new BackendError(`invalid upgrade response: status code ${incoming.statusCode}`, true))
+        outgoing.destroy()
+        return
+      }
+      resolve(answer(incoming, forwarding))
+    })
+    outgoing.on('upgrade', (incoming, socket, head) => resolve({ status: 101, headers: {}, takeOver: takeOver(incoming, socket, head, forwarding.waitGroup) }))
+    request.signal.addEventListener('abort', () => outgoing.destroy(), { once: true })
+    send(request, outgoing)
+  })
+}
+
+function dial({ request: { method }, backend, target }: Forwarding, headers: OutgoingHttpHeaders, alone: boolean): ClientRequest {
+  const { scheme, host, port, tls, agent } = backend
+  const options = { method, host, port, path: target, headers: { host: addressOf(backend), ...headers }, agent: alone ? false : agent } as const
+  return scheme === 'https' ? httpsRequest({ ...options, ...tls }) : httpRequest(options)
+}
+
+/** A connection that does not come about ends the request; one that is silent does not. */
+function limitDialling(outgoing: ClientRequest): void {
+  outgoing.on('socket', (socket) => {
+    if (!socket.connecting) return
+    const deadline = setTimeout(() => outgoing.destroy(new DialTimeout()), dialTimeoutMs)
+    deadline.unref()
+    const done = (): void => clearTimeout(deadline)
+    socket.once('connect', done)
+    socket.once('close', done)
+  })
+}
+
+function send(request: Request, outgoing: ClientRequest): void {
+  const body = request.bodyStream()
+  if (!body) {
+    outgoing.end()
+    return
+  }
+  body.on('error', () => outgoing.destroy())
+  body.on('aborted', () => outgoing.destroy())
+  // A backend that answers before it has read everything does not read the rest: it is dropped.
+  outgoing.on('close', () => {
+    body.unpipe(outgoing)
+    body.resume()
+  })
+  body.pipe(outgoing)
+}
+
+function answer(incoming: IncomingMessage, { request, longRunning, waitGroup }: Forwarding): Response {
+  const body = (sink: Sink): void => {
+    const end = (): void => {
+      sink.end()
+      incoming.destroy()
+    }
+    const forget = longRunning ? waitGroup.onStop(end) : undefined
+    sink.onClose(() => incoming.destroy())
+    incoming.on('data', (chunk: Buffer) => {
+      if (request.method !== 'HEAD') sink.write(chunk)
+      if (sink.backlog < mostWaiting) return
+      incoming.pause()
+      void sink.ready().then(() => incoming.resume())
+    })
+    incoming.on('end', () => sink.end())
+    incoming.on('error', () => sink.destroy())
+    incoming.on('close', () => {
+      forget?.()
+      if (!incoming.complete && !(longRunning && waitGroup.stopping)) sink.destroy()
+    })
+  }
+  return { status: incoming.statusCode ?? 502, headers: answerHeaders(incoming), body }
+}

@@ -1,0 +1,119 @@
+/** Where a pod, a Service or a node answers, for their `proxy` subresources. Nothing but pods and nodes is reached this way. */
+import { BlockList, isIP, isIPv4 } from 'node:net'
+import type { V1Node, V1Pod, V1Service } from '@kubernetes/client-node'
+import type { Model } from '../../machinery/object.ts'
+import { badRequest, internal, notFound, StatusError } from '../../machinery/status-error.ts'
+import type { ServedResource } from '../registry/served-resource.ts'
+import { type BackendName, parseBackendName } from './backend-name.ts'
+import type { Backend } from './forward.ts'
+import { type EndpointAddress, type EndpointSources, fromRandom, serviceEndpoints } from './service-endpoints.ts'
+
+export interface Places extends EndpointSources {
+  readonly pods: ServedResource
+  readonly services: ServedResource
+  readonly nodes: ServedResource
+  readonly random: () => number
+}
+
+export type Locate = (places: Places, namespace: string, name: string) => Promise<Backend>
+
+export const unavailable = (message: string): StatusError => new StatusError(503, 'ServiceUnavailable', message)
+
+/** Certificates of pods are nobody's business but theirs: upstream does not check them either. */
+const unchecked = { rejectUnauthorized: false } as const
+
+const addressNotAllowed = (): StatusError => badRequest('address not allowed')
+
+/** By a pod's address, and its first port unless the name has one. */
+export const locatePod: Locate = async (places, namespace, id) => {
+  const { scheme, name, port } = nameOf(id, 'pod')
+  const pod = await objectOf<Model<V1Pod>>(places, places.pods, namespace, name)
+  const first = pod.spec?.containers.find(({ ports }) => ports?.length)?.ports?.[0]?.containerPort
+  const host = pod.status?.podIPs?.[0]?.ip ?? pod.status?.podIP ?? ''
+  if (!isProxyable(host)) throw addressNotAllowed()
+  return backendAt(scheme, host, port || (first === undefined ? '' : `${first}`))
+}
+
+/** By the endpoints of a Service: a pod that has the port. */
+export const locateService: Locate = async (places, namespace, id) => {
+  const { scheme, name, port } = nameOf(id, 'service')
+  const portName = /^\d+$/.test(port) ? await namedPort(places, namespace, name, Number(port)) : port
+  const subsets = await serviceEndpoints(places, namespace, name)
+  if (!subsets) throw notFound({ group: '', name: 'endpoints' }, name)
+  if (subsets.length === 0) throw unavailable(`no endpoints available for service ${JSON.stringify(name)}`)
+  for (const { addresses, ports } of fromRandom(subsets, places.random)) {
+    const found = ports.find((one) => one.name === portName)
+    if (!found) continue
+    for (const address of fromRandom(addresses, places.random)) {
+      if (await isPod(places, namespace, address)) return backendAt(scheme, address.ip, `${found.port}`)
+    }
+  }
+  throw unavailable(`no endpoints available for service ${JSON.stringify(id)}`)
+}
+
+/** By the address that a node tells: its kubelet, unless another port is named. */
+export const locateNode: Locate = async (places, _namespace, id) => {
+  const { scheme, name, port } = nameOf(id, 'node')
+  const node = await objectOf<Model<V1Node>>(places, places.nodes, '', name)
+  const addresses = node.status?.addresses ?? []
+  const preferred = ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP']
+  const address = preferred.map((type) => addresses.find((one) => one.type === type)?.address).find(Boolean)
+  if (!address) throw internal(`no preferred addresses found; known addresses: [${addresses.map(({ type, address: at }) => `{${type} ${at}}`).join(' ')}]`)
+  const kubelet = `${node.status?.daemonEndpoints?.kubeletEndpoint?.Port || 10250}`
+  if (port === '' || port === kubelet) return backendAt('https', address, kubelet)
+  if (isIP(address) && !isProxyable(address)) throw addressNotAllowed()
+  return backendAt(scheme, address, port)
+}
+
+function nameOf(id: string, kind: string): BackendName {
+  const parsed = parseBackendName(id)
+  if (!parsed) throw badRequest(`invalid ${kind} request ${JSON.stringify(id)}`)
+  return parsed
+}
+
+async function objectOf<T extends Model<object>>({ registry }: Places, resource: ServedResource, namespace: string, name: string): Promise<T> {
+  const object = await registry.get(resource, resource.key(namespace, name))
+  if (!object) throw notFound(resource.groupResource, name)
+  return object.parse<T>()
+}
+
+async function namedPort(places: Places, namespace: string, name: string, number: number): Promise<string> {
+  const service = await objectOf<Model<V1Service>>(places, places.services, namespace, name)
+  const found = service.spec?.ports?.find(({ port }) => port === number)
+  if (!found) throw unavailable(`no service port ${number} found for service ${JSON.stringify(name)}`)
+  return found.name ?? ''
+}
+
+/** Endpoints are what their writer says: only addresses that a pod of the namespace has are gone to. */
+async function isPod({ registry, pods }: Places, namespace: string, { ip, target }: EndpointAddress): Promise<boolean> {
+  if (target?.namespace !== namespace || !target.name) return false
+  const pod = (await registry.get(pods, pods.key(namespace, target.name)))?.parse<Model<V1Pod>>()
+  return pod?.status?.podIPs?.some((one) => one.ip === ip) ?? pod?.status?.podIP === ip
+}
+
+function backendAt(scheme: BackendName['scheme'], host: string, port: string): Backend {
+  const number = port === '' ? (scheme === 'https' ? 443 : 80) : Number(port)
+  if (!Number.isInteger(number) || number < 1 || number > 65_535) throw unavailable(`error trying to reach service: dial tcp: lookup tcp/${port}: unknown port`)
+  return { scheme: scheme || 'http', host, port: number, ...(scheme === 'https' && { tls: unchecked }) }
+}
+
+/** What belongs to this machine or to one link, or to nobody. */
+const special = new BlockList()
+for (const [network, prefix] of [
+  ['0.0.0.0', 32],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['224.0.0.0', 4],
+  ['255.255.255.255', 32],
+] as const)
+  special.addSubnet(network, prefix, 'ipv4')
+for (const [network, prefix] of [
+  ['::', 128],
+  ['::1', 128],
+  ['fe80::', 10],
+  ['ff00::', 8],
+] as const)
+  special.addSubnet(network, prefix, 'ipv6')
+
+/** Whether an address is one of a host in a network (Go's IsGlobalUnicast). */
+const isProxyable = (address: string): boolean => isIP(address) !== 0 && !special.check(address, isIPv4(address) ? 'ipv4' : 'ipv6')

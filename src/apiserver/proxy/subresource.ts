@@ -1,0 +1,60 @@
+/** `…/pods/NAME/proxy/PATH`, and the same of services and nodes: what stands behind the object answers. */
+import { internal } from '../../machinery/status-error.ts'
+import type { WaitGroup } from '../chain/wait-group.ts'
+import type { Request, Response } from '../http/exchange.ts'
+import { type Backend, BackendError, forward } from './forward.ts'
+import { forwardedHeaders } from './headers.ts'
+import { type Locate, locateNode, locatePod, locateService, type Places, unavailable } from './locate.ts'
+
+const locators: Readonly<Record<string, Locate>> = { pods: locatePod, services: locateService, nodes: locateNode }
+
+/** Pods do not decide what a browser lets pages of other sites do with this server. */
+const crossOrigin = [
+  'access-control-allow-credentials',
+  'access-control-allow-headers',
+  'access-control-allow-methods',
+  'access-control-allow-origin',
+  'access-control-expose-headers',
+  'access-control-max-age',
+]
+
+/** Answers a request for a proxy subresource. Rejects with 404 where the object is missing and 503 where nothing answers. */
+export async function proxySubresource(request: Request, places: Places, waitGroup: WaitGroup): Promise<Response> {
+  const { resource, namespace, name } = request.info
+  const backend = await locators[resource]!(places, namespace, name)
+  const { own, path } = splitPath(request)
+  if (path === '' && (request.method === 'GET' || request.method === 'HEAD') && !request.header('upgrade')) {
+    // Relative links of a page need the slash.
+    return { status: 301, headers: { location: `${own}/${request.rawQuery && `?${request.rawQuery}`}` } }
+  }
+  const target = `${path || '/'}${request.rawQuery && `?${request.rawQuery}`}`
+  const headers = { ...forwardedHeaders(request), 'x-forwarded-uri': `${own}${path}`, 'x-forwarded-proto': 'https', 'x-forwarded-host': hostOf(request) }
+  try {
+    const response = await forward({ request, backend, target, headers, longRunning: true, waitGroup })
+    for (const header of crossOrigin) delete response.headers[header]
+    const { location } = response.headers
+    if (typeof location === 'string') response.headers.location = throughProxy(location, own, backend)
+    return response
+  } catch (error) {
+    if (!(error instanceof BackendError)) throw error
+    throw error.upgrading ? internal(error.message) : unavailable(`error trying to reach service: ${error.message}`)
+  }
+}
+
+const hostOf = (request: Request): string => request.header('host') ?? request.header(':authority') ?? ''
+
+/** The path up to `/proxy`, and what follows it, as they came. */
+function splitPath({ path, info }: Request): { readonly own: string; readonly path: string } {
+  const segments = path.split('/')
+  const end = info.namespace ? 8 : 6
+  const rest = segments.slice(end)
+  return { own: segments.slice(0, end).join('/'), path: rest.length ? `/${rest.join('/')}` : '' }
+}
+
+/** Where a redirect of the backend to itself leads from outside. */
+function throughProxy(location: string, own: string, { scheme, host, port }: Backend): string {
+  const base = `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`
+  const url = URL.canParse(location, base) ? new URL(location, base) : undefined
+  const isAbsolute = location.startsWith('/') || URL.canParse(location)
+  return url && isAbsolute && url.origin === new URL(base).origin ? `${own}${url.pathname}${url.search}${url.hash}` : location
+}

@@ -1,0 +1,110 @@
+/** An extension server in a process of its own, with the Service, the endpoints and the APIService that lead to it. */
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { networkInterfaces } from 'node:os'
+import { join } from 'node:path'
+import { issueCertificate, makeAuthority } from '../../src/cluster/pki/certificates.ts'
+import type { KeyPair } from '../../src/cluster/pki/key-pair.ts'
+import type { Lifetime } from '../support/reachable-cluster.ts'
+import type { TestCluster } from '../support/test-cluster.ts'
+import { waitFor } from '../support/wait-for.ts'
+import type { ExtensionOptions } from './extension-server.ts'
+
+/** The Service of the extension server. */
+export const service = { namespace: 'default', name: 'orchard' }
+export const apiServiceName = 'v1.orchard.example.com'
+export const apiServicePath = `/apis/apiregistration.k8s.io/v1/apiservices/${apiServiceName}`
+
+/** An address of this machine that endpoints may have: loopback addresses are refused. */
+export const machineAddress = (): string | undefined =>
+  Object.values(networkInterfaces())
+    .flatMap((addresses) => addresses ?? [])
+    .find(({ internal, family }) => !internal && family === 'IPv4')?.address
+
+export interface Extension {
+  readonly port: number
+  readonly authority: KeyPair
+  stop(): Promise<void>
+}
+
+/** Starts the process; it ends with the test at the latest. */
+export async function extensionServer(t: Lifetime, cluster: TestCluster, { aggregatedDiscovery = true, port = 0 } = {}): Promise<Extension> {
+  const now = new Date()
+  const authority = await makeAuthority('orchard-ca', now)
+  const serving = await issueCertificate(authority, { commonName: 'orchard', usage: 'server', hosts: [`${service.name}.${service.namespace}.svc`] }, now)
+  const child = fork(join(import.meta.dirname, 'extension-server.ts'), { execArgv: [] })
+  const exited = once(child, 'exit')
+  const stop = async (): Promise<void> => {
+    child.kill('SIGKILL')
+    await exited
+  }
+  t.after(stop)
+  const options: ExtensionOptions = { cluster: cluster.client, serving, aggregatedDiscovery, port }
+  child.send(options)
+  const [{ port: taken }] = (await Promise.race([
+    once(child, 'message'),
+    exited.then(([code]) => {
+      throw new Error(`the extension server ended with ${code}`)
+    }),
+  ])) as [{ port: number }]
+  return { port: taken, authority, stop }
+}
+
+const serviceObject = (spec: object): object => ({ apiVersion: 'v1', kind: 'Service', metadata: { name: service.name }, spec })
+
+/** A Service that is another name for this machine: reached at the port of the APIService itself. */
+export const externalNameService = serviceObject({ type: 'ExternalName', externalName: 'localhost' })
+
+export const clusterIpService = serviceObject({ ports: [{ name: 'https', port: 443 }] })
+
+/** The endpoints of the Service. */
+export const endpointSlice = (ip: string, port: number, name = 'https'): object => ({
+  apiVersion: 'discovery.k8s.io/v1',
+  kind: 'EndpointSlice',
+  metadata: { name: 'orchard-1', labels: { 'kubernetes.io/service-name': service.name } },
+  addressType: 'IPv4',
+  endpoints: [{ addresses: [ip], conditions: { ready: true } }],
+  ports: [{ name, port }],
+})
+
+/** The APIService; its Service is expected at `port`. */
+export const apiService = ({ authority, port = 443, ...spec }: { authority?: KeyPair; port?: number; [field: string]: unknown }): object => ({
+  apiVersion: 'apiregistration.k8s.io/v1',
+  kind: 'APIService',
+  metadata: { name: apiServiceName },
+  spec: {
+    group: 'orchard.example.com',
+    version: 'v1',
+    groupPriorityMinimum: 1500,
+    versionPriority: 15,
+    service: { ...service, port },
+    ...(authority && { caBundle: Buffer.from(authority.cert).toString('base64') }),
+    ...spec,
+  },
+})
+
+interface Condition {
+  readonly type: string
+  readonly status: string
+  readonly reason: string
+  readonly message: string
+}
+
+/** The condition Available of the APIService, once it has a reason. */
+export function becomes(cluster: TestCluster, reason: string): Promise<Condition> {
+  return waitFor(`the APIService has the reason ${reason}`, async () => {
+    const { status } = (await cluster.call('GET', apiServicePath)) as { readonly status?: { readonly conditions?: readonly Condition[] } }
+    const found = status?.conditions?.find(({ type }) => type === 'Available')
+    if (found?.reason !== reason) throw new Error(`it is ${JSON.stringify(found)}`)
+    return found
+  })
+}
+
+/** An extension server that is registered and available. */
+export async function registered(t: Lifetime, cluster: TestCluster, options: { aggregatedDiscovery?: boolean } = {}): Promise<Extension> {
+  const extension = await extensionServer(t, cluster, options)
+  await cluster.call('POST', `/api/v1/namespaces/${service.namespace}/services`, externalNameService)
+  await cluster.call('POST', '/apis/apiregistration.k8s.io/v1/apiservices', apiService({ authority: extension.authority, port: extension.port }))
+  await becomes(cluster, 'Passed')
+  return extension
+}
