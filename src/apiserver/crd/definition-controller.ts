@@ -6,6 +6,7 @@ import type { Definition } from '../../api/apiextensions/custom-resource-definit
 import { cleanupFinalizer } from '../../api/apiextensions/custom-resource-definition.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import { StatusError } from '../../machinery/status-error.ts'
+import type { ServiceSources } from '../aggregator/index.ts'
 import type { CacheView } from '../registry/cache/cache-view.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
@@ -26,6 +27,8 @@ export interface DefinitionControllerOptions {
   readonly definitions: ServedResource
   /** As whom status is written. */
   readonly writer: Writer
+  /** Where the Services of conversion webhooks are found. */
+  readonly webhooks: ServiceSources
   readonly log: (line: string) => void
 }
 
@@ -66,6 +69,7 @@ export class DefinitionController {
     this.#unsubscribe?.()
     for (const cleaning of this.#cleaning.values()) cleaning.abort()
     await this.#working
+    for (const { webhook } of this.#serving.values()) webhook?.stop()
   }
 
   async #follow(): Promise<CacheView> {
@@ -111,7 +115,7 @@ export class DefinitionController {
     const names = definition.status?.acceptedNames ?? {}
     const served = isTrue(definition, 'Established') ? JSON.stringify([definition.metadata.uid, definition.spec, names, isTrue(definition, 'Terminating')]) : ''
     this.#known.set(name, { object, group: definition.spec.group, names, served })
-    if (served !== (before?.served ?? '')) this.#serve(name, served ? customResourcesOf(definition, object) : undefined)
+    if (served !== (before?.served ?? '')) this.#serve(name, served ? customResourcesOf(definition, object, this.#options.webhooks) : undefined)
     this.#enqueue(name)
     if (before && JSON.stringify(before.names) !== JSON.stringify(names)) this.#enqueueGroup(definition.spec.group)
   }
@@ -131,7 +135,9 @@ export class DefinitionController {
     if (resources) this.#serving.set(name, resources)
     else this.#serving.delete(name)
     apis.setCustom(name, resources?.served ?? [])
-    if (before) registry.retire(before.storage)
+    if (!before) return
+    registry.retire(before.storage)
+    before.webhook?.retire()
   }
 
   #enqueueGroup(group: string): void {

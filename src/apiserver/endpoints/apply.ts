@@ -40,6 +40,7 @@ export const apply: Endpoint = async (target) => {
         subresource: context.subresource,
         now: context.now(),
         resetFields: resetFields(resource, context.subresource),
+        otherVersion: resource.otherVersion,
       })
       const { object: applied } = await inSteps(steps, context.pause)
       await context.pause()

@@ -71,6 +71,7 @@ export async function track(context: WriteContext, object: KubeObject, live: Kub
     subresource,
     now: now(),
     resetFields: resetFields(resource, subresource),
+    otherVersion: resource.otherVersion,
   })
   const managedFields = await inSteps(steps, context.pause)
   if (managedFields) object.metadata.managedFields = managedFields

@@ -1,0 +1,127 @@
+/**
+ * Calls one webhook: a JSON document is sent, another one comes back. Nothing of the client whose request it is for is passed on.
+ * What goes wrong is told in the words of Go's client, which people search for.
+ */
+import { X509Certificate } from 'node:crypto'
+import { Agent, request as httpsRequest } from 'node:https'
+import { isIP } from 'node:net'
+import type { ConnectionOptions } from 'node:tls'
+import type { ServiceSources } from '../aggregator/index.ts'
+import { connectionError } from '../proxy/index.ts'
+import { answerError } from './answer-error.ts'
+import { type WebhookAddress, type WebhookConfig, webhookAddress } from './webhook-address.ts'
+
+export interface WebhookClientOptions {
+  readonly sources: ServiceSources
+  /** How long a call may take as a whole. Milliseconds, shown as whole seconds. */
+  readonly timeoutMs: number
+  /** Larger answers are not taken. Bytes. */
+  readonly mostBytes?: number
+}
+
+/** Connections that rest are closed after this, so that none is used when the other side has given it up. */
+const idleMs = 30_000
+const defaultMostBytes = 64 * 1024 * 1024
+
+export class WebhookClient {
+  readonly #options: WebhookClientOptions
+  readonly #config: WebhookConfig
+  readonly #agent = new Agent({ keepAlive: true, timeout: idleMs, maxFreeSockets: 16 })
+  #prepared: { readonly address: WebhookAddress; readonly tls: ConnectionOptions } | undefined
+
+  constructor(config: WebhookConfig, options: WebhookClientOptions) {
+    this.#config = config
+    this.#options = options
+  }
+
+  /** Resolves with the body of a good answer. Rejects with an Error that says why there is none. */
+  async post(body: Buffer): Promise<Buffer> {
+    const { timeoutMs } = this.#options
+    const { address, tls } = this.#prepare()
+    const url = new URL(address.url)
+    url.searchParams.set('timeout', `${Math.ceil(timeoutMs / 1000)}s`)
+    const fail = (why: string): Error => new Error(`Post ${JSON.stringify(shown(address, url))}: ${why}`)
+    const place = await address.dial().catch((error) => Promise.reject(fail(error instanceof Error ? error.message : String(error))))
+    return this.#send(place, tls, url, body, fail)
+  }
+
+  /** Keeps no connections any more. Calls under way go on. */
+  retire(): void {
+    const agent = this.#agent
+    agent.maxFreeSockets = 0
+    for (const socket of Object.values(agent.freeSockets).flatMap((sockets) => sockets ?? [])) socket.destroy()
+  }
+
+  /** Ends all connections, and what is under way on them. */
+  stop(): void {
+    this.#agent.destroy()
+  }
+
+  #prepare(): { readonly address: WebhookAddress; readonly tls: ConnectionOptions } {
+    if (this.#prepared) return this.#prepared
+    const { caBundle } = this.#config
+    const ca = caBundle ? Buffer.from(caBundle, 'base64') : undefined
+    if (ca) checkBundle(ca)
+    const address = webhookAddress(this.#config, this.#options.sources)
+    // An address is no name that could be asked for; it is checked all the same.
+    const servername = isIP(address.serverName) ? '' : address.serverName
+    return (this.#prepared = { address, tls: { servername, ...(ca && { ca }) } })
+  }
+
+  #send(
+    { host, port }: { readonly host: string; readonly port: number },
+    tls: ConnectionOptions,
+    url: URL,
+    body: Buffer,
+    fail: (why: string) => Error,
+  ): Promise<Buffer> {
+    const { timeoutMs, mostBytes = defaultMostBytes } = this.#options
+    const dialled = `${host.includes(':') ? `[${host}]` : host}:${port}`
+    return new Promise((resolve, reject) => {
+      const sent = httpsRequest({
+        ...tls,
+        agent: this.#agent,
+        host,
+        port,
+        method: 'POST',
+        path: url.pathname + url.search,
+        headers: { host: url.host, accept: 'application/json', 'content-type': 'application/json', 'content-length': body.length },
+      })
+      const deadline = setTimeout(() => {
+        reject(fail('context deadline exceeded'))
+        sent.destroy()
+      }, timeoutMs)
+      sent.on('close', () => clearTimeout(deadline))
+      sent.on('error', (error) => reject(fail(connectionError(error, dialled))))
+      sent.on('response', (response) => {
+        const pieces: Buffer[] = []
+        let size = 0
+        response.on('data', (piece: Buffer) => {
+          pieces.push(piece)
+          size += piece.length
+          if (size > mostBytes) sent.destroy(new Error(`the answer is larger than ${mostBytes} bytes`))
+        })
+        response.on('error', (error) => reject(fail(connectionError(error, dialled))))
+        response.on('end', () => {
+          const { statusCode = 0 } = response
+          const answer = Buffer.concat(pieces)
+          if (statusCode >= 200 && statusCode < 300) resolve(answer)
+          else reject(new Error(answerError(statusCode, answer)))
+        })
+      })
+      sent.end(body)
+    })
+  }
+}
+
+/** Services have their port in what is told of them, always. */
+const shown = ({ url: { port } }: WebhookAddress, { hostname, pathname, search, host }: URL): string =>
+  `https://${hostname.endsWith('.svc') && !port ? `${hostname}:443` : host}${pathname}${search}`
+
+function checkBundle(pem: Buffer): void {
+  try {
+    new X509Certificate(pem)
+  } catch {
+    throw new Error('unable to load root certificates: unable to parse bytes as PEM block')
+  }
+}
