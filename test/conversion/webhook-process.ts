@@ -34,7 +34,6 @@ export interface Seen {
   readonly names: readonly (string | undefined)[]
   readonly headers: Readonly<Record<string, unknown>>
   readonly url: string | undefined
-  readonly withVersion: number
 }
 
 export interface WebhookOptions {
@@ -107,7 +106,6 @@ async function start({ serving, port }: WebhookOptions): Promise<number> {
       names: objects.map(({ metadata }) => metadata.name),
       headers: message.headers,
       url: message.url,
-      withVersion: objects.filter(({ metadata }) => 'resourceVersion' in metadata).length,
     })
     if (manner === 'never') return
     if (manner === 'status 500') return response.writeHead(500).end('out of order')

@@ -17,7 +17,7 @@ import { WatchHub } from './cache/watch-hub.ts'
 import type { ObjectConversion } from './conversion.ts'
 import { readStored } from './read-stored.ts'
 import { ServedResource } from './served-resource.ts'
-import { encode, StoredObject, type Summary, spliceRevision, summarize } from './stored-object.ts'
+import { encode, StoredObject, spliceRevision, summarize } from './stored-object.ts'
 import { Turns } from './write/turns.ts'
 
 /** Why nothing was committed: the key has `changed` since it was read, or it has not, and another condition was `refused`. */
@@ -35,7 +35,6 @@ export class Registry {
   readonly #converted = new WeakMap<ServedResource, ConvertedObjects>()
   readonly #feeds = new WeakMap<ServedResource, { readonly view: CacheView; readonly feed: ConvertedFeed }>()
   readonly #views = new WeakMap<ServedResource, View>()
-  readonly #hints = new WeakMap<Buffer, Summary>()
   readonly #log: (line: string) => void
 
   /** `definitions` are all that are registered, served or not: a served version may be stored as one that is off. */
@@ -59,7 +58,7 @@ export class Registry {
 
   cacher({ storage }: ServedResource): Cacher {
     let cacher = this.#cachers.get(storage) ?? this.#retired.get(storage)
-    if (!cacher) this.#cachers.set(storage, (cacher = new Cacher({ resource: storage, store: this.store, hints: this.#hints, log: this.#log })))
+    if (!cacher) this.#cachers.set(storage, (cacher = new Cacher({ resource: storage, store: this.store, hints: new WeakMap(), log: this.#log })))
     return cacher
   }
 
@@ -169,11 +168,12 @@ export class Registry {
     live: StoredObject | undefined,
   ): Promise<StoredObject | Lost> {
     const { storage } = resource
-    this.#hints.set(value, summarize(storage, stored))
+    const cacher = this.cacher(resource)
+    cacher.hints.set(value, summarize(storage, stored))
     const condition = { key, revision: live?.revision ?? 0 }
     const result = await this.#commit(storage, key, object, { conditions: [condition], operations: [{ key, value }] })
     if (!result.committed) return lost(result.current[0], condition.revision)
-    const current = this.cacher(resource).live?.objects.get(key)
+    const current = cacher.live?.objects.get(key)
     return this.#shown(
       resource,
       current?.revision === result.revision ? current : new StoredObject(storage, key, result.revision, spliceRevision(storage, value, result.revision)),

@@ -99,7 +99,9 @@ export class WebhookClient {
         response.on('data', (piece: Buffer) => {
           pieces.push(piece)
           size += piece.length
-          if (size > mostBytes) sent.destroy(new Error(`the answer is larger than ${mostBytes} bytes`))
+          if (size <= mostBytes) return
+          reject(fail(`the answer is larger than ${mostBytes} bytes`))
+          sent.destroy()
         })
         response.on('error', (error) => reject(fail(connectionError(error, dialled))))
         response.on('end', () => {
