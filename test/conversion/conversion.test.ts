@@ -36,7 +36,13 @@ test('an object that is created in one version is read, changed, patched, scaled
   await cluster.call('PATCH', `${widgetsPath('v2')}/a/scale`, { spec: { replicas: 8 } }, 'application/merge-patch+json')
   assert.deepEqual((await cluster.call('GET', `${widgetsPath('v3')}/a/scale`)).spec, { replicas: 8 })
   const stored = await get(cluster, 'v1', 'a')
-  assert.deepEqual([stored.spec, stored.status], [{ hostPort: 'two:5', size: 8 }, { size: 3, seen: 'yes' }])
+  assert.deepEqual(
+    [stored.spec, stored.status],
+    [
+      { hostPort: 'two:5', size: 8 },
+      { size: 3, seen: 'yes' },
+    ],
+  )
 
   const reviews = await webhook.seen()
   assert.ok(reviews.length > 0)
@@ -114,7 +120,7 @@ test('watches in each version tell every change in order, from now on and from a
     const events: string[] = []
     watched.set(key, events)
     const version = key.slice(0, 2)
-    follow(t, cluster, `${widgetsPath(version)}?watch=true${query}`, ({ type, object }) => {
+    void follow(t, cluster, `${widgetsPath(version)}?watch=true${query}`, ({ type, object }) => {
       assert.equal(object.apiVersion, `${group}/${version}`)
       const { hostPort, host, port, address } = object.spec as Record<string, unknown> & { address?: { host: string; port: number } }
       events.push(`${type} ${hostPort ?? `${host ?? address?.host}:${port ?? address?.port}`}`)
@@ -153,7 +159,7 @@ test('a watch ends with an error event when a change cannot be converted; watche
   const other: string[] = []
   const stored: string[] = []
   const ended = follow(t, cluster, `${widgetsPath('v2')}?watch=true`, ({ type, object }) => other.push(`${type} ${object.metadata?.name ?? object.message}`))
-  follow(t, cluster, `${widgetsPath('v1')}?watch=true`, ({ type, object }) => stored.push(`${type} ${object.metadata?.name}`))
+  void follow(t, cluster, `${widgetsPath('v1')}?watch=true`, ({ type, object }) => stored.push(`${type} ${object.metadata?.name}`))
   await cluster.call('POST', widgetsPath('v1'), widget('v1', 'good', { hostPort: 'a:1' }))
   await waitFor('both watch', () => other.length === 1 && stored.length === 1)
   await cluster.call('POST', widgetsPath('v1'), widget('v1', 'bad', { hostPort: 'a:1' }))
@@ -221,7 +227,10 @@ test('a webhook behind a Service is reached at its endpoints, and has to name th
   const clientConfig = { service: { ...service, path: '/path/of/it', port: webhook.port }, caBundle: webhook.caBundle }
   await define(cluster, { clientConfig })
   await cluster.call('POST', widgetsPath('v1'), widget('v1', 'a', { hostPort: 'a:1' }))
-  await assert.rejects(get(cluster, 'v2', 'a'), /failed: Post \\"https:\/\/converter\.default\.svc:\d+\/path\/of\/it\?timeout=30s\\": service \\"converter\\" not found/)
+  await assert.rejects(
+    get(cluster, 'v2', 'a'),
+    /failed: Post \\"https:\/\/converter\.default\.svc:\d+\/path\/of\/it\?timeout=30s\\": service \\"converter\\" not found/,
+  )
   await cluster.call('POST', '/api/v1/namespaces/default/services', {
     apiVersion: 'v1',
     kind: 'Service',
@@ -263,7 +272,12 @@ function owners(answer: object): Record<string, string[]> {
   return Object.fromEntries(
     metadata.managedFields.map(({ manager, apiVersion, fieldsV1 }) => [
       manager,
-      [apiVersion, ...Object.keys(fieldsV1['f:spec'] ?? {}).filter((field) => field !== '.').map((field) => field.slice(2))],
+      [
+        apiVersion,
+        ...Object.keys(fieldsV1['f:spec'] ?? {})
+          .filter((field) => field !== '.')
+          .map((field) => field.slice(2)),
+      ],
     ]),
   )
 }

@@ -18,7 +18,10 @@ const told: readonly (readonly [Manner, string])[] = [
   ['no JSON', `${which} failed: couldn't get version/kind; json parse error`],
   ['no response', `${which} failed: no response provided`],
   ['another uid', `${which} failed: expected response.uid=`],
-  ['another review', `${which} failed: expected webhook response of apiextensions.k8s.io/v1, Kind=ConversionReview, got apiextensions.k8s.io/v1, Kind=AdmissionReview`],
+  [
+    'another review',
+    `${which} failed: expected webhook response of apiextensions.k8s.io/v1, Kind=ConversionReview, got apiextensions.k8s.io/v1, Kind=AdmissionReview`,
+  ],
   ['failure', `${which} failed: not today`],
   ['failure without words', `${which} failed: response.result.status was 'Failed', not 'Success'`],
   ['none', `${which} returned 0 objects, expected 1`],

@@ -70,7 +70,10 @@ test('a server that starts again serves objects that were stored in three versio
   await define(first, { clientConfig: webhook.clientConfig })
   for (const version of versions) {
     await redefine(first, { clientConfig: webhook.clientConfig, storage: version })
-    const widget = convertWidget({ apiVersion: `${group}/v2`, kind: 'Widget', metadata: { name: version }, spec: { host: version, port: 1 } }, `${group}/${version}`)
+    const widget = convertWidget(
+      { apiVersion: `${group}/v2`, kind: 'Widget', metadata: { name: version }, spec: { host: version, port: 1 } },
+      `${group}/${version}`,
+    )
     await waitFor('it is written', async () => Boolean(await first.call('POST', widgetsPath(version), widget)))
   }
   await first.stop()
@@ -86,7 +89,10 @@ test('a server that starts again serves objects that were stored in three versio
   }
   const seen = await webhook.seen()
   assert.ok(seen.some(({ names, desiredAPIVersion }) => desiredAPIVersion === `${group}/v3` && names.includes('v1')))
-  assert.ok(!seen.some(({ names, desiredAPIVersion }) => desiredAPIVersion === `${group}/v1` && names.includes('v1')), 'what is stored in a version is not converted to it')
+  assert.ok(
+    !seen.some(({ names, desiredAPIVersion }) => desiredAPIVersion === `${group}/v1` && names.includes('v1')),
+    'what is stored in a version is not converted to it',
+  )
   // One that cannot be had any more without the webhook is still there in the version it is stored in.
   await webhook.stop()
   await second.call('GET', `${widgetsPath('v1')}/v1`)
