@@ -37,6 +37,33 @@ const objectOf = (kind: LoadOptions['kind'], i: number): string =>
     ? `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"${nameOf(i)}","labels":{"app":"bench","shard":"${i % 10}"},"annotations":{"note":"${'x'.repeat(200)}"}},"spec":{"nodeSelector":{"never":"here"},"containers":[{"name":"main","image":"registry.example/app:1","command":["sleep","1000"],"env":[{"name":"A","value":"1"},{"name":"B","value":"2"}],"ports":[{"containerPort":8080}],"resources":{"requests":{"cpu":"10m","memory":"16Mi"}},"readinessProbe":{"httpGet":{"path":"/healthz","port":8080}}}]}}`
     : `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"${nameOf(i)}","labels":{"app":"bench","shard":"${i % 10}"}},"data":{"k":"${'x'.repeat(1000)}"}}`
 
+const applied = 200
+
+/** A Deployment of 20 KB as somebody keeps it in a file: eight containers with twenty variables each. Rounds differ in the images. */
+function deploymentOf(i: number, round: number): string {
+  const containers = Array.from({ length: 8 }, (_, c) => ({
+    name: `c-${c}`,
+    image: `registry.example/app-${c}:${round}`,
+    args: ['--listen=:8080', '--verbose'],
+    env: Array.from({ length: 20 }, (_, e) => ({ name: `VARIABLE_${e}`, value: `value ${e} ${'x'.repeat(50)}` })),
+    ports: ['http', 'metrics'].map((name, p) => ({ name: `${name}-${c}`, containerPort: 8000 + 100 * p + c })),
+    resources: { requests: { cpu: '10m', memory: '16Mi' }, limits: { cpu: '100m', memory: '64Mi' } },
+    readinessProbe: { httpGet: { path: '/healthz', port: 8000 + c } },
+    volumeMounts: [{ name: 'scratch', mountPath: '/scratch' }],
+  }))
+  const labels = { app: nameOf(i) }
+  return JSON.stringify({
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: nameOf(i), labels },
+    spec: {
+      replicas: 1,
+      selector: { matchLabels: labels },
+      template: { metadata: { labels, annotations: { note: 'x'.repeat(200) } }, spec: { containers, volumes: [{ name: 'scratch', emptyDir: {} }] } },
+    },
+  })
+}
+
 interface Reply {
   readonly status: number
   readonly chunks: readonly Buffer[]
@@ -117,13 +144,22 @@ class Load {
             200,
           ),
         ]
+      case 'apply-first':
+        return [await this.#measure(phase, applied, (i) => this.#apply(i, 0), 201)]
+      case 'apply':
+        return [await this.#measure(phase, n, (i) => this.#apply(i % applied, 1 + Math.floor(i / applied)), 200)]
       case 'watch':
         return this.#watch()
       case 'delete':
         return [await this.#measure(phase, n, (i) => this.#ask('DELETE', this.#object(i)), 200)]
       default:
-        throw new Error(`unknown phase ${phase}: choose of create, get, list, list0, table, update, patch, watch, delete`)
+        throw new Error(`unknown phase ${phase}: choose of create, get, list, list0, table, update, patch, apply-first, apply, watch, delete`)
     }
+  }
+
+  #apply(i: number, round: number): Promise<Reply> {
+    const path = `/apis/apps/v1/namespaces/${namespace}/deployments/${nameOf(i)}?fieldManager=bench`
+    return this.#ask('PATCH', path, deploymentOf(i, round), 'application/apply-patch+yaml')
   }
 
   async #update(i: number): Promise<Reply> {

@@ -7,7 +7,7 @@ import { cpuMs, type Server, token } from './server.ts'
 
 export type Kind = LoadOptions['kind']
 
-export const allPhases = ['create', 'get', 'list', 'list0', 'table', 'update', 'patch', 'watch', 'delete']
+export const allPhases = ['create', 'get', 'list', 'list0', 'table', 'update', 'patch', 'apply', 'watch', 'delete']
 
 const clients = 16
 const lists = 20
@@ -27,6 +27,8 @@ export type MeasuredPhase = PhaseResult & { readonly kind: Kind; readonly cpuMs?
 export async function measure(server: Server, kind: Kind, phases: readonly string[], generator: Generator): Promise<MeasuredPhase[]> {
   const measured: MeasuredPhase[] = []
   for (const phase of phases) {
+    // What is applied is there already.
+    if (phase === 'apply') await load(kind, server.url, 'apply-first', generator)
     const before = cpuMs(server)
     const results = await load(kind, server.url, phase, generator)
     const after = cpuMs(server)
@@ -44,7 +46,8 @@ function requestsOf(phase: string, n: number): number {
 }
 
 export async function load(kind: Kind, url: string, phase: string, { n, kload }: Generator): Promise<PhaseResult[]> {
-  if (kload) return runKload(kload, kind, url, phase, n)
+  // kload knows nothing of apply.
+  if (kload && !phase.startsWith('apply')) return runKload(kload, kind, url, phase, n)
   const options: LoadOptions = { url, token, kind, n, clients, lists, watchers: 50, watched, phases: [phase] }
   const text = await outputOf(process.execPath, [join(import.meta.dirname, 'load.ts'), JSON.stringify(options)])
   return text

@@ -9,6 +9,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { benchEnvtest } from './envtest.ts'
 import { upstream } from './reference.ts'
 import { report } from './report.ts'
 import { allPhases, type Generator, type Kind, load, type MeasuredPhase, measure } from './run-load.ts'
@@ -21,7 +22,8 @@ const help = `npm run bench -- [flags]
 --phases PHASE,…         of ${allPhases.join(', ')}
 --kload FILE             that binary makes the load
 --soak                   the load again and again: size of the data directory and resident memory
---loads N                how often (default: 40)`
+--loads N                how often (default: 40)
+--envtest                control planes of test suites, instead of all else`
 
 const starts = 5
 
@@ -33,10 +35,12 @@ const { values: flags } = parseArgs({
     kload: { type: 'string' },
     soak: { type: 'boolean', default: false },
     loads: { type: 'string', default: '40' },
+    envtest: { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h', default: false },
   },
 })
 if (flags.help) console.log(help)
+else if (flags.envtest) await benchEnvtest()
 else await bench()
 
 async function bench(): Promise<void> {

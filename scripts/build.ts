@@ -2,6 +2,7 @@
  * Builds what `./t8s` runs and what programs import: the schema (`.build/schema.json`) where it is out of date, then
  * `.build/t8s.js` and `.build/index.js` with the chunks that they load on demand. Run it through `scripts/build`, which sees to the packages and to builds at the same time.
  */
+import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { build, type Plugin } from 'esbuild'
@@ -54,6 +55,16 @@ async function buildBundle(): Promise<void> {
     writeFileSync(`${path}.new`, contents)
     renameSync(`${path}.new`, path)
   }
+  // The entry names all chunks by their content, so its own content stands for all.
+  const entry = outputFiles.find(({ path }) => basename(path) === 't8s.js')
+  writeFileSync(
+    join(output, 'build-id.new'),
+    `${createHash('sha256')
+      .update(entry?.contents ?? '')
+      .digest('hex')
+      .slice(0, 16)}\n`,
+  )
+  renameSync(join(output, 'build-id.new'), join(output, 'build-id'))
   // A source that changed while this ran is newer than the bundle, as it should be.
   utimesSync(join(output, 't8s.js'), started, started)
   const kept = new Set(outputFiles.map(({ path }) => basename(path)))

@@ -8,6 +8,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 /** From the top: a layer may import itself and those after it. */
 export const layers = [
   'cli',
+  'envtest',
   'cluster',
   'apiserver',
   'controllers',
@@ -18,6 +19,7 @@ export const layers = [
   'client',
   'kubeconfig',
   'api',
+  'cel',
   'machinery',
   'storage',
   'lib',

@@ -65,6 +65,14 @@ test('what kinds refuse', () => {
       ],
     ],
     [
+      'admissionregistration.k8s.io/v1/mutatingwebhookconfigurations',
+      { webhooks: [{ ...hook, name: 'a.b.c', rules: [], clientConfig: { service: { name: 's' } }, admissionReviewVersions: ['v9'] }] },
+      [
+        'webhooks[0].clientConfig.service.name: Required value: service name is required',
+        'webhooks[0].admissionReviewVersions: Invalid value: []string{"v9"}: must include at least one of v1, v1beta1',
+      ],
+    ],
+    [
       'rbac.authorization.k8s.io/v1/roles',
       { rules: [{ nonResourceURLs: ['/x'], verbs: ['get'] }] },
       ['rules[0].nonResourceURLs: Invalid value: []string{"/x"}: namespaced rules cannot apply to non-resource URLs'],

@@ -47,6 +47,11 @@ export class ServedApis {
     return this.#builtInGroups.has(group)
   }
 
+  /** Kubernetes' own resources of a group. */
+  builtIn(group: string): readonly ResourceDefinition[] {
+    return this.#builtInGroups.has(group) ? this.#builtIn.resources.filter((resource) => resource.group === group) : []
+  }
+
   /** Serves these resources for `owner`, and no others of its any more. */
   setCustom(owner: string, resources: readonly ServedResource[]): void {
     for (const { groupVersion, definition } of this.#custom.get(owner) ?? []) this.#resources.delete(pathKey(groupVersion, definition.plural))

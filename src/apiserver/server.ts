@@ -1,18 +1,19 @@
 /** The API server: puts its parts together on a store and listens. */
-import type { KeyObject } from 'node:crypto'
 import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import { allResources, resourceRegistry } from '../api/registry.ts'
 import { resourceKey } from '../api/resource.ts'
 import type { Store } from '../storage/store.ts'
-import { defaultTolerationSeconds } from './admission/default-toleration-seconds.ts'
+import { defaultTolerationSeconds, type TolerationSeconds } from './admission/default-toleration-seconds.ts'
 import { namespaceLifecycle } from './admission/namespace-lifecycle.ts'
 import { Admission } from './admission/plugin.ts'
 import { serviceAccount as serviceAccountPlugin } from './admission/service-account.ts'
 import { Aggregator, mergedApis, type ProxyClient, publishAuthentication } from './aggregator/index.ts'
+import { refuseAnonymous } from './authentication/authenticator.ts'
 import { clientCertificate } from './authentication/client-certificate.ts'
 import { type RequestHeaderOptions, requestHeader } from './authentication/request-header.ts'
 import { type TokenUser, tokenFile } from './authentication/token-file.ts'
-import { authenticatedOnly } from './authorization/authorizer.ts'
+import { type Authorizer, authenticatedOnly } from './authorization/authorizer.ts'
 import { ensureBootstrapObjects } from './bootstrap/index.ts'
 import { buildChain } from './chain/index.ts'
 import { WaitGroup } from './chain/wait-group.ts'
@@ -31,6 +32,7 @@ import { MetricsRegistry } from './metrics/registry.ts'
 import { requestMetrics } from './metrics/request-metrics.ts'
 import { nonResource } from './non-resource.ts'
 import { openapiDocuments } from './openapi/index.ts'
+import type { ServiceAccountIssuer } from './openid.ts'
 import { Registry } from './registry/registry.ts'
 import { timestamp, type Writer } from './registry/write/write-context.ts'
 import { ServedApis } from './served-apis.ts'
@@ -60,7 +62,17 @@ export interface ApiServerOptions {
   readonly serviceClusterIpRange?: string
   /** 30000-32767 unless said. */
   readonly serviceNodePortRange?: string
-  readonly serviceAccount?: { readonly issuer: string; readonly signingKey: () => Promise<KeyObject> }
+  readonly serviceAccount?: ServiceAccountIssuer
+  /** The address that pods reach this server by (`--advertise-address`); one of the machine unless said. */
+  readonly advertiseAddress?: string
+  /** Upstream's names of admission plug-ins that are off. */
+  readonly disabledAdmissionPlugins?: readonly string[]
+  /** How long pods stay on nodes that are not ready, and on unreachable ones, in seconds; 300 unless said. */
+  readonly defaultTolerationSeconds?: TolerationSeconds
+  /** Whether requests without credentials are `system:anonymous`, or refused; true unless said. */
+  readonly anonymousAuth?: boolean
+  /** Who may do what; unless said, who is authenticated may do everything. */
+  readonly authorizer?: Authorizer
   /** The release of this package, shown in `/version`. */
   readonly release?: string
   /** Makes the first requests fast at the price of 0.3 s of CPU after the start: for servers that live long. */
@@ -75,8 +87,14 @@ export interface ApiServerOptions {
 export interface ApiServer {
   readonly url: string
   readonly port: number
-  /** Takes no new requests, ends watches, waits up to `graceMs` (10 s) for the rest. */
-  stop(options?: { readonly graceMs?: number }): Promise<void>
+  /** Serves on for `delayMs` (0), unready; then takes no new requests, ends watches, waits up to `graceMs` (10 s) for the rest. */
+  stop(options?: StopOptions): Promise<void>
+}
+
+export interface StopOptions {
+  readonly graceMs?: number
+  /** As `--shutdown-delay-duration`: time for a load balancer to notice. */
+  readonly delayMs?: number
 }
 
 const defaultRequestTimeoutMs = 60_000
@@ -110,7 +128,9 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
       [kind, listKind ?? `${kind}List`].map((name) => `${group ? `${group}/` : ''}${version} ${name}`),
     ),
   )
-  const admission = new Admission([namespaceLifecycle(registry, namespaces), serviceAccountPlugin(pods), defaultTolerationSeconds(pods)])
+  const off = new Set(options.disabledAdmissionPlugins)
+  const plugins = [namespaceLifecycle(registry, namespaces), serviceAccountPlugin(pods), defaultTolerationSeconds(pods, options.defaultTolerationSeconds)]
+  const admission = new Admission(plugins.filter(({ name }) => !off.has(name)))
   const health = storeHealth(store, log)
   const services: Services = {
     registry,
@@ -127,16 +147,17 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
       endpoints: find('v1/endpoints'),
       random: Math.random,
     },
-    authorizer: authenticatedOnly,
+    authorizer: options.authorizer ?? authenticatedOnly,
     authenticateToken: async (token) => tokens.find((user) => user.token === token)?.user,
     components: componentProbes(health.check),
     knowsKind: (groupVersion, kind) => kinds.has(`${groupVersion} ${kind}`),
   }
 
   let url = ''
+  let ending = false
   const live = [ping, logCheck, health.check]
   const informers: HealthCheck = { name: 'informer-sync', check: () => undefined }
-  const shutdown: HealthCheck = { name: 'shutdown', check: () => (waitGroup.stopping ? 'process is shutting down' : undefined) }
+  const shutdown: HealthCheck = { name: 'shutdown', check: () => (ending || waitGroup.stopping ? 'process is shutting down' : undefined) }
   const apis = new ServedApis(enabled, resources)
   const discovery = discoveryDocuments(
     mergedApis(apis, () => aggregator.documents.versions),
@@ -210,6 +231,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
         ...(options.requestHeader ? [requestHeader(options.requestHeader)] : []),
         ...(options.clientCA ? [clientCertificate(options.clientCA)] : []),
         tokenFile(tokens),
+        ...((options.anonymousAuth ?? true) ? [] : [refuseAnonymous]),
       ],
       authorizer: services.authorizer,
       requestTimeoutMs: options.requestTimeoutMs ?? defaultRequestTimeoutMs,
@@ -217,25 +239,40 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     direct,
   )
   const authorities = [options.clientCA, options.requestHeader?.clientCA].filter(Boolean).join('\n')
-  const listener = await listen({ bindAddress, port: options.port, tls: options.tls, clientCA: authorities || undefined, limits: options.limits, handler })
+  const end = async (): Promise<void> => {
+    stopped.abort()
+    await custom.stop()
+    aggregator.stop()
+    registry.stop()
+  }
+  const listener = await listen({
+    bindAddress,
+    port: options.port,
+    tls: options.tls,
+    clientCA: authorities || undefined,
+    limits: options.limits,
+    handler,
+  }).catch(async (error) => {
+    await end()
+    throw error
+  })
   const host = bindAddress === '0.0.0.0' ? '127.0.0.1' : bindAddress === '::' ? '[::1]' : bindAddress.includes(':') ? `[${bindAddress}]` : bindAddress
   url = `https://${host}:${listener.port}`
-  await serviceAllocations.begin({ bindAddress, port: listener.port, context: own })
+  await serviceAllocations.begin({ bindAddress, advertiseAddress: options.advertiseAddress, port: listener.port, context: own })
 
   const endWarmUp = options.warmUp ? warmUp(direct, waitGroup) : undefined
 
   return {
     url,
     port: listener.port,
-    async stop({ graceMs = defaultGraceMs } = {}) {
+    async stop({ graceMs = defaultGraceMs, delayMs = 0 } = {}) {
+      ending = true
       endWarmUp?.()
+      if (delayMs > 0) await delay(delayMs)
       const closed = listener.close(graceMs)
       await waitGroup.stop(graceMs)
       await closed
-      stopped.abort()
-      await custom.stop()
-      aggregator.stop()
-      registry.stop()
+      await end()
     },
   }
 }

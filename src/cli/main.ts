@@ -2,6 +2,8 @@
 import { Command } from 'commander'
 import { ExplainedError, errorCode, reasonOf } from '../lib/explained-error.ts'
 import { release } from '../lib/release.ts'
+import { apiserverCommand } from './apiserver.ts'
+import { envtestAssetsCommand } from './envtest-assets.ts'
 import { snapshotCommand } from './snapshot.ts'
 import { upCommand } from './up.ts'
 import { versionCommand } from './version.ts'
@@ -15,6 +17,8 @@ Examples:
 
   t8s snapshot save backup.t8s           copy the data of a cluster, running or not
   t8s snapshot restore backup.t8s --data-dir restored
+
+  t8s envtest-assets bin                 write kube-apiserver and etcd for Go's envtest into bin
 
 't8s help COMMAND' lists a command's flags.`
 
@@ -30,13 +34,18 @@ export async function main(argv: readonly string[]): Promise<void> {
     .description('Kubernetes in TypeScript: a real API server, started by one command.')
     .version(`t8s ${release}`, '--version', 'show the version of t8s')
     .helpOption('-h, --help', 'show help')
+    // Flags behind a command are the command's.
+    .enablePositionalOptions()
     .helpCommand('help [COMMAND]', 'show help for a command')
     .addHelpText('after', examples)
     .hook('preAction', (_program, command) => {
       verbosity = command.opts<{ v?: number }>().v ?? 0
     })
     .configureOutput({ outputError: (text, write) => write(`t8s: ${text.replace(/^error: /, '')}`) })
-  for (const command of [upCommand(), snapshotCommand(), versionCommand()]) program.addCommand(command.copyInheritedSettings(program))
+  // The help of the API server alone lists kube-apiserver's flags, so that is its own affair.
+  const apiserver = apiserverCommand().copyInheritedSettings(program).helpOption(false)
+  const others = [snapshotCommand(), envtestAssetsCommand(), versionCommand()].map((command) => command.copyInheritedSettings(program))
+  for (const command of [upCommand().copyInheritedSettings(program), apiserver, ...others]) program.addCommand(command)
   try {
     await program.parseAsync(argv)
   } catch (error) {

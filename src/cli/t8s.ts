@@ -8,5 +8,6 @@ if (Number.parseInt(process.versions.node, 10) < 24) {
 }
 // Only the bundle: sources are stripped, not compiled, most of the time.
 if (!import.meta.filename.endsWith('.ts')) enableCompileCache(join(import.meta.dirname, 'compile-cache'))
-const { main } = await import('./main.ts')
-await main(process.argv)
+const [, , command, ...args] = process.argv
+if (command === 'envtest') await (await import('./envtest.ts')).envtest(args)
+else await (await import('./main.ts')).main(process.argv)

@@ -3,14 +3,12 @@ import { defaultHeaders, type RequestHeaderOptions } from '../apiserver/authenti
 import type { TokenUser } from '../apiserver/authentication/token-file.ts'
 import { defaultServiceRange } from '../apiserver/services/address-range.ts'
 import { type Access, type Kubeconfig, kubeconfigFor, kubeconfigYaml } from '../kubeconfig/kubeconfig.ts'
-import { ExplainedError, errorCode } from '../lib/explained-error.ts'
-import { release } from '../lib/release.ts'
-import { startCompactor } from '../storage/compactor.ts'
 import type { Store } from '../storage/store.ts'
 import { localUrl, serverHosts } from './addresses.ts'
 import { type DataDirectory, dataDirectory } from './data-directory.ts'
 import type { KeyPair } from './pki/key-pair.ts'
 import { filePki, memoryPki } from './pki/pki.ts'
+import { usualIssuer } from './service-account-keys.ts'
 
 export interface ClusterOptions {
   /** `memory`, or the directory that keeps the data and the certificates; it is made if missing. `memory` unless said. */
@@ -59,7 +57,6 @@ export interface Cluster {
 }
 
 const contextName = 't8s'
-const issuer = 'https://kubernetes.default.svc.cluster.local'
 const defaultGraceMs = 5000
 /** From this verbosity on, each step of the start is timed. */
 const timingVerbosity = 2
@@ -84,12 +81,10 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
   // Only who holds the store may make certificates: a second process on the same directory has failed by now.
   const pki = await timed('certificates loaded', data ? filePki(data.pki, hosts) : memoryPki(hosts))
   if (pki.made.length > 0) log(`certificates made in ${data?.pki}: ${[...pki.made].sort().join(', ')}`)
-  const { startApiServer } = await timed('API server loaded', import('../apiserver/server.ts'))
-
-  const compactor = startCompactor(store, options.compaction)
+  const { serveStore } = await timed('API server loaded', import('./serve-store.ts'))
   const server = await timed(
     'API server started',
-    startApiServer({
+    serveStore({
       store,
       bindAddress,
       port,
@@ -100,15 +95,12 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
       tokens: options.tokens,
       runtimeConfig: options.runtimeConfig,
       serviceClusterIpRange,
-      serviceAccount: { issuer, signingKey: pki.serviceAccountKey },
-      release,
+      serviceAccount: { issuer: usualIssuer, signingKey: pki.serviceAccountKey },
       warmUp: options.warmUp,
+      compaction: options.compaction,
       log,
     }),
-  ).catch(async (error) => {
-    await compactor.stop()
-    throw listenError(error, bindAddress, port)
-  })
+  )
 
   const url = localUrl(bindAddress, server.port)
   // A certificate of the user's is trusted as it stands: its authority may be unknown.
@@ -117,7 +109,6 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
   let stopped: Promise<void> | undefined
   const stop = async (graceMs: number): Promise<void> => {
     await server.stop({ graceMs })
-    await compactor.stop()
     await store.close()
   }
   return {
@@ -148,16 +139,4 @@ function stopwatch({ verbosity = 0, log = () => {} }: ClusterOptions): Stopwatch
 async function openStore(data: DataDirectory | undefined): Promise<Store> {
   if (!data) return (await import('../storage/memory/index.ts')).memoryStore()
   return (await import('../storage/log/index.ts')).openLogStore({ directory: data.store })
-}
-
-/** Says what to do when the address cannot be had; other errors stay themselves. */
-function listenError(error: unknown, address: string, port: number): unknown {
-  const messages: Readonly<Record<string, string>> = {
-    EADDRINUSE: `port ${port} on ${address} is in use by another process: choose another with --secure-port, or --secure-port 0 for any free one`,
-    EACCES: `port ${port} on ${address} needs more rights than this process has: choose one above 1023 with --secure-port`,
-    EADDRNOTAVAIL: `${address} is not an address of this machine: give one with --bind-address, or leave it out`,
-    ENOTFOUND: `${address} is not an address of this machine: give one with --bind-address, or leave it out`,
-  }
-  const message = messages[errorCode(error) ?? '']
-  return message ? new ExplainedError(message, { cause: error }) : error
 }

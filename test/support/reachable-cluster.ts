@@ -46,5 +46,5 @@ async function call({ client }: Reach, method: string, path: string, body?: obje
   const [response]: IncomingMessage[] = await once(sent.end(typeof body === 'object' ? JSON.stringify(body) : body), 'response')
   const text = Buffer.concat(await response!.toArray()).toString()
   if ((response!.statusCode ?? 0) >= 400) throw new Error(`${method} ${path}: ${response!.statusCode} ${text}`)
-  return JSON.parse(text) as Answer
+  return (text ? JSON.parse(text) : {}) as Answer
 }

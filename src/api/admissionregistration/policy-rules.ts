@@ -46,14 +46,28 @@ export const paramKindColumn: Column<KubeObject & { spec?: PolicySpec }> = colum
 )
 
 /** What bindings of both kinds say. */
-type Binding = KubeObject & { spec?: { policyName?: string; paramRef?: Wire<V1ParamRef> } }
+type ParamRef = Wire<V1ParamRef>
+type Binding = KubeObject & { spec?: { policyName?: string; paramRef?: ParamRef } }
 
 export const policyNameColumn: Column<Binding> = column('PolicyName', ({ spec }) => spec?.policyName ?? '', { description: 'The policy that it puts to work.' })
-export const paramRefColumn: Column<Binding> = column(
-  'ParamRef',
-  ({ spec }) => (spec?.paramRef?.namespace ? `${spec.paramRef.namespace}/${spec.paramRef.name ?? '*'}` : (spec?.paramRef?.name ?? '<unset>')),
-  { description: 'The parameters that it gives the policy.' },
-)
+export const paramRefColumn: Column<Binding> = column('ParamRef', ({ spec }) => paramRefText(spec?.paramRef), {
+  description: 'The parameters that it gives the policy.',
+})
+
+function paramRefText({ name, namespace, selector }: Partial<ParamRef> = {}): string {
+  if (name) return `${namespace || '*'}/${name}`
+  return selector ? goSelector(selector) : '<unset>'
+}
+
+/** A selector as Go prints it: `&LabelSelector{MatchLabels:map[string]string{a: b,},MatchExpressions:[]LabelSelectorRequirement{},}`. */
+function goSelector({ matchLabels = {}, matchExpressions = [] }: NonNullable<ParamRef['selector']>): string {
+  const labels = Object.keys(matchLabels).sort()
+  const texts = labels.map((label) => `${label}: ${matchLabels[label]},`).join('')
+  const requirements = matchExpressions.map(
+    ({ key, operator, values = [] }) => `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${values.join(' ')}],},`,
+  )
+  return `&LabelSelector{MatchLabels:map[string]string{${texts}},MatchExpressions:[]LabelSelectorRequirement{${requirements.join('')}},}`
+}
 
 /** What matches when a policy or binding says nothing else. */
 export function matchDefaults(match: MatchResources | undefined): void {

@@ -67,8 +67,9 @@ export function clientConfigRules({ url, service }: ClientConfig, path: string):
   if (url !== undefined) return urlRules(url, `${path}.url`)
   const { namespace, name, path: servicePath, port = 443 } = service ?? { namespace: '', name: '' }
   const errors: FieldError[] = []
-  if (!name) errors.push(required(`${path}.service.name`, 'service name is required'))
-  if (!namespace) errors.push(required(`${path}.service.namespace`, 'service namespace is required'))
+  // Upstream mixes the two up: who looks for the fault by the field is led to the other one there too.
+  if (!namespace) errors.push(required(`${path}.service.name`, 'service name is required'))
+  if (!name) errors.push(required(`${path}.service.namespace`, 'service namespace is required'))
   for (const message of portNumber(port)) errors.push(invalidValue(`${path}.service.port`, port, `port is not valid: ${message}`))
   return servicePath === undefined ? errors : errors.concat(servicePathRules(servicePath, `${path}.service.path`))
 }
@@ -113,8 +114,7 @@ export function reviewVersionRules(versions: readonly string[] | undefined, path
     if (isRepeated(version)) errors.push(invalidValue(`${path}[${at}]`, version, 'duplicate version'))
     else errors.push(...follows(version, `${path}[${at}]`, dns1035Label))
   })
-  if (errors.length === 0 && !hasKnownReviewVersion(versions))
-    errors.push(invalidShown(path, goList(versions), `must include at least one of ${reviewVersions.join(', ')}`))
+  if (!hasKnownReviewVersion(versions)) errors.push(invalidShown(path, goList(versions), `must include at least one of ${reviewVersions.join(', ')}`))
   return errors
 }
 

@@ -24,6 +24,11 @@ export const apiServices = resource<APIService>({
       if (spec?.service) spec.service.port ??= 443
     },
   ],
+  prepare: {
+    create: (service) => {
+      service.status = {}
+    },
+  },
   validate: { object: serviceRules },
   columns: [
     name,
@@ -44,7 +49,8 @@ function availability({ status }: APIService): string {
 function serviceRules({ metadata, spec }: APIService): readonly FieldError[] {
   const { group = '', version = '', service, insecureSkipTLSVerify, caBundle, groupPriorityMinimum = 0, versionPriority = 0 } = spec ?? {}
   const errors: FieldError[] = []
-  if (metadata.name !== `${version}.${group}`) errors.push(invalidValue('metadata.name', metadata.name ?? '', 'must be `spec.version+"."+spec.group`'))
+  if (metadata.name && metadata.name !== `${version}.${group}`)
+    errors.push(invalidValue('metadata.name', metadata.name ?? '', 'must be `spec.version+"."+spec.group`'))
   // Only the core group has no name.
   if (group === '' && version !== 'v1') errors.push(required('spec.group', 'only v1 may have an empty group and it better be legacy kube'))
   if (group) errors.push(...follows(group, 'spec.group', dnsSubdomain))

@@ -179,3 +179,20 @@ test("a Deployment's generation counts annotations, a DaemonSet's template has a
   kind('daemonsets').prepare?.update?.(after, before)
   assert.equal(after.metadata.annotations?.['deprecated.daemonset.template.generation'], '2')
 })
+
+test('the count of a daemon set’s templates is there before the server counts, so that its creator owns it', () => {
+  const note = 'deprecated.daemonset.template.generation'
+  const { defaults = [], prepare } = kind('daemonsets')
+  const complete = (object: KubeObject): KubeObject => {
+    for (const one of defaults) if (typeof one === 'function') one(object)
+    return object
+  }
+  const set = complete(of('daemonsets', workload()))
+  assert.equal(set.metadata.annotations?.[note], '0')
+  prepare?.create?.(set, { name: 'me', groups: [] })
+  assert.equal(set.metadata.annotations?.[note], '1')
+  // No endpoint lets clients count.
+  const sent = complete(of('daemonsets', workload(), { annotations: { [note]: '9' } }))
+  prepare?.status?.(sent, set)
+  assert.equal(sent.metadata.annotations?.[note], '1')
+})

@@ -9,19 +9,21 @@ import { podTemplateDefaults } from '../core/pod/index.ts'
 import { nullTimes } from '../nulls.ts'
 import { age, column, name, resource } from '../resource.ts'
 import { counts, lastingTemplate } from '../workload/template-rules.ts'
+import { specTemplateWarnings } from '../workload/template-warnings.ts'
 import { containersColumn, imagesColumn, selectorColumn } from './columns.ts'
 import { daemonSetRollingUpdate } from './rolling-update.ts'
 
 type DaemonSet = Model<V1DaemonSet>
 type DaemonSetStatus = NonNullable<DaemonSet['status']>
 
-/** Counts changes of the template. Once a field of the spec, it lives on as an annotation. */
+/** Counts changes of the template. Once a field of the spec, it lives on as an annotation that every DaemonSet has, if with 0. */
 const templateGeneration = 'deprecated.daemonset.template.generation'
 
 const nothing = (): DaemonSetStatus => ({ currentNumberScheduled: 0, desiredNumberScheduled: 0, numberMisscheduled: 0, numberReady: 0 })
 
 function daemonSetDefaults(set: DaemonSet): void {
   const { spec } = set
+  count(set, generationOf(set))
   if (spec) {
     spec.revisionHistoryLimit ??= 10
     spec.updateStrategy ??= {}
@@ -99,12 +101,14 @@ export const daemonSets = resource<DaemonSet>({
       count(set, Math.max(1, generationOf(set)))
     },
     update: (set, old) => count(set, generationOf(old) + (semanticallyEqual(set.spec?.template, old.spec?.template) ? 0 : 1)),
+    status: (set, old) => count(set, generationOf(old)),
   },
   validate: {
     object: rules,
     update: ({ spec }, { spec: old }) => immutable(spec?.selector, 'spec.selector', old?.selector),
     status: ({ status }) => counts(status, statusCounts),
   },
+  warnings: specTemplateWarnings,
   columns: [
     name,
     column('Desired', integer('desiredNumberScheduled'), { type: 'integer', description: 'Nodes that should have its pod.' }),

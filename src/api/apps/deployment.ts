@@ -8,6 +8,7 @@ import { podTemplateDefaults } from '../core/pod/index.ts'
 import { nullTimes } from '../nulls.ts'
 import { age, column, name, resource } from '../resource.ts'
 import { counts, selectorAndTemplate, within } from '../workload/template-rules.ts'
+import { namedTemplateWarnings } from '../workload/template-warnings.ts'
 import { containersColumn, imagesColumn, selectorColumn } from './columns.ts'
 import { deploymentRollingUpdate } from './rolling-update.ts'
 
@@ -86,6 +87,7 @@ export const deployments = resource<Deployment>({
         within(status, ['availableReplicas'], 'readyReplicas', 'cannot be greater than readyReplicas'),
       ),
   },
+  warnings: namedTemplateWarnings,
   columns: [
     name,
     column('Ready', ({ spec, status }) => `${status?.readyReplicas ?? 0}/${spec?.replicas ?? 0}`, { description: 'Pods that are ready, of those wanted.' }),

@@ -8,6 +8,7 @@ import { nullTimes } from '../nulls.ts'
 import { age, name, resource } from '../resource.ts'
 import { replicaColumns, replicaStatus } from '../workload/replicas.ts'
 import { selectorAndTemplate } from '../workload/template-rules.ts'
+import { namedTemplateWarnings } from '../workload/template-warnings.ts'
 import { containersColumn, imagesColumn, selectorColumn } from './columns.ts'
 
 type ReplicaSet = Model<V1ReplicaSet>
@@ -53,6 +54,7 @@ export const replicaSets = resource<ReplicaSet>({
     update: (set, old) => all(rules(set), immutable(set.spec?.selector, 'spec.selector', old.spec?.selector)),
     status: replicaStatus,
   },
+  warnings: namedTemplateWarnings,
   selectableFields: { 'status.replicas': ({ status }) => String(status?.replicas ?? 0) },
   columns: [name, ...replicaColumns, age, containersColumn, imagesColumn, selectorColumn],
 })

@@ -6,10 +6,12 @@ import { type FieldError, forbiddenField, invalidValue, required } from '../../m
 import { all, atMostAll, intOrPercent, nonNegative, oneOf, valid } from '../../machinery/validation/field-rules.ts'
 import { dnsLabel } from '../../machinery/validation/names.ts'
 import { podTemplateDefaults } from '../core/pod/index.ts'
+import { claimSpecWarnings } from '../core/storage/claim-warnings.ts'
 import { claimSpecDefaults } from '../core/storage/persistent-volume-claim.ts'
 import { nullTimes } from '../nulls.ts'
 import { age, column, name, resource } from '../resource.ts'
 import { counts, selectorAndTemplate, within } from '../workload/template-rules.ts'
+import { specTemplateWarnings } from '../workload/template-warnings.ts'
 import { containersColumn, imagesColumn } from './columns.ts'
 
 type StatefulSet = Model<V1StatefulSet>
@@ -65,6 +67,9 @@ function updateStrategy({ updateStrategy: strategy = {} }: StatefulSetSpec): rea
   )
 }
 
+/** Each pod gets a volume by the name of each claim template. */
+const claimNames = ({ volumeClaimTemplates = [] }: StatefulSetSpec): string[] => volumeClaimTemplates.flatMap(({ metadata }) => metadata?.name ?? [])
+
 function rules({ spec }: StatefulSet): readonly FieldError[] {
   if (!spec) return valid
   const { podManagementPolicy: policy, persistentVolumeClaimRetentionPolicy: retention } = spec
@@ -78,7 +83,7 @@ function rules({ spec }: StatefulSet): readonly FieldError[] {
     nonNegative(spec.replicas, 'spec.replicas'),
     nonNegative(spec.minReadySeconds, 'spec.minReadySeconds'),
     nonNegative(spec.ordinals?.start, 'spec.ordinals.start'),
-    selectorAndTemplate(spec, 'statefulset', 'StatefulSet'),
+    selectorAndTemplate(spec, 'statefulset', 'StatefulSet', { claims: claimNames(spec) }),
   )
 }
 
@@ -99,6 +104,15 @@ function update({ spec }: StatefulSet, { spec: old }: StatefulSet): readonly Fie
   const rest = { ...spec } as Record<string, unknown>
   for (const field of changeable) rest[field] = old?.[field]
   return semanticallyEqual(rest, old) ? valid : [forbiddenField('spec', words)]
+}
+
+function warnings(set: StatefulSet, old: StatefulSet | undefined): readonly string[] {
+  const { revisionHistoryLimit = 0, volumeClaimTemplates = [] } = set.spec ?? {}
+  return [
+    ...specTemplateWarnings(set, old),
+    ...volumeClaimTemplates.flatMap(({ spec = {} }, i) => claimSpecWarnings(spec, `spec.volumeClaimTemplates[${i}]`)),
+    ...(revisionHistoryLimit < 0 ? ['spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended'] : []),
+  ]
 }
 
 const statusCounts = ['replicas', 'readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas'] as const
@@ -131,6 +145,7 @@ export const statefulSets = resource<StatefulSet>({
         within(status, ['availableReplicas'], 'readyReplicas', 'cannot be greater than status.readyReplicas'),
       ),
   },
+  warnings,
   columns: [
     name,
     column('Ready', ({ spec, status }) => `${status?.readyReplicas ?? 0}/${spec?.replicas ?? 0}`, { description: 'Pods that are ready, of those wanted.' }),

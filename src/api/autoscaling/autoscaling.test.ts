@@ -99,12 +99,27 @@ test('what v1 has no field for travels in annotations, there and back', () => {
   ])
   assert.equal(
     shown.metadata.annotations?.['autoscaling.alpha.kubernetes.io/behavior'],
-    '{"ScaleDown":{"Policies":[{"Type":"Pods","Value":4,"PeriodSeconds":60}]}}',
+    '{"ScaleUp":null,"ScaleDown":{"StabilizationWindowSeconds":null,"SelectPolicy":null,"Policies":[{"Type":"Pods","Value":4,"PeriodSeconds":60}],"Tolerance":null}}',
   )
   const back = v1.storedAs?.toStorage?.(shown) as KubeObject & { spec: { metrics: object[]; behavior: { scaleDown: { policies: object[] } } } }
   assert.deepEqual(back.spec.metrics, [...rest, cpu({ type: 'Utilization', averageUtilization: 60 })])
   assert.deepEqual(back.spec.behavior.scaleDown.policies, [{ type: 'Pods', value: 4, periodSeconds: 60 }])
   assert.deepEqual(back.metadata.annotations, { own: 'yes' })
+})
+
+test('v1 shows what is used of the CPU, and in an annotation every status with its raw value', () => {
+  const used = { type: 'Resource', resource: { name: 'cpu', current: { averageUtilization: 41, averageValue: '205m' } } }
+  const condition = { message: '', type: 'AbleToScale', status: 'True', reason: 'Ready', lastTransitionTime: '2026-01-01T00:00:00Z' }
+  const prefix = 'autoscaling.alpha.kubernetes.io'
+  const stored = scaler({}, { desiredReplicas: 1, currentMetrics: [used], conditions: [condition] }, { annotations: { [`${prefix}/behavior`]: 'mine' } })
+  const shown = v1.storedAs?.fromStorage?.(structuredClone(stored)) as KubeObject & Record<string, unknown>
+  assert.deepEqual(shown.status, { currentReplicas: 0, desiredReplicas: 1, currentCPUUtilizationPercentage: 41 })
+  assert.deepEqual(shown.metadata.annotations, {
+    [`${prefix}/current-metrics`]: '[{"type":"Resource","resource":{"name":"cpu","currentAverageUtilization":41,"currentAverageValue":"205m"}}]',
+    [`${prefix}/conditions`]: '[{"type":"AbleToScale","status":"True","lastTransitionTime":"2026-01-01T00:00:00Z","reason":"Ready"}]',
+  })
+  const back = v1.storedAs?.toStorage?.(shown) as KubeObject & { status: { currentMetrics: object[] } }
+  assert.deepEqual(back.status.currentMetrics, [used])
 })
 
 test('what is wrong is told in the words of the API', () => {
@@ -131,4 +146,12 @@ test('what is wrong is told in the words of the API', () => {
     ],
   ]
   for (const [spec, expected] of cases) assert.deepEqual(wrong(spec), expected)
+})
+
+test('a direction that names no policy at all is refused; one that says nothing of them gets the usual ones', () => {
+  assert.deepEqual(wrong({ behavior: { scaleUp: { policies: [] } } }), ['spec.behavior.scaleUp.policies: Required value: must specify at least one Policy'])
+  assert.deepEqual(wrong({ behavior: { scaleUp: { selectPolicy: 'Min' } } }), [])
+  const pods = (averageValue?: string): object => ({ type: 'Pods', pods: { metric: { name: 'm' }, target: { type: 'AverageValue', averageValue } } })
+  assert.deepEqual(wrong({ metrics: [pods('-1')] }), ['spec.metrics[0].pods.target.averageValue: Invalid value: "-1": must be positive'])
+  assert.deepEqual(wrong({ metrics: [pods()] }), ['spec.metrics[0].pods.target.averageValue: Required value: must specify a positive target averageValue'])
 })

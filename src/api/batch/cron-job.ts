@@ -4,10 +4,12 @@ import type { Model } from '../../machinery/object.ts'
 import { labelSelectorText } from '../../machinery/selectors/label-selector.ts'
 import { type FieldError, invalidValue, notSupported, required } from '../../machinery/validation/field-error.ts'
 import { all, nonNegative, oneOf, valid } from '../../machinery/validation/field-rules.ts'
+import { podNamesOf } from '../core/pod/index.ts'
 import { containerImages, containerNames } from '../printing/containers.ts'
 import { age, column, name, resource, wide } from '../resource.ts'
+import { isChanged } from '../workload/template-warnings.ts'
 import { parseCronSchedule } from './cron-schedule.ts'
-import { jobForm, jobFormDefaults } from './job/index.ts'
+import { jobForm, jobFormDefaults, jobFormWarnings } from './job/index.ts'
 
 type CronJob = Model<V1CronJob>
 type CronJobSpec = NonNullable<CronJob['spec']>
@@ -98,6 +100,10 @@ export const cronJobs = resource<CronJob>({
     },
   },
   validate: { object: rules },
+  warnings: (cron, old) => [
+    ...(old ? [] : podNamesOf(cron.metadata.name)),
+    ...(isChanged(cron, old) ? jobFormWarnings(cron.spec?.jobTemplate.spec, 'spec.jobTemplate.spec') : []),
+  ],
   columns: [
     name,
     column('Schedule', ({ spec }) => spec?.schedule ?? '', { description: 'When it makes Jobs.' }),

@@ -3,7 +3,7 @@ import type { V1beta1ClusterTrustBundle } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import { type FieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
 import { immutable } from '../../machinery/validation/field-rules.ts'
-import { age, column, name, resource } from '../resource.ts'
+import { column, name, resource } from '../resource.ts'
 import { servedAlso } from '../served-also.ts'
 import { signerNameRules } from './request-rules.ts'
 
@@ -21,7 +21,7 @@ export const clusterTrustBundles = resource<Bundle>({
   nameRule: (text) => (/[/%]/.test(text) ? ["may not contain '/' or '%'"] : []),
   selectableFields: { 'spec.signerName': ({ spec }) => spec?.signerName },
   validate: { object: bundleRules, update: ({ spec }, { spec: old }) => immutable(spec?.signerName, 'spec.signerName', old?.signerName) },
-  columns: [name, column('SignerName', ({ spec }) => spec?.signerName || '<none>', { description: 'The signer whose certificates it helps to trust.' }), age],
+  columns: [name, column('SignerName', ({ spec }) => spec?.signerName || '<none>', { description: 'The signer whose certificates it helps to trust.' })],
 })
 
 function bundleRules({ metadata, spec }: Bundle): readonly FieldError[] {

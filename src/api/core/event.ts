@@ -1,9 +1,9 @@
 /** Events: what happened to objects, for people. One kind with two views: this one and events.k8s.io. */
 import type { CoreV1Event } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
-import { type FieldError, invalidValue } from '../../machinery/validation/field-error.ts'
-import { valid } from '../../machinery/validation/field-rules.ts'
+import type { FieldError } from '../../machinery/validation/field-error.ts'
 import { type Cell, column, name, resource, wide } from '../resource.ts'
+import { eventFactRules } from './event-rules.ts'
 
 type Event = Omit<Model<CoreV1Event>, 'eventTime' | 'series'> & { eventTime?: string | null; series?: { count?: number; lastObservedTime?: string } }
 
@@ -18,18 +18,23 @@ function eventDefaults(event: Event): void {
   event.involvedObject ??= {}
 }
 
-/** Old events: only the namespace of what they are about is looked at. */
-function involvedNamespace({ metadata, involvedObject }: Event): readonly FieldError[] {
-  const about = involvedObject.namespace ?? ''
-  // What lives in no namespace is told about in `default`.
-  const fits = about === '' ? metadata.namespace === 'default' : about === metadata.namespace
-  return fits ? valid : [invalidValue('involvedObject.namespace', about, 'does not match event.namespace')]
-}
+const rules = ({ metadata, involvedObject, eventTime, reportingComponent, reportingInstance, action, reason, message }: Event): readonly FieldError[] =>
+  eventFactRules({
+    namespace: metadata.namespace,
+    eventTime,
+    about: involvedObject.namespace,
+    reporter: reportingComponent,
+    reporterField: 'reportingComponent',
+    reportingInstance,
+    action,
+    reason,
+    message,
+  })
 
 const seen = (event: Event): string | undefined => event.firstTimestamp || event.eventTime || undefined
 
-/** The last of: the end of the series, the last time, the only time. */
-const lastSeen = (event: Event): Cell => ({ since: event.series?.lastObservedTime || event.lastTimestamp || seen(event) })
+/** Of a series, what it says itself; else the last time, or the only one. */
+const lastSeen = (event: Event): Cell => ({ since: event.series ? event.series.lastObservedTime || undefined : event.lastTimestamp || seen(event) })
 
 function source({ source: from, reportingComponent, reportingInstance }: Event): string {
   const parts = [from?.component || reportingComponent || '', from?.host || reportingInstance || '']
@@ -50,7 +55,7 @@ const eventColumns = [
   wide<Event>('Source', source, { description: 'Who tells it.' }),
   column<Event>('Message', ({ message }) => (message ?? '').trim(), { description: 'What happened, in words.' }),
   wide<Event>('First Seen', (event) => ({ since: seen(event) }), { description: 'How long ago it happened first.' }),
-  wide<Event>('Count', ({ series, count }) => series?.count || count || 1, { type: 'string', description: 'How often it happened.' }),
+  wide<Event>('Count', ({ series, count }) => (series ? (series.count ?? 0) : count || 1), { type: 'string', description: 'How often it happened.' }),
   { ...name, priority: 1 as const },
 ]
 
@@ -81,7 +86,7 @@ export const events = resource<Event>({
   // Names of events follow no rule.
   nameRule: () => [],
   defaults: [eventDefaults],
-  validate: { object: involvedNamespace },
+  validate: { object: rules },
   selectableFields: selectable,
   columns: eventColumns,
 })

@@ -10,6 +10,7 @@ import { containerImages, containerNames } from '../printing/containers.ts'
 import { age, name, resource, wide } from '../resource.ts'
 import { replicaColumns, replicaStatus } from '../workload/replicas.ts'
 import { lastingTemplate } from '../workload/template-rules.ts'
+import { namedTemplateWarnings } from '../workload/template-warnings.ts'
 import { podTemplateDefaults } from './pod/defaults.ts'
 
 type ReplicationController = Model<V1ReplicationController>
@@ -67,6 +68,7 @@ export const replicationControllers = resource<ReplicationController>({
     object: rules,
     status: replicaStatus,
   },
+  warnings: namedTemplateWarnings,
   selectableFields: { 'status.replicas': ({ status }) => String(status?.replicas ?? 0) },
   columns: [
     name,

@@ -31,7 +31,7 @@ export const endpointSlices = resource<EndpointSlice>({
   columns: [
     name,
     column('AddressType', ({ addressType }) => addressType, { description: 'What its addresses are: IPv4, IPv6 or names.' }),
-    column('Ports', ({ ports }) => (ports?.length ? firstFew(ports.map(portText)) : '<unset>'), { description: 'The first of its ports.' }),
+    column('Ports', ({ ports }) => firstFew((ports ?? []).map(portText)) || '<unset>', { description: 'The first of its ports.' }),
     column('Endpoints', ({ endpoints }) => firstFew((endpoints ?? []).flatMap(({ addresses }) => addresses ?? [])) || '<unset>', {
       description: 'The first of its addresses.',
     }),
@@ -39,7 +39,7 @@ export const endpointSlices = resource<EndpointSlice>({
   ],
 })
 
-const portText = ({ name: portName, port }: Wire<DiscoveryV1EndpointPort>): string => (port === undefined ? portName || '<unset>' : `${port}`)
+const portText = ({ name: portName, port }: Wire<DiscoveryV1EndpointPort>): string => (port === undefined ? (portName ?? '*') : `${port}`)
 
 function sliceDefaults({ endpoints, ports }: EndpointSlice): void {
   for (const endpoint of endpoints ?? []) endpoint.conditions ??= {}

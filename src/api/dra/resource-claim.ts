@@ -31,7 +31,8 @@ export const resourceClaims = resource<Claim>({
 })
 
 function claimState({ metadata, status }: Claim): string {
-  const states = [metadata.deletionTimestamp && 'deleted', status?.allocation && 'allocated', status?.reservedFor?.length && 'reserved']
+  const { allocation, reservedFor } = status ?? {}
+  const states = [metadata.deletionTimestamp && 'deleted', allocation && 'allocated', allocation && reservedFor?.length && 'reserved']
   return states.filter(Boolean).join(',') || 'pending'
 }
 

@@ -1,27 +1,25 @@
 /** What is valid in an event of events.k8s.io. Upstream validates the core form: errors name core's fields. */
 import { type FieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
-import { all, follows, immutable } from '../../machinery/validation/field-rules.ts'
-import { qualifiedName } from '../../machinery/validation/names.ts'
-import type { Event } from './event.ts'
-
-const longest = (field: string, value: string | undefined, max: number): readonly FieldError[] =>
-  value && value.length > max ? [invalidValue(field, '', `can have at most ${max} characters`)] : []
-const text = (field: string, value: string | undefined): readonly FieldError[] => (value ? longest(field, value, 128) : [required(field)])
+import { all, immutable } from '../../machinery/validation/field-rules.ts'
+import { eventFactRules } from '../core/event-rules.ts'
+import type { Event } from './event-model.ts'
 
 /** What is wrong with an event; events made by old clients of core are held to little. */
 export function eventRules(event: Event): readonly FieldError[] {
   const isNew = !event.metadata.resourceVersion
-  const errors: FieldError[] = []
-  if (event.eventTime) {
-    if (!event.reportingController) errors.push(required('reportingController'))
-    errors.push(...follows(event.reportingController ?? '', 'reportingController', qualifiedName))
-    errors.push(
-      ...text('reportingInstance', event.reportingInstance),
-      ...text('action', event.action),
-      ...text('reason', event.reason),
-      ...longest('message', event.note, 1024),
-    )
-  }
+  const errors = [
+    ...eventFactRules({
+      namespace: event.metadata.namespace,
+      eventTime: event.eventTime,
+      about: event.regarding?.namespace,
+      reporter: event.reportingController,
+      reporterField: 'reportingController',
+      reportingInstance: event.reportingInstance,
+      action: event.action,
+      reason: event.reason,
+      message: event.note,
+    }),
+  ]
   if (event.series) {
     if (event.series.count < 2) errors.push(invalidValue('series.count', '', 'should be at least 2'))
     if (!event.series.lastObservedTime) errors.push(required('series.lastObservedTime'))

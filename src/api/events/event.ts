@@ -1,12 +1,12 @@
 /** Events under their newer name. They are core Events with other names of fields, and are stored as those. */
-import type { CoreV1Event, EventsV1Event } from '@kubernetes/client-node'
-import type { KubeObject, Model, Wire } from '../../machinery/object.ts'
+import type { CoreV1Event } from '@kubernetes/client-node'
+import type { KubeObject, Wire } from '../../machinery/object.ts'
 import { age, type Column, column, name, resource, wide } from '../resource.ts'
+import type { Event } from './event-model.ts'
 import { eventRules, eventUpdateRules } from './event-rules.ts'
 
 /** Timestamps that are not set are null in stored events, as Go writes them. */
 type Nullable<T> = { [Key in keyof T]: T[Key] | null }
-export type Event = KubeObject & Omit<Model<EventsV1Event>, keyof KubeObject>
 type CoreEvent = KubeObject & Nullable<Omit<Wire<CoreV1Event>, keyof KubeObject>>
 
 export const events = resource<Event>({
@@ -85,7 +85,7 @@ export function fromCore(object: KubeObject): Event {
 
 function eventColumns(): readonly Column<Event>[] {
   const firstSeen = (event: Event) => event.deprecatedFirstTimestamp || event.eventTime || undefined
-  const lastSeen = (event: Event) => event.series?.lastObservedTime || event.deprecatedLastTimestamp || firstSeen(event)
+  const lastSeen = (event: Event) => (event.series ? event.series.lastObservedTime || undefined : event.deprecatedLastTimestamp || firstSeen(event))
   const object = ({ regarding }: Event) => (regarding?.kind ?? '').toLowerCase() + (regarding?.name ? `/${regarding.name}` : '')
   const source = ({ deprecatedSource, reportingController, reportingInstance }: Event) => {
     const component = deprecatedSource?.component || reportingController || ''
@@ -101,7 +101,7 @@ function eventColumns(): readonly Column<Event>[] {
     wide('Source', source, { description: 'Who tells it.' }),
     column('Message', ({ note }) => (note ?? '').trim(), { description: 'What happened, in words.' }),
     wide('First Seen', (event) => ({ since: firstSeen(event) }), { description: 'How long ago it happened first.' }),
-    wide('Count', ({ series, deprecatedCount }) => series?.count ?? (deprecatedCount || 1), { description: 'How often it happened.' }),
+    wide('Count', ({ series, deprecatedCount }) => (series ? (series.count ?? 0) : deprecatedCount || 1), { description: 'How often it happened.' }),
     { ...name, priority: 1 },
   ]
 }

@@ -1,7 +1,6 @@
 /** Ingresses: rules by which HTTP traffic from outside reaches Services. */
 import type { V1Ingress, V1IngressSpec } from '@kubernetes/client-node'
 import type { Model, Wire } from '../../machinery/object.ts'
-import { firstFew } from '../printing/first-few.ts'
 import { age, column, name, resource } from '../resource.ts'
 import { classAnnotation, ingressRules, ingressStatusRules } from './ingress-rules.ts'
 
@@ -38,9 +37,15 @@ export const ingresses = resource<Ingress>({
   ],
 })
 
+const shownHosts = 3
+
+/** Once there are enough hosts to show, every rule counts as one more, with a host or without. */
 function hosts(spec: Spec): string {
-  const named = (spec?.rules ?? []).flatMap(({ host }) => (host ? [host] : []))
-  return firstFew(named) || '*'
+  const rules = spec?.rules ?? []
+  const named = rules.flatMap(({ host }, i) => (host ? [{ host, i }] : [])).slice(0, shownHosts)
+  const shown = named.map(({ host }) => host).join(',') || '*'
+  const last = named[shownHosts - 1]
+  return last && last.i < rules.length - 1 ? `${shown} + ${rules.length - shownHosts} more...` : shown
 }
 
 function addresses(status: Ingress['status']): string {

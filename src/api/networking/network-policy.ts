@@ -3,6 +3,7 @@ import type { V1IPBlock, V1NetworkPolicy, V1NetworkPolicyPeer, V1NetworkPolicyPo
 import { parseCidr } from '../../lib/cidr.ts'
 import type { Model, Wire } from '../../machinery/object.ts'
 import { labelSelectorText, validateLabelSelector } from '../../machinery/selectors/label-selector.ts'
+import { cidrWarnings } from '../../machinery/validation/address-warnings.ts'
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../machinery/validation/field-error.ts'
 import { follows } from '../../machinery/validation/field-rules.ts'
 import { cidr as cidrRule, portName, portNumber } from '../../machinery/validation/names.ts'
@@ -23,6 +24,7 @@ export const networkPolicies = resource<NetworkPolicy>({
   generation: 'spec',
   defaults: [policyDefaults],
   validate: { object: policyRules },
+  warnings: policyWarnings,
   columns: [name, column('Pod-Selector', ({ spec }) => labelSelectorText(spec?.podSelector), { description: 'The labels of the pods that it is about.' }), age],
 })
 
@@ -58,6 +60,23 @@ function policyRules({ spec }: NetworkPolicy): readonly FieldError[] {
     if (!directions.includes(type)) errors.push(notSupported(`spec.policyTypes[${at}]`, type, directions))
   })
   return errors
+}
+
+/** Ranges of addresses that are not written as they should be. */
+function policyWarnings({ spec }: NetworkPolicy): string[] {
+  const blocks = (peers: readonly Wire<V1NetworkPolicyPeer>[] | undefined, path: string): string[] =>
+    (peers ?? []).flatMap(({ ipBlock }, i) =>
+      ipBlock
+        ? [
+            ...cidrWarnings(ipBlock.cidr, `${path}[${i}].ipBlock.cidr`),
+            ...(ipBlock.except ?? []).flatMap((range, j) => cidrWarnings(range, `${path}[${i}].ipBlock.except[${j}]`)),
+          ]
+        : [],
+    )
+  return [
+    ...(spec?.ingress ?? []).flatMap(({ from }, i) => blocks(from, `spec.ingress[${i}].from`)),
+    ...(spec?.egress ?? []).flatMap(({ to }, i) => blocks(to, `spec.egress[${i}].to`)),
+  ]
 }
 
 function portRules({ protocol, port, endPort }: Wire<V1NetworkPolicyPort>, path: string): readonly FieldError[] {

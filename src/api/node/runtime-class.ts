@@ -5,6 +5,7 @@ import { type FieldError, invalidValue } from '../../machinery/validation/field-
 import { follows, immutable, oneOf } from '../../machinery/validation/field-rules.ts'
 import { validateLabels } from '../../machinery/validation/metadata.ts'
 import { dnsLabel } from '../../machinery/validation/names.ts'
+import { labelKeyWarnings } from '../core/cluster/node-labels.ts'
 import { age, column, name, resource } from '../resource.ts'
 
 type RuntimeClass = Model<V1RuntimeClass>
@@ -16,6 +17,7 @@ export const runtimeClasses = resource<RuntimeClass>({
   plural: 'runtimeclasses',
   scope: 'Cluster',
   validate: { object: classRules, update: ({ handler }, old) => immutable(handler, 'handler', old.handler) },
+  warnings: ({ scheduling }) => labelKeyWarnings(scheduling?.nodeSelector, () => 'scheduling.nodeSelector'),
   columns: [name, column('Handler', ({ handler }) => handler, { description: 'The name of the runtime at the container engine.' }), age],
 })
 

@@ -4,6 +4,7 @@ import type { Model } from '../../machinery/object.ts'
 import { validateLabelSelector } from '../../machinery/selectors/label-selector.ts'
 import { type FieldError, invalidValue } from '../../machinery/validation/field-error.ts'
 import { all, atMostAll, intOrPercent, oneOf, valid } from '../../machinery/validation/field-rules.ts'
+import { pathSegment } from '../../machinery/validation/names.ts'
 import { nullTimes } from '../nulls.ts'
 import { age, column, name, resource } from '../resource.ts'
 import { counts } from '../workload/template-rules.ts'
@@ -34,6 +35,8 @@ export const podDisruptionBudgets = resource<Budget>({
   plural: 'poddisruptionbudgets',
   shortNames: ['pdb'],
   scope: 'Namespaced',
+  // No rule of its own upstream: what fits into a URL.
+  nameRule: pathSegment,
   subresources: { status: true },
   generation: 'spec',
   requiresVersionOnUpdate: true,

@@ -52,6 +52,8 @@ test('pointers of Go keep their empty values', () => {
     ['V1ConfigMap', 'immutable'],
     ['V1ConfigMapVolumeSource', 'defaultMode'],
     ['V1OwnerReference', 'controller'],
+    // No pointer, but a list that says something when it is empty.
+    ['V2HPAScalingRules', 'policies'],
   ] as const)
     assert.equal(field(model, name).keepsEmpty, true, `${model}.${name}`)
   for (const [model, name] of [

@@ -5,6 +5,7 @@ import { validateLabelSelector } from '../../machinery/selectors/label-selector.
 import { type FieldError, invalidValue } from '../../machinery/validation/field-error.ts'
 import { all, follows, immutable } from '../../machinery/validation/field-rules.ts'
 import { dnsSubdomain } from '../../machinery/validation/names.ts'
+import { nodeLabelSelectorWarnings } from '../core/cluster/node-labels.ts'
 import { resource } from '../resource.ts'
 
 type Capacity = Model<V1CSIStorageCapacity>
@@ -15,6 +16,7 @@ export const csiStorageCapacities = resource<Capacity>({
   kind: 'CSIStorageCapacity',
   plural: 'csistoragecapacities',
   scope: 'Namespaced',
+  warnings: ({ nodeTopology }) => nodeLabelSelectorWarnings(nodeTopology, 'nodeTopology'),
   validate: {
     object: capacityRules,
     update: (capacity, old) =>

@@ -6,6 +6,7 @@ import type { Model } from '../../machinery/object.ts'
 import { duplicate, type FieldError, forbiddenField, invalidValue, required, tooLong } from '../../machinery/validation/field-error.ts'
 import { all, follows, immutable, oneOf, repeats } from '../../machinery/validation/field-rules.ts'
 import { qualifiedName } from '../../machinery/validation/names.ts'
+import { deprecatedNodeLabel } from '../core/cluster/node-labels.ts'
 import { age, type Column, column, name, resource } from '../resource.ts'
 
 type StorageClass = Model<V1StorageClass>
@@ -29,6 +30,13 @@ export const storageClasses = resource<StorageClass>({
   scope: 'Cluster',
   defaults: [{ reclaimPolicy: 'Delete', volumeBindingMode: 'Immediate' }],
   validate: { object: classRules, update: classUpdateRules },
+  warnings: ({ allowedTopologies = [] }) =>
+    allowedTopologies.flatMap(({ matchLabelExpressions = [] }, i) =>
+      matchLabelExpressions.flatMap(({ key }, j) => {
+        const message = deprecatedNodeLabel(key)
+        return message ? [`allowedTopologies[${i}].matchLabelExpressions[${j}].key: ${key} is ${message}`] : []
+      }),
+    ),
   columns: [
     nameWithDefault,
     column('Provisioner', ({ provisioner }) => provisioner, { description: 'What makes volumes of this class.' }),

@@ -4,7 +4,7 @@ import type { Wire } from '../../machinery/object.ts'
 import { validateLabelSelector } from '../../machinery/selectors/label-selector.ts'
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../machinery/validation/field-error.ts'
 import { all, hasRequirements, nonNegative, selects, valid } from '../../machinery/validation/field-rules.ts'
-import { podTemplate } from '../core/pod/index.ts'
+import { podTemplate, type TemplateOptions } from '../core/pod/index.ts'
 
 type Template = Wire<V1PodTemplateSpec>
 type Selector = Wire<V1LabelSelector>
@@ -23,11 +23,11 @@ export function workloadSelector(selector: Selector | undefined, kind: string): 
 }
 
 /** Pods that are kept running are always restarted and have no deadline. */
-export const lastingTemplate = (template: Template | undefined, kind: string, path = 'spec.template'): readonly FieldError[] => {
+export const lastingTemplate = (template: Template | undefined, kind: string, options?: TemplateOptions, path = 'spec.template'): readonly FieldError[] => {
   if (!template) return [required(path)]
   const { restartPolicy, activeDeadlineSeconds } = template.spec ?? {}
   return all(
-    podTemplate(template, path),
+    podTemplate(template, path, options),
     restartPolicy === 'Always' ? valid : [notSupported(`${path}.spec.restartPolicy`, restartPolicy, ['Always'])],
     activeDeadlineSeconds === undefined ? valid : [forbiddenField(`${path}.spec.activeDeadlineSeconds`, `activeDeadlineSeconds in ${kind} is not Supported`)],
   )
@@ -38,11 +38,12 @@ export function selectorAndTemplate(
   { selector, template }: { selector?: Selector; template?: Template },
   kind: string,
   templateKind: string,
+  options?: TemplateOptions,
 ): readonly FieldError[] {
   const errors = workloadSelector(selector, kind)
   if (selector && validateLabelSelector(selector, 'spec.selector').length > 0)
     return [...errors, invalidValue('spec.selector', selector, 'invalid label selector')]
-  return all(errors, selectorMatches(selector, template), lastingTemplate(template, templateKind))
+  return all(errors, selectorMatches(selector, template), lastingTemplate(template, templateKind, options))
 }
 
 /** Counts in a status: none is negative. */

@@ -4,13 +4,15 @@
  */
 import { atOnce, type Steps } from '../../lib/pauses.ts'
 import { isSame } from '../../machinery/fields/compare.ts'
-import { differenceBelow, emptySet, equalSets, isEmpty } from '../../machinery/fields/field-set.ts'
+import { differenceBelow, emptySet, equalSets, isEmpty, sorted } from '../../machinery/fields/field-set.ts'
 import { fieldSetOf } from '../../machinery/fields/field-set-of.ts'
 import { mergeTyped } from '../../machinery/fields/merge-typed.ts'
 import { typeErrors, typeErrorText } from '../../machinery/fields/validate-typed.ts'
-import type { KubeObject, ManagedFieldsEntry } from '../../machinery/object.ts'
+import type { FieldsV1, KubeObject, ManagedFieldsEntry } from '../../machinery/object.ts'
+import type { StructType } from '../../machinery/schema.ts'
 import { badRequest, internal } from '../../machinery/status-error.ts'
 import { type Conflicts, conflictError, conflictsOutside } from './conflict.ts'
+import { fieldsOfShape } from './fields-of-shape.ts'
 import { fieldsOfLastApplied, updateLastApplied } from './last-applied.ts'
 import { capUpdaters, decodeManaged, encodeManaged, identityOf, type Managed } from './managed.ts'
 import { Changes, comparable, findConflicts, resetSet, takeFromOthers, type Written, withoutUntracked } from './ownership.ts'
@@ -103,31 +105,49 @@ interface Attempt {
   readonly conflicts: Conflicts
 }
 
+const owned = new WeakMap<FieldsV1, FieldsV1>()
+
+/** Of applied fields those that somebody owns in the end. Applied fields are shared by objects of one shape. */
+function ownedOf(applied: FieldsV1): FieldsV1 {
+  let fields = owned.get(applied)
+  if (!fields) owned.set(applied, (fields = sorted(withoutUntracked(applied))))
+  return fields
+}
+
+const appliedFields = (applied: KubeObject, type: StructType, resetFields: readonly string[] = []): Steps<FieldsV1> =>
+  fieldsOfShape(applied, type, `applied ${resetFields.join()}`, function* () {
+    const fields = fieldSetOf(applied, type)
+    yield
+    return differenceBelow(fields, resetSet(resetFields))
+  })
+
 function* attempt(apply: Apply, applied: KubeObject, before: Managed, force: boolean): Steps<Attempt> {
   const { live, type, apiVersion, manager: name, now, resetFields } = apply
   const managed: Managed = new Map(before)
   const manager = { name, operation: 'Apply', apiVersion, subresource: apply.subresource || undefined, time: now } as const
   const self = identityOf(manager)
   const last = managed.get(self)
-  const fields = differenceBelow(fieldSetOf(applied, type), resetSet(resetFields))
+  const fields = yield* appliedFields(applied, type, resetFields)
+  const own = ownedOf(fields)
+  // Who applies the same fields as before, with other values, gives none up.
+  const givesUp = last && !equalSets(own, last.fields)
   // Names and the like are the applier's while the object is pruned, though nobody owns them in the end.
   managed.set(self, { ...manager, fields })
   yield
   const base = comparable(live) as KubeObject
   const together = mergeTyped(base, applied, type)
   yield
-  const merged = yield* prune(together, { type, last: last?.fields ?? emptySet, managed })
+  const merged = givesUp ? yield* prune(together, { type, last: last.fields, managed }) : together
   yield
   const changes = new Changes(base, merged, apply)
   const conflicts = yield* findConflicts(managed, changes, self)
   if (!force && conflicts.size > 0) return { object: merged, managed, conflicts }
   yield* takeFromOthers(managed, changes, self)
 
-  const own = withoutUntracked(fields)
   const same = live !== undefined && isSame(changes.in(apiVersion)!)
   yield
   if (isEmpty(own)) managed.delete(self)
-  else if (same && last && equalSets(own, last.fields) && last.apiVersion === apiVersion) managed.set(self, last)
-  else managed.set(self, { ...manager, fields: own })
+  else if (same && last && !givesUp && last.apiVersion === apiVersion) managed.set(self, last)
+  else managed.set(self, { ...manager, fields: last && !givesUp ? last.fields : own })
   return { object: same ? live : merged, managed, conflicts: new Map() }
 }

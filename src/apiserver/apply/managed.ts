@@ -3,7 +3,7 @@
  * touches goes back as it came.
  */
 import type { Steps } from '../../lib/pauses.ts'
-import { emptySet, isEmpty, parseFieldsV1, sorted, union } from '../../machinery/fields/field-set.ts'
+import { emptySet, isEmpty, knownSorted, parseFieldsV1, sorted, union } from '../../machinery/fields/field-set.ts'
 import { jsonEqual } from '../../machinery/fields/json.ts'
 import type { FieldsV1, ManagedFieldsEntry } from '../../machinery/object.ts'
 
@@ -40,7 +40,10 @@ export function* decodeManaged(entries: readonly ManagedFieldsEntry[] | undefine
   return managed
 }
 
-const storedManager = (source: ManagedFieldsEntry): Manager => ({ ...managerOf(source), fields: source.fieldsV1 ?? emptySet, source })
+const storedManager = (source: ManagedFieldsEntry): Manager => ({ ...managerOf(source), fields: storedFields(source), source })
+
+/** What is stored was put in order before. */
+const storedFields = ({ fieldsV1 }: ManagedFieldsEntry): FieldsV1 => (fieldsV1 ? knownSorted(fieldsV1) : emptySet)
 
 function* sentManager(entry: ManagedFieldsEntry, i: number): Steps<Manager> {
   checkEntry(entry, i)

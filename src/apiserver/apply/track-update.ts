@@ -5,7 +5,7 @@
 import { atOnce, type Steps } from '../../lib/pauses.ts'
 import { difference, emptySet, isEmpty, union } from '../../machinery/fields/field-set.ts'
 import type { FieldsV1, KubeObject, ManagedFieldsEntry } from '../../machinery/object.ts'
-import { createdFields } from './created-fields.ts'
+import { fieldsOfShape } from './fields-of-shape.ts'
 import { capUpdaters, decodeManaged, encodeManaged, identityOf, isReset, type Managed } from './managed.ts'
 import { Changes, takeFromOthers, type Written, withoutUntracked } from './ownership.ts'
 
@@ -41,7 +41,7 @@ export function* trackSteps(update: Update): Steps<ManagedFieldsEntry[] | undefi
 /** The one entry of a new object. */
 function* recordCreate(update: Update): Steps<ManagedFieldsEntry[] | undefined> {
   const { object, type, resetFields = [], apiVersion, manager: name, subresource, now: time } = update
-  const fields = yield* createdFields(object, type, resetFields, () => changedFields(new Changes(undefined, object, update), apiVersion))
+  const fields = yield* fieldsOfShape(object, type, `created ${resetFields.join()}`, () => changedFields(new Changes(undefined, object, update), apiVersion))
   if (isEmpty(fields)) return undefined
   const manager = { name, operation: 'Update', apiVersion, subresource: subresource || undefined, time, fields } as const
   return yield* encodeManaged(new Map([[identityOf(manager), manager]]))

@@ -8,6 +8,9 @@ export type Authenticator = (request: Request) => Verdict | Promise<Verdict>
 
 export const anonymous: UserInfo = { name: 'system:anonymous', groups: ['system:unauthenticated'] }
 
+/** Stands last where `--anonymous-auth=false`: who has shown no credentials until then is refused. */
+export const refuseAnonymous: Authenticator = () => 'invalid'
+
 /** Adds the group of everybody who is authenticated, last, unless `system:unauthenticated` was given. */
 export const authenticated = (groups: readonly string[]): readonly string[] =>
   groups.includes('system:authenticated') || groups.includes('system:unauthenticated') ? groups : [...groups, 'system:authenticated']

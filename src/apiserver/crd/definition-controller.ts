@@ -16,7 +16,7 @@ import type { Writer } from '../registry/write/write-context.ts'
 import type { ServedApis } from '../served-apis.ts'
 import { type Names, usedNames } from './accepted-names.ts'
 import { deleteInstances } from './cleanup.ts'
-import { isTrue, type Verdict, withCondition } from './conditions.ts'
+import { conditionOf, isTrue, type Verdict, withCondition } from './conditions.ts'
 import { type CustomResources, customResourcesOf } from './custom-resource.ts'
 import { plannedStatus } from './definition-status.ts'
 
@@ -37,6 +37,8 @@ interface Known {
   readonly object: StoredObject
   readonly group: string
   readonly names: Partial<Names>
+  /** Some of its names are taken. */
+  readonly waiting: boolean
   /** What it serves was made of this. */
   readonly served: string
 }
@@ -114,10 +116,12 @@ export class DefinitionController {
     const before = this.#known.get(name)
     const names = definition.status?.acceptedNames ?? {}
     const served = isTrue(definition, 'Established') ? JSON.stringify([definition.metadata.uid, definition.spec, names, isTrue(definition, 'Terminating')]) : ''
-    this.#known.set(name, { object, group: definition.spec.group, names, served })
+    const waiting = conditionOf(definition, 'NamesAccepted')?.status === 'False'
+    this.#known.set(name, { object, group: definition.spec.group, names, waiting, served })
     if (served !== (before?.served ?? '')) this.#serve(name, served ? customResourcesOf(definition, object, this.#options.webhooks) : undefined)
     this.#enqueue(name)
-    if (before && JSON.stringify(before.names) !== JSON.stringify(names)) this.#enqueueGroup(definition.spec.group)
+    // Who gives up a name may have had it where others wait for it.
+    if (before && JSON.stringify(before.names) !== JSON.stringify(names)) this.#enqueueWaiting(definition.spec.group)
   }
 
   #gone(name: string): void {
@@ -125,8 +129,7 @@ export class DefinitionController {
     this.#known.delete(name)
     this.#serve(name, undefined)
     this.#cleaning.get(name)?.abort()
-    // Others may have been waiting for its names.
-    if (known) this.#enqueueGroup(known.group)
+    if (known) this.#enqueueWaiting(known.group)
   }
 
   #serve(name: string, resources: CustomResources | undefined): void {
@@ -140,8 +143,8 @@ export class DefinitionController {
     before.webhook?.retire()
   }
 
-  #enqueueGroup(group: string): void {
-    for (const [name, known] of this.#known) if (known.group === group) this.#enqueue(name)
+  #enqueueWaiting(group: string): void {
+    for (const [name, known] of this.#known) if (known.waiting && known.group === group) this.#enqueue(name)
   }
 
   #enqueue(name: string): void {
@@ -176,8 +179,7 @@ export class DefinitionController {
     }
     const { apis } = this.#options
     const neighbours = [...this.#known].flatMap(([other, { group, names }]) => (group === known.group && other !== name ? [names] : []))
-    const builtIn = apis.state.group(known.group)?.versions.flatMap(({ resources }) => resources.filter(({ custom }) => !custom)) ?? []
-    const used = usedNames([...neighbours, ...builtIn])
+    const used = usedNames([...neighbours, ...apis.builtIn(known.group)])
     const now = this.#options.writer.now()
     if (plannedStatus(definition, used, now)) await this.#writeStatus(name, (live) => plannedStatus(live, used, now))
   }

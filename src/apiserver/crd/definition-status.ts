@@ -1,6 +1,8 @@
 /** What the status of a definition should be: a pure function of the definition and of the names that others of its group have. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Definition } from '../../api/apiextensions/custom-resource-definition.ts'
+import { nonStructuralFaults, type SchemaSource } from '../../machinery/structural-schema/index.ts'
+import { invalidValue } from '../../machinery/validation/field-error.ts'
 import { acceptNames, type UsedNames } from './accepted-names.ts'
 import { type Condition, conditionOf, type Verdict, withCondition } from './conditions.ts'
 
@@ -12,11 +14,13 @@ const protectedGroup = /(^|\.)(k8s|kubernetes)\.io$/
 /** The new status, or undefined if it is as it should be. `now` is a timestamp. */
 export function plannedStatus(definition: Definition, used: UsedNames, now: string): Status | undefined {
   const { status } = definition
+  const structural = structuralOf(definition)
   const { names, condition } = acceptNames(definition.spec.names, status?.acceptedNames ?? {}, used)
-  let conditions: Condition[] = withCondition(status?.conditions ?? [], condition, now)
+  // What is cured is not told.
+  let conditions: Condition[] = (status?.conditions ?? []).filter(({ type }) => type !== 'NonStructuralSchema' || structural)
+  conditions = withCondition(conditions, condition, now)
   conditions = withCondition(conditions, established(definition, condition), now)
-  const approval = approvalOf(definition)
-  if (approval) conditions = withCondition(conditions, approval, now)
+  for (const verdict of [approvalOf(definition), structural]) if (verdict) conditions = withCondition(conditions, verdict, now)
   const planned: Status = { ...status, acceptedNames: names, conditions, storedVersions: status?.storedVersions ?? [] }
   return isDeepStrictEqual(planned, status) ? undefined : planned
 }
@@ -26,6 +30,17 @@ function established(definition: Definition, accepted: Verdict): Verdict {
   if (conditionOf(definition, 'Established')?.status === 'True' || accepted.status === 'True')
     return { type: 'Established', status: 'True', reason: 'InitialNamesAccepted', message: 'the initial names have been accepted' }
   return { type: 'Established', status: 'False', reason: 'NotAccepted', message: 'not all names are accepted' }
+}
+
+/** Definitions from before schemas had to be structural say why theirs are not. */
+function structuralOf(definition: Definition): Verdict | undefined {
+  const faults = definition.spec.versions.flatMap(({ schema }, at) =>
+    schema?.openAPIV3Schema ? nonStructuralFaults(schema.openAPIV3Schema as SchemaSource, `spec.versions[${at}].schema.openAPIV3Schema`) : [],
+  )
+  if (definition.spec.preserveUnknownFields) faults.unshift(invalidValue('spec.preserveUnknownFields', true, 'must be false'))
+  const messages = faults.map(({ field, message }) => `${field}: ${message}`)
+  if (messages.length === 0) return undefined
+  return { type: 'NonStructuralSchema', status: 'True', reason: 'Violations', message: messages.length > 1 ? `[${messages.join(', ')}]` : messages[0]! }
 }
 
 /** Groups that belong to Kubernetes itself say who has approved their APIs. */

@@ -4,6 +4,7 @@ import type { KubeObject } from '../../machinery/object.ts'
 import { conflict, notFound, objectModified } from '../../machinery/status-error.ts'
 import { applySteps } from '../apply/index.ts'
 import { representationFor } from '../negotiation/choose.ts'
+import { otherVersionOf } from '../registry/write/other-version.ts'
 import { updateObject } from '../registry/write/update-object.ts'
 import { resetFields } from '../registry/write/write-context.ts'
 import { checkName, checkNamespace } from '../request/identity.ts'
@@ -22,7 +23,6 @@ export const apply: Endpoint = async (target) => {
   await context.pause()
   const { object, created } = await updateObject(context, {
     mayCreate: true,
-    startsFromLive: true,
     conditional: namesVersion(metadataOf(body).resourceVersion),
     change: async (live) => {
       if (!live && context.subresource) throw notFound(resource.groupResource, name)
@@ -40,7 +40,7 @@ export const apply: Endpoint = async (target) => {
         subresource: context.subresource,
         now: context.now(),
         resetFields: resetFields(resource, context.subresource),
-        otherVersion: resource.otherVersion,
+        otherVersion: otherVersionOf(context),
       })
       const { object: applied } = await inSteps(steps, context.pause)
       await context.pause()

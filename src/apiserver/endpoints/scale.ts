@@ -61,8 +61,9 @@ function scaleOf(resource: ServedResource, object: KubeObject): Scale {
   }
 }
 
+/** The scale of a kind without a group goes by the Scale's own; custom resources name themselves. */
 const missing = ({ groupResource, definition }: ServedResource, name: string) =>
-  notFound(definition.custom ? groupResource : { group: groupResource.group, name: `${groupResource.name}/scale` }, name)
+  notFound(definition.custom ? groupResource : { group: groupResource.group || scales.group, name: `${groupResource.name}/scale` }, name)
 
 export const getScale: Endpoint = async ({ services: { registry }, request, resource }) => {
   const representation = representationFor(request, scaleResource, 'object')
@@ -136,12 +137,14 @@ async function writeScale(target: Target, options: WriteOptions, { change, condi
       if (!live) throw absent ?? missing(resource, request.info.name)
       const before = scaleOf(resource, live)
       const replicas = { apiVersion: resource.groupVersion, path: replicasPath(resource).join('.') }
-      before.metadata.managedFields = scaleManagedFields(live.metadata.managedFields, replicas)
+      const owners = scaleManagedFields(live.metadata.managedFields, replicas)
+      // Members that are undefined are none that a patch could meet.
+      if (owners) before.metadata.managedFields = owners
       const changed = await change(structuredClone(before))
       checkScale(resource, changed.scale, live)
       setReplicas(resource, live, changed.scale.spec?.replicas ?? 0)
-      const owners = changed.managedFields ?? trackScale(before, changed.scale, context)
-      const managedFields = managedFieldsFromScale(live.metadata.managedFields, owners, replicas)
+      const newOwners = changed.managedFields ?? trackScale(before, changed.scale, context)
+      const managedFields = managedFieldsFromScale(live.metadata.managedFields, newOwners, replicas)
       if (managedFields) live.metadata.managedFields = managedFields
       return { object: live, tracked: true }
     },

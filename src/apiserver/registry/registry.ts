@@ -35,6 +35,7 @@ export class Registry {
   readonly #converted = new WeakMap<ServedResource, ConvertedObjects>()
   readonly #feeds = new WeakMap<ServedResource, { readonly view: CacheView; readonly feed: ConvertedFeed }>()
   readonly #views = new WeakMap<ServedResource, View>()
+  readonly #versions = new WeakMap<ServedResource, ReadonlyMap<string, ServedResource>>()
   readonly #log: (line: string) => void
 
   /** `definitions` are all that are registered, served or not: a served version may be stored as one that is off. */
@@ -78,6 +79,19 @@ export class Registry {
     let hub = this.#hubs.get(owner)
     if (!hub) this.#hubs.set(owner, (hub = new WatchHub(this.#log)))
     return hub
+  }
+
+  /** All versions of a resource by their names, if they differ in shape: the same field may have another place then. */
+  versions({ storage }: ServedResource): ReadonlyMap<string, ServedResource> | undefined {
+    let versions = this.#versions.get(storage)
+    if (!versions) {
+      const key = resourceKey(storage.definition)
+      const others = [...this.#definitions.values()].filter(({ storedAs }) => storedAs?.resource === key)
+      const differ = others.some(({ storedAs }) => storedAs?.toStorage)
+      versions = new Map((differ ? [storage, ...others.map((definition) => this.served(definition))] : []).map((one) => [one.groupVersion, one]))
+      this.#versions.set(storage, versions)
+    }
+    return versions.size > 0 ? versions : undefined
   }
 
   /** How stored objects look through a resource; conversions are done once per object. */
@@ -212,7 +226,15 @@ function isSame(live: StoredObject, bytes: Buffer): boolean {
   // The same members are equally long in any order.
   if (live.bytes.length !== bytes.length + `"resourceVersion":"${live.revision}",`.length) return false
   const next = spliceRevision(live.resource, bytes, live.revision)
+  if (sumOf(next) !== sumOf(live.bytes)) return false
   return next.equals(live.bytes) || isDeepStrictEqual(JSON.parse(next.toString()), live.parse())
+}
+
+/** The same for the same bytes in any order. */
+function sumOf(bytes: Buffer): number {
+  let sum = 0
+  for (let i = 0; i < bytes.length; i++) sum += bytes[i]! * bytes[i]!
+  return sum
 }
 
 function toStorage(resource: ServedResource, object: KubeObject): KubeObject {

@@ -43,7 +43,7 @@ export class ServedResource {
   readStored: ((value: Buffer) => StoredForm) | undefined
   /** Set where objects of other versions are brought into this one by somebody else. */
   conversion: ObjectConversion | undefined
-  /** Other versions that field managers may have written in, if there may be any. */
+  /** Custom resources: the other versions that field managers may have written in. */
   otherVersion: ((apiVersion: string) => OtherVersion | undefined) | undefined
   #type: StructType | undefined
   #defaults: ((object: KubeObject) => void) | undefined

@@ -25,9 +25,18 @@ export interface ServiceAllocationOptions {
   readonly log: (line: string) => void
 }
 
+/** Where the server listens. */
+export interface Listening {
+  readonly bindAddress: string
+  /** `--advertise-address`, if it is given. */
+  readonly advertiseAddress?: string
+  readonly port: number
+  readonly context: Writer
+}
+
 export interface ServiceAllocation {
   /** To be called when the server listens: sees to the Service `kubernetes` and to IPAddresses that are missing or left over. */
-  begin(listening: { readonly bindAddress: string; readonly port: number; readonly context: Writer }): Promise<void>
+  begin(listening: Listening): Promise<void>
 }
 
 /** From now on Services get what they need when they are written. Throws an Error for a bad range. */
@@ -46,8 +55,8 @@ export function serviceAllocation({
   const allocations = new Allocations({ services, ipAddresses, ranges, nodePorts: parsePortRange(nodePortRange), random })
   resource.writeHook = serviceWrites(allocations)
   return {
-    async begin({ bindAddress, port, context }) {
-      const given = {
+    async begin({ bindAddress, advertiseAddress: given, port, context }) {
+      const resources = {
         services: resource,
         endpoints: find('v1/endpoints'),
         endpointSlices: find('discovery.k8s.io/v1/endpointslices'),
@@ -55,7 +64,7 @@ export function serviceAllocation({
       }
       try {
         await repairAddresses(allocations, registry.store)
-        await ensureKubernetesService({ ...given, ranges, address: advertiseAddress(bindAddress, ranges[0]!.family), port, context })
+        await ensureKubernetesService({ ...resources, ranges, address: given ?? advertiseAddress(bindAddress, ranges[0]!.family), port, context })
       } catch (error) {
         // A cluster whose first address somebody else holds serves all the same.
         log(`the Service default/kubernetes is not as it should be: ${error instanceof Error ? error.message : error}`)

@@ -87,7 +87,7 @@ export async function filePki(directory: string, hosts: readonly string[], now =
     admin,
     frontProxy: frontProxyOf(frontProxyAuthority, frontProxyClient),
     made,
-    serviceAccountKey: once(() => keptServiceAccountKey(directory)),
+    serviceAccountKey: serviceAccountKey(directory),
   }
 }
 
@@ -104,7 +104,7 @@ const sharedPki = once(async (): Promise<SharedPki> => {
   const now = new Date()
   const [authority, frontProxyAuthority] = await Promise.all([makeAuthority('kubernetes', now), makeAuthority(frontProxyAuthorityName, now)])
   const [admin, client] = await Promise.all([issueCertificate(authority, adminRequest, now), issueCertificate(frontProxyAuthority, frontProxyRequest, now)])
-  return { authority, admin, frontProxy: frontProxyOf(frontProxyAuthority, client), serviceAccountKey: once(makeServiceAccountKey), servers: new Map() }
+  return { authority, admin, frontProxy: frontProxyOf(frontProxyAuthority, client), serviceAccountKey: serviceAccountKey(), servers: new Map() }
 })
 
 /**
@@ -129,6 +129,10 @@ function readPair(directory: string, name: string): KeyPair | undefined {
   if (!existsSync(cert) || !existsSync(key)) return undefined
   return explained(directory, () => ({ cert: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8') }))
 }
+
+/** The key that signs tokens: kept in `directory`, or only in memory. Made when it is first asked for. */
+export const serviceAccountKey = (directory?: string): (() => Promise<KeyObject>) =>
+  once(() => (directory ? keptServiceAccountKey(directory) : makeServiceAccountKey()))
 
 async function makeServiceAccountKey(): Promise<KeyObject> {
   const { privateKey } = await promisify(generateKeyPair)('rsa', { modulusLength: 2048 })

@@ -7,7 +7,7 @@ import type { Program } from './program.ts'
 import { type Assertion, hasChar } from './syntax-tree.ts'
 
 /** What stood before: it decides which assertions hold. */
-type Before = 'start' | 'newline' | 'word' | 'other'
+export type Before = 'start' | 'newline' | 'word' | 'other'
 
 /** Where the machine may stand. */
 interface State {
@@ -104,9 +104,11 @@ export class Automaton implements LinearRegexp {
 
 const isWord = (code: number): boolean => (code >= 48 && code <= 57) || (code >= 65 && code <= 90) || code === 95 || (code >= 97 && code <= 122)
 
-const kindOf = (code: number): Before => (code === 10 ? 'newline' : isWord(code) ? 'word' : 'other')
+/** What the code point is to an assertion that looks back at it. */
+export const kindOf = (code: number): Before => (code === 10 ? 'newline' : isWord(code) ? 'word' : 'other')
 
-function holds(assertion: Assertion, before: Before, code: number): boolean {
+/** Whether an assertion holds between what stood before and the code point that follows (-1: the end of the text). */
+export function holds(assertion: Assertion, before: Before, code: number): boolean {
   switch (assertion) {
     case 'text-start':
       return before === 'start'

@@ -21,6 +21,13 @@ interface Flags {
   readonly ungreedy: boolean
 }
 
+interface Bounds {
+  readonly min: number
+  readonly max: number
+  readonly counted: boolean
+  readonly lazy: boolean
+}
+
 export function parse(source: string): Node {
   return new Parser(source).whole()
 }
@@ -92,18 +99,18 @@ class Parser {
       before = operator
       if (bounds.max > mostRepeats && bounds.max !== Infinity) throw new RegexpSyntaxError('invalid repeat count', this.#source.slice(operator, this.#at))
       if (bounds.min > mostRepeats || bounds.min > bounds.max) throw new RegexpSyntaxError('invalid repeat count', this.#source.slice(operator, this.#at))
-      node = this.#repeat(node, bounds.min, bounds.max)
+      node = this.#repeat(node, bounds)
       if (bounds.counted && repeats(node) > mostRepeats) throw new RegexpSyntaxError('invalid repeat count', this.#source.slice(operator, this.#at))
     }
   }
 
-  #repeat(node: Node, min: number, max: number): Node {
+  #repeat(node: Node, { min, max, lazy }: Bounds): Node {
     // Of a quoted text, the last character is repeated.
     if (node.kind === 'sequence' && this.#justQuoted) {
       const last = node.nodes.at(-1)
-      if (last) return { kind: 'sequence', nodes: [...node.nodes.slice(0, -1), { kind: 'repeat', node: last, min, max }] }
+      if (last) return { kind: 'sequence', nodes: [...node.nodes.slice(0, -1), { kind: 'repeat', node: last, min, max, lazy }] }
     }
-    return { kind: 'repeat', node, min, max }
+    return { kind: 'repeat', node, min, max, lazy }
   }
 
   #justQuoted = false
@@ -120,12 +127,11 @@ class Parser {
     return { kind: 'sequence', nodes: [...text].map((char) => this.#char(char.codePointAt(0) ?? 0)) }
   }
 
-  #bounds(at: number): { readonly min: number; readonly max: number; readonly counted: boolean } | undefined {
+  #bounds(at: number): Bounds | undefined {
     const char = this.#source[at]
     if (char === '*' || char === '+' || char === '?') {
       this.#at = at + 1
-      this.#lazy()
-      return { min: char === '+' ? 1 : 0, max: char === '?' ? 1 : Infinity, counted: false }
+      return { min: char === '+' ? 1 : 0, max: char === '?' ? 1 : Infinity, counted: false, lazy: this.#lazy() }
     }
     if (char !== '{') return undefined
     let end = at + 1
@@ -150,13 +156,14 @@ class Parser {
     }
     if (this.#source[end] !== '}') return undefined
     this.#at = end + 1
-    this.#lazy()
-    return { min, max, counted: true }
+    return { min, max, counted: true, lazy: this.#lazy() }
   }
 
-  /** Whether a repetition is lazy makes no difference to whether there is a match. */
-  #lazy(): void {
-    if (this.#peek() === '?') this.#at++
+  /** Whether the repetition that was just read is lazy: `*?`, or `*` after `(?U)`. */
+  #lazy(): boolean {
+    if (this.#peek() !== '?') return this.#flags.ungreedy
+    this.#at++
+    return !this.#flags.ungreedy
   }
 
   #char(code: number): Node {

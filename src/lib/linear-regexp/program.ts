@@ -44,9 +44,10 @@ export function compile(node: Node, source: string): Program {
         if (it.max === Infinity) {
           const ways: number[] = []
           const loop = add({ kind: 'fork', ways })
-          ways.push(emit(it.node, loop), next)
+          const body = emit(it.node, loop)
+          ways.push(...preferred(it.lazy, body, next))
           after = loop
-        } else for (let i = it.min; i < it.max; i++) after = add({ kind: 'fork', ways: [emit(it.node, after), next] })
+        } else for (let i = it.min; i < it.max; i++) after = add({ kind: 'fork', ways: preferred(it.lazy, emit(it.node, after), next) })
         for (let i = 0; i < it.min; i++) after = emit(it.node, after)
         return after
       }
@@ -57,6 +58,9 @@ export function compile(node: Node, source: string): Program {
   const start = emit(node, add({ kind: 'match' }))
   return { steps, start, anchored: beginsAtStart(node), looksAround: steps.some(({ kind }) => kind === 'assert') }
 }
+
+/** The way that is rather gone stands first. */
+const preferred = (lazy: boolean, again: number, onwards: number): number[] => (lazy ? [onwards, again] : [again, onwards])
 
 function beginsAtStart(node: Node): boolean {
   switch (node.kind) {

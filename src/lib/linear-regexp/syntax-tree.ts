@@ -6,7 +6,8 @@ export type Node =
   | { readonly kind: 'assertion'; readonly assertion: Assertion }
   | { readonly kind: 'sequence'; readonly nodes: readonly Node[] }
   | { readonly kind: 'choice'; readonly nodes: readonly Node[] }
-  | { readonly kind: 'repeat'; readonly node: Node; readonly min: number; readonly max: number }
+  /** A lazy one is rather repeated less often: that matters to what is found, not to whether anything is. */
+  | { readonly kind: 'repeat'; readonly node: Node; readonly min: number; readonly max: number; readonly lazy: boolean }
 
 export type Assertion = 'text-start' | 'text-end' | 'line-start' | 'line-end' | 'word-boundary' | 'no-word-boundary'
 

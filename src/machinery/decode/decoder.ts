@@ -190,7 +190,7 @@ function mapDecoder(values: FieldType, place: Place, name: string): Decoder {
   }
 }
 
-/** As above, for the many maps of strings: nothing to change, so that the value itself is the result. */
+/** As above, for the many maps of strings: there is nothing to change. */
 function stringMapDecoder(place: Place, name: string): Decoder {
   return (value, run) => {
     if (!isObject(value)) return mismatch(value, name, place, run)
@@ -203,7 +203,7 @@ function stringMapDecoder(place: Place, name: string): Decoder {
       nulls = true
     }
     checkSize(run)
-    if (!nulls) return value
+    if (!nulls) return run.owned ? value : { ...value }
     const result: Plain = {}
     for (const key in value) setOwn(result, key, value[key] ?? '')
     return result

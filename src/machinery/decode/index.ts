@@ -10,7 +10,7 @@ export { isDeeperThan } from './depth.ts'
 export { checkValues, maxValues } from './value-limit.ts'
 
 export interface Decoded {
-  /** A new object, unless the input was owned. Maps of texts and free-form parts are shared with the input either way. */
+  /** A new object, unless the input was owned. Free-form parts are shared with the input either way. */
   readonly object: Record<string, unknown>
   /** Paths of fields that the type does not have; they are left out. At most 100. */
   readonly unknown: readonly string[]

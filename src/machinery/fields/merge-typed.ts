@@ -5,7 +5,7 @@
 import { own, setOwn } from '../../lib/own.ts'
 import type { StructType } from '../schema.ts'
 import { isObject, type JsonObject, jsonEqual } from './json.ts'
-import { type Collection, elementOrUndefined, itemElement, itemsByElement, memberOf, type TypedNode, typedNode } from './typed-node.ts'
+import { type Collection, elementOrUndefined, itemElement, itemsByElement, type ListKey, memberOf, type TypedNode, typedNode } from './typed-node.ts'
 
 /** `object` with everything that `applied` says. Neither is changed. */
 export const mergeTyped = <T>(object: T, applied: unknown, type: StructType): T => merge(object, applied, typedNode(type)) as T
@@ -48,7 +48,35 @@ function mergeMaps(before: JsonObject, applied: JsonObject, node: Exclude<TypedN
   return out ?? before
 }
 
+/** Whether both lists hold the same items in the same order, as far as their keys go. What is applied holds none twice. */
+function areAlike(before: readonly unknown[], applied: readonly unknown[], node: Collection): boolean {
+  if (before.length !== applied.length) return false
+  return before.every((item, i) => (node.kind === 'set' ? isScalar(item) && item === applied[i] : haveSameKeys(item, applied[i], node.keys)))
+}
+
+const isScalar = (value: unknown): boolean => value !== undefined && (typeof value !== 'object' || value === null)
+
+const haveSameKeys = (a: unknown, b: unknown, keys: readonly ListKey[]): boolean =>
+  isObject(a) &&
+  isObject(b) &&
+  keys.every(({ name, default: otherwise }) => {
+    const key = own(a, name) ?? otherwise
+    return isScalar(key) && key === (own(b, name) ?? otherwise)
+  })
+
+function mergeInPlaces(before: readonly unknown[], applied: readonly unknown[], items: TypedNode): readonly unknown[] {
+  let out: unknown[] | undefined
+  for (const [i, item] of before.entries()) {
+    const merged = merge(item, applied[i], items)
+    if (merged === item) continue
+    out ??= [...before]
+    out[i] = merged
+  }
+  return out ?? before
+}
+
 function mergeLists(before: readonly unknown[], applied: readonly unknown[], node: Collection): readonly unknown[] {
+  if (areAlike(before, applied, node)) return mergeInPlaces(before, applied, node.items)
   const rest = before.map((item) => elementOrUndefined(node, item))
   const wanted = applied.map((item) => itemElement(node, item))
   const there = itemsByElement(node, before)

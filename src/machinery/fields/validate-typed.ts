@@ -4,94 +4,106 @@
  */
 import type { FieldType, StructType } from '../schema.ts'
 import { isObject } from './json.ts'
-import { elementText } from './path-element.ts'
+import { elementText, fieldElement, pathText } from './path-element.ts'
 import { type Collection, isNamed, itemElement, memberOf, type TypedNode, typedNode } from './typed-node.ts'
 
 /** What is wrong with the object, one line each (`.spec.replicas: expected numeric …`); empty when it fits. */
 export function typeErrors(object: unknown, type: StructType): string[] {
-  const errors: string[] = []
-  check(object, typedNode(type), '', errors)
-  return errors
+  const walk: Walk = { errors: [], path: [] }
+  check(object, typedNode(type), walk)
+  return walk.errors
 }
 
 /** The text of such errors together. */
 export const typeErrorText = (errors: readonly string[]): string => (errors.length === 1 ? errors[0]! : ['errors:', ...errors.map((e) => `  ${e}`)].join('\n'))
 
-function check(value: unknown, node: TypedNode, path: string, errors: string[]): void {
+interface Walk {
+  readonly errors: string[]
+  /** Elements down to the value that is looked at; read only when something is wrong. */
+  readonly path: string[]
+}
+
+const say = ({ errors, path }: Walk, text: string): void => void errors.push(path.length ? `${pathText(path)}: ${text}` : text)
+
+function below<T>(walk: Walk, element: string, look: (value: unknown, as: T, walk: Walk) => void, value: unknown, as: T): void {
+  walk.path.push(element)
+  look(value, as, walk)
+  walk.path.pop()
+}
+
+function check(value: unknown, node: TypedNode, walk: Walk): void {
   if (value === null || value === undefined) return
-  const say = (text: string): void => void errors.push(path ? `${path}: ${text}` : text)
   switch (node.kind) {
     case 'leaf':
-      checkType(value, node.type, path, errors)
+      checkType(value, node.type, walk)
       return
     case 'deduced':
       return
     case 'set':
     case 'list':
-      if (Array.isArray(value)) checkItems(value, node, path, errors)
-      else say(`expected list, got &{${goValue(value)}}`)
+      if (Array.isArray(value)) checkItems(value, node, walk)
+      else say(walk, `expected list, got &{${goValue(value)}}`)
       return
     default:
       if (!isObject(value)) {
-        say(`expected map, got &{${goValue(value)}}`)
+        say(walk, `expected map, got &{${goValue(value)}}`)
         return
       }
       for (const name of Object.keys(value)) {
-        const below = memberOf(node, name)
-        if (below) check(value[name], below, `${path}.${name}`, errors)
-        else if (!isNamed(node, name)) errors.push(`${path}.${name}: field not declared in schema`)
+        const member = memberOf(node, name)
+        if (member) below(walk, fieldElement(name), check, value[name], member)
+        else if (!isNamed(node, name)) walk.errors.push(`${pathText(walk.path)}.${name}: field not declared in schema`)
       }
   }
 }
 
-function checkItems(list: readonly unknown[], node: Collection, path: string, errors: string[]): void {
+function checkItems(list: readonly unknown[], node: Collection, walk: Walk): void {
   const seen = new Set<string>()
   for (const [i, item] of list.entries()) {
     let element: string
     try {
       element = itemElement(node, item)
     } catch (error) {
-      errors.push(`${path}: element ${i}: ${error instanceof Error ? error.message : error}`)
+      say(walk, `element ${i}: ${error instanceof Error ? error.message : error}`)
       return
     }
-    if (seen.has(element)) errors.push(`${path}: duplicate entries for key ${elementText(element)}`)
+    if (seen.has(element)) say(walk, `duplicate entries for key ${elementText(element)}`)
     seen.add(element)
-    check(item, node.items, path + elementText(element), errors)
+    below(walk, element, check, item, node.items)
   }
 }
 
 /** What stands in an atomic list or map, or a scalar. */
-function checkType(value: unknown, type: FieldType, path: string, errors: string[]): void {
+function checkType(value: unknown, type: FieldType, walk: Walk): void {
   if (value === null || value === undefined) return
-  const say = (text: string): void => void errors.push(path ? `${path}: ${text}` : text)
   switch (type.kind) {
     case 'any':
       return
     case 'array':
-      if (Array.isArray(value)) for (const [i, item] of value.entries()) checkType(item, type.items, `${path}[${i}]`, errors)
-      else say(`expected list, got &{${goValue(value)}}`)
+      if (Array.isArray(value)) for (const [i, item] of value.entries()) below(walk, `i:${i}`, checkType, item, type.items)
+      else say(walk, `expected list, got &{${goValue(value)}}`)
       return
     case 'map':
     case 'struct':
       if (!isObject(value)) {
-        say(`expected map, got &{${goValue(value)}}`)
+        say(walk, `expected map, got &{${goValue(value)}}`)
         return
       }
-      if (type.kind === 'map') for (const name of Object.keys(value)) checkType(value[name], type.values, `${path}.${name}`, errors)
-      else check(value, typedNode(type), path, errors)
+      if (type.kind === 'map') for (const name of Object.keys(value)) below(walk, fieldElement(name), checkType, value[name], type.values)
+      else check(value, typedNode(type), walk)
       return
     case 'integer':
     case 'number':
-      if (typeof value !== 'number') say(`expected numeric (int or float), got ${goType(value)}`)
+      if (typeof value !== 'number') say(walk, `expected numeric (int or float), got ${goType(value)}`)
       return
     case 'string':
-      if (typeof value !== 'string') say(`expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`)
+      if (typeof value !== 'string') say(walk, `expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`)
       return
     case 'boolean':
-      if (typeof value !== 'boolean') say(`expected boolean, got &{${goValue(value)}}`)
+      if (typeof value !== 'boolean') say(walk, `expected boolean, got &{${goValue(value)}}`)
       return
     default:
-      if (typeof value === 'object') say(`expected any scalar, got &{${goValue(value)}}`)
+      if (typeof value === 'object') say(walk, `expected any scalar, got &{${goValue(value)}}`)
   }
 }
 

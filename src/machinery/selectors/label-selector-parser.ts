@@ -2,7 +2,7 @@
 
 import { badRequest } from '../status-error.ts'
 import { labelValue, qualifiedName } from '../validation/names.ts'
-import type { Operator, Requirement } from './label-selector.ts'
+import type { Operator, Requirement } from './requirement.ts'
 
 const symbols = ['!=', '==', '=', '!', '(', ')', ',', '>', '<'] as const
 type Symbol = (typeof symbols)[number]

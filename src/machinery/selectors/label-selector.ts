@@ -8,16 +8,7 @@ import { type FieldError, forbiddenField, invalidValue, required } from '../vali
 import { validateLabels } from '../validation/metadata.ts'
 import { labelValue, qualifiedName } from '../validation/names.ts'
 import { parseRequirements } from './label-selector-parser.ts'
-
-export type Operator = '=' | '==' | '!=' | 'in' | 'notin' | 'exists' | '!' | '>' | '<'
-
-/** One part of a selector; all of them have to hold. */
-export interface Requirement {
-  readonly key: string
-  readonly operator: Operator
-  /** Sorted, none twice. */
-  readonly values: readonly string[]
-}
+import type { Operator, Requirement } from './requirement.ts'
 
 export type Labels = Readonly<Record<string, string>>
 

@@ -19,6 +19,11 @@ test('metadata that is refused on create', () => {
     [{ annotations: { big: 'x'.repeat(262144) } }, ['metadata.annotations: Too long: may not be more than 262144 bytes']],
     [{ annotations: { big: 'x'.repeat(262141) } }, []],
     [{ finalizers: ['nodomain'] }, ['metadata.finalizers[0]: Invalid value: "nodomain": name is neither a standard finalizer name nor is it fully qualified']],
+    [{ finalizers: ['orphan', 'example.com/ok'] }, []],
+    [
+      { finalizers: ['orphan', 'foregroundDeletion'] },
+      ['metadata.finalizers: Invalid value: []string{"orphan", "foregroundDeletion"}: finalizer orphan and foregroundDeletion cannot be both set'],
+    ],
     [{ ownerReferences: [{ ...owner, apiVersion: 'a/b/c' }] }, ['metadata.ownerReferences.apiVersion: Invalid value: "a/b/c": version must not be empty']],
     [{ ownerReferences: [{ ...owner, uid: '' }] }, ['metadata.ownerReferences.uid: Invalid value: "": uid must not be empty']],
     [

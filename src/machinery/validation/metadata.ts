@@ -47,6 +47,8 @@ function finalizerErrors(errors: FieldError[], finalizers: readonly string[] | u
   if (!finalizers) return
   const known = new Set(before)
   const added = finalizers.filter((finalizer) => !known.has(finalizer))
+  if (finalizers.includes('orphan') && finalizers.includes('foregroundDeletion'))
+    errors.push(invalidShown(`${path}.finalizers`, goList(finalizers), 'finalizer orphan and foregroundDeletion cannot be both set'))
   for (const finalizer of added) for (const message of qualifiedName(finalizer)) errors.push(invalidValue(`${path}.finalizers`, finalizer, message))
   for (const finalizer of added)
     if (!isFinalizer(finalizer)) errors.push(invalidValue(`${path}.finalizers[${finalizers.indexOf(finalizer)}]`, finalizer, unknownFinalizer))

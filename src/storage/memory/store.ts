@@ -39,6 +39,17 @@ export class MemoryStore implements Store, History {
   compactedRevision = 0
   historyBytes = 0
 
+  /** With `kept`, a store as it was when those entries were written down; what was before is forgotten. */
+  constructor(kept?: { readonly entries: readonly Entry[]; readonly revision: number }) {
+    if (!kept) return
+    this.revision = kept.revision
+    this.compactedRevision = kept.revision
+    this.#index.fill(
+      kept.entries.toSorted((a, b) => a.revision - b.revision),
+      kept.revision,
+    )
+  }
+
   async get(key: string, revision?: number): Promise<Entry | undefined> {
     return entryOf(this.#index.at(key, this.#readable(revision)))
   }

@@ -8,11 +8,15 @@ type Current = { value?: string; averageValue?: string; averageUtilization?: num
 const unknown = '<unknown>'
 const shown = 2
 
-const average = (current: Current | undefined): string => (current ? (current.averageValue ?? '0') : unknown)
+/** What Go prints for a quantity that is not there. */
+const nil = '<nil>'
+const average = (current: Current | undefined): string => (current ? (current.averageValue ?? nil) : unknown)
 
 /** Metrics with a value or a value per pod. */
 const value = (target: Target, current: Current | undefined): string =>
-  target.averageValue !== undefined ? `${average(current)}/${target.averageValue} (avg)` : `${current ? (current.value ?? '0') : unknown}/${target.value ?? ''}`
+  target.averageValue !== undefined
+    ? `${current?.averageValue ?? unknown}/${target.averageValue} (avg)`
+    : `${current ? (current.value ?? nil) : unknown}/${target.value ?? nil}`
 
 /** Resources: a percentage of what is requested, or an amount per pod. */
 function resourceText(resource: string, target: Target, current: Current | undefined): string {

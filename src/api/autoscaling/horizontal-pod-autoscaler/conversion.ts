@@ -27,26 +27,29 @@ interface Flat {
 /** Members that are undefined are left out. */
 const given = <T extends object>(object: T): T => Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined && value !== null)) as T
 
-const isCpu = ({ type, resource }: Metric): boolean => type === 'Resource' && resource?.name === 'cpu' && resource.target.averageUtilization !== undefined
+const isCpu = ({ type, resource }: Metric | MetricStatus): boolean => type === 'Resource' && resource?.name === 'cpu'
+const isPercentage = (metric: Metric): boolean => isCpu(metric) && metric.resource?.target.averageUtilization !== undefined
 
-/** From v2: the first CPU metric becomes the field, the others an annotation. */
+/** From v2: percentages of CPU become the field, of which there is one; all other metrics, and every status with its raw value, an annotation. */
 export function toV1(scaler: Autoscaler): AutoscalerV1 {
   const { spec, status, metadata, ...rest } = scaler
   const metrics = spec?.metrics ?? []
   const cpu = metrics.find(isCpu)
-  const others = metrics.filter((metric) => metric !== cpu)
+  const others = metrics.filter((metric) => !isPercentage(metric))
   const statuses = status?.currentMetrics ?? []
-  const cpuStatus = statuses.find(({ type, resource }) => type === 'Resource' && resource?.name === 'cpu')
-  const otherStatuses = statuses.filter((one) => one !== cpuStatus || one.resource?.current.averageUtilization === undefined)
+  const cpuStatus = statuses.findLast((one) => isCpu(one) && one.resource?.current.averageUtilization !== undefined)
   const notes: Record<string, string> = { ...metadata.annotations }
+  // What a client wrote there itself is nothing that was converted.
+  for (const key of Object.values(annotations)) delete notes[key]
   if (others.length > 0) notes[annotations.metrics] = JSON.stringify(others.map(flatMetric))
-  if (otherStatuses.length > 0) notes[annotations.statuses] = JSON.stringify(otherStatuses.map(flatStatus))
-  if (status?.conditions?.length) notes[annotations.conditions] = JSON.stringify(status.conditions)
-  if (spec?.behavior) notes[annotations.behavior] = JSON.stringify(renamed(spec.behavior, upper))
+  if (statuses.length > 0) notes[annotations.statuses] = JSON.stringify(statuses.map(flatStatus))
+  if (status?.conditions?.length) notes[annotations.conditions] = JSON.stringify(status.conditions.map(flatCondition))
+  if (spec?.behavior) notes[annotations.behavior] = JSON.stringify(flatBehavior(spec.behavior))
+  const { annotations: _, ...meta } = metadata
   return {
     ...rest,
     apiVersion: 'autoscaling/v1',
-    metadata: Object.keys(notes).length > 0 ? { ...metadata, annotations: notes } : metadata,
+    metadata: Object.keys(notes).length > 0 ? { ...meta, annotations: notes } : meta,
     spec:
       spec &&
       given({
@@ -84,9 +87,9 @@ export function fromV1(scaler: AutoscalerV1): Autoscaler {
   if (percent !== undefined) metrics.push({ type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: percent } } })
   if (metrics.length === 0) metrics.push(defaultMetric())
   const behavior = take<object>(annotations.behavior)
-  const statuses = (take<Flat[]>(annotations.statuses) ?? []).map(fullStatus)
   const used = status?.currentCPUUtilizationPercentage
-  if (used !== undefined) statuses.push({ type: 'Resource', resource: { name: 'cpu', current: { averageUtilization: used } } } as MetricStatus)
+  const usedOfCpu = used === undefined ? [] : [{ type: 'Resource', resource: { name: 'cpu', current: { averageUtilization: used } } } as MetricStatus]
+  const statuses = take<Flat[]>(annotations.statuses)?.map(fullStatus) ?? usedOfCpu
   const conditions = take<NonNullable<NonNullable<Autoscaler['status']>['conditions']>>(annotations.conditions)
   const { annotations: _annotations, ...meta } = metadata
   const full = given({
@@ -115,7 +118,29 @@ export function fromV1(scaler: AutoscalerV1): Autoscaler {
   }
 }
 
-const upper = (key: string): string => key[0]?.toUpperCase() + key.slice(1)
+type Condition = NonNullable<NonNullable<Autoscaler['status']>['conditions']>[number]
+
+/** Members in the order of Go. */
+const flatCondition = ({ type, status, lastTransitionTime, reason, message }: Condition): object => ({
+  type,
+  status,
+  lastTransitionTime: lastTransitionTime ?? null,
+  ...given({ reason: reason || undefined, message: message || undefined }),
+})
+
+/** All members with Go's names and in its order: what is absent is null. */
+const flatBehavior = ({ scaleUp, scaleDown }: Behavior): object => ({ ScaleUp: flatRules(scaleUp), ScaleDown: flatRules(scaleDown) })
+
+const flatRules = (rules: Behavior['scaleUp']): object | null =>
+  rules
+    ? {
+        StabilizationWindowSeconds: rules.stabilizationWindowSeconds ?? null,
+        SelectPolicy: rules.selectPolicy ?? null,
+        Policies: rules.policies?.map(({ type, value, periodSeconds }) => ({ Type: type, Value: value, PeriodSeconds: periodSeconds })) ?? null,
+        Tolerance: rules.tolerance ?? null,
+      }
+    : null
+
 const lower = (key: string): string => key[0]?.toLowerCase() + key.slice(1)
 
 /** All names of fields changed, at any depth. */
@@ -194,12 +219,12 @@ function fullMetric({ type, resource, containerResource, pods, object, external 
 
 function flatStatus({ type, resource, containerResource, pods, object, external }: MetricStatus): Flat {
   const resourceOf = ({ name, current }: NonNullable<MetricStatus['resource']>): Record<string, unknown> =>
-    given({ name, currentAverageUtilization: current.averageUtilization, currentAverageValue: current.averageValue })
+    given({ name, currentAverageUtilization: current.averageUtilization, currentAverageValue: current.averageValue ?? '0' })
   return given({
     type,
     resource: resource && resourceOf(resource),
     containerResource: containerResource && { ...resourceOf(containerResource), container: containerResource.container },
-    pods: pods && given({ metricName: pods.metric.name, currentAverageValue: pods.current.averageValue, selector: pods.metric.selector }),
+    pods: pods && given({ metricName: pods.metric.name, currentAverageValue: pods.current.averageValue ?? '0', selector: pods.metric.selector }),
     object:
       object &&
       given({

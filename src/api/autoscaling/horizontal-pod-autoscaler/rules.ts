@@ -95,7 +95,7 @@ function sourceRules(metric: Metric, member: (typeof members)[keyof typeof membe
       return all(
         identifier(source.metric, `${path}.metric`),
         targetRules(source.target, `${path}.target`),
-        average === undefined || signOf(average) < 1 ? [required(`${path}.target.averageValue`, 'must specify a positive target averageValue')] : valid,
+        average === undefined ? [required(`${path}.target.averageValue`, 'must specify a positive target averageValue')] : valid,
       )
     }
     case 'resource': {

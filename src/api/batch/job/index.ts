@@ -2,17 +2,34 @@
 
 import { humanDuration } from '../../../machinery/duration.ts'
 import { labelSelectorText } from '../../../machinery/selectors/label-selector.ts'
-import { podTemplateDefaults } from '../../core/pod/index.ts'
+import { podNamesOf, podTemplateDefaults, templateWarnings } from '../../core/pod/index.ts'
 import { nullTimes } from '../../nulls.ts'
 import { containerImages, containerNames } from '../../printing/containers.ts'
 import { age, type Cell, column, name, resource, wide } from '../../resource.ts'
 import { counts } from '../../workload/template-rules.ts'
+import { isChanged } from '../../workload/template-warnings.ts'
 import type { JobSpec } from './failure-policy.ts'
 import { type Job, jobRules, jobUpdate } from './rules.ts'
 import { generateSelector } from './selector.ts'
 
 export type { JobSpec } from './failure-policy.ts'
 export { jobForm } from './rules.ts'
+
+/** Of a label's value, in characters. */
+const longestLabel = 63
+
+/** More indexes than this, with more pods at once than that, are more than a status can hold. */
+const mostCompletions = 100_000
+const mostParallel = 10_000
+const tooMuchToTrack =
+  'In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes fail'
+
+/** Warnings about a Job, or about the form of one. */
+export function jobFormWarnings(spec: JobSpec | undefined, path: string): readonly string[] {
+  if (!spec) return []
+  const isTooMuch = spec.completionMode === 'Indexed' && (spec.completions ?? 0) > mostCompletions && (spec.parallelism ?? 0) > mostParallel
+  return [...(isTooMuch ? [`${path}: ${tooMuchToTrack}`] : []), ...templateWarnings(spec.template, `${path}.template`)]
+}
 
 const unlimited = 2 ** 31 - 1
 
@@ -34,12 +51,17 @@ function jobDefaults(job: Job): void {
     spec.completionMode ??= 'NonIndexed'
     spec.suspend ??= false
     spec.podReplacementPolicy ??= spec.podFailurePolicy ? 'Failed' : 'TerminatingOrFailed'
-    const labels = spec.template?.metadata?.labels
-    if (labels && Object.keys(labels).length > 0 && Object.keys(job.metadata.labels ?? {}).length === 0) job.metadata.labels = { ...labels }
+    labelDefaults(job)
     jobFormDefaults(spec)
   }
   job.status ??= {}
   if (job.status.conditions) nullTimes(job.status.conditions, 'lastProbeTime', 'lastTransitionTime')
+}
+
+/** A Job without labels has those of its pods. */
+function labelDefaults({ metadata, spec }: Job): void {
+  const labels = spec?.template?.metadata?.labels
+  if (labels && Object.keys(labels).length > 0 && Object.keys(metadata.labels ?? {}).length === 0) metadata.labels = { ...labels }
 }
 
 const words: readonly (readonly [string, string])[] = [
@@ -81,9 +103,12 @@ export const jobs = resource<Job>({
     create: (job) => {
       job.status = {}
       generateSelector(job)
+      // Upstream reads a new object once more, defaults and all: generated labels count. A name that is no label is refused before.
+      if ((job.metadata.name ?? '').length <= longestLabel) labelDefaults(job)
     },
   },
   validate: { object: jobRules, update: jobUpdate, status: ({ status }) => counts(status, ['active', 'succeeded', 'failed', 'ready', 'terminating']) },
+  warnings: (job, old) => [...(old ? [] : podNamesOf(job.metadata.name)), ...(isChanged(job, old) ? jobFormWarnings(job.spec, 'spec') : [])],
   selectableFields: { 'status.successful': ({ status }) => String(status?.succeeded ?? 0) },
   unknownFieldLabel: (label) => `field label ${JSON.stringify(label)} not supported for Job`,
   columns: [

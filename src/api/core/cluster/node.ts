@@ -2,6 +2,7 @@
 import type { V1Node } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import type { Model } from '../../../machinery/object.ts'
+import { cidrWarnings } from '../../../machinery/validation/address-warnings.ts'
 import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../machinery/validation/field-error.ts'
 import { all, follows, valid } from '../../../machinery/validation/field-rules.ts'
 import { cidr, labelValue, qualifiedName } from '../../../machinery/validation/names.ts'
@@ -74,7 +75,7 @@ function podCIDRs({ podCIDRs: list }: NodeSpec): readonly FieldError[] {
 }
 
 const rules = ({ spec = {}, status = {} }: Node): readonly FieldError[] =>
-  all(taints(spec), amounts(status.capacity, 'status.capacity'), amounts(status.allocatable, 'status.allocatable'), podCIDRs(spec), addresses(status.addresses))
+  all(taints(spec), amounts(status.capacity, 'status.capacity'), amounts(status.allocatable, 'status.allocatable'), podCIDRs(spec))
 
 function addresses(list: NonNullable<Node['status']>['addresses']): readonly FieldError[] {
   const seen = new Set<string>()
@@ -84,6 +85,15 @@ function addresses(list: NonNullable<Node['status']>['addresses']): readonly Fie
     seen.add(key)
     return twice
   })
+}
+
+/** Fields that do nothing any more. */
+function nodeWarnings({ spec = {} }: Node): string[] {
+  return [
+    ...(spec.configSource ? ['spec.configSource: the feature is removed'] : []),
+    ...(spec.externalID ? ['spec.externalID: this field is deprecated, and is unused by Kubernetes'] : []),
+    ...(spec.podCIDRs ?? []).flatMap((range, i) => cidrWarnings(range, `spec.podCIDRs[${i}]`)),
+  ]
 }
 
 /** What is set once: address ranges and the provider's name for the node. */
@@ -127,7 +137,12 @@ export const nodes = resource<Node>({
   subresources: { status: true, special: [{ name: 'proxy', kind: 'NodeProxyOptions', verbs: ['create', 'delete', 'get', 'patch', 'update'] }] },
   defaults: [nodeDefaults],
   keepsStatusOnCreate: true,
-  validate: { object: rules, update: setOnce, status: rules },
+  validate: {
+    object: rules,
+    update: (node, old) => all(addresses(node.status?.addresses), setOnce(node, old)),
+    status: (node) => all(rules(node), addresses(node.status?.addresses)),
+  },
+  warnings: nodeWarnings,
   selectableFields: { 'spec.unschedulable': ({ spec }) => String(spec?.unschedulable ?? false) },
   columns: [
     name,

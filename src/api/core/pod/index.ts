@@ -9,9 +9,11 @@ import { qosClass } from './qos.ts'
 import { onlyResources, resizeRules } from './resize.ts'
 import { podSpec } from './validation/spec.ts'
 import { ephemeralContainersUpdate, podStatusUpdate, podUpdate } from './validation/update.ts'
+import { podWarnings } from './warnings/index.ts'
 
 export { podTemplateDefaults } from './defaults.ts'
-export { podTemplate } from './validation/spec.ts'
+export { podTemplate, type TemplateOptions } from './validation/spec.ts'
+export { podNamesOf, templateWarnings } from './warnings/index.ts'
 
 /** A new pod is pending, whatever it says; its gates show in a condition. */
 function newStatus(pod: Pod): void {
@@ -51,24 +53,6 @@ function onlyEphemeralContainers(pod: Pod, old: Pod): void {
   pod.metadata = { ...old.metadata, resourceVersion, managedFields }
   pod.spec = { ...(old.spec ?? { containers: [] }), ephemeralContainers: containers }
   pod.status = old.status
-}
-
-const deprecatedNodeLabels: Readonly<Record<string, string>> = {
-  'beta.kubernetes.io/arch': 'deprecated since v1.14; use "kubernetes.io/arch" instead',
-  'beta.kubernetes.io/os': 'deprecated since v1.14; use "kubernetes.io/os" instead',
-  'failure-domain.beta.kubernetes.io/region': 'deprecated since v1.17; use "topology.kubernetes.io/region" instead',
-  'failure-domain.beta.kubernetes.io/zone': 'deprecated since v1.17; use "topology.kubernetes.io/zone" instead',
-  'beta.kubernetes.io/instance-type': 'deprecated since v1.17; use "node.kubernetes.io/instance-type" instead',
-}
-
-const noWarnings: readonly string[] = []
-
-/** Labels of nodes that are on their way out. */
-export function podSpecWarnings(spec: Pod['spec'], path: string): readonly string[] {
-  if (!spec?.nodeSelector) return noWarnings
-  return Object.keys(spec.nodeSelector)
-    .filter((key) => Object.hasOwn(deprecatedNodeLabels, key))
-    .map((key) => `${path}.nodeSelector[${key}]: ${deprecatedNodeLabels[key]}`)
 }
 
 export const pods: ResourceDefinition = resource<Pod>({
@@ -117,7 +101,7 @@ export const pods: ResourceDefinition = resource<Pod>({
     update: podUpdate,
     status: podStatusUpdate,
   },
-  warnings: ({ spec }) => podSpecWarnings(spec, 'spec'),
+  warnings: podWarnings,
   selectableFields: {
     'spec.nodeName': ({ spec }) => spec?.nodeName,
     'spec.restartPolicy': ({ spec }) => spec?.restartPolicy,

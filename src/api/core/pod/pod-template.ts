@@ -5,7 +5,7 @@ import type { Model } from '../../../machinery/object.ts'
 import { labelsText } from '../../../machinery/selectors/label-selector.ts'
 import { containerImages, containerNames } from '../../printing/containers.ts'
 import { column, name, resource } from '../../resource.ts'
-import { podTemplate, podTemplateDefaults } from './index.ts'
+import { podTemplate, podTemplateDefaults, templateWarnings } from './index.ts'
 
 type PodTemplate = Model<V1PodTemplate>
 
@@ -23,6 +23,7 @@ export const podTemplates = resource<PodTemplate>({
     },
   ],
   validate: { object: ({ template = {} }) => podTemplate(template, 'template') },
+  warnings: ({ template }) => templateWarnings(template, 'template'),
   columns: [
     name,
     column('Containers', ({ template }) => containerNames(template), { description: 'The names of its containers.' }),

@@ -3,7 +3,6 @@ import { test } from 'node:test'
 import type { Cell, ResourceDefinition } from '../../resource.ts'
 import { podColumns, podRowConditions } from './columns.ts'
 import { podDefaults, podTemplateDefaults } from './defaults.ts'
-import { imagePullPolicy } from './image.ts'
 import { podGracePeriod, pods } from './index.ts'
 import type { Container, Pod, PodSpec } from './model.ts'
 import { qosClass } from './qos.ts'
@@ -112,13 +111,6 @@ test('READY, STATUS and RESTARTS tell what the containers do', () => {
       .map((column) => column.cell(pod({ readinessGates: [{ conditionType: 'a' }, { conditionType: 'b' }] }, { conditions: [{ type: 'a', status: 'True' }] }))),
     ['<none>', '<none>', '<none>', '1/2'],
   )
-})
-
-test('images without a tag and latest are always pulled, others once', () => {
-  const policies = ['app', 'app:latest', 'app:1.2', 'reg.example:5000/app', 'reg.example:5000/a/app:v1', 'app@sha256:aa', 'app:latest@sha256:aa'].map(
-    imagePullPolicy,
-  )
-  assert.deepEqual(policies, ['Always', 'Always', 'IfNotPresent', 'Always', 'IfNotPresent', 'IfNotPresent', 'Always'])
 })
 
 test('a pod is completed as the API completes it', () => {

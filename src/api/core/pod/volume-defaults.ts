@@ -46,21 +46,32 @@ export function volumeDefaults(volume: Volume): void {
 function rareDefaults(volume: Volume): void {
   const { iscsi, rbd, azureDisk, scaleIO, image } = volume
   if (iscsi) iscsi.iscsiInterface ||= 'default'
-  if (rbd) {
-    rbd.pool ||= 'rbd'
-    rbd.user ||= 'admin'
-    rbd.keyring ||= '/etc/ceph/keyring'
-  }
-  if (azureDisk) {
-    azureDisk.cachingMode ??= 'ReadWrite'
-    azureDisk.kind ??= 'Shared'
-    azureDisk.fsType ??= 'ext4'
-    azureDisk.readOnly ??= false
-  }
-  if (scaleIO) {
-    scaleIO.storageMode ||= 'ThinProvisioned'
-    scaleIO.fsType ||= 'xfs'
-  }
+  if (rbd) rbdDefaults(rbd)
+  if (azureDisk) azureDiskDefaults(azureDisk)
+  if (scaleIO) scaleIODefaults(scaleIO)
   if (image) image.pullPolicy ||= imagePullPolicy(image.reference ?? '')
   if (Object.keys(volume).every((key) => key === 'name')) volume.emptyDir = {}
+}
+
+/** Completes an RBD volume, in a pod or as a PersistentVolume. */
+export function rbdDefaults(rbd: { pool?: string; user?: string; keyring?: string }): void {
+  rbd.pool ||= 'rbd'
+  rbd.user ||= 'admin'
+  rbd.keyring ||= '/etc/ceph/keyring'
+}
+
+/** Completes an Azure disk, in a pod or as a PersistentVolume. */
+export function azureDiskDefaults(disk: { cachingMode?: string; kind?: string; fsType?: string; readOnly?: boolean }): void {
+  disk.cachingMode ??= 'ReadWrite'
+  disk.kind ??= 'Shared'
+  disk.fsType ??= 'ext4'
+  disk.readOnly ??= false
+}
+
+/** Completes a ScaleIO volume, in a pod or as a PersistentVolume. */
+export function scaleIODefaults(scaleIO: { storageMode?: string; fsType?: string; secretRef?: object | null }): void {
+  scaleIO.storageMode ||= 'ThinProvisioned'
+  scaleIO.fsType ||= 'xfs'
+  // Always on the wire.
+  scaleIO.secretRef ??= null
 }

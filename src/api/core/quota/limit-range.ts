@@ -1,4 +1,5 @@
 /** LimitRanges: bounds and defaults for what pods and claims of a namespace ask for. */
+import { randomUUID } from 'node:crypto'
 import type { V1LimitRange } from '@kubernetes/client-node'
 import { own, setOwn } from '../../../lib/own.ts'
 import type { Model } from '../../../machinery/object.ts'
@@ -107,6 +108,12 @@ export const limitRanges = resource<LimitRange>({
       itemsOf(range).forEach(itemDefaults)
     },
   ],
+  prepare: {
+    // The only kind that may be created without any name.
+    create: ({ metadata }) => {
+      metadata.name ||= randomUUID()
+    },
+  },
   validate: {
     object: (range) => {
       const seen = new Set<string>()

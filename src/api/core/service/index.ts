@@ -4,6 +4,7 @@ import { dns1035Label } from '../../../machinery/validation/names.ts'
 import { age, column, name, resource, wide } from '../../resource.ts'
 import { prepareCreate, prepareUpdate, serviceDefaults } from './prepare.ts'
 import { type Service, serviceRules, serviceUpdate } from './rules.ts'
+import { serviceWarnings } from './warnings.ts'
 
 export type { Service, ServiceSpec } from './rules.ts'
 export { needsClusterIP, needsHealthCheckPort, needsNodePorts } from './traits.ts'
@@ -37,6 +38,7 @@ export const services = resource<Service>({
   defaults: [serviceDefaults],
   prepare: { create: prepareCreate, update: prepareUpdate },
   validate: { object: serviceRules, update: serviceUpdate },
+  warnings: serviceWarnings,
   selectableFields: { 'spec.clusterIP': ({ spec }) => spec?.clusterIP, 'spec.type': ({ spec }) => spec?.type },
   columns: [
     name,

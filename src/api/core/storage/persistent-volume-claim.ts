@@ -10,10 +10,9 @@ import { accessModesText } from '../../printing/access-modes.ts'
 import { age, column, name, resource, wide } from '../../resource.ts'
 import { resourceListDefaults } from '../quota/resource-list.ts'
 import { type ClaimSpec, claimSpec } from './claim-rules.ts'
+import { claimSpecWarnings, classAnnotation, classAnnotationWarnings } from './claim-warnings.ts'
 
 type Claim = Model<V1PersistentVolumeClaim>
-
-const classAnnotation = 'volume.beta.kubernetes.io/storage-class'
 
 /** What the API fills in on a claim's spec. */
 export function claimSpecDefaults(spec: ClaimSpec): void {
@@ -89,10 +88,7 @@ export const persistentVolumeClaims = resource<Claim>({
     update: mirrorDataSource,
   },
   validate: { object: ({ spec = {} }) => claimSpec(spec, 'spec'), update: specUpdate },
-  warnings: ({ metadata }) =>
-    metadata.annotations?.[classAnnotation] === undefined
-      ? []
-      : [`metadata.annotations[${classAnnotation}]: deprecated since v1.8; use "storageClassName" attribute instead`],
+  warnings: ({ metadata, spec }) => [...classAnnotationWarnings(metadata), ...claimSpecWarnings(spec ?? {}, 'spec')],
   selectableFields: { name: ({ metadata }) => metadata.name },
   columns: [
     name,

@@ -1,18 +1,23 @@
 /** PersistentVolumes: storage that outlives pods. */
+import { posix } from 'node:path'
 import type { V1PersistentVolume } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import type { Model, Wire } from '../../../machinery/object.ts'
 import { signOf } from '../../../machinery/quantity.ts'
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../machinery/validation/field-error.ts'
-import { all, oneOf, optionalText, requiredText, valid } from '../../../machinery/validation/field-rules.ts'
+import { all, follows, oneOf, optionalText, requiredText, valid } from '../../../machinery/validation/field-rules.ts'
 import { dnsSubdomain } from '../../../machinery/validation/names.ts'
 import { accessModesText } from '../../printing/access-modes.ts'
 import { age, column, name, resource, wide } from '../../resource.ts'
+import { nodeSelectorTermWarnings } from '../cluster/node-labels.ts'
 import { nodeSelector } from '../pod/validation/scheduling.ts'
+import { vendorVolumes } from '../pod/validation/vendor-volumes.ts'
 import { csiDriver, fc, hostPath, iscsi, nfs, noBacksteps } from '../pod/validation/volumes.ts'
+import { azureDiskDefaults, rbdDefaults, scaleIODefaults } from '../pod/volume-defaults.ts'
 import { resourceListDefaults } from '../quota/resource-list.ts'
 import { resourceAmount } from '../quota/resource-rules.ts'
 import { accessModes, volumeModes } from './claim-rules.ts'
+import { classAnnotation, classAnnotationWarnings } from './claim-warnings.ts'
 
 type Volume = Model<V1PersistentVolume>
 type VolumeSpec = NonNullable<Volume['spec']>
@@ -54,6 +59,11 @@ function volumeDefaults(volume: Volume): void {
   resourceListDefaults(spec.capacity)
   if (spec.hostPath) spec.hostPath.type ??= ''
   if (spec.iscsi) spec.iscsi.iscsiInterface ||= 'default'
+  if (spec.rbd) rbdDefaults(spec.rbd)
+  // Always on the wire.
+  if (spec.azureFile) spec.azureFile.secretNamespace ??= null as never
+  if (spec.scaleIO) scaleIODefaults(spec.scaleIO)
+  if (spec.azureDisk) azureDiskDefaults(spec.azureDisk)
 }
 
 function sourceRules(type: (typeof sources)[number], spec: VolumeSpec): readonly FieldError[] {
@@ -68,7 +78,28 @@ function sourceRules(type: (typeof sources)[number], spec: VolumeSpec): readonly
     case 'fc':
       return fc(spec.fc as object, path)
     case 'csi':
-      return all(csiDriver(spec.csi?.driver, `${path}.driver`), requiredText(spec.csi?.volumeHandle, `${path}.volumeHandle`))
+      return all(
+        csiDriver(spec.csi?.driver, `${path}.driver`),
+        requiredText(spec.csi?.volumeHandle, `${path}.volumeHandle`),
+        csiSecrets.flatMap((field) => {
+          const secret = spec.csi?.[field]
+          return secret ? all(requiredText(secret.name, `${path}.${field}.name`), requiredText(secret.namespace, `${path}.${field}.namespace`)) : valid
+        }),
+      )
+    case 'gcePersistentDisk':
+      return vendorVolumes.gcePersistentDisk(spec.gcePersistentDisk ?? {}, 'spec.persistentDisk')
+    case 'glusterfs':
+      return all(
+        vendorVolumes.glusterfs(spec.glusterfs ?? {}, path),
+        spec.glusterfs?.endpointsNamespace === ''
+          ? [invalidValue(`${path}.endpointsNamespace`, '', 'if the endpointnamespace is set, it must be a valid namespace name')]
+          : valid,
+      )
+    case 'azureFile':
+      return all(
+        vendorVolumes.azureFile(spec.azureFile ?? {}, path),
+        spec.azureFile?.secretNamespace === '' ? [invalidValue(`${path}.secretNamespace`, '', 'must be a non-empty namespace')] : valid,
+      )
     case 'local': {
       const where = spec.local?.path
       return all(
@@ -77,9 +108,54 @@ function sourceRules(type: (typeof sources)[number], spec: VolumeSpec): readonly
       )
     }
     default:
-      return valid
+      return (vendorVolumes[type] as (source: unknown, path: string) => readonly FieldError[])(spec[type], path)
   }
 }
+
+/** The root of a node is nothing to empty. */
+function recycledRoot({ hostPath: host, persistentVolumeReclaimPolicy: policy }: VolumeSpec): readonly FieldError[] {
+  return host && policy === 'Recycle' && posix.normalize(host.path ?? '') === '/'
+    ? [forbiddenField('spec.persistentVolumeReclaimPolicy', "may not be 'recycle' for a hostPath volume of '/'")]
+    : valid
+}
+
+/** Attributes are a matter of CSI drivers. */
+function attributesClass({ volumeAttributesClassName: className, csi }: VolumeSpec): readonly FieldError[] {
+  if (className === undefined) return valid
+  const path = 'spec.volumeAttributesClassName'
+  return all(
+    className === '' ? [required(path, 'an empty string is disallowed')] : follows(className, path, dnsSubdomain),
+    csi ? valid : [required('spec.csi', 'has to be specified when using volumeAttributesClassName')],
+  )
+}
+
+/** Types that are gone: the name in the path and since when. */
+const goneTypes = [
+  ['cephfs', 'cephfs', 'deprecated in v1.28, non-functional in v1.31+'],
+  ['photonPersistentDisk', 'photonPersistentDisk', 'deprecated in v1.11, non-functional in v1.16+'],
+  ['scaleIO', 'scaleIO', 'deprecated in v1.16, non-functional in v1.22+'],
+  ['storageos', 'storageOS', 'deprecated in v1.22, non-functional in v1.25+'],
+  ['glusterfs', 'glusterfs', 'deprecated in v1.25, non-functional in v1.26+'],
+  ['rbd', 'rbd', 'deprecated in v1.28, non-functional in v1.31+'],
+] as const satisfies readonly (readonly [type: keyof VolumeSpec, name: string, message: string])[]
+const mountOptions = 'volume.beta.kubernetes.io/mount-options'
+
+function warnings({ metadata, spec = {} }: Volume): readonly string[] {
+  const terms = spec.nodeAffinity?.required?.nodeSelectorTerms ?? []
+  return [
+    ...classAnnotationWarnings(metadata),
+    ...(metadata.annotations?.[mountOptions] === undefined
+      ? []
+      : [`metadata.annotations[${mountOptions}]: deprecated since v1.31; use "mountOptions" attribute instead`]),
+    ...(spec.persistentVolumeReclaimPolicy === 'Recycle'
+      ? ['spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning.']
+      : []),
+    ...terms.flatMap((term, i) => nodeSelectorTermWarnings(term, `spec.nodeAffinity.required.nodeSelectorTerms[${i}]`)),
+    ...goneTypes.filter(([type]) => spec[type]).map(([, name, message]) => `spec.${name}: ${message}`),
+  ]
+}
+
+const csiSecrets = ['controllerPublishSecretRef', 'controllerExpandSecretRef', 'nodePublishSecretRef', 'nodeExpandSecretRef'] as const
 
 function capacity(list: VolumeSpec['capacity']): readonly FieldError[] {
   const entries = Object.entries(list ?? {})
@@ -103,7 +179,9 @@ function rules({ spec = {} }: Volume): readonly FieldError[] {
     given.length === 0 ? [required('spec', 'must specify a volume type')] : valid,
     spec.nodeAffinity?.required ? nodeSelector(spec.nodeAffinity.required, 'spec.nodeAffinity.required') : valid,
     optionalText(spec.storageClassName, 'spec.storageClassName', dnsSubdomain),
+    recycledRoot(spec),
     oneOf(spec.volumeMode, 'spec.volumeMode', volumeModes),
+    attributesClass(spec),
   )
 }
 
@@ -139,6 +217,7 @@ export const persistentVolumes = resource<Volume>({
     },
   },
   validate: { object: rules, update },
+  warnings,
   selectableFields: { name: ({ metadata }) => metadata.name },
   columns: [
     name,
@@ -149,7 +228,7 @@ export const persistentVolumes = resource<Volume>({
       description: 'Whether it is free, bound or left behind.',
     }),
     column('Claim', claim, { description: 'The claim that it is bound to.' }),
-    column('StorageClass', ({ metadata, spec }) => metadata.annotations?.['volume.beta.kubernetes.io/storage-class'] ?? spec?.storageClassName ?? '', {
+    column('StorageClass', ({ metadata, spec }) => metadata.annotations?.[classAnnotation] ?? spec?.storageClassName ?? '', {
       description: 'Its class of storage.',
     }),
     column('VolumeAttributesClass', ({ spec }) => spec?.volumeAttributesClassName ?? '<unset>', { description: 'Its class of attributes.' }),

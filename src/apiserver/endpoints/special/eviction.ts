@@ -3,10 +3,10 @@ import type { V1Pod, V1PodDisruptionBudget } from '@kubernetes/client-node'
 import { type Eviction, evictions } from '../../../api/policy/eviction.ts'
 import type { Model } from '../../../machinery/object.ts'
 import { labelSelectorOf } from '../../../machinery/selectors/label-selector.ts'
-import { badRequest, internal, notFound, StatusError } from '../../../machinery/status-error.ts'
+import { badRequest, forbidden, internal, notFound, StatusError } from '../../../machinery/status-error.ts'
 import { statusResponse } from '../../negotiation/error-response.ts'
 import { ServedResource } from '../../registry/served-resource.ts'
-import { deleteObject } from '../../registry/write/delete-object.ts'
+import { checkPreconditions, deleteObject } from '../../registry/write/delete-object.ts'
 import { updateObject } from '../../registry/write/update-object.ts'
 import type { WriteContext } from '../../registry/write/write-context.ts'
 import { decodeObject } from '../../request/decode-object.ts'
@@ -21,6 +21,9 @@ type Budget = Model<V1PodDisruptionBudget>
 
 const evictionResource = new ServedResource(evictions)
 const retryAfterSeconds = 10
+const budgetResource = { group: 'policy', name: 'poddisruptionbudgets' }
+/** Pods that were allowed to go and of which nobody has said yet that they are gone. */
+const maxDisruptedPods = 2000
 /** A pod that changes while its budget is looked up is looked at again. */
 const attempts = 20
 
@@ -49,7 +52,7 @@ async function evict(target: Target, context: WriteContext, pod: Pod, deletion: 
   const exact = (exempt !== undefined || (free && !isEnding(pod))) && deletion.preconditions?.resourceVersion === undefined
   const preconditions = { ...deletion.preconditions, resourceVersion: pod.metadata.resourceVersion }
   try {
-    await deleteObject(context, exact ? { ...deletion, preconditions } : deletion)
+    await deleteEvicted(context, exact ? { ...deletion, preconditions } : deletion)
     return true
   } catch (error) {
     if (!exact || !(error instanceof StatusError && error.code === 409)) throw error
@@ -57,6 +60,37 @@ async function evict(target: Target, context: WriteContext, pod: Pod, deletion: 
     if (isLast) throw error
     return false
   }
+}
+
+/** Deletes the pod; whoever still sees it learns from a condition why it goes. */
+async function deleteEvicted(context: WriteContext, deletion: DeleteOptions): Promise<void> {
+  if (deletion.dryRun) return void (await deleteObject(context, deletion))
+  const { preconditions } = deletion
+  const { object } = await updateObject(
+    { ...context, subresource: 'status' },
+    {
+      startsFromLive: true,
+      conditional: preconditions?.resourceVersion !== undefined,
+      change: (live) => {
+        checkPreconditions(context, deletion, live!)
+        return { object: disrupted(live as Pod, context.now()), tracked: true }
+      },
+    },
+  )
+  const resourceVersion = preconditions?.resourceVersion === undefined ? undefined : String(object.revision)
+  await deleteObject(context, resourceVersion === undefined ? deletion : { ...deletion, preconditions: { ...preconditions, resourceVersion } })
+}
+
+type Condition = NonNullable<NonNullable<Pod['status']>['conditions']>[number]
+
+const disruptionTarget = { type: 'DisruptionTarget', status: 'True', reason: 'EvictionByEvictionAPI', message: 'Eviction API: evicting' } as const
+
+function disrupted(pod: Pod, now: string): Pod {
+  const conditions = pod.status?.conditions ?? []
+  const known = conditions.find(({ type }) => type === disruptionTarget.type)
+  const lastTransitionTime = known?.status === disruptionTarget.status ? known.lastTransitionTime : now
+  const condition = { ...disruptionTarget, lastProbeTime: null, lastTransitionTime } as unknown as Condition
+  return { ...pod, status: { ...pod.status, conditions: known ? conditions.map((one) => (one === known ? condition : one)) : [...conditions, condition] } }
 }
 
 const isEnding = ({ metadata, status }: Pod): boolean => metadata.deletionTimestamp !== undefined || status?.phase === 'Succeeded' || status?.phase === 'Failed'
@@ -95,10 +129,40 @@ function mayGoUnhealthy({ spec, status }: Budget): boolean {
 
 function spent(budget: Budget, pod: string, now: string): Budget {
   const { metadata, status } = budget
-  const { disruptionsAllowed = 0, desiredHealthy = 0, currentHealthy = 0, observedGeneration = 0 } = status ?? {}
+  const { disruptionsAllowed = 0, disruptedPods = {}, observedGeneration = 0 } = status ?? {}
   if (observedGeneration < (metadata.generation ?? 0)) throw beingProcessed(metadata.name!)
-  if (disruptionsAllowed <= 0) throw tooMany(`The disruption budget ${metadata.name} needs ${desiredHealthy} healthy pods and has ${currentHealthy} currently`)
-  return { ...budget, status: { ...status!, disruptionsAllowed: disruptionsAllowed - 1, disruptedPods: { ...status!.disruptedPods, [pod]: now } } }
+  if (disruptionsAllowed < 0) throw forbidden(budgetResource, metadata.name!, 'pdb disruptions allowed is negative')
+  if (Object.keys(disruptedPods).length > maxDisruptedPods)
+    throw forbidden(budgetResource, metadata.name!, 'DisruptedPods map too big - too many evictions not confirmed by PDB controller')
+  if (disruptionsAllowed === 0) throw tooMany(whyNot(budget))
+  const left = { ...status!, disruptionsAllowed: disruptionsAllowed - 1, disruptedPods: { ...disruptedPods, [pod]: now } }
+  return { ...budget, status: left.disruptionsAllowed > 0 ? left : { ...left, conditions: usedUp(left, now) } }
+}
+
+const disruptionAllowed = 'DisruptionAllowed'
+
+/** A budget whose numbers could not be found out has numbers that say nothing. */
+function whyNot({ metadata, status }: Budget): string {
+  const { desiredHealthy = 0, currentHealthy = 0, conditions } = status ?? {}
+  const says = conditions?.find(({ type, status, message }) => type === disruptionAllowed && status === 'False' && message)
+  const not = `The disruption budget ${metadata.name} does not allow evicting pods currently`
+  if (says?.reason === 'SyncFailed') return `${not} because it failed sync: ${says.message}`
+  if (currentHealthy <= desiredHealthy) return `The disruption budget ${metadata.name} needs ${desiredHealthy} healthy pods and has ${currentHealthy} currently`
+  return says ? `${not} (${says.reason}): ${says.message}` : not
+}
+
+/** The conditions of a budget that allows no more disruptions. */
+function usedUp({ conditions = [], observedGeneration }: NonNullable<Budget['status']>, now: string): NonNullable<Budget['status']>['conditions'] {
+  const known = conditions.find(({ type }) => type === disruptionAllowed)
+  const condition = {
+    type: disruptionAllowed,
+    status: 'False',
+    ...(observedGeneration && { observedGeneration }),
+    lastTransitionTime: known?.status === 'False' ? known.lastTransitionTime : now,
+    reason: 'InsufficientPods',
+    message: '',
+  }
+  return known ? conditions.map((one) => (one === known ? condition : one)) : [...conditions, condition]
 }
 
 const beingProcessed = (budget: string): StatusError => tooMany(`The disruption budget ${budget} is still being processed by the server.`, retryAfterSeconds)

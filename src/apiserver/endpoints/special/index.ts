@@ -2,11 +2,16 @@
 import type { Endpoint } from '../endpoint.ts'
 import { bindPod } from './binding.ts'
 import { evictPod } from './eviction.ts'
+import { containerStream, podLog, portForward } from './pod-streams.ts'
 import { proxy } from './proxy.ts'
 
 export const specialSubresources: Readonly<Record<string, Readonly<Partial<Record<string, Endpoint>>>>> = {
+  'pods/attach': { GET: containerStream, POST: containerStream },
   'pods/binding': { POST: bindPod },
   'pods/eviction': { POST: evictPod },
+  'pods/exec': { GET: containerStream, POST: containerStream },
+  'pods/log': { GET: podLog },
+  'pods/portforward': { GET: portForward, POST: portForward },
   'pods/proxy': proxy,
   'services/proxy': proxy,
   'nodes/proxy': proxy,

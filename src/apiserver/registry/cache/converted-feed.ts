@@ -63,7 +63,10 @@ export class ConvertedFeed implements ChangeFeed {
   }
 
   #add(batch: readonly ObjectChange[]): void {
-    if (this.#waiting.length + batch.length > mostWaiting) return this.#end(internal('the conversion webhook is too slow for this watch'))
+    if (this.#waiting.length + batch.length > mostWaiting) {
+      this.#end(internal('the conversion webhook is too slow for this watch'))
+      return
+    }
     for (const change of batch) this.#waiting.push(change)
     if (this.#converting) return
     this.#converting = true

@@ -55,7 +55,8 @@ async function attemptDelete(context: WriteContext, options: DeleteOptions, key:
   return wasMarked ? { object: last, gone: true } : revision
 }
 
-function checkPreconditions({ resource, name }: WriteContext, { preconditions }: DeleteOptions, { metadata }: KubeObject): void {
+/** Throws 409 for an object that is not the one meant. */
+export function checkPreconditions({ resource, name }: WriteContext, { preconditions }: DeleteOptions, { metadata }: KubeObject): void {
   const { uid, resourceVersion } = preconditions ?? {}
   if (uid !== undefined && uid !== metadata.uid) {
     // Kinds with finalizers of their own check in another place, and in other words.

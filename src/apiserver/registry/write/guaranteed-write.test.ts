@@ -79,6 +79,12 @@ const overlay = (store: Store, calls: Partial<Store>): Store =>
     },
   })
 
+/** A store whose changes are never told of. */
+const deafTo = (store: Store): Store =>
+  overlay(store, {
+    watch: (range, after, observer) => store.watch(range, after, { events() {}, caughtUp: () => observer.caughtUp?.(), end() {} }),
+  })
+
 const numbers = (count: number): string[] => Array.from({ length: count }, (_, i) => `l${i}`)
 
 test('500 updates of one object at once all come through, each seen by the next, with no more than two attempts each', async (t) => {
@@ -103,12 +109,9 @@ test('servers that share a store and know nothing of each other lose no update',
 
 test('a server that has not heard of the newest changes yet writes upon them all the same', async (t) => {
   const shared = memoryStore()
-  const deaf: Store = overlay(shared, {
-    watch: (range, after, observer) => shared.watch(range, after, { events() {}, caughtUp: () => observer.caughtUp?.(), end() {} }),
-  })
   const one = writer(t, { store: shared })
   await one.create()
-  const other = writer(t, { store: deaf })
+  const other = writer(t, { store: deafTo(shared) })
   await other.label('first')
   for (const name of ['a', 'b']) {
     await one.label(`one-${name}`)
@@ -221,4 +224,27 @@ test('deletes and updates of one object race without losing either: updates befo
   const failures = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as StatusError] : []))
   assert.deepEqual([...new Set(failures.map(({ code }) => code))], [404])
   assert.equal(outcomes.filter((outcome) => outcome.status === 'fulfilled' && 'gone' in outcome.value).length, 1)
+})
+
+test('what fails or changes nothing on the object in memory is tried again on the newest, if another server wrote since', async (t) => {
+  const shared = memoryStore()
+  const one = writer(t, { store: shared })
+  const deaf = () => writer(t, { store: deafTo(shared) })
+  const early = deaf()
+  await early.registry.cacher(early.resource).ready()
+  await one.create()
+  // It has never heard of the object.
+  await early.label('a')
+  const late = deaf()
+  await late.registry.cacher(late.resource).ready()
+  await one.label('b')
+  // In its memory the object has no label b yet: what it wants looks done.
+  const { object } = await updateObject(late.context(), {
+    startsFromLive: true,
+    change: (live) => ({ object: { ...live!, metadata: { ...live!.metadata, labels: { a: 'yes' } } } }),
+  })
+  assert.deepEqual(object.parse().metadata.labels, { a: 'yes' })
+  assert.deepEqual((await one.live())?.metadata.labels, { a: 'yes' })
+  await early.remove()
+  await assert.rejects(early.label('gone'), (error) => error instanceof StatusError && error.code === 404)
 })

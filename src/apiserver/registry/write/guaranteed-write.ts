@@ -27,7 +27,7 @@ export async function guaranteedWrite<Result extends object>(context: WriteConte
   // A dry run is in nobody's way.
   const waits = !write.conditional && !context.options.dryRun
   if (waits && registry.turns.isTaken(key)) return inTurn(context, write, key, 0)
-  let outcome = await write.attempt(await registry.get(resource, key))
+  let outcome = await attemptOnCached(context, write, key)
   if (typeof outcome !== 'string') return outcome
   let refusals = outcome === 'refused' ? 1 : 0
   if (!waits) {
@@ -36,6 +36,27 @@ export async function guaranteedWrite<Result extends object>(context: WriteConte
     if (outcome === 'refused') refusals++
   }
   return inTurn(context, write, key, refusals)
+}
+
+/**
+ * An attempt on the object in memory. Another server may have written since: what then fails, or changes nothing, has not been
+ * held against the newest object, and counts as lost.
+ */
+async function attemptOnCached<Result extends object>(
+  { registry, resource }: WriteContext,
+  { attempt }: GuaranteedWrite<Result>,
+  key: string,
+): Promise<Result | Lost> {
+  const cached = await registry.get(resource, key)
+  const isNewest = async (): Promise<boolean> => (await registry.store.get(key))?.revision === cached?.revision
+  let outcome: Result | Lost
+  try {
+    outcome = await attempt(cached)
+  } catch (error) {
+    if (await isNewest()) throw error
+    return 'changed'
+  }
+  return cached && Object.is(outcome, cached) && !(await isNewest()) ? 'changed' : outcome
 }
 
 async function inTurn<Result extends object>(

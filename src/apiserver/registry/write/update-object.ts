@@ -20,14 +20,14 @@ export interface Changed {
 }
 
 export interface UpdateOptions {
-  /** Called once per attempt with a copy of the live object, or undefined if there is none and `mayCreate` is set. */
+  /** Called once per attempt with the live object, or undefined if there is none and `mayCreate` is set. */
   readonly change: (live: KubeObject | undefined) => Changed | Promise<Changed>
   readonly mayCreate?: boolean
   /** The uid in the object is a precondition (PUT), not a change (PATCH). */
   readonly uidIsPrecondition?: boolean
   /** `change` names a version or the like: on a newer object it fails. */
   readonly conditional?: boolean
-  /** `change` makes its object of the live one. */
+  /** `change` changes the live object: it gets one of its own. */
   readonly startsFromLive?: boolean
 }
 
@@ -60,7 +60,7 @@ async function attemptUpdate(context: WriteContext, options: UpdateOptions, key:
   const { admission, resource, name, options: write } = context
   const old = live.parse()
   await context.pause()
-  // What replaces the object does not look at the live one: it needs no copy.
+  // What replaces the object, and what makes a new one of it, needs no copy.
   const start = options.startsFromLive ? live.parse() : old
   if (options.startsFromLive) await context.pause()
   const { object, tracked } = await options.change(start)

@@ -15,6 +15,7 @@ import type { Request, UserInfo } from '../../http/exchange.ts'
 import type { WriteOptions } from '../../request/write-options.ts'
 import type { Registry } from '../registry.ts'
 import type { ServedResource } from '../served-resource.ts'
+import { otherVersionOf } from './other-version.ts'
 
 export interface WriteContext {
   readonly registry: Registry
@@ -71,7 +72,7 @@ export async function track(context: WriteContext, object: KubeObject, live: Kub
     subresource,
     now: now(),
     resetFields: resetFields(resource, subresource),
-    otherVersion: resource.otherVersion,
+    otherVersion: otherVersionOf(context),
   })
   const managedFields = await inSteps(steps, context.pause)
   if (managedFields) object.metadata.managedFields = managedFields

@@ -94,8 +94,8 @@ export function containers({ containers: list, terminationGracePeriodSeconds }: 
   if (!list?.length) return [required(path)]
   const names = new Set<string>()
   const errors = each(list, path, (container, at) => {
-    const twice = container.name && names.has(container.name) ? [duplicate(`${at}.name`, container.name)] : valid
-    names.add(container.name)
+    const twice = names.has(container.name ?? '') ? [duplicate(`${at}.name`, container.name ?? '')] : valid
+    names.add(container.name ?? '')
     return all(common(container, at, known), twice, containerHandlers(container, at, terminationGracePeriodSeconds))
   })
   return all(
@@ -113,12 +113,12 @@ export function initContainers(
   known: KnownVolumes,
 ): readonly FieldError[] {
   if (!list?.length) return valid
-  const names = new Set((others ?? []).map(({ name }) => name))
+  const names = new Set((others ?? []).map(({ name }) => name ?? ''))
   return list.flatMap((container, i) => {
     const at = `${path}[${i}]`
     const errors = [...common(container, at, known)]
-    if (container.name && names.has(container.name)) errors.push(duplicate(`${at}.name`, container.name))
-    names.add(container.name)
+    if (names.has(container.name ?? '')) errors.push(duplicate(`${at}.name`, container.name ?? ''))
+    names.add(container.name ?? '')
     errors.push(...hostPortConflicts([container], () => at))
     if (isSidecar(container)) errors.push(...containerHandlers(container, at, terminationGracePeriodSeconds))
     else
@@ -160,13 +160,13 @@ export function ephemeralContainers(
   })
 }
 
-/** On the host's network a container's port is the host's. */
-export function hostNetworkPorts({ hostNetwork, containers, initContainers }: PodSpec, path: string): readonly FieldError[] {
+/** On the host's network a container's port is the host's; a template may leave that to its pods. */
+export function hostNetworkPorts({ hostNetwork, containers, initContainers }: PodSpec, path: string, isTemplate: boolean): readonly FieldError[] {
   if (!hostNetwork) return valid
   const check = (name: string, all: readonly Container[]): readonly FieldError[] =>
     all.flatMap(({ ports }, i) =>
       (ports ?? []).flatMap(({ hostPort = 0, containerPort }, j) =>
-        hostPort === containerPort
+        hostPort === containerPort || (isTemplate && hostPort === 0)
           ? valid
           : [invalidValue(`${path}.${name}[${i}].ports[${j}].hostPort`, hostPort, 'must match `containerPort` when `hostNetwork` is true')],
       ),

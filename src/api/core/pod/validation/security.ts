@@ -1,7 +1,9 @@
 /** Rules for security contexts of pods and containers, and for what operating systems do not have. */
-import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../../machinery/validation/field-error.ts'
+import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required, tooLong } from '../../../../machinery/validation/field-error.ts'
 import { all, each, oneOf, valid } from '../../../../machinery/validation/field-rules.ts'
 import type { Container, PodSpec } from '../model.ts'
+import { descendingPath } from './volumes.ts'
+import { windowsOptions } from './windows.ts'
 
 type PodSecurityContext = NonNullable<PodSpec['securityContext']>
 type SecurityContext = NonNullable<Container['securityContext']>
@@ -15,13 +17,25 @@ const sysctlWords = 'must have at most 253 characters and match regex ^([a-z0-9]
 const id = (value: number | undefined, path: string): readonly FieldError[] =>
   value !== undefined && (value < 0 || value > maxId) ? [invalidValue(path, value, `must be between 0 and ${maxId}, inclusive`)] : valid
 
-function profile(value: Seccomp | undefined, path: string, name: 'seccomp' | 'AppArmor'): readonly FieldError[] {
+const profileTypes = ['Localhost', 'RuntimeDefault', 'Unconfined']
+const maxProfilePath = 4095
+
+/** `localhostProfile` of a profile that lies on the node; below a folder of the kubelet's for seccomp. */
+function localProfile(name: string | undefined, path: string, kind: 'seccomp' | 'AppArmor'): readonly FieldError[] {
+  if (kind === 'seccomp') return name === undefined ? [required(path, 'must be set when seccomp type is Localhost')] : descendingPath(name, path)
+  if (name !== undefined && name.trim() !== name) return [invalidValue(path, name, 'must not be padded with whitespace')]
+  if (!name) return [required(path, 'must be set when AppArmor type is Localhost')]
+  return name.length > maxProfilePath ? [tooLong(path, maxProfilePath)] : valid
+}
+
+function profile(value: Seccomp | undefined, path: string, kind: 'seccomp' | 'AppArmor'): readonly FieldError[] {
   if (!value) return valid
-  if (!value.type) return [required(`${path}.type`, 'type is required when seccompProfile is set')]
-  if (value.type === 'Localhost') return value.localhostProfile ? valid : [required(`${path}.localhostProfile`, `must be set when ${name} type is Localhost`)]
+  const field = kind === 'seccomp' ? 'seccompProfile' : 'appArmorProfile'
+  if (!value.type) return [required(`${path}.type`, `type is required when ${field} is set`)]
+  if (value.type === 'Localhost') return localProfile(value.localhostProfile, `${path}.localhostProfile`, kind)
   return all(
-    value.localhostProfile !== undefined ? [invalidValue(`${path}.localhostProfile`, value, `can only be set when ${name} type is Localhost`)] : valid,
-    oneOf(value.type, `${path}.type`, ['Localhost', 'RuntimeDefault', 'Unconfined']),
+    oneOf(value.type, `${path}.type`, profileTypes),
+    value.localhostProfile !== undefined ? [invalidValue(`${path}.localhostProfile`, value, `can only be set when ${kind} type is Localhost`)] : valid,
   )
 }
 
@@ -34,6 +48,7 @@ export function containerSecurity(context: SecurityContext | undefined, path: st
     ...id(runAsGroup, `${path}.runAsGroup`),
     ...profile(seccompProfile, `${path}.seccompProfile`, 'seccomp'),
     ...profile(appArmorProfile, `${path}.appArmorProfile`, 'AppArmor'),
+    ...windowsOptions(context.windowsOptions, `${path}.windowsOptions`),
   ]
   if (allowPrivilegeEscalation === false) {
     if (privileged) errors.push(invalidValue(path, context, 'cannot set `allowPrivilegeEscalation` to false and `privileged` to true'))
@@ -59,6 +74,7 @@ export function podSecurity(spec: PodSpec, path: string): readonly FieldError[] 
     oneOf(context.fsGroupChangePolicy, `${path}.fsGroupChangePolicy`, ['Always', 'OnRootMismatch']),
     oneOf(context.supplementalGroupsPolicy, `${path}.supplementalGroupsPolicy`, ['Merge', 'Strict']),
     profile(context.seccompProfile, `${path}.seccompProfile`, 'seccomp'),
+    windowsOptions(context.windowsOptions, `${path}.windowsOptions`),
     profile(context.appArmorProfile, `${path}.appArmorProfile`, 'AppArmor'),
   )
 }

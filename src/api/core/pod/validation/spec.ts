@@ -9,15 +9,24 @@ import { resourceRequirements } from './resources.ts'
 import { affinity, schedulingGates, spreadConstraints, tolerations } from './scheduling.ts'
 import { operatingSystem, podSecurity } from './security.ts'
 import { volumes } from './volumes.ts'
+import { hostProcesses } from './windows.ts'
 
 const dnsPolicies = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None']
 const maxSeconds = 2 ** 31 - 1
 const noVolumes: ReadonlyMap<string, Volume> = new Map()
 
-/** What is wrong with a pod's spec. */
-export function podSpec(spec: PodSpec, path: string): readonly FieldError[] {
-  const known = spec.volumes?.length ? new Map<string, Volume>() : noVolumes
-  const volumeErrors = spec.volumes?.length ? volumes(spec.volumes, `${path}.volumes`, known as Map<string, Volume>) : valid
+/** What of a template is not in its spec. */
+export interface TemplateOptions {
+  /** Names of claims whose volumes pods get when they are made (StatefulSets). */
+  readonly claims?: readonly string[]
+}
+
+/** What is wrong with a pod's spec; `template` is given for one that pods are made from. */
+export function podSpec(spec: PodSpec, path: string, template?: TemplateOptions): readonly FieldError[] {
+  const found = spec.volumes?.length || template?.claims?.length ? new Map<string, Volume>() : undefined
+  const volumeErrors = found && spec.volumes?.length ? volumes(spec.volumes, `${path}.volumes`, found) : valid
+  for (const name of template?.claims ?? []) found?.set(name, { name, persistentVolumeClaim: { claimName: name } })
+  const known = found ?? noVolumes
   const { activeDeadlineSeconds: deadline } = spec
   return all(
     volumeErrors,
@@ -25,7 +34,7 @@ export function podSpec(spec: PodSpec, path: string): readonly FieldError[] {
     initContainers(spec, `${path}.initContainers`, known),
     ephemeralContainers(spec, `${path}.ephemeralContainers`, known),
     spec.resources ? resourceRequirements(spec.resources, `${path}.resources`) : valid,
-    hostNetworkPorts(spec, path),
+    hostNetworkPorts(spec, path, template !== undefined),
     oneOf(spec.restartPolicy, `${path}.restartPolicy`, ['Always', 'OnFailure', 'Never'], 'needed'),
     oneOf(spec.dnsPolicy, `${path}.dnsPolicy`, dnsPolicies, 'needed'),
     spec.nodeSelector ? validateLabels(spec.nodeSelector, `${path}.nodeSelector`) : valid,
@@ -36,6 +45,8 @@ export function podSpec(spec: PodSpec, path: string): readonly FieldError[] {
     each(spec.readinessGates, `${path}.readinessGates`, ({ conditionType }, at) => follows(conditionType, `${at}.conditionType`, qualifiedName)),
     schedulingGates(spec.schedulingGates, `${path}.schedulingGates`),
     spreadConstraints(spec.topologySpreadConstraints, `${path}.topologySpreadConstraints`),
+    hostProcesses(spec, path),
+    hostUsers(spec, path),
     optionalText(spec.serviceAccountName, `${path}.serviceAccountName`, dnsSubdomain),
     optionalText(spec.nodeName, `${path}.nodeName`, dnsSubdomain),
     deadline !== undefined && (deadline < 1 || deadline > maxSeconds)
@@ -50,6 +61,13 @@ export function podSpec(spec: PodSpec, path: string): readonly FieldError[] {
     oneOf(spec.preemptionPolicy, `${path}.preemptionPolicy`, ['Never', 'PreemptLowerPriority']),
     operatingSystem(spec, path),
   )
+}
+
+/** Users of their own go with none of the host's namespaces. */
+function hostUsers(spec: PodSpec, path: string): readonly FieldError[] {
+  if (spec.hostUsers !== false) return valid
+  const shared = (['hostNetwork', 'hostPID', 'hostIPC'] as const).filter((field) => spec[field])
+  return shared.map((field) => forbiddenField(`${path}.${field.replace(/^hostP|^hostI/, (part) => `H${part.slice(1)}`)}`, 'when `hostUsers` is false'))
 }
 
 const hostAliases = ({ hostAliases: list }: PodSpec, path: string): readonly FieldError[] =>
@@ -88,12 +106,12 @@ function dnsConfig({ dnsConfig: config, dnsPolicy }: PodSpec, path: string): rea
 }
 
 /** A pod template: its labels and annotations and its spec. */
-export function podTemplate(template: PodTemplate, path: string): readonly FieldError[] {
+export function podTemplate(template: PodTemplate, path: string, options: TemplateOptions = {}): readonly FieldError[] {
   const { metadata, spec } = template
   return all(
     validateLabels(metadata?.labels, `${path}.labels`),
     validateAnnotations(metadata?.annotations, `${path}.annotations`),
-    spec ? podSpec(spec, `${path}.spec`) : valid,
+    spec ? podSpec(spec, `${path}.spec`, options) : valid,
     spec?.ephemeralContainers?.length ? [forbiddenField(`${path}.spec.ephemeralContainers`, 'ephemeral containers not allowed in pod template')] : valid,
   )
 }

@@ -7,6 +7,7 @@ import { dnsLabel, dnsSubdomain } from '../../../../machinery/validation/names.t
 import { claimSpec } from '../../storage/claim-rules.ts'
 import type { Volume } from '../model.ts'
 import { fieldRef, resourceFieldRef } from './environment.ts'
+import { vendorVolumes } from './vendor-volumes.ts'
 
 interface KeyToPath {
   key: string
@@ -101,22 +102,39 @@ export const hostPath = ({ path: target, type }: { path: string; type?: string }
 export const nfs = ({ server, path: target }: { server: string; path: string }, path: string): readonly FieldError[] =>
   all(
     requiredText(server, `${path}.server`),
-    target ? (target.startsWith('/') ? valid : [invalidValue(`${path}.path`, target, 'must be an absolute path')]) : [required(`${path}.path`)],
+    requiredText(target, `${path}.path`),
+    target?.startsWith('/') ? valid : [invalidValue(`${path}.path`, target ?? '', 'must be an absolute path')],
   )
 
 /** The name of a CSI driver. */
 export const csiDriver = (driver: string | undefined, path: string): readonly FieldError[] =>
   all(driver ? (driver.length > 63 ? [tooLong(path, 63)] : valid) : [required(path)], follows((driver ?? '').toLowerCase(), path, dnsSubdomain))
 
-export const iscsi = ({ targetPortal, iqn, lun }: { targetPortal: string; iqn: string; lun: number }, path: string): readonly FieldError[] =>
+interface Iscsi {
+  targetPortal: string
+  iqn: string
+  lun: number
+  initiatorName?: string
+  chapAuthDiscovery?: boolean
+  chapAuthSession?: boolean
+  secretRef?: object
+}
+
+const iscsiName = /^(iqn\.\d{4}-\d{2}\.[A-Za-z0-9.-]+(:[^,;*&$|\s]+)|eui.[A-Za-z0-9]{16}|naa.[A-Za-z0-9]{32})$/
+
+/** Names of iSCSI nodes (RFC 3721). */
+function iscsiNodeName(name: string, path: string): readonly FieldError[] {
+  if (!/^(iqn|eui|naa)/.test(name)) return [invalidValue(path, name, 'must be valid format starting with iqn, eui, or naa')]
+  return iscsiName.test(name) ? valid : [invalidValue(path, name, 'must be valid format')]
+}
+
+export const iscsi = (source: Iscsi, path: string): readonly FieldError[] =>
   all(
-    requiredText(targetPortal, `${path}.targetPortal`),
-    iqn
-      ? /^(iqn|eui|naa)/.test(iqn)
-        ? valid
-        : [invalidValue(`${path}.iqn`, iqn, 'must be valid format starting with iqn, eui, or naa')]
-      : [required(`${path}.iqn`)],
-    lun < 0 || lun > 255 ? [invalidValue(`${path}.lun`, lun, 'must be between 0 and 255, inclusive')] : valid,
+    requiredText(source.targetPortal, `${path}.targetPortal`),
+    source.iqn ? iscsiNodeName(source.iqn, `${path}.iqn`) : [required(`${path}.iqn`)],
+    source.lun < 0 || source.lun > 255 ? [invalidValue(`${path}.lun`, source.lun, 'must be between 0 and 255, inclusive')] : valid,
+    (source.chapAuthDiscovery || source.chapAuthSession) && !source.secretRef ? [required(`${path}.secretRef`)] : valid,
+    source.initiatorName === undefined ? valid : iscsiNodeName(source.initiatorName, `${path}.initiatorname`),
   )
 
 export function fc({ targetWWNs = [], wwids = [], lun }: { targetWWNs?: string[]; wwids?: string[]; lun?: number }, path: string): readonly FieldError[] {
@@ -136,36 +154,37 @@ const sources: Source = {
     sizeLimit !== undefined && signOf(sizeLimit) < 0 ? [forbiddenField(`${path}.sizeLimit`, 'SizeLimit field must be a valid resource quantity')] : valid,
   hostPath,
   gitRepo: ({ repository }, path) => requiredText(repository, `${path}.repository`),
-  gcePersistentDisk: ({ pdName }, path) => requiredText(pdName, `${path}.pdName`),
-  awsElasticBlockStore: ({ volumeID }, path) => requiredText(volumeID, `${path}.volumeID`),
+  gcePersistentDisk: vendorVolumes.gcePersistentDisk,
+  awsElasticBlockStore: vendorVolumes.awsElasticBlockStore,
   secret: (secret, path) =>
     all(requiredText(secret.secretName, `${path}.secretName`), fileMode(secret.defaultMode, `${path}.defaultMode`), items(secret.items, path)),
   nfs,
   iscsi,
-  glusterfs: ({ endpoints, path: target }, path) => all(requiredText(endpoints, `${path}.endpoints`), requiredText(target, `${path}.path`)),
-  flocker: () => valid,
+  glusterfs: vendorVolumes.glusterfs,
+  flocker: vendorVolumes.flocker,
   persistentVolumeClaim: ({ claimName }, path) => requiredText(claimName, `${path}.claimName`),
-  rbd: () => valid,
-  cinder: () => valid,
-  cephfs: () => valid,
-  quobyte: () => valid,
+  rbd: vendorVolumes.rbd,
+  cinder: vendorVolumes.cinder,
+  cephfs: vendorVolumes.cephfs,
+  quobyte: vendorVolumes.quobyte,
   downwardAPI: ({ defaultMode, items: files }, path) =>
     all(
       fileMode(defaultMode, `${path}.defaultMode`),
       (files ?? []).flatMap((file) => downwardFile(file, path)),
     ),
   fc,
-  flexVolume: ({ driver }, path) => requiredText(driver, `${path}.driver`),
+  flexVolume: vendorVolumes.flexVolume,
   configMap: (map, path) => all(requiredText(map.name, `${path}.name`), fileMode(map.defaultMode, `${path}.defaultMode`), items(map.items, path)),
-  azureFile: () => valid,
-  vsphereVolume: () => valid,
-  photonPersistentDisk: () => valid,
-  portworxVolume: () => valid,
-  azureDisk: () => valid,
-  storageos: () => valid,
+  azureFile: vendorVolumes.azureFile,
+  vsphereVolume: vendorVolumes.vsphereVolume,
+  photonPersistentDisk: vendorVolumes.photonPersistentDisk,
+  portworxVolume: vendorVolumes.portworxVolume,
+  azureDisk: vendorVolumes.azureDisk,
+  storageos: vendorVolumes.storageos,
   projected: projectedVolume,
-  scaleIO: () => valid,
-  csi: ({ driver }, path) => csiDriver(driver, `${path}.driver`),
+  scaleIO: vendorVolumes.scaleIO,
+  csi: ({ driver, nodePublishSecretRef: secret }, path) =>
+    all(csiDriver(driver, `${path}.driver`), secret && !secret.name ? [required(`${path}.nodePublishSecretRef.name`)] : valid),
   ephemeral: ({ volumeClaimTemplate: template }, path) => {
     const at = `${path}.volumeClaimTemplate`
     if (!template) return [required(at)]

@@ -1,6 +1,6 @@
 /**
- * The fields that a new object gives to its manager. Objects are made from templates: many have the same shape, and so the
- * same FieldsV1, which is worked out once.
+ * The fields that an object gives to its manager, new or applied. Objects are made from templates: many have the same shape, and
+ * so the same FieldsV1, which is worked out once.
  */
 import type { Steps } from '../../lib/pauses.ts'
 import { sorted } from '../../machinery/fields/field-set.ts'
@@ -18,12 +18,15 @@ const maxPointsOfOne = 2000
 let starts = new WeakMap<StructType, Shape<FieldsV1>>()
 const points = { made: 0, most: 0 }
 
-/** `compute` is asked for shapes that were not seen lately. The sets are shared: they must not be changed. */
-export function* createdFields(object: KubeObject, type: StructType, resetFields: readonly string[], compute: () => Steps<FieldsV1>): Steps<FieldsV1> {
+/**
+ * `compute` is asked for shapes that were not seen lately; what it tells of a shape follows from the type and the `purpose`. The sets
+ * are shared: they must not be changed.
+ */
+export function* fieldsOfShape(object: KubeObject, type: StructType, purpose: string, compute: () => Steps<FieldsV1>): Steps<FieldsV1> {
   let start = starts.get(type)
   if (!start) starts.set(type, (start = new Shape()))
   points.most = points.made + maxPointsOfOne
-  const shape = endOf(object, type, start.after(resetFields.join(), points))
+  const shape = endOf(object, type, start.after(purpose, points))
   if (points.made > maxPoints) {
     starts = new WeakMap()
     points.made = 0

@@ -4,7 +4,7 @@ import { schemaType } from '../../api/schema/index.ts'
 import { atOnce, type Steps } from '../../lib/pauses.ts'
 import type { FieldsV1, KubeObject, Unstructured } from '../../machinery/object.ts'
 import type { StructType } from '../../machinery/schema.ts'
-import { createdFields } from './created-fields.ts'
+import { fieldsOfShape } from './fields-of-shape.ts'
 import { trackUpdate } from './track-update.ts'
 
 const type = schemaType('V1Pod')
@@ -25,7 +25,7 @@ test('objects of one shape share their fields, whatever their values', () => {
     computed++
     return fields
   }
-  const get = (name: string) => atOnce(createdFields(pod(name, { containers: [{ name: 'c', image: name }] }), type, ['a'], compute))
+  const get = (name: string) => atOnce(fieldsOfShape(pod(name, { containers: [{ name: 'c', image: name }] }), type, 'a', compute))
   assert.equal(get('one'), get('two'))
   assert.equal(computed, 1)
 })
@@ -87,7 +87,7 @@ test('shapes do not pile up without end', () => {
     computed++
     return { 'f:spec': {} }
   }
-  const create = (labels: Record<string, string>) => atOnce(createdFields(pod('p', {}, labels), type, [], compute))
+  const create = (labels: Record<string, string>) => atOnce(fieldsOfShape(pod('p', {}, labels), type, '', compute))
   for (let i = 0; i < 30; i++) create(Object.fromEntries(Array.from({ length: 2000 }, (_, key) => [`${i}-${key}`, 'v'])))
   const before = computed
   create({ '0-0': 'v' })

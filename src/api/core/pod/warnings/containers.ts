@@ -1,0 +1,113 @@
+/** Warnings about containers: their environment, their ports, their resources, and annotations that have become fields. */
+import { canonicalQuantity, milliValue } from '../../../../machinery/quantity.ts'
+import type { Container, ContainerPort, EphemeralContainer, PodSpec } from '../model.ts'
+
+/** Bytes are whole: `100m` of memory is a mistake that a missing suffix makes. */
+export function fractionalBytes(list: Readonly<Record<string, string>> | undefined, path: string): string[] {
+  if (!list) return []
+  const warnings: string[] = []
+  for (const name of ['memory', 'ephemeral-storage']) {
+    const amount = list[name]
+    if (amount !== undefined) warnings.push(...fractionalAmount(amount, `${path}[${name}]`))
+  }
+  return warnings
+}
+
+/** As `fractionalBytes`, for one amount. */
+export const fractionalAmount = (amount: string | undefined, path: string): string[] =>
+  amount !== undefined && milliValue(amount) % 1000n !== 0n
+    ? [`${path}: fractional byte value ${JSON.stringify(canonicalQuantity(amount))} is invalid, must be an integer`]
+    : []
+
+const fields = ['initContainers', 'containers', 'ephemeralContainers'] as const
+
+function visit(spec: PodSpec, path: string, look: (container: Container | EphemeralContainer, path: string) => void): void {
+  for (const field of fields) {
+    const list: readonly (Container | EphemeralContainer)[] | undefined = spec[field]
+    if (list) for (let i = 0; i < list.length; i++) look(list[i] as Container | EphemeralContainer, `${path}.${field}[${i}]`)
+  }
+}
+
+const podSeccomp = 'seccomp.security.alpha.kubernetes.io/pod'
+const containerSeccomp = 'container.seccomp.security.alpha.kubernetes.io/'
+const appArmor = 'container.apparmor.security.beta.kubernetes.io/'
+const useSeccompField = 'non-functional in v1.27+; use the "seccompProfile" field instead'
+
+/** What is said of each container by itself. */
+export function containerWarnings(spec: PodSpec, annotations: Readonly<Record<string, string>> | undefined, prefix: string): string[] {
+  const warnings: string[] = []
+  const annotated = (key: string): boolean => annotations !== undefined && Object.hasOwn(annotations, key)
+  if (!spec.securityContext?.seccompProfile && annotated(podSeccomp)) warnings.push(`${prefix}metadata.annotations[${podSeccomp}]: ${useSeccompField}`)
+  visit(spec, `${prefix}spec`, (container, path) => {
+    const { name, securityContext, resources, env } = container
+    if (!securityContext?.seccompProfile && annotated(containerSeccomp + name))
+      warnings.push(`${prefix}metadata.annotations[${containerSeccomp}${name}]: ${useSeccompField}`)
+    if (!spec.securityContext?.appArmorProfile && !securityContext?.appArmorProfile && annotated(appArmor + name))
+      warnings.push(`${prefix}metadata.annotations[${appArmor}${name}]: deprecated since v1.30; use the "appArmorProfile" field instead`)
+    if (resources) {
+      warnings.push(...fractionalBytes(resources.limits, `${path}.resources.limits`), ...fractionalBytes(resources.requests, `${path}.resources.requests`))
+    }
+    if (env && env.length > 1) warnings.push(...hiddenVariables(env, `${path}.env`))
+  })
+  return warnings
+}
+
+/** A variable that is given again, and not to add to what it was. */
+function hiddenVariables(variables: NonNullable<Container['env']>, path: string): string[] {
+  const seen = new Set<string>()
+  return variables.flatMap(({ name, value = '', valueFrom }, i) => {
+    if (!seen.has(name)) {
+      seen.add(name)
+      return []
+    }
+    const reference = `$(${name})`
+    const isExtended = !valueFrom && value !== reference && value.includes(reference)
+    return isExtended ? [] : [`${path}[${i}]: hides previous definition of ${JSON.stringify(name)}, which may be dropped when using apply`]
+  })
+}
+
+interface Seen {
+  readonly path: string
+  readonly port: ContainerPort
+}
+
+/** Ports that say the same twice, in one container or in several. */
+export function portWarnings(spec: PodSpec, path: string): string[] {
+  const warnings: string[] = []
+  const seen = new Map<string, Seen[]>()
+  const names = new Map<string, string>()
+  const named: string[] = []
+  visit(spec, path, ({ ports }, at) => {
+    ports?.forEach((port, i) => {
+      const here = `${at}.ports[${i}]`
+      if (port.hostIP && !port.hostPort) warnings.push(`${here}: hostIP set without hostPort: ${portText(port)}`)
+      const key = `${port.containerPort}/${port.protocol}`
+      const others = seen.get(key)
+      for (const other of others ?? []) {
+        const kind = conflict(port, other.port)
+        if (kind) warnings.push(`${here}: ${kind} port definition with ${other.path}`)
+      }
+      if (others) others.push({ path: here, port })
+      else seen.set(key, [{ path: here, port }])
+      if (!port.name) return
+      const first = names.get(port.name)
+      if (first === undefined) names.set(port.name, here)
+      else
+        named.push(`${here}: duplicate port name ${JSON.stringify(port.name)} with ${first}, services and probes that select ports by name will use ${first}`)
+    })
+  })
+  return [...warnings, ...named]
+}
+
+/** How two definitions of one port and protocol disturb each other; undefined if they do not. */
+function conflict(port: ContainerPort, other: ContainerPort): string | undefined {
+  const [ip, otherIp] = [port.hostIP ?? '', other.hostIP ?? '']
+  const [host, otherHost] = [port.hostPort ?? 0, other.hostPort ?? 0]
+  if (ip === otherIp && host === otherHost) return 'duplicate'
+  if (host === 0 || otherHost === 0) return 'overlapping'
+  return host === otherHost && (ip === '') !== (otherIp === '') ? 'dangerously ambiguous' : undefined
+}
+
+/** Upstream shows a port in Go's notation. */
+const portText = ({ name = '', hostPort = 0, containerPort, protocol = '', hostIP = '' }: ContainerPort): string =>
+  `{Name:${name} HostPort:${hostPort} ContainerPort:${containerPort} Protocol:${protocol} HostIP:${hostIP}}`

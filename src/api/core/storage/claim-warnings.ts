@@ -1,0 +1,19 @@
+/** Warnings about claims on storage, wherever they stand, and about their volumes. */
+import type { ObjectMeta } from '../../../machinery/object.ts'
+import { fractionalAmount } from '../pod/warnings/containers.ts'
+import type { ClaimSpec } from './claim-rules.ts'
+
+/** Sizes that are no whole number of bytes. */
+export const claimSpecWarnings = ({ resources }: ClaimSpec, path: string): string[] => [
+  ...fractionalAmount(resources?.requests?.storage, `${path}.resources.requests[storage]`),
+  ...fractionalAmount(resources?.limits?.storage, `${path}.resources.limits[storage]`),
+]
+
+/** Where the class of a claim or a volume stood before there was a field. */
+export const classAnnotation = 'volume.beta.kubernetes.io/storage-class'
+
+/** The class as an annotation. */
+export const classAnnotationWarnings = ({ annotations }: ObjectMeta): string[] =>
+  annotations?.[classAnnotation] === undefined
+    ? []
+    : [`metadata.annotations[${classAnnotation}]: deprecated since v1.8; use "storageClassName" attribute instead`]

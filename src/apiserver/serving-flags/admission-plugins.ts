@@ -1,0 +1,53 @@
+/** The names of admission plug-ins, upstream's: those of `--enable-admission-plugins`, and what is wrong with a choice of them. */
+
+export const admissionPluginNames: readonly string[] = [
+  'AlwaysAdmit',
+  'AlwaysDeny',
+  'AlwaysPullImages',
+  'CertificateApproval',
+  'CertificateSigning',
+  'CertificateSubjectRestriction',
+  'ClusterTrustBundleAttest',
+  'DefaultIngressClass',
+  'DefaultStorageClass',
+  'DefaultTolerationSeconds',
+  'DenyServiceExternalIPs',
+  'EventRateLimit',
+  'ExtendedResourceToleration',
+  'ImagePolicyWebhook',
+  'LimitPodHardAntiAffinityTopology',
+  'LimitRanger',
+  'MutatingAdmissionPolicy',
+  'MutatingAdmissionWebhook',
+  'NamespaceAutoProvision',
+  'NamespaceExists',
+  'NamespaceLifecycle',
+  'NodeDeclaredFeatureValidator',
+  'NodeRestriction',
+  'OwnerReferencesPermissionEnforcement',
+  'PersistentVolumeClaimResize',
+  'PodNodeSelector',
+  'PodSecurity',
+  'PodTolerationRestriction',
+  'PodTopologyLabels',
+  'Priority',
+  'ResourceQuota',
+  'RuntimeClass',
+  'ServiceAccount',
+  'StorageObjectInUseProtection',
+  'TaintNodesByCondition',
+  'ValidatingAdmissionPolicy',
+  'ValidatingAdmissionWebhook',
+]
+
+/** What upstream says about a choice that cannot be; empty if all is well. */
+export function admissionPluginErrors(enabled: readonly string[], disabled: readonly string[]): string[] {
+  const unknown = (flag: string, names: readonly string[]): string[] =>
+    names.filter((name) => !admissionPluginNames.includes(name)).map((name) => `${flag} plugin "${name}" is unknown`)
+  const both = [...new Set(enabled)].filter((name) => disabled.includes(name))
+  return [
+    ...unknown('enable-admission-plugins', enabled),
+    ...unknown('disable-admission-plugins', disabled),
+    ...(both.length > 0 ? [`[${both.sort().join(' ')}] in enable-admission-plugins and disable-admission-plugins overlapped`] : []),
+  ]
+}

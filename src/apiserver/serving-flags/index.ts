@@ -1,0 +1,46 @@
+/** The flags of kube-apiserver 1.36: which there are, how a command line is read, what the help says. What they do is said by `cluster/`. */
+import { flagsHelp } from './help.ts'
+import { type FlagValues, parseFlags } from './parse.ts'
+import { admission, auditing, authentication, authorization } from './table/access.ts'
+import { features, global, logs, metrics, own, traces } from './table/observing.ts'
+import { egress, enablement, etcd, generic, misc, secureServing } from './table/serving.ts'
+
+export { admissionPluginErrors } from './admission-plugins.ts'
+export { FlagError, type FlagValues } from './parse.ts'
+
+/** In upstream's order. */
+const sets = [
+  generic,
+  etcd,
+  secureServing,
+  auditing,
+  features,
+  authentication,
+  authorization,
+  enablement,
+  egress,
+  admission,
+  metrics,
+  logs,
+  traces,
+  misc,
+  own,
+  global,
+]
+
+/** Reads the command line of kube-apiserver. Throws a FlagError with pflag's words. */
+export const apiServerFlags = (args: readonly string[]): FlagValues => parseFlags(sets, args)
+
+/** What is to be said of flags that were given and change nothing, a line each. */
+export const idleFlagLines = (values: FlagValues): string[] =>
+  values.given.flatMap(({ name, idle }) => (idle ? [`--${name} changes nothing here: ${idle}`] : []))
+
+/** `--help`; `program` is what was called. */
+export const apiServerHelp = (program: string): string =>
+  flagsHelp(
+    `The API server of Typernetes, alone, with the flags of kube-apiserver 1.36. Controllers, scheduler and nodes are other programs.
+
+Usage:
+  ${program} [flags]`,
+    sets,
+  )

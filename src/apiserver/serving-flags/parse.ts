@@ -1,0 +1,147 @@
+/** Reads a command line as pflag does, with its syntax and its words for what is wrong. */
+import type { Flag, FlagSet, FlagType } from './flag.ts'
+import { configurationMap, featureGates, goBool, goDurationMs, goFloat, goInt, goIp, goList, goMap, portRange } from './go-values.ts'
+
+/** A command line that is not taken. The message is pflag's, without the `Error: ` before it. */
+export class FlagError extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'FlagError'
+  }
+}
+
+/** What was given; each getter gives undefined for a flag that was not. */
+export class FlagValues {
+  readonly #texts = new Map<string, string[]>()
+  readonly #flags: ReadonlyMap<string, Flag>
+
+  constructor(flags: ReadonlyMap<string, Flag>) {
+    this.#flags = flags
+  }
+
+  /** The flags that were given, in that order. */
+  get given(): Flag[] {
+    return [...this.#texts.keys()].flatMap((name) => this.#flags.get(name) ?? [])
+  }
+
+  add(name: string, text: string): void {
+    this.#texts.set(name, [...(this.#texts.get(name) ?? []), text])
+  }
+
+  text(name: string): string | undefined {
+    return this.#texts.get(name)?.at(-1)
+  }
+
+  bool(name: string): boolean | undefined {
+    return this.#last(name, goBool)
+  }
+
+  int(name: string): number | undefined {
+    return this.#last(name, goInt)
+  }
+
+  durationMs(name: string): number | undefined {
+    return this.#last(name, goDurationMs)
+  }
+
+  /** A list that may be given in one go or in several. */
+  list(name: string): string[] | undefined {
+    const split = this.#flags.get(name)?.type === 'stringArray' ? (text: string) => [text] : goList
+    return this.#texts.get(name)?.flatMap(split)
+  }
+
+  /** Of the same key the last value counts. */
+  map(name: string): ReadonlyMap<string, string> | undefined {
+    const texts = this.#texts.get(name)
+    return texts && new Map(texts.flatMap(configurationMap))
+  }
+
+  #last<T>(name: string, read: (text: string) => T): T | undefined {
+    const text = this.text(name)
+    return text === undefined ? undefined : read(text)
+  }
+}
+
+const asText = (text: string): string => text
+
+/** Throws a ValueError for what a type does not take. */
+const readers: Readonly<Record<FlagType, (text: string, flag: Flag) => unknown>> = {
+  bool: goBool,
+  version: asText,
+  string: asText,
+  strings: goList,
+  stringArray: asText,
+  int: goInt,
+  float: goFloat,
+  duration: goDurationMs,
+  ip: goIp,
+  stringToString: (text, { name }) => (name === 'runtime-config' ? configurationMap(text) : goMap(text)),
+  mapStringBool: featureGates,
+  portRange,
+}
+
+/** Types whose flag may stand alone. */
+const alone: Partial<Record<FlagType, string>> = { bool: 'true', version: 'true' }
+
+/** Reads `args`; `program` names itself in the complaint about words that are no flags. Throws a FlagError. */
+export function parseFlags(sets: readonly FlagSet[], args: readonly string[], program = 'kube-apiserver'): FlagValues {
+  const flags = new Map(sets.flatMap((set) => set.flags.map((flag) => [flag.name, flag])))
+  const shorts = new Map([...flags.values()].flatMap((flag) => (flag.short ? [[flag.short, flag] as const] : [])))
+  const values = new FlagValues(flags)
+  const words: string[] = []
+
+  const set = (flag: Flag, text: string): void => {
+    try {
+      readers[flag.type](text, flag)
+    } catch (error) {
+      const name = flag.short ? `-${flag.short}, --${flag.name}` : `--${flag.name}`
+      throw new FlagError(`invalid argument ${JSON.stringify(text)} for "${name}" flag: ${(error as Error).message}`)
+    }
+    values.add(flag.name, text)
+  }
+
+  for (let i = 0; i < args.length; i++) {
+    const arg = args[i]!
+    if (arg === '--') {
+      words.push(...args.slice(i + 1))
+      break
+    }
+    if (arg.startsWith('--')) {
+      const [, given = '', text] = /^--([^=]*)(?:=([\s\S]*))?$/.exec(arg) ?? []
+      if (given === '' || given.startsWith('-')) throw new FlagError(`bad flag syntax: ${arg}`)
+      // As upstream, which takes both.
+      const flag = flags.get(given.replaceAll('_', '-'))
+      if (!flag) throw new FlagError(`unknown flag: --${given}`)
+      const value = text ?? alone[flag.type] ?? args[++i]
+      if (value === undefined) throw new FlagError(`flag needs an argument: --${given}`)
+      set(flag, value)
+    } else if (arg.startsWith('-') && arg !== '-') {
+      i += shortFlags(arg.slice(1), args[i + 1])
+    } else {
+      words.push(arg)
+    }
+  }
+  if (words.length > 0) throw new FlagError(`"${program}" does not take any arguments, got [${words.map((word) => JSON.stringify(word)).join(' ')}]`)
+  return values
+
+  /** `-v2`, `-v=2`, `-v 2`: gives how many further words were used. */
+  function shortFlags(letters: string, next: string | undefined): number {
+    for (let at = 0; at < letters.length; at++) {
+      const letter = letters[at]!
+      const flag = shorts.get(letter)
+      if (!flag) throw new FlagError(`unknown shorthand flag: '${letter}' in -${letters}`)
+      const rest = letters.slice(at + 1)
+      if (rest.startsWith('=')) set(flag, rest.slice(1))
+      else if (alone[flag.type]) {
+        set(flag, alone[flag.type]!)
+        continue
+      } else if (rest !== '') set(flag, rest)
+      else if (next !== undefined) {
+        set(flag, next)
+        return 1
+      } else throw new FlagError(`flag needs an argument: '${letter}' in -${letters}`)
+      return 0
+    }
+    return 0
+  }
+}

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { admissionPluginErrors, apiServerFlags, apiServerHelp, FlagError, idleFlagLines } from './index.ts'
+
+const refused = (...args: readonly string[]): string => {
+  try {
+    apiServerFlags(args)
+  } catch (error) {
+    assert.ok(error instanceof FlagError)
+    return error.message
+  }
+  return assert.fail(`${args.join(' ')} was taken`)
+}
+
+test('values come after = or as the next word; booleans stand alone', () => {
+  const flags = apiServerFlags(['--secure-port=1', '--bind-address', '::1', '--anonymous-auth', '-v2', '--profiling=F'])
+  assert.deepEqual([flags.int('secure-port'), flags.text('bind-address'), flags.bool('anonymous-auth'), flags.int('v')], [1, '::1', true, 2])
+  assert.equal(flags.bool('profiling'), false)
+  assert.equal(flags.int('max-requests-inflight'), undefined)
+  for (const level of [['-v', '4'], ['-v=4'], ['--v=4'], ['--v', '4']]) assert.equal(apiServerFlags(level).int('v'), 4)
+})
+
+test('underscores are as good as dashes, and the last of several values counts', () => {
+  assert.equal(apiServerFlags(['--secure_port=1', '--secure-port=2']).int('secure-port'), 2)
+})
+
+test('lists and maps may come in one go or in several', () => {
+  const flags = apiServerFlags([
+    '--disable-admission-plugins=A,B',
+    '--disable-admission-plugins=C',
+    '--service-account-key-file=a,b',
+    '--service-account-key-file=c',
+  ])
+  assert.deepEqual(flags.list('disable-admission-plugins'), ['A', 'B', 'C'])
+  // A stringArray is not split.
+  assert.deepEqual(flags.list('service-account-key-file'), ['a,b', 'c'])
+  const config = apiServerFlags(['--runtime-config=api/beta=true,batch/v1=false', '--runtime-config=batch/v1,apps/v1=']).map('runtime-config')
+  assert.deepEqual(
+    [...config!],
+    [
+      ['api/beta', 'true'],
+      ['batch/v1', ''],
+      ['apps/v1', ''],
+    ],
+  )
+  assert.deepEqual(apiServerFlags(['--oidc-signing-algs="a,b",c']).list('oidc-signing-algs'), ['a,b', 'c'])
+})
+
+test('durations are as Go writes them', () => {
+  const ms = (text: string) => apiServerFlags([`--request-timeout=${text}`]).durationMs('request-timeout')
+  assert.deepEqual(['1m30s', '1.5h', '0', '300ms', '-2s'].map(ms), [90_000, 5_400_000, 0, 300, -2000])
+})
+
+test('what is wrong is said in the words of pflag', () => {
+  const invalid = (value: string, flag: string, why: string) => `invalid argument ${JSON.stringify(value)} for "${flag}" flag: ${why}`
+  const table: readonly (readonly [args: readonly string[], words: string])[] = [
+    [['--x'], 'unknown flag: --x'],
+    [['--insecure-port=0'], 'unknown flag: --insecure-port'],
+    [['-x'], "unknown shorthand flag: 'x' in -x"],
+    [['--secure-port'], 'flag needs an argument: --secure-port'],
+    [['-v'], "flag needs an argument: 'v' in -v"],
+    [['--=x'], 'bad flag syntax: --=x'],
+    [['word', 'other'], '"kube-apiserver" does not take any arguments, got ["word" "other"]'],
+    [['--', '--v=1'], '"kube-apiserver" does not take any arguments, got ["--v=1"]'],
+    [['--secure-port=x'], invalid('x', '--secure-port', 'strconv.ParseInt: parsing "x": invalid syntax')],
+    [['--secure-port='], invalid('', '--secure-port', 'strconv.ParseInt: parsing "": invalid syntax')],
+    [
+      ['--secure-port=9223372036854775808'],
+      invalid('9223372036854775808', '--secure-port', 'strconv.ParseInt: parsing "9223372036854775808": value out of range'),
+    ],
+    [['--v=x'], invalid('x', '-v, --v', 'strconv.ParseInt: parsing "x": invalid syntax')],
+    [['--profiling=maybe'], invalid('maybe', '--profiling', 'strconv.ParseBool: parsing "maybe": invalid syntax')],
+    [['--goaway-chance=x'], invalid('x', '--goaway-chance', 'strconv.ParseFloat: parsing "x": invalid syntax')],
+    [['--bind-address=localhost'], invalid('localhost', '--bind-address', 'failed to parse IP: "localhost"')],
+    [['--request-timeout=x'], invalid('x', '--request-timeout', 'time: invalid duration "x"')],
+    [['--request-timeout=5'], invalid('5', '--request-timeout', 'time: missing unit in duration "5"')],
+    [['--request-timeout=5y'], invalid('5y', '--request-timeout', 'time: unknown unit "y" in duration "5y"')],
+    [['--oidc-required-claim=x'], invalid('x', '--oidc-required-claim', 'x must be formatted as key=value')],
+    [['--feature-gates=A'], invalid('A', '--feature-gates', 'missing bool value for A')],
+    [['--feature-gates=A=x'], invalid('A=x', '--feature-gates', 'invalid value of A=x, err: strconv.ParseBool: parsing "x": invalid syntax')],
+    [['--service-node-port-range=1-x'], invalid('1-x', '--service-node-port-range', 'strconv.Atoi: parsing "x": invalid syntax')],
+    [['--service-node-port-range=9-1'], invalid('9-1', '--service-node-port-range', 'end port cannot be less than start port: 9-1')],
+    [['--service-node-port-range=1-70000'], invalid('1-70000', '--service-node-port-range', 'the port range cannot be greater than 65535: 1-70000')],
+  ]
+  for (const [args, words] of table) assert.equal(refused(...args), words)
+})
+
+test('every flag has one place, and the help shows it under its topic', () => {
+  const help = apiServerHelp('kube-apiserver')
+  const names = [...help.matchAll(/^ {2}(?: {4}|-\w, )--([a-z0-9-]+)/gm)].map(([, name]) => name)
+  assert.equal(new Set(names).size, names.length)
+  assert.ok(names.length > 160)
+  assert.deepEqual(
+    [...help.matchAll(/^(\S.*) flags:$/gm)].map(([, topic]) => topic),
+    [
+      'Generic',
+      'Etcd',
+      'Secure serving',
+      'Auditing',
+      'Features',
+      'Authentication',
+      'Authorization',
+      'API enablement',
+      'Egress selector',
+      'Admission',
+      'Metrics',
+      'Logs',
+      'Traces',
+      'Misc',
+      "Typernetes'",
+      'Global',
+    ],
+  )
+  assert.match(help, /^ {6}--secure-port int +The port to listen on; 0 for any free one\. \(default 6443\)$/m)
+})
+
+test('flags that change nothing say so in a line each', () => {
+  assert.deepEqual(idleFlagLines(apiServerFlags(['--allow-privileged', '--secure-port=1', '--audit-log-path=-'])), [
+    '--allow-privileged changes nothing here: privileged pods are always taken',
+    '--audit-log-path changes nothing here: nothing is audited yet',
+  ])
+})
+
+test('admission plug-ins are known by name', () => {
+  assert.deepEqual(admissionPluginErrors(['Priority'], ['ServiceAccount']), [])
+  assert.deepEqual(admissionPluginErrors(['Nonsense', 'Priority'], ['Priority', 'Other']), [
+    'enable-admission-plugins plugin "Nonsense" is unknown',
+    'disable-admission-plugins plugin "Other" is unknown',
+    '[Priority] in enable-admission-plugins and disable-admission-plugins overlapped',
+  ])
+})

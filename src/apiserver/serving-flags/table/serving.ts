@@ -1,0 +1,132 @@
+/** Flags about the server as a whole: what it listens on, where data live, which APIs are on. */
+import { type FlagSet, idle, works } from '../flag.ts'
+
+const oneStore = 'the store is a part of this server, not an etcd'
+const oneProtocol = 'requests are bounded by what they cost, not by their number'
+const noBalancer = 'a server that clients reach without a load balancer has no use for it'
+const noEmulation = 'there is one version of the API only, 1.36'
+const watchesMemory = 'reads and watches are always served from memory, whose bounds are fixed'
+
+export const generic: FlagSet = {
+  name: 'generic',
+  flags: [
+    works('advertise-address', 'ip', 'the address by which pods reach this server; unless said, an address of the machine'),
+    idle('browsers are not let in from other origins yet', 'cors-allowed-origins', 'strings', 'origins that browsers may send requests from'),
+    idle(noEmulation, 'emulated-version', 'strings', 'the version whose APIs and features are emulated'),
+    idle(noEmulation, 'emulation-forward-compatible', 'bool', 'take flags of features newer than the emulated version'),
+    idle('URLs in answers name the address that the server listens on', 'external-hostname', 'string', 'the host name in URLs that the server makes'),
+    idle(
+      'features are on or off as in a 1.36 without this flag',
+      'feature-gates',
+      'mapStringBool',
+      'features to turn on or off: Name=true|false, comma-separated',
+    ),
+    idle(noBalancer, 'goaway-chance', 'float', 'the share of HTTP/2 requests whose connection is closed, so that clients spread'),
+    idle('the server is live as soon as it listens', 'livez-grace-period', 'duration', 'how long /livez overlooks that the start is not over'),
+    idle(oneProtocol, 'max-mutating-requests-inflight', 'int', 'how many writes may be under way at once', '200'),
+    idle(oneProtocol, 'max-requests-inflight', 'int', 'how many reads may be under way at once', '400'),
+    idle(noEmulation, 'min-compatibility-version', 'strings', 'the oldest version that other servers of the cluster may have'),
+    idle('watches last until their client or the server ends them', 'min-request-timeout', 'int', 'how long watches last at least, in seconds', '1800'),
+    works('request-timeout', 'duration', 'how long a request that is no watch may take', '1m0s'),
+    idle(noEmulation, 'runtime-config-emulation-forward-compatible', 'bool', 'take APIs newer than the emulated version in --runtime-config'),
+    works('shutdown-delay-duration', 'duration', 'how long the server goes on serving after it was told to end'),
+    idle('requests that come while the server ends find its port closed', 'shutdown-send-retry-after', 'bool', 'answer 429 while the server ends'),
+    idle('watches end at once when the server ends', 'shutdown-watch-termination-grace-period', 'duration', 'how long watches may go on while the server ends'),
+    idle('the store is ready before the server listens', 'storage-initialization-timeout', 'duration', 'how long the start waits for the store', '1m0s'),
+    idle('no such header is sent', 'strict-transport-security-directives', 'strings', 'what the header Strict-Transport-Security says'),
+  ],
+}
+
+export const etcd: FlagSet = {
+  name: 'etcd',
+  flags: [
+    idle('a collection is deleted in one go', 'delete-collection-workers', 'int', 'how many objects of a collection are deleted at once', '1'),
+    idle('there is no garbage collector yet', 'enable-garbage-collector', 'bool', 'let finalizers wait for the garbage collector', 'true'),
+    idle('objects are stored as they are', 'encryption-provider-config', 'string', 'the file that says how stored objects are encrypted'),
+    idle('objects are stored as they are', 'encryption-provider-config-automatic-reload', 'bool', 'read the file about encryption again when it changes'),
+    idle(oneStore, 'etcd-cafile', 'string', 'the authority of etcd'),
+    idle(oneStore, 'etcd-certfile', 'string', 'the client certificate for etcd'),
+    works('etcd-compaction-interval', 'duration', 'how often old revisions are forgotten; 0 for never', '5m0s'),
+    idle(oneStore, 'etcd-count-metric-poll-period', 'duration', 'how often objects are counted', '1m0s'),
+    idle(oneStore, 'etcd-db-metric-poll-interval', 'duration', "how often etcd's size is asked for", '30s'),
+    idle(oneStore, 'etcd-healthcheck-timeout', 'duration', "how long etcd's health may take to tell", '2s'),
+    idle(oneStore, 'etcd-keyfile', 'string', 'the key of the client certificate for etcd'),
+    idle('each store belongs to one cluster, whose keys start with /registry', 'etcd-prefix', 'string', 'what all keys start with', '/registry'),
+    idle(oneStore, 'etcd-readycheck-timeout', 'duration', "how long etcd's readiness may take to tell", '2s'),
+    works('etcd-servers', 'strings', 'the URL of the etcd that `t8s envtest-assets` wrote, whose store is used; others are refused'),
+    idle(oneStore, 'etcd-servers-overrides', 'strings', 'other servers for some resources'),
+    idle('events stay until they are deleted', 'event-ttl', 'duration', 'how long events are kept', '1h0m0s'),
+    idle('nothing is leased', 'lease-reuse-duration-seconds', 'int', 'how long a lease of etcd is used again', '60'),
+    idle(watchesMemory, 'default-watch-cache-size', 'int', 'changes of a resource that are kept', '100'),
+    idle(oneStore, 'storage-backend', 'string', 'the kind of store'),
+    idle('objects are stored as JSON', 'storage-media-type', 'string', 'the encoding of stored objects', 'application/vnd.kubernetes.protobuf'),
+    idle(watchesMemory, 'watch-cache', 'bool', 'serve reads and watches from memory', 'true'),
+    idle(watchesMemory, 'watch-cache-sizes', 'strings', 'changes that are kept, by resource: pods#100'),
+  ],
+}
+
+export const secureServing: FlagSet = {
+  name: 'secure serving',
+  flags: [
+    works('bind-address', 'ip', 'the address to listen on; 0.0.0.0 or :: for all', '0.0.0.0'),
+    works('cert-dir', 'string', 'where apiserver.crt and apiserver.key are, or are made if they are missing; unless said, pki in the data directory'),
+    idle('HTTP/2 is always on', 'disable-http2-serving', 'bool', 'serve HTTP/1.1 only'),
+    idle('the bounds of a connection are fixed', 'http2-max-streams-per-connection', 'int', 'requests at once on a connection'),
+    idle('a port that is free is taken at once', 'permit-address-sharing', 'bool', 'listen with SO_REUSEADDR'),
+    idle('a port has one server', 'permit-port-sharing', 'bool', 'listen with SO_REUSEPORT'),
+    works('secure-port', 'int', 'the port to listen on; 0 for any free one', '6443'),
+    works('tls-cert-file', 'string', 'the certificate to serve with (PEM, with its chain)'),
+    idle('the suites are those of Node', 'tls-cipher-suites', 'strings', 'cipher suites to offer'),
+    idle('TLS 1.2 is the oldest version spoken', 'tls-min-version', 'string', 'the oldest version of TLS to speak'),
+    works('tls-private-key-file', 'string', 'the key of --tls-cert-file (PEM)'),
+    idle('all clients get the same certificate', 'tls-sni-cert-key', 'string', 'further certificates for some host names'),
+  ],
+}
+
+export const enablement: FlagSet = {
+  name: 'API enablement',
+  flags: [works('runtime-config', 'stringToString', 'APIs to turn on or off: api/beta=true, batch/v1=false, …')],
+}
+
+const noEgress = 'connections are made directly'
+
+export const egress: FlagSet = {
+  name: 'egress selector',
+  flags: [idle(noEgress, 'egress-selector-config-file', 'string', 'the file about proxies for outgoing connections')],
+}
+
+const noKubelet = 'no kubelet is called yet'
+const onePlane = 'one server of a cluster tells its own address'
+const noPeer = 'servers of a cluster do not pass requests to each other'
+const endpointsAlways = 'aggregated servers are reached by the addresses of their pods, and their redirects are passed on'
+
+export const misc: FlagSet = {
+  name: 'misc',
+  flags: [
+    idle(endpointsAlways, 'aggregator-reject-forwarding-redirect', 'bool', 'refuse redirects of aggregated servers', 'true'),
+    idle('privileged pods are always taken', 'allow-privileged', 'bool', 'take privileged pods'),
+    idle(onePlane, 'apiserver-count', 'int', 'how many servers the cluster has', '1'),
+    idle('no leases are coordinated', 'coordinated-leadership-lease-duration', 'duration', 'how long a lease is good', '15s'),
+    idle('no leases are coordinated', 'coordinated-leadership-renew-deadline', 'duration', 'how long a leader tries to renew its lease', '10s'),
+    idle('no leases are coordinated', 'coordinated-leadership-retry-period', 'duration', 'how often a lease is tried for', '2s'),
+    idle(endpointsAlways, 'enable-aggregator-routing', 'bool', 'reach aggregated servers by the addresses of their pods'),
+    idle('logs of the node are not served', 'enable-logs-handler', 'bool', 'serve /logs'),
+    idle(onePlane, 'endpoint-reconciler-type', 'string', 'who sees to the endpoints of the Service kubernetes', 'lease'),
+    idle(noKubelet, 'kubelet-certificate-authority', 'string', 'the authority of kubelets'),
+    idle(noKubelet, 'kubelet-client-certificate', 'string', 'the client certificate for kubelets'),
+    idle(noKubelet, 'kubelet-client-key', 'string', 'the key of the client certificate for kubelets'),
+    idle(noKubelet, 'kubelet-preferred-address-types', 'strings', 'which addresses of nodes to call', 'Hostname,InternalDNS,InternalIP,ExternalDNS,ExternalIP'),
+    idle(noKubelet, 'kubelet-timeout', 'duration', 'how long a kubelet may take', '5s'),
+    idle('the Service kubernetes has a cluster IP', 'kubernetes-service-node-port', 'int', 'the node port of the Service kubernetes'),
+    idle('connections are not slowed down', 'max-connection-bytes-per-sec', 'int', 'bytes a second for a connection'),
+    idle(noPeer, 'peer-advertise-ip', 'string', 'the address by which other servers reach this one'),
+    idle(noPeer, 'peer-advertise-port', 'string', 'the port by which other servers reach this one'),
+    idle(noPeer, 'peer-ca-file', 'string', 'the authority of other servers'),
+    works('proxy-client-cert-file', 'string', 'the client certificate for aggregated servers'),
+    works('proxy-client-key-file', 'string', 'the key of the client certificate for aggregated servers'),
+    idle('tokens are signed here', 'service-account-signing-endpoint', 'string', 'the socket of a program that signs tokens'),
+    works('service-account-signing-key-file', 'string', 'the private key that signs service account tokens (PEM)'),
+    works('service-cluster-ip-range', 'string', 'addresses for Services: one range, or one of IPv4 and one of IPv6', '10.0.0.0/24'),
+    works('service-node-port-range', 'portRange', 'ports for Services of type NodePort', '30000-32767'),
+  ],
+}

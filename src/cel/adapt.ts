@@ -1,0 +1,122 @@
+/** JSON as CEL's values, by its declared type and without copying: elements and fields are adapted when they are read. */
+import { parseDuration, parseTime } from './standard/time-text.ts'
+import { dynType, type ObjectType, type Type } from './types.ts'
+import { CelList, CelMap, Duration, Timestamp, UInt, type Value } from './values.ts'
+
+/**
+ * The value of JSON declared as `type`. Numbers of type int are bigints, of type double doubles; of type dyn, whole numbers are ints.
+ * Strings become bytes (base64), timestamps (RFC 3339 times and dates) or durations, if so declared. What does not fit its type is taken
+ * as it is.
+ */
+export function adapt(json: unknown, type: Type): Value {
+  switch (typeof json) {
+    case 'string':
+      return adaptString(json, type)
+    case 'number':
+      return adaptNumber(json, type)
+    case 'boolean':
+    case 'bigint':
+      return json
+    case 'object':
+      if (json === null) return null
+      if (Array.isArray(json)) return new JsonList(json, type.kind === 'list' ? type.element : dynType)
+      return type.kind === 'object' ? new JsonObject(json as JsonMembers, type) : new JsonMap(json as JsonMembers, type.kind === 'map' ? type.value : dynType)
+    default:
+      return null
+  }
+}
+
+type JsonMembers = Readonly<Record<string, unknown>>
+
+function adaptNumber(json: number, type: Type): Value {
+  if (type.kind === 'double') return json
+  const value = Number.isInteger(json) ? BigInt(json) : json
+  return type.kind === 'uint' && typeof value === 'bigint' ? new UInt(value) : value
+}
+
+function adaptString(json: string, type: Type): Value {
+  switch (type.kind) {
+    case 'bytes':
+      return new Uint8Array(Buffer.from(json, 'base64'))
+    case 'timestamp': {
+      const nanoseconds = parseTime(json.length === 10 ? `${json}T00:00:00Z` : json)
+      return nanoseconds === undefined ? json : new Timestamp(nanoseconds)
+    }
+    case 'duration': {
+      const nanoseconds = parseDuration(json)
+      return nanoseconds === undefined ? json : new Duration(nanoseconds)
+    }
+    default:
+      return json
+  }
+}
+
+class JsonList extends CelList {
+  private readonly items: readonly unknown[]
+  private readonly element: Type
+
+  constructor(items: readonly unknown[], element: Type) {
+    super()
+    this.items = items
+    this.element = element
+  }
+  get size(): number {
+    return this.items.length
+  }
+  at(index: number): Value {
+    return adapt(this.items[index], this.element)
+  }
+}
+
+/** A member whose key is not inherited; undefined: there is none. */
+const member = (members: JsonMembers, key: string): unknown => (Object.hasOwn(members, key) ? members[key] : undefined)
+
+class JsonMap extends CelMap {
+  private readonly members: JsonMembers
+  private readonly value: Type
+
+  constructor(members: JsonMembers, value: Type) {
+    super()
+    this.members = members
+    this.value = value
+  }
+  get size(): number {
+    return Object.keys(this.members).length
+  }
+  get(key: Value): Value | undefined {
+    const found = typeof key === 'string' ? member(this.members, key) : undefined
+    return found === undefined ? undefined : adapt(found, this.value)
+  }
+  keys(): Iterable<Value> {
+    return Object.keys(this.members)
+  }
+}
+
+/** An object of a declared type. A member that is null is not there; what is not declared is, for schemas may preserve it. */
+class JsonObject extends CelMap {
+  private readonly members: JsonMembers
+  override readonly objectType: ObjectType
+
+  constructor(members: JsonMembers, type: ObjectType) {
+    super()
+    this.members = members
+    this.objectType = type
+  }
+  get size(): number {
+    return [...this.keys()].length
+  }
+  get(key: Value): Value | undefined {
+    if (typeof key !== 'string') return undefined
+    const field = this.objectType.fields.get(key)
+    const found = member(this.members, field?.property ?? key)
+    return found === undefined || found === null ? undefined : adapt(found, field?.type ?? dynType)
+  }
+  *keys(): Generator<Value> {
+    const declared = new Set<string>()
+    for (const [name, { property = name }] of this.objectType.fields) {
+      declared.add(property)
+      if ((member(this.members, property) ?? null) !== null) yield name
+    }
+    for (const name of Object.keys(this.members)) if (!declared.has(name) && this.members[name] !== null) yield name
+  }
+}

@@ -1,0 +1,24 @@
+/** What is declared: variables, constants, types and functions, by name. An environment that extends another shares what it has. */
+import type { FunctionDeclaration, Overload } from '../library.ts'
+import type { ObjectType, Type } from '../types.ts'
+import type { Value } from '../values.ts'
+
+/** A name's meaning: a variable, or a value known beforehand (constants, types). */
+export type Declaration = { readonly type: Type; readonly value?: Value }
+
+export interface Declarations {
+  readonly names: ReadonlyMap<string, Declaration>
+  readonly functions: ReadonlyMap<string, readonly Overload[]>
+  /** Types that expressions can make: `Object{field: value}`. */
+  readonly objects: ReadonlyMap<string, ObjectType>
+}
+
+/** Adds functions; overloads of the same id replace those that were there. */
+export function withFunctions(base: Declarations['functions'], declared: readonly FunctionDeclaration[]): Map<string, readonly Overload[]> {
+  const functions = new Map(base)
+  for (const { name, overloads } of declared) {
+    const ids = new Set(overloads.map(({ id }) => id))
+    functions.set(name, [...(functions.get(name) ?? []).filter(({ id }) => !ids.has(id)), ...overloads])
+  }
+  return functions
+}

@@ -1,0 +1,96 @@
+/**
+ * What Kubernetes asks of literals when an expression is compiled: patterns, durations and times that a function would refuse at run time
+ * are refused, and so are lists and maps whose elements are of several types.
+ */
+import type { Call, CreateList, CreateMap, Expr } from '../syntax/ast.ts'
+import type { Issue } from '../syntax/issues.ts'
+import { dynType, formatType, isOptionalType, type Type } from '../types.ts'
+import { CelError } from '../values.ts'
+import type { Checked } from './check.ts'
+import { sameType } from './unify.ts'
+
+/** The overloads whose argument (by its place) must be right, and the function's name in the message. */
+const checkedArguments: Readonly<Record<string, number>> = { matches: 1, matches_string: 1, string_to_duration: 0, string_to_timestamp: 0 }
+
+/** What is wrong with the literals of an expression. */
+export function literalIssues(checked: Checked, expr: Expr): Issue[] {
+  const all = [...nodes(expr)]
+  return [...mixed(checked, expr), ...all.filter((node) => node.kind === 'call').flatMap((call) => argumentIssues(checked, call))]
+}
+
+/** Only what `format` takes may be of several types. */
+function mixed(checked: Checked, expr: Expr, exempt = false): Issue[] {
+  const own = exempt ? [] : expr.kind === 'list' ? mixedList(checked, expr) : expr.kind === 'map' ? mixedMap(checked, expr) : []
+  const inner = expr.kind === 'call' ? expr.function === 'format' : exempt && (expr.kind === 'list' || expr.kind === 'map')
+  return [...own, ...children(expr).flatMap((child) => mixed(checked, child, inner))]
+}
+
+function mixedList(checked: Checked, { elements, optional }: CreateList): Issue[] {
+  const types = elements.map((element, index) => typeOf(checked, element, optional.has(index)))
+  const other = types.findIndex((type) => !sameType(type, types[0] as Type))
+  return other < 0 ? [] : [mismatch(types[0] as Type, types[other] as Type, elements[other] as Expr)]
+}
+
+function mixedMap(checked: Checked, { entries }: CreateMap): Issue[] {
+  const [first] = entries
+  if (!first) return []
+  const [key, value] = [typeOf(checked, first.key), typeOf(checked, first.value, first.optional)]
+  return entries.flatMap((entry) => {
+    const [own, its] = [typeOf(checked, entry.key), typeOf(checked, entry.value, entry.optional)]
+    return [...(sameType(own, key) ? [] : [mismatch(key, own, entry.key)]), ...(sameType(its, value) ? [] : [mismatch(value, its, entry.value)])]
+  })
+}
+
+function typeOf(checked: Checked, expr: Expr, optional = false): Type {
+  const type = checked.types.get(expr.id) ?? dynType
+  return optional && isOptionalType(type) ? (type.parameters[0] ?? dynType) : type
+}
+
+const mismatch = (expected: Type, found: Type, { position }: Expr): Issue => ({
+  message: `expected type '${formatType(expected)}' but found '${formatType(found)}'`,
+  position,
+})
+
+function argumentIssues(checked: Checked, call: Call): Issue[] {
+  const resolved = checked.calls.get(call.id)
+  const [overload] = resolved?.overloads ?? []
+  const place = overload && checkedArguments[overload.id]
+  const argument = place === undefined ? undefined : resolved?.arguments[place]
+  if (!overload || argument?.kind !== 'literal' || typeof argument.value !== 'string') return []
+  try {
+    // Only the argument counts: an empty text is matched, or the literal converted.
+    overload.evaluate(...(place === 0 ? [argument.value] : ['', argument.value]))
+    return []
+  } catch (error) {
+    if (error instanceof CelError) return [{ message: `invalid ${call.function} argument`, position: argument.position }]
+    throw error
+  }
+}
+
+/** All nodes of a tree, outer ones first. */
+export function* nodes(expr: Expr): Generator<Expr> {
+  yield expr
+  for (const child of children(expr)) yield* nodes(child)
+}
+
+function children(expr: Expr): readonly Expr[] {
+  switch (expr.kind) {
+    case 'literal':
+    case 'identifier':
+      return []
+    case 'select':
+      return [expr.operand]
+    case 'call':
+      return expr.target ? [expr.target, ...expr.arguments] : expr.arguments
+    case 'list':
+      return expr.elements
+    case 'map':
+      return expr.entries.flatMap(({ key, value }) => [key, value])
+    case 'struct':
+      return expr.entries.map(({ value }) => value)
+    case 'comprehension':
+      return [expr.range, expr.initial, expr.condition, expr.step, expr.result]
+    default:
+      return expr satisfies never
+  }
+}

@@ -1,0 +1,311 @@
+/** What an expression may cost, worked out beforehand from the sizes that types declare: cel-go's rules, number for number. */
+import type { Checked } from '../checker/check.ts'
+import { stringSize } from '../evaluation/sizes.ts'
+import type { CallEstimate, Estimate, EstimatedNode, Overload } from '../library.ts'
+import { fixed, plus, times, unbounded, union } from '../standard/declare.ts'
+import { accumulatorVariable, type Call, type Comprehension, type Expr } from '../syntax/ast.ts'
+import { dynType, intType, isOptionalType, stringType, type Type } from '../types.ts'
+
+const none: Estimate = fixed(0)
+const unknownSize: Estimate = { min: 0, max: unbounded }
+
+/** The sizes of what a list or map holds. */
+interface EntrySizes {
+  readonly key: Estimate
+  readonly value: Estimate
+}
+
+interface Local {
+  /** What the variable was declared as, if it is reached from a declaration. */
+  readonly declared?: Type
+  readonly size?: Estimate
+  readonly entries?: EntrySizes
+}
+
+/** The least and the most that evaluating `expr` costs. */
+export const estimateCost = (expr: Expr, checked: Checked): Estimate => new Estimator(checked).cost(expr)
+
+class Estimator {
+  private readonly checked: Checked
+  private readonly sizes = new Map<number, Estimate>()
+  private readonly entries = new Map<number, EntrySizes>()
+  /** The declared type (with its sizes) of nodes that are reached from variables by fields and elements alone. */
+  private readonly declared = new Map<number, Type>()
+  private readonly locals = new Map<string, Local[]>()
+
+  constructor(checked: Checked) {
+    this.checked = checked
+  }
+
+  cost(expr: Expr): Estimate {
+    switch (expr.kind) {
+      case 'literal':
+        return none
+      case 'identifier':
+        return this.identifier(expr)
+      case 'select':
+        return this.select(expr)
+      case 'call':
+        return this.call(expr)
+      case 'list':
+        return this.list(expr.id, expr.elements)
+      case 'map':
+        return this.map(expr)
+      case 'struct':
+        return expr.entries.reduce((sum, { value }) => plus(sum, this.cost(value)), fixed(40))
+      case 'comprehension':
+        return isBinding(expr) ? this.binding(expr) : this.comprehension(expr)
+      default:
+        return expr satisfies never
+    }
+  }
+
+  private local(name: string): Local | undefined {
+    return this.locals.get(name)?.at(-1)
+  }
+
+  private within<T>(name: string, local: Local, inner: () => T): T {
+    const stack = this.locals.get(name) ?? []
+    this.locals.set(name, stack)
+    stack.push(local)
+    const result = inner()
+    stack.pop()
+    return result
+  }
+
+  private typeOf(expr: Expr): Type {
+    return this.checked.types.get(expr.id) ?? dynType
+  }
+
+  private reach(expr: Expr, type: Type | undefined): void {
+    if (type) this.declared.set(expr.id, type)
+  }
+
+  private identifier(expr: Extract<Expr, { kind: 'identifier' }>): Estimate {
+    const local = this.local(expr.name)
+    this.reach(expr, local ? local.declared : this.checked.names.get(expr.id)?.declaration.type)
+    return fixed(1)
+  }
+
+  private select(expr: Extract<Expr, { kind: 'select' }>): Estimate {
+    const name = this.checked.names.get(expr.id)
+    if (name) {
+      this.reach(expr, name.declaration.type)
+      return fixed(1)
+    }
+    const operand = this.cost(expr.operand)
+    // A presence test costs what reading the operand does.
+    if (expr.testOnly) return operand
+    this.reach(expr, step(this.declared.get(expr.operand.id), expr.field))
+    const { kind } = this.typeOf(expr.operand)
+    return kind === 'map' || kind === 'object' ? plus(operand, fixed(1)) : operand
+  }
+
+  private call(expr: Call): Estimate {
+    const resolved = this.checked.calls.get(expr.id)
+    if (expr.function === '_?._') return plus(this.cost(expr.arguments[0] as Expr), fixed(1))
+    const args = resolved?.arguments ?? []
+    const costs = args.map((argument) => this.cost(argument))
+    if (expr.function === 'dyn' && args[0]) {
+      this.copy(expr, args[0])
+      return plus(fixed(1), costs[0] ?? none)
+    }
+    const sum = costs.reduce(plus, none)
+    const nodes = args.map((argument) => this.node(argument))
+    let cost: Estimate | undefined
+    let size: Estimate | undefined
+    for (const overload of resolved?.overloads ?? []) {
+      const own = this.overload(expr, overload, args, nodes, costs, sum)
+      cost = cost ? union(cost, own.cost) : own.cost
+      if (own.size) size = size ? union(size, own.size) : own.size
+      if (overload.id === 'index_list' || overload.id === 'index_map') {
+        const [container] = args as [Expr]
+        size = this.entrySizes(container)?.value
+        this.reach(expr, items(this.declared.get(container.id)))
+      }
+      size ??= this.size(expr)
+    }
+    if (size) this.sizes.set(expr.id, size)
+    return cost ?? none
+  }
+
+  private overload(
+    expr: Call,
+    { id, estimate }: Overload,
+    args: readonly Expr[],
+    nodes: readonly EstimatedNode[],
+    costs: readonly Estimate[],
+    sum: Estimate,
+  ): CallEstimate {
+    const [first = none, second = none, third = none] = costs
+    switch (id) {
+      case 'logical_and':
+      case 'logical_or':
+        return { cost: { min: first.min, max: plus(first, second).max } }
+      case 'conditional': {
+        const [, yes, no] = args as [Expr, Expr, Expr]
+        this.join(expr, yes, no)
+        return { cost: plus(first, union(second, third)), size: union(this.sizeOrUnknown(yes), this.sizeOrUnknown(no)) }
+      }
+      case 'add_string':
+      case 'add_bytes':
+      case 'add_list':
+        this.join(expr, args[0] as Expr, args[1] as Expr)
+        break
+      default:
+        break
+    }
+    const own = estimate?.(nodes) ?? { cost: fixed(1) }
+    return { cost: plus(own.cost, sum), size: own.size }
+  }
+
+  private join(expr: Expr, left: Expr, right: Expr): void {
+    const [a, b] = [this.entrySizes(left), this.entrySizes(right)]
+    if (a && b) this.entries.set(expr.id, { key: union(a.key, b.key), value: union(a.value, b.value) })
+  }
+
+  private list(id: number, elements: readonly Expr[]): Estimate {
+    let sum = fixed(10)
+    let value: Estimate | undefined
+    for (const element of elements) {
+      sum = plus(sum, this.cost(element))
+      const size = this.sizeOrUnknown(element)
+      value = value ? union(value, size) : size
+    }
+    this.entries.set(id, { key: fixed(1), value: value ?? none })
+    return sum
+  }
+
+  private map(expr: Extract<Expr, { kind: 'map' }>): Estimate {
+    let sum = fixed(30)
+    let sizes: EntrySizes | undefined
+    for (const { key, value } of expr.entries) {
+      sum = plus(plus(sum, this.cost(key)), this.cost(value))
+      const own = { key: this.sizeOrUnknown(key), value: this.sizeOrUnknown(value) }
+      sizes = sizes ? { key: union(sizes.key, own.key), value: union(sizes.value, own.value) } : own
+    }
+    this.entries.set(expr.id, sizes ?? { key: none, value: none })
+    return sum
+  }
+
+  private comprehension(expr: Comprehension): Estimate {
+    const before = plus(this.cost(expr.range), this.cost(expr.initial))
+    const accumulated: Local = { size: this.size(expr.initial), entries: this.entrySizes(expr.initial) }
+    return this.within(expr.accumulator, accumulated, () => {
+      const turn = this.loop(expr, () => plus(this.cost(expr.condition), this.cost(expr.step)))
+      const result = this.cost(expr.result)
+      const count = this.sizeOrUnknown(expr.range)
+      if (expr.initial.kind === 'literal') this.keep(expr, this.size(expr.initial))
+      else if (expr.initial.kind === 'list' || expr.initial.kind === 'map') {
+        this.keep(expr, count)
+        const sizes = this.entrySizes(expr.step)
+        if (sizes) this.entries.set(expr.id, sizes)
+      }
+      return plus(plus(before, result), times(count, turn))
+    })
+  }
+
+  /** Evaluates `inner` where the loop's variables are known. */
+  private loop(expr: Comprehension, inner: () => Estimate): Estimate {
+    const range = this.declared.get(expr.range.id) ?? (expr.range.kind === 'identifier' ? this.local(expr.range.name)?.declared : undefined)
+    const sizes = this.entrySizes(expr.range)
+    const isList = this.typeOf(expr.range).kind === 'list'
+    const keys: Local = { declared: isList ? intType : range?.kind === 'map' ? range.key : range?.kind === 'object' ? stringType : undefined, size: sizes?.key }
+    const values: Local = { declared: items(range), size: sizes?.value }
+    if (expr.variable2 === undefined) return this.within(expr.variable, isList ? values : keys, inner)
+    const second = expr.variable2
+    return this.within(expr.variable, keys, () => this.within(second, values, inner))
+  }
+
+  /** `cel.bind`: the value is worked out once. */
+  private binding(expr: Comprehension): Estimate {
+    const before = plus(this.cost(expr.range), this.cost(expr.initial))
+    const bound: Local = { declared: this.declared.get(expr.initial.id), size: this.size(expr.initial), entries: this.entrySizes(expr.initial) }
+    return this.within(expr.accumulator, bound, () => {
+      const cost = plus(before, this.cost(expr.result))
+      this.copy(expr, expr.result)
+      return cost
+    })
+  }
+
+  private keep(expr: Expr, size: Estimate | undefined): void {
+    if (size) this.sizes.set(expr.id, size)
+  }
+
+  private copy(to: Expr, from: Expr): void {
+    this.keep(to, this.size(from))
+    const sizes = this.entrySizes(from)
+    if (sizes) this.entries.set(to.id, sizes)
+  }
+
+  private entrySizes(expr: Expr): EntrySizes | undefined {
+    return this.entries.get(expr.id) ?? (expr.kind === 'identifier' ? this.local(expr.name)?.entries : undefined)
+  }
+
+  private sizeOrUnknown(expr: Expr): Estimate {
+    return this.size(expr) ?? unknownSize
+  }
+
+  private size(expr: Expr): Estimate | undefined {
+    const known = this.sizes.get(expr.id) ?? literalSize(expr)
+    if (known) return known
+    const declared = declaredSize(this.declared.get(expr.id))
+    if (declared) return declared
+    if (isScalar(this.typeOf(expr))) return fixed(1)
+    return expr.kind === 'identifier' ? this.local(expr.name)?.size : undefined
+  }
+
+  private node(expr: Expr): EstimatedNode {
+    const size = this.size(expr)
+    return estimated(this.typeOf(expr), size, this.entrySizes(expr)?.value, items(this.declared.get(expr.id)), expr.kind === 'literal' ? expr.value : undefined)
+  }
+}
+
+/** An argument, its size, and what is declared of what it holds. */
+function estimated(
+  type: Type,
+  size: Estimate | undefined,
+  element: Estimate | undefined,
+  declared: Type | undefined,
+  literal?: EstimatedNode['literal'],
+): EstimatedNode {
+  return {
+    type,
+    size: size ?? unknownSize,
+    sizeKnown: size !== undefined,
+    literal,
+    get elements() {
+      const inner = declared ?? items(type) ?? dynType
+      return estimated(inner, element ?? declaredSize(declared) ?? (isScalar(inner) ? fixed(1) : undefined), undefined, items(declared))
+    },
+  }
+}
+
+/** The type of a field or of a member of a map. */
+function step(type: Type | undefined, field: string): Type | undefined {
+  if (type?.kind === 'object') return type.fields.get(field)?.type
+  return type?.kind === 'map' ? type.value : undefined
+}
+
+function items(type: Type | undefined): Type | undefined {
+  if (type?.kind === 'list') return type.element
+  return type?.kind === 'map' ? type.value : undefined
+}
+
+function declaredSize(type: Type | undefined): Estimate | undefined {
+  return type && 'maxElements' in type && type.maxElements !== undefined ? { min: 0, max: type.maxElements } : undefined
+}
+
+function literalSize(expr: Expr): Estimate | undefined {
+  if (expr.kind === 'list') return fixed(expr.elements.length)
+  if (expr.kind === 'map') return fixed(expr.entries.length)
+  if (expr.kind !== 'literal') return undefined
+  const { value } = expr
+  return fixed(typeof value === 'string' ? stringSize(value) : value instanceof Uint8Array ? value.length : 1)
+}
+
+const scalars = new Set<Type['kind']>(['bool', 'double', 'duration', 'int', 'timestamp', 'uint', 'null', 'type'])
+const isScalar = (type: Type): boolean => scalars.has(type.kind) || (isOptionalType(type) && isScalar(type.parameters[0] ?? dynType))
+
+const isBinding = ({ range, condition, accumulator }: Comprehension): boolean =>
+  range.kind === 'list' && range.elements.length === 0 && condition.kind === 'literal' && condition.value === false && accumulator !== accumulatorVariable

@@ -1,0 +1,59 @@
+/** The types of values at run time. */
+import {
+  boolType,
+  bytesType,
+  doubleType,
+  durationType,
+  dynType,
+  intType,
+  listType,
+  mapType,
+  nullType,
+  optionalType,
+  stringType,
+  type Type,
+  timestampType,
+  typeType,
+  uintType,
+} from '../types.ts'
+import { CelList, CelMap, Duration, OpaqueValue, OptionalValue, Timestamp, UInt, type Value } from '../values.ts'
+
+const anyList = listType(dynType)
+const anyMap = mapType(dynType, dynType)
+const anyOptional = optionalType(dynType)
+const anyType = typeType(dynType)
+
+/** What `type(x)` tells: of lists and maps without what they hold. */
+export function typeOf(value: Value): Type {
+  switch (typeof value) {
+    case 'bigint':
+      return intType
+    case 'string':
+      return stringType
+    case 'boolean':
+      return boolType
+    case 'number':
+      return doubleType
+    default:
+      break
+  }
+  if (value === null) return nullType
+  if (value instanceof CelMap) return value.objectType ?? anyMap
+  if (value instanceof CelList) return anyList
+  if (value instanceof UInt) return uintType
+  if (value instanceof Timestamp) return timestampType
+  if (value instanceof Duration) return durationType
+  if (value instanceof Uint8Array) return bytesType
+  if (value instanceof OptionalValue) return anyOptional
+  return value instanceof OpaqueValue ? value.type : anyType
+}
+
+/** Whether a value may be an argument for a parameter, as far as is told at run time: not what a list or map holds. */
+export function isOfType(value: Value, type: Type): boolean {
+  if (type.kind === 'dyn' || type.kind === 'parameter') return true
+  const found = typeOf(value)
+  if (type.kind === 'object') return value instanceof CelMap
+  if (type.kind === 'map') return value instanceof CelMap
+  if (type.kind === 'opaque') return found.kind === 'opaque' && found.name === type.name
+  return found.kind === type.kind
+}

@@ -1,0 +1,36 @@
+/** Kubernetes' libraries for CEL, beside the language's own: what every expression of 1.36 may use. */
+import type { Library } from '../library.ts'
+import { authorizerLibrary, authorizerSelectorsLibrary } from './authorizer.ts'
+import { listExtensionsLibrary } from './lists/list-extensions.ts'
+import { listsLibrary } from './lists/lists.ts'
+import { setsLibrary } from './lists/sets.ts'
+import { cidrLibrary } from './network/cidr.ts'
+import { ipLibrary } from './network/ip.ts'
+import { urlLibrary } from './network/url.ts'
+import { quantityLibrary } from './quantity.ts'
+import { semverLibrary } from './semver.ts'
+import { namedFormatsLibrary } from './strings/named-formats.ts'
+import { regexLibrary } from './strings/regex.ts'
+import { stringsLibrary } from './strings/strings.ts'
+
+export type { CheckAuthorizer, CheckDecision, ResourceAttributes } from './authorizer.ts'
+export { AuthorizerValue, authorizerType, ResourceCheckValue, resourceCheckType } from './authorizer.ts'
+/** Only mutating admission policies have this one, too. */
+export { jsonPatchLibrary } from './strings/jsonpatch.ts'
+
+/** The libraries of the base environment, in the order in which versions brought them. */
+export const kubernetesLibraries: readonly Library[] = [
+  urlLibrary,
+  regexLibrary,
+  listsLibrary,
+  authorizerLibrary,
+  quantityLibrary,
+  stringsLibrary,
+  setsLibrary,
+  ipLibrary,
+  cidrLibrary,
+  namedFormatsLibrary,
+  authorizerSelectorsLibrary,
+  semverLibrary,
+  listExtensionsLibrary,
+]

@@ -1,0 +1,86 @@
+/** A compiled expression: what it is, what it uses, what it may cost; and its evaluation. */
+import type { Checked } from './checker/check.ts'
+import { nodes } from './checker/literals.ts'
+import { estimateCost } from './cost/estimate.ts'
+import { compileExpression } from './evaluation/compile.ts'
+import { Frame } from './evaluation/frame.ts'
+import type { Estimate } from './library.ts'
+import type { Expr } from './syntax/ast.ts'
+import type { Type } from './types.ts'
+import { CelError, CostLimitExceeded, type Value } from './values.ts'
+
+/** The most that one evaluation may cost, if nothing else is said: Kubernetes' limit of a call. */
+export const callCostLimit = 1_000_000
+
+export type Outcome =
+  | { readonly value: Value; readonly cost: number }
+  /** `exceeded`: it was ended because it cost more than it may. */
+  | { readonly error: string; readonly exceeded: boolean; readonly cost: number }
+
+export interface Program {
+  readonly source: string
+  readonly type: Type
+  /** The environment's variables that it reads, such as `oldSelf`. */
+  readonly variables: ReadonlySet<string>
+  /** Paths of fields that it reads, from variables on: `object.spec.replicas`. Of a path its beginnings are left out. */
+  readonly fields: ReadonlySet<string>
+  /** Worked out when first asked for. */
+  readonly estimatedCost: Estimate
+  /** Reads `bindings` by variable; may cost `limit` at most. Never throws for what an expression does. */
+  evaluate(bindings: Bindings, limit?: number): Outcome
+}
+
+/** Values of variables, by name; what is absent is a fault where it is read. */
+export type Bindings = Readonly<Record<string, Value | undefined>>
+
+export function program(source: string, expr: Expr, checked: Checked): Program {
+  const { evaluate: run, size, variables } = compileExpression(expr, checked)
+  const places = [...variables]
+  let estimated: Estimate | undefined
+  return {
+    source,
+    type: checked.type,
+    variables: new Set(variables.keys()),
+    fields: fieldsOf(expr, checked),
+    get estimatedCost() {
+      estimated ??= estimateCost(expr, checked)
+      return estimated
+    },
+    evaluate(bindings, limit = callCostLimit) {
+      const frame = new Frame(new Array<undefined>(size).fill(undefined), limit)
+      for (const [name, slot] of places) frame.slots[slot] = bindings[name]
+      try {
+        const value = run(frame)
+        return { value, cost: frame.cost }
+      } catch (error) {
+        if (error instanceof CelError) return { error: error.message, exceeded: false, cost: frame.cost }
+        if (error instanceof CostLimitExceeded) return { error: error.message, exceeded: true, cost: frame.cost }
+        // Values that nest without bound end here; nothing else may.
+        if (error instanceof RangeError) return { error: `evaluation is too deep: ${error.message}`, exceeded: false, cost: frame.cost }
+        throw error
+      }
+    },
+  }
+}
+
+function fieldsOf(expr: Expr, checked: Checked): Set<string> {
+  const found = new Set<string>()
+  const inner = new Set<number>()
+  for (const node of nodes(expr)) {
+    if (inner.has(node.id)) continue
+    const path = fieldPath(node, checked, inner)
+    if (path !== undefined) found.add(path)
+  }
+  return found
+}
+
+/** `object.spec.replicas` of a chain of selections from a variable; notes the nodes within. */
+function fieldPath(expr: Expr, checked: Checked, inner: Set<number>): string | undefined {
+  const name = checked.names.get(expr.id)
+  if (name) return name.local || name.declaration.value !== undefined ? undefined : name.name
+  if (expr.kind !== 'select') return undefined
+  const operand = fieldPath(expr.operand, checked, inner)
+  if (operand === undefined) return undefined
+  inner.add(expr.operand.id)
+  return `${operand}.${expr.field}`
+}

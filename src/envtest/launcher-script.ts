@@ -1,0 +1,136 @@
+/**
+ * The launchers `kube-apiserver` and `etcd` as shell scripts. A suite starts dozens of them, so each is a shell and no more: it asks the
+ * shared process for its program (`shared/files.ts` says how they meet), prints what that says, and passes signals on. A Node for each
+ * would cost 40 MB and more time than the cluster itself.
+ */
+
+export type ProgramName = 'etcd' | 'kube-apiserver'
+
+/** How launchers and the shared process speak; another number for every change of that, for launchers stay when the package is renewed. */
+export const protocol = '1'
+
+export interface LauncherOptions {
+  readonly program: ProgramName
+  /** Node with its flags, and the bundle: what runs `t8s`. */
+  readonly command: readonly string[]
+  /** The file that names the build, so that different builds share nothing. */
+  readonly buildFile: string
+  /** What `--help` prints. */
+  readonly help: string
+}
+
+/** The script's text. */
+export const launcherScript = ({ program, command, buildFile, help }: LauncherOptions): string => `#!/bin/sh
+# ${program} of Typernetes, for test suites. Written by \`t8s envtest-assets\`.
+# T8S_ENVTEST_SHARED=false gives each its own process; T8S_ENVTEST_IDLE says how long the shared one outlives the last (30s).
+for word in "$@"; do
+  case $word in
+    --help | -h | -help) exec sed '1,/^# help:$/d; s/^# \\{0,1\\}//' "$0" ;;
+  esac
+done
+
+export MALLOC_ARENA_MAX="\${MALLOC_ARENA_MAX:-1}"
+alone() { exec ${command.map(shellWord).join(' ')} envtest ${program} "$@"; }
+[ "\${T8S_ENVTEST_SHARED:-true}" = false ] && alone "$@"
+for word in "$@"; do
+  case $word in
+    --version | --version=*) alone "$@" ;;
+  esac
+done
+
+build=
+read -r build 2>/dev/null <${shellWord(buildFile)}
+if [ -z "$build" ]; then
+  echo '${program}: Typernetes is no longer where it was: run t8s envtest-assets again' >&2
+  exit 1
+fi
+umask 077
+if [ -n "\${T8S_ENVTEST_RUNTIME_DIR:-}" ]; then
+  base=$T8S_ENVTEST_RUNTIME_DIR
+elif [ -n "\${XDG_RUNTIME_DIR:-}" ] && [ -O "$XDG_RUNTIME_DIR" ] && [ -w "$XDG_RUNTIME_DIR" ]; then
+  base=$XDG_RUNTIME_DIR/t8s-envtest
+else
+  base=/tmp/t8s-envtest-$(id -u)
+fi
+meeting=$base/$build-${protocol}
+[ -d "$meeting" ] || mkdir -p "$meeting" 2>/dev/null
+# Somebody else's directory is no place to meet.
+{ [ -O "$base" ] && [ ! -L "$base" ] && [ -O "$meeting" ]; } || alone "$@"
+mine=$meeting/$$
+[ -e "$mine.up" ] && rm -f "$mine.up" "$mine.down" "$mine.args"
+mkfifo "$mine.up" "$mine.down" 2>/dev/null || alone "$@"
+# Open both ways at first, because opening one way would wait for the other side.
+exec 3<>"$mine.up" 5<>"$mine.down" 4<"$mine.down"
+
+asked= started=
+# Until somebody serves it there is nothing to end.
+trap 'rm -f "$mine.up" "$mine.down" "$mine.args"; exit 143' TERM INT HUP
+trap '' PIPE
+printf '%s\\0' ${program} "$PWD" "$@" end >"$mine.args"
+serves() {
+  read -r pid fd <"$meeting/server" || return 1
+  if [ -d /proc/self/fd ]; then [ "/proc/$pid/fd/$fd" -ef "$meeting/requests" ]; else kill -0 "$pid"; fi
+} 2>/dev/null
+# Of launchers that come at once one starts it; the others' requests are found when it serves.
+first() {
+  set -C
+  echo $$ >"$meeting/starting"
+  won=$?
+  set +C
+  [ $won = 0 ] && return
+  read -r starter <"$meeting/starting" && kill -0 "$starter" && return 1
+  echo $$ >"$meeting/starting"
+} 2>/dev/null
+start() {
+  first || return
+  [ -p "$meeting/requests" ] || mkfifo "$meeting/requests" 2>/dev/null
+  detach=$(command -v setsid)
+  started=1
+  trap child CHLD
+  (cd / && exec $detach ${command.map(shellWord).join(' ')} envtest shared "$meeting" ${protocol}) 3>&- 4<&- 5>&- </dev/null >>"$meeting/log" 2>&1 &
+  shared=$!
+}
+# Another process may have been faster: then this one has ended well, and the other serves.
+child() {
+  trap - CHLD
+  wait "$shared" && return
+  echo '${program}: the shared process did not start:' >&2
+  tail -n 5 "$meeting/log" >&2
+  rm -f "$mine.up" "$mine.down" "$mine.args" "$meeting/starting"
+  exit 1
+}
+if serves; then echo >"$meeting/requests"; else start; fi
+
+while :; do
+  line=
+  if IFS= read -r line <&4; then
+    case $line in
+      h*)
+        # The shared process holds the pipe now: its end is ours.
+        exec 5>&-
+        trap 'asked=1; echo stop >&3' TERM INT HUP
+        ;;
+      o*) printf '%s\\n' "\${line#o}" ;;
+      e*) printf '%s\\n' "\${line#e}" >&2 ;;
+      x*) exit "\${line#x}" ;;
+      k*) trap - "\${line#k}"; kill -s "\${line#k}" $$ ;;
+    esac
+  elif [ -n "$asked" ] || [ -n "$started" ]; then
+    # A signal has interrupted the reading, once.
+    asked= started=
+  else
+    echo '${program}: the shared process has ended' >&2
+    exit 1
+  fi
+done
+
+# help:
+${help
+  .trimEnd()
+  .split('\n')
+  .map((line) => `# ${line}`.trimEnd())
+  .join('\n')}
+`
+
+/** A word as a shell takes it. */
+export const shellWord = (text: string): string => (/^[\w./@:=+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)

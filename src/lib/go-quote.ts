@@ -1,0 +1,32 @@
+/** Texts in quotes as Go writes them (`strconv.Quote`, `%q`): upstream's messages show values so. */
+
+const letters: Readonly<Record<string, string>> = {
+  '\x07': '\\a',
+  '\b': '\\b',
+  '\f': '\\f',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+  '\v': '\\v',
+  '\\': '\\\\',
+  '"': '\\"',
+}
+const plain = /^[ !#-[\]-~]*$/
+const printable = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u
+
+/** `text` in double quotes; what is not printable is escaped. */
+export function goQuote(text: string): string {
+  if (plain.test(text)) return `"${text}"`
+  let quoted = ''
+  for (const character of text) quoted += letters[character] ?? (printable.test(character) ? character : escaped(character.codePointAt(0) ?? 0))
+  return `"${quoted}"`
+}
+
+function escaped(point: number): string {
+  if (point < 0x20 || point === 0x7f) return `\\x${hex(point, 2)}`
+  // Half a surrogate pair is no character: Go would never have got it out of UTF-8.
+  if (point >= 0xd800 && point <= 0xdfff) return '\\ufffd'
+  return point < 0x10000 ? `\\u${hex(point, 4)}` : `\\U${hex(point, 8)}`
+}
+
+const hex = (value: number, digits: number): string => value.toString(16).padStart(digits, '0')

@@ -1,0 +1,113 @@
+/**
+ * Finds what an expression matches: the leftmost place, and there what Perl would find (earlier alternatives and greedy repetitions
+ * first). All ways are followed at once, each with the place it began at, in the order in which they are preferred.
+ */
+import { Automaton, type Before, holds, kindOf } from './automaton.ts'
+import type { Program } from './program.ts'
+import { hasChar } from './syntax-tree.ts'
+
+/** Finding all can take the square of the text's length; more steps than this are not worth any answer. */
+const mostWork = 20_000_000
+
+/** The text would take too many steps. */
+export class TooMuchWork extends Error {
+  constructor() {
+    super('regular expression takes too many steps')
+    this.name = 'TooMuchWork'
+  }
+}
+
+interface Match {
+  readonly start: number
+  readonly end: number
+}
+
+export class Finder {
+  readonly #program: Program
+  readonly #automaton: Automaton
+  /** In which round a step was last visited. */
+  readonly #visited: Int32Array
+  #round = 0
+  #work = 0
+
+  constructor(program: Program) {
+    this.#program = program
+    this.#automaton = new Automaton(program)
+    this.#visited = new Int32Array(program.steps.length)
+  }
+
+  /** What is found, from left to right, at most `limit` (negative: all). Nothing is found right behind what was found before. Throws TooMuchWork. */
+  findAll(text: string, limit = -1): string[] {
+    const found: string[] = []
+    this.#work = 0
+    if (limit === 0 || !this.#automaton.test(text)) return found
+    let last = -1
+    for (let from = 0; from <= text.length && (limit < 0 || found.length < limit); ) {
+      const match = this.#next(text, from)
+      if (!match) break
+      const { start, end } = match
+      if (end > start || start !== last) found.push(text.slice(start, end))
+      // After nothing at all one goes on by a character.
+      from = end > from ? end : from + width(text, from)
+      last = end
+    }
+    return found
+  }
+
+  #next(text: string, from: number): Match | undefined {
+    const { steps, start, anchored } = this.#program
+    let before: Before = from === 0 ? 'start' : kindOf(codeBefore(text, from))
+    let ways: Way[] = []
+    let match: Match | undefined
+    for (let at = from; ; ) {
+      // A later beginning is preferred least, and not at all once there is a match.
+      if (!match && (at === 0 || !anchored)) ways.push({ step: start, start: at })
+      const code = at < text.length ? (text.codePointAt(at) ?? 0) : -1
+      const readers = this.#readers(ways, before, code)
+      ways = []
+      for (const way of readers) {
+        const step = steps[way.step]
+        if (step?.kind === 'match') {
+          match = { start: way.start, end: at }
+          break
+        }
+        if (step?.kind === 'read' && code >= 0 && hasChar(step.chars, code)) ways.push({ step: step.next, start: way.start })
+      }
+      if (code < 0 || (ways.length === 0 && (match || anchored))) return match
+      before = kindOf(code)
+      at += code > 0xffff ? 2 : 1
+    }
+  }
+
+  /** The steps that read (or match) which the ways lead to, in their order, each once. */
+  #readers(ways: readonly Way[], before: Before, code: number): Way[] {
+    const readers: Way[] = []
+    const round = ++this.#round
+    // From the last to the first: what is pushed last is walked first.
+    const open = ways.toReversed()
+    for (let way = open.pop(); way; way = open.pop()) {
+      if (this.#visited[way.step] === round) continue
+      this.#visited[way.step] = round
+      if (++this.#work > mostWork) throw new TooMuchWork()
+      const step = this.#program.steps[way.step]
+      if (step?.kind === 'fork') for (let i = step.ways.length - 1; i >= 0; i--) open.push({ step: step.ways[i]!, start: way.start })
+      else if (step?.kind === 'assert') {
+        if (holds(step.assertion, before, code)) open.push({ step: step.next, start: way.start })
+      } else readers.push(way)
+    }
+    return readers
+  }
+}
+
+/** A way through the program. */
+interface Way {
+  readonly step: number
+  readonly start: number
+}
+
+const width = (text: string, at: number): number => ((text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1)
+
+function codeBefore(text: string, at: number): number {
+  const low = text.charCodeAt(at - 1)
+  return low >= 0xdc00 && low < 0xe000 && at > 1 ? (text.codePointAt(at - 2) ?? low) : low
+}

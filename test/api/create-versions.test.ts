@@ -1,0 +1,44 @@
+/** What the server makes of metadata that is not the client's to give in a new object. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { http2Client, json } from './api-client.ts'
+import { startTestServer } from './api-server.ts'
+import { configMapsPath } from './objects.ts'
+
+const headers = { 'content-type': 'application/json' }
+
+test('a resourceVersion in a new object is refused only where it names a revision, and after all other faults', async (t) => {
+  const client = http2Client(t, await startTestServer(t))
+  const create = async (query: string, resourceVersion: string, data: object = {}): Promise<[number, string | undefined]> => {
+    const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', resourceVersion }, data }
+    const answer = await client.request('POST', `${configMapsPath}${query}`, { body, headers })
+    return [answer.status, json(answer).message]
+  }
+  assert.deepEqual(await create('', '7'), [500, 'resourceVersion should not be set on objects to be created'])
+  assert.equal((await create('?dryRun=All', '7'))[0], 201, 'a dry run does not ask the store')
+  const [status, message] = await create('', 'seven', { 'no key': '' })
+  assert.equal(status, 422)
+  assert.match(message ?? '', /data\[no key\]/)
+  assert.equal((await create('', 'seven'))[0], 201, 'what names no revision is dropped')
+})
+
+test('a LimitRange without a name gets one, other kinds are refused', async (t) => {
+  const client = http2Client(t, await startTestServer(t))
+  const nameless = (kind: string, spec?: object): object => ({ body: { apiVersion: 'v1', kind, metadata: {}, ...(spec && { spec }) }, headers })
+  const range = await client.request('POST', '/api/v1/namespaces/default/limitranges', nameless('LimitRange', { limits: [] }))
+  assert.equal(range.status, 201)
+  assert.match(json(range).metadata.name, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
+  assert.equal((await client.request('POST', configMapsPath, nameless('ConfigMap'))).status, 422)
+})
+
+test('warnings about a pod come with the answer', async (t) => {
+  const client = http2Client(t, await startTestServer(t))
+  const spec = { containers: [{ name: 'c', image: 'app:1' }], terminationGracePeriodSeconds: -1 }
+  const body = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec }
+  const answer = await client.request('POST', '/api/v1/namespaces/default/pods', { body, headers })
+  assert.equal(answer.status, 201)
+  assert.match(
+    String(answer.headers.warning),
+    /^299 - "spec\.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1"$/,
+  )
+})

@@ -1,0 +1,57 @@
+/** Who owns which field, where the objects of a resource have several shapes or are changed by the server. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { testCluster } from '../support/test-cluster.ts'
+
+const apply = 'application/apply-patch+yaml'
+const scalers = (version: string) => `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers`
+const scaler = (version: string, spec: object) => ({
+  apiVersion: `autoscaling/${version}`,
+  kind: 'HorizontalPodAutoscaler',
+  metadata: { name: 'web' },
+  spec: { scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }, maxReplicas: 5, ...spec },
+})
+const cpu = (averageUtilization: number) => ({
+  metrics: [{ type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization } } }],
+})
+
+test('owners of fields in one version conflict with appliers of another, and lose them to updates through another', async (t) => {
+  const cluster = await testCluster(t)
+  const owners = async () => {
+    const { metadata } = (await cluster.call('GET', `${scalers('v2')}/web`)) as unknown as {
+      metadata: { managedFields: { manager: string; apiVersion: string; fieldsV1: { 'f:spec'?: object } }[] }
+    }
+    return Object.fromEntries(
+      metadata.managedFields.map(({ manager, apiVersion, fieldsV1 }) => [`${manager} ${apiVersion}`, Object.keys(fieldsV1['f:spec'] ?? {})]),
+    )
+  }
+  await cluster.call('PATCH', `${scalers('v1')}/web?fieldManager=one`, scaler('v1', { targetCPUUtilizationPercentage: 50 }), apply)
+  const two = (percent: number, query = '') => cluster.call('PATCH', `${scalers('v2')}/web?fieldManager=two${query}`, scaler('v2', cpu(percent)), apply)
+  // The same in other words is no conflict.
+  await two(50)
+  await assert.rejects(two(60), /: 409 .*Apply failed with 1 conflict: conflict with \\"one\\": \.spec\.targetCPUUtilizationPercentage/)
+  await two(60, '&force=true')
+  assert.deepEqual(await owners(), {
+    'one autoscaling/v1': ['f:maxReplicas', 'f:scaleTargetRef'],
+    'two autoscaling/v2': ['f:maxReplicas', 'f:metrics', 'f:scaleTargetRef'],
+  })
+  await cluster.call('PATCH', `${scalers('v1')}/web?fieldManager=three`, { spec: { targetCPUUtilizationPercentage: 70 } }, 'application/merge-patch+json')
+  assert.deepEqual(await owners(), {
+    'one autoscaling/v1': ['f:maxReplicas', 'f:scaleTargetRef'],
+    'two autoscaling/v2': ['f:maxReplicas', 'f:scaleTargetRef'],
+    'three autoscaling/v1': ['f:targetCPUUtilizationPercentage'],
+  })
+})
+
+test('who creates a daemon set owns the count of its templates', async (t) => {
+  const cluster = await testCluster(t)
+  const created = (await cluster.call('POST', '/apis/apps/v1/namespaces/default/daemonsets', {
+    apiVersion: 'apps/v1',
+    kind: 'DaemonSet',
+    metadata: { name: 'one' },
+    spec: { selector: { matchLabels: { a: 'b' } }, template: { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } } },
+  })) as unknown as { metadata: { annotations: object; managedFields: { fieldsV1: { 'f:metadata': object } }[] } }
+  const note = 'deprecated.daemonset.template.generation'
+  assert.deepEqual(created.metadata.annotations, { [note]: '1' })
+  assert.deepEqual(created.metadata.managedFields[0]?.fieldsV1['f:metadata'], { 'f:annotations': { '.': {}, [`f:${note}`]: {} } })
+})

@@ -1,0 +1,223 @@
+/** Starts `etcd` and `kube-apiserver` of a folder exactly as Go's envtest does: certificates, flags, questions about health, signals. */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { get as httpGet, type IncomingMessage } from 'node:http'
+import { get as httpsGet } from 'node:https'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { issueCertificate, makeAuthority } from '../../src/cluster/pki/certificates.ts'
+import { kubeconfigFor, kubeconfigYaml } from '../../src/kubeconfig/kubeconfig.ts'
+import type { Lifetime, Reach } from '../support/reachable-cluster.ts'
+import { waitFor } from '../support/wait-for.ts'
+
+const repository = join(import.meta.dirname, '../..')
+
+/** The launchers, and a place of their own for their shared process to be met in. */
+export interface Assets {
+  readonly directory: string
+  readonly env: Readonly<Record<string, string>>
+}
+
+export interface Exit {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+}
+
+export interface Program {
+  readonly process: ChildProcess
+  readonly output: () => string
+  readonly exited: Promise<Exit>
+}
+
+export interface ControlPlane extends Reach {
+  readonly folder: string
+  readonly dataDir: string
+  readonly etcd: Program
+  readonly apiServer: Program
+  readonly etcdUrl: string
+  /** From the start of the first program to the answer of each, ms. */
+  readonly readyMs: { readonly etcd: number; readonly both: number }
+  stop(): Promise<void>
+}
+
+/** Writes the launchers with `t8s envtest-assets`; their shared process ends with the test. */
+export function assets(t: Lifetime, given: Readonly<Record<string, string>> = {}): Assets {
+  const root = mkdtempSync(join(tmpdir(), 't8s-envtest-'))
+  const directory = join(root, 'bin')
+  const env = { T8S_ENVTEST_RUNTIME_DIR: join(root, 'run'), T8S_ENVTEST_IDLE: '500ms', ...given }
+  t.after(() => {
+    const pid = sharedPid({ directory, env })
+    if (pid !== undefined && isAlive(pid)) process.kill(pid)
+    rmSync(root, { recursive: true, force: true })
+  })
+  execFileSync(join(repository, 't8s'), ['envtest-assets', directory], { stdio: ['ignore', 'ignore', 'inherit'] })
+  return { directory, env }
+}
+
+/** The pid of the process that the launchers share; undefined if there is none. */
+export function sharedPid({ env }: Assets): number | undefined {
+  const base = env.T8S_ENVTEST_RUNTIME_DIR!
+  const build = existsSync(base) ? readdirSync(base)[0] : undefined
+  const file = build && join(base, build, 'server')
+  return file && existsSync(file) ? Number.parseInt(readFileSync(file, 'utf8'), 10) : undefined
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Starts a program; it is killed after the test if it lives. */
+export function run(t: Lifetime, { directory, env }: Assets, program: string, args: readonly string[], cwd = '/'): Program {
+  const child = spawn(join(directory, program), args, { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+  t.after(() => child.kill('SIGKILL'))
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+    })
+  }
+  const exited = once(child, 'close').then(([code, signal]): Exit => ({ code, signal }))
+  return { process: child, output: () => output, exited }
+}
+
+export interface StartOptions {
+  /** That of an earlier one, whose data are to be found again. */
+  readonly dataDir?: string
+  readonly everyMs?: number
+  readonly etcdFlags?: readonly string[]
+  readonly apiServerFlags?: readonly string[]
+}
+
+/** What envtest makes before it starts anything: made once for all control planes of a test file, for it costs more than they do. */
+const certificates = (async () => {
+  const now = new Date()
+  const authority = await makeAuthority('envtest-environment', now)
+  const [serving, admin, signer] = await Promise.all([
+    issueCertificate(authority, { commonName: 'localhost', usage: 'server', hosts: ['127.0.0.1', 'localhost'] }, now),
+    issueCertificate(authority, { commonName: 'admin', organizations: ['system:masters'], usage: 'client' }, now),
+    makeAuthority('sa-signer', now),
+  ])
+  return { authority, serving, admin, signer }
+})()
+
+/** Resolves when both are healthy; rejects with their output if one ends before. */
+export async function startControlPlane(t: Lifetime, binaries: Assets, options: StartOptions = {}): Promise<ControlPlane> {
+  const folder = mkdtempSync(join(tmpdir(), 'k8s_test_framework_'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const { authority, serving, admin, signer } = await certificates
+  const file = (name: string, text: string): string => {
+    writeFileSync(join(folder, name), text, { mode: 0o640 })
+    return join(folder, name)
+  }
+  file('apiserver.crt', serving.cert)
+  file('apiserver.key', serving.key)
+  const dataDir = options.dataDir ?? join(folder, 'etcd')
+  mkdirSync(dataDir, { recursive: true })
+  const [etcdPort, port] = [await freePort(), await freePort()]
+  const etcdUrl = `http://127.0.0.1:${etcdPort}`
+  const url = `https://127.0.0.1:${port}`
+  const everyMs = options.everyMs ?? 10
+
+  const started = performance.now()
+  const etcd = run(t, binaries, 'etcd', [
+    `--advertise-client-urls=${etcdUrl}`,
+    `--data-dir=${dataDir}`,
+    `--listen-client-urls=${etcdUrl}`,
+    '--listen-peer-urls=http://localhost:0',
+    ...(options.etcdFlags ?? ['--unsafe-no-fsync=true']),
+  ])
+  await healthy(etcd, () => answers(`${etcdUrl}/health`), everyMs)
+  const etcdMs = performance.now() - started
+  const apiServer = run(t, binaries, 'kube-apiserver', [
+    '--allow-privileged=true',
+    '--authorization-mode=RBAC',
+    '--bind-address=127.0.0.1',
+    `--cert-dir=${folder}`,
+    `--client-ca-file=${file('client-cert-auth-ca.crt', authority.cert)}`,
+    '--disable-admission-plugins=ServiceAccount',
+    `--etcd-servers=${etcdUrl}`,
+    `--secure-port=${port}`,
+    `--service-account-issuer=${url}/`,
+    `--service-account-key-file=${file('sa-signer.crt', signer.cert)}`,
+    `--service-account-signing-key-file=${file('sa-signer.key', signer.key)}`,
+    '--service-cluster-ip-range=10.0.0.0/24',
+    ...(options.apiServerFlags ?? []),
+  ])
+  await healthy(apiServer, () => answers(`${url}/healthz`), everyMs)
+  const bothMs = performance.now() - started
+
+  const client = { url, ca: authority.cert, ...admin }
+  return {
+    url,
+    client,
+    kubeconfigYaml: kubeconfigYaml(kubeconfigFor('envtest', client)),
+    folder,
+    dataDir,
+    etcd,
+    apiServer,
+    etcdUrl,
+    readyMs: { etcd: etcdMs, both: bothMs },
+    async stop() {
+      await terminate(apiServer)
+      await terminate(etcd)
+    },
+  }
+}
+
+/** SIGTERM, and its end. */
+export function terminate({ process: child, exited }: Program): Promise<Exit> {
+  child.kill('SIGTERM')
+  return exited
+}
+
+async function healthy(program: Program, probe: () => Promise<boolean>, everyMs: number): Promise<void> {
+  await waitFor(
+    'health',
+    async () => {
+      const { exitCode, signalCode } = program.process
+      return exitCode !== null || signalCode !== null || probe()
+    },
+    { everyMs },
+  )
+  if (program.process.exitCode !== null) throw new Error(`ended with ${program.process.exitCode}: ${program.output()}`)
+}
+
+/** Whether a GET is answered with 200; a refused connection is no. */
+export const answers = (url: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    const answered = (response: IncomingMessage): void => {
+      response.resume()
+      resolve(response.statusCode === 200)
+    }
+    const request = url.startsWith('https:') ? httpsGet(url, { rejectUnauthorized: false, agent: false }, answered) : httpGet(url, { agent: false }, answered)
+    request.on('error', () => resolve(false))
+  })
+
+/** Below the ports that systems give to outgoing connections: one of those may take a port before a program listens on it. */
+const ports = { first: 15_000, count: 15_000 }
+const given = new Set<number>()
+
+/** A port that nobody listens on, and that this process has not been given before. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = ports.first + Math.floor(Math.random() * ports.count)
+    if (given.has(port)) continue
+    given.add(port)
+    const probe = createServer().listen(port, '127.0.0.1')
+    const isFree = await once(probe, 'listening').then(
+      () => true,
+      () => false,
+    )
+    if (!isFree) continue
+    probe.close()
+    await once(probe, 'close')
+    return port
+  }
+}

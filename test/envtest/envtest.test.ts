@@ -1,0 +1,291 @@
+/** The launchers of `t8s envtest-assets`, driven as Go's envtest drives them. */
+import assert from 'node:assert/strict'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type IncomingMessage } from 'node:http'
+import { get } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { issueCertificate, makeAuthority } from '../../src/cluster/pki/certificates.ts'
+import { protocol } from '../../src/envtest/launcher-script.ts'
+import { reachable } from '../support/reachable-cluster.ts'
+import { waitFor } from '../support/wait-for.ts'
+import { kubectl, repository, withoutKubectl } from '../up/t8s-process.ts'
+import { answers, assets, type ControlPlane, freePort, isAlive, run, sharedPid, startControlPlane, terminate } from './control-plane.ts'
+
+const configMap = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } })
+const configMaps = '/api/v1/namespaces/default/configmaps'
+
+const names = async (t: TestContext, plane: ControlPlane): Promise<string[]> => {
+  const { items } = await reachable(t, plane).call('GET', configMaps)
+  return (items as { metadata: { name: string } }[]).map(({ metadata }) => metadata.name)
+}
+
+test('a control plane takes clients of the given authority, and no others', { skip: withoutKubectl }, async (t) => {
+  const plane = reachable(t, await startControlPlane(t, assets(t)))
+  assert.equal(kubectl(plane.kubeconfigFile, 'get', 'namespace', 'default', '-o', 'name').stdout, 'namespace/default\n')
+  assert.equal(kubectl(plane.kubeconfigFile, 'auth', 'whoami', '-o', 'jsonpath={.status.userInfo.username}').stdout, 'admin')
+  const stranger = await makeAuthority('stranger', new Date())
+  const pair = await issueCertificate(stranger, { commonName: 'admin', organizations: ['system:masters'], usage: 'client' }, new Date())
+  await assert.rejects(reachable(t, { ...plane, client: { ...plane.client, ...pair } }).call('GET', configMaps), /401/)
+})
+
+test('the flags that envtest gives take effect', async (t) => {
+  const plane = reachable(t, await startControlPlane(t, assets(t)))
+  const { issuer, id_token_signing_alg_values_supported } = await plane.call('GET', '/.well-known/openid-configuration')
+  assert.deepEqual([issuer, id_token_signing_alg_values_supported], [`${plane.url}/`, ['ES256']])
+  const { keys } = await plane.call('GET', '/openid/v1/jwks')
+  const [{ kty, crv, alg }] = keys as [{ kty: string; crv: string; alg: string }]
+  assert.deepEqual({ kty, crv, alg }, { kty: 'EC', crv: 'P-256', alg: 'ES256' })
+  const { spec } = await plane.call('GET', '/api/v1/namespaces/default/services/kubernetes')
+  assert.equal((spec as { clusterIP: string }).clusterIP, '10.0.0.1')
+  // The plug-in ServiceAccount is off.
+  const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }] } }
+  const created = await plane.call('POST', '/api/v1/namespaces/default/pods', pod)
+  assert.equal((created.spec as { serviceAccountName?: string }).serviceAccountName, undefined)
+})
+
+test('SIGTERM ends each, as it ends the real ones, and a second start on the same directory finds the data', async (t) => {
+  const binaries = assets(t)
+  const first = await startControlPlane(t, binaries)
+  await reachable(t, first).call('POST', configMaps, configMap('kept'))
+  // A watch that is open is ended, not waited for.
+  const { ca, cert, key, url } = first.client
+  const watch = get(`${url}${configMaps}?watch=1`, { ca, cert, key, agent: false })
+  watch.on('error', () => {})
+  const [response] = (await once(watch, 'response')) as [IncomingMessage]
+  response.resume().on('error', () => {})
+  const started = performance.now()
+  assert.deepEqual(await terminate(first.apiServer), { code: 0, signal: null })
+  assert.deepEqual(await terminate(first.etcd), { code: null, signal: 'SIGTERM' })
+  assert.ok(performance.now() - started < 2000, 'a second for each')
+  const second = await startControlPlane(t, binaries, { dataDir: first.dataDir })
+  assert.deepEqual(await names(t, second), ['kept'])
+  await second.stop()
+})
+
+test('without --unsafe-no-fsync data are on the disk', async (t) => {
+  const binaries = assets(t)
+  const first = await startControlPlane(t, binaries, { etcdFlags: [] })
+  await reachable(t, first).call('POST', configMaps, configMap('kept'))
+  process.kill(sharedPid(binaries)!, 'SIGKILL')
+  await Promise.all([first.apiServer.exited, first.etcd.exited])
+  const second = await startControlPlane(t, binaries, { dataDir: first.dataDir, etcdFlags: [] })
+  assert.deepEqual(await names(t, second), ['kept'])
+})
+
+test('a data directory has one etcd at a time', async (t) => {
+  const binaries = assets(t)
+  const { dataDir } = await startControlPlane(t, binaries)
+  const second = run(t, binaries, 'etcd', [`--data-dir=${dataDir}`, `--listen-client-urls=http://127.0.0.1:${await freePort()}`, '--unsafe-no-fsync'])
+  assert.deepEqual(await second.exited, { code: 1, signal: null })
+  assert.match(second.output(), /is in use by/)
+})
+
+test('an API server that starts again finds what the etcd beside it holds', async (t) => {
+  const binaries = assets(t)
+  const plane = await startControlPlane(t, binaries)
+  await reachable(t, plane).call('POST', configMaps, configMap('kept'))
+  await terminate(plane.apiServer)
+  const again = run(t, binaries, 'kube-apiserver', plane.apiServer.process.spawnargs.slice(1))
+  await waitFor('health', () => answers(`${plane.url}/healthz`))
+  assert.deepEqual(await names(t, plane), ['kept'])
+  await terminate(again)
+})
+
+test('twenty control planes at once share one process and nothing that a test could see', async (t) => {
+  const binaries = assets(t)
+  const planes = await Promise.all(Array.from({ length: 20 }, () => startControlPlane(t, binaries)))
+  const pid = sharedPid(binaries)
+  assert.ok(pid && isAlive(pid))
+  await Promise.all(planes.map((plane, i) => reachable(t, plane).call('POST', configMaps, configMap(`mine-${i}`))))
+  const seen = await Promise.all(planes.map((plane) => names(t, plane)))
+  assert.deepEqual(
+    seen,
+    planes.map((_, i) => [`mine-${i}`]),
+  )
+  const uids = await Promise.all(planes.map(async (plane) => (await reachable(t, plane).call('GET', '/api/v1/namespaces/default')).metadata.uid))
+  assert.equal(new Set(uids).size, planes.length)
+  await Promise.all(planes.map((plane) => plane.stop()))
+  await waitFor('the end of the shared process', () => !isAlive(pid))
+})
+
+test('a launcher that is killed ends its program at once, and no other', async (t) => {
+  const binaries = assets(t)
+  const [killed, other] = [await startControlPlane(t, binaries), await startControlPlane(t, binaries)]
+  await reachable(t, killed).call('POST', configMaps, configMap('kept'))
+  for (const { process: child } of [killed.apiServer, killed.etcd]) child.kill('SIGKILL')
+  await waitFor('closed ports', async () => !(await answers(`${killed.url}/healthz`)) && !(await answers(`${killed.etcdUrl}/health`)))
+  assert.ok(await answers(`${other.url}/healthz`))
+  assert.deepEqual(await names(t, other), [])
+  // Its data are written down all the same.
+  const { dataDir } = killed
+  await waitFor('data', () => existsSync(join(dataDir, 't8s-memory')) && !existsSync(join(dataDir, 'owner')))
+  assert.deepEqual(await names(t, await startControlPlane(t, binaries, { dataDir })), ['kept'])
+})
+
+test('when the shared process is killed its launchers say so and end, and the next ones start another', async (t) => {
+  const binaries = assets(t)
+  const plane = await startControlPlane(t, binaries)
+  process.kill(sharedPid(binaries)!, 'SIGKILL')
+  assert.deepEqual(await plane.apiServer.exited, { code: 1, signal: null })
+  assert.deepEqual(await plane.etcd.exited, { code: 1, signal: null })
+  assert.match(plane.apiServer.output(), /^kube-apiserver: the shared process has ended$/m)
+  const next = await startControlPlane(t, binaries)
+  assert.deepEqual(await names(t, next), [])
+})
+
+test('the shared process ends also when its directory has been removed', async (t) => {
+  const binaries = assets(t)
+  const plane = await startControlPlane(t, binaries)
+  const pid = sharedPid(binaries)!
+  rmSync(binaries.env.T8S_ENVTEST_RUNTIME_DIR!, { recursive: true })
+  await plane.stop()
+  await waitFor('the end of the shared process', () => !isAlive(pid))
+})
+
+test('a launcher that is told to end before anybody serves it does so, and leaves nothing behind', async (t) => {
+  const binaries = assets(t)
+  const build = readFileSync(join(repository, '.build/build-id'), 'utf8').trim()
+  const meeting = join(binaries.env.T8S_ENVTEST_RUNTIME_DIR!, `${build}-${protocol}`)
+  mkdirSync(meeting, { recursive: true })
+  // As if another launcher, this process, were about to start the shared one.
+  writeFileSync(join(meeting, 'starting'), `${process.pid}\n`)
+  const etcd = run(t, binaries, 'etcd', [])
+  await waitFor('its request', () => readdirSync(meeting).some((name) => name.endsWith('.args')))
+  assert.deepEqual(await terminate(etcd), { code: 143, signal: null })
+  assert.deepEqual([etcd.output(), readdirSync(meeting)], ['', ['starting']])
+})
+
+test('requests that launchers long dead left behind do no harm', async (t) => {
+  const binaries = assets(t)
+  const first = await startControlPlane(t, binaries)
+  const base = binaries.env.T8S_ENVTEST_RUNTIME_DIR!
+  const meeting = join(base, readdirSync(base)[0]!)
+  const left = ['up', 'down'].map((name) => join(meeting, `999999.${name}`))
+  execFileSync('mkfifo', left)
+  writeFileSync(join(meeting, '999999.args'), ['etcd', '/', '--data-dir=/nowhere', 'end', ''].join('\0'))
+  const second = await startControlPlane(t, binaries)
+  assert.deepEqual(
+    readdirSync(meeting).filter((name) => name.startsWith('999999')),
+    [],
+  )
+  await Promise.all([first.stop(), second.stop()])
+})
+
+test('with T8S_ENVTEST_SHARED=false each has a process of its own', async (t) => {
+  const binaries = assets(t, { T8S_ENVTEST_SHARED: 'false' })
+  const first = await startControlPlane(t, binaries)
+  assert.equal(sharedPid(binaries), undefined)
+  await reachable(t, first).call('POST', configMaps, configMap('kept'))
+  assert.deepEqual(await terminate(first.apiServer), { code: 0, signal: null })
+  assert.deepEqual(await terminate(first.etcd), { code: null, signal: 'SIGTERM' })
+  // The data are found by the shared process as well.
+  const second = await startControlPlane(t, { ...binaries, env: { ...binaries.env, T8S_ENVTEST_SHARED: 'true' } }, { dataDir: first.dataDir })
+  assert.deepEqual(await names(t, second), ['kept'])
+})
+
+test("--help shows flags the way envtest's search finds them", (t) => {
+  const { directory } = assets(t)
+  const help = (program: string): string => {
+    const { status, stdout, stderr } = spawnSync(join(directory, program), ['--help'], { encoding: 'utf8' })
+    assert.deepEqual([status, stderr], [0, ''])
+    return stdout
+  }
+  const found = (text: string, flag: string): boolean => new RegExp(`^\\s*--${flag}\\b`, 'm').test(text)
+  const [etcd, apiServer] = [help('etcd'), help('kube-apiserver')]
+  assert.ok(found(etcd, 'unsafe-no-fsync'))
+  assert.match(etcd, /answers the question about health\n\(GET \/health\) and nothing else/)
+  for (const flag of ['secure-port', 'authorization-mode', 'service-account-signing-key-file', 'service-account-issuer', 'enable-priority-and-fairness']) {
+    assert.ok(found(apiServer, flag), flag)
+  }
+  // Gone since 1.24; envtest would give it.
+  assert.ok(!found(apiServer, 'insecure-port'))
+  for (const topic of ['Generic', 'Etcd', 'Secure serving', 'Authentication', 'API enablement', 'Misc', 'Global']) {
+    assert.match(apiServer, new RegExp(`^${topic} flags:$`, 'm'))
+  }
+})
+
+test('wrong flags are refused in the words of the real programs', async (t) => {
+  const binaries = assets(t)
+  const refused = async (program: string, args: readonly string[], code: number, words: string): Promise<void> => {
+    const started = run(t, binaries, program, args)
+    assert.deepEqual(await started.exited, { code, signal: null }, started.output())
+    assert.ok(started.output().includes(words), started.output())
+  }
+  await refused('kube-apiserver', ['--insecure-port=0'], 1, 'Error: unknown flag: --insecure-port\n')
+  await refused(
+    'kube-apiserver',
+    ['--secure-port=x'],
+    1,
+    'Error: invalid argument "x" for "--secure-port" flag: strconv.ParseInt: parsing "x": invalid syntax\n',
+  )
+  await refused('etcd', ['--nonsense'], 2, 'flag provided but not defined: -nonsense\n')
+  await refused('etcd', ['--unsafe-no-fsync=maybe'], 2, 'invalid boolean value "maybe" for -unsafe-no-fsync: parse error\n')
+})
+
+test('launchers of another version are told to be written again', async (t) => {
+  const binaries = assets(t)
+  const file = join(binaries.directory, 'etcd')
+  writeFileSync(file, readFileSync(file, 'utf8').replace(/(envtest shared "\$meeting") \d+/, '$1 0'))
+  const started = run(t, binaries, 'etcd', [])
+  assert.deepEqual(await started.exited, { code: 1, signal: null })
+  assert.match(started.output(), /^these launchers were written by another version of Typernetes: run t8s envtest-assets again$/m)
+})
+
+test('the stand-in for etcd answers the question about health and nothing else; a real etcd is refused', async (t) => {
+  const binaries = assets(t)
+  const { etcdUrl } = await startControlPlane(t, binaries)
+  const health = await fetch(`${etcdUrl}/health`)
+  assert.deepEqual([health.status, await health.text()], [200, '{"health":"true","reason":""}'])
+  for (const path of ['/version', '/metrics', '/v3/kv/range']) assert.equal((await fetch(`${etcdUrl}${path}`)).status, 404)
+
+  const other = createServer((_, response) => response.end('{"health":"true"}')).listen(0, '127.0.0.1')
+  t.after(() => other.close())
+  await once(other, 'listening')
+  const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
+  const refused = run(t, binaries, 'kube-apiserver', [`--etcd-servers=${url}`, '--cert-dir=/nowhere'])
+  assert.deepEqual(await refused.exited, { code: 1, signal: null })
+  assert.ok(refused.output().includes(`--etcd-servers ${url}: that is an etcd, or something else`), refused.output())
+})
+
+test('both programs may be started at once', async (t) => {
+  for (const shared of ['true', 'false']) {
+    const binaries = assets(t, { T8S_ENVTEST_SHARED: shared })
+    const folder = mkdtempSync(join(tmpdir(), 't8s-envtest-'))
+    t.after(() => rmSync(folder, { recursive: true, force: true }))
+    const [etcdUrl, port] = [`http://127.0.0.1:${await freePort()}`, await freePort()]
+    const flags = [`--etcd-servers=${etcdUrl}`, `--secure-port=${port}`, '--bind-address=127.0.0.1', `--cert-dir=${folder}`]
+    const apiServer = run(t, binaries, 'kube-apiserver', flags)
+    run(t, binaries, 'etcd', [`--data-dir=${folder}/etcd`, `--listen-client-urls=${etcdUrl}`, '--unsafe-no-fsync'])
+    await waitFor('health', () => answers(`https://127.0.0.1:${port}/readyz`)).catch((error) => assert.fail(`${error}: ${apiServer.output()}`))
+  }
+})
+
+test('relative paths start from where the program was started', async (t) => {
+  const binaries = assets(t)
+  const folder = mkdtempSync(join(tmpdir(), 't8s envtest '))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  mkdirSync(join(folder, 'a b'))
+  const url = `http://127.0.0.1:${await freePort()}`
+  const etcd = run(t, binaries, 'etcd', ['--data-dir', 'a b', `--listen-client-urls=${url}`, '--unsafe-no-fsync'], folder)
+  await waitFor('health', () => answers(`${url}/health`))
+  await terminate(etcd)
+  assert.ok(existsSync(join(folder, 'a b/t8s-memory')))
+})
+
+test("somebody else's directory is no place to meet", { skip: process.getuid?.() !== 0 && 'only root can give directories away' }, async (t) => {
+  const binaries = assets(t)
+  const base = binaries.env.T8S_ENVTEST_RUNTIME_DIR!
+  mkdirSync(base)
+  execFileSync('chown', ['65534', base])
+  const plane = await startControlPlane(t, binaries)
+  assert.deepEqual(
+    readdirSync(base).flatMap((name) => readdirSync(join(base, name))),
+    [],
+  )
+  await plane.stop()
+})

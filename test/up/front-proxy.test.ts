@@ -1,0 +1,35 @@
+/** `t8s up` behind a front proxy of the user's own, which says in headers of its own who a user is. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { request } from 'node:https'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { issueCertificate, makeAuthority } from '../../src/cluster/pki/certificates.ts'
+import { stop, t8s, temporaryFolder, up } from './t8s-process.ts'
+
+test('the flags name who a front proxy is and which headers it sends', async (t) => {
+  const folder = temporaryFolder(t)
+  const authority = await makeAuthority('proxies', new Date())
+  const proxy = await issueCertificate(authority, { commonName: 'edge', usage: 'client' }, new Date())
+  const ca = join(folder, 'proxies.crt')
+  writeFileSync(ca, authority.cert)
+  const flags = ['--requestheader-client-ca-file', ca, '--requestheader-allowed-names', 'edge,other', '--requestheader-username-headers', 'X-Anna']
+  const running = await up(t, ['--secure-port', '0', '--data-dir', join(folder, 'data'), ...flags])
+  const headers = { 'x-anna': 'anna', 'x-remote-group': 'gardeners', 'content-type': 'application/json' }
+  const url = new URL('/apis/authentication.k8s.io/v1/selfsubjectreviews', running.url)
+  const sent = request(url, { ...proxy, rejectUnauthorized: false, agent: false, method: 'POST', headers })
+  const [response] = await once(sent.end('{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"}'), 'response')
+  const { status } = JSON.parse(Buffer.concat(await response.toArray()).toString())
+  assert.deepEqual(status.userInfo, { username: 'anna', groups: ['gardeners', 'system:authenticated'] })
+  await stop(running)
+})
+
+test('a certificate without its key, or a file that is none, is refused by the name of its flag', (t) => {
+  const folder = temporaryFolder(t)
+  const empty = join(folder, 'empty')
+  writeFileSync(empty, '')
+  const refused = (...flags: string[]) => t8s(['up', '--secure-port', '0', ...flags], { cwd: folder }).stderr
+  assert.match(refused('--proxy-client-cert-file', empty), /--proxy-client-cert-file and --proxy-client-key-file go together/)
+  assert.match(refused('--requestheader-client-ca-file', empty), /holds no certificate in PEM form: check --requestheader-client-ca-file/)
+})
