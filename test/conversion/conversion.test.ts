@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { request } from 'node:https'
 import { createInterface } from 'node:readline'
 import test from 'node:test'
+import { machineAddress } from '../aggregator/orchard.ts'
 import { type TestCluster, testCluster } from '../support/test-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { conversionWebhook, define, definitionPath, redefine, service, widgetsPath } from './webhook.ts'
@@ -141,6 +142,45 @@ test('watches in each version tell every change in order, from now on and from a
   }
 })
 
+test('watches keep the order of changes, and lists and watches fit together, while the webhook is slow', async (t) => {
+  const { cluster, webhook } = await withWebhook(t)
+  await webhook.answers('slowly')
+  const names = ['a', 'b', 'c', 'd']
+  const watch = (since: string) => {
+    const states = new Map<string, string>()
+    const revisions: number[] = []
+    void follow(t, cluster, `${widgetsPath('v2')}?watch=true&resourceVersion=${since}`, ({ object }) => {
+      const { metadata, spec } = object as unknown as Widget
+      revisions.push(Number(metadata.resourceVersion))
+      states.set(String(metadata.name), String(spec?.port))
+    })
+    return { states, revisions }
+  }
+  const { metadata } = await cluster.call('GET', widgetsPath('v2'))
+  const watches = [watch(metadata.resourceVersion)]
+  await Promise.all(
+    names.map(async (name, n) => {
+      await cluster.call('POST', widgetsPath('v1'), widget('v1', name, { hostPort: `${name}:0` }))
+      for (let i = 1; i <= 15; i++) {
+        await cluster.call('PATCH', `${widgetsPath('v1')}/${name}`, { spec: { hostPort: `${name}:${i}` } }, 'application/merge-patch+json')
+        if (n > 0 || i % 5 > 0) continue
+        const list = (await cluster.call('GET', widgetsPath('v2'))) as unknown as { metadata: { resourceVersion: string }; items: Widget[] }
+        const late = watch(list.metadata.resourceVersion)
+        for (const { metadata, spec } of list.items) late.states.set(String(metadata.name), String(spec?.port))
+        watches.push(late)
+      }
+    }),
+  )
+  for (const { states, revisions } of watches) {
+    await waitFor('the watch has told the last state', () => names.every((name) => states.get(name) === '15'))
+    assert.deepEqual(
+      revisions,
+      [...new Set(revisions)].sort((a, b) => a - b),
+    )
+  }
+  assert.equal(watches[0]!.revisions.length, names.length * 16, 'no change is left out')
+})
+
 test('one object that cannot be converted stands in the way of lists, not of the others', async (t) => {
   const { cluster } = await withWebhook(t)
   await cluster.call('POST', widgetsPath('v1'), widget('v1', 'good', { hostPort: 'a:1' }))
@@ -222,7 +262,7 @@ test('rewriting moves objects to a new storage version; status.storedVersions is
   )
 })
 
-test('a webhook behind a Service is reached at its endpoints, and has to name the Service in its certificate', async (t) => {
+test('a webhook behind a Service that is another name for a machine is reached there, at the path that is given', async (t) => {
   const [cluster, webhook] = await Promise.all([testCluster(t), conversionWebhook(t)])
   const clientConfig = { service: { ...service, path: '/path/of/it', port: webhook.port }, caBundle: webhook.caBundle }
   await define(cluster, { clientConfig })
@@ -239,6 +279,38 @@ test('a webhook behind a Service is reached at its endpoints, and has to name th
   })
   assert.deepEqual((await get(cluster, 'v2', 'a')).spec, { host: 'a', port: 1 })
   assert.equal((await webhook.seen())[0]?.url, '/path/of/it?timeout=30s')
+})
+
+test('a webhook behind a Service is reached by its EndpointSlices', async (t) => {
+  const ip = machineAddress()
+  if (!ip) return t.skip('this machine has no address but loopback ones')
+  const [cluster, webhook] = await Promise.all([testCluster(t), conversionWebhook(t)])
+  const serviceOf = (name: string) => ({ apiVersion: 'v1', kind: 'Service', metadata: { name }, spec: { ports: [{ name: 'https', port: 443 }] } })
+  const sliceOf = (name: string) => ({
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: { name, labels: { 'kubernetes.io/service-name': name } },
+    addressType: 'IPv4',
+    endpoints: [{ addresses: [ip], conditions: { ready: true } }],
+    ports: [{ name: 'https', port: webhook.port }],
+  })
+  for (const name of [service.name, 'another']) {
+    await cluster.call('POST', '/api/v1/namespaces/default/services', serviceOf(name))
+    await cluster.call('POST', '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices', sliceOf(name))
+  }
+  await define(cluster, { clientConfig: { service, caBundle: webhook.caBundle } })
+  await cluster.call('POST', widgetsPath('v1'), widget('v1', 'a', { hostPort: 'a:1' }))
+  assert.deepEqual((await get(cluster, 'v2', 'a')).spec, { host: 'a', port: 1 })
+  assert.deepEqual(
+    (await webhook.seen()).map(({ url, headers }) => [url, headers.host]),
+    [['/?timeout=30s', 'converter.default.svc']],
+  )
+  // The other Service leads to the same process, whose certificate does not name it.
+  await redefine(cluster, { clientConfig: { service: { ...service, name: 'another' }, caBundle: webhook.caBundle } })
+  await waitFor('the certificate is refused', async () => {
+    const told = await get(cluster, 'v2', 'a').catch(String)
+    return /another\.default\.svc:443\/\?timeout=30s.*tls: failed to verify certificate: x509:/.test(String(told))
+  })
 })
 
 test('a certificate that the bundle does not know is refused', async (t) => {

@@ -100,6 +100,16 @@ test('a call takes no longer than it may, and answers no larger than they may be
   await assert.rejects(slow.post(review), /^Error: Post "https:\/\/127\.0\.0\.1:\d+\/convert\?timeout=1s": context deadline exceeded$/)
 })
 
+test('a server that stops does not wait for a webhook that never answers', async (t) => {
+  const [cluster, webhook] = await Promise.all([testCluster(t), conversionWebhook(t)])
+  await define(cluster, { clientConfig: webhook.clientConfig })
+  await cluster.call('POST', widgetsPath('v1'), widget('v1', 'a', { hostPort: 'a:1' }))
+  await webhook.answers('never')
+  const asked = assert.rejects(cluster.call('GET', `${widgetsPath('v2')}/a`))
+  await waitFor('the webhook is asked', async () => (await webhook.seen()).length > 0)
+  await Promise.all([cluster.stop({ graceMs: 0 }), asked])
+})
+
 test('a bundle without certificates is told, whenever it has come into the definition', async (t) => {
   const webhook = await conversionWebhook(t)
   const sources = {} as ConstructorParameters<typeof WebhookClient>[1]['sources']

@@ -2,12 +2,14 @@
 import { once } from 'node:events'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
 import { convertWidget, type Widget } from './widgets.ts'
 
 /** How it answers. */
 export type Manner =
   | 'well'
   | 'never'
+  | 'slowly'
   | 'status 500'
   | 'status 404'
   | 'no JSON'
@@ -48,6 +50,9 @@ interface Review {
   readonly apiVersion: string
   readonly request: { readonly uid: string; readonly desiredAPIVersion: string; readonly objects: readonly Widget[] }
 }
+
+/** How long a slow answer takes. */
+const slowMs = 40
 
 let manner: Manner = 'well'
 let seen: Seen[] = []
@@ -108,11 +113,12 @@ async function start({ serving, port }: WebhookOptions): Promise<number> {
       url: message.url,
     })
     if (manner === 'never') return
+    if (manner === 'slowly') await setTimeout(slowMs)
     if (manner === 'status 500') return response.writeHead(500).end('out of order')
     if (manner === 'status 404') return response.writeHead(404).end()
     response.writeHead(200, { 'content-type': 'application/json' }).end(manner === 'no JSON' ? 'pardon?' : JSON.stringify(answerTo(review)))
   })
-  server.listen(port, '127.0.0.1')
+  server.listen(port, '0.0.0.0')
   await once(server, 'listening')
   return (server.address() as AddressInfo).port
 }

@@ -103,12 +103,9 @@ export class WatchStream implements Watcher {
     let seen = 0
     const { registry } = this.#services
     const all = objects.slice(this.#range)
-    for (const [i, stored] of all.entries()) {
-      if (i % objectsPerTurn === 0) {
-        const prepared = registry.prepare(resource, () => all.slice(i, i + objectsPerTurn))
-        if (prepared) await prepared
-      }
-      const object = view(stored)
+    for (let i = 0; i < all.length; i++) {
+      if (resource.conversion && i % objectsPerTurn === 0) await registry.prepare(resource, () => all.slice(i, i + objectsPerTurn))
+      const object = view(all[i]!)
       if (selection.matches(object)) {
         events.push({ type: 'ADDED', object })
         bytes += object.bytes.length
@@ -139,8 +136,7 @@ export class WatchStream implements Watcher {
         return
       }
       const { changes, through } = await changesAfter(view, registry.store, this.#range, this.#version)
-      const prepared = registry.prepare(this.#form.resource, () => objectsOf(changes))
-      if (prepared) await prepared
+      if (this.#form.resource.conversion) await registry.prepare(this.#form.resource, () => objectsOf(changes))
       this.#version = through
       const batch = encodeChanges(changes, this.#form)
       if (batch) this.#write(batch)

@@ -126,8 +126,12 @@ export class Registry {
 
   /** A stored object as the resource shows it, converted first where that takes time. */
   #shown(resource: ServedResource, object: StoredObject): StoredObject | Promise<StoredObject> {
-    const prepared = this.prepare(resource, () => [object])
-    return prepared ? prepared.then(() => this.view(resource)(object)) : this.view(resource)(object)
+    const view = this.view(resource)
+    return resource.conversion
+      ? this.#conversions(resource)!
+          .prepare([object])
+          .then(() => view(object))
+      : view(object)
   }
 
   /** The current object, as the resource shows it. A promise only while the resource's objects are being loaded. */
