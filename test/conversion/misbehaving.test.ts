@@ -4,7 +4,7 @@ import test from 'node:test'
 import { WebhookClient } from '../../src/apiserver/webhooks/index.ts'
 import { testCluster } from '../support/test-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
-import { conversionWebhook, define, redefine, widgetsPath } from './webhook.ts'
+import { conversionWebhook, define, definitionPath, redefine, widgetsPath } from './webhook.ts'
 import type { Manner } from './webhook-process.ts'
 import { group } from './widgets.ts'
 
@@ -98,6 +98,25 @@ test('a call takes no longer than it may, and answers no larger than they may be
   await assert.rejects(small.post(review), /the answer is larger than 3 bytes/)
   await webhook.answers('never')
   await assert.rejects(slow.post(review), /^Error: Post "https:\/\/127\.0\.0\.1:\d+\/convert\?timeout=1s": context deadline exceeded$/)
+})
+
+test('a definition whose objects cannot be converted says so when it is deleted, and goes once they can be', async (t) => {
+  const [cluster, webhook] = await Promise.all([testCluster(t), conversionWebhook(t)])
+  await define(cluster, { clientConfig: webhook.clientConfig })
+  await cluster.call('POST', widgetsPath('v1'), widget('v1', 'a', { hostPort: 'a:1' }))
+  await redefine(cluster, { clientConfig: webhook.clientConfig, storage: 'v2' })
+  await waitFor('it is stored as v2 from now on', async () => {
+    await cluster.call('POST', `${widgetsPath('v2')}?dryRun=All`, widget('v2', 'b', { host: 'b', port: 1 }))
+    return true
+  })
+  await webhook.answers('failure')
+  await cluster.call('DELETE', definitionPath)
+  const conditions = async () =>
+    ((await cluster.call('GET', definitionPath)).status as { conditions: { type: string; reason: string; message: string }[] }).conditions
+  const told = await waitFor('it says why', async () => (await conditions()).find(({ reason }) => reason === 'InstanceDeletionFailed'))
+  assert.match(told.message, /Kind=Widget failed: not today/)
+  await webhook.answers('well')
+  await waitFor('it is gone', async () => /404/.test(String(await cluster.call('GET', definitionPath).catch(String))))
 })
 
 test('a server that stops does not wait for a webhook that never answers', async (t) => {
