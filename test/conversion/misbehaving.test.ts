@@ -129,6 +129,19 @@ test('a server that stops does not wait for a webhook that never answers', async
   await Promise.all([cluster.stop({ graceMs: 0 }), asked])
 })
 
+test('a connection that the other side gives up in the moment it is used again is no error', async (t) => {
+  const webhook = await conversionWebhook(t)
+  const sources = {} as ConstructorParameters<typeof WebhookClient>[1]['sources']
+  const client = new WebhookClient(webhook.clientConfig, { sources, timeoutMs: 30_000 })
+  t.after(() => client.stop())
+  const review = Buffer.from(JSON.stringify({ request: { uid: 'a', desiredAPIVersion: 'v2', objects: [] } }))
+  await webhook.answers('by hanging up, once')
+  await assert.rejects(client.post(review), /EOF|connection reset by peer/, 'a new one that is not answered is')
+  await client.post(review)
+  await webhook.answers('by hanging up, once')
+  assert.match((await client.post(review)).toString(), /Success/)
+})
+
 test('a bundle without certificates is told, whenever it has come into the definition', async (t) => {
   const webhook = await conversionWebhook(t)
   const sources = {} as ConstructorParameters<typeof WebhookClient>[1]['sources']

@@ -10,6 +10,7 @@ export type Manner =
   | 'well'
   | 'never'
   | 'slowly'
+  | 'by hanging up, once'
   | 'status 500'
   | 'status 404'
   | 'no JSON'
@@ -113,6 +114,10 @@ async function start({ serving, port }: WebhookOptions): Promise<number> {
       url: message.url,
     })
     if (manner === 'never') return
+    if (manner === 'by hanging up, once') {
+      manner = 'well'
+      return message.socket.destroy()
+    }
     if (manner === 'slowly') await setTimeout(slowMs)
     if (manner === 'status 500') return response.writeHead(500).end('out of order')
     if (manner === 'status 404') return response.writeHead(404).end()

@@ -6,13 +6,18 @@ import { resolveService, type ServiceSources } from '../aggregator/index.ts'
 
 export type WebhookConfig = Wire<ApiextensionsV1WebhookClientConfig>
 
+export interface Place {
+  readonly host: string
+  readonly port: number
+}
+
 export interface WebhookAddress {
   /** As errors tell it. */
   readonly url: URL
   /** Whom the certificate has to name. */
   readonly serverName: string
   /** What is connected to. Rejects with an Error when nothing answers there. */
-  dial(): Promise<{ readonly host: string; readonly port: number }>
+  dial(): Promise<Place>
 }
 
 const httpsPort = 443

@@ -6,10 +6,11 @@ import { X509Certificate } from 'node:crypto'
 import { Agent, request as httpsRequest } from 'node:https'
 import { isIP } from 'node:net'
 import type { ConnectionOptions } from 'node:tls'
+import { errorCode } from '../../lib/explained-error.ts'
 import type { ServiceSources } from '../aggregator/index.ts'
-import { connectionError } from '../proxy/index.ts'
+import { addressOf, connectionError } from '../proxy/index.ts'
 import { answerError } from './answer-error.ts'
-import { type WebhookAddress, type WebhookConfig, webhookAddress } from './webhook-address.ts'
+import { type Place, type WebhookAddress, type WebhookConfig, webhookAddress } from './webhook-address.ts'
 
 export interface WebhookClientOptions {
   readonly sources: ServiceSources
@@ -22,11 +23,23 @@ export interface WebhookClientOptions {
 /** Connections that rest are closed after this, so that none is used when the other side has given it up. */
 const idleMs = 30_000
 const defaultMostBytes = 64 * 1024 * 1024
+/** Calls beyond these wait for one another. */
+const mostConnections = 64
+
+interface Call {
+  readonly place: Place
+  readonly tls: ConnectionOptions
+  readonly url: URL
+  readonly body: Buffer
+  /** When it is to be over, on the clock of `performance`. */
+  readonly deadline: number
+  readonly fail: (why: string) => Error
+}
 
 export class WebhookClient {
   readonly #options: WebhookClientOptions
   readonly #config: WebhookConfig
-  readonly #agent = new Agent({ keepAlive: true, timeout: idleMs, maxFreeSockets: 16 })
+  readonly #agent = new Agent({ keepAlive: true, timeout: idleMs, maxSockets: mostConnections, maxFreeSockets: 16 })
   #prepared: { readonly address: WebhookAddress; readonly tls: ConnectionOptions } | undefined
 
   constructor(config: WebhookConfig, options: WebhookClientOptions) {
@@ -37,12 +50,13 @@ export class WebhookClient {
   /** Resolves with the body of a good answer. Rejects with an Error that says why there is none. */
   async post(body: Buffer): Promise<Buffer> {
     const { timeoutMs } = this.#options
+    const deadline = performance.now() + timeoutMs
     const { address, tls } = this.#prepare()
     const url = new URL(address.url)
     url.searchParams.set('timeout', `${Math.ceil(timeoutMs / 1000)}s`)
     const fail = (why: string): Error => new Error(`Post ${JSON.stringify(shown(address, url))}: ${why}`)
     const place = await address.dial().catch((error) => Promise.reject(fail(error instanceof Error ? error.message : String(error))))
-    return this.#send(place, tls, url, body, fail)
+    return this.#send({ place, tls, url, body, fail, deadline })
   }
 
   /** Keeps no connections any more. Calls under way go on. */
@@ -68,32 +82,33 @@ export class WebhookClient {
     return (this.#prepared = { address, tls: { servername, ...(ca && { ca }) } })
   }
 
-  #send(
-    { host, port }: { readonly host: string; readonly port: number },
-    tls: ConnectionOptions,
-    url: URL,
-    body: Buffer,
-    fail: (why: string) => Error,
-  ): Promise<Buffer> {
-    const { timeoutMs, mostBytes = defaultMostBytes } = this.#options
-    const dialled = `${host.includes(':') ? `[${host}]` : host}:${port}`
+  #send(call: Call, isRepeated = false): Promise<Buffer> {
+    const { place, url, body, fail } = call
+    const { mostBytes = defaultMostBytes } = this.#options
+    const dialled = addressOf(place)
     return new Promise((resolve, reject) => {
       const sent = httpsRequest({
-        ...tls,
+        ...call.tls,
+        ...place,
         agent: this.#agent,
-        host,
-        port,
         method: 'POST',
         path: url.pathname + url.search,
         headers: { host: url.host, accept: 'application/json', 'content-type': 'application/json', 'content-length': body.length },
       })
+      let answered = false
       const deadline = setTimeout(() => {
         reject(fail('context deadline exceeded'))
         sent.destroy()
-      }, timeoutMs)
+      }, call.deadline - performance.now())
       sent.on('close', () => clearTimeout(deadline))
-      sent.on('error', (error) => reject(fail(connectionError(error, dialled))))
+      sent.on('error', (error) => {
+        // The other side has given up a connection that rested, in the same moment.
+        const wasGivenUp = sent.reusedSocket && !answered && !isRepeated && givenUp.has(errorCode(error) ?? '')
+        if (wasGivenUp) resolve(this.#send(call, true))
+        else reject(fail(connectionError(error, dialled)))
+      })
       sent.on('response', (response) => {
+        answered = true
         const pieces: Buffer[] = []
         let size = 0
         response.on('data', (piece: Buffer) => {
@@ -115,6 +130,9 @@ export class WebhookClient {
     })
   }
 }
+
+/** What a connection that was given up fails with. */
+const givenUp: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE'])
 
 /** Services have their port in what is told of them, always. */
 const shown = ({ url: { port } }: WebhookAddress, { hostname, pathname, search, host }: URL): string =>
