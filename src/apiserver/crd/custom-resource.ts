@@ -42,21 +42,14 @@ export function customResourcesOf(definition: Definition, stored: StoredObject, 
   const storageVersion = versions.find(({ storage }) => storage)!
   const storageSchema = new CustomSchema(stored, storageVersion.name)
   const storage = new ServedResource(resourceOf(definition, storageVersion, storageSchema))
-  const all = new Map<string, CustomVersion>()
-  for (const version of versions) {
-    if (version === storageVersion) all.set(version.name, { resource: storage, schema: storageSchema })
-    else if (version.served || webhook) {
-      const schema = new CustomSchema(stored, version.name)
-      all.set(version.name, { resource: new ServedResource(versionOf(resourceOf(definition, version, schema), schema), storage), schema })
-    } else {
-      // Nobody sees it, but objects may have been written in it.
-      all.set(version.name, { resource: storage, schema: new CustomSchema(stored, version.name) })
-    }
-  }
-  function versionOf(own: ResourceDefinition, schema: CustomSchema): ResourceDefinition {
+  const versionOf = (version: Version): CustomVersion => {
+    if (version === storageVersion) return { resource: storage, schema: storageSchema }
+    const schema = new CustomSchema(stored, version.name)
     const storedAs = { resource: storage.groupVersion, toStorage: pruner(storageSchema), fromStorage: pruner(schema) }
-    return { ...own, storedAs }
+    return { resource: new ServedResource({ ...resourceOf(definition, version, schema), storedAs }, storage), schema }
   }
+  // Objects may have been written in versions that nobody sees any more.
+  const all = new Map(versions.map((version) => [version.name, versionOf(version)]))
   storage.readStored = storedForm(storage, all, webhook !== undefined)
   for (const { resource, schema } of all.values()) {
     if (webhook) resource.conversion = webhookConversion(webhook, { resource, schema }, { resource: storage, schema: storageSchema })
@@ -68,13 +61,10 @@ export function customResourcesOf(definition: Definition, stored: StoredObject, 
 
 const pruner =
   (schema: CustomSchema) =>
-  (object: KubeObject): KubeObject =>
-    pruned(object, schema)
-
-function pruned(object: KubeObject, schema: CustomSchema): KubeObject {
-  schema.prune(object as Unstructured)
-  return object
-}
+  (object: KubeObject): KubeObject => {
+    schema.prune(object as Unstructured)
+    return object
+  }
 
 function resourceOf(definition: Definition, version: Version, schema: CustomSchema): ResourceDefinition {
   const { spec, status, metadata } = definition
