@@ -181,6 +181,38 @@ test('watches keep the order of changes, and lists and watches fit together, whi
   assert.equal(watches[0]!.revisions.length, names.length * 16, 'no change is left out')
 })
 
+test('a streaming list shows the state in its version, says when that was all, and tells removals under their own revision', async (t) => {
+  const { cluster } = await withWebhook(t)
+  for (const name of ['a', 'b']) await cluster.call('POST', widgetsPath('v1'), widget('v1', name, { hostPort: `${name}:1` }))
+  const events: { type: string; object: Widget }[] = []
+  const query = 'watch=true&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan'
+  void follow(t, cluster, `${widgetsPath('v3')}?${query}`, (event) => events.push(event as unknown as { type: string; object: Widget }))
+  await waitFor('the state has been told', () => events.some(({ type }) => type === 'BOOKMARK'))
+  assert.deepEqual(
+    events.map(({ type, object }) => [type, object.apiVersion, object.spec?.address]),
+    [
+      ['ADDED', `${group}/v3`, { host: 'a', port: 1 }],
+      ['ADDED', `${group}/v3`, { host: 'b', port: 1 }],
+      ['BOOKMARK', `${group}/v3`, undefined],
+    ],
+  )
+  const { metadata } = events[2]!.object
+  assert.deepEqual(metadata.annotations, { 'k8s.io/initial-events-end': 'true' })
+  await cluster.call('DELETE', `${widgetsPath('v2')}/a`)
+  const gone = await waitFor('the removal is told', () => events.find(({ type }) => type === 'DELETED'))
+  assert.deepEqual(gone.object.spec, { address: { host: 'a', port: 1 } })
+  assert.ok(Number(gone.object.metadata.resourceVersion) > Number(metadata.resourceVersion))
+})
+
+test('a definition that gets a webhook later has objects converted that were written before', async (t) => {
+  const [cluster, webhook] = await Promise.all([testCluster(t), conversionWebhook(t)])
+  await define(cluster, {})
+  await cluster.call('POST', widgetsPath('v1'), widget('v1', 'a', { hostPort: 'a:1' }))
+  assert.deepEqual((await get(cluster, 'v2', 'a')).spec, {}, 'without one, fields that the version does not know are pruned')
+  await redefine(cluster, { clientConfig: webhook.clientConfig })
+  await waitFor('it is converted', async () => (await get(cluster, 'v2', 'a')).spec?.host === 'a')
+})
+
 test('one object that cannot be converted stands in the way of lists, not of the others', async (t) => {
   const { cluster } = await withWebhook(t)
   await cluster.call('POST', widgetsPath('v1'), widget('v1', 'good', { hostPort: 'a:1' }))
@@ -364,7 +396,10 @@ function follow(t: test.TestContext, { client }: TestCluster, path: string, tell
   const { ca, cert, key, url } = client
   return new Promise((resolve, reject) => {
     const sent = request(new URL(path, url), { ca, cert, key, agent: false }, (response) => {
-      createInterface({ input: response }).on('line', (line) => tell(JSON.parse(line) as Event))
+      const lines = createInterface({ input: response })
+      lines.on('line', (line) => tell(JSON.parse(line) as Event))
+      // It is cut off at the end of the test.
+      lines.on('error', () => {})
       response.on('end', resolve)
       response.on('error', () => resolve())
     })
