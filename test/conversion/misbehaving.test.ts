@@ -6,9 +6,7 @@ import { testCluster } from '../support/test-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { conversionWebhook, define, definitionPath, redefine, widgetsPath } from './webhook.ts'
 import type { Manner } from './webhook-process.ts'
-import { group } from './widgets.ts'
-
-const widget = (version: string, name: string, spec: object): object => ({ apiVersion: `${group}/${version}`, kind: 'Widget', metadata: { name }, spec })
+import { widget } from './widgets.ts'
 
 const which = 'conversion webhook for shop.example.com/v1, Kind=Widget'
 

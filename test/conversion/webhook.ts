@@ -6,7 +6,7 @@ import { issueCertificate, makeAuthority } from '../../src/cluster/pki/certifica
 import type { Lifetime, ReachableCluster } from '../support/reachable-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
 import type { Manner, Seen } from './webhook-process.ts'
-import { type DefinitionOptions, group, widgetDefinition } from './widgets.ts'
+import { type DefinitionOptions, group, type Widget, widgetDefinition } from './widgets.ts'
 
 export interface ConversionWebhook {
   readonly port: number
@@ -62,6 +62,9 @@ const definitionsPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions
 export const definitionPath = `${definitionsPath}/widgets.${group}`
 export const widgetsPath = (version: string, namespace = 'default'): string => `/apis/${group}/${version}/namespaces/${namespace}/widgets`
 
+export const get = async (cluster: ReachableCluster, version: string, name: string): Promise<Widget> =>
+  (await cluster.call('GET', `${widgetsPath(version)}/${name}`)) as unknown as Widget
+
 /** Makes a definition, and waits until it is served. */
 export async function define(cluster: ReachableCluster, options: DefinitionOptions): Promise<void> {
   await cluster.call('POST', definitionsPath, widgetDefinition(options))
@@ -69,7 +72,7 @@ export async function define(cluster: ReachableCluster, options: DefinitionOptio
   await waitFor('widgets are served', async () => (await cluster.call('GET', widgetsPath(version))).kind === 'WidgetList')
 }
 
-/** Changes a definition, and waits until `isServed` says that the change has come through. */
+/** Changes a definition. What is served follows a moment later. */
 export async function redefine(cluster: ReachableCluster, options: DefinitionOptions): Promise<void> {
   const { spec } = widgetDefinition(options) as { readonly spec: object }
   await cluster.call('PATCH', definitionPath, { spec }, 'application/merge-patch+json')

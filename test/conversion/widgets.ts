@@ -99,3 +99,5 @@ export function widgetDefinition({
     },
   }
 }
+
+export const widget = (version: string, name: string, spec: object): object => ({ apiVersion: `${group}/${version}`, kind, metadata: { name }, spec })
