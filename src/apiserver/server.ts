@@ -33,7 +33,7 @@ import { versionInfo } from './version.ts'
 import { warmUp } from './warm-up.ts'
 
 export type { TokenUser } from './authentication/token-file.ts'
-export type { ApiServer, ApiServerOptions, StopOptions } from './server-options.ts'
+export type { ApiServer, ApiServerOptions } from './server-options.ts'
 
 const defaultRequestTimeoutMs = 60_000
 const defaultGraceMs = 10_000
