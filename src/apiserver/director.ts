@@ -24,7 +24,7 @@ export function director({ services, apis, other }: DirectorOptions): Handler {
       if (info.prefix && info.version && apis.isBuiltIn(info.group)) throw resourceNotFound()
       return Promise.resolve(pageNotFound())
     }
-    const resource = apis.find(info.group ? `${info.group}/${info.version}` : info.version, info.resource)
+    const resource = apis.find(info.group, info.version, info.resource)
     if (!resource) {
       // What a group of Kubernetes' own lacks is a missing resource; elsewhere it is a missing page.
       if (apis.isBuiltIn(info.group)) throw resourceNotFound()

@@ -1,4 +1,5 @@
 /** Validation rules of custom resources, through kubectl: what people see of them. */
+import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { installedKubectls, Kubectl } from '../support/kubectl.ts'
 import { testCluster } from '../support/test-cluster.ts'
@@ -79,7 +80,8 @@ describe('validation rules', () => {
     const change = (size: number): string => `patch certificate c --dry-run=server --type=merge -p '{"spec":{"key":{"size":${size}}}}'`
     // What is served follows the definition a moment later.
     await waitFor('the new rules', async () => (await kubectl.run(change(1024))).code !== 0)
-    await kubectl.ok('annotate certificate c note=changed', /annotated/)
+    const { stderr } = await kubectl.run('annotate certificate c note=changed')
+    assert.match(stderr, /^Warning: spec\.key\.size: Invalid value: "object": keys of RSA have 2048 bits or more\n$/)
     await kubectl.fails(change(1024), /keys of RSA have 2048 bits or more/)
     await kubectl.ok(change(4096), /patched/)
   })

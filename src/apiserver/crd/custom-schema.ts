@@ -20,12 +20,16 @@ import type { StoredObject } from '../registry/stored-object.ts'
 
 type JsonSchema = Readonly<Record<string, unknown>>
 
+/** More warnings would not fit the answer's head. */
+const mostLetThrough = 50
+
 export class CustomSchema {
   readonly #definition: StoredObject
   readonly #version: string
   #compiled: StructuralSchema | undefined
   #type: StructType | undefined
   #rules: SchemaRules | undefined
+  readonly #letThrough = new WeakMap<KubeObject, readonly string[]>()
 
   /** Keeps nothing but the stored definition until it is used. */
   constructor(definition: StoredObject, version: string) {
@@ -67,7 +71,18 @@ export class CustomSchema {
 
   /** What is wrong with an object; `old` is given on update. */
   faults(object: KubeObject, old: KubeObject | undefined, options: ValueOptions): readonly FieldError[] {
-    const ruleFaults = (): readonly FieldError[] => (this.#rules ??= new SchemaRules(this.#schema, true)).faults(object, old)
-    return schemaFaults(object as Unstructured, this.#schema, old as Unstructured | undefined, { ...options, ruleFaults })
+    const letThrough: string[] = []
+    const ruleFaults = (): readonly FieldError[] => {
+      this.#rules ??= new SchemaRules(this.#schema, true)
+      return this.#rules.faults(object, old, (fault) => letThrough.length < mostLetThrough && letThrough.push(fault))
+    }
+    const faults = schemaFaults(object as Unstructured, this.#schema, old as Unstructured | undefined, { ...options, ruleFaults })
+    if (letThrough.length > 0) this.#letThrough.set(object, letThrough)
+    return faults
+  }
+
+  /** What rules say of an object that was so before: no fault then. Known once `faults` has looked at the object. */
+  warnings(object: KubeObject): readonly string[] {
+    return this.#letThrough.get(object) ?? []
   }
 }
