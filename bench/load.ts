@@ -8,7 +8,8 @@ import { parseArgs } from 'node:util'
 export interface LoadOptions {
   readonly url: string
   readonly token: string
-  readonly kind: 'pods' | 'configmaps'
+  /** Gadgets are custom resources; `custom-resources.ts` has their definition. */
+  readonly kind: 'pods' | 'configmaps' | 'gadgets'
   readonly n: number
   readonly clients: number
   readonly lists: number
@@ -35,7 +36,9 @@ const nameOf = (i: number): string => `o-${String(i).padStart(6, '0')}`
 const objectOf = (kind: LoadOptions['kind'], i: number): string =>
   kind === 'pods'
     ? `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"${nameOf(i)}","labels":{"app":"bench","shard":"${i % 10}"},"annotations":{"note":"${'x'.repeat(200)}"}},"spec":{"nodeSelector":{"never":"here"},"containers":[{"name":"main","image":"registry.example/app:1","command":["sleep","1000"],"env":[{"name":"A","value":"1"},{"name":"B","value":"2"}],"ports":[{"containerPort":8080}],"resources":{"requests":{"cpu":"10m","memory":"16Mi"}},"readinessProbe":{"httpGet":{"path":"/healthz","port":8080}}}]}}`
-    : `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"${nameOf(i)}","labels":{"app":"bench","shard":"${i % 10}"}},"data":{"k":"${'x'.repeat(1000)}"}}`
+    : kind === 'gadgets'
+      ? `{"apiVersion":"bench.example.com/v1","kind":"Gadget","metadata":{"name":"${nameOf(i)}","labels":{"app":"bench","shard":"${i % 10}"}},"spec":{"k":"${'x'.repeat(1000)}"}}`
+      : `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"${nameOf(i)}","labels":{"app":"bench","shard":"${i % 10}"}},"data":{"k":"${'x'.repeat(1000)}"}}`
 
 const applied = 200
 
@@ -86,7 +89,8 @@ class Load {
   constructor(options: LoadOptions) {
     this.#options = options
     this.#session = open(options.url)
-    this.#collection = `/api/v1/namespaces/${namespace}/${options.kind}`
+    const root = options.kind === 'gadgets' ? '/apis/bench.example.com/v1' : '/api/v1'
+    this.#collection = `${root}/namespaces/${namespace}/${options.kind}`
   }
 
   async run(): Promise<void> {

@@ -1,0 +1,102 @@
+/**
+ * `npm run bench -- --custom`: custom resources beside ConfigMaps of the same size, phase by phase, and what hundreds of definitions
+ * cost. Each kind has its turn several times, as others use the machine; the CPU time of the server is what counts.
+ */
+import { Agent, request } from 'node:https'
+import { type Generator, type Kind, measure } from './run-load.ts'
+import { residentMegabytes, type Server, startServer, stopServer, token } from './server.ts'
+
+const phases = ['create', 'get', 'list', 'update', 'patch', 'watch', 'delete']
+const kinds: readonly Kind[] = ['configmaps', 'gadgets']
+/** The first warms the server up. */
+const rounds = 4
+const targetRatio = 0.8
+const definitions = 500
+const targetKilobytes = 100
+const targetUsableMs = 100
+const restMs = 10_000
+const definitionsPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+
+type Schema = Readonly<Record<string, unknown>>
+
+const text = { type: 'string', description: 'The text that says how it is to be done.' }
+const structure = (depth: number): Schema => ({
+  type: 'object',
+  description: 'A structure that holds what the next level of this says.',
+  properties: Object.fromEntries(Array.from({ length: 6 }, (_, i) => [`field${i}`, depth > 0 ? structure(depth - 1) : text])),
+})
+
+const definitionOf = (plural: string, kind: string, group: string, spec: Schema): Schema => ({
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: `${plural}.${group}` },
+  spec: {
+    group,
+    scope: 'Namespaced',
+    names: { plural, kind },
+    versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object', properties: { spec } } } }],
+  },
+})
+
+export async function benchCustom(directory: string, tokenFile: string, generator: Generator): Promise<void> {
+  const server = await startServer(directory, tokenFile)
+  const agent = new Agent({ keepAlive: true, rejectUnauthorized: false })
+  const send = (method: string, path: string, body?: Schema): Promise<number> =>
+    new Promise((resolve, reject) => {
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+      const asked = request(new URL(path, server.url), { method, agent, headers }, (response) => {
+        response.on('end', () => resolve(response.statusCode ?? 0)).resume()
+      })
+      asked.on('error', reject).end(body && JSON.stringify(body))
+    })
+  /** Milliseconds until objects can be listed. */
+  const define = async (plural: string, kind: string, group: string, spec: Schema): Promise<number> => {
+    const started = performance.now()
+    const status = await send('POST', definitionsPath, definitionOf(plural, kind, group, spec))
+    if (status !== 201) throw new Error(`the definition of ${plural} was answered with ${status}`)
+    while ((await send('GET', `/apis/${group}/v1/${plural}`)) !== 200) await new Promise(setImmediate)
+    return performance.now() - started
+  }
+  try {
+    await define('gadgets', 'Gadget', 'bench.example.com', { type: 'object', properties: { k: { type: 'string' } } })
+    await compare(server, generator)
+    const before = await atRest(server)
+    const started = performance.now()
+    const waits: number[] = []
+    for (let i = 0; i < definitions; i++) waits.push(await define(`things${i}`, `Thing${i}`, `g${i % 20}.example.com`, structure(1)))
+    const each = (performance.now() - started) / definitions
+    const kilobytes = ((await atRest(server)) - before) * (1024 / definitions)
+    waits.sort((a, b) => a - b)
+    const p99 = waits[Math.floor(waits.length * 0.99)] ?? 0
+    console.log(
+      `${definitions} definitions: ${each.toFixed(1)} ms each, usable after ${p99.toFixed(0)} ms (p99), target ≤ ${targetUsableMs} ms${p99 <= targetUsableMs ? '' : ': MISSED'}; ` +
+        `${kilobytes.toFixed(0)} KB each at rest, target ≤ ${targetKilobytes} KB${kilobytes <= targetKilobytes ? '' : ': MISSED'}`,
+    )
+  } finally {
+    agent.destroy()
+    await stopServer(server)
+  }
+}
+
+async function compare(server: Server, generator: Generator): Promise<void> {
+  const spent = new Map<string, number[]>()
+  for (let round = 0; round < rounds; round++)
+    for (const kind of kinds)
+      for (const { phase, cpuMs, failures, firstFailure } of await measure(server, kind, phases, generator)) {
+        if (failures > 0) throw new Error(`${kind}, ${phase}: ${firstFailure}`)
+        if (round > 0 && cpuMs !== undefined) spent.set(`${kind} ${phase}`, [...(spent.get(`${kind} ${phase}`) ?? []), cpuMs])
+      }
+  for (const phase of phases) {
+    const [usual, custom] = kinds.map((kind) => Math.min(...(spent.get(`${kind} ${phase}`) ?? [Number.NaN])))
+    if (!usual || !custom) continue
+    const ratio = usual / custom
+    console.log(
+      `${phase}: ${(usual * 1000).toFixed(0)} µs CPU a ConfigMap, ${(custom * 1000).toFixed(0)} µs a custom resource: ${ratio.toFixed(2)} × the speed, target ≥ ${targetRatio}${ratio >= targetRatio ? '' : ': MISSED'}`,
+    )
+  }
+}
+
+async function atRest(server: Server): Promise<number> {
+  await new Promise((resolve) => setTimeout(resolve, restMs))
+  return residentMegabytes(server)
+}
