@@ -225,6 +225,18 @@ describe('custom resource definitions', { concurrency: 4 }, () => {
     assert.deepEqual(server.logged, [])
   })
 
+  test('warn of versions that are deprecated, in their own words or with the version to use instead', async (t) => {
+    const client = connect(t, await startTestServer(t))
+    const definition = definitionOf({ versions: ['v1', 'v1beta1', 'v1alpha1'] }) as { spec: { versions: object[] } }
+    const [stable, beta, alpha] = definition.spec.versions
+    definition.spec.versions = [stable!, { ...beta, deprecated: true }, { ...alpha, deprecated: true, deprecationWarning: 'stop it' }]
+    await define(client, definition)
+    const warning = async (version: string) => (await client.request('GET', gadgetsPath.replace('v1', version))).headers.warning
+    assert.equal(await warning('v1'), undefined)
+    assert.equal(await warning('v1beta1'), '299 - "example.com/v1beta1 Gadget is deprecated; use example.com/v1 Gadget"')
+    assert.equal(await warning('v1alpha1'), '299 - "stop it"')
+  })
+
   test('are followed by every server on a store', async (t) => {
     const store = memoryStore()
     t.after(() => store.close())

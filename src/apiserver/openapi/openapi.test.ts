@@ -200,6 +200,37 @@ test('the index changes when resources come and go', async () => {
   assert.equal((await ask()).includes('apis/apps/v1'), true)
 })
 
+test('documents of groups that did not change are not made again, and one of many resources is made in as many steps', async () => {
+  let read = 0
+  const custom = (group: string, fingerprint: string): ResourceDefinition => ({
+    ...parcels,
+    group,
+    custom: {
+      ...parcels.custom!,
+      fingerprint,
+      schema: () => {
+        read++
+        return parcelSchema
+      },
+    },
+  })
+  const kept = custom('kept.example.com', 'a')
+  let resources = [kept, custom('changed.example.com', 'a')]
+  const { handle } = openapiDocuments(() => resources)
+  const ask = async (path: string): Promise<Response> =>
+    (await handle({ path, query: new URLSearchParams(), header: () => undefined } as unknown as Request)) ?? assert.fail('not served')
+  const groups = ['kept', 'changed'].map((name) => `/openapi/v3/apis/${name}.example.com/v1`)
+  for (const group of groups) await ask(group)
+  assert.equal(read, 2)
+  resources = [kept, custom('changed.example.com', 'b')]
+  for (const group of groups) await ask(group)
+  assert.equal(read, 3)
+
+  const many = Array.from({ length: 50 }, (_, i) => custom(`g${i}.example.com`, ''))
+  const steps = openapiDocument({ ...options, paths: [], resources: many, builtIn: [], others: [] }, jsonV2)
+  for (let i = 0; i < many.length; i++) assert.equal(steps.next().done, false)
+})
+
 /** Reads one level of a protobuf message: [field, bytes or number]. */
 function protobuf(bytes: Buffer): [number, Buffer | number][] {
   const result: [number, Buffer | number][] = []

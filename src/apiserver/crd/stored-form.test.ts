@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { resource } from '../../api/resource.ts'
+import { ServedResource } from '../registry/served-resource.ts'
+import { StoredObject } from '../registry/stored-object.ts'
+import { CustomSchema } from './custom-schema.ts'
+import { type CustomVersion, storedForm } from './stored-form.ts'
+
+const text = { type: 'string' }
+const properties = { v1: { same: text, fresh: { ...text, default: 'new' } }, v1beta1: { same: text, former: text, given: { ...text, default: 'old' } } }
+const definition = JSON.stringify({
+  spec: {
+    versions: Object.entries(properties).map(([name, spec]) => ({
+      name,
+      schema: { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties: spec } } } },
+    })),
+  },
+})
+
+const define = (version: string): ServedResource =>
+  new ServedResource(resource({ group: 'example.com', version, kind: 'Widget', plural: 'widgets', scope: 'Namespaced' }))
+const storage = define('v1')
+const stored = new StoredObject(storage, '/registry/definition', 1, Buffer.from(definition))
+const versions = new Map<string, CustomVersion>([
+  ['v1', { resource: storage, schema: new CustomSchema(stored, 'v1') }],
+  ['v1beta1', { resource: define('v1beta1'), schema: new CustomSchema(stored, 'v1beta1') }],
+])
+const value = (version: string, spec: object): Buffer =>
+  Buffer.from(JSON.stringify({ kind: 'Widget', apiVersion: `example.com/${version}`, metadata: { name: 'a' }, spec }))
+const read = (bytes: Buffer, webhook = false) => storedForm(storage, versions, webhook)(bytes)
+
+test('what is as it should be is taken as it is', () => {
+  const bytes = value('v1', { same: 'x', fresh: 'y' })
+  assert.equal(read(bytes).value, bytes)
+})
+
+test('what the schema does not know goes, and what it has got since is filled in', () => {
+  assert.deepEqual(read(value('v1', { same: 'x', gone: 'y' })).value, value('v1', { same: 'x', fresh: 'new' }))
+})
+
+test('an object of another version keeps what both know; defaults are those of the version that it was written in', () => {
+  assert.deepEqual(read(value('v1beta1', { same: 'x', former: 'y' })), { resource: storage, value: value('v1', { same: 'x' }) })
+})
+
+test('where a webhook converts, an object stays in its version', () => {
+  const { resource, value: kept } = read(value('v1beta1', { same: 'x', former: 'y' }), true)
+  assert.equal(resource, versions.get('v1beta1')?.resource)
+  assert.deepEqual(kept, value('v1beta1', { same: 'x', former: 'y', given: 'old' }))
+})
+
+test('an object of a version that is no more cannot be read', () => {
+  assert.throws(() => read(value('v1alpha1', {})), { code: 500, message: /request to convert CR to an invalid group\/version: example\.com\/v1alpha1/ })
+})
