@@ -130,6 +130,29 @@ function expand(value: unknown, budget: { left: number }, depth: number): unknow
   return result
 }
 
+/** The value of a JSON text with the keys of all objects in order, which those of Go's clients are already: they stay themselves. */
+function inOrder(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) value[i] = inOrder(value[i])
+    return value
+  }
+  const object = value as Record<string, unknown>
+  let last = ''
+  let isSorted = true
+  for (const key in object) {
+    if (key < last) isSorted = false
+    last = key
+    const member = object[key]
+    const ordered = inOrder(member)
+    if (ordered !== member) setOwn(object, key, ordered)
+  }
+  if (isSorted) return object
+  const result: Record<string, unknown> = {}
+  for (const key of Object.keys(object).sort()) setOwn(result, key, object[key])
+  return result
+}
+
 /** Every value has an event, collections and documents another one for their end. */
 const maxEvents = 2 * maxValues
 
@@ -191,7 +214,7 @@ export interface ParsedYaml {
 export function parseYaml(text: string): ParsedYaml {
   try {
     const json = asJson(text)
-    if (json !== undefined) return { value: expand(json, { left: text.length }, 0), strict: [] }
+    if (json !== undefined) return { value: inOrder(json), strict: [] }
     const events = eventsOf(firstDocuments(text))
     keyRepeated = false
     const [document = null] = constructFromEvents(events, { source: text, schema, json: true })

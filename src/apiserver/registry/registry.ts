@@ -2,7 +2,6 @@
  * The registry: all served resources with their cachers and watches on one store, and the one place where objects are
  * committed.
  */
-import { isDeepStrictEqual } from 'node:util'
 import type { ResourceDefinition } from '../../api/resource.ts'
 import { resourceKey } from '../../api/resource.ts'
 import type { KubeObject } from '../../machinery/object.ts'
@@ -112,14 +111,11 @@ export class Registry {
     return this.view(resource)(new StoredObject(storage, key, entry.revision, spliceRevision(storage, value, entry.revision)))
   }
 
-  /** Commits an object over `live`, or where nothing is. Gives `live` back if they are equal. */
+  /** Commits an object over `live`, or where nothing is. */
   async put(resource: ServedResource, key: string, object: KubeObject, live: StoredObject | undefined): Promise<StoredObject | Lost> {
     const { storage } = resource
-    const isOwn = storage === resource
-    const shown = live || isOwn ? encode(resource, object) : undefined
-    if (live && isSame(live, shown!)) return live
-    const stored = isOwn ? object : toStorage(resource, object)
-    const value = isOwn ? shown! : encode(storage, stored)
+    const stored = storage === resource ? object : toStorage(resource, object)
+    const value = encode(storage, stored)
     this.#hints.set(value, summarize(storage, stored))
     const condition = { key, revision: live?.revision ?? 0 }
     const result = await this.#commit(storage, key, object, { conditions: [condition], operations: [{ key, value }] })
@@ -145,33 +141,12 @@ export class Registry {
       )
   }
 
-  /** Whether writing `object` over `live` would change anything. */
-  isUnchanged(resource: ServedResource, object: KubeObject, live: StoredObject): boolean {
-    return isSame(live, encode(resource, object))
-  }
-
   stop(): void {
     for (const cacher of this.#cachers.values()) cacher.stop()
   }
 }
 
 const lost = (current: Entry | undefined, expected: number): Lost => ((current?.revision ?? 0) === expected ? 'refused' : 'changed')
-
-/** Whether `bytes`, which lack a resourceVersion, say what `live` says. The order of members is the client's. */
-function isSame(live: StoredObject, bytes: Buffer): boolean {
-  // The same members are equally long in any order.
-  if (live.bytes.length !== bytes.length + `"resourceVersion":"${live.revision}",`.length) return false
-  const next = spliceRevision(live.resource, bytes, live.revision)
-  if (sumOf(next) !== sumOf(live.bytes)) return false
-  return next.equals(live.bytes) || isDeepStrictEqual(JSON.parse(next.toString()), live.parse())
-}
-
-/** The same for the same bytes in any order. */
-function sumOf(bytes: Buffer): number {
-  let sum = 0
-  for (let i = 0; i < bytes.length; i++) sum += bytes[i]! * bytes[i]!
-  return sum
-}
 
 function toStorage(resource: ServedResource, object: KubeObject): KubeObject {
   const stored = resource.definition.storedAs?.toStorage?.(structuredClone(object)) ?? { ...object }
