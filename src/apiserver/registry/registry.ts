@@ -112,14 +112,20 @@ export class Registry {
   }
 
   /** Commits an object over `live`, or where nothing is. */
-  async put(resource: ServedResource, key: string, object: KubeObject, live: StoredObject | undefined): Promise<StoredObject | Lost> {
+  put(resource: ServedResource, key: string, object: KubeObject, live: StoredObject | undefined): Promise<StoredObject | Lost> {
     const { storage } = resource
     const stored = storage === resource ? object : toStorage(resource, object)
     const value = encode(storage, stored)
     this.#hints.set(value, summarize(storage, stored))
-    const condition = { key, revision: live?.revision ?? 0 }
-    const result = await this.#commit(storage, key, object, { conditions: [condition], operations: [{ key, value }] })
-    if (!result.committed) return lost(result.current[0], condition.revision)
+    const commit = this.#commit(storage, key, object, { conditions: [{ key, revision: live?.revision ?? 0 }], operations: [{ key, value }] })
+    return this.#shown(resource, key, value, live?.revision ?? 0, commit)
+  }
+
+  /** What became of a write, as the resource shows it. It does not hold the object that was encoded while it waits. */
+  async #shown(resource: ServedResource, key: string, value: Buffer, expected: number, commit: Promise<CommitResult>): Promise<StoredObject | Lost> {
+    const { storage } = resource
+    const result = await commit
+    if (!result.committed) return lost(result.current[0], expected)
     const current = this.cacher(resource).live?.objects.get(key)
     return this.view(resource)(
       current?.revision === result.revision ? current : new StoredObject(storage, key, result.revision, spliceRevision(storage, value, result.revision)),

@@ -38,7 +38,10 @@ export async function readApplied(request: Request, { fieldValidation }: WriteOp
 /** Makes an object of the kind of what applying gave. Throws 422. */
 export function decodeApplied(resource: ServedResource, applied: KubeObject): KubeObject {
   try {
-    const object = objectOf(resource, decodeAs(resource, applied).object)
+    // Applying made the managedFields itself: there is nothing to decode in them.
+    const { managedFields, ...metadata } = applied.metadata
+    const object = objectOf(resource, decodeAs(resource, { ...applied, metadata }).object)
+    if (managedFields) object.metadata.managedFields = managedFields
     resource.applyDefaults(object)
     return object
   } catch (error) {
