@@ -15,6 +15,7 @@ import { report } from './report.ts'
 import { allPhases, type Generator, type Kind, load, type MeasuredPhase, measure } from './run-load.ts'
 import { launcher, residentMegabytes, startServer, stopServer, token } from './server.ts'
 import { soak } from './soak.ts'
+import { benchRules } from './validation-rules.ts'
 
 const help = `npm run bench -- [flags]
 --kind pods|configmaps   both unless said
@@ -23,7 +24,8 @@ const help = `npm run bench -- [flags]
 --kload FILE             that binary makes the load
 --soak                   the load again and again: size of the data directory and resident memory
 --loads N                how often (default: 40)
---envtest                control planes of test suites, instead of all else`
+--envtest                control planes of test suites, instead of all else
+--rules                  validation rules of custom resources, instead of all else`
 
 const starts = 5
 
@@ -36,6 +38,7 @@ const { values: flags } = parseArgs({
     soak: { type: 'boolean', default: false },
     loads: { type: 'string', default: '40' },
     envtest: { type: 'boolean', default: false },
+    rules: { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h', default: false },
   },
 })
@@ -56,7 +59,8 @@ async function bench(): Promise<void> {
     execFileSync(launcher, ['version'], { stdio: 'ignore' })
     // Others on the machine spoil every number.
     console.log(`${availableParallelism()} cores, load average before: ${loadavg()[0]?.toFixed(1)}`)
-    if (flags.soak) await soak({ directory, tokenFile, loads: Number(flags.loads), kinds, phases, generator })
+    if (flags.rules) await benchRules(directory, tokenFile, Number(flags.n))
+    else if (flags.soak) await soak({ directory, tokenFile, loads: Number(flags.loads), kinds, phases, generator })
     else await benchOnce(directory, tokenFile, kinds, phases, generator)
   } finally {
     rmSync(directory, { recursive: true, force: true })

@@ -1,4 +1,5 @@
 /** JSON as CEL's values, by its declared type and without copying: elements and fields are adapted when they are read. */
+import { associated } from './associative-lists.ts'
 import { parseDuration, parseTime } from './standard/time-text.ts'
 import { dynType, type ObjectType, type Type } from './types.ts'
 import { CelList, CelMap, Duration, Timestamp, UInt, type Value } from './values.ts'
@@ -19,7 +20,7 @@ export function adapt(json: unknown, type: Type): Value {
       return json
     case 'object':
       if (json === null) return null
-      if (Array.isArray(json)) return new JsonList(json, type.kind === 'list' ? type.element : dynType)
+      if (Array.isArray(json)) return type.kind === 'list' ? associated(new JsonList(json, type.element), type) : new JsonList(json, dynType)
       return type.kind === 'object' ? new JsonObject(json as JsonMembers, type) : new JsonMap(json as JsonMembers, type.kind === 'map' ? type.value : dynType)
     default:
       return null

@@ -17,7 +17,12 @@ export interface ListType {
   readonly kind: 'list'
   readonly element: Type
   readonly maxElements?: number
+  /** What makes two lists the same: nothing said, the order counts. Values know it, types that differ in it fit each other. */
+  readonly identity?: ListIdentity
 }
+
+/** A set has everything once; a list with keys knows its elements by these fields (`x-kubernetes-list-type`). */
+export type ListIdentity = { readonly kind: 'set' } | { readonly kind: 'keys'; readonly keys: readonly string[] }
 
 export interface MapType {
   readonly kind: 'map'

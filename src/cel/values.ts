@@ -48,6 +48,10 @@ export class Timestamp {
 export abstract class CelList {
   abstract readonly size: number
   abstract at(index: number): Value
+  /** Of lists that are the same in any order: whether this is `other`. */
+  equals?(other: CelList, turns?: { turn(): void }): boolean
+  /** Of lists that hold nothing twice: `this + other`. */
+  plus?(other: CelList): CelList
 
   *[Symbol.iterator](): Generator<Value> {
     for (let index = 0; index < this.size; index++) yield this.at(index)

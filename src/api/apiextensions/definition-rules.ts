@@ -1,6 +1,7 @@
 /** What is valid in a CustomResourceDefinition. Schemas are looked at in `machinery/structural-schema/`. */
+import { definitionFaults, SchemaRules } from '../../cel/schema-rules/index.ts'
 import { jsonEqual } from '../../machinery/fields/json.ts'
-import { anySchema, type SchemaSource, structuralFaults } from '../../machinery/structural-schema/index.ts'
+import { anySchema, type SchemaChecks, type SchemaSource, structuralFaults } from '../../machinery/structural-schema/index.ts'
 import { type FieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
 import { each, immutable, oneOf } from '../../machinery/validation/field-rules.ts'
 import { dns1035Label, dnsSubdomain } from '../../machinery/validation/names.ts'
@@ -88,7 +89,9 @@ function versionFaults(
   const oldSchemas = old?.spec?.versions?.flatMap((version) => schemaOf(version) ?? [])
   const schemaFaults = (version: DefinitionVersion, path: string, status: boolean): readonly FieldError[] => {
     const schema = schemaOf(version)
-    return schema ? structuralFaults(schema, `${path}.openAPIV3Schema`, { status, old: oldSchemas }) : []
+    const before = old?.spec.versions.find(({ name }) => name === version.name)
+    const unchanged = before !== undefined && jsonEqual(schema, schemaOf(before))
+    return schema ? structuralFaults(schema, `${path}.openAPIV3Schema`, { status, old: oldSchemas, ...ruleChecks(unchanged) }) : []
   }
   const hasStatus = ({ subresources }: DefinitionVersion): boolean => (subresources?.status ?? undefined) !== undefined
   const parts: readonly { readonly common: boolean; readonly faults: (version: DefinitionVersion, path: string, shared: boolean) => readonly FieldError[] }[] =
@@ -119,6 +122,12 @@ function versionFaults(
   const hoisted = first ? parts.filter((part) => part.common).flatMap(({ faults }) => faults(first, 'spec', true)) : []
   return { perVersion, hoisted }
 }
+
+/** How rules are looked at; of schemas that are `unchanged` less is asked. */
+const ruleChecks = (unchanged: boolean): SchemaChecks => ({
+  ruleFaults: (source, path, faulty) => definitionFaults(source, path, { faulty, unchanged }),
+  defaultRuleFaults: (value, schema, path) => new SchemaRules(schema, schema.embedded).defaultFaults(value, path),
+})
 
 function statusRules({ spec, status }: Definition): readonly FieldError[] {
   const versions = spec?.versions ?? []

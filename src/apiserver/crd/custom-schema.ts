@@ -1,6 +1,7 @@
 /** The schema of one version of a definition, made of the stored bytes when it is first needed. */
 import type { Definition } from '../../api/apiextensions/custom-resource-definition.ts'
 import { schemaType } from '../../api/schema/index.ts'
+import { SchemaRules } from '../../cel/schema-rules/index.ts'
 import type { KubeObject, Unstructured } from '../../machinery/object.ts'
 import type { StructType } from '../../machinery/schema.ts'
 import {
@@ -24,6 +25,7 @@ export class CustomSchema {
   readonly #version: string
   #compiled: StructuralSchema | undefined
   #type: StructType | undefined
+  #rules: SchemaRules | undefined
 
   /** Keeps nothing but the stored definition until it is used. */
   constructor(definition: StoredObject, version: string) {
@@ -65,6 +67,7 @@ export class CustomSchema {
 
   /** What is wrong with an object; `old` is given on update. */
   faults(object: KubeObject, old: KubeObject | undefined, options: ValueOptions): readonly FieldError[] {
-    return schemaFaults(object as Unstructured, this.#schema, old as Unstructured | undefined, options)
+    const ruleFaults = (): readonly FieldError[] => (this.#rules ??= new SchemaRules(this.#schema, true)).faults(object, old)
+    return schemaFaults(object as Unstructured, this.#schema, old as Unstructured | undefined, { ...options, ruleFaults })
   }
 }

@@ -281,10 +281,9 @@ function estimated(
   }
 }
 
-/** The type of a field or of a member of a map. */
+/** The type of a field. Of members of maps that are picked like fields upstream knows no size. */
 function step(type: Type | undefined, field: string): Type | undefined {
-  if (type?.kind === 'object') return type.fields.get(field)?.type
-  return type?.kind === 'map' ? type.value : undefined
+  return type?.kind === 'object' ? type.fields.get(field)?.type : undefined
 }
 
 function items(type: Type | undefined): Type | undefined {

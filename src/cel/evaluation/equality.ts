@@ -46,6 +46,7 @@ function equalObjects(a: Exclude<Value, null | boolean | bigint | number | strin
 }
 
 function equalLists(a: CelList, b: CelList, turns: Turns | undefined): boolean {
+  if (a.equals) return a.equals(b, turns)
   if (a.size !== b.size) return false
   for (let index = 0; index < a.size; index++) {
     turns?.turn()

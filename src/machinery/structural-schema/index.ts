@@ -4,6 +4,7 @@
  *
  * An object that comes in goes `prune` → `dropNulls` → `embeddedDecodeFault` (400) → `fillDefaults` → `schemaFaults` (422).
  */
+export { correlatedItems, isUnchanged, none } from './correlation.ts'
 export { fillDefaults } from './defaults.ts'
 export { embeddedDecodeFault } from './embedded-metadata.ts'
 export { type SchemaChecks, structuralFaults } from './faults/index.ts'
@@ -11,6 +12,6 @@ export { nonStructuralFaults } from './faults/structure.ts'
 export { fieldPathTarget } from './field-path.ts'
 export { dropNulls, prune } from './prune.ts'
 export { type StructuralSchema, structuralSchema } from './schema.ts'
-export { anySchema, type SchemaSource } from './source.ts'
+export { anySchema, itemsOf, othersOf, propertiesOf, type SchemaSource, type ValidationRule } from './source.ts'
 export { structType } from './struct-type.ts'
 export { schemaFaults, type ValueOptions } from './values/index.ts'

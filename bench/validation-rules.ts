@@ -1,0 +1,154 @@
+/**
+ * `npm run bench -- --rules`: what validation rules cost. Two definitions that differ in nothing but 20 rules; their objects are created
+ * and replaced in turns, and the server's CPU time a write is compared.
+ */
+import { Agent, request } from 'node:https'
+import { cpuMs, residentMegabytes, startServer, stopServer, token } from './server.ts'
+
+const rounds = 4
+const clients = 8
+const targetMicroseconds = 200
+const group = 'bench.example.com'
+
+const text = { type: 'string', maxLength: 253 }
+const whole = { type: 'integer' }
+type Schema = Readonly<Record<string, unknown>>
+
+/** A schema such as routes of a gateway have; `ruled` says whether rules are in it. */
+function schema(ruled: boolean): Schema {
+  const rules = (...list: readonly string[]): Schema => (ruled ? { 'x-kubernetes-validations': list.map((rule) => ({ rule, message: 'must hold' })) } : {})
+  const backend = {
+    type: 'object',
+    required: ['name', 'port'],
+    properties: { name: text, kind: text, port: whole, weight: whole },
+    ...rules('self.port > 0 && self.port < 65536', '!has(self.weight) || self.weight <= 100', '!has(self.kind) || self.kind in ["Service", "Bucket"]'),
+  }
+  const backends = { type: 'array', maxItems: 16, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'], items: backend }
+  const hosts = {
+    type: 'array',
+    maxItems: 16,
+    items: { ...text, ...rules('!self.startsWith("*") || self.startsWith("*.")') },
+    ...rules('self.all(host, self.exists_one(other, other == host))'),
+  }
+  const labels = { type: 'object', maxProperties: 16, additionalProperties: text, ...rules('self.all(key, key.size() < 64)') }
+  const spec = {
+    type: 'object',
+    properties: {
+      ...{ least: whole, most: whole, mode: text, url: text, hosts, labels, backends },
+      name: { ...text, ...rules('self.matches("^[a-z]([-a-z0-9]*[a-z0-9])?$")', 'self.size() < 100') },
+      start: { type: 'string', format: 'date-time' },
+      span: { type: 'string', format: 'duration' },
+      quota: { 'x-kubernetes-int-or-string': true, maxLength: 20 },
+    },
+    ...rules(
+      'self.least <= self.most',
+      'self.mode == oldSelf.mode',
+      'self.name != "default"',
+      'has(self.hosts) ? self.hosts.size() > 0 : true',
+      'self.backends.exists(backend, backend.weight > 0)',
+      'self.backends.map(backend, backend.weight).sum() == 100',
+      'self.start > timestamp("2020-01-01T00:00:00Z")',
+      'self.span < duration("2h")',
+      'quantity(string(self.quota)).isGreaterThan(quantity("0"))',
+      'url(self.url).getScheme() == "https"',
+      'self.mode in ["Exact", "Prefix"]',
+      '!(self.mode == "Exact" && "forbidden" in self.labels)',
+    ),
+  }
+  return { type: 'object', properties: { spec } }
+}
+
+const definition = (plural: string, kind: string, ruled: boolean): Schema => ({
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: `${plural}.${group}` },
+  spec: {
+    group,
+    scope: 'Namespaced',
+    names: { plural, kind },
+    versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: schema(ruled) } }],
+  },
+})
+
+const backend = (name: string, port: number): Schema => ({ name, kind: 'Service', port, weight: 50 })
+const object = (kind: string, name: string, most: number, resourceVersion?: string): Schema => ({
+  apiVersion: `${group}/v1`,
+  kind,
+  metadata: { name, resourceVersion },
+  spec: {
+    ...{ least: 1, most, name: 'my-route', mode: 'Exact', url: 'https://example.com/path' },
+    ...{ start: '2024-01-01T00:00:00Z', span: '1h', quota: '10Gi', labels: { app: 'x', tier: 'y' } },
+    hosts: ['a.example.com', '*.b.example.com', 'c.example.com'],
+    backends: [backend('a', 80), backend('b', 81)],
+  },
+})
+
+const kinds = [
+  { plural: 'plains', kind: 'Plain', ruled: false },
+  { plural: 'ruleds', kind: 'Ruled', ruled: true },
+] as const
+
+export async function benchRules(directory: string, tokenFile: string, count: number): Promise<void> {
+  const server = await startServer(directory, tokenFile)
+  const agent = new Agent({ keepAlive: true, maxSockets: clients, rejectUnauthorized: false })
+  const send = (method: string, path: string, body?: Schema): Promise<{ readonly status: number; readonly text: string }> =>
+    new Promise((resolve, reject) => {
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+      const asked = request(new URL(path, server.url), { method, agent, headers }, (response) => {
+        const chunks: Buffer[] = []
+        response.on('data', (chunk: Buffer) => chunks.push(chunk))
+        response.on('end', () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }))
+      })
+      asked.on('error', reject)
+      asked.end(body && JSON.stringify(body))
+    })
+  /** Sends `count` requests and answers the server's CPU time for each, in microseconds. */
+  const measured = async (wanted: number, one: (i: number) => ReturnType<typeof send>): Promise<number> => {
+    const before = cpuMs(server) ?? 0
+    let next = 0
+    const client = async (): Promise<void> => {
+      while (next < count) {
+        const { status, text } = await one(next++)
+        if (status !== wanted) throw new Error(`answered ${status}: ${text}`)
+      }
+    }
+    await Promise.all(Array.from({ length: clients }, client))
+    return (((cpuMs(server) ?? 0) - before) * 1000) / count
+  }
+  try {
+    for (const { plural, kind, ruled } of kinds) {
+      const { status, text } = await send('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition(plural, kind, ruled))
+      if (status !== 201) throw new Error(`definition answered ${status}: ${text}`)
+      while ((await send('GET', `/apis/${group}/v1/${plural}`)).status !== 200) await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+    const results = kinds.map(() => ({ create: [] as number[], replace: [] as number[] }))
+    for (let round = 0; round < rounds; round++)
+      for (const [at, { plural, kind }] of kinds.entries()) {
+        const path = `/apis/${group}/v1/namespaces/default/${plural}`
+        const versions: string[] = []
+        const name = (i: number): string => `object-${round}-${i}`
+        const create = async (i: number) => {
+          const answer = await send('POST', path, object(kind, name(i), 2))
+          versions[i] = /"resourceVersion":"(\d+)"/.exec(answer.text)?.[1] ?? ''
+          return answer
+        }
+        results[at]?.create.push(await measured(201, create))
+        results[at]?.replace.push(await measured(200, (i) => send('PUT', `${path}/${name(i)}`, object(kind, name(i), 3, versions[i]))))
+      }
+    for (const verb of ['create', 'replace'] as const) {
+      // The first round warms the server up.
+      const [plain = 0, ruled = 0] = results.map((result) => median(result[verb].slice(1)))
+      const more = ruled - plain
+      const verdict = more <= targetMicroseconds ? '' : ': MISSED'
+      console.log(
+        `${verb}: ${plain.toFixed(0)} µs CPU a write without rules, ${ruled.toFixed(0)} µs with 20: ${more.toFixed(0)} µs more, target ≤ ${targetMicroseconds} µs${verdict}`,
+      )
+    }
+    console.log(`resident ${residentMegabytes(server).toFixed(0)} MB`)
+  } finally {
+    agent.destroy()
+    await stopServer(server)
+  }
+}
+
+const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0

@@ -1,0 +1,101 @@
+/** Lists whose order does not count when they are compared: sets, and lists whose elements are known by keys (`x-kubernetes-list-type`). */
+import { equals, type Turns } from './evaluation/equality.ts'
+import type { ListType } from './types.ts'
+import { ArrayList, CelList, CelMap, Duration, Timestamp, UInt, type Value } from './values.ts'
+
+/** `list` with the identity that its type gives it. */
+export function associated(list: CelList, { identity }: ListType): CelList {
+  if (!identity) return list
+  return identity.kind === 'set' ? new SetList(list) : new KeyedList(list, identity.keys)
+}
+
+abstract class AssociativeList extends CelList {
+  private readonly inner: CelList
+  private known: ReadonlyMap<string, number> | undefined
+
+  constructor(inner: CelList) {
+    super()
+    this.inner = inner
+  }
+  get size(): number {
+    return this.inner.size
+  }
+  at(index: number): Value {
+    return this.inner.at(index)
+  }
+  /** The same for elements that are the same. */
+  protected abstract keyOf(value: Value): string
+
+  /** Where the elements stand, by their keys. */
+  protected places(): ReadonlyMap<string, number> {
+    this.known ??= new Map([...this].map((value, place) => [this.keyOf(value), place]))
+    return this.known
+  }
+}
+
+class SetList extends AssociativeList {
+  override equals(other: CelList): boolean {
+    return this.size === other.size && [...other].every((value) => this.places().has(this.keyOf(value)))
+  }
+  /** The union; what is here keeps its place. */
+  override plus(other: CelList): CelList {
+    const values = [...this]
+    const keys = new Set(this.places().keys())
+    for (const value of other) {
+      const key = this.keyOf(value)
+      if (!keys.has(key)) values.push(value)
+      keys.add(key)
+    }
+    return new SetList(new ArrayList(values))
+  }
+  protected keyOf(value: Value): string {
+    return identityText(value)
+  }
+}
+
+class KeyedList extends AssociativeList {
+  private readonly keys: readonly string[]
+
+  constructor(inner: CelList, keys: readonly string[]) {
+    super(inner)
+    this.keys = keys
+  }
+  override equals(other: CelList, turns?: Turns): boolean {
+    if (this.size !== other.size) return false
+    return [...other].every((value) => {
+      turns?.turn()
+      const place = this.places().get(this.keyOf(value))
+      return place !== undefined && equals(this.at(place), value, turns)
+    })
+  }
+  /** Elements with keys that are here take their place, the others come after. */
+  override plus(other: CelList): CelList {
+    const values = [...this]
+    const places = new Map(this.places())
+    for (const value of other) {
+      const key = this.keyOf(value)
+      const place = places.get(key)
+      if (place === undefined) places.set(key, values.push(value) - 1)
+      else values[place] = value
+    }
+    return new KeyedList(new ArrayList(values), this.keys)
+  }
+  protected keyOf(value: Value): string {
+    return value instanceof CelMap ? this.keys.map((key) => identityText(value.get(key) ?? null)).join() : ''
+  }
+}
+
+/** The same text for equal values of one type. */
+function identityText(value: Value): string {
+  if (typeof value === 'string') return JSON.stringify(value)
+  if (value === null || typeof value !== 'object') return String(value)
+  if (value instanceof CelList) return `[${[...value].map(identityText).join()}]`
+  if (value instanceof CelMap)
+    return `{${[...value.keys()]
+      .map((key) => `${identityText(key)}:${identityText(value.get(key) ?? null)}`)
+      .sort()
+      .join()}}`
+  if (value instanceof Uint8Array) return `b${Buffer.from(value).toString('base64')}`
+  if (value instanceof UInt) return String(value.value)
+  return value instanceof Timestamp || value instanceof Duration ? `t${value.nanoseconds}` : ''
+}

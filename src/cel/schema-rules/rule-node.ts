@@ -1,0 +1,56 @@
+/** The schemas that have rules in or below them, as a tree; rules are compiled when the first value comes by. */
+import type { StructuralSchema } from '../../machinery/structural-schema/index.ts'
+import type { Type } from '../types.ts'
+import { type CompiledRule, compiledRules, selfTypeName } from './compiled-rule.ts'
+import { declaredType, leastBytes } from './declared-type.ts'
+
+export class RuleNode {
+  readonly schema: StructuralSchema
+  readonly items: RuleNode | undefined
+  readonly others: RuleNode | undefined
+  readonly properties: ReadonlyMap<string, RuleNode> | undefined
+  private readonly resource: boolean
+  private made: NodeRules | undefined
+
+  constructor(schema: StructuralSchema, resource: boolean) {
+    this.schema = schema
+    this.resource = resource
+    this.items = schema.items && ruleNode(schema.items)
+    this.others = typeof schema.others === 'object' ? ruleNode(schema.others) : undefined
+    const properties = [...(schema.properties ?? [])].flatMap(([name, below]) => {
+      const node = ruleNode(below)
+      return node ? [[name, node] as const] : []
+    })
+    this.properties = properties.length > 0 ? new Map(properties) : undefined
+  }
+
+  /** Undefined if there are none in the schema itself. */
+  get rules(): NodeRules | undefined {
+    if (!this.schema.keywords['x-kubernetes-validations']?.length) return undefined
+    return (this.made ??= nodeRules(this.schema, this.resource))
+  }
+}
+
+export interface NodeRules {
+  readonly type: Type
+  readonly rules: readonly CompiledRule[]
+  readonly usesOldSelf: boolean
+  readonly hasOptionalOldSelf: boolean
+}
+
+function nodeRules(schema: StructuralSchema, resource: boolean): NodeRules | undefined {
+  const type = declaredType(schema, resource, selfTypeName)
+  if (!type) return undefined
+  const rules = compiledRules(schema, type)
+  return { type, rules, usesOldSelf: rules.some((rule) => rule.usesOldSelf), hasOptionalOldSelf: rules.some(({ rule }) => rule.optionalOldSelf === true) }
+}
+
+const nodes = new WeakMap<StructuralSchema, RuleNode>()
+
+/** The node of a schema; undefined if it has no rules in or below it, or none that could see its values. */
+function ruleNode(schema: StructuralSchema): RuleNode | undefined {
+  if (!schema.has.rules || leastBytes(schema, schema.embedded) === undefined) return undefined
+  let node = nodes.get(schema)
+  if (!node) nodes.set(schema, (node = new RuleNode(schema, schema.embedded)))
+  return node
+}

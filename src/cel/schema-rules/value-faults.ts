@@ -1,0 +1,167 @@
+/** Holds values against the rules of their schema: what is evaluated in which order, what it may cost, and what is told. */
+import { isObject } from '../../machinery/fields/json.ts'
+import { correlatedItems, none, type StructuralSchema, type ValidationRule } from '../../machinery/structural-schema/index.ts'
+import { duplicate, type FieldError, forbiddenField, invalidValue, required } from '../../machinery/validation/field-error.ts'
+import { adapt, type Bindings, callCostLimit } from '../index.ts'
+import { OptionalValue } from '../values.ts'
+import type { CompiledRule } from './compiled-rule.ts'
+import { isAsBefore, type Place, pathOf } from './place.ts'
+import { type NodeRules, RuleNode } from './rule-node.ts'
+
+/** The most that the rules of one object may cost. */
+const objectCostLimit = 10_000_000
+const longestMessageBytes = 5 * 1024
+
+/** The rules of a schema; compiled as values need them. */
+export class SchemaRules {
+  private readonly root: RuleNode
+
+  /** `resource`: objects are whole resources. */
+  constructor(schema: StructuralSchema, resource: boolean) {
+    this.root = new RuleNode(schema, resource)
+  }
+
+  /** What rules say of an object. `old` is the object that it replaces. */
+  faults(object: unknown, old?: unknown): FieldError[] {
+    const run = new Run(objectCostLimit)
+    run.visit(this.root, { parent: undefined, step: '', value: object, schema: this.root.schema, old: old ?? none }, old)
+    return run.faults
+  }
+
+  /** What rules say of a default at `path`: it replaces itself. */
+  defaultFaults(value: unknown, path: string): FieldError[] {
+    const run = new Run(objectCostLimit)
+    run.visit(this.root, { parent: undefined, step: path, value, schema: this.root.schema, old: none }, value)
+    return run.faults
+  }
+}
+
+/** One walk over an object. Methods answer false when the budget is used up: nothing more is evaluated then. */
+class Run {
+  readonly faults: FieldError[] = []
+  private budget: number
+
+  constructor(budget: number) {
+    this.budget = budget
+  }
+
+  /** `old` is undefined, or null, where there was no value, or it cannot be told which it was. */
+  visit(node: RuleNode, place: Place, old: unknown): boolean {
+    const { value } = place
+    // Whether a value is there is for the rules around it to say.
+    if (value === null || value === undefined) return true
+    const { rules } = node
+    if (rules && rules.rules.length > 0 && !this.evaluateAll(rules, place, old ?? undefined)) return false
+    if (Array.isArray(value)) return this.visitItems(node, place, value, old)
+    return !isObject(value) || this.visitMembers(node, place, value, old)
+  }
+
+  private visitItems({ items, schema }: RuleNode, parent: Place, values: readonly unknown[], old: unknown): boolean {
+    if (!items) return true
+    const find = correlatedItems(old, schema)
+    for (let index = 0; index < values.length; index++) {
+      const value = values[index]
+      const before = find?.(value)
+      if (!this.visit(items, { parent, step: `[${index}]`, value, schema: items.schema }, before === none ? undefined : before)) return false
+    }
+    return true
+  }
+
+  private visitMembers({ others, properties }: RuleNode, parent: Place, object: Record<string, unknown>, old: unknown): boolean {
+    const oldObject = isObject(old) ? old : undefined
+    const before = (name: string): unknown => (oldObject && Object.hasOwn(oldObject, name) ? oldObject[name] : undefined)
+    if (others)
+      for (const name in object) if (!this.visit(others, { parent, step: `[${name}]`, value: object[name], schema: others.schema }, before(name))) return false
+    if (properties)
+      for (const [name, node] of properties)
+        if (Object.hasOwn(object, name) && !this.visit(node, { parent, step: `.${name}`, value: object[name], schema: node.schema }, before(name))) return false
+    return true
+  }
+
+  private evaluateAll({ type, rules, usesOldSelf, hasOptionalOldSelf }: NodeRules, place: Place, old: unknown): boolean {
+    if (this.budget <= 0) return this.exhausted(place)
+    const oldSelf = usesOldSelf && old !== undefined ? adapt(old, type) : undefined
+    const bindings: Bindings = { self: adapt(place.value, type), oldSelf }
+    const optional: Bindings = hasOptionalOldSelf ? { ...bindings, oldSelf: oldSelf === undefined ? OptionalValue.none : new OptionalValue(oldSelf) } : bindings
+    for (const compiled of rules) {
+      if (compiled.fault !== undefined) this.invalid(place, `rule compile error: ${compiled.fault}`)
+      // Transition rules want a value to compare with.
+      const idle = compiled.usesOldSelf && old === undefined && !compiled.rule.optionalOldSelf
+      if (!idle && !this.evaluate(compiled, place, compiled.rule.optionalOldSelf ? optional : bindings, bindings)) return false
+    }
+    return true
+  }
+
+  private evaluate(compiled: CompiledRule, place: Place, bindings: Bindings, messageBindings: Bindings): boolean {
+    const { program, rule } = compiled
+    if (!program) return true
+    const outcome = program.evaluate(bindings, callCostLimit)
+    if (outcome.cost > this.budget) return this.exhausted(place)
+    this.budget -= outcome.cost
+    if ('error' in outcome) {
+      if (outcome.exceeded) {
+        this.invalid(place, `'${outcome.error}': no further validation rules will be run due to call cost exceeds limit for rule: ${shownRule(rule)}`)
+        return false
+      }
+      const mistyped = outcome.error.startsWith('no such overload')
+      const mismatch = `'${outcome.error}': call arguments did not match a supported operator, function or macro signature for rule: ${shownRule(rule)}`
+      this.invalid(place, mistyped ? mismatch : `${outcome.error} evaluating rule: ${shownRule(rule)}`)
+      return true
+    }
+    return outcome.value === true || this.broken(compiled, place, messageBindings)
+  }
+
+  /** Tells that a rule does not hold, unless it did not before either and nothing has changed. */
+  private broken(compiled: CompiledRule, place: Place, bindings: Bindings): boolean {
+    const { rule, usesOldSelf, fieldPath } = compiled
+    const message = this.message(compiled, bindings)
+    if (usesOldSelf || !isAsBefore(place)) {
+      const path = pathOf(place)
+      const field = fieldPath === '' ? path || '<nil>' : path === '' ? fieldPath : `${path}.${fieldPath}`
+      this.faults.push(
+        typeof message === 'string' ? faultFor(rule.reason, field, place.schema.type, message) : invalidValue(field, place.schema.type, message.exceeds),
+      )
+    }
+    return typeof message === 'string'
+  }
+
+  /** What is told of a broken rule; an object if making the message cost too much. */
+  private message({ rule, message }: CompiledRule, bindings: Bindings): string | { readonly exceeds: string } {
+    const plain = rule.message ? rule.message.trim() : `failed rule: ${shownRule(rule)}`
+    if (!message) return plain
+    const outcome = message.evaluate(bindings, callCostLimit)
+    if (outcome.cost > this.budget)
+      return { exceeds: 'messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run' }
+    if ('error' in outcome && outcome.exceeded)
+      return {
+        exceeds: `no further validation rules will be run due to call cost exceeds limit for messageExpression: ${JSON.stringify(rule.messageExpression)}`,
+      }
+    this.budget -= outcome.cost
+    const text = 'value' in outcome && typeof outcome.value === 'string' ? outcome.value.trim() : ''
+    return text === '' || text.includes('\n') || Buffer.byteLength(text) > longestMessageBytes ? plain : text
+  }
+
+  private exhausted(place: Place): false {
+    this.invalid(place, 'validation failed due to running out of cost budget, no further validation rules will be run')
+    return false
+  }
+
+  private invalid(place: Place, detail: string): void {
+    this.faults.push(invalidValue(pathOf(place) || '<nil>', place.schema.type, detail))
+  }
+}
+
+const shownRule = ({ rule, message }: ValidationRule): string => (message || rule).trim()
+
+function faultFor(reason: string | undefined, field: string, type: string, detail: string): FieldError {
+  switch (reason) {
+    case 'FieldValueForbidden':
+      return forbiddenField(field, detail)
+    case 'FieldValueRequired':
+      return required(field, detail)
+    case 'FieldValueDuplicate':
+      return duplicate(field, type)
+    default:
+      return invalidValue(field, type, detail)
+  }
+}
