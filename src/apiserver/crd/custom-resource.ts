@@ -104,6 +104,7 @@ function resourceOf(definition: Definition, version: Version, schema: CustomSche
     },
     defaults: [(object) => schema.complete(object)],
     validate: { create: faults, update: updateFaults, status: statusFaults },
+    warnings: (object) => schema.warnings(object),
     prepare: { status: keepMetadata },
     generation: hasChanged,
     requiresVersionOnUpdate: true,

@@ -26,6 +26,8 @@ export class CustomSchema {
   #compiled: StructuralSchema | undefined
   #type: StructType | undefined
   #rules: SchemaRules | undefined
+  /** What is told of objects though they are let through. */
+  readonly #warnings = new WeakMap<KubeObject, readonly string[]>()
 
   /** Keeps nothing but the stored definition until it is used. */
   constructor(definition: StoredObject, version: string) {
@@ -67,7 +69,20 @@ export class CustomSchema {
 
   /** What is wrong with an object; `old` is given on update. */
   faults(object: KubeObject, old: KubeObject | undefined, options: ValueOptions): readonly FieldError[] {
-    const ruleFaults = (): readonly FieldError[] => (this.#rules ??= new SchemaRules(this.#schema, true)).faults(object, old)
+    const ruleFaults = (): readonly FieldError[] => {
+      const { faults, letThrough } = (this.#rules ??= new SchemaRules(this.#schema, true)).verdict(object, old)
+      if (letThrough.length > 0)
+        this.#warnings.set(
+          object,
+          letThrough.map(({ field, message }) => `${field}: ${message}`),
+        )
+      return faults
+    }
     return schemaFaults(object as Unstructured, this.#schema, old as Unstructured | undefined, { ...options, ruleFaults })
+  }
+
+  /** Rules that an object, looked at before, breaks as it did before it was written. */
+  warnings(object: KubeObject): readonly string[] {
+    return this.#warnings.get(object) ?? []
   }
 }

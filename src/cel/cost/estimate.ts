@@ -280,7 +280,13 @@ class Estimator {
 
   private node(expr: Expr): EstimatedNode {
     const size = this.size(expr)
-    return estimated(this.typeOf(expr), size, this.entrySizes(expr)?.value, items(this.places.get(expr.id)?.type), expr.kind === 'literal' ? expr.value : undefined)
+    return estimated(
+      this.typeOf(expr),
+      size,
+      this.entrySizes(expr)?.value,
+      items(this.places.get(expr.id)?.type),
+      expr.kind === 'literal' ? expr.value : undefined,
+    )
   }
 }
 

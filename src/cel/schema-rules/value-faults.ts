@@ -23,9 +23,14 @@ export class SchemaRules {
 
   /** What rules say of an object. `old` is the object that it replaces. */
   faults(object: unknown, old?: unknown): FieldError[] {
+    return this.verdict(object, old).faults
+  }
+
+  /** The same, and what they would have said, had it not been so before (KEP-4008). */
+  verdict(object: unknown, old?: unknown): { readonly faults: FieldError[]; readonly letThrough: readonly FieldError[] } {
     const run = new Run(objectCostLimit)
     run.visit(this.root, { parent: undefined, step: '', value: object, schema: this.root.schema, old: old ?? none }, old)
-    return run.faults
+    return run
   }
 
   /** What rules say of a default at `path`: it replaces itself. */
@@ -39,6 +44,7 @@ export class SchemaRules {
 /** One walk over an object. Methods answer false when the budget is used up: nothing more is evaluated then. */
 class Run {
   readonly faults: FieldError[] = []
+  readonly letThrough: FieldError[] = []
   private budget: number
 
   constructor(budget: number) {
@@ -111,17 +117,14 @@ class Run {
     return outcome.value === true || this.broken(compiled, place, messageBindings)
   }
 
-  /** Tells that a rule does not hold, unless it did not before either and nothing has changed. */
+  /** Tells that a rule does not hold; it may go on so if it did not before either and nothing has changed. */
   private broken(compiled: CompiledRule, place: Place, bindings: Bindings): boolean {
     const { rule, usesOldSelf, fieldPath } = compiled
     const message = this.message(compiled, bindings)
-    if (usesOldSelf || !isAsBefore(place)) {
-      const path = pathOf(place)
-      const field = fieldPath === '' ? path || '<nil>' : path === '' ? fieldPath : `${path}.${fieldPath}`
-      this.faults.push(
-        typeof message === 'string' ? faultFor(rule.reason, field, place.schema.type, message) : invalidValue(field, place.schema.type, message.exceeds),
-      )
-    }
+    const path = pathOf(place)
+    const field = fieldPath === '' ? path || '<nil>' : path === '' ? fieldPath : `${path}.${fieldPath}`
+    const found = !usesOldSelf && isAsBefore(place) ? this.letThrough : this.faults
+    found.push(typeof message === 'string' ? faultFor(rule.reason, field, place.schema.type, message) : invalidValue(field, place.schema.type, message.exceeds))
     return typeof message === 'string'
   }
 
