@@ -85,7 +85,7 @@ export interface PartialWrite<T> {
 export interface ScalePaths {
   readonly replicas: string
   readonly observed: string
-  /** A label selector as map, LabelSelector or string. */
+  /** A label selector as map, LabelSelector or string; empty where there is none. */
   readonly selector: string
 }
 

@@ -4,6 +4,7 @@ import { methodNotAllowed, methodNotSupported, resourceNotFound } from '../machi
 import type { Endpoint, Services } from './endpoints/endpoint.ts'
 import { collectionEndpoints, itemEndpoints, subresourceEndpoint, virtualEndpoint } from './endpoints/index.ts'
 import { type Handler, pageNotFound, type Request } from './http/exchange.ts'
+import { RetiredError } from './registry/cache/cacher.ts'
 import type { ServedResource } from './registry/served-resource.ts'
 import type { ServedApis } from './served-apis.ts'
 
@@ -15,7 +16,7 @@ export interface DirectorOptions {
 }
 
 export function director({ services, apis, other }: DirectorOptions): Handler {
-  return (request) => {
+  const direct: Handler = (request) => {
     const { info } = request
     if (!info.isResourceRequest) {
       const answer = other(request)
@@ -23,15 +24,19 @@ export function director({ services, apis, other }: DirectorOptions): Handler {
       if (info.prefix && info.version && apis.isBuiltIn(info.group)) throw resourceNotFound()
       return Promise.resolve(pageNotFound())
     }
-    const resource = apis.find(info.group ? `${info.group}/${info.version}` : info.version, info.resource)
+    const resource = apis.find(info.group, info.version, info.resource)
     if (!resource) {
       // What a group of Kubernetes' own lacks is a missing resource; elsewhere it is a missing page.
       if (apis.isBuiltIn(info.group)) throw resourceNotFound()
       return Promise.resolve(pageNotFound())
     }
     if (resource.definition.deprecationWarning) request.warnings.push(resource.definition.deprecationWarning)
-    return endpointOf(request, resource)({ services, request, resource })
+    const answer = endpointOf(request, resource)({ services, request, resource })
+    if (!resource.definition.custom || request.method !== 'GET') return answer
+    // Its definition may change while it is read: then it is read again, as it is served now.
+    return answer.catch((error) => (error instanceof RetiredError ? direct(request) : Promise.reject(error)))
   }
+  return direct
 }
 
 const noSuchPage: Endpoint = () => Promise.resolve(pageNotFound())

@@ -19,7 +19,8 @@ type Listener = () => void
 
 export class ServedApis {
   readonly #builtIn: ResourceRegistry
-  readonly #resources = new Map<string, ServedResource>()
+  /** By group, version and plural: looked up for every request. */
+  readonly #resources = new Map<string, Map<string, Map<string, ServedResource>>>()
   /** Custom resources by whose they are: the definition's name. */
   readonly #custom = new Map<string, readonly ServedResource[]>()
   readonly #builtInGroups: ReadonlySet<string>
@@ -30,7 +31,7 @@ export class ServedApis {
   constructor(builtIn: ResourceRegistry, served: readonly ServedResource[]) {
     this.#builtIn = builtIn
     this.#builtInGroups = new Set(builtIn.resources.map(({ group }) => group))
-    for (const resource of served) this.#resources.set(pathKey(resource.groupVersion, resource.definition.plural), resource)
+    for (const resource of served) this.#add(resource)
   }
 
   get state(): ApisState {
@@ -38,8 +39,8 @@ export class ServedApis {
   }
 
   /** The resource that a path names. */
-  find(groupVersion: string, plural: string): ServedResource | undefined {
-    return this.#resources.get(pathKey(groupVersion, plural))
+  find(group: string, version: string, plural: string): ServedResource | undefined {
+    return this.#resources.get(group)?.get(version)?.get(plural)
   }
 
   /** Whether a group has resources of Kubernetes' own: what it lacks is a missing resource; elsewhere it is a missing page. */
@@ -54,12 +55,8 @@ export class ServedApis {
 
   /** Serves these resources for `owner`, and no others of its any more. */
   setCustom(owner: string, resources: readonly ServedResource[]): void {
-    for (const { groupVersion, definition } of this.#custom.get(owner) ?? []) this.#resources.delete(pathKey(groupVersion, definition.plural))
-    for (const resource of resources) {
-      const key = pathKey(resource.groupVersion, resource.definition.plural)
-      // What Kubernetes has by that name stays what it is.
-      if (!this.#resources.has(key)) this.#resources.set(key, resource)
-    }
+    for (const resource of this.#custom.get(owner) ?? []) this.#remove(resource)
+    for (const resource of resources) this.#add(resource)
     if (resources.length > 0) this.#custom.set(owner, resources)
     else this.#custom.delete(owner)
     this.#state = undefined
@@ -72,6 +69,26 @@ export class ServedApis {
     return () => this.#listeners.delete(listener)
   }
 
+  /** What Kubernetes has by that name stays what it is. */
+  #add(resource: ServedResource): void {
+    const { group, version, plural } = resource.definition
+    let versions = this.#resources.get(group)
+    if (!versions) this.#resources.set(group, (versions = new Map()))
+    let resources = versions.get(version)
+    if (!resources) versions.set(version, (resources = new Map()))
+    if (!resources.has(plural)) resources.set(plural, resource)
+  }
+
+  #remove(resource: ServedResource): void {
+    const { group, version, plural } = resource.definition
+    const versions = this.#resources.get(group)
+    const resources = versions?.get(version)
+    if (resources?.get(plural) !== resource) return
+    resources.delete(plural)
+    if (resources.size === 0) versions!.delete(version)
+    if (versions!.size === 0) this.#resources.delete(group)
+  }
+
   #makeState(): ApisState {
     const custom = [...this.#custom.values()].flat()
     const definitions = inOrder(custom.map(({ definition }) => definition))
@@ -82,8 +99,6 @@ export class ServedApis {
     return { resources, groups, group: (name) => byName.get(name), storageOf: (resource) => storage.get(resource) ?? this.#builtIn.storageOf(resource) }
   }
 }
-
-const pathKey = (groupVersion: string, plural: string): string => `${groupVersion}/${plural}`
 
 /** Custom groups stand in the order of their APIServices' names, `v1.example.com`, as all of them have the same priority. */
 function inOrder(definitions: readonly ResourceDefinition[]): ResourceDefinition[] {

@@ -185,7 +185,14 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     now: timestamp,
     pause: () => undefined,
   }
-  const custom = customResources({ registry, apis, definitions: find('apiextensions.k8s.io/v1/customresourcedefinitions'), writer: own, log })
+  const custom = customResources({
+    registry,
+    apis,
+    definitions: find('apiextensions.k8s.io/v1/customresourcedefinitions'),
+    writer: own,
+    webhooks: services.places,
+    log,
+  })
   await ensureBootstrapObjects({
     namespaces,
     priorityClasses: find('scheduling.k8s.io/v1/priorityclasses'),
@@ -219,7 +226,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
       log,
       storeHealth: health,
       waitGroup,
-      metrics: requestMetrics(metrics, (group, version, plural) => apis.find(group ? `${group}/${version}` : version, plural)?.definition),
+      metrics: requestMetrics(metrics, (group, version, plural) => apis.find(group, version, plural)?.definition),
       authenticators: [
         ...(options.requestHeader ? [requestHeader(options.requestHeader)] : []),
         ...(options.clientCA ? [clientCertificate(options.clientCA)] : []),

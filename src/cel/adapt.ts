@@ -1,4 +1,5 @@
 /** JSON as CEL's values, by its declared type and without copying: elements and fields are adapted when they are read. */
+import { durationInWords } from '../machinery/structural-schema/index.ts'
 import { associated } from './associative-lists.ts'
 import { parseDuration, parseTime } from './standard/time-text.ts'
 import { dynType, type ObjectType, type Type } from './types.ts'
@@ -44,7 +45,7 @@ function adaptString(json: string, type: Type): Value {
       return time === undefined ? json : new Timestamp(time.nanoseconds, time.offset)
     }
     case 'duration': {
-      const nanoseconds = parseDuration(json)
+      const nanoseconds = parseDuration(json) ?? durationInWords(json)
       return nanoseconds === undefined ? json : new Duration(nanoseconds)
     }
     default:

@@ -28,14 +28,19 @@ abstract class AssociativeList extends CelList {
 
   /** Where the elements stand, by their keys. */
   protected places(): ReadonlyMap<string, number> {
-    this.known ??= new Map([...this].map((value, place) => [this.keyOf(value), place]))
-    return this.known
+    if (this.known) return this.known
+    const known = new Map<string, number>()
+    for (let place = 0; place < this.size; place++) known.set(this.keyOf(this.at(place)), place)
+    return (this.known = known)
   }
 }
 
 class SetList extends AssociativeList {
   override equals(other: CelList): boolean {
-    return this.size === other.size && [...other].every((value) => this.places().has(this.keyOf(value)))
+    if (this.size !== other.size) return false
+    const places = this.places()
+    for (let place = 0; place < other.size; place++) if (!places.has(this.keyOf(other.at(place)))) return false
+    return true
   }
   /** The union; what is here keeps its place. */
   override plus(other: CelList): CelList {
@@ -43,8 +48,9 @@ class SetList extends AssociativeList {
     const keys = new Set(this.places().keys())
     for (const value of other) {
       const key = this.keyOf(value)
-      if (!keys.has(key)) values.push(value)
+      if (keys.has(key)) continue
       keys.add(key)
+      values.push(value)
     }
     return new SetList(new ArrayList(values))
   }

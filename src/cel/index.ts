@@ -6,6 +6,6 @@
  *     if ('program' in compiled) compiled.program.evaluate({ self: adapt([1, 2], listType(intType)) })
  */
 export { adapt } from './adapt.ts'
-export { type Compiled, type Environment, type EnvironmentOptions, environment } from './environment.ts'
-export { type Bindings, callCostLimit, type Outcome, type Program } from './program.ts'
-export { escapeFieldName, unescapeFieldName } from './syntax/escape.ts'
+export { type Compiled, type Environment, environment } from './environment.ts'
+export { type Bindings, callCostLimit, type Program } from './program.ts'
+export { escapeFieldName } from './syntax/escape.ts'

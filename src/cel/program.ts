@@ -3,7 +3,7 @@ import type { Checked } from './checker/check.ts'
 import { nodes } from './checker/literals.ts'
 import { estimateCost } from './cost/estimate.ts'
 import { compileExpression } from './evaluation/compile.ts'
-import { Frame } from './evaluation/frame.ts'
+import { type Evaluate, Frame } from './evaluation/frame.ts'
 import type { Estimate } from './library.ts'
 import type { Expr } from './syntax/ast.ts'
 import type { Type } from './types.ts'
@@ -26,8 +26,8 @@ export interface Program {
   readonly fields: ReadonlySet<string>
   /** Worked out when first asked for. */
   readonly estimatedCost: Estimate
-  /** Reads `bindings` by variable; may cost `limit` at most. Never throws for what an expression does. */
-  evaluate(bindings: Bindings, limit?: number): Outcome
+  /** Reads `bindings` by variable; may cost `limit` at most. Never throws for what an expression does. It may be kept alone. */
+  readonly evaluate: (bindings: Bindings, limit?: number) => Outcome
 }
 
 /** Values of variables, by name; what is absent is a fault where it is read. */
@@ -35,7 +35,6 @@ export type Bindings = Readonly<Record<string, Value | undefined>>
 
 export function program(source: string, expr: Expr, checked: Checked, sizes: Type | undefined): Program {
   const { evaluate: run, size, variables } = compileExpression(expr, checked)
-  const places = [...variables]
   let estimated: Estimate | undefined
   return {
     source,
@@ -46,20 +45,28 @@ export function program(source: string, expr: Expr, checked: Checked, sizes: Typ
       estimated ??= estimateCost(expr, checked, sizes)
       return estimated
     },
-    evaluate(bindings, limit = callCostLimit) {
-      const frame = new Frame(new Array<undefined>(size).fill(undefined), limit)
-      for (const [name, slot] of places) frame.slots[slot] = bindings[name]
-      try {
-        const value = run(frame)
-        return { value, cost: frame.cost }
-      } catch (error) {
-        if (error instanceof CelError) return { error: error.message, exceeded: false, cost: frame.cost }
-        if (error instanceof CostLimitExceeded) return { error: error.message, exceeded: true, cost: frame.cost }
-        // Values that nest without bound end here; nothing else may.
-        if (error instanceof RangeError) return { error: `evaluation is too deep: ${error.message}`, exceeded: false, cost: frame.cost }
-        throw error
-      }
-    },
+    evaluate: evaluator(run, size, [...variables]),
+  }
+}
+
+/** Made apart from the rest: who keeps it alone keeps neither the tree nor the types. */
+function evaluator(run: Evaluate, size: number, places: readonly (readonly [name: string, slot: number])[]): Program['evaluate'] {
+  const empty = new Array<Value | CelError | undefined>(size).fill(undefined)
+  const names = places.map(([name]) => name)
+  const slots = places.map(([, slot]) => slot)
+  return (bindings, limit = callCostLimit) => {
+    const frame = new Frame(empty.slice(), limit)
+    for (let i = 0; i < names.length; i++) frame.slots[slots[i] as number] = bindings[names[i] as string]
+    try {
+      const value = run(frame)
+      return { value, cost: frame.cost }
+    } catch (error) {
+      if (error instanceof CelError) return { error: error.message, exceeded: false, cost: frame.cost }
+      if (error instanceof CostLimitExceeded) return { error: error.message, exceeded: true, cost: frame.cost }
+      // Values that nest without bound end here; nothing else may.
+      if (error instanceof RangeError) return { error: `evaluation is too deep: ${error.message}`, exceeded: false, cost: frame.cost }
+      throw error
+    }
   }
 }
 

@@ -23,15 +23,18 @@ export function pauses(): Pause {
   }
 }
 
-/** Work that yields between its steps, for whoever carries it out: with pauses (`inSteps`) or without (`atOnce`). */
-export type Steps<Result> = Generator<undefined, Result, undefined>
+/**
+ * Work that yields between its steps, for whoever carries it out: with pauses (`inSteps`) or without (`atOnce`). A step that has to
+ * wait for others yields a promise, which only `inSteps` can wait for; if it rejects, the work is given up.
+ */
+export type Steps<Result> = Generator<Promise<void> | undefined, Result, undefined>
 
 /** A promise only if there was a pause. */
 export function inSteps<Result>(steps: Steps<Result>, pause: Pause): Result | Promise<Result> {
   for (;;) {
     const step = steps.next()
     if (step.done) return step.value
-    const turn = pause()
+    const turn = step.value ?? pause()
     if (turn) return turn.then(() => inSteps(steps, pause))
   }
 }
@@ -40,5 +43,6 @@ export function atOnce<Result>(steps: Steps<Result>): Result {
   for (;;) {
     const step = steps.next()
     if (step.done) return step.value
+    if (step.value) throw new Error('this work waits for others: it cannot be done at once')
   }
 }

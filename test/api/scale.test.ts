@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testCluster } from '../support/test-cluster.ts'
+import { waitFor } from '../support/wait-for.ts'
 
 const deployments = '/apis/apps/v1/namespaces/default/deployments'
 const web = {
@@ -31,4 +32,32 @@ test('a scale that is not there is told by its group', async (t) => {
     cluster.call('GET', '/api/v1/namespaces/default/replicationcontrollers/none/scale'),
     /: 404 .*replicationcontrollers\/scale\.autoscaling \\"none\\" not found/,
   )
+})
+
+test('a custom resource without a path to a selector has a scale without one', async (t) => {
+  const cluster = await testCluster(t)
+  const group = 'scale.example.com'
+  const schema = { type: 'object', properties: { spec: { type: 'object', properties: { replicas: { type: 'integer' } } } } }
+  const scale = { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' }
+  await cluster.call('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `fleets.${group}` },
+    spec: {
+      group,
+      scope: 'Namespaced',
+      names: { plural: 'fleets', kind: 'Fleet' },
+      versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: schema }, subresources: { scale } }],
+    },
+  })
+  const fleets = `/apis/${group}/v1/namespaces/default/fleets`
+  await waitFor('the definition to be served', () =>
+    cluster.call('GET', fleets).then(
+      () => true,
+      () => false,
+    ),
+  )
+  await cluster.call('POST', fleets, { apiVersion: `${group}/v1`, kind: 'Fleet', metadata: { name: 'f' }, spec: { replicas: 3 } })
+  const found = (await cluster.call('GET', `${fleets}/f/scale`)) as unknown as { spec: unknown; status: unknown }
+  assert.deepEqual([found.spec, found.status], [{ replicas: 3 }, { replicas: 0 }])
 })

@@ -142,3 +142,40 @@ describe('an update', () => {
     assert.equal(told(protect).length, 1)
   })
 })
+
+describe('rules of a schema', () => {
+  const ruled =
+    (spec: object): Change =>
+    ({ spec: { versions } }) => {
+      versions[0] = version('v1', { storage: true, schema: { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', ...spec } } } } })
+    }
+  const at = 'spec.validation.openAPIV3Schema.properties[spec]'
+  const costly = {
+    properties: { list: { type: 'array', maxItems: 1600, items: { type: 'integer' } } },
+    'x-kubernetes-validations': [{ rule: 'self.list.all(a, self.list.all(b, a != b))' }],
+  }
+
+  test('are compiled, and priced', () => {
+    assert.deepEqual(
+      told(ruled({ 'x-kubernetes-validations': [{ rule: '1' }] })).map((fault) => fault.replace(/\{.*\}/, '…')),
+      [`${at}.x-kubernetes-validations[0].rule: Invalid value: …: cel expression must evaluate to a bool`],
+    )
+    assert.match(
+      told(ruled(costly)).join(),
+      /^spec\.validation\S+x-kubernetes-validations\[0\]\.rule: Forbidden: estimated rule cost exceeds budget by factor of 1\.280960x /,
+    )
+  })
+
+  test('may stay as dear as they were', () => {
+    assert.deepEqual(toldOfUpdate(ruled(costly), ruled(costly)), [])
+    assert.equal(toldOfUpdate(ruled(costly)).length, 1)
+  })
+
+  test('hold for defaults, too', () => {
+    const few = { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self < 5' }] }
+    assert.deepEqual(told(ruled({ properties: { n: { ...few, default: 4 } } })), [])
+    assert.deepEqual(told(ruled({ properties: { n: { ...few, default: 6 } } })), [
+      `${at}.properties[n].default: Invalid value: "integer": failed rule: self < 5`,
+    ])
+  })
+})

@@ -10,8 +10,8 @@ import { type Managed, type Manager, setFields } from './managed.ts'
 /** The same object in another version: entries of managedFields are about the fields of theirs. */
 export interface OtherVersion {
   readonly type: StructType
-  /** Returns a new object; the one given is not changed. */
-  readonly convert: (object: object) => object
+  /** Gives a new object; the one given is not changed. Some ask somebody else, which takes time. */
+  readonly convert: (object: object) => object | Promise<object>
 }
 
 export interface Written {
@@ -74,26 +74,47 @@ export class Changes {
     this.#written = written
   }
 
-  /** Undefined when the version is served no more. */
-  in(apiVersion: string): Comparison | undefined {
+  /** Compares in the versions of these managers. */
+  *learn(managed: Managed): Steps<void> {
     const { apiVersion: own, otherVersion } = this.#written
+    if (!otherVersion) return
+    for (const { apiVersion } of managed.values()) {
+      if (apiVersion === own || this.#seen.has(apiVersion)) continue
+      const other = otherVersion(apiVersion)
+      if (!other) {
+        this.#seen.set(apiVersion, undefined)
+        continue
+      }
+      const before = other.convert(this.#before)
+      const after = other.convert(this.#after)
+      const compared = ([old, now]: readonly [object, object]): void => {
+        this.#seen.set(apiVersion, this.#compare(old, now, other.type))
+      }
+      if (before instanceof Promise || after instanceof Promise) yield Promise.all([before, after]).then(compared)
+      else {
+        compared([before, after])
+        yield
+      }
+    }
+  }
+
+  /** In a version that has been learnt, or the one that is written. Undefined when the version is no more. */
+  in(apiVersion: string): Comparison | undefined {
+    const { apiVersion: own, otherVersion, type } = this.#written
     const version = otherVersion ? apiVersion : own
-    if (!this.#seen.has(version)) this.#seen.set(version, this.#compare(version))
+    if (version === own && !this.#seen.has(own)) this.#seen.set(own, this.#compare(this.#before, this.#after, type))
     return this.#seen.get(version)
   }
 
-  #compare(version: string): Comparison | undefined {
-    const { type, apiVersion, resetFields, otherVersion } = this.#written
-    const reset = resetSet(resetFields)
-    if (version === apiVersion) return without(compare(this.#before, this.#after, type), reset)
-    const other = otherVersion?.(version)
-    return other && without(compare(other.convert(this.#before), other.convert(this.#after), other.type), reset)
+  #compare(before: object, after: object, type: StructType): Comparison {
+    return without(compare(before, after, type), resetSet(this.#written.resetFields))
   }
 }
 
 /** The fields that others own and that the write changes. */
 export function* findConflicts(managed: Managed, changes: Changes, self: string | undefined): Steps<Conflicts> {
   const conflicts = new Map<string, { manager: Manager; fields: FieldsV1 }>()
+  yield* changes.learn(managed)
   for (const [identity, manager] of managed) {
     if (identity === self) continue
     const seen = changes.in(manager.apiVersion)
@@ -106,6 +127,7 @@ export function* findConflicts(managed: Managed, changes: Changes, self: string 
 
 /** Takes from all others the fields that the write changes or removes. Managers of versions that are gone go too. */
 export function* takeFromOthers(managed: Managed, changes: Changes, self: string | undefined): Steps<void> {
+  yield* changes.learn(managed)
   for (const [identity, manager] of [...managed]) {
     if (identity === self) continue
     const seen = changes.in(manager.apiVersion)

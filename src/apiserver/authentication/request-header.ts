@@ -35,10 +35,11 @@ export function requestHeader(options: RequestHeaderOptions): Authenticator {
   const groups = lowerCase(options.groupHeaders)
   const prefixes = lowerCase(options.extraHeadersPrefix)
   return (request) => {
-    const name = first(request, usernames)
-    if (!name) return undefined
+    // Nearly nobody is the front proxy: headers are not looked at for others.
     const peer = request.clientCertificate()
     if (!peer?.authorized || !isFrontProxy(peer.certificate)) return undefined
+    const name = first(request, usernames)
+    if (!name) return undefined
     const { CN } = peer.certificate.subject as { readonly CN?: string }
     if (options.allowedNames.length && !options.allowedNames.includes(CN ?? '')) return 'invalid'
     const uid = first(request, uids)

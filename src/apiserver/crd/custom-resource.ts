@@ -8,13 +8,17 @@ import { jsonPath } from '../../machinery/json-path/index.ts'
 import type { KubeObject, Unstructured, Wire } from '../../machinery/object.ts'
 import type { FieldError } from '../../machinery/validation/field-error.ts'
 import { validateMetadataUpdate } from '../../machinery/validation/metadata.ts'
+import type { ServiceSources } from '../aggregator/index.ts'
 import { ServedResource } from '../registry/served-resource.ts'
 import type { StoredObject } from '../registry/stored-object.ts'
 import { customColumns } from './columns.ts'
 import { isTrue } from './conditions.ts'
+import { otherVersions } from './conversion/other-versions.ts'
+import { webhookConversion } from './conversion/webhook-conversion.ts'
+import { WebhookConverter } from './conversion/webhook-converter.ts'
 import { CustomSchema } from './custom-schema.ts'
 import { scaleFaults } from './scale-rules.ts'
-import { storedForm } from './stored-form.ts'
+import { type CustomVersion, storedForm } from './stored-form.ts'
 
 type Version = Wire<V1CustomResourceDefinitionVersion>
 
@@ -27,41 +31,40 @@ export interface CustomResources {
   /** Holds the objects; served or not. */
   readonly storage: ServedResource
   readonly served: readonly ServedResource[]
+  /** What converts, where somebody else does. */
+  readonly webhook: WebhookConverter | undefined
 }
 
 /** `stored` is the definition as it is in the store, which schemas are read from when they are needed. */
-export function customResourcesOf(definition: Definition, stored: StoredObject): CustomResources {
-  const { versions } = definition.spec
-  const schemas = new Map(versions.map(({ name }) => [name, new CustomSchema(stored, name)]))
+export function customResourcesOf(definition: Definition, stored: StoredObject, webhooks: ServiceSources): CustomResources {
+  const { versions, conversion } = definition.spec
+  const webhook = conversion?.strategy === 'Webhook' ? new WebhookConverter(definition, webhooks) : undefined
   const storageVersion = versions.find(({ storage }) => storage)!
-  const storageSchema = schemas.get(storageVersion.name)!
+  const storageSchema = new CustomSchema(stored, storageVersion.name)
   const storage = new ServedResource(resourceOf(definition, storageVersion, storageSchema))
-  storage.readStored = storedForm(storage, schemas)
-  const served = versions
-    .filter((version) => version.served)
-    .map((version) => {
-      if (version === storageVersion) return storage
-      const schema = schemas.get(version.name)!
-      const own = resourceOf(definition, version, schema)
-      return new ServedResource(
-        {
-          ...own,
-          storedAs: {
-            resource: storage.groupVersion,
-            toStorage: (object) => pruned(object, storageSchema),
-            fromStorage: (object) => pruned(object, schema),
-          },
-        },
-        storage,
-      )
-    })
-  return { storage, served }
+  const versionOf = (version: Version): CustomVersion => {
+    if (version === storageVersion) return { resource: storage, schema: storageSchema }
+    const schema = new CustomSchema(stored, version.name)
+    const storedAs = { resource: storage.groupVersion, toStorage: pruner(storageSchema), fromStorage: pruner(schema) }
+    return { resource: new ServedResource({ ...resourceOf(definition, version, schema), storedAs }, storage), schema }
+  }
+  // Objects may have been written in versions that nobody sees any more.
+  const all = new Map(versions.map((version) => [version.name, versionOf(version)]))
+  storage.readStored = storedForm(storage, all, webhook !== undefined)
+  for (const { resource, schema } of all.values()) {
+    if (webhook) resource.conversion = webhookConversion(webhook, { resource, schema }, { resource: storage, schema: storageSchema })
+    resource.otherVersion = otherVersions(definition, all, webhook)
+  }
+  const served = versions.filter((version) => version.served).map(({ name }) => all.get(name)!.resource)
+  return { storage, served, webhook }
 }
 
-function pruned(object: KubeObject, schema: CustomSchema): KubeObject {
-  schema.prune(object as Unstructured)
-  return object
-}
+const pruner =
+  (schema: CustomSchema) =>
+  (object: KubeObject): KubeObject => {
+    schema.prune(object as Unstructured)
+    return object
+  }
 
 function resourceOf(definition: Definition, version: Version, schema: CustomSchema): ResourceDefinition {
   const { spec, status, metadata } = definition

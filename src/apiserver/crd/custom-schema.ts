@@ -20,14 +20,16 @@ import type { StoredObject } from '../registry/stored-object.ts'
 
 type JsonSchema = Readonly<Record<string, unknown>>
 
+/** More warnings would not fit the answer's head. */
+const mostLetThrough = 50
+
 export class CustomSchema {
   readonly #definition: StoredObject
   readonly #version: string
   #compiled: StructuralSchema | undefined
   #type: StructType | undefined
   #rules: SchemaRules | undefined
-  /** What is told of objects though they are let through. */
-  readonly #warnings = new WeakMap<KubeObject, readonly string[]>()
+  readonly #letThrough = new WeakMap<KubeObject, readonly string[]>()
 
   /** Keeps nothing but the stored definition until it is used. */
   constructor(definition: StoredObject, version: string) {
@@ -69,20 +71,18 @@ export class CustomSchema {
 
   /** What is wrong with an object; `old` is given on update. */
   faults(object: KubeObject, old: KubeObject | undefined, options: ValueOptions): readonly FieldError[] {
+    const letThrough: string[] = []
     const ruleFaults = (): readonly FieldError[] => {
-      const { faults, letThrough } = (this.#rules ??= new SchemaRules(this.#schema, true)).verdict(object, old)
-      if (letThrough.length > 0)
-        this.#warnings.set(
-          object,
-          letThrough.map(({ field, message }) => `${field}: ${message}`),
-        )
-      return faults
+      this.#rules ??= new SchemaRules(this.#schema, true)
+      return this.#rules.faults(object, old, (fault) => letThrough.length < mostLetThrough && letThrough.push(fault))
     }
-    return schemaFaults(object as Unstructured, this.#schema, old as Unstructured | undefined, { ...options, ruleFaults })
+    const faults = schemaFaults(object as Unstructured, this.#schema, old as Unstructured | undefined, { ...options, ruleFaults })
+    if (letThrough.length > 0) this.#letThrough.set(object, letThrough)
+    return faults
   }
 
-  /** Rules that an object, looked at before, breaks as it did before it was written. */
+  /** What rules say of an object that was so before: no fault then. Known once `faults` has looked at the object. */
   warnings(object: KubeObject): readonly string[] {
-    return this.#warnings.get(object) ?? []
+    return this.#letThrough.get(object) ?? []
   }
 }

@@ -6,6 +6,7 @@ import type { Definition } from '../../api/apiextensions/custom-resource-definit
 import { cleanupFinalizer } from '../../api/apiextensions/custom-resource-definition.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import { StatusError } from '../../machinery/status-error.ts'
+import type { ServiceSources } from '../aggregator/index.ts'
 import type { CacheView } from '../registry/cache/cache-view.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
@@ -26,6 +27,8 @@ export interface DefinitionControllerOptions {
   readonly definitions: ServedResource
   /** As whom status is written. */
   readonly writer: Writer
+  /** Where the Services of conversion webhooks are found. */
+  readonly webhooks: ServiceSources
   readonly log: (line: string) => void
 }
 
@@ -68,6 +71,7 @@ export class DefinitionController {
     this.#unsubscribe?.()
     for (const cleaning of this.#cleaning.values()) cleaning.abort()
     await this.#working
+    for (const { webhook } of this.#serving.values()) webhook?.stop()
   }
 
   async #follow(): Promise<CacheView> {
@@ -114,7 +118,7 @@ export class DefinitionController {
     const served = isTrue(definition, 'Established') ? JSON.stringify([definition.metadata.uid, definition.spec, names, isTrue(definition, 'Terminating')]) : ''
     const waiting = conditionOf(definition, 'NamesAccepted')?.status === 'False'
     this.#known.set(name, { object, group: definition.spec.group, names, waiting, served })
-    if (served !== (before?.served ?? '')) this.#serve(name, served ? customResourcesOf(definition, object) : undefined)
+    if (served !== (before?.served ?? '')) this.#serve(name, served ? customResourcesOf(definition, object, this.#options.webhooks) : undefined)
     this.#enqueue(name)
     // Who gives up a name may have had it where others wait for it.
     if (before && JSON.stringify(before.names) !== JSON.stringify(names)) this.#enqueueWaiting(definition.spec.group)
@@ -134,7 +138,9 @@ export class DefinitionController {
     if (resources) this.#serving.set(name, resources)
     else this.#serving.delete(name)
     apis.setCustom(name, resources?.served ?? [])
-    if (before) registry.retire(before.storage)
+    if (!before) return
+    registry.retire(before.storage)
+    before.webhook?.retire()
   }
 
   #enqueueWaiting(group: string): void {

@@ -1,30 +1,41 @@
 /**
- * Brings what the store holds into the form of today's storage version: objects may have been written under another version,
- * or before its schema had all of its defaults.
+ * Brings what the store holds into today's form: objects may have been written under another version, or before its schema had all of
+ * its defaults.
  */
 import type { KubeObject, Unstructured } from '../../machinery/object.ts'
 import { internal } from '../../machinery/status-error.ts'
-import type { ServedResource } from '../registry/served-resource.ts'
+import type { ServedResource, StoredForm } from '../registry/served-resource.ts'
 import { encode } from '../registry/stored-object.ts'
 import type { CustomSchema } from './custom-schema.ts'
 
-/** `schemas` are those of all versions, served or not. The function throws 500 for objects of versions that are no more. */
-export function storedForm(storage: ServedResource, schemas: ReadonlyMap<string, CustomSchema>): (value: Buffer) => Buffer {
+/** A version of a definition, served or not. */
+export interface CustomVersion {
+  readonly resource: ServedResource
+  readonly schema: CustomSchema
+}
+
+/**
+ * `versions` are all there are, by name. Objects get the version of `storage` here if that is a change of their apiVersion alone; with
+ * a webhook they stay in theirs. The function throws 500 for objects of versions that are no more.
+ */
+export function storedForm(storage: ServedResource, versions: ReadonlyMap<string, CustomVersion>, webhook: boolean): (value: Buffer) => StoredForm {
   const { group, version } = storage.definition
-  const target = schemas.get(version)!
+  const { schema: target } = versions.get(version)!
   return (value) => {
     const object = JSON.parse(value.toString()) as KubeObject
     const before = JSON.stringify(object)
     const [, writtenAs = ''] = object.apiVersion.split('/')
-    const schema = schemas.get(writtenAs)
-    if (!schema) throw internal(`request to convert CR to an invalid group/version: ${object.apiVersion}`)
-    schema.prune(object as Unstructured)
+    const written = versions.get(writtenAs)
+    if (!written) throw internal(`request to convert CR to an invalid group/version: ${object.apiVersion}`)
+    written.schema.prune(object as Unstructured)
     // Defaults are those of the version that it was written under.
-    schema.complete(object)
-    if (schema !== target) {
+    written.schema.complete(object)
+    if (!webhook && written.schema !== target) {
       object.apiVersion = `${group}/${version}`
       target.prune(object as Unstructured)
     }
-    return value.subarray(0, storage.head.length).equals(storage.head) && JSON.stringify(object) === before ? value : encode(storage, object)
+    const resource = webhook ? written.resource : storage
+    const isSame = value.subarray(0, resource.head.length).equals(resource.head) && JSON.stringify(object) === before
+    return { resource, value: isSame ? value : encode(resource, object) }
   }
 }

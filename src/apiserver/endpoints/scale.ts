@@ -51,7 +51,7 @@ function scaleOf(resource: ServedResource, object: KubeObject): Scale {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata
   const metadata: ObjectMeta = { name, namespace, uid, resourceVersion, creationTimestamp }
   const replicas = at(object, paths.replicas) as number | undefined
-  const selector = selectorOf(at(object, paths.selector))
+  const selector = paths.selector ? selectorOf(at(object, paths.selector)) : undefined
   return {
     kind: 'Scale',
     apiVersion: 'autoscaling/v1',

@@ -7,6 +7,7 @@ import type { KeyRange } from '../../storage/store.ts'
 import type { Sink } from '../http/exchange.ts'
 import type { CacheView } from '../registry/cache/cache-view.ts'
 import { type Cacher, RetiredError } from '../registry/cache/cacher.ts'
+import { objectsOf } from '../registry/cache/converted-feed.ts'
 import { changesAfter, portionSize } from '../registry/cache/past-changes.ts'
 import { EncodedBatch, encodeChanges, type WatchEvent, type WatchForm } from '../registry/cache/watch-event.ts'
 import type { Membership, Watcher } from '../registry/cache/watch-hub.ts'
@@ -96,12 +97,15 @@ export class WatchStream implements Watcher {
 
   /** The array of objects is shared by all watches that begin now; what is made of it for this one is a portion at a time. */
   async #tellObjects({ objects }: CacheView): Promise<void> {
-    const { view, selection, representation } = this.#form
+    const { resource, view, selection, representation } = this.#form
     let events: WatchEvent[] = []
     let bytes = 0
     let seen = 0
-    for (const stored of objects.slice(this.#range)) {
-      const object = view(stored)
+    const { registry } = this.#services
+    const all = objects.slice(this.#range)
+    for (let i = 0; i < all.length; i++) {
+      if (resource.conversion && i % objectsPerTurn === 0) await registry.prepare(resource, () => all.slice(i, i + objectsPerTurn))
+      const object = view(all[i]!)
       if (selection.matches(object)) {
         events.push({ type: 'ADDED', object })
         bytes += object.bytes.length
@@ -124,7 +128,7 @@ export class WatchStream implements Watcher {
     for (;;) {
       const view = await this.#cacher.ready()
       if (this.#ended) return
-      const membership = hub.join(view, this.#form, this.#version, this)
+      const membership = hub.join(registry.feed(this.#form.resource, view, this.#version), this.#form, this.#version, this)
       if (membership) {
         this.#membership = membership
         if (this.#ended) membership.leave()
@@ -132,6 +136,7 @@ export class WatchStream implements Watcher {
         return
       }
       const { changes, through } = await changesAfter(view, registry.store, this.#range, this.#version)
+      if (this.#form.resource.conversion) await registry.prepare(this.#form.resource, () => objectsOf(changes))
       this.#version = through
       const batch = encodeChanges(changes, this.#form)
       if (batch) this.#write(batch)
@@ -188,7 +193,7 @@ export class WatchStream implements Watcher {
 
   /** While it is still catching up there is nothing to mark. */
   #bookmarkIfNew(): void {
-    const revision = this.#cacher.live?.revision
+    const revision = this.#cacher.live && this.#membership?.revision
     if (!this.#membership || !revision || revision <= this.#bookmarked) return
     this.#membership.flush()
     this.#bookmarked = revision

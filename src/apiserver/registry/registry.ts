@@ -7,12 +7,17 @@ import type { ResourceDefinition } from '../../api/resource.ts'
 import { resourceKey } from '../../api/resource.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import type { CommitResult, Entry, Store, Transaction } from '../../storage/store.ts'
+import type { CacheView } from './cache/cache-view.ts'
 import { Cacher } from './cache/cacher.ts'
-import type { View } from './cache/object-change.ts'
+import { ConvertedFeed } from './cache/converted-feed.ts'
+import { ConvertedObjects } from './cache/converted-objects.ts'
+import type { ChangeFeed, View } from './cache/object-change.ts'
 import { Snapshots } from './cache/snapshots.ts'
 import { WatchHub } from './cache/watch-hub.ts'
+import type { ObjectConversion } from './conversion.ts'
+import { readStored } from './read-stored.ts'
 import { ServedResource } from './served-resource.ts'
-import { encode, StoredObject, type Summary, spliceRevision, summarize } from './stored-object.ts'
+import { encode, StoredObject, spliceRevision, summarize } from './stored-object.ts'
 import { Turns } from './write/turns.ts'
 
 /** Why nothing was committed: the key has `changed` since it was read, or it has not, and another condition was `refused`. */
@@ -26,10 +31,11 @@ export class Registry {
   readonly #served = new Map<string, ServedResource>()
   readonly #cachers = new Map<ServedResource, Cacher>()
   readonly #retired = new WeakMap<ServedResource, Cacher>()
-  readonly #hubs = new Map<ServedResource, WatchHub>()
+  readonly #hubs = new WeakMap<ServedResource, WatchHub>()
+  readonly #converted = new WeakMap<ServedResource, ConvertedObjects>()
+  readonly #feeds = new WeakMap<ServedResource, { readonly view: CacheView; readonly feed: ConvertedFeed }>()
   readonly #views = new WeakMap<ServedResource, View>()
   readonly #versions = new WeakMap<ServedResource, ReadonlyMap<string, ServedResource>>()
-  readonly #hints = new WeakMap<Buffer, Summary>()
   readonly #log: (line: string) => void
 
   /** `definitions` are all that are registered, served or not: a served version may be stored as one that is off. */
@@ -53,7 +59,7 @@ export class Registry {
 
   cacher({ storage }: ServedResource): Cacher {
     let cacher = this.#cachers.get(storage) ?? this.#retired.get(storage)
-    if (!cacher) this.#cachers.set(storage, (cacher = new Cacher({ resource: storage, store: this.store, hints: this.#hints, log: this.#log })))
+    if (!cacher) this.#cachers.set(storage, (cacher = new Cacher({ resource: storage, store: this.store, hints: new WeakMap(), log: this.#log })))
     return cacher
   }
 
@@ -68,9 +74,10 @@ export class Registry {
   }
 
   hub(resource: ServedResource): WatchHub {
-    const { storage } = resource
-    let hub = this.#hubs.get(storage)
-    if (!hub) this.#hubs.set(storage, (hub = new WatchHub(this.#log)))
+    // Versions that are converted run at their own speed.
+    const owner = resource.conversion ? resource : resource.storage
+    let hub = this.#hubs.get(owner)
+    if (!hub) this.#hubs.set(owner, (hub = new WatchHub(this.#log)))
     return hub
   }
 
@@ -90,8 +97,41 @@ export class Registry {
   /** How stored objects look through a resource; conversions are done once per object. */
   view(resource: ServedResource): View {
     let view = this.#views.get(resource)
-    if (!view) this.#views.set(resource, (view = viewOf(resource)))
+    if (!view) this.#views.set(resource, (view = this.#conversions(resource)?.view ?? viewOf(resource)))
     return view
+  }
+
+  /** Has stored objects converted, where that takes time, so that they can be viewed. Rejects with a StatusError if one cannot be. */
+  prepare(resource: ServedResource, objects: () => readonly StoredObject[]): Promise<void> | undefined {
+    return this.#conversions(resource)?.prepare(objects())
+  }
+
+  /** Where watches of a resource that have seen everything up to `revision` hear of changes. */
+  feed(resource: ServedResource, view: CacheView, revision: number): ChangeFeed {
+    const conversions = this.#conversions(resource)
+    if (!conversions) return view
+    const known = this.#feeds.get(resource)
+    if (known && known.view === view && !known.feed.over) return known.feed
+    const feed = new ConvertedFeed(view, (objects) => conversions.prepare(objects), revision)
+    this.#feeds.set(resource, { view, feed })
+    return feed
+  }
+
+  #conversions(resource: ServedResource): ConvertedObjects | undefined {
+    if (!resource.conversion) return undefined
+    let conversions = this.#converted.get(resource)
+    if (!conversions) this.#converted.set(resource, (conversions = new ConvertedObjects(resource, resource.conversion)))
+    return conversions
+  }
+
+  /** A stored object as the resource shows it, converted first where that takes time. */
+  #shown(resource: ServedResource, object: StoredObject): StoredObject | Promise<StoredObject> {
+    const view = this.view(resource)
+    return resource.conversion
+      ? this.#conversions(resource)!
+          .prepare([object])
+          .then(() => view(object))
+      : view(object)
   }
 
   /** The current object, as the resource shows it. A promise only while the resource's objects are being loaded. */
@@ -100,7 +140,7 @@ export class Registry {
     const cache = cacher.live
     if (!cache) return cacher.ready().then(() => this.get(resource, key))
     const object = cache.objects.get(key)
-    return object && this.view(resource)(object)
+    return object && this.#shown(resource, object)
   }
 
   /** The object as the store has it: for who has just learnt that what was read from memory is old. */
@@ -108,24 +148,52 @@ export class Registry {
     const { storage } = resource
     const entry = await this.store.get(key)
     if (!entry) return undefined
-    const value = storage.readStored?.(entry.value) ?? entry.value
-    return this.view(resource)(new StoredObject(storage, key, entry.revision, spliceRevision(storage, value, entry.revision)))
+    return this.#shown(resource, readStored(storage, key, entry.value, entry.revision))
   }
 
   /** Commits an object over `live`, or where nothing is. Gives `live` back if they are equal. */
-  async put(resource: ServedResource, key: string, object: KubeObject, live: StoredObject | undefined): Promise<StoredObject | Lost> {
+  put(resource: ServedResource, key: string, object: KubeObject, live: StoredObject | undefined): Promise<StoredObject | Lost> {
     const { storage } = resource
+    if (resource.conversion) return this.#putConverted(resource, resource.conversion, key, object, live)
     const isOwn = storage === resource
     const shown = live || isOwn ? encode(resource, object) : undefined
-    if (live && isSame(live, shown!)) return live
+    if (live && !live.outdated && isSame(live, shown!)) return Promise.resolve(live)
     const stored = isOwn ? object : toStorage(resource, object)
     const value = isOwn ? shown! : encode(storage, stored)
-    this.#hints.set(value, summarize(storage, stored))
+    return this.#commitValue(resource, key, { object, stored, value }, live)
+  }
+
+  /** What the store holds is what counts: whether two versions show it alike is the webhook's affair. */
+  async #putConverted(
+    resource: ServedResource,
+    conversion: ObjectConversion,
+    key: string,
+    object: KubeObject,
+    live: StoredObject | undefined,
+  ): Promise<StoredObject | Lost> {
+    const { storage } = resource
+    const stored = storage === resource ? object : await conversion.toStorage(object)
+    const value = encode(storage, stored)
+    const base = live?.base ?? live
+    if (live && base && !base.outdated && isSame(base, value)) return live
+    return this.#commitValue(resource, key, { object, stored, value }, live)
+  }
+
+  async #commitValue(
+    resource: ServedResource,
+    key: string,
+    { object, stored, value }: { readonly object: KubeObject; readonly stored: KubeObject; readonly value: Buffer },
+    live: StoredObject | undefined,
+  ): Promise<StoredObject | Lost> {
+    const { storage } = resource
+    const cacher = this.cacher(resource)
+    cacher.hints.set(value, summarize(storage, stored))
     const condition = { key, revision: live?.revision ?? 0 }
     const result = await this.#commit(storage, key, object, { conditions: [condition], operations: [{ key, value }] })
     if (!result.committed) return lost(result.current[0], condition.revision)
-    const current = this.cacher(resource).live?.objects.get(key)
-    return this.view(resource)(
+    const current = cacher.live?.objects.get(key)
+    return this.#shown(
+      resource,
       current?.revision === result.revision ? current : new StoredObject(storage, key, result.revision, spliceRevision(storage, value, result.revision)),
     )
   }
@@ -197,6 +265,7 @@ function viewOf(resource: ServedResource): View {
         spliceRevision(resource, encode(resource, shown), object.revision),
         summarize(resource, shown),
       )
+      view.outdated = object.outdated
       converted.set(object, view)
     }
     return view

@@ -10,7 +10,16 @@ import type { KubeObject } from '../../machinery/object.ts'
 import type { StructType } from '../../machinery/schema.ts'
 import type { GroupNamed } from '../../machinery/status-error.ts'
 import { type KeyRange, prefixRange } from '../../storage/store.ts'
+import type { OtherVersion } from '../apply/index.ts'
+import type { ObjectConversion } from './conversion.ts'
 import type { WriteHook } from './write/write-hook.ts'
+
+/** A value of the store in today's form, in the version of `resource`. */
+export interface StoredForm {
+  readonly resource: ServedResource
+  /** The value itself where that is as it should be. */
+  readonly value: Buffer
+}
 
 export class ServedResource {
   readonly definition: ResourceDefinition
@@ -31,7 +40,11 @@ export class ServedResource {
   /** Set once at start, for the few kinds that need one. */
   writeHook: WriteHook | undefined
   /** Brings a value from the store into today's form; custom resources have one. Throws StatusError. */
-  readStored: ((value: Buffer) => Buffer) | undefined
+  readStored: ((value: Buffer) => StoredForm) | undefined
+  /** Set where objects of other versions are brought into this one by somebody else. */
+  conversion: ObjectConversion | undefined
+  /** Custom resources: the other versions that field managers may have written in. */
+  otherVersion: ((apiVersion: string) => OtherVersion | undefined) | undefined
   #type: StructType | undefined
   #defaults: ((object: KubeObject) => void) | undefined
 

@@ -36,6 +36,10 @@ export class StoredObject {
   #metadataEnd = 0
   /** The object's table row, once it was printed. */
   row: RowTemplate | undefined
+  /** Whether the store holds it in an older form or version: writing it as it is shown is a change. */
+  outdated = false
+  /** The stored object that this one was made of, where that takes time. */
+  base: StoredObject | undefined
 
   constructor(resource: ServedResource, key: string, revision: number, bytes: Buffer, summary?: Summary) {
     this.resource = resource

@@ -69,8 +69,12 @@ function argumentIssues(checked: Checked, call: Call): Issue[] {
 
 /** All nodes of a tree, outer ones first. */
 export function* nodes(expr: Expr): Generator<Expr> {
-  yield expr
-  for (const child of children(expr)) yield* nodes(child)
+  const ahead: Expr[] = [expr]
+  for (let node = ahead.pop(); node; node = ahead.pop()) {
+    yield node
+    const below = children(node)
+    for (let i = below.length - 1; i >= 0; i--) ahead.push(below[i] as Expr)
+  }
 }
 
 function children(expr: Expr): readonly Expr[] {

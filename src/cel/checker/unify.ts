@@ -32,10 +32,26 @@ export function substitute(bindings: Bindings, type: Type, close = false): Type 
 /** Whether all of `from` fit `to`; if so `bindings` has grown, else it is as before. */
 export function assignable(bindings: Bindings, from: readonly Type[], to: readonly Type[]): boolean {
   if (from.length !== to.length) return false
+  const plain = fitsPlainly(from, to)
+  if (plain !== undefined) return plain
   const trial = new Map(bindings)
   if (!from.every((type, index) => fits(trial, type, to[index] as Type))) return false
   for (const [name, type] of trial) bindings.set(name, type)
   return true
+}
+
+/** Types that are nothing but a kind. */
+const plainKinds = new Set<Type['kind']>(['bool', 'int', 'uint', 'double', 'string', 'bytes', 'duration', 'timestamp'])
+
+/** Most calls are decided by kinds alone; undefined: this one is not. */
+function fitsPlainly(from: readonly Type[], to: readonly Type[]): boolean | undefined {
+  let decided: true | undefined = true
+  for (let i = 0; i < from.length; i++) {
+    const [a, b] = [from[i] as Type, to[i] as Type]
+    if (!plainKinds.has(a.kind) || !plainKinds.has(b.kind)) decided = undefined
+    else if (a.kind !== b.kind) return false
+  }
+  return decided
 }
 
 function fits(bindings: Bindings, from: Type, to: Type): boolean {

@@ -13,8 +13,8 @@ import { namedFormatsLibrary } from './strings/named-formats.ts'
 import { regexLibrary } from './strings/regex.ts'
 import { stringsLibrary } from './strings/strings.ts'
 
-export type { CheckAuthorizer, CheckDecision, ResourceAttributes } from './authorizer.ts'
-export { AuthorizerValue, authorizerType, ResourceCheckValue, resourceCheckType } from './authorizer.ts'
+export type { CheckAuthorizer } from './authorizer.ts'
+export { AuthorizerValue, authorizerType } from './authorizer.ts'
 /** Only mutating admission policies have this one, too. */
 export { jsonPatchLibrary } from './strings/jsonpatch.ts'
 

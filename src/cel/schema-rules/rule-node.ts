@@ -1,5 +1,6 @@
 /** The schemas that have rules in or below them, as a tree; rules are compiled when the first value comes by. */
 import type { StructuralSchema } from '../../machinery/structural-schema/index.ts'
+import type { Program } from '../index.ts'
 import type { Type } from '../types.ts'
 import { type CompiledRule, compiledRules, selfTypeName } from './compiled-rule.ts'
 import { declaredType, leastBytes } from './declared-type.ts'
@@ -31,9 +32,15 @@ export class RuleNode {
   }
 }
 
+/** A rule without what only its definition asks for. */
+export interface EvaluatedRule extends Omit<CompiledRule, 'program' | 'message'> {
+  readonly evaluate: Program['evaluate'] | undefined
+  readonly message: Program['evaluate'] | undefined
+}
+
 export interface NodeRules {
   readonly type: Type
-  readonly rules: readonly CompiledRule[]
+  readonly rules: readonly EvaluatedRule[]
   readonly usesOldSelf: boolean
   readonly hasOptionalOldSelf: boolean
 }
@@ -41,7 +48,7 @@ export interface NodeRules {
 function nodeRules(schema: StructuralSchema, resource: boolean): NodeRules | undefined {
   const type = declaredType(schema, resource, selfTypeName)
   if (!type) return undefined
-  const rules = compiledRules(schema, type)
+  const rules = compiledRules(schema, type).map(({ program, message, ...rule }) => ({ ...rule, evaluate: program?.evaluate, message: message?.evaluate }))
   return { type, rules, usesOldSelf: rules.some((rule) => rule.usesOldSelf), hasOptionalOldSelf: rules.some(({ rule }) => rule.optionalOldSelf === true) }
 }
 

@@ -85,6 +85,12 @@ describe('rules', () => {
     assert.deepEqual(faultsOf(object({ 'a-b': integer, for: integer }, rules('self.a__dash__b == 1 && self.__for__ == 2')), { 'a-b': 1, for: 2 }), [])
   })
 
+  it('know durations as schemas take them, in words too', () => {
+    const schema: SchemaSource = { type: 'array', items: { type: 'string', format: 'duration' }, ...rules("self.all(d, d == duration('26h'))") }
+    assert.deepEqual(faultsOf(schema, ['26h', '1560m', '1 day 2 hours', '1d2h']), [])
+    assert.equal(faultsOf(schema, ['1 week']).length, 1)
+  })
+
   it('that fail are told with why', () => {
     assert.deepEqual(faultsOf(object({ a: integer }, rules('self.a > 1')), {}), [
       'FieldValueInvalid x: Invalid value: "object": no such key: a evaluating rule: self.a > 1',

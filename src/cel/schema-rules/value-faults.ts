@@ -1,12 +1,12 @@
 /** Holds values against the rules of their schema: what is evaluated in which order, what it may cost, and what is told. */
 import { isObject } from '../../machinery/fields/json.ts'
 import { correlatedItems, none, type StructuralSchema, type ValidationRule } from '../../machinery/structural-schema/index.ts'
+import { limitFaults } from '../../machinery/validation/fault-limit.ts'
 import { duplicate, type FieldError, forbiddenField, invalidValue, required } from '../../machinery/validation/field-error.ts'
 import { adapt, type Bindings, callCostLimit } from '../index.ts'
 import { OptionalValue } from '../values.ts'
-import type { CompiledRule } from './compiled-rule.ts'
-import { isAsBefore, type Place, pathOf } from './place.ts'
-import { type NodeRules, RuleNode } from './rule-node.ts'
+import { Place } from './place.ts'
+import { type EvaluatedRule, type NodeRules, RuleNode } from './rule-node.ts'
 
 /** The most that the rules of one object may cost. */
 const objectCostLimit = 10_000_000
@@ -21,22 +21,17 @@ export class SchemaRules {
     this.root = new RuleNode(schema, resource)
   }
 
-  /** What rules say of an object. `old` is the object that it replaces. */
-  faults(object: unknown, old?: unknown): FieldError[] {
-    return this.verdict(object, old).faults
-  }
-
-  /** The same, and what they would have said, had it not been so before (KEP-4008). */
-  verdict(object: unknown, old?: unknown): { readonly faults: FieldError[]; readonly letThrough: readonly FieldError[] } {
-    const run = new Run(objectCostLimit)
-    run.visit(this.root, { parent: undefined, step: '', value: object, schema: this.root.schema, old: old ?? none }, old)
-    return run
+  /** What rules say of an object. `old` is the object that it replaces; what is let through, because it was so before, is told to `letThrough`. */
+  faults(object: unknown, old?: unknown, letThrough?: (fault: string) => void): FieldError[] {
+    const run = new Run(objectCostLimit, letThrough)
+    run.visit(this.root, Place.root(object, this.root.schema, '', old ?? none), old)
+    return run.faults
   }
 
   /** What rules say of a default at `path`: it replaces itself. */
   defaultFaults(value: unknown, path: string): FieldError[] {
     const run = new Run(objectCostLimit)
-    run.visit(this.root, { parent: undefined, step: path, value, schema: this.root.schema, old: none }, value)
+    run.visit(this.root, Place.root(value, this.root.schema, path, none), value)
     return run.faults
   }
 }
@@ -44,11 +39,12 @@ export class SchemaRules {
 /** One walk over an object. Methods answer false when the budget is used up: nothing more is evaluated then. */
 class Run {
   readonly faults: FieldError[] = []
-  readonly letThrough: FieldError[] = []
   private budget: number
+  private readonly letThrough: ((fault: string) => void) | undefined
 
-  constructor(budget: number) {
+  constructor(budget: number, letThrough?: (fault: string) => void) {
     this.budget = budget
+    this.letThrough = letThrough
   }
 
   /** `old` is undefined, or null, where there was no value, or it cannot be told which it was. */
@@ -68,7 +64,7 @@ class Run {
     for (let index = 0; index < values.length; index++) {
       const value = values[index]
       const before = find?.(value)
-      if (!this.visit(items, { parent, step: `[${index}]`, value, schema: items.schema }, before === none ? undefined : before)) return false
+      if (!this.visit(items, parent.below(`[${index}]`, value, items.schema), before === none ? undefined : before)) return false
     }
     return true
   }
@@ -76,11 +72,10 @@ class Run {
   private visitMembers({ others, properties }: RuleNode, parent: Place, object: Record<string, unknown>, old: unknown): boolean {
     const oldObject = isObject(old) ? old : undefined
     const before = (name: string): unknown => (oldObject && Object.hasOwn(oldObject, name) ? oldObject[name] : undefined)
-    if (others)
-      for (const name in object) if (!this.visit(others, { parent, step: `[${name}]`, value: object[name], schema: others.schema }, before(name))) return false
+    if (others) for (const name in object) if (!this.visit(others, parent.below(`[${name}]`, object[name], others.schema), before(name))) return false
     if (properties)
       for (const [name, node] of properties)
-        if (Object.hasOwn(object, name) && !this.visit(node, { parent, step: `.${name}`, value: object[name], schema: node.schema }, before(name))) return false
+        if (Object.hasOwn(object, name) && !this.visit(node, parent.below(`.${name}`, object[name], node.schema), before(name))) return false
     return true
   }
 
@@ -98,10 +93,10 @@ class Run {
     return true
   }
 
-  private evaluate(compiled: CompiledRule, place: Place, bindings: Bindings, messageBindings: Bindings): boolean {
-    const { program, rule } = compiled
-    if (!program) return true
-    const outcome = program.evaluate(bindings, callCostLimit)
+  private evaluate(compiled: EvaluatedRule, place: Place, bindings: Bindings, messageBindings: Bindings): boolean {
+    const { evaluate, rule } = compiled
+    if (!evaluate) return true
+    const outcome = evaluate(bindings, callCostLimit)
     if (outcome.cost > this.budget) return this.exhausted(place)
     this.budget -= outcome.cost
     if ('error' in outcome) {
@@ -117,22 +112,25 @@ class Run {
     return outcome.value === true || this.broken(compiled, place, messageBindings)
   }
 
-  /** Tells that a rule does not hold; it may go on so if it did not before either and nothing has changed. */
-  private broken(compiled: CompiledRule, place: Place, bindings: Bindings): boolean {
+  /** Tells that a rule does not hold, unless it did not before either and nothing has changed. */
+  private broken(compiled: EvaluatedRule, place: Place, bindings: Bindings): boolean {
     const { rule, usesOldSelf, fieldPath } = compiled
     const message = this.message(compiled, bindings)
-    const path = pathOf(place)
+    const { path } = place
     const field = fieldPath === '' ? path || '<nil>' : path === '' ? fieldPath : `${path}.${fieldPath}`
-    const found = !usesOldSelf && isAsBefore(place) ? this.letThrough : this.faults
-    found.push(typeof message === 'string' ? faultFor(rule.reason, field, place.schema.type, message) : invalidValue(field, place.schema.type, message.exceeds))
+    const fault = (): FieldError =>
+      typeof message === 'string' ? faultFor(rule.reason, field, place.schema.type, message) : invalidValue(field, place.schema.type, message.exceeds)
+    if (usesOldSelf || !place.isAsBefore()) this.faults.push(fault())
+    // Faults that nobody is told do not count among those that are.
+    else if (this.letThrough) for (const told of limitFaults(() => [fault()])) this.letThrough(`${told.field}: ${told.message}`)
     return typeof message === 'string'
   }
 
   /** What is told of a broken rule; an object if making the message cost too much. */
-  private message({ rule, message }: CompiledRule, bindings: Bindings): string | { readonly exceeds: string } {
+  private message({ rule, message }: EvaluatedRule, bindings: Bindings): string | { readonly exceeds: string } {
     const plain = rule.message ? rule.message.trim() : `failed rule: ${shownRule(rule)}`
     if (!message) return plain
-    const outcome = message.evaluate(bindings, callCostLimit)
+    const outcome = message(bindings, callCostLimit)
     if (outcome.cost > this.budget)
       return { exceeds: 'messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run' }
     if ('error' in outcome && outcome.exceeded)
@@ -150,7 +148,7 @@ class Run {
   }
 
   private invalid(place: Place, detail: string): void {
-    this.faults.push(invalidValue(pathOf(place) || '<nil>', place.schema.type, detail))
+    this.faults.push(invalidValue(place.path || '<nil>', place.schema.type, detail))
   }
 }
 

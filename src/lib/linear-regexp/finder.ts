@@ -27,6 +27,9 @@ export class Finder {
   readonly #automaton: Automaton
   /** In which round a step was last visited. */
   readonly #visited: Int32Array
+  readonly #ways = new Ways()
+  readonly #readers = new Ways()
+  readonly #open = new Ways()
   #round = 0
   #work = 0
 
@@ -56,53 +59,68 @@ export class Finder {
 
   #next(text: string, from: number): Match | undefined {
     const { steps, start, anchored } = this.#program
+    const ways = this.#ways
+    const readers = this.#readers
     let before: Before = from === 0 ? 'start' : kindOf(codeBefore(text, from))
-    let ways: Way[] = []
     let match: Match | undefined
+    ways.size = 0
     for (let at = from; ; ) {
       // A later beginning is preferred least, and not at all once there is a match.
-      if (!match && (at === 0 || !anchored)) ways.push({ step: start, start: at })
+      if (!match && (at === 0 || !anchored)) ways.add(start, at)
       const code = at < text.length ? (text.codePointAt(at) ?? 0) : -1
-      const readers = this.#readers(ways, before, code)
-      ways = []
-      for (const way of readers) {
-        const step = steps[way.step]
+      this.#follow(before, code)
+      ways.size = 0
+      for (let i = 0; i < readers.size; i++) {
+        const step = steps[readers.steps[i]!]
         if (step?.kind === 'match') {
-          match = { start: way.start, end: at }
+          match = { start: readers.starts[i]!, end: at }
           break
         }
-        if (step?.kind === 'read' && code >= 0 && hasChar(step.chars, code)) ways.push({ step: step.next, start: way.start })
+        if (step?.kind === 'read' && code >= 0 && hasChar(step.chars, code)) ways.add(step.next, readers.starts[i]!)
       }
-      if (code < 0 || (ways.length === 0 && (match || anchored))) return match
+      if (code < 0 || (ways.size === 0 && (match || anchored))) return match
       before = kindOf(code)
       at += code > 0xffff ? 2 : 1
     }
   }
 
-  /** The steps that read (or match) which the ways lead to, in their order, each once. */
-  #readers(ways: readonly Way[], before: Before, code: number): Way[] {
-    const readers: Way[] = []
+  /** Fills `readers` with the steps that read (or match) which the ways lead to, in their order, each once. */
+  #follow(before: Before, code: number): void {
+    const ways = this.#ways
+    const readers = this.#readers
+    const open = this.#open
+    const visited = this.#visited
+    const { steps } = this.#program
     const round = ++this.#round
-    // From the last to the first: what is pushed last is walked first.
-    const open = ways.toReversed()
-    for (let way = open.pop(); way; way = open.pop()) {
-      if (this.#visited[way.step] === round) continue
-      this.#visited[way.step] = round
+    readers.size = 0
+    open.size = 0
+    // From the last to the first: what is added last is walked first.
+    for (let i = ways.size - 1; i >= 0; i--) open.add(ways.steps[i]!, ways.starts[i]!)
+    while (open.size > 0) {
+      const at = open.steps[--open.size]!
+      const start = open.starts[open.size]!
+      if (visited[at] === round) continue
+      visited[at] = round
       if (++this.#work > mostWork) throw new TooMuchWork()
-      const step = this.#program.steps[way.step]
-      if (step?.kind === 'fork') for (let i = step.ways.length - 1; i >= 0; i--) open.push({ step: step.ways[i]!, start: way.start })
+      const step = steps[at]
+      if (step?.kind === 'fork') for (let i = step.ways.length - 1; i >= 0; i--) open.add(step.ways[i]!, start)
       else if (step?.kind === 'assert') {
-        if (holds(step.assertion, before, code)) open.push({ step: step.next, start: way.start })
-      } else readers.push(way)
+        if (holds(step.assertion, before, code)) open.add(step.next, start)
+      } else readers.add(at, start)
     }
-    return readers
   }
 }
 
-/** A way through the program. */
-interface Way {
-  readonly step: number
-  readonly start: number
+/** Ways through the program: at which step, and where each began in the text. Used again for every character. */
+class Ways {
+  readonly steps: number[] = []
+  readonly starts: number[] = []
+  size = 0
+
+  add(step: number, start: number): void {
+    this.steps[this.size] = step
+    this.starts[this.size++] = start
+  }
 }
 
 const width = (text: string, at: number): number => ((text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1)

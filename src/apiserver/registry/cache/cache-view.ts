@@ -3,17 +3,12 @@
  * date by one watch on the store. All three always belong together. When the watch ends, the view is over; the cacher makes another.
  */
 import { type ChangeEvent, type KeyRange, prefixRange, type Store, type Watch } from '../../../storage/store.ts'
+import { readStored } from '../read-stored.ts'
 import type { ServedResource } from '../served-resource.ts'
-import { StoredObject, type Summary, spliceRevision } from '../stored-object.ts'
+import type { StoredObject, Summary } from '../stored-object.ts'
 import { ChangeHistory } from './change-history.ts'
-import { type ObjectChange, Removal } from './object-change.ts'
+import { type ChangeFeed, type ChangeListener, type ObjectChange, Removal } from './object-change.ts'
 import { SortedObjects } from './sorted-objects.ts'
-
-export interface ChangeListener {
-  changes(batch: readonly ObjectChange[]): void
-  /** The view is over, or `changes` threw. Nothing follows. */
-  end(error: Error): void
-}
 
 /** What a view is made of. */
 export interface CacheSource {
@@ -33,7 +28,7 @@ const pageSize = 1000
 const leastSliceMs = 15
 const mostSliceMs = 50
 
-export class CacheView {
+export class CacheView implements ChangeFeed {
   readonly objects = new SortedObjects()
   readonly #source: CacheSource
   readonly #listeners = new Set<ChangeListener>()
@@ -144,10 +139,7 @@ export class CacheView {
 
   #object(key: string, value: Buffer, revision: number): StoredObject {
     const { resource, hints } = this.#source
-    const hint = hints.get(value)
-    // What was written here just now is in today's form.
-    const form = hint || !resource.readStored ? value : resource.readStored(value)
-    return new StoredObject(resource, key, revision, spliceRevision(resource, form, revision), hint)
+    return readStored(resource, key, value, revision, hints.get(value))
   }
 
   #apply(events: readonly ChangeEvent[]): void {

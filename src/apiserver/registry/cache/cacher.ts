@@ -35,6 +35,11 @@ export class Cacher {
     return this.#source.resource
   }
 
+  /** What writes under the present definition know of the values they commit. */
+  get hints(): CacheSource['hints'] {
+    return this.#source.hints
+  }
+
   /** The view, if there is one just now. Do not keep it across an await. */
   get live(): CacheView | undefined {
     return this.#state.phase === 'live' ? this.#state.view : undefined

@@ -83,12 +83,13 @@ async function fromArray(query: Query, objects: readonly StoredObject[], revisio
   if (limit === 0) {
     // The array itself where it is all of it: representations remember what they made of it.
     const rest = start === 0 ? objects : objects.slice(start)
-    const asTheyAre = chosen.everything && resource.storage === resource
+    const asTheyAre = chosen.everything && resource.storage === resource && !resource.conversion
     return { objects: asTheyAre ? rest : await selected(query, rest), meta: { resourceVersion: String(revision) } }
   }
   const page: StoredObject[] = []
   let at = start
-  for (; at < objects.length && page.length < limit; at++) {
+  for (let prepared = start; at < objects.length && page.length < limit; at++) {
+    if (at === prepared) prepared = await prepare(query, objects, at)
     const object = view(objects[at]!)
     if (chosen.everything || chosen.matches(object)) page.push(object)
     if ((at - start) % objectsPerTurn === objectsPerTurn - 1) await new Promise(setImmediate)
@@ -98,10 +99,21 @@ async function fromArray(query: Query, objects: readonly StoredObject[], revisio
   return { objects: page, meta: metaOf(query, revision, objects[at - 1]!.key, objects.length - at) }
 }
 
+/** Has objects from an index on converted, where that takes time. Gives the index up to which they can be viewed. */
+function prepare({ registry, resource, chosen, limit }: Query, objects: readonly StoredObject[], from: number): number | Promise<number> {
+  if (!resource.conversion) return objects.length
+  // Without a selection, exactly the page.
+  const end = Math.min(objects.length, from + (limit > 0 && chosen.everything ? limit : objectsPerTurn))
+  const prepared = registry.prepare(resource, () => objects.slice(from, end))
+  return prepared ? prepared.then(() => end) : end
+}
+
 /** Those that are selected, as the resource shows them. */
-async function selected({ chosen, view }: Query, objects: readonly StoredObject[]): Promise<StoredObject[]> {
+async function selected(query: Query, objects: readonly StoredObject[]): Promise<StoredObject[]> {
+  const { chosen, view } = query
   const found: StoredObject[] = []
-  for (let i = 0; i < objects.length; i++) {
+  for (let i = 0, prepared = 0; i < objects.length; i++) {
+    if (i === prepared) prepared = await prepare(query, objects, i)
     const object = view(objects[i]!)
     if (chosen.everything || chosen.matches(object)) found.push(object)
     if (i % objectsPerTurn === objectsPerTurn - 1) await new Promise(setImmediate)
@@ -117,7 +129,8 @@ async function fromHistory(query: Query, cache: CacheView, revision: number, fro
     for (let start = from; ; ) {
       const { objects, more } = await cache.listAt({ start, end: range.end }, revision, Math.min(limit || objectsPerTurn, objectsPerTurn))
       let at = 0
-      for (; at < objects.length && (limit === 0 || page.length < limit); at++) {
+      for (let prepared = 0; at < objects.length && (limit === 0 || page.length < limit); at++) {
+        if (at === prepared) prepared = await prepare(query, objects, at)
         const object = view(objects[at]!)
         if (chosen.everything || chosen.matches(object)) page.push(object)
       }

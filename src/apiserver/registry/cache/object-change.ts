@@ -30,11 +30,29 @@ export class Removal implements ObjectChange {
 /** What a change weighs where changes are kept or sent, in bytes. */
 export const weightOf = (change: ObjectChange): number => (change.type === 'delete' && change.previous ? change.previous : change.object).bytes.length
 
+/** Where watches hear of changes. */
+export interface ChangeFeed {
+  /** All changes up to here have been told. */
+  readonly revision: number
+  /** Changes after `revision`, oldest first; undefined if they are no longer all in memory. */
+  changesSince(revision: number): readonly ObjectChange[] | undefined
+  /** Tells `listener` every change from now on. The returned function ends that. */
+  subscribe(listener: ChangeListener): () => void
+}
+
+export interface ChangeListener {
+  changes(batch: readonly ObjectChange[]): void
+  /** The feed is over, or `changes` threw. Nothing follows. */
+  end(error: Error): void
+}
+
 /** The objects as a served resource shows them: itself for its own, converted for other versions. */
 export type View = (object: StoredObject) => StoredObject
 
 /** A change as a served resource shows it. */
-export const viewedChange = (change: ObjectChange, resource: ServedResource, view: View): ObjectChange =>
-  resource.storage === resource
-    ? change
-    : { type: change.type, revision: change.revision, object: view(change.object), previous: change.previous && view(change.previous) }
+export function viewedChange(change: ObjectChange, resource: ServedResource, view: View): ObjectChange {
+  if (resource.storage === resource && !resource.conversion) return change
+  const { type, revision, previous } = change
+  if (type === 'delete' && previous) return new Removal(view(previous), revision)
+  return { type, revision, object: view(change.object), previous: previous && view(previous) }
+}

@@ -2,8 +2,7 @@
  * Fans changes of a resource out to its watches. Watches that want the same (selection and representation) form a
  * group: what a batch of changes means to them is worked out and encoded once, and all of them write the same buffer.
  */
-import type { CacheView } from './cache-view.ts'
-import type { ObjectChange } from './object-change.ts'
+import type { ChangeFeed, ObjectChange } from './object-change.ts'
 import { isOnePortion } from './past-changes.ts'
 import { type EncodedBatch, encodeChanges, type WatchForm } from './watch-event.ts'
 
@@ -19,6 +18,8 @@ export interface Membership {
   /** Delivers what is held back, so that all there is up to now has been delivered. */
   flush(): void
   leave(): void
+  /** Everything up to here has been delivered or is held back. */
+  readonly revision: number
 }
 
 type Log = (line: string) => void
@@ -98,7 +99,7 @@ class Group {
 export class WatchHub {
   readonly #log: Log
   readonly #groups = new Map<string, Group>()
-  #subscription: { readonly view: CacheView; readonly end: () => void } | undefined
+  #subscription: { readonly feed: ChangeFeed; readonly end: () => void } | undefined
 
   constructor(log: Log) {
     this.#log = log
@@ -108,8 +109,8 @@ export class WatchHub {
    * Adds a watch that has seen everything up to `revision`, if what happened since is in memory and little: that is delivered
    * before this returns, live changes follow. Undefined if there is more, which the watch has to read first.
    */
-  join(view: CacheView, form: WatchForm, revision: number, watcher: Watcher): Membership | undefined {
-    const missed = view.changesSince(revision)
+  join(feed: ChangeFeed, form: WatchForm, revision: number, watcher: Watcher): Membership | undefined {
+    const missed = feed.changesSince(revision)
     if (!missed || !isOnePortion(missed)) return undefined
     const key = `${form.resource.groupVersion}\0${form.selection.key}\0${form.representation.key}`
     let group = this.#groups.get(key)
@@ -117,16 +118,22 @@ export class WatchHub {
     // What the group holds back is part of what this watch has missed.
     group.flush()
     group.watchers.add(watcher)
-    this.#subscribe(view)
+    this.#subscribe(feed)
     if (missed.length > 0) group.send(missed, [watcher])
-    return { flush: () => group.flush(), leave: () => this.#leave(key, group, watcher) }
+    return {
+      flush: () => group.flush(),
+      leave: () => this.#leave(key, group, watcher),
+      get revision() {
+        return feed.revision
+      },
+    }
   }
 
-  #subscribe(view: CacheView): void {
-    if (this.#subscription?.view === view) return
+  #subscribe(feed: ChangeFeed): void {
+    if (this.#subscription?.feed === feed) return
     this.#subscription?.end()
-    const end = view.subscribe({ changes: (batch) => this.#deliver(batch), end: (error) => this.#end(error) })
-    this.#subscription = { view, end }
+    const end = feed.subscribe({ changes: (batch) => this.#deliver(batch), end: (error) => this.#end(error) })
+    this.#subscription = { feed, end }
   }
 
   #leave(key: string, group: Group, watcher: Watcher): void {

@@ -48,7 +48,7 @@ async function attemptOnCached<Result extends object>(
   key: string,
 ): Promise<Result | Lost> {
   const cached = await registry.get(resource, key)
-  const isNewest = async (): Promise<boolean> => (await registry.newest(resource, key))?.revision === cached?.revision
+  const isNewest = async (): Promise<boolean> => (await registry.store.get(key))?.revision === cached?.revision
   let outcome: Result | Lost
   try {
     outcome = await attempt(cached)

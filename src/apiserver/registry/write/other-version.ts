@@ -9,6 +9,7 @@ export function otherVersionOf({
   registry,
   resource,
 }: Pick<WriteContext, 'registry' | 'resource'>): ((apiVersion: string) => OtherVersion | undefined) | undefined {
+  if (resource.otherVersion) return resource.otherVersion
   const versions = registry.versions(resource)
   if (!versions) return undefined
   return (apiVersion) => {

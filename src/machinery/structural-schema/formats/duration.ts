@@ -13,28 +13,33 @@ function isGoDuration(text: string): boolean {
 }
 
 const words = /\s*(\d+)\s*([A-Za-zµ]+)\s*/y
-/** The last of each may have more letters: `hours`, `weekend`. */
-const units: readonly (readonly string[])[] = [
-  ['ns', 'nano'],
-  ['us', 'µs', 'micro'],
-  ['ms', 'milli'],
-  ['s', 'sec'],
-  ['m', 'min'],
-  ['h', 'hr', 'hour'],
-  ['d', 'day'],
-  ['w', 'wk', 'week'],
+const microsecond = 1_000n
+const second = 1_000_000n * microsecond
+const hour = 3600n * second
+/** Nanoseconds, and names. The last of each may have more letters: `hours`, `weekend`. */
+const units: readonly (readonly [bigint, readonly string[]])[] = [
+  [1n, ['ns', 'nano']],
+  [microsecond, ['us', 'µs', 'micro']],
+  [1_000n * microsecond, ['ms', 'milli']],
+  [second, ['s', 'sec']],
+  [60n * second, ['m', 'min']],
+  [hour, ['h', 'hr', 'hour']],
+  [24n * hour, ['d', 'day']],
+  [7n * 24n * hour, ['w', 'wk', 'week']],
 ]
 
-/** At least one of the units has to be known. */
-export function isDuration(text: string): boolean {
-  if (isGoDuration(text)) return true
-  let known = false
+export const isDuration = (text: string): boolean => isGoDuration(text) || durationInWords(text) !== undefined
+
+/** Nanoseconds of `3 days`; undefined if it is none. At least one of the units has to be known, others count nothing. */
+export function durationInWords(text: string): bigint | undefined {
+  let total: bigint | undefined
   words.lastIndex = 0
   for (let at = 0; at < text.length; at = words.lastIndex) {
     const match = words.exec(text)
-    if (!match || BigInt((match[1] ?? '').slice(0, 25)) > 2n ** 63n - 1n) return false
+    const count = BigInt((match?.[1] ?? '').slice(0, 25))
+    if (!match || count > 2n ** 63n - 1n) return undefined
     const unit = (match[2] ?? '').toLowerCase()
-    known ||= units.some((names) => names.includes(unit) || unit.startsWith(names.at(-1) ?? ''))
+    for (const [size, names] of units) if (names.includes(unit) || unit.startsWith(names.at(-1) ?? '')) total = (total ?? 0n) + count * size
   }
-  return known
+  return total === undefined ? undefined : BigInt.asIntN(64, total)
 }

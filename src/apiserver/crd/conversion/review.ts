@@ -1,0 +1,55 @@
+/** ConversionReviews (apiextensions.k8s.io/v1 and v1beta1): what a webhook is asked, and what it answers. */
+import type { KubeObject } from '../../../machinery/object.ts'
+
+const group = 'apiextensions.k8s.io'
+const known = ['v1', 'v1beta1'] as const
+
+export type ReviewVersion = (typeof known)[number]
+
+/** The first of the versions that a webhook takes which is known here. Throws an Error if none is. */
+export function reviewVersion(accepted: readonly string[]): ReviewVersion {
+  for (const version of accepted) {
+    const found = known.find((one) => one === version)
+    if (found) return found
+  }
+  throw new Error('no supported conversion review versions')
+}
+
+export const encodeReview = (version: ReviewVersion, uid: string, desiredAPIVersion: string, objects: readonly KubeObject[]): Buffer =>
+  Buffer.from(JSON.stringify({ kind: 'ConversionReview', apiVersion: `${group}/${version}`, request: { uid, desiredAPIVersion, objects } }))
+
+interface Review {
+  readonly kind?: unknown
+  readonly apiVersion?: unknown
+  readonly response?: {
+    readonly uid?: unknown
+    readonly convertedObjects?: unknown
+    readonly result?: { readonly status?: unknown; readonly message?: unknown } | null
+  } | null
+}
+
+/** The objects of an answer, unchecked. Throws an Error that says what is wrong with it, or the webhook's own words when it refuses. */
+export function convertedObjects(version: ReviewVersion, uid: string, answer: Buffer): readonly unknown[] {
+  const { kind, apiVersion, response } = parsed(answer)
+  // What the older version has never checked stays unchecked, for the webhooks that were written then.
+  if (version === 'v1' && (kind !== 'ConversionReview' || apiVersion !== `${group}/${version}`))
+    throw new Error(`expected webhook response of ${group}/${version}, Kind=ConversionReview, got ${textOf(apiVersion)}, Kind=${textOf(kind)}`)
+  if (!response) throw new Error('no response provided')
+  if (version === 'v1' && response.uid !== uid) throw new Error(`expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(textOf(response.uid))}`)
+  const { status, message } = response.result ?? {}
+  if (status !== 'Success') throw new Error(textOf(message) || `response.result.status was '${textOf(status)}', not 'Success'`)
+  return Array.isArray(response.convertedObjects) ? response.convertedObjects : []
+}
+
+function parsed(answer: Buffer): Review {
+  let value: unknown
+  try {
+    value = JSON.parse(answer.toString())
+  } catch (error) {
+    throw new Error(`couldn't get version/kind; json parse error: ${error instanceof Error ? error.message : error}`)
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error("couldn't get version/kind; json parse error: it is no object")
+  return value
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')

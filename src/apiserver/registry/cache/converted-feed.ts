@@ -1,0 +1,114 @@
+/**
+ * The changes of a resource whose objects somebody else converts: those of the view, in their order, each told once its objects have
+ * been converted. It ends when one cannot be, and when nobody listens any more.
+ */
+import { internal } from '../../../machinery/status-error.ts'
+import type { StoredObject } from '../stored-object.ts'
+import type { CacheView } from './cache-view.ts'
+import type { ChangeFeed, ChangeListener, ObjectChange } from './object-change.ts'
+
+/** When more changes wait than this, the feed ends: its watches begin anew, with what is there then. */
+const mostWaiting = 20_000
+
+/** The objects that watches look at in changes. */
+export const objectsOf = (changes: readonly ObjectChange[]): readonly StoredObject[] =>
+  changes.flatMap(({ type, object, previous }) => (type === 'delete' ? (previous ?? []) : previous ? [object, previous] : object))
+
+export class ConvertedFeed implements ChangeFeed {
+  readonly #view: CacheView
+  readonly #prepare: (objects: readonly StoredObject[]) => Promise<void>
+  readonly #listeners = new Set<ChangeListener>()
+  readonly #unsubscribe: () => void
+  readonly #start: number
+  #through: number
+  #waiting: ObjectChange[] = []
+  #converting = false
+  #over = false
+
+  /** Converts what has happened since `from`, if that is in memory, and what happens from now on. */
+  constructor(view: CacheView, prepare: (objects: readonly StoredObject[]) => Promise<void>, from: number) {
+    this.#view = view
+    this.#prepare = prepare
+    const missed = from < view.revision ? view.changesSince(from) : []
+    this.#start = this.#through = missed && missed.length <= mostWaiting ? Math.min(from, view.revision) : view.revision
+    this.#unsubscribe = view.subscribe({ changes: (batch) => this.#take(batch), end: (error) => this.#end(error) })
+    if (missed?.length && this.#start === from) this.#add(missed)
+  }
+
+  get over(): boolean {
+    return this.#over
+  }
+
+  get revision(): number {
+    return this.#converting ? this.#through : this.#view.revision
+  }
+
+  changesSince(revision: number): readonly ObjectChange[] | undefined {
+    if (revision < this.#start) return undefined
+    const changes = this.#view.changesSince(revision)
+    return this.#converting ? changes?.filter((change) => change.revision <= this.#through) : changes
+  }
+
+  subscribe(listener: ChangeListener): () => void {
+    this.#listeners.add(listener)
+    return () => {
+      this.#listeners.delete(listener)
+      if (this.#listeners.size === 0) this.#stop()
+    }
+  }
+
+  #take(batch: readonly ObjectChange[]): void {
+    if (this.#listeners.size === 0) this.#stop()
+    else this.#add(batch)
+  }
+
+  #add(batch: readonly ObjectChange[]): void {
+    if (this.#waiting.length + batch.length > mostWaiting) {
+      this.#end(internal('the conversion webhook is too slow for this watch'))
+      return
+    }
+    for (const change of batch) this.#waiting.push(change)
+    if (this.#converting) return
+    this.#converting = true
+    void this.#convert()
+  }
+
+  async #convert(): Promise<void> {
+    while (this.#waiting.length > 0 && !this.#over) {
+      const batch = this.#waiting
+      this.#waiting = []
+      try {
+        await this.#prepare(objectsOf(batch))
+      } catch (error) {
+        return this.#end(error instanceof Error ? error : new Error(String(error)))
+      }
+      if (this.#over) return
+      this.#through = batch.at(-1)!.revision
+      for (const listener of [...this.#listeners]) this.#tell(listener, batch)
+    }
+    this.#converting = false
+  }
+
+  /** A listener that throws hears no more; the others do. */
+  #tell(listener: ChangeListener, batch: readonly ObjectChange[]): void {
+    try {
+      listener.changes(batch)
+    } catch (error) {
+      this.#listeners.delete(listener)
+      listener.end(error instanceof Error ? error : new Error(String(error)))
+    }
+  }
+
+  #stop(): void {
+    this.#over = true
+    this.#unsubscribe()
+  }
+
+  #end(error: Error): void {
+    if (this.#over) return
+    this.#stop()
+    const listeners = [...this.#listeners]
+    this.#listeners.clear()
+    for (const listener of listeners) listener.end(error)
+  }
+}

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { KubeObject } from '../../../machinery/object.ts'
+import { internal } from '../../../machinery/status-error.ts'
+import { memoryStore } from '../../../storage/memory/index.ts'
+import { ServedResource } from '../served-resource.ts'
+import { StoredObject } from '../stored-object.ts'
+import { fixture } from './cache-fixture.ts'
+import { ConvertedObjects } from './converted-objects.ts'
+
+/** ConfigMaps of a version `v2`. What has been asked for waits in `asked` until it is let go. */
+function converter() {
+  const { resource } = fixture(memoryStore())
+  const second = new ServedResource({ ...resource.definition, version: 'v2' }, resource)
+  const asked: { readonly names: (string | undefined)[]; readonly go: () => void }[] = []
+  const converted = new ConvertedObjects(second, {
+    fromStored: (objects) =>
+      new Promise((resolve, reject) => {
+        const go = () => {
+          if (objects.some(({ metadata }) => metadata.name?.startsWith('bad'))) reject(internal('no way'))
+          else resolve(objects.map((object): KubeObject => ({ ...object, apiVersion: 'v2' })))
+        }
+        asked.push({ names: objects.map(({ metadata }) => metadata.name), go })
+      }),
+    toStorage: (object) => Promise.resolve(object),
+  })
+  const object = (name: string, size = 0, of = resource) =>
+    new StoredObject(of, of.key('default', name), 7, Buffer.from(`${of.headText}"resourceVersion":"7","name":"${name}"},"data":{"k":"${'x'.repeat(size)}"}}`))
+  return { converted, asked, object, second }
+}
+
+const turns = async (): Promise<void> => {
+  for (let i = 0; i < 5; i++) await new Promise(setImmediate)
+}
+
+test('an object is asked for once, however many want it at the same time or later', async () => {
+  const { converted, asked, object } = converter()
+  const [a, b] = [object('a'), object('b')]
+  const all = Promise.all([converted.prepare([a, b]), converted.prepare([a]), converted.prepare([b, a])])
+  asked[0]!.go()
+  await all
+  await converted.prepare([a, b])
+  assert.deepEqual(
+    asked.map(({ names }) => names),
+    [['a', 'b']],
+  )
+  assert.match(converted.view(a).bytes.toString(), /^\{"kind":"ConfigMap","apiVersion":"v2","metadata":\{"resourceVersion":"7","name":"a"\}/)
+  assert.equal(converted.view(a).base, a)
+})
+
+test('who waits together with others for a good object gets it, though theirs is bad', async () => {
+  const { converted, asked, object } = converter()
+  const [good, bad] = [object('good'), object('bad')]
+  const list = converted.prepare([good, bad])
+  const get = converted.prepare([good])
+  asked[0]!.go()
+  await assert.rejects(list, /no way/)
+  await turns()
+  asked[1]!.go()
+  await get
+  assert.equal(converted.view(good).name, 'good')
+  assert.throws(() => converted.view(bad), /has not been converted to v2/)
+})
+
+test('large lists are asked for in portions; what is of the version already is not asked for', async () => {
+  const { converted, asked, object, second } = converter()
+  const objects = Array.from({ length: 1100 }, (_, i) => object(`o${i}`))
+  const own = object('own', 0, second)
+  const large = ['l1', 'l2', 'l3'].map((name) => object(name, 1024 * 1024))
+  const done = converted.prepare([own, ...objects, ...large])
+  for (let i = 0; i < 5; i++) {
+    await turns()
+    asked[i]?.go()
+  }
+  await done
+  assert.deepEqual(
+    asked.map(({ names }) => names.length),
+    [500, 500, 101, 1, 1],
+  )
+  assert.equal(converted.view(own), own)
+})

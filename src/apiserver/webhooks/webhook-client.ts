@@ -1,0 +1,147 @@
+/**
+ * Calls one webhook: a JSON document is sent, another one comes back. Nothing of the client whose request it is for is passed on.
+ * What goes wrong is told in the words of Go's client, which people search for.
+ */
+import { X509Certificate } from 'node:crypto'
+import { Agent, request as httpsRequest } from 'node:https'
+import { isIP } from 'node:net'
+import type { ConnectionOptions } from 'node:tls'
+import { errorCode } from '../../lib/explained-error.ts'
+import type { ServiceSources } from '../aggregator/index.ts'
+import { addressOf, connectionError } from '../proxy/index.ts'
+import { answerError } from './answer-error.ts'
+import { type Place, type WebhookAddress, type WebhookConfig, webhookAddress } from './webhook-address.ts'
+
+export interface WebhookClientOptions {
+  readonly sources: ServiceSources
+  /** How long a call may take as a whole. Milliseconds, shown as whole seconds. */
+  readonly timeoutMs: number
+  /** Larger answers are not taken. Bytes. */
+  readonly mostBytes?: number
+}
+
+/** Connections that rest are closed after this, so that none is used when the other side has given it up. */
+const idleMs = 30_000
+const defaultMostBytes = 64 * 1024 * 1024
+/** Calls beyond these wait for one another. */
+const mostConnections = 64
+
+interface Call {
+  readonly place: Place
+  readonly tls: ConnectionOptions
+  readonly url: URL
+  readonly body: Buffer
+  /** When it is to be over, on the clock of `performance`. */
+  readonly deadline: number
+  readonly fail: (why: string) => Error
+}
+
+export class WebhookClient {
+  readonly #options: WebhookClientOptions
+  readonly #config: WebhookConfig
+  readonly #agent = new Agent({ keepAlive: true, timeout: idleMs, maxSockets: mostConnections, maxFreeSockets: 16 })
+  #prepared: { readonly address: WebhookAddress; readonly tls: ConnectionOptions } | undefined
+
+  constructor(config: WebhookConfig, options: WebhookClientOptions) {
+    this.#config = config
+    this.#options = options
+  }
+
+  /** Resolves with the body of a good answer. Rejects with an Error that says why there is none. */
+  async post(body: Buffer): Promise<Buffer> {
+    const { timeoutMs } = this.#options
+    const deadline = performance.now() + timeoutMs
+    const { address, tls } = this.#prepare()
+    const url = new URL(address.url)
+    url.searchParams.set('timeout', `${Math.ceil(timeoutMs / 1000)}s`)
+    const fail = (why: string): Error => new Error(`Post ${JSON.stringify(shown(address, url))}: ${why}`)
+    const place = await address.dial().catch((error) => Promise.reject(fail(error instanceof Error ? error.message : String(error))))
+    return this.#send({ place, tls, url, body, fail, deadline })
+  }
+
+  /** Keeps no connections any more. Calls under way go on. */
+  retire(): void {
+    const agent = this.#agent
+    agent.maxFreeSockets = 0
+    for (const socket of Object.values(agent.freeSockets).flatMap((sockets) => sockets ?? [])) socket.destroy()
+  }
+
+  /** Ends all connections, and what is under way on them. */
+  stop(): void {
+    this.#agent.destroy()
+  }
+
+  #prepare(): { readonly address: WebhookAddress; readonly tls: ConnectionOptions } {
+    if (this.#prepared) return this.#prepared
+    const { caBundle } = this.#config
+    const ca = caBundle ? Buffer.from(caBundle, 'base64') : undefined
+    if (ca) checkBundle(ca)
+    const address = webhookAddress(this.#config, this.#options.sources)
+    // An address is no name that could be asked for; it is checked all the same.
+    const servername = isIP(address.serverName) ? '' : address.serverName
+    return (this.#prepared = { address, tls: { servername, ...(ca && { ca }) } })
+  }
+
+  #send(call: Call, isRepeated = false): Promise<Buffer> {
+    const { place, url, body, fail } = call
+    const { mostBytes = defaultMostBytes } = this.#options
+    const dialled = addressOf(place)
+    return new Promise((resolve, reject) => {
+      const sent = httpsRequest({
+        ...call.tls,
+        ...place,
+        agent: this.#agent,
+        method: 'POST',
+        path: url.pathname + url.search,
+        headers: { host: url.host, accept: 'application/json', 'content-type': 'application/json', 'content-length': body.length },
+      })
+      let answered = false
+      const deadline = setTimeout(() => {
+        reject(fail('context deadline exceeded'))
+        sent.destroy()
+      }, call.deadline - performance.now())
+      sent.on('close', () => clearTimeout(deadline))
+      sent.on('error', (error) => {
+        // The other side has given up a connection that rested, in the same moment.
+        const wasGivenUp = sent.reusedSocket && !answered && !isRepeated && givenUp.has(errorCode(error) ?? '')
+        if (wasGivenUp) resolve(this.#send(call, true))
+        else reject(fail(connectionError(error, dialled)))
+      })
+      sent.on('response', (response) => {
+        answered = true
+        const pieces: Buffer[] = []
+        let size = 0
+        response.on('data', (piece: Buffer) => {
+          pieces.push(piece)
+          size += piece.length
+          if (size <= mostBytes) return
+          reject(fail(`the answer is larger than ${mostBytes} bytes`))
+          sent.destroy()
+        })
+        response.on('error', (error) => reject(fail(connectionError(error, dialled))))
+        response.on('end', () => {
+          const { statusCode = 0 } = response
+          const answer = Buffer.concat(pieces)
+          if (statusCode >= 200 && statusCode < 300) resolve(answer)
+          else reject(new Error(answerError(statusCode, answer)))
+        })
+      })
+      sent.end(body)
+    })
+  }
+}
+
+/** What a connection that was given up fails with. */
+const givenUp: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE'])
+
+/** Services have their port in what is told of them, always. */
+const shown = ({ url: { port } }: WebhookAddress, { hostname, pathname, search, host }: URL): string =>
+  `https://${hostname.endsWith('.svc') && !port ? `${hostname}:443` : host}${pathname}${search}`
+
+function checkBundle(pem: Buffer): void {
+  try {
+    new X509Certificate(pem)
+  } catch {
+    throw new Error('unable to load root certificates: unable to parse bytes as PEM block')
+  }
+}
