@@ -4,7 +4,7 @@ import { stringSize } from '../evaluation/sizes.ts'
 import type { CallEstimate, Estimate, EstimatedNode, Overload } from '../library.ts'
 import { fixed, plus, times, unbounded, union } from '../standard/declare.ts'
 import { accumulatorVariable, type Call, type Comprehension, type Expr } from '../syntax/ast.ts'
-import { dynType, intType, isOptionalType, stringType, type Type } from '../types.ts'
+import { dynType, isOptionalType, stringType, type Type } from '../types.ts'
 
 const none: Estimate = fixed(0)
 const unknownSize: Estimate = { min: 0, max: unbounded }
