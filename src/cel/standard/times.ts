@@ -1,4 +1,4 @@
-/** What can be asked of moments and durations: `t.getHours("Europe/Berlin")`. Without a zone the moment's own counts. */
+/** What can be asked of moments and durations: `t.getHours("Europe/Berlin")`. Without a zone times are UTC's. */
 import type { FunctionDeclaration } from '../library.ts'
 import { durationType, intType, stringType, timestampType } from '../types.ts'
 import { CelError, type Duration, type Timestamp } from '../values.ts'
@@ -28,7 +28,6 @@ const milliseconds = ({ nanoseconds }: Timestamp): number => Number(nanoseconds 
 
 /** A date whose UTC parts are those of the moment in `zone`. */
 const inZone = (moment: Timestamp, zone: string): Date => new Date(milliseconds(moment) + offset(milliseconds(moment), zone))
-const inOwnZone = (moment: Timestamp): Date => new Date(milliseconds(moment) + moment.offset * 60_000)
 
 const fixedOffset = /^([+-]?)(\d\d):(\d\d)$/
 
@@ -71,7 +70,7 @@ function format(zone: string): Intl.DateTimeFormat {
 }
 
 const ofMoment = (id: string, part: Part) => [
-  member(`timestamp_to_${id}`, [timestampType], intType, (moment: Timestamp) => BigInt(part(inOwnZone(moment)))),
+  member(`timestamp_to_${id}`, [timestampType], intType, (moment: Timestamp) => BigInt(part(inZone(moment, 'UTC')))),
   member(`timestamp_to_${id}_with_tz`, [timestampType, stringType], intType, (moment: Timestamp, zone: string) => BigInt(part(inZone(moment, zone)))),
 ]
 
