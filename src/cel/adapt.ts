@@ -41,8 +41,8 @@ function adaptString(json: string, type: Type): Value {
     case 'bytes':
       return new Uint8Array(Buffer.from(json, 'base64'))
     case 'timestamp': {
-      const nanoseconds = parseTime(json.length === 10 ? `${json}T00:00:00Z` : json)
-      return nanoseconds === undefined ? json : new Timestamp(nanoseconds)
+      const time = parseTime(json.length === 10 ? `${json}T00:00:00Z` : json)
+      return time === undefined ? json : new Timestamp(time.nanoseconds, time.offset)
     }
     case 'duration': {
       const nanoseconds = parseDuration(json) ?? durationInWords(json)

@@ -16,6 +16,8 @@ export interface EnvironmentOptions {
   readonly variables?: Readonly<Record<string, Type>>
   /** Objects that expressions can make by name: `Object{…}`. */
   readonly types?: readonly ObjectType[]
+  /** Where the sizes stand that estimates of costs go by, whatever a variable is; without it, those of each variable's type count. */
+  readonly sizes?: Type
 }
 
 export type Compiled =
@@ -32,6 +34,7 @@ export interface Environment {
 
 interface Known extends Declarations {
   readonly macros: ReadonlyMap<string, Macro>
+  readonly sizes?: Type
 }
 
 const nothing: Known = { names: new Map(), functions: new Map(), objects: new Map(), macros: new Map() }
@@ -46,7 +49,7 @@ function extended(base: Known, options: EnvironmentOptions): Environment {
   return { compile: (source) => compileIn(known, source), extend: (more) => extended(known, more) }
 }
 
-function merge(base: Known, { libraries = [], variables = {}, types = [] }: EnvironmentOptions): Known {
+function merge(base: Known, { libraries = [], variables = {}, types = [], sizes = base.sizes }: EnvironmentOptions): Known {
   const functions = libraries.flatMap((library) => library.functions ?? [])
   const macros = libraries.flatMap((library) => library.macros ?? [])
   const names = new Map<string, Declaration>(base.names)
@@ -61,6 +64,7 @@ function merge(base: Known, { libraries = [], variables = {}, types = [] }: Envi
     functions: functions.length > 0 ? withFunctions(base.functions, functions) : base.functions,
     objects: types.length > 0 ? new Map([...base.objects, ...types.map((type) => [type.name, type] as const)]) : base.objects,
     macros: macros.length > 0 ? new Map([...base.macros, ...macros.map((macro) => [macroKey(macro), macro] as const)]) : base.macros,
+    sizes,
   }
 }
 
@@ -73,5 +77,5 @@ function compileIn(known: Known, source: string): Compiled {
   const checked = check(parsed.expr, known)
   if ('issues' in checked) return failed(checked.issues)
   const issues = literalIssues(checked, parsed.expr)
-  return issues.length > 0 ? failed(issues) : { program: program(source, parsed.expr, checked) }
+  return issues.length > 0 ? failed(issues) : { program: program(source, parsed.expr, checked, known.sizes) }
 }

@@ -33,7 +33,7 @@ export interface Program {
 /** Values of variables, by name; what is absent is a fault where it is read. */
 export type Bindings = Readonly<Record<string, Value | undefined>>
 
-export function program(source: string, expr: Expr, checked: Checked): Program {
+export function program(source: string, expr: Expr, checked: Checked, sizes: Type | undefined): Program {
   const { evaluate: run, size, variables } = compileExpression(expr, checked)
   let estimated: Estimate | undefined
   return {
@@ -42,7 +42,7 @@ export function program(source: string, expr: Expr, checked: Checked): Program {
     variables: new Set(variables.keys()),
     fields: fieldsOf(expr, checked),
     get estimatedCost() {
-      estimated ??= estimateCost(expr, checked)
+      estimated ??= estimateCost(expr, checked, sizes)
       return estimated
     },
     evaluate: evaluator(run, size, [...variables]),

@@ -36,11 +36,13 @@ export class Duration {
   }
 }
 
-/** A moment: nanoseconds since 1970. */
+/** A moment: nanoseconds since 1970. It is told in the zone in which it was written, which is `offset` minutes ahead of UTC. */
 export class Timestamp {
   readonly nanoseconds: bigint
-  constructor(nanoseconds: bigint) {
+  readonly offset: number
+  constructor(nanoseconds: bigint, offset = 0) {
     this.nanoseconds = nanoseconds
+    this.offset = offset
   }
 }
 

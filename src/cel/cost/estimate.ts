@@ -4,7 +4,7 @@ import { stringSize } from '../evaluation/sizes.ts'
 import type { CallEstimate, Estimate, EstimatedNode, Overload } from '../library.ts'
 import { fixed, plus, times, unbounded, union } from '../standard/declare.ts'
 import { accumulatorVariable, type Call, type Comprehension, type Expr } from '../syntax/ast.ts'
-import { dynType, intType, isOptionalType, stringType, type Type } from '../types.ts'
+import { dynType, isOptionalType, stringType, type Type } from '../types.ts'
 
 const none: Estimate = fixed(0)
 const unknownSize: Estimate = { min: 0, max: unbounded }
@@ -15,26 +15,38 @@ interface EntrySizes {
   readonly value: Estimate
 }
 
+/** Where a chain of fields and elements leads. */
+interface Place {
+  /** Undefined: to nothing that is declared. */
+  readonly type: Type | undefined
+}
+
 interface Local {
-  /** What the variable was declared as, if it is reached from a declaration. */
-  readonly declared?: Type
+  /** Absent for values that were worked out. */
+  readonly place?: Place
   readonly size?: Estimate
   readonly entries?: EntrySizes
 }
 
-/** The least and the most that evaluating `expr` costs. */
-export const estimateCost = (expr: Expr, checked: Checked): Estimate => new Estimator(checked).cost(expr)
+/**
+ * The least and the most that evaluating `expr` costs. With a `root`, sizes are those declared below it, whichever name a chain of
+ * fields begins with: so Kubernetes estimates rules, and chains that begin at a name of a type or at a value that was worked out are
+ * taken for chains from the root as well, less their first step.
+ */
+export const estimateCost = (expr: Expr, checked: Checked, root?: Type): Estimate => new Estimator(checked, root).cost(expr)
 
 class Estimator {
   private readonly checked: Checked
   private readonly sizes = new Map<number, Estimate>()
   private readonly entries = new Map<number, EntrySizes>()
-  /** The declared type (with its sizes) of nodes that are reached from variables by fields and elements alone. */
-  private readonly declared = new Map<number, Type>()
+  private readonly places = new Map<number, Place>()
   private readonly locals = new Map<string, Local[]>()
+  /** Where chains lead that begin anywhere. */
+  private readonly root: Place | undefined
 
-  constructor(checked: Checked) {
+  constructor(checked: Checked, root: Type | undefined) {
     this.checked = checked
+    this.root = root && { type: root }
   }
 
   cost(expr: Expr): Estimate {
@@ -77,26 +89,37 @@ class Estimator {
     return this.checked.types.get(expr.id) ?? dynType
   }
 
-  private reach(expr: Expr, type: Type | undefined): void {
-    if (type) this.declared.set(expr.id, type)
+  private reach(expr: Expr, place: Place | undefined): void {
+    if (place) this.places.set(expr.id, place)
+  }
+
+  /** One step on; a first step leads to the root. */
+  private onward(from: Place | undefined, next: (type: Type | undefined) => Type | undefined): Place | undefined {
+    return from ? { type: next(from.type) } : this.root
   }
 
   private identifier(expr: Extract<Expr, { kind: 'identifier' }>): Estimate {
     const local = this.local(expr.name)
-    this.reach(expr, local ? local.declared : this.checked.names.get(expr.id)?.declaration.type)
+    this.reach(expr, local ? local.place : this.beginning(expr))
     return fixed(1)
   }
 
+  private beginning(expr: Expr): Place | undefined {
+    return this.root ?? { type: this.checked.names.get(expr.id)?.declaration.type }
+  }
+
   private select(expr: Extract<Expr, { kind: 'select' }>): Estimate {
-    const name = this.checked.names.get(expr.id)
-    if (name) {
-      this.reach(expr, name.declaration.type)
+    if (this.checked.names.has(expr.id)) {
+      this.reach(expr, this.beginning(expr))
       return fixed(1)
     }
     const operand = this.cost(expr.operand)
     // A presence test costs what reading the operand does.
     if (expr.testOnly) return operand
-    this.reach(expr, step(this.declared.get(expr.operand.id), expr.field))
+    this.reach(
+      expr,
+      this.onward(this.places.get(expr.operand.id), (type) => fieldOf(type, expr.field)),
+    )
     const { kind } = this.typeOf(expr.operand)
     return kind === 'map' || kind === 'object' ? plus(operand, fixed(1)) : operand
   }
@@ -121,7 +144,7 @@ class Estimator {
       if (overload.id === 'index_list' || overload.id === 'index_map') {
         const [container] = args as [Expr]
         size = this.entrySizes(container)?.value
-        this.reach(expr, items(this.declared.get(container.id)))
+        this.reach(expr, this.onward(this.places.get(container.id), items))
       }
       size ??= this.size(expr)
     }
@@ -207,11 +230,11 @@ class Estimator {
 
   /** Evaluates `inner` where the loop's variables are known. */
   private loop(expr: Comprehension, inner: () => Estimate): Estimate {
-    const range = this.declared.get(expr.range.id) ?? (expr.range.kind === 'identifier' ? this.local(expr.range.name)?.declared : undefined)
+    const range = this.places.get(expr.range.id)
     const sizes = this.entrySizes(expr.range)
     const isList = this.typeOf(expr.range).kind === 'list'
-    const keys: Local = { declared: isList ? intType : range?.kind === 'map' ? range.key : range?.kind === 'object' ? stringType : undefined, size: sizes?.key }
-    const values: Local = { declared: items(range), size: sizes?.value }
+    const keys: Local = { place: this.onward(range, (type) => (isList ? undefined : keysOf(type))), size: isList ? fixed(1) : sizes?.key }
+    const values: Local = { place: this.onward(range, items), size: sizes?.value }
     if (expr.variable2 === undefined) return this.within(expr.variable, isList ? values : keys, inner)
     const second = expr.variable2
     return this.within(expr.variable, keys, () => this.within(second, values, inner))
@@ -220,7 +243,7 @@ class Estimator {
   /** `cel.bind`: the value is worked out once. */
   private binding(expr: Comprehension): Estimate {
     const before = plus(this.cost(expr.range), this.cost(expr.initial))
-    const bound: Local = { declared: this.declared.get(expr.initial.id), size: this.size(expr.initial), entries: this.entrySizes(expr.initial) }
+    const bound: Local = { place: this.places.get(expr.initial.id), size: this.size(expr.initial), entries: this.entrySizes(expr.initial) }
     return this.within(expr.accumulator, bound, () => {
       const cost = plus(before, this.cost(expr.result))
       this.copy(expr, expr.result)
@@ -249,7 +272,7 @@ class Estimator {
   private size(expr: Expr): Estimate | undefined {
     const known = this.sizes.get(expr.id) ?? literalSize(expr)
     if (known) return known
-    const declared = declaredSize(this.declared.get(expr.id))
+    const declared = declaredSize(this.places.get(expr.id)?.type)
     if (declared) return declared
     if (isScalar(this.typeOf(expr))) return fixed(1)
     return expr.kind === 'identifier' ? this.local(expr.name)?.size : undefined
@@ -257,7 +280,13 @@ class Estimator {
 
   private node(expr: Expr): EstimatedNode {
     const size = this.size(expr)
-    return estimated(this.typeOf(expr), size, this.entrySizes(expr)?.value, items(this.declared.get(expr.id)), expr.kind === 'literal' ? expr.value : undefined)
+    return estimated(
+      this.typeOf(expr),
+      size,
+      this.entrySizes(expr)?.value,
+      items(this.places.get(expr.id)?.type),
+      expr.kind === 'literal' ? expr.value : undefined,
+    )
   }
 }
 
@@ -281,8 +310,10 @@ function estimated(
   }
 }
 
+const keysOf = (type: Type | undefined): Type | undefined => (type?.kind === 'map' ? type.key : type?.kind === 'object' ? stringType : undefined)
+
 /** The type of a field. Of members of maps that are picked like fields upstream knows no size. */
-function step(type: Type | undefined, field: string): Type | undefined {
+function fieldOf(type: Type | undefined, field: string): Type | undefined {
   return type?.kind === 'object' ? type.fields.get(field)?.type : undefined
 }
 

@@ -1,7 +1,7 @@
 /** Calls: the logical operators, which absorb faults, and functions, whose overload is chosen at run time only where types do not tell. */
 import type { Overload } from '../library.ts'
 import type { Call, Expr } from '../syntax/ast.ts'
-import { CelError, CelList, CelMap, type Value } from '../values.ts'
+import { CelError, CelList, CelMap, OptionalValue, type Value } from '../values.ts'
 import type { Compilation } from './compilation.ts'
 import { constantValue } from './constants.ts'
 import { equals } from './equality.ts'
@@ -34,6 +34,8 @@ export function compileCall(expr: Call, to: Compilation): Evaluate {
     const members = constantValue(second)
     if (members !== undefined) return membership(to.compile(first), members, overloads[0])
   }
+  if (overloads.some(({ id }) => id === 'optional_or_optional')) return alternative(to.compile(first), to.compile(second), false)
+  if (overloads.some(({ id }) => id === 'optional_orValue_value')) return alternative(to.compile(first), to.compile(second), true)
   if (expr.function === '@in') return contains(to.compile(first), to.compile(second))
   const args = resolved.arguments.map((argument) => to.compile(argument))
   const call = apply(args, overloads, needsDispatch(resolved.overloads, resolved.arguments, to))
@@ -106,6 +108,16 @@ function contains(left: Evaluate, right: Evaluate): Evaluate {
 /** `x in [1, 2]`, the list being constant, costs nothing. */
 function membership(left: Evaluate, members: Value, overload: Overload): Evaluate {
   return (frame) => overload.evaluate(left(frame), members)
+}
+
+/** `x.or(y)` and `x.orValue(y)`: y is looked at only where there is no x. They cost nothing. */
+function alternative(left: Evaluate, right: Evaluate, unwraps: boolean): Evaluate {
+  return (frame) => {
+    const found = left(frame)
+    if (!(found instanceof OptionalValue)) throw new CelError('no such overload')
+    if (found.value !== undefined) return unwraps ? found.value : found
+    return right(frame)
+  }
 }
 
 /** Whether values must be looked at: there is a choice, or the type of an argument is not known beforehand. */

@@ -48,12 +48,13 @@ export function typeOf(value: Value): Type {
   return value instanceof OpaqueValue ? value.type : anyType
 }
 
-/** Whether a value may be an argument for a parameter, as far as is told at run time: not what a list or map holds. */
+/** Whether a value may be an argument for a parameter, as far as is told at run time: of what a list holds only the first is looked at. */
 export function isOfType(value: Value, type: Type): boolean {
   if (type.kind === 'dyn' || type.kind === 'parameter') return true
   const found = typeOf(value)
   if (type.kind === 'object') return value instanceof CelMap
   if (type.kind === 'map') return value instanceof CelMap
+  if (type.kind === 'list') return value instanceof CelList && (value.size === 0 || isOfType(value.at(0), type.element))
   if (type.kind === 'opaque') return found.kind === 'opaque' && found.name === type.name
   return found.kind === type.kind
 }

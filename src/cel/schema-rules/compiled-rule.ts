@@ -24,8 +24,8 @@ export const selfTypeName = 'selfType'
 /** What is written in a schema, for values of `type`. */
 export function compiledRules(schema: StructuralSchema, type: Type): readonly CompiledRule[] {
   const rules = schema.keywords['x-kubernetes-validations'] ?? []
-  const plain = lazily(() => base().extend({ variables: { self: type, oldSelf: type } }))
-  const optional = lazily(() => base().extend({ variables: { self: type, oldSelf: optionalType(type) } }))
+  const plain = lazily(() => base().extend({ variables: { self: type, oldSelf: type }, sizes: type }))
+  const optional = lazily(() => base().extend({ variables: { self: type, oldSelf: optionalType(type) }, sizes: type }))
   return rules.map((rule) => compiledRule(rule, rule.optionalOldSelf ? optional : plain, schema))
 }
 

@@ -108,4 +108,11 @@ describe('what a rule may cost by estimate', () => {
       assert.equal(estimate(make(), rule), cost, 'without limits')
       assert.equal(estimate(make(limit), rule), limitedCost, `with a limit of ${limit}`)
     })
+
+  it('chains that begin at a type, or at what was worked out, have the sizes of the schema with the rule', () => {
+    const source: SchemaSource = { type: 'object', properties: { words: list(scalar('string'))(), port: scalar('int-or-string') } }
+    assert.equal(estimate(source, 'type(self.port) == int'), 4)
+    assert.equal(estimate(source, "type(self.port) == string && self.port == 'http'"), 7)
+    assert.equal(estimate(source, "self.words.map(w, w).exists(w, w == 'a')"), 18_874_364)
+  })
 })

@@ -27,13 +27,13 @@ export function duration(nanoseconds: bigint): Duration {
 }
 
 const second = 1_000_000_000n
-const firstMoment = -62_135_596_800n * second
+export const firstMoment = -62_135_596_800n * second
 const lastMoment = 253_402_300_800n * second - 1n
 
 /** A moment of the years 1 to 9999. Throws CelError. */
-export function timestamp(nanoseconds: bigint): Timestamp {
+export function timestamp(nanoseconds: bigint, offset = 0): Timestamp {
   if (nanoseconds < firstMoment || nanoseconds > lastMoment) throw new CelError('timestamp overflow')
-  return new Timestamp(nanoseconds)
+  return new Timestamp(nanoseconds, offset)
 }
 
 const notZero = (divisor: bigint, what: string): bigint => {
@@ -81,8 +81,12 @@ export const arithmetic: readonly FunctionDeclaration[] = [
     overload('add_bytes', [bytesType, bytesType], bytesType, (a: Uint8Array, b: Uint8Array) => new Uint8Array(Buffer.concat([a, b])), joining(true)),
     overload('add_list', [listOfA, listOfA], listOfA, (a: CelList, b: CelList) => a.plus?.(b) ?? new Concatenation(a, b), joining(false)),
     pair('add_duration_duration', durationType, (a: Duration, b: Duration) => duration(a.nanoseconds + b.nanoseconds)),
-    overload('add_duration_timestamp', [durationType, timestampType], timestampType, (a: Duration, b: Timestamp) => timestamp(a.nanoseconds + b.nanoseconds)),
-    overload('add_timestamp_duration', [timestampType, durationType], timestampType, (a: Timestamp, b: Duration) => timestamp(a.nanoseconds + b.nanoseconds)),
+    overload('add_duration_timestamp', [durationType, timestampType], timestampType, (a: Duration, b: Timestamp) =>
+      timestamp(a.nanoseconds + b.nanoseconds, b.offset),
+    ),
+    overload('add_timestamp_duration', [timestampType, durationType], timestampType, (a: Timestamp, b: Duration) =>
+      timestamp(a.nanoseconds + b.nanoseconds, a.offset),
+    ),
   ),
   declare(
     '_-_',
@@ -91,7 +95,7 @@ export const arithmetic: readonly FunctionDeclaration[] = [
     pair('subtract_double', doubleType, (a: number, b: number) => a - b),
     pair('subtract_duration_duration', durationType, (a: Duration, b: Duration) => duration(a.nanoseconds - b.nanoseconds)),
     overload('subtract_timestamp_duration', [timestampType, durationType], timestampType, (a: Timestamp, b: Duration) =>
-      timestamp(a.nanoseconds - b.nanoseconds),
+      timestamp(a.nanoseconds - b.nanoseconds, a.offset),
     ),
     overload('subtract_timestamp_timestamp', [timestampType, timestampType], durationType, (a: Timestamp, b: Timestamp) =>
       duration(a.nanoseconds - b.nanoseconds),

@@ -124,7 +124,7 @@ export const conversions: readonly FunctionDeclaration[] = [
     overload('double_to_string', [doubleType], stringType, formatDouble),
     overload('duration_to_string', [durationType], stringType, (value: Duration) => formatDuration(value.nanoseconds)),
     overload('int64_to_string', [intType], stringType, String),
-    overload('timestamp_to_string', [timestampType], stringType, (value: Timestamp) => formatTime(value.nanoseconds)),
+    overload('timestamp_to_string', [timestampType], stringType, (value: Timestamp) => formatTime(value)),
     overload('uint64_to_string', [uintType], stringType, (value: UInt) => String(value.value)),
   ),
   declare(
@@ -142,9 +142,10 @@ export const conversions: readonly FunctionDeclaration[] = [
     'timestamp',
     identity('timestamp', timestampType),
     overload('int64_to_timestamp', [intType], timestampType, (value: bigint) => timestamp(value * second)),
-    overload('string_to_timestamp', [stringType], timestampType, (value: string) =>
-      timestamp(parseTime(value) ?? fault(`parsing time "${value}" as "2006-01-02T15:04:05Z07:00": cannot parse "${value}" as "2006"`)),
-    ),
+    overload('string_to_timestamp', [stringType], timestampType, (value: string) => {
+      const time = parseTime(value) ?? fault(`parsing time "${value}" as "2006-01-02T15:04:05Z07:00": cannot parse "${value}" as "2006"`)
+      return timestamp(time.nanoseconds, time.offset)
+    }),
   ),
   declare(
     'type',

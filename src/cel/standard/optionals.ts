@@ -2,6 +2,7 @@
 import type { FunctionDeclaration } from '../library.ts'
 import { boolType, dynType, intType, listType, mapType, optionalType, stringType, typeParameter } from '../types.ts'
 import { ArrayList, CelError, CelList, CelMap, Duration, OptionalValue, Timestamp, UInt, type Value } from '../values.ts'
+import { firstMoment } from './arithmetic.ts'
 import { declare, member, overload } from './declare.ts'
 
 const t = typeParameter('T')
@@ -12,7 +13,9 @@ function isZero(value: Value): boolean {
   if (value === null || value === false || value === 0 || value === 0n || value === '') return true
   if (value instanceof UInt) return value.value === 0n
   if (value instanceof CelList || value instanceof CelMap) return value.size === 0
-  if (value instanceof Duration || value instanceof Timestamp) return value.nanoseconds === 0n
+  if (value instanceof Duration) return value.nanoseconds === 0n
+  // Go's zero time is the first moment of year 1, not that of 1970.
+  if (value instanceof Timestamp) return value.nanoseconds === firstMoment
   return value instanceof Uint8Array && value.length === 0
 }
 

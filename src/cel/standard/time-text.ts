@@ -27,16 +27,17 @@ export function parseDuration(text: string): bigint | undefined {
 
 const rfc3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:[.,](\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))$/
 
-/** Nanoseconds since 1970 of an RFC 3339 time; undefined: it is none. */
-export function parseTime(text: string): bigint | undefined {
+/** Nanoseconds since 1970 of an RFC 3339 time, and how many minutes its zone is ahead of UTC; undefined: it is none. */
+export function parseTime(text: string): { readonly nanoseconds: bigint; readonly offset: number } | undefined {
   const found = rfc3339.exec(text)
   if (!found) return undefined
   const [year, month, day, hour, minute, seconds] = found.slice(1, 7).map(Number) as [number, number, number, number, number, number]
   if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month) || hour > 23 || minute > 59 || seconds > 59) return undefined
   const [, , , , , , , fraction = '', sign, zoneHour = '0', zoneMinute = '0'] = found
-  const offset = (Number(zoneHour) * 60 + Number(zoneMinute)) * (sign === '-' ? -60 : 60)
-  const whole = BigInt(utc(year, month - 1, day, hour, minute, seconds)) / 1000n - BigInt(offset)
-  return whole * second + BigInt(fraction.slice(0, 9).padEnd(9, '0'))
+  const ahead = Number(zoneHour) * 60 + Number(zoneMinute)
+  const offset = sign === '-' && ahead > 0 ? -ahead : ahead
+  const whole = BigInt(utc(year, month - 1, day, hour, minute, seconds)) / 1000n - BigInt(offset * 60)
+  return { nanoseconds: whole * second + BigInt(fraction.slice(0, 9).padEnd(9, '0')), offset }
 }
 
 /** Milliseconds since 1970, also of years before 100, which Date.UTC takes for 19xx. */
@@ -49,12 +50,19 @@ function utc(year: number, month: number, day: number, hour: number, minute: num
 
 const daysIn = (year: number, month: number): number => new Date(utc(year, month, 0, 0, 0, 0)).getUTCDate()
 
-/** As Go prints RFC3339Nano, in UTC. */
-export function formatTime(nanoseconds: bigint): string {
-  const rest = ((nanoseconds % second) + second) % second
-  const whole = new Date(Number((nanoseconds - rest) / 1_000_000n)).toISOString().slice(0, 19)
+/** As Go prints RFC3339Nano, in the moment's own zone. */
+export function formatTime({ nanoseconds, offset }: { readonly nanoseconds: bigint; readonly offset: number }): string {
+  const local = nanoseconds + BigInt(offset) * 60n * second
+  const rest = ((local % second) + second) % second
+  const whole = new Date(Number((local - rest) / 1_000_000n)).toISOString().slice(0, 19)
   const fraction = rest === 0n ? '' : `.${rest.toString().padStart(9, '0').replace(/0+$/, '')}`
-  return `${whole}${fraction}Z`
+  return `${whole}${fraction}${offset === 0 ? 'Z' : zoneText(offset)}`
+}
+
+function zoneText(offset: number): string {
+  const size = Math.abs(offset)
+  const two = (count: number): string => String(count).padStart(2, '0')
+  return `${offset < 0 ? '-' : '+'}${two(Math.floor(size / 60))}:${two(size % 60)}`
 }
 
 /** `3723.004s`, as CEL prints durations. */

@@ -2,8 +2,8 @@
 
 export interface Issue {
   readonly message: string
-  /** An index into the source. */
-  readonly position: number
+  /** An index into the source; undefined: it is about the whole. */
+  readonly position: number | undefined
 }
 
 const most = 100
@@ -15,6 +15,7 @@ export function formatIssues(source: string, issues: readonly Issue[]): string {
 }
 
 function formatIssue(source: string, { message, position }: Issue): string {
+  if (position === undefined) return `ERROR: <input>:-1:0: ${message}`
   const start = source.lastIndexOf('\n', position - 1) + 1
   const end = source.indexOf('\n', start)
   const line = source.slice(start, end < 0 ? undefined : end).replaceAll('\t', ' ')

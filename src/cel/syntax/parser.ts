@@ -33,12 +33,14 @@ export function parse(source: string, macros: Macros): Parsed {
   }
 }
 
-const sorted = (issues: Issue[]): Issue[] => issues.sort((a, b) => a.position - b.position)
+const sorted = (issues: Issue[]): Issue[] => issues.sort((a, b) => (a.position ?? -1) - (b.position ?? -1))
 
 /** Parsing cannot go on; its issue has been told. */
 class Fatal extends Error {}
 
 const reserved = new Set('as break const continue else for function if import let loop package namespace return var void while'.split(' '))
+/** Names that are tokens of their own, even after a dot. */
+const keywords = new Set(['true', 'false', 'null', 'in'])
 const relations = new Set(['==', '!=', '<', '<=', '>', '>=', 'in'])
 /** What an expression may begin with, in the order of the grammar's tokens. */
 const beginnings = [
@@ -75,10 +77,10 @@ function parser(all: readonly Token[], macros: Macros, issues: Issue[]): Expr {
   const is = (text: string): boolean => current().kind === 'punctuation' && current().text === text
   const take = (): Token => all[at < all.length - 1 ? at++ : at] as Token
   const accept = (text: string): Token | undefined => (is(text) ? take() : undefined)
-  const issue = (message: string, position: number): void => {
+  const issue = (message: string, position: number | undefined): void => {
     issues.push({ message, position })
   }
-  const fatal = (message: string, position: number): never => {
+  const fatal = (message: string, position: number | undefined): never => {
     issue(message, position)
     throw new Fatal()
   }
@@ -114,7 +116,7 @@ function parser(all: readonly Token[], macros: Macros, issues: Issue[]): Expr {
   }
 
   function deeper<T>(inner: () => T): T {
-    if (++depth > limits.depth) fatal(`expression recursion limit exceeded: ${limits.depth}`, 0)
+    if (++depth > limits.depth) fatal(`expression recursion limit exceeded: ${limits.depth}`, undefined)
     const result = inner()
     depth--
     return result
@@ -124,7 +126,7 @@ function parser(all: readonly Token[], macros: Macros, issues: Issue[]): Expr {
   function chain(operators: ReadonlySet<string>, operand: () => Expr): Expr {
     let left = operand()
     for (let length = 1; current().kind === 'punctuation' && operators.has(current().text); length++) {
-      if (length >= limits.depth) fatal(`expression recursion limit exceeded: ${limits.depth}`, 0)
+      if (length >= limits.depth) fatal('max recursion depth exceeded', undefined)
       const operator = take()
       const place = node(operator.position)
       left = { ...place, kind: 'call', function: operator.text === 'in' ? '@in' : `_${operator.text}_`, arguments: [left, operand()] }
@@ -182,7 +184,7 @@ function parser(all: readonly Token[], macros: Macros, issues: Issue[]): Expr {
   function member(): Expr {
     let operand = primary()
     for (let length = 1; ; length++) {
-      if (length >= limits.depth) fatal(`expression recursion limit exceeded: ${limits.depth}`, 0)
+      if (length >= limits.depth) fatal('max recursion depth exceeded', undefined)
       const dot = accept('.')
       if (dot) {
         operand = selection(operand, dot)
@@ -201,6 +203,7 @@ function parser(all: readonly Token[], macros: Macros, issues: Issue[]): Expr {
   function selection(operand: Expr, dot: Token): Expr {
     const optional = accept('?')
     const name = take()
+    if (keywords.has(name.text)) fatal(`Syntax error: mismatched input '${name.text}' expecting IDENTIFIER`, name.position)
     if (name.kind !== 'identifier' && name.kind !== 'escaped') {
       const expected = optional ? '{IDENTIFIER, ESC_IDENTIFIER}' : "{'?', IDENTIFIER, ESC_IDENTIFIER}"
       return fatal(

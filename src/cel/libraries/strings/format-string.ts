@@ -140,7 +140,7 @@ function literalText(value: Value): string {
   if (typeof value === 'string') return goQuote(value)
   if (value instanceof Uint8Array) return `b${goQuote(scalarText(value) ?? '')}`
   if (typeof value === 'number') return Number.isFinite(value) ? plainFixedText(value, defaultPrecision) : goQuote(plainFixedText(value, defaultPrecision))
-  if (value instanceof Timestamp) return `timestamp(${goQuote(formatTime(value.nanoseconds))})`
+  if (value instanceof Timestamp) return `timestamp(${goQuote(formatTime(value))})`
   if (value instanceof Duration) return `duration(${goQuote(formatDuration(value.nanoseconds))})`
   if (value instanceof CelList) return listText(value)
   if (value instanceof CelMap && value.objectType === undefined) return mapText(value)

@@ -17,7 +17,7 @@ export function scalarText(value: Value): string | undefined {
   if (value instanceof UInt) return String(value.value)
   if (value instanceof Uint8Array) return utf8Text(value)
   if (value instanceof Duration) return formatDuration(value.nanoseconds)
-  if (value instanceof Timestamp) return formatTime(value.nanoseconds)
+  if (value instanceof Timestamp) return formatTime(value)
   return value instanceof TypeValue ? runtimeTypeName(value.type) : undefined
 }
 

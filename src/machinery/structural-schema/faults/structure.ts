@@ -133,6 +133,7 @@ const misplaced: readonly (readonly [keyof SchemaSource, 'empty' | 'undefined' |
   ['title', 'empty'],
   ['description', 'empty'],
   ['nullable', 'false'],
+  ['externalDocs', 'undefined'],
   ['x-kubernetes-preserve-unknown-fields', 'false'],
   ['x-kubernetes-embedded-resource', 'false'],
   ['x-kubernetes-int-or-string', 'false'],
