@@ -19,17 +19,26 @@ type Step = string | number | boolean | symbol
 export class Shape<T> {
   /** What belongs to the objects whose shape ends here. */
   value: T | undefined
+  /** The type of the member whose name led here. */
+  readonly member: TypedNode | undefined
   /** Most points have one way on. */
   #step: Step | undefined
   #next: Shape<T> | undefined
   #others: Map<Step, Shape<T>> | undefined
 
-  after(step: Step, points: Points): Shape<T> {
-    if (this.#step === step) return this.#next!
-    const known = this.#others?.get(step)
+  constructor(member?: TypedNode) {
+    this.member = member
+  }
+
+  known(step: Step): Shape<T> | undefined {
+    return this.#step === step ? this.#next : this.#others?.get(step)
+  }
+
+  after(step: Step, points: Points, member?: TypedNode): Shape<T> {
+    const known = this.known(step)
     if (known) return known
     if (++points.made > points.most) throw new TooManyPoints()
-    const next = new Shape<T>()
+    const next = new Shape<T>(member)
     if (this.#step === undefined) {
       this.#step = step
       this.#next = next
@@ -57,8 +66,10 @@ export function shapeOf<T>(value: unknown, node: TypedNode, start: Shape<T>, poi
   for (const name in value) {
     const member = (value as Record<string, unknown>)[name]
     if (member === undefined) continue
-    const below = memberOf(node, name)
-    if (below) at = shapeOf(member, below, at.after(name, points), points)
+    // Who came this way before has looked the type up.
+    const known = at.known(name)
+    const below = known ? known.member : memberOf(node, name)
+    if (below) at = shapeOf(member, below, known ?? at.after(name, points, below), points)
   }
   return at.after(end, points)
 }
