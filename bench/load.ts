@@ -146,6 +146,8 @@ class Load {
         ]
       case 'apply-first':
         return [await this.#measure(phase, applied, (i) => this.#apply(i, 0), 201)]
+      case 'apply-same':
+        return [await this.#measure(phase, n, (i) => this.#apply(i % applied, 0), 200)]
       case 'apply':
         return [await this.#measure(phase, n, (i) => this.#apply(i % applied, 1 + Math.floor(i / applied)), 200)]
       case 'watch':
@@ -153,7 +155,7 @@ class Load {
       case 'delete':
         return [await this.#measure(phase, n, (i) => this.#ask('DELETE', this.#object(i)), 200)]
       default:
-        throw new Error(`unknown phase ${phase}: choose of create, get, list, list0, table, update, patch, apply-first, apply, watch, delete`)
+        throw new Error(`unknown phase ${phase}: choose of create, get, list, list0, table, update, patch, apply-first, apply-same, apply, watch, delete`)
     }
   }
 

@@ -7,7 +7,7 @@ import { cpuMs, type Server, token } from './server.ts'
 
 export type Kind = LoadOptions['kind']
 
-export const allPhases = ['create', 'get', 'list', 'list0', 'table', 'update', 'patch', 'apply', 'watch', 'delete']
+export const allPhases = ['create', 'get', 'list', 'list0', 'table', 'update', 'patch', 'apply-same', 'apply', 'watch', 'delete']
 
 const clients = 16
 const lists = 20
@@ -27,8 +27,8 @@ export type MeasuredPhase = PhaseResult & { readonly kind: Kind; readonly cpuMs?
 export async function measure(server: Server, kind: Kind, phases: readonly string[], generator: Generator): Promise<MeasuredPhase[]> {
   const measured: MeasuredPhase[] = []
   for (const phase of phases) {
-    // What is applied is there already.
-    if (phase === 'apply') await load(kind, server.url, 'apply-first', generator)
+    // What is applied is there already: the same, or with other images.
+    if (phase.startsWith('apply')) await load(kind, server.url, 'apply-first', generator)
     const before = cpuMs(server)
     const results = await load(kind, server.url, phase, generator)
     const after = cpuMs(server)

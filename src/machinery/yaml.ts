@@ -19,7 +19,7 @@ import {
   YAMLException,
 } from 'js-yaml'
 import { setOwn } from '../lib/own.ts'
-import { hasRepeatedKeys } from './decode/duplicate-keys.ts'
+import { countKeys } from './decode/duplicate-keys.ts'
 import { checkValues, maxValues, tooManyValues } from './decode/value-limit.ts'
 
 /** The text is no YAML, or would become too big: in the words of Go's converter. */
@@ -32,6 +32,7 @@ export class YamlError extends Error {
 
 /** How deep YAML may be nested. */
 const maxDepth = 500
+const tooDeep = 'error converting YAML to JSON: yaml: exceeded max depth'
 
 /** How many values aliases may multiply a text into: this many, or as many as the text has bytes. */
 const leastExpansion = 100_000
@@ -121,12 +122,37 @@ function repeatedKeys(text: string, events: readonly Event[]): string[] {
 function expand(value: unknown, budget: { left: number }, depth: number): unknown {
   if (--budget.left < 0) throw new YamlError('error converting YAML to JSON: yaml: document contains excessive aliasing')
   if (typeof value !== 'object' || value === null) return value
-  if (depth > maxDepth) throw new YamlError('error converting YAML to JSON: yaml: exceeded max depth')
+  if (depth > maxDepth) throw new YamlError(tooDeep)
   if (Array.isArray(value)) return value.map((item) => expand(item, budget, depth + 1))
   const result: Record<string, unknown> = {}
   for (const key of Object.keys(value).sort()) {
     setOwn(result, key, expand((value as Record<string, unknown>)[key], budget, depth + 1))
   }
+  return result
+}
+
+/** The value of a JSON text with the keys of all objects in order, as Go's clients mostly send them: those objects stay themselves. Counts keys. */
+function inOrder(value: unknown, count: { keys: number }, depth: number): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (depth > maxDepth) throw new YamlError(tooDeep)
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) value[i] = inOrder(value[i], count, depth + 1)
+    return value
+  }
+  const object = value as Record<string, unknown>
+  let last = ''
+  let isSorted = true
+  for (const key in object) {
+    count.keys++
+    if (key < last) isSorted = false
+    last = key
+    const member = object[key]
+    const ordered = inOrder(member, count, depth + 1)
+    if (ordered !== member) setOwn(object, key, ordered)
+  }
+  if (isSorted) return object
+  const result: Record<string, unknown> = {}
+  for (const key of Object.keys(object).sort()) setOwn(result, key, object[key])
   return result
 }
 
@@ -164,12 +190,15 @@ function eventsOf(text: string): Event[] {
 function asJson(text: string): unknown {
   if (!text.startsWith('{')) return undefined
   checkValues(text)
+  let value: unknown
   try {
-    const value: unknown = JSON.parse(text)
-    return hasRepeatedKeys(text, value, maxDepth) ? undefined : value
+    value = JSON.parse(text)
   } catch {
     return undefined
   }
+  const count = { keys: 0 }
+  const ordered = inOrder(value, count, 0)
+  return countKeys(text) === count.keys ? ordered : undefined
 }
 
 /** The text without documents that nobody reads: the first ends where the third marker stands at the latest, whatever it holds. */
@@ -191,7 +220,7 @@ export interface ParsedYaml {
 export function parseYaml(text: string): ParsedYaml {
   try {
     const json = asJson(text)
-    if (json !== undefined) return { value: expand(json, { left: text.length }, 0), strict: [] }
+    if (json !== undefined) return { value: json, strict: [] }
     const events = eventsOf(firstDocuments(text))
     keyRepeated = false
     const [document = null] = constructFromEvents(events, { source: text, schema, json: true })

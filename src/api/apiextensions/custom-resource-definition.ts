@@ -33,7 +33,8 @@ export const customResourceDefinitions = resource<Definition>({
     update: (definition) => {
       const status = definition.status
       const storage = definition.spec.versions?.find((version) => version.storage)?.name
-      if (status && storage && !status.storedVersions?.includes(storage)) status.storedVersions = [...(status.storedVersions ?? []), storage]
+      if (status && storage && !status.storedVersions?.includes(storage))
+        definition.status = { ...status, storedVersions: [...(status.storedVersions ?? []), storage] }
     },
   },
   deletion: {

@@ -90,7 +90,7 @@ function versionFaults(
   const oldSchemas = old?.spec?.versions?.flatMap((version) => schemaOf(version) ?? [])
   const schemaFaults = (version: DefinitionVersion, path: string, status: boolean): readonly FieldError[] => {
     const schema = schemaOf(version)
-    const before = (old?.spec.versions ?? []).find(({ name }) => name === version.name)
+    const before = old?.spec?.versions?.find(({ name }) => name === version.name)
     const unchanged = before !== undefined && jsonEqual(schema, schemaOf(before))
     return schema ? structuralFaults(schema, `${path}.openAPIV3Schema`, { status, old: oldSchemas, ...ruleChecks(unchanged, shared) }) : []
   }

@@ -15,15 +15,9 @@ const sameEntry = (a: ManagedFieldsEntry, b: ManagedFieldsEntry): boolean =>
 export const sameManagers = (a: readonly ManagedFieldsEntry[] = [], b: readonly ManagedFieldsEntry[] = []): boolean =>
   a === b || (a.length === b.length && a.every((entry, i) => sameEntry(entry, b[i]!)))
 
-/**
- * Gives the object the managedFields of `old` if the two differ in nothing but times there, so that a write that changes
- * nothing stays none. Call it on the final object, after admission. Returns whether they are equal so.
- */
-export function keepTimesIfUnchanged(object: KubeObject, old: KubeObject): boolean {
+/** Whether the two differ in nothing but times in managedFields: then nothing is written. Ask it of the final object, after admission. */
+export function isUnchanged(object: KubeObject, old: KubeObject): boolean {
   if (!sameManagers(object.metadata.managedFields, old.metadata.managedFields)) return false
   const bare = ({ metadata, ...rest }: KubeObject): object => ({ ...rest, metadata: { ...metadata, managedFields: undefined, resourceVersion: undefined } })
-  if (!jsonEqual(bare(object), bare(old))) return false
-  if (old.metadata.managedFields) object.metadata.managedFields = old.metadata.managedFields
-  else delete object.metadata.managedFields
-  return true
+  return jsonEqual(bare(object), bare(old))
 }

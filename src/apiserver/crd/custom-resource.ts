@@ -36,7 +36,8 @@ export interface CustomResources {
 }
 
 /** `stored` is the definition as it is in the store, which schemas are read from when they are needed. */
-export function customResourcesOf(definition: Definition, stored: StoredObject, webhooks: ServiceSources): CustomResources {
+export function customResourcesOf(whole: Definition, stored: StoredObject, webhooks: ServiceSources): CustomResources {
+  const definition = withoutSchemas(whole)
   const { versions, conversion } = definition.spec
   const webhook = conversion?.strategy === 'Webhook' ? new WebhookConverter(definition, webhooks) : undefined
   const storageVersion = versions.find(({ storage }) => storage)!
@@ -57,6 +58,12 @@ export function customResourcesOf(definition: Definition, stored: StoredObject, 
   }
   const served = versions.filter((version) => version.served).map(({ name }) => all.get(name)!.resource)
   return { storage, served, webhook }
+}
+
+/** What is made of a definition lives long and refers to it: schemas that nobody asks for would take most of the memory. */
+function withoutSchemas({ metadata, spec, status, ...rest }: Definition): Definition {
+  const { managedFields: _, annotations: _annotations, ...meta } = metadata
+  return { ...rest, metadata: meta, spec: { ...spec, versions: spec.versions.map(({ schema: _schema, ...version }) => version) }, status }
 }
 
 const pruner =

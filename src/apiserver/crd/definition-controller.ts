@@ -2,6 +2,7 @@
  * Follows the CustomResourceDefinitions in the store: serves what they define, keeps their status, and cleans up after those
  * that are deleted. Every API server on a store does this; it comes to the same whoever is first.
  */
+import { createHash } from 'node:crypto'
 import type { Definition } from '../../api/apiextensions/custom-resource-definition.ts'
 import { cleanupFinalizer } from '../../api/apiextensions/custom-resource-definition.ts'
 import type { KubeObject } from '../../machinery/object.ts'
@@ -39,11 +40,13 @@ interface Known {
   readonly names: Partial<Names>
   /** Some of its names are taken. */
   readonly waiting: boolean
-  /** What it serves was made of this. */
+  /** A digest of what it serves was made of; empty if it serves nothing. */
   readonly served: string
 }
 
 const retryMs = 1000
+
+const digest = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('base64')
 
 export class DefinitionController {
   readonly #options: DefinitionControllerOptions
@@ -115,7 +118,7 @@ export class DefinitionController {
     const { name } = object
     const before = this.#known.get(name)
     const names = definition.status?.acceptedNames ?? {}
-    const served = isTrue(definition, 'Established') ? JSON.stringify([definition.metadata.uid, definition.spec, names, isTrue(definition, 'Terminating')]) : ''
+    const served = isTrue(definition, 'Established') ? digest([definition.metadata.uid, definition.spec, names, isTrue(definition, 'Terminating')]) : ''
     const waiting = conditionOf(definition, 'NamesAccepted')?.status === 'False'
     this.#known.set(name, { object, group: definition.spec.group, names, waiting, served })
     if (served !== (before?.served ?? '')) this.#serve(name, served ? customResourcesOf(definition, object, this.#options.webhooks) : undefined)

@@ -1,6 +1,5 @@
 /** Server-side apply: PATCH with `application/apply-patch+yaml` (KEP-555). Creates the object if it is not there. */
 import { inSteps } from '../../lib/pauses.ts'
-import type { KubeObject } from '../../machinery/object.ts'
 import { conflict, notFound, objectModified } from '../../machinery/status-error.ts'
 import { applySteps } from '../apply/index.ts'
 import { representationFor } from '../negotiation/choose.ts'
@@ -18,20 +17,20 @@ export const apply: Endpoint = async (target) => {
   const representation = representationFor(request, resource, 'object')
   const options = writeOptions(request.query, 'PatchOptions', true)
   const body = await readApplied(request, options)
+  const { uid, resourceVersion } = body
   const { namespace, name } = request.info
   const context = writeContext(target, options)
   await context.pause()
   const { object, created } = await updateObject(context, {
     mayCreate: true,
-    conditional: namesVersion(metadataOf(body).resourceVersion),
+    conditional: namesVersion(resourceVersion),
     change: async (live) => {
       if (!live && context.subresource) throw notFound(resource.groupResource, name)
-      const { uid, resourceVersion } = metadataOf(body)
       if (!live && uid) throw conflict(resource.groupResource, name, `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`)
       if (live && resourceVersion && resourceVersion !== live.metadata.resourceVersion) throw conflict(resource.groupResource, name, objectModified)
       const steps = applySteps({
         live,
-        applied: body,
+        applied: body.value(),
         kind: resource.definition.kind,
         type: resource.type,
         apiVersion: resource.groupVersion,
@@ -52,5 +51,3 @@ export const apply: Endpoint = async (target) => {
   })
   return objectResponse(representation, object, created ? 201 : 200)
 }
-
-const metadataOf = (body: unknown): Partial<KubeObject['metadata']> => (body as Partial<KubeObject> | null)?.metadata ?? {}

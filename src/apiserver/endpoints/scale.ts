@@ -99,15 +99,15 @@ export const patchScale: Endpoint = async (target) => {
     const { patched, conditional } = await readPatch(request, scaleResource, options, resource.definition.custom !== undefined)
     return writeScale(target, options, { change: async (live) => ({ scale: (await patched(live)) as Scale }), conditional })
   }
-  const applied = await readApplied(request, options)
+  const body = await readApplied(request, options)
   const { manager, now } = writeContext(target, options)
   return writeScale(target, options, {
     change(live) {
       const kind = { kind: 'Scale', type: scaleResource.type, apiVersion: scaleResource.groupVersion }
-      const { object, managedFields } = applyPatch({ ...kind, live, applied, manager, force: options.force, subresource: 'scale', now: now() })
+      const { object, managedFields } = applyPatch({ ...kind, live, applied: body.value(), manager, force: options.force, subresource: 'scale', now: now() })
       return { scale: decodeApplied(scaleResource, object) as Scale, managedFields: managedFields ?? [] }
     },
-    conditional: namesVersion((applied as Partial<Scale> | null)?.metadata?.resourceVersion),
+    conditional: namesVersion(body.resourceVersion),
     absent: notFound(target.resource.groupResource, request.info.name),
   })
 }

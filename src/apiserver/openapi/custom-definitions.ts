@@ -38,36 +38,36 @@ function metadata(of: 'ObjectMeta' | 'ListMeta', flavour: Flavour): JsonSchema {
   return flavour === 'v2' ? { description, ...reference } : { allOf: [reference], description }
 }
 
-/** Definitions of those resources that have no schema of Kubernetes' own, by name. */
-export function customDefinitions(resources: readonly ResourceDefinition[], flavour: Flavour): Map<string, JsonSchema> {
-  const result = new Map<string, JsonSchema>()
-  for (const resource of resources) {
-    if (schemaOf(resource)) continue
-    const { group, version, kind, listKind = `${kind}List` } = resource
-    const own = resource.custom?.schema()
-    const converted = (own && flavour === 'v2' ? forV2(own) : own) as JsonSchema | undefined
-    const described = { apiVersion: typeText('apiVersion'), kind: typeText('kind') }
-    const definition = kindDefinition(resource)
-    const hasShape = converted !== undefined && 'properties' in converted
-    result.set(definition, {
-      type: 'object',
-      ...converted,
-      ...(hasShape && { properties: { ...described, metadata: metadata('ObjectMeta', flavour), ...withoutType(converted.properties as JsonSchema) } }),
-      'x-kubernetes-group-version-kind': [{ group, kind, version }],
-    })
-    result.set(`${definition}List`, {
-      description: `${listKind} is a list of ${kind}`,
-      type: 'object',
-      required: ['items'],
-      properties: {
-        ...described,
-        items: { description: `List of ${resource.plural}.`, type: 'array', items: referenceTo(definition, flavour) },
-        metadata: metadata('ListMeta', flavour),
-      },
-      'x-kubernetes-group-version-kind': [{ group, kind: listKind, version }],
-    })
+/** The definitions of a resource that has no schema of Kubernetes' own, by name. */
+export function customDefinitions(resource: ResourceDefinition, flavour: Flavour): [name: string, schema: JsonSchema][] {
+  if (schemaOf(resource)) return []
+  const { group, version, kind, listKind = `${kind}List` } = resource
+  const own = resource.custom?.schema()
+  const converted = (own && flavour === 'v2' ? forV2(own) : own) as JsonSchema | undefined
+  const described = { apiVersion: typeText('apiVersion'), kind: typeText('kind') }
+  const definition = kindDefinition(resource)
+  const hasShape = converted !== undefined && 'properties' in converted
+  const object = {
+    type: 'object',
+    ...converted,
+    ...(hasShape && { properties: { ...described, metadata: metadata('ObjectMeta', flavour), ...withoutType(converted.properties as JsonSchema) } }),
+    'x-kubernetes-group-version-kind': [{ group, kind, version }],
   }
-  return result
+  const list = {
+    description: `${listKind} is a list of ${kind}`,
+    type: 'object',
+    required: ['items'],
+    properties: {
+      ...described,
+      items: { description: `List of ${resource.plural}.`, type: 'array', items: referenceTo(definition, flavour) },
+      metadata: metadata('ListMeta', flavour),
+    },
+    'x-kubernetes-group-version-kind': [{ group, kind: listKind, version }],
+  }
+  return [
+    [definition, object],
+    [`${definition}List`, list],
+  ]
 }
 
 /** Type and metadata are published as they are for all objects, whatever the custom schema says of them. */

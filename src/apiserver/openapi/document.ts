@@ -1,10 +1,17 @@
-/** OpenAPI documents, v2 and v3, made of operations and definitions. */
+/**
+ * OpenAPI documents, v2 and v3, made of operations and definitions: piece by piece, so that hundreds of custom resources hold nobody
+ * up, and nothing is kept but the bytes.
+ */
 import type { ResourceDefinition } from '../../api/resource.ts'
+import { own, setOwn } from '../../lib/own.ts'
+import type { Steps } from '../../lib/pauses.ts'
+import { mergeV2, type OpenApiV2 } from '../aggregator/index.ts'
 import { customDefinitions } from './custom-definitions.ts'
-import { definitionClosure, type Flavour, type JsonSchema, metaPackage, referenceTo } from './json-schema.ts'
+import type { DocumentForm } from './forms.ts'
+import { definitionClosure, type Flavour, type JsonSchema, metaPackage, referencesOf, referenceTo } from './json-schema.ts'
 import { type Operation, operationsOf } from './operations.ts'
-import { type ParameterName, parameter } from './parameters.ts'
-import { groupVersionPath, staticOperations } from './static-paths.ts'
+import { parameter } from './parameters.ts'
+import { staticOperations } from './static-paths.ts'
 
 const produced = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf']
 const streamed = [...produced, 'application/json;stream=watch', 'application/vnd.kubernetes.protobuf;stream=watch']
@@ -67,7 +74,8 @@ function operationV2(operation: Operation): Record<string, unknown> {
   }
 }
 
-function pathItems(operations: readonly Operation[], flavour: Flavour): Record<string, Record<string, unknown>> {
+/** What the operations of each path are, in the order of the paths. */
+function pathItems(operations: readonly Operation[], flavour: Flavour): [path: string, item: Record<string, unknown>][] {
   const paths = new Map<string, Record<string, unknown>>()
   for (const operation of operations) {
     let item = paths.get(operation.path)
@@ -76,68 +84,76 @@ function pathItems(operations: readonly Operation[], flavour: Flavour): Record<s
       paths.set(operation.path, item)
     }
     item[operation.method] = flavour === 'v2' ? operationV2(operation) : operationV3(operation)
-    if (operation.pathParameters.length > 0) item.parameters = operation.pathParameters.map((name: ParameterName) => parameter(name, flavour))
+    if (operation.pathParameters.length > 0) item.parameters = operation.pathParameters.map((name) => parameter(name, flavour))
   }
-  return Object.fromEntries([...paths].sort(([a], [b]) => (a < b ? -1 : 1)))
-}
-
-/** What the operations refer to, and what their kinds are. */
-function rootsOf(operations: readonly Operation[]): Set<string> {
-  const roots = new Set<string>()
-  for (const { body, answer } of operations) {
-    if (body) roots.add(body.definition)
-    if (answer) roots.add(answer)
-  }
-  return roots
+  return [...paths].sort(([a], [b]) => (a < b ? -1 : 1))
 }
 
 /** Kinds of the meta package that exist in every group: their schemas name all of Kubernetes' own. */
-function inAllGroups(definitions: Record<string, JsonSchema>, resources: readonly ResourceDefinition[]): Record<string, JsonSchema> {
-  const builtIn = resources.filter(({ custom }) => !custom)
-  const groupVersions = [...new Map(builtIn.map(({ group, version }) => [`${group}/${version}`, { group, version }])).values()]
-  const result = { ...definitions }
-  for (const kind of ['DeleteOptions', 'WatchEvent']) {
-    const name = `${metaPackage}.${kind}`
-    if (result[name])
-      result[name] = { ...result[name], 'x-kubernetes-group-version-kind': groupVersions.map(({ group, version }) => ({ group, kind, version })) }
-  }
-  return result
+function inAllGroups(name: string, schema: JsonSchema, builtIn: readonly ResourceDefinition[]): JsonSchema {
+  const kind = name === `${metaPackage}.DeleteOptions` ? 'DeleteOptions' : name === `${metaPackage}.WatchEvent` ? 'WatchEvent' : undefined
+  if (!kind) return schema
+  const groupVersions = new Map(builtIn.map(({ group, version }) => [`${group}/${version}`, { group, version }]))
+  return { ...schema, 'x-kubernetes-group-version-kind': [...groupVersions.values()].map(({ group, version }) => ({ group, kind, version })) }
 }
 
 export interface DocumentOptions {
+  /** The resources that the document shows. */
+  readonly resources: readonly ResourceDefinition[]
+  /** Paths of the index whose own operations it shows: `apis/apps/v1`, `api`, `version`, … */
+  readonly paths: readonly string[]
+  /** All of Kubernetes' own resources. */
+  readonly builtIn: readonly ResourceDefinition[]
+  /** Documents of other servers, in version 2, whose paths it shows too. */
+  readonly others: readonly OpenApiV2[]
   /** `v1.36.0+t8s.1`: stands in `info.version`. */
   readonly version: string
 }
 
-const info = (version: string): Record<string, string> => ({ title: 'Kubernetes', version })
-const bearer = { BearerToken: { description: 'Bearer Token authentication', in: 'header', name: 'authorization', type: 'apiKey' } }
-
-/**
- * The OpenAPI v3 document of a path of the index: `apis/apps/v1`, `api`, `apis/apps`, `version`, …; undefined for paths that are not served.
- * `resources` are all resources; the document shows those of the path's group and version.
- */
-export function openapiV3(resources: readonly ResourceDefinition[], path: string, { version }: DocumentOptions): Record<string, unknown> | undefined {
-  const own = resources.filter((resource) => groupVersionPath(resource) === path)
-  const operations = [...staticOperations(path, resources), ...own.flatMap(operationsOf)]
-  if (operations.length === 0) return undefined
-  const schemas = definitionClosure(rootsOf(operations), 'v3', customDefinitions(own, 'v3'))
-  return {
-    openapi: '3.0.0',
-    info: info(version),
-    paths: pathItems(operations, 'v3'),
-    components: { ...(Object.keys(schemas).length > 0 && { schemas: inAllGroups(schemas, resources) }), securitySchemes: bearer },
+/** The bytes of a document, in pieces. */
+export function* openapiDocument({ resources, paths, builtIn, others, version }: DocumentOptions, form: DocumentForm): Steps<Buffer[]> {
+  const { flavour } = form
+  const roots = new Set<string>()
+  const items: Buffer[] = []
+  const definitions: Buffer[] = []
+  // What others say is held against what stands here already.
+  const present = { paths: {}, definitions: {} }
+  const define = (name: string, schema: JsonSchema): void => {
+    definitions.push(form.definition(name, schema))
+    if (others.length > 0) setOwn(present.definitions, name, schema)
   }
-}
-
-/** The OpenAPI v2 document of everything. */
-export function openapiV2(resources: readonly ResourceDefinition[], paths: readonly string[], { version }: DocumentOptions): Record<string, unknown> {
-  const operations = [...paths.flatMap((path) => staticOperations(path, resources)), ...resources.flatMap(operationsOf)]
-  return {
-    swagger: '2.0',
-    info: info(version),
-    paths: pathItems(operations, 'v2'),
-    definitions: inAllGroups(definitionClosure(rootsOf(operations), 'v2', customDefinitions(resources, 'v2')), resources),
-    securityDefinitions: bearer,
-    security: [{ BearerToken: [] }],
+  const add = (operations: readonly Operation[]): void => {
+    for (const { body, answer } of operations) {
+      if (body) roots.add(body.definition)
+      if (answer) roots.add(answer)
+    }
+    for (const [path, item] of pathItems(operations, flavour)) {
+      items.push(form.path(path, item))
+      if (others.length > 0) setOwn(present.paths, path, item)
+    }
   }
+  for (const path of paths) {
+    add(staticOperations(path, builtIn))
+    yield
+  }
+  for (const resource of resources) {
+    add(operationsOf(resource))
+    yield
+  }
+  for (const resource of resources) {
+    for (const [name, schema] of customDefinitions(resource, flavour)) {
+      referencesOf(schema, roots)
+      define(name, schema)
+    }
+    yield
+  }
+  for (const [name, schema] of definitionClosure(roots, flavour)) {
+    define(name, inAllGroups(name, schema, builtIn))
+    yield
+  }
+  const merged: OpenApiV2 = others.length > 0 ? mergeV2(present, others) : {}
+  for (const [path, item] of Object.entries(merged.paths ?? {})) if (own(present.paths, path) === undefined) items.push(form.path(path, item as JsonSchema))
+  for (const [name, schema] of Object.entries(merged.definitions ?? {}))
+    if (own(present.definitions, name) === undefined) definitions.push(form.definition(name, schema as JsonSchema))
+  return form.document(version, items, definitions)
 }

@@ -9,69 +9,90 @@ type Node = Readonly<Record<string, unknown>>
 const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && !Array.isArray(value)
 const entries = (value: unknown): [string, unknown][] => (isNode(value) ? Object.entries(value) : [])
 
-function varint(value: number): number[] {
-  const bytes: number[] = []
-  let rest = value
-  while (rest > 127) {
-    bytes.push((rest % 128) + 128)
-    rest = Math.floor(rest / 128)
-  }
-  bytes.push(rest)
-  return bytes
+const varintLength = (value: number): number => {
+  let length = 1
+  for (let rest = value; rest > 127; rest = Math.floor(rest / 128)) length++
+  return length
 }
 
-/** One protobuf message in the making. Fields with proto3's zero value are left out. */
+function writeVarint(value: number, bytes: Buffer, from: number): number {
+  let at = from
+  let rest = value
+  for (; rest > 127; rest = Math.floor(rest / 128)) bytes[at++] = (rest % 128) + 128
+  bytes[at++] = rest
+  return at
+}
+
+/** Protobuf's types of fields on the wire, added to eight times the field's number. */
+const asVarint = 0
+const asDouble = 1
+const asBytes = 2
+
+/**
+ * One protobuf message in the making. Fields with proto3's zero value are left out. Nothing is encoded before `finish`, so that a
+ * document is no heap of small buffers.
+ */
 class Message {
-  readonly #parts: Buffer[] = []
+  readonly #keys: number[] = []
+  readonly #values: (string | number | Message)[] = []
   #length = 0
 
-  #add(part: Buffer): void {
-    this.#parts.push(part)
-    this.#length += part.length
-  }
-
-  text(field: number, value: unknown): this {
-    if (typeof value === 'string' && value !== '') this.#bytes(field, Buffer.from(value))
+  #add(key: number, value: string | number | Message, length: number): this {
+    this.#keys.push(key)
+    this.#values.push(value)
+    this.#length += varintLength(key) + length
     return this
   }
 
+  #text(field: number, value: string): this {
+    const length = Buffer.byteLength(value)
+    return this.#add(field * 8 + asBytes, value, varintLength(length) + length)
+  }
+
+  text(field: number, value: unknown): this {
+    return typeof value === 'string' && value !== '' ? this.#text(field, value) : this
+  }
+
   texts(field: number, values: unknown): this {
-    if (Array.isArray(values)) for (const value of values) this.#bytes(field, Buffer.from(String(value)))
+    if (Array.isArray(values)) for (const value of values) this.#text(field, String(value))
     return this
   }
 
   flag(field: number, value: unknown): this {
-    if (value === true) this.#add(Buffer.from([...varint(field * 8), 1]))
-    return this
+    return value === true ? this.#add(field * 8 + asVarint, 1, 1) : this
   }
 
   integer(field: number, value: unknown): this {
-    if (typeof value === 'number' && value > 0) this.#add(Buffer.from([...varint(field * 8), ...varint(value)]))
-    return this
+    return typeof value === 'number' && value > 0 ? this.#add(field * 8 + asVarint, value, varintLength(value)) : this
   }
 
   double(field: number, value: unknown): this {
-    if (typeof value !== 'number' || value === 0) return this
-    const bytes = Buffer.alloc(8)
-    bytes.writeDoubleLE(value)
-    this.#add(Buffer.from(varint(field * 8 + 1)))
-    this.#add(bytes)
-    return this
+    return typeof value === 'number' && value !== 0 ? this.#add(field * 8 + asDouble, value, 8) : this
   }
 
-  /** A nested message; an empty one counts as present. */
+  /** A nested message, which is complete; an empty one counts as present. */
   message(field: number, value: Message | undefined): this {
-    if (value) this.#bytes(field, value.finish())
-    return this
+    return value ? this.#add(field * 8 + asBytes, value, varintLength(value.#length) + value.#length) : this
   }
 
-  #bytes(field: number, bytes: Buffer): void {
-    this.#add(Buffer.from([...varint(field * 8 + 2), ...varint(bytes.length)]))
-    this.#add(bytes)
+  #write(bytes: Buffer, from: number): number {
+    let at = from
+    for (const [i, value] of this.#values.entries()) {
+      const key = this.#keys[i]!
+      at = writeVarint(key, bytes, at)
+      if (typeof value === 'number') at = key % 8 === asDouble ? bytes.writeDoubleLE(value, at) : writeVarint(value, bytes, at)
+      else if (typeof value === 'string') {
+        at = writeVarint(Buffer.byteLength(value), bytes, at)
+        at += bytes.write(value, at)
+      } else at = value.#write(bytes, writeVarint(value.#length, bytes, at))
+    }
+    return at
   }
 
   finish(): Buffer {
-    return Buffer.concat(this.#parts, this.#length)
+    const bytes = Buffer.allocUnsafeSlow(this.#length)
+    this.#write(bytes, 0)
+    return bytes
   }
 }
 
@@ -123,6 +144,15 @@ function namedSchemas(schemas: Node): Message {
   return message
 }
 
+const known = new WeakMap<Node, Message>()
+
+/** The same parameters stand at thousands of operations. */
+function sharedParameter(parameter: Node): Message {
+  let message = known.get(parameter)
+  if (!message) known.set(parameter, (message = parameterMessage(parameter)))
+  return message
+}
+
 function parameterMessage(parameter: Node): Message {
   const { in: where, name, description, required, type, schema, uniqueItems } = parameter
   if (where === 'body')
@@ -163,7 +193,7 @@ function operationMessage(operation: Node): Message {
     .text(5, operation.operationId)
     .texts(6, operation.produces)
     .texts(7, operation.consumes)
-  if (Array.isArray(operation.parameters)) for (const parameter of operation.parameters) message.message(8, parameterMessage(parameter as Node))
+  if (Array.isArray(operation.parameters)) for (const parameter of operation.parameters) message.message(8, sharedParameter(parameter as Node))
   message.message(9, responsesMessage(operation.responses)).texts(10, operation.schemes).flag(11, operation.deprecated)
   return withExtensions(message, 13, operation)
 }
@@ -181,28 +211,40 @@ const methods: readonly (readonly [string, number])[] = [
 function pathItemMessage(item: Node): Message {
   const message = new Message()
   for (const [method, field] of methods) if (isNode(item[method])) message.message(field, operationMessage(item[method]))
-  if (Array.isArray(item.parameters)) for (const parameter of item.parameters) message.message(9, parameterMessage(parameter as Node))
+  if (Array.isArray(item.parameters)) for (const parameter of item.parameters) message.message(9, sharedParameter(parameter as Node))
   return message
 }
 
-/** The document (of `openapiV2`) as bytes. */
-export function gnosticV2(document: Node): Buffer {
-  const info = document.info as Node
-  const paths = new Message()
-  for (const [path, item] of entries(document.paths)) paths.message(2, new Message().text(1, path).message(2, pathItemMessage(item as Node)))
+/** A path of the document with its operations. */
+export const pathEntry = (path: string, item: Node): Buffer => new Message().message(2, new Message().text(1, path).message(2, pathItemMessage(item))).finish()
+
+/** A definition of the document. */
+export const definitionEntry = (name: string, schema: Node): Buffer =>
+  new Message().message(1, new Message().text(1, name).message(2, schemaMessage(schema))).finish()
+
+/** The document as bytes, in pieces: `rest` is what it says beside its paths and definitions. */
+export function gnosticDocument(rest: Node, paths: readonly Buffer[], definitions: readonly Buffer[]): Buffer[] {
+  const info = rest.info as Node
   const security = new Message()
-  for (const [name, { type, name: header, in: where, description }] of Object.entries(document.securityDefinitions as Record<string, Node>)) {
+  for (const [name, { type, name: header, in: where, description }] of Object.entries(rest.securityDefinitions as Record<string, Node>)) {
     const apiKey = new Message().text(1, type).text(2, header).text(3, where).text(4, description)
     security.message(1, new Message().text(1, name).message(2, new Message().message(2, apiKey)))
   }
   const required = new Message()
-  for (const [name] of entries((document.security as readonly unknown[])[0])) required.message(1, new Message().text(1, name).message(2, new Message()))
-  return new Message()
-    .text(1, document.swagger)
-    .message(2, new Message().text(1, info.title).text(2, info.version))
-    .message(8, paths)
-    .message(9, namedSchemas(document.definitions as Node))
-    .message(12, required)
-    .message(13, security)
-    .finish()
+  for (const [name] of entries((rest.security as readonly unknown[])[0])) required.message(1, new Message().text(1, name).message(2, new Message()))
+  return [
+    new Message().text(1, rest.swagger).message(2, new Message().text(1, info.title).text(2, info.version)).finish(),
+    ...field(8, paths),
+    ...field(9, definitions),
+    new Message().message(12, required).message(13, security).finish(),
+  ]
+}
+
+/** A message that is at hand in pieces, as a field. */
+function field(number: number, pieces: readonly Buffer[]): Buffer[] {
+  const key = number * 8 + asBytes
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
+  const head = Buffer.alloc(varintLength(key) + varintLength(length))
+  writeVarint(length, head, writeVarint(key, head, 0))
+  return [head, ...pieces]
 }

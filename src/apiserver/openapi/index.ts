@@ -1,19 +1,20 @@
 /**
  * Serves OpenAPI: `/openapi/v3` (index), `/openapi/v3/PATH` (a document per group version) and `/openapi/v2` (everything,
- * as JSON or protobuf). Documents are made when they are first asked for.
+ * as JSON or protobuf). Documents are made when they are first asked for, in turns, and kept compressed.
  */
 import { createHash } from 'node:crypto'
-import { gzipSync } from 'node:zlib'
+import { buffer } from 'node:stream/consumers'
+import { pipeline } from 'node:stream/promises'
+import { promisify } from 'node:util'
+import { createGzip, gunzip } from 'node:zlib'
 import type { ResourceDefinition } from '../../api/resource.ts'
+import { inSteps, pauses } from '../../lib/pauses.ts'
 import { resourceNotFound } from '../../machinery/status-error.ts'
-import { mergeV2, type RemoteDocuments } from '../aggregator/index.ts'
+import type { RemoteDocuments } from '../aggregator/index.ts'
 import type { Request, Response } from '../http/exchange.ts'
-import { openapiV2, openapiV3 } from './document.ts'
-import { gnosticV2 } from './gnostic.ts'
+import { type DocumentOptions, openapiDocument } from './document.ts'
+import { type DocumentForm, jsonV2, jsonV3, protobufV2 } from './forms.ts'
 import { documentPaths, groupVersionPath } from './static-paths.ts'
-
-export { openapiV2, openapiV3 } from './document.ts'
-export { gnosticV2 } from './gnostic.ts'
 
 export interface OpenApiOptions {
   /** Stands in `info.version`; `/version`'s gitVersion. */
@@ -23,64 +24,101 @@ export interface OpenApiOptions {
 }
 
 export interface OpenApiDocuments {
-  /** Answers requests for OpenAPI; undefined for other paths. Throws 404 for documents that are not there. */
+  /** Answers requests for OpenAPI; undefined for other paths. Rejects with 404 for documents that are not there. */
   readonly handle: (request: Request) => Promise<Response> | undefined
   /** The paths that the server's index names. */
   readonly paths: readonly string[]
 }
 
-interface Served {
-  readonly body: Buffer
-  readonly etag: string
-  gzip?: Buffer
+/** Bytes of a document; large ones are kept compressed alone: hundreds of custom resources make documents of many megabytes. */
+type Kept = { readonly plain: Buffer } | { readonly compressed: Buffer }
+
+const wantsProtobuf = /application\/com\.github\.proto-openapi\.spec\.v2(@|\.)v1\.0\+protobuf/
+/** Documents up to so many bytes are not worth compressing. */
+const smallBytes = 4096
+
+/** Pieces are compressed so many bytes at a time. */
+const portionBytes = 65_536
+
+const decompress = promisify(gunzip)
+
+const hashOf = (content: string): string => createHash('sha512').update(content).digest('hex').toUpperCase()
+
+async function keep(pieces: readonly Buffer[]): Promise<Kept> {
+  if (pieces.reduce((sum, { length }) => sum + length, 0) <= smallBytes) return { plain: Buffer.concat(pieces) }
+  return { compressed: await pipeline(portions(pieces), createGzip({ level: 1 }), buffer) }
 }
 
-const protobufV2 = /application\/com\.github\.proto-openapi\.spec\.v2(@|\.)v1\.0\+protobuf/
-
-const hashOf = (content: string | Buffer): string => createHash('sha512').update(content).digest('hex').toUpperCase()
-
-const serve = (body: Buffer): Served => ({ body, etag: `"${hashOf(body)}"` })
-
-function respond(request: Request, served: Served, type: string, headers: Record<string, string> = {}): Response {
-  const shared = { etag: served.etag, vary: 'Accept', ...headers }
-  if (request.header('if-none-match') === served.etag) return { status: 304, headers: shared }
-  const compressed = served.body.length > 4096 && /\bgzip\b/.test(request.header('accept-encoding') ?? '')
-  if (compressed) served.gzip ??= gzipSync(served.body, { level: 1 })
-  return {
-    status: 200,
-    headers: { 'content-type': type, ...shared, ...(compressed && { 'content-encoding': 'gzip' }) },
-    body: compressed ? served.gzip : served.body,
+function* portions(pieces: readonly Buffer[]): Generator<Buffer> {
+  let portion: Buffer[] = []
+  let bytes = 0
+  for (const piece of pieces) {
+    portion.push(piece)
+    bytes += piece.length
+    if (bytes < portionBytes) continue
+    yield Buffer.concat(portion, bytes)
+    portion = []
+    bytes = 0
   }
+  yield Buffer.concat(portion, bytes)
+}
+
+/** What goes out under a tag. */
+interface Document {
+  readonly tag: string
+  readonly contentType: string
+  readonly bytes: () => Promise<Kept>
+}
+
+async function respond(request: Request, { tag, contentType, bytes }: Document, headers: Record<string, string> = {}): Promise<Response> {
+  const shared = { etag: `"${tag}"`, vary: 'Accept', ...headers }
+  if (request.header('if-none-match') === shared.etag) return { status: 304, headers: shared }
+  const kept = await bytes()
+  const described = { 'content-type': contentType, ...shared }
+  if ('plain' in kept) return { status: 200, headers: described, body: kept.plain }
+  if (!/\bgzip\b/.test(request.header('accept-encoding') ?? '')) return { status: 200, headers: described, body: await decompress(kept.compressed) }
+  return { status: 200, headers: { ...described, 'content-encoding': 'gzip' }, body: kept.compressed }
 }
 
 /** Documents of one state of the resources. */
 class Snapshot {
   readonly resources: readonly ResourceDefinition[]
   readonly remote: RemoteDocuments | undefined
-  readonly #options: OpenApiOptions
+  readonly #version: string
+  readonly #builtIn: readonly ResourceDefinition[]
+  readonly #byPath: ReadonlyMap<string, readonly ResourceDefinition[]>
   readonly #hashes: ReadonlyMap<string, string>
-  readonly #made = new Map<string, Served>()
+  /** By their tags. */
+  readonly #made = new Map<string, Promise<Kept>>()
+  #whole: string | undefined
+  #index: Document | undefined
 
-  /** Documents of `before` that are as they were are not made again. */
-  constructor(resources: readonly ResourceDefinition[], options: OpenApiOptions, before?: Snapshot) {
+  /** What `before` has made and is as it was is not made again. */
+  constructor(resources: readonly ResourceDefinition[], remote: RemoteDocuments | undefined, version: string, before?: Snapshot) {
     this.resources = resources
-    this.remote = options.remote?.()
-    this.#options = options
-    const byPath = Map.groupBy(resources, groupVersionPath)
-    this.#hashes = new Map(documentPaths(resources).map((path) => [path, this.#fingerprint(path, byPath.get(path) ?? [])]))
-    for (const [path, hash] of this.#hashes) {
-      const made = before?.hash(path) === hash ? before.#made.get(`v3 ${path}`) : undefined
-      if (made) this.#made.set(`v3 ${path}`, made)
-    }
+    this.remote = remote
+    this.#version = version
+    this.#builtIn = resources.filter(({ custom }) => !custom)
+    this.#byPath = Map.groupBy(resources, groupVersionPath)
+    const hashOfPath = (path: string): string => (before ? before.#sameHash(path, this.#own(path)) : undefined) ?? this.#fingerprint(path)
+    this.#hashes = new Map(documentPaths(resources).map((path) => [path, hashOfPath(path)]))
+    if (!before) return
+    const tags = new Set([...this.#hashes.values(), this.#wholeTag(jsonV2), this.#wholeTag(protobufV2)])
+    for (const [tag, made] of before.#made) if (tags.has(tag)) this.#made.set(tag, made)
   }
 
-  get #version(): string {
-    return this.#options.version ?? 'v1.36.0'
+  #own(path: string): readonly ResourceDefinition[] {
+    return this.#byPath.get(path) ?? []
+  }
+
+  #sameHash(path: string, own: readonly ResourceDefinition[]): string | undefined {
+    const before = this.#own(path)
+    return before.length === own.length && before.every((resource, i) => resource === own[i]) ? this.#hashes.get(path) : undefined
   }
 
   /** Changes when the document does, and costs far less than making it: what goes into it. */
-  #fingerprint(path: string, own: readonly ResourceDefinition[]): string {
-    const shape = own.map((resource) => [
+  #fingerprint(path: string): string {
+    const shape = this.#own(path).map((resource) => [
       resource.kind,
       resource.plural,
       resource.scope,
@@ -92,54 +130,67 @@ class Snapshot {
     return hashOf(JSON.stringify([path, this.#version, shape]))
   }
 
+  #wholeTag({ contentType }: DocumentForm): string {
+    this.#whole ??= [...this.#hashes.values(), this.remote?.openapiV2.length ? hashOf(JSON.stringify(this.remote.openapiV2)) : ''].join()
+    return hashOf(`${contentType} ${this.#whole}`)
+  }
+
   hash(path: string): string | undefined {
     return this.#hashes.get(path)
   }
 
-  index(): Served {
-    return this.#once('index', () => {
-      const own = [...this.#hashes].map(([path, hash]): [string, string] => [path, `/openapi/v3/${path}?hash=${hash}`])
-      const all = [...own, ...Object.entries(this.remote?.openapiV3 ?? {})].sort(([a], [b]) => (a < b ? -1 : 1))
-      return Buffer.from(JSON.stringify({ paths: Object.fromEntries(all.map(([path, serverRelativeURL]) => [path, { serverRelativeURL }])) }))
-    })
+  index(): Document {
+    return (this.#index ??= this.#makeIndex())
   }
 
-  v3(path: string): Served {
-    return this.#once(`v3 ${path}`, () => Buffer.from(JSON.stringify(openapiV3(this.resources, path, { version: this.#version }))))
+  #makeIndex(): Document {
+    const own = [...this.#hashes].map(([path, hash]): [string, string] => [path, `/openapi/v3/${path}?hash=${hash}`])
+    const all = [...own, ...Object.entries(this.remote?.openapiV3 ?? {})].sort(([a], [b]) => (a < b ? -1 : 1))
+    const text = JSON.stringify({ paths: Object.fromEntries(all.map(([path, serverRelativeURL]) => [path, { serverRelativeURL }])) })
+    const tag = hashOf(text)
+    return { tag, contentType: 'application/json', bytes: () => this.#once(tag, () => keep([Buffer.from(text)])) }
   }
 
-  v2(form: 'json' | 'protobuf'): Served {
-    return this.#once(`v2 ${form}`, () => {
-      const document = openapiV2(this.resources, [...this.#hashes.keys()], { version: this.#version })
-      const merged = this.remote?.openapiV2.length ? mergeV2(document, this.remote.openapiV2) : document
-      return form === 'json' ? Buffer.from(JSON.stringify(merged)) : gnosticV2(merged)
-    })
+  v3(path: string, tag: string): Document {
+    return this.#document(tag, jsonV3, { paths: [path], resources: this.#own(path), others: [] })
   }
 
-  #once(key: string, make: () => Buffer): Served {
-    let served = this.#made.get(key)
-    if (!served) {
-      served = serve(make())
-      this.#made.set(key, served)
+  v2(form: DocumentForm): Document {
+    return this.#document(this.#wholeTag(form), form, { paths: [...this.#hashes.keys()], resources: this.resources, others: this.remote?.openapiV2 ?? [] })
+  }
+
+  #document(tag: string, form: DocumentForm, shown: Pick<DocumentOptions, 'paths' | 'resources' | 'others'>): Document {
+    const options = { ...shown, builtIn: this.#builtIn, version: this.#version }
+    return { tag, contentType: form.contentType, bytes: () => this.#once(tag, async () => keep(await inSteps(openapiDocument(options, form), pauses()))) }
+  }
+
+  #once(tag: string, make: () => Promise<Kept>): Promise<Kept> {
+    let made = this.#made.get(tag)
+    if (!made) {
+      made = make()
+      this.#made.set(tag, made)
+      // What could not be made is tried again.
+      made.catch(() => this.#made.delete(tag))
     }
-    return served
+    return made
   }
 }
 
 /** OpenAPI for the resources: an array, or a function that gives a new array whenever resources come or go. */
 export function openapiDocuments(
   resources: readonly ResourceDefinition[] | (() => readonly ResourceDefinition[]),
-  options: OpenApiOptions = {},
+  { version = 'v1.36.0', remote }: OpenApiOptions = {},
 ): OpenApiDocuments {
   const current = typeof resources === 'function' ? resources : () => resources
   let snapshot: Snapshot | undefined
   const fresh = (): Snapshot => {
     const now = current()
-    if (snapshot?.resources !== now || snapshot.remote !== options.remote?.()) snapshot = new Snapshot(now, options, snapshot)
+    const others = remote?.()
+    if (snapshot?.resources !== now || snapshot.remote !== others) snapshot = new Snapshot(now, others, version, snapshot)
     return snapshot
   }
 
-  const document = (request: Request, path: string): Response => {
+  const document = async (request: Request, path: string): Promise<Response> => {
     const state = fresh()
     const hash = state.hash(path)
     if (hash === undefined) throw resourceNotFound()
@@ -149,24 +200,14 @@ export function openapiDocuments(
     const headers: Record<string, string> = asked
       ? { 'cache-control': 'public, immutable', expires: new Date(Date.now() + 365 * 86_400_000).toUTCString() }
       : {}
-    return respond(request, state.v3(path), 'application/json', headers)
+    return respond(request, state.v3(path, hash), headers)
   }
 
   const handle = (request: Request): Promise<Response> | undefined => {
     const path = request.path.replace(/\/$/, '')
-    if (path === '/openapi/v2') {
-      const protobuf = protobufV2.test(request.header('accept') ?? '')
-      return Promise.resolve(
-        respond(
-          request,
-          fresh().v2(protobuf ? 'protobuf' : 'json'),
-          protobuf ? 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf' : 'application/json',
-        ),
-      )
-    }
-    if (path === '/openapi/v3') return Promise.resolve(respond(request, fresh().index(), 'application/json'))
-    if (!path.startsWith('/openapi/v3/')) return undefined
-    return new Promise((resolve) => resolve(document(request, path.slice('/openapi/v3/'.length))))
+    if (path === '/openapi/v2') return respond(request, fresh().v2(wantsProtobuf.test(request.header('accept') ?? '') ? protobufV2 : jsonV2))
+    if (path === '/openapi/v3') return respond(request, fresh().index())
+    return path.startsWith('/openapi/v3/') ? document(request, path.slice('/openapi/v3/'.length)) : undefined
   }
 
   return { handle, paths: ['/openapi/v2', '/openapi/v3', '/openapi/v3/'] }

@@ -164,16 +164,16 @@ export function referencesOf(schema: unknown, found: Set<string> = new Set()): S
   return found
 }
 
-/** All definitions that are reached from `roots`, by name in order. `more` holds those that are not Kubernetes' own. */
-export function definitionClosure(roots: Iterable<string>, flavour: Flavour, more: ReadonlyMap<string, JsonSchema>): Record<string, JsonSchema> {
+/** All of Kubernetes' own definitions that are reached from `roots`, by name in order. */
+export function definitionClosure(roots: Iterable<string>, flavour: Flavour): [name: string, schema: JsonSchema][] {
   const found = new Map<string, JsonSchema>()
   const waiting = [...roots]
   for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
     if (found.has(name)) continue
-    const schema = more.get(name) ?? definitionSchema(name, flavour)
+    const schema = definitionSchema(name, flavour)
     if (!schema) continue
     found.set(name, schema)
     waiting.push(...referencesOf(schema))
   }
-  return Object.fromEntries([...found].sort(([a], [b]) => (a < b ? -1 : 1)))
+  return [...found].sort(([a], [b]) => (a < b ? -1 : 1))
 }

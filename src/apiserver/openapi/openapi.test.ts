@@ -2,9 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { type ResourceDefinition, resource } from '../../api/resource.ts'
+import { atOnce } from '../../lib/pauses.ts'
 import type { Request, Response } from '../http/exchange.ts'
-import { gnosticV2, openapiDocuments, openapiV2, openapiV3 } from './index.ts'
-import { documentPaths } from './static-paths.ts'
+import { openapiDocument } from './document.ts'
+import { type DocumentForm, jsonV2, jsonV3, protobufV2 } from './forms.ts'
+import { openapiDocuments } from './index.ts'
+import { documentPaths, groupVersionPath } from './static-paths.ts'
 
 const scale = { replicas: '.spec.replicas', observed: '.status.replicas', selector: '.status.selector' }
 const pods = resource({
@@ -60,7 +63,17 @@ const options = { version: 'v1.36.0' }
 
 // biome-ignore lint/suspicious/noExplicitAny: documents are looked into freely
 type Document = any
-const v3 = (path: string): Document => openapiV3(all, path, options)
+const made = (form: DocumentForm, paths: readonly string[], resources: readonly ResourceDefinition[] = all): Buffer =>
+  Buffer.concat(atOnce(openapiDocument({ ...options, paths, resources, builtIn: [pods, deployments], others: [] }, form)))
+const v3 = (path: string): Document =>
+  JSON.parse(
+    made(
+      jsonV3,
+      [path],
+      all.filter((one) => groupVersionPath(one) === path),
+    ).toString(),
+  )
+const v2 = (): Document => JSON.parse(made(jsonV2, documentPaths(all)).toString())
 const at = (document: Document, method: string, path: string): Document => document.paths[path]?.[method] ?? assert.fail(`no ${method} ${path}`)
 
 test('operations carry the ids, actions and kinds that clients look for', () => {
@@ -94,8 +107,8 @@ test('every reference of every document leads somewhere, and ids are unique', ()
     const ids = [...text.matchAll(/"operationId":"([^"]+)"/g)].map(([, id]) => id)
     assert.equal(new Set(ids).size, ids.length)
   }
-  const v2: Document = openapiV2(all, documentPaths(all), options)
-  for (const [, name] of JSON.stringify(v2).matchAll(/"#\/definitions\/([^"]+)"/g)) assert.ok(v2.definitions[name!], name)
+  const whole = v2()
+  for (const [, name] of JSON.stringify(whole).matchAll(/"#\/definitions\/([^"]+)"/g)) assert.ok(whole.definitions[name!], name)
 })
 
 test('schemas say how lists merge', () => {
@@ -131,8 +144,7 @@ test('custom resources are published with type and metadata, without strategic m
   assert.deepEqual(Object.keys(parcel.properties).sort(), ['apiVersion', 'kind', 'metadata', 'spec'])
   assert.deepEqual(parcel['x-kubernetes-group-version-kind'], [{ group: 'rp-access.example.com', kind: 'Parcel', version: 'v1' }])
   assert.deepEqual(document.components.schemas['com.example.rp-access.v1.ParcelList'].required, ['items'])
-  const v2: Document = openapiV2(all, documentPaths(all), options)
-  assert.deepEqual(v2.definitions['com.example.rp-access.v1.Parcel'].properties.spec.properties, { weight: { 'x-kubernetes-int-or-string': true }, note: {} })
+  assert.deepEqual(v2().definitions['com.example.rp-access.v1.Parcel'].properties.spec.properties, { weight: { 'x-kubernetes-int-or-string': true }, note: {} })
 })
 
 interface Asked {
@@ -216,8 +228,8 @@ test('Go clients get version 2 as protobuf', async () => {
   const accept = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf'
   const response = await get('/openapi/v2', { headers: { accept } })
   assert.equal(response.headers['content-type'], 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf')
-  const document = openapiV2(all, documentPaths(all), options)
-  assert.deepEqual(response.body, gnosticV2(document))
+  const document = v2()
+  assert.deepEqual(response.body, made(protobufV2, documentPaths(all)))
   const fields = new Map(protobuf(response.body as Buffer))
   assert.equal(String(fields.get(1)), '2.0')
   const definitions = protobuf(fields.get(9) as Buffer).map(([, named]) => String(new Map(protobuf(named as Buffer)).get(1)))

@@ -36,9 +36,17 @@ const parameters = {
 
 export type ParameterName = keyof typeof parameters
 
-/** The parameter in the shape of OpenAPI v2 or v3. */
-export function parameter(name: ParameterName, flavour: 'v2' | 'v3'): Record<string, unknown> {
-  const { in: where, type, description }: Parameter = parameters[name]
+const shapes = new Map<string, Readonly<Record<string, unknown>>>()
+
+/** The parameter in the shape of OpenAPI v2 or v3: always the same object. */
+export function parameter(name: ParameterName, flavour: 'v2' | 'v3'): Readonly<Record<string, unknown>> {
+  const key = `${flavour} ${name}`
+  let shape = shapes.get(key)
+  if (!shape) shapes.set(key, (shape = shapeOf(parameters[name], name, flavour)))
+  return shape
+}
+
+function shapeOf({ in: where, type, description }: Parameter, name: string, flavour: 'v2' | 'v3'): Readonly<Record<string, unknown>> {
   const schema = { type, uniqueItems: true }
   return { name, in: where, description, ...(where === 'path' && { required: true }), ...(flavour === 'v2' ? schema : { schema }) }
 }

@@ -2,9 +2,9 @@
  * The registry: all served resources with their cachers and watches on one store, and the one place where objects are
  * committed.
  */
-import { isDeepStrictEqual } from 'node:util'
 import type { ResourceDefinition } from '../../api/resource.ts'
 import { resourceKey } from '../../api/resource.ts'
+import { jsonEqual } from '../../machinery/fields/json.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import type { CommitResult, Entry, Store, Transaction } from '../../storage/store.ts'
 import type { CacheView } from './cache/cache-view.ts'
@@ -151,19 +151,15 @@ export class Registry {
     return this.#shown(resource, readStored(storage, key, entry.value, entry.revision))
   }
 
-  /** Commits an object over `live`, or where nothing is. Gives `live` back if they are equal. */
+  /** Commits an object over `live`, or where nothing is. */
   put(resource: ServedResource, key: string, object: KubeObject, live: StoredObject | undefined): Promise<StoredObject | Lost> {
-    const { storage } = resource
-    if (resource.conversion) return this.#putConverted(resource, resource.conversion, key, object, live)
-    const isOwn = storage === resource
-    const shown = live || isOwn ? encode(resource, object) : undefined
-    if (live && !live.outdated && isSame(live, shown!)) return Promise.resolve(live)
-    const stored = isOwn ? object : toStorage(resource, object)
-    const value = isOwn ? shown! : encode(storage, stored)
-    return this.#commitValue(resource, key, { object, stored, value }, live)
+    const { storage, conversion } = resource
+    if (conversion) return this.#putConverted(resource, conversion, key, object, live)
+    const stored = storage === resource ? object : toStorage(resource, object)
+    return this.#putStored(resource, key, object, stored, encode(storage, stored), live)
   }
 
-  /** What the store holds is what counts: whether two versions show it alike is the webhook's affair. */
+  /** Gives `live` back if the store holds the same: whether two versions show it alike is the webhook's affair. */
   async #putConverted(
     resource: ServedResource,
     conversion: ObjectConversion,
@@ -176,22 +172,30 @@ export class Registry {
     const value = encode(storage, stored)
     const base = live?.base ?? live
     if (live && base && !base.outdated && isSame(base, value)) return live
-    return this.#commitValue(resource, key, { object, stored, value }, live)
+    return this.#putStored(resource, key, object, stored, value, live)
   }
 
-  async #commitValue(
+  /** `value` is `stored` as the store has it, `object` what it is to the resource. */
+  #putStored(
     resource: ServedResource,
     key: string,
-    { object, stored, value }: { readonly object: KubeObject; readonly stored: KubeObject; readonly value: Buffer },
+    object: KubeObject,
+    stored: KubeObject,
+    value: Buffer,
     live: StoredObject | undefined,
   ): Promise<StoredObject | Lost> {
     const { storage } = resource
-    const cacher = this.cacher(resource)
-    cacher.hints.set(value, summarize(storage, stored))
-    const condition = { key, revision: live?.revision ?? 0 }
-    const result = await this.#commit(storage, key, object, { conditions: [condition], operations: [{ key, value }] })
-    if (!result.committed) return lost(result.current[0], condition.revision)
-    const current = cacher.live?.objects.get(key)
+    this.cacher(resource).hints.set(value, summarize(storage, stored))
+    const revision = live?.revision ?? 0
+    return this.#written(resource, key, value, revision, this.#commit(storage, key, object, { conditions: [{ key, revision }], operations: [{ key, value }] }))
+  }
+
+  /** What became of a write, as the resource shows it. It does not hold the object that was encoded while it waits. */
+  async #written(resource: ServedResource, key: string, value: Buffer, expected: number, commit: Promise<CommitResult>): Promise<StoredObject | Lost> {
+    const { storage } = resource
+    const result = await commit
+    if (!result.committed) return lost(result.current[0], expected)
+    const current = this.cacher(resource).live?.objects.get(key)
     return this.#shown(
       resource,
       current?.revision === result.revision ? current : new StoredObject(storage, key, result.revision, spliceRevision(storage, value, result.revision)),
@@ -213,11 +217,6 @@ export class Registry {
       )
   }
 
-  /** Whether writing `object` over `live` would change anything. */
-  isUnchanged(resource: ServedResource, object: KubeObject, live: StoredObject): boolean {
-    return isSame(live, encode(resource, object))
-  }
-
   stop(): void {
     for (const cacher of this.#cachers.values()) cacher.stop()
   }
@@ -225,20 +224,12 @@ export class Registry {
 
 const lost = (current: Entry | undefined, expected: number): Lost => ((current?.revision ?? 0) === expected ? 'refused' : 'changed')
 
-/** Whether `bytes`, which lack a resourceVersion, say what `live` says. The order of members is the client's. */
+/** Whether `bytes`, which lack a resourceVersion, say what `live` says. The order of members is the webhook's. */
 function isSame(live: StoredObject, bytes: Buffer): boolean {
   // The same members are equally long in any order.
   if (live.bytes.length !== bytes.length + `"resourceVersion":"${live.revision}",`.length) return false
   const next = spliceRevision(live.resource, bytes, live.revision)
-  if (sumOf(next) !== sumOf(live.bytes)) return false
-  return next.equals(live.bytes) || isDeepStrictEqual(JSON.parse(next.toString()), live.parse())
-}
-
-/** The same for the same bytes in any order. */
-function sumOf(bytes: Buffer): number {
-  let sum = 0
-  for (let i = 0; i < bytes.length; i++) sum += bytes[i]! * bytes[i]!
-  return sum
+  return next.equals(live.bytes) || jsonEqual(JSON.parse(next.toString()), live.parse())
 }
 
 function toStorage(resource: ServedResource, object: KubeObject): KubeObject {

@@ -7,6 +7,7 @@
  */
 import type { KubeObject } from '../../machinery/object.ts'
 import type { RowTemplate } from '../printing/row.ts'
+import { managedFieldsText, parseObject } from './known-fields.ts'
 import type { ServedResource } from './served-resource.ts'
 
 const nothing: Readonly<Record<string, string>> = Object.freeze({})
@@ -59,9 +60,9 @@ export class StoredObject {
     return this.key.slice(this.key.lastIndexOf('/', end - 1) + 1, end)
   }
 
-  /** A fresh copy that the caller may change. */
+  /** A fresh copy that the caller may change, but for the sets of fields in it. */
   parse<T extends KubeObject = KubeObject>(): T {
-    return JSON.parse(this.bytes.toString()) as T
+    return parseObject(this.bytes.toString()) as T
   }
 
   get summary(): Summary {
@@ -107,19 +108,12 @@ function endOfObject(bytes: Buffer, start: number): number {
 
 /** The bytes for the store: kind and version first, then metadata without resourceVersion. The object is not changed. */
 export function encode(resource: ServedResource, object: KubeObject): Buffer {
-  const { metadata } = object
-  const { resourceVersion } = metadata
-  if (resourceVersion !== undefined) metadata.resourceVersion = undefined
-  const text = JSON.stringify(object)
-  if (resourceVersion !== undefined) metadata.resourceVersion = resourceVersion
-  // Decoded objects have kind, version and metadata first.
-  return Buffer.from(text.startsWith(resource.headText) ? text : reordered(resource, object))
-}
-
-function reordered({ definition, groupVersion }: ServedResource, object: KubeObject): string {
   const { kind: _kind, apiVersion: _apiVersion, metadata, ...rest } = object
-  const { resourceVersion: _resourceVersion, ...meta } = metadata
-  return JSON.stringify({ kind: definition.kind, apiVersion: groupVersion, metadata: meta, ...rest })
+  const { resourceVersion: _resourceVersion, managedFields, ...meta } = metadata
+  const named = JSON.stringify(meta).slice(1, -1)
+  const owned = managedFields?.length ? `${named && ','}"managedFields":${managedFieldsText(managedFields)}` : ''
+  const others = JSON.stringify(rest).slice(1)
+  return Buffer.from(`${resource.headText}${named}${owned}}${others.length > 1 ? ',' : ''}${others}`)
 }
 
 /** Puts `"resourceVersion":"N"` into bytes from the store. Only the metadata of reviews, which are not stored, may be empty. */

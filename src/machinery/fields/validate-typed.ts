@@ -5,10 +5,12 @@
 import type { FieldType, StructType } from '../schema.ts'
 import { isObject } from './json.ts'
 import { elementText, fieldElement, pathText } from './path-element.ts'
-import { type Collection, isNamed, itemElement, memberOf, type TypedNode, typedNode } from './typed-node.ts'
+import { type Collection, elementOrUndefined, isNamed, itemElement, memberOf, type TypedNode, typedNode } from './typed-node.ts'
 
 /** What is wrong with the object, one line each (`.spec.replicas: expected numeric …`); empty when it fits. */
 export function typeErrors(object: unknown, type: StructType): string[] {
+  // Nearly all fit: only of the others is it worth while to note where one is.
+  if (fits(object, typedNode(type))) return []
   const walk: Walk = { errors: [], path: [] }
   check(object, typedNode(type), walk)
   return walk.errors
@@ -16,6 +18,61 @@ export function typeErrors(object: unknown, type: StructType): string[] {
 
 /** The text of such errors together. */
 export const typeErrorText = (errors: readonly string[]): string => (errors.length === 1 ? errors[0]! : ['errors:', ...errors.map((e) => `  ${e}`)].join('\n'))
+
+/** Whether nothing is wrong. May say no where all is well, and then the walk finds nothing. */
+function fits(value: unknown, node: TypedNode): boolean {
+  if (value === null || value === undefined) return true
+  switch (node.kind) {
+    case 'leaf':
+      return fitsType(value, node.type)
+    case 'deduced':
+      return true
+    case 'set':
+    case 'list':
+      return Array.isArray(value) && haveKeys(value, node) && value.every((item) => fits(item, node.items))
+    default:
+      if (!isObject(value)) return false
+      for (const name in value) {
+        const member = memberOf(node, name)
+        if (!member || !fits(value[name], member)) return false
+      }
+      return true
+  }
+}
+
+function fitsType(value: unknown, type: FieldType): boolean {
+  if (value === null || value === undefined) return true
+  switch (type.kind) {
+    case 'any':
+      return true
+    case 'array':
+      return Array.isArray(value) && value.every((item) => fitsType(item, type.items))
+    case 'map':
+      return isObject(value) && Object.values(value).every((item) => fitsType(item, type.values))
+    case 'struct':
+      return fits(value, typedNode(type))
+    case 'integer':
+    case 'number':
+      return typeof value === 'number'
+    case 'string':
+    case 'boolean':
+      return typeof value === type.kind
+    default:
+      return typeof value !== 'object'
+  }
+}
+
+/** Whether each item has a key, and no two have the same. */
+function haveKeys(list: readonly unknown[], node: Collection): boolean {
+  const key = node.kind === 'list' && node.keys.length === 1 && node.keys[0]!.default === undefined ? node.keys[0]!.name : undefined
+  const seen = new Set<unknown>()
+  for (const item of list) {
+    // Names tell items apart as well as the elements that are made of them.
+    const name = key !== undefined && isObject(item) ? item[key] : undefined
+    seen.add(typeof name === 'string' ? name : elementOrUndefined(node, item))
+  }
+  return seen.size === list.length && !seen.has(undefined)
+}
 
 interface Walk {
   readonly errors: string[]

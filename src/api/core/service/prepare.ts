@@ -47,7 +47,7 @@ export function prepareUpdate(service: Service, { spec: old = {} }: Service): vo
   service.spec ??= {}
   const spec = service.spec
   dropForeign(spec, old)
-  if (spec.type !== 'LoadBalancer' && service.status) service.status.loadBalancer = {}
+  if (spec.type !== 'LoadBalancer' && service.status) service.status = { ...service.status, loadBalancer: {} }
 }
 
 /** `clusterIP` and the first of `clusterIPs` are one: a change of the one is a change of the other. */

@@ -55,11 +55,17 @@ export class LocalServices {
   resync(): Promise<void> {
     const custom = this.#custom
     if (!custom) return Promise.resolve()
-    this.#next ??= this.#running = this.#running.then(() => {
-      this.#next = undefined
-      return this.#sync(this.#custom ?? custom, 'true')
-    })
+    this.#next ??= this.#running = this.#begin(this.#running, custom)
     return this.#next
+  }
+
+  async #begin(before: Promise<void>, custom: ReadonlyMap<string, APIService>): Promise<void> {
+    // What failed then is tried again now.
+    await before.catch(() => undefined)
+    // Of two servers one may not have heard of a definition yet: while they undo what the other does, it has to get its turn to hear.
+    await new Promise(setImmediate)
+    this.#next = undefined
+    await this.#sync(this.#custom ?? custom, 'true')
   }
 
   /** Whether a change of this object is to be put right. */

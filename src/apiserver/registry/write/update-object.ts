@@ -5,7 +5,7 @@ import { semanticallyEqual } from '../../../machinery/equality.ts'
 import type { KubeObject, Unstructured } from '../../../machinery/object.ts'
 import { conflict, invalid, notFound, objectModified } from '../../../machinery/status-error.ts'
 import { invalidShown } from '../../../machinery/validation/go-notation.ts'
-import { keepTimesIfUnchanged } from '../../apply/index.ts'
+import { isUnchanged } from '../../apply/index.ts'
 import { parseObjectVersion } from '../../request/parameters.ts'
 import type { Lost } from '../registry.ts'
 import { type StoredObject, unstored } from '../stored-object.ts'
@@ -79,11 +79,14 @@ async function attemptUpdate(context: WriteContext, options: UpdateOptions, key:
   }
   if (version !== 0 && version !== live.revision) throw conflict(resource.groupResource, name, objectModified)
 
-  const end = context.subresource ? undefined : await resource.writeHook?.begin(object, old, write.dryRun)
+  const { writeHook } = resource
+  // Who only waits for the commit holds no objects: many that wait would fill the young generation.
+  if (!writeHook || context.subresource) return commitChange(context, key, live, object, old)
+  const end = await writeHook.begin(object, old, write.dryRun)
   try {
     return await commitChange(context, key, live, object, old)
   } finally {
-    end?.()
+    end()
   }
 }
 
@@ -101,10 +104,13 @@ async function commitChange(context: WriteContext, key: string, live: StoredObje
     if (typeof removed === 'string' && (await registry.newest(resource, key))) return removed
     return unstored(resource, object)
   }
-  keepTimesIfUnchanged(object, old)
+  if (isUnchanged(object, old)) {
+    // What the store holds counts: of an older form it is written anew; where a webhook converts, it is compared as it is stored.
+    if (write.dryRun || !(live.outdated || resource.conversion)) return live
+    object.metadata.managedFields = old.metadata.managedFields
+  }
   await context.pause()
-  if (write.dryRun) return registry.isUnchanged(resource, object, live) ? live : unstored(resource, object)
-  return registry.put(resource, key, object, live)
+  return write.dryRun ? unstored(resource, object) : registry.put(resource, key, object, live)
 }
 
 /** What clients cannot change is as it was; what another endpoint writes too. */

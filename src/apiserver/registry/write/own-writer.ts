@@ -1,0 +1,16 @@
+/** The server's own hand: as whom it writes what it keeps itself. */
+import { randomUUID } from 'node:crypto'
+import type { Admission } from '../../admission/plugin.ts'
+import type { Registry } from '../registry.ts'
+import { timestamp, type Writer } from './write-context.ts'
+
+export const ownWriter = (registry: Registry, admission: Admission): Writer => ({
+  registry,
+  admission,
+  user: { name: 'system:apiserver', uid: randomUUID(), groups: ['system:masters'] },
+  manager: 'kube-apiserver',
+  options: { dryRun: false, fieldManager: '', fieldValidation: 'Ignore', force: false },
+  warnings: [],
+  now: timestamp,
+  pause: () => undefined,
+})
