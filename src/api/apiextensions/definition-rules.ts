@@ -1,5 +1,5 @@
 /** What is valid in a CustomResourceDefinition. Schemas are looked at in `machinery/structural-schema/`. */
-import { definitionFaults, SchemaRules } from '../../cel/schema-rules/index.ts'
+import { definitionFaults, SchemaRules, SharedRules } from '../../cel/schema-rules/index.ts'
 import { jsonEqual } from '../../machinery/fields/json.ts'
 import { anySchema, type SchemaChecks, type SchemaSource, structuralFaults } from '../../machinery/structural-schema/index.ts'
 import { type FieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
@@ -86,12 +86,13 @@ function versionFaults(
 ): { readonly perVersion: FieldError[]; readonly hoisted: FieldError[] } {
   const [first] = versions
   const common = (part: (version: DefinitionVersion) => unknown): boolean => versions.every((version) => jsonEqual(part(version), part(first!)))
+  const shared = new SharedRules()
   const oldSchemas = old?.spec?.versions?.flatMap((version) => schemaOf(version) ?? [])
   const schemaFaults = (version: DefinitionVersion, path: string, status: boolean): readonly FieldError[] => {
     const schema = schemaOf(version)
     const before = old?.spec?.versions?.find(({ name }) => name === version.name)
     const unchanged = before !== undefined && jsonEqual(schema, schemaOf(before))
-    return schema ? structuralFaults(schema, `${path}.openAPIV3Schema`, { status, old: oldSchemas, ...ruleChecks(unchanged) }) : []
+    return schema ? structuralFaults(schema, `${path}.openAPIV3Schema`, { status, old: oldSchemas, ...ruleChecks(unchanged, shared) }) : []
   }
   const hasStatus = ({ subresources }: DefinitionVersion): boolean => (subresources?.status ?? undefined) !== undefined
   const parts: readonly { readonly common: boolean; readonly faults: (version: DefinitionVersion, path: string, shared: boolean) => readonly FieldError[] }[] =
@@ -124,8 +125,8 @@ function versionFaults(
 }
 
 /** How rules are looked at; of schemas that are `unchanged` less is asked. */
-const ruleChecks = (unchanged: boolean): SchemaChecks => ({
-  ruleFaults: (source, path, faulty) => definitionFaults(source, path, { faulty, unchanged }),
+const ruleChecks = (unchanged: boolean, shared: SharedRules): SchemaChecks => ({
+  ruleFaults: (source, path, faulty) => definitionFaults(source, path, { faulty, unchanged, shared }),
   defaultRuleFaults: (value, schema, path) => new SchemaRules(schema, schema.embedded).defaultFaults(value, path),
 })
 

@@ -34,10 +34,11 @@ export function assignable(bindings: Bindings, from: readonly Type[], to: readon
   if (from.length !== to.length) return false
   const plain = fitsPlainly(from, to)
   if (plain !== undefined) return plain
-  const trial = new Map(bindings)
-  if (!from.every((type, index) => fits(trial, type, to[index] as Type))) return false
-  for (const [name, type] of trial) bindings.set(name, type)
-  return true
+  const before = bindings.size
+  if (from.every((type, index) => fits(bindings, type, to[index] as Type))) return true
+  // Parameters are bound once: what is new comes last.
+  if (bindings.size > before) for (const name of [...bindings.keys()].slice(before)) bindings.delete(name)
+  return false
 }
 
 /** Types that are nothing but a kind. */

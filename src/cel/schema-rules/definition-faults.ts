@@ -6,10 +6,11 @@ import {
   propertiesOf,
   type SchemaSource,
   type StructuralSchema,
-  structuralSchema,
+  structuralSchemas,
   type ValidationRule,
 } from '../../machinery/structural-schema/index.ts'
 import { type FieldError, fieldError, forbiddenField, invalidValue } from '../../machinery/validation/field-error.ts'
+import type { Type } from '../types.ts'
 import { type CompiledRule, compiledRules, selfTypeName } from './compiled-rule.ts'
 import { declaredType, leastBytes, maxRequestBytes } from './declared-type.ts'
 
@@ -27,13 +28,28 @@ export interface RuleChecks {
   readonly faulty: ReadonlySet<SchemaSource>
   /** The schema was accepted before as it is: what one rule may cost is not asked again. */
   readonly unchanged?: boolean
+  /** What the versions of a definition share. */
+  readonly shared?: SharedRules
+}
+
+/** Compiled rules: parts of a definition that are equal are compiled once. */
+export class SharedRules {
+  readonly schemaOf = structuralSchemas()
+  private readonly made = new Map<StructuralSchema, readonly CompiledRule[]>()
+
+  compiled(schema: StructuralSchema, type: Type): readonly CompiledRule[] {
+    const known = this.made.get(schema) ?? compiledRules(schema, type)
+    this.made.set(schema, known)
+    return known
+  }
 }
 
 /** What is wrong with the rules in a sound schema; `path` leads to it. */
 export function definitionFaults(source: SchemaSource, path: string, checks: RuleChecks): FieldError[] {
   if (!anySchema(source, ({ 'x-kubernetes-validations': rules }) => (rules?.length ?? 0) > 0)) return []
-  const schema = structuralSchema(source)
-  const walk = new Walk(checks)
+  const shared = checks.shared ?? new SharedRules()
+  const schema = shared.schemaOf(source)
+  const walk = new Walk(checks, shared)
   walk.visit({ source, schema, path, resource: true, cardinality: 1, uncorrelatable: undefined })
   return [...walk.faults, ...walk.totalFaults(path)]
 }
@@ -52,11 +68,13 @@ interface Place {
 class Walk {
   readonly faults: FieldError[] = []
   private readonly checks: RuleChecks
+  private readonly shared: SharedRules
   private readonly expensive: { readonly path: string; readonly cost: number }[] = []
   private total = 0
 
-  constructor(checks: RuleChecks) {
+  constructor(checks: RuleChecks, shared: SharedRules) {
     this.checks = checks
+    this.shared = shared
   }
 
   /** Schemas below come first. */
@@ -93,7 +111,9 @@ class Walk {
       return
     }
     const times = cardinality ?? Math.floor(maxRequestBytes / ((leastBytes(schema, resource) ?? 0) + 1))
-    for (const [index, rule] of compiledRules(schema, type).entries()) this.rule(rule, `${path}.x-kubernetes-validations[${index}]`, times, uncorrelatable)
+    // The root has fields that the same schema elsewhere has not.
+    const compiled = resource === schema.embedded ? this.shared.compiled(schema, type) : compiledRules(schema, type)
+    for (const [index, rule] of compiled.entries()) this.rule(rule, `${path}.x-kubernetes-validations[${index}]`, times, uncorrelatable)
   }
 
   private rule(

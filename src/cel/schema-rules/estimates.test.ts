@@ -115,4 +115,18 @@ describe('what a rule may cost by estimate', () => {
     assert.equal(estimate(source, "type(self.port) == string && self.port == 'http'"), 7)
     assert.equal(estimate(source, "self.words.map(w, w).exists(w, w == 'a')"), 18_874_364)
   })
+
+  it('a pattern costs by the length of the text where the text comes before the dot', () => {
+    const pattern = "'^([0-9]{1,5}(h|m|s|ms)){1,4}$'"
+    assert.equal(estimate({ type: 'string' }, `matches(self, ${pattern})`), 2)
+    assert.equal(estimate({ type: 'string' }, `self.matches(${pattern})`), 2_516_585)
+    assert.equal(estimate({ type: 'string', maxLength: 10 }, `self.matches(${pattern})`), 41)
+  })
+
+  it('names that differ are looked for among 304 at most', () => {
+    const named = (count: number) => list({ type: 'object', properties: { name: text()(253) } })(count)
+    const unique = 'self.all(one, self.exists_one(other, one.name == other.name))'
+    assert.equal(estimate(named(304), unique), 9_982_754)
+    assert.equal(estimate(named(305), unique), 10_048_532)
+  })
 })

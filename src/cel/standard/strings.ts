@@ -71,7 +71,8 @@ export const strings: readonly FunctionDeclaration[] = [
   ),
   declare(
     'matches',
-    overload('matches', [stringType, stringType], boolType, matches, matching),
+    // Upstream's estimate knows the member only: definitions have rules of this form on strings of any length.
+    overload('matches', [stringType, stringType], boolType, matches, { cost: matching.cost }),
     member('matches_string', [stringType, stringType], boolType, matches, matching),
   ),
 ]

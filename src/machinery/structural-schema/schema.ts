@@ -40,6 +40,12 @@ export function structuralSchema(source: SchemaSource): StructuralSchema {
   return new Compiler().compile(source)
 }
 
+/** Compiles schemas that have much in common, such as those of a definition's versions: what is equal in them is one. */
+export function structuralSchemas(): (source: SchemaSource) => StructuralSchema {
+  const compiler = new Compiler()
+  return (source) => compiler.compile(source)
+}
+
 const noKeywords: Keywords = Object.freeze({})
 
 /** Knows the schemas made so far by what they say. */
