@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { decode } from '../machinery/decode/index.ts'
-import type { KubeObject } from '../machinery/object.ts'
+import type { KubeObject, Unstructured } from '../machinery/object.ts'
 import type { FieldType, StructType } from '../machinery/schema.ts'
 import { compileDefaults } from './defaults.ts'
 import { resourceRegistry } from './registry.ts'
@@ -64,6 +64,23 @@ function decoded(resource: ResourceDefinition, type: StructType, fields: Fields)
 
 const creator = { name: 'tester', groups: [] }
 
+/**
+ * The write path puts what an endpoint does not write back by reference: hooks must not change it, or the write would look as
+ * if it changed nothing. The old object is frozen, and the new one has a part of it.
+ */
+function sharing(object: KubeObject, old: KubeObject, field: 'spec' | 'status'): KubeObject {
+  freeze(old)
+  const part = (old as Unstructured)[field]
+  if (part !== undefined) (object as Unstructured)[field] = part
+  return old
+}
+
+function freeze(value: unknown): void {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return
+  Object.freeze(value)
+  for (const member of Object.values(value)) freeze(member)
+}
+
 /** What a create, an update and a delete do with an object, and what reads do. */
 function lifeOf(resource: ResourceDefinition, type: StructType): (fields: Fields) => void {
   const { prepare, validate, warnings, columns, rowConditions, selectableFields, deletion, generation, storedAs, subresources } = resource
@@ -73,14 +90,16 @@ function lifeOf(resource: ResourceDefinition, type: StructType): (fields: Fields
     applyDefaults(object)
     return object
   }
-  const change = (object: KubeObject, old: KubeObject): void => {
+  const change = (object: KubeObject, before: KubeObject): void => {
+    const old = sharing(object, before, 'status')
     prepare?.update?.(object, old)
     validate?.object?.(object)
     validate?.update?.(object, old)
     if (typeof generation === 'function') generation(object, old)
     warnings?.(object, old)
   }
-  const writeStatus = (object: KubeObject, old: KubeObject): void => {
+  const writeStatus = (object: KubeObject, before: KubeObject): void => {
+    const old = sharing(object, before, 'spec')
     prepare?.status?.(object, old)
     validate?.status?.(object, old)
     for (const { writes } of subresources?.special ?? []) {
