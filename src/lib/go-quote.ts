@@ -1,6 +1,7 @@
 /** Texts in quotes as Go writes them (`strconv.Quote`, `%q`): upstream's messages show values so. */
 
-const letters: Readonly<Record<string, string>> = {
+/** Characters that have a short escape in Go, which CEL shares. */
+export const goEscapes: Readonly<Record<string, string>> = {
   '\x07': '\\a',
   '\b': '\\b',
   '\f': '\\f',
@@ -18,7 +19,7 @@ const printable = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u
 export function goQuote(text: string): string {
   if (plain.test(text)) return `"${text}"`
   let quoted = ''
-  for (const character of text) quoted += letters[character] ?? (printable.test(character) ? character : escaped(character.codePointAt(0) ?? 0))
+  for (const character of text) quoted += goEscapes[character] ?? (printable.test(character) ? character : escaped(character.codePointAt(0) ?? 0))
   return `"${quoted}"`
 }
 

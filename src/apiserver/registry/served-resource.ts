@@ -11,7 +11,7 @@ import type { StructType } from '../../machinery/schema.ts'
 import type { GroupNamed } from '../../machinery/status-error.ts'
 import { type KeyRange, prefixRange } from '../../storage/store.ts'
 import type { OtherVersion } from '../apply/index.ts'
-import type { ObjectConversion } from './conversion.ts'
+import type { ObjectConversion } from './conversion/object-conversion.ts'
 import type { WriteHook } from './write/write-hook.ts'
 
 /** A value of the store in today's form, in the version of `resource`. */

@@ -1,6 +1,6 @@
 /** How one version of a definition gets its objects where a webhook converts. What comes back is pruned as the version's schema says. */
 import type { KubeObject, Unstructured } from '../../../machinery/object.ts'
-import type { ObjectConversion } from '../../registry/conversion.ts'
+import type { ObjectConversion } from '../../registry/conversion/object-conversion.ts'
 import type { CustomVersion } from '../stored-form.ts'
 import type { WebhookConverter } from './webhook-converter.ts'
 

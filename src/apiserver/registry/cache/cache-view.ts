@@ -3,7 +3,7 @@
  * date by one watch on the store. All three always belong together. When the watch ends, the view is over; the cacher makes another.
  */
 import { type ChangeEvent, type KeyRange, prefixRange, type Store, type Watch } from '../../../storage/store.ts'
-import { readStored } from '../read-stored.ts'
+import { readStored } from '../conversion/read-stored.ts'
 import type { ServedResource } from '../served-resource.ts'
 import type { StoredObject, Summary } from '../stored-object.ts'
 import { ChangeHistory } from './change-history.ts'

@@ -1,4 +1,5 @@
 /** cel-go's library of strings (`ext.Strings`, version 2, as Kubernetes has it): positions count characters, not UTF-16 units. */
+import { goEscapes } from '../../../lib/go-quote.ts'
 import type { CallEstimate, Estimate, EstimatedNode, Library } from '../../library.ts'
 import { declare, member, overload, plus, scaled, times } from '../../standard/declare.ts'
 import { dynType, intType, listType, stringType } from '../../types.ts'
@@ -106,21 +107,9 @@ function trim(text: string): string {
   return text.slice(0, end).replace(leading, '')
 }
 
-const escapes: Readonly<Record<string, string>> = {
-  '\x07': '\\a',
-  '\b': '\\b',
-  '\f': '\\f',
-  '\n': '\\n',
-  '\r': '\\r',
-  '\t': '\\t',
-  '\v': '\\v',
-  '\\': '\\\\',
-  '"': '\\"',
-}
-
 /** In double quotes, with CEL's escapes. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is escaped
-const quote = (text: string): string => `"${text.toWellFormed().replace(/[\x07-\r\\"]/g, (character) => escapes[character] ?? character)}"`
+const quote = (text: string): string => `"${text.toWellFormed().replace(/[\x07-\r\\"]/g, (character) => goEscapes[character] ?? character)}"`
 
 const lookedThrough = looksAtFirst(1, true)
 

@@ -3,9 +3,9 @@
  * objects are. A failure is not kept: who asks next tries again.
  */
 import { internal } from '../../../machinery/status-error.ts'
-import type { ObjectConversion } from '../conversion.ts'
 import type { ServedResource } from '../served-resource.ts'
 import { encode, StoredObject, spliceRevision, summarize } from '../stored-object.ts'
+import type { ObjectConversion } from './object-conversion.ts'
 
 /** What is converted at once, at most. */
 const mostObjects = 500

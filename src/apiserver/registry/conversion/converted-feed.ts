@@ -3,9 +3,9 @@
  * been converted. It ends when one cannot be, and when nobody listens any more.
  */
 import { internal } from '../../../machinery/status-error.ts'
+import type { CacheView } from '../cache/cache-view.ts'
+import type { ChangeFeed, ChangeListener, ObjectChange } from '../cache/object-change.ts'
 import type { StoredObject } from '../stored-object.ts'
-import type { CacheView } from './cache-view.ts'
-import type { ChangeFeed, ChangeListener, ObjectChange } from './object-change.ts'
 
 /** When more changes wait than this, the feed ends: its watches begin anew, with what is there then. */
 const mostWaiting = 20_000

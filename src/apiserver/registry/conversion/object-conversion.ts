@@ -1,5 +1,5 @@
 /** How a resource whose versions somebody else converts gets its objects: that takes time, and may fail for some of them. */
-import type { KubeObject } from '../../machinery/object.ts'
+import type { KubeObject } from '../../../machinery/object.ts'
 
 export interface ObjectConversion {
   /**

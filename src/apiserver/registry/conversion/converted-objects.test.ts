@@ -3,9 +3,9 @@ import test from 'node:test'
 import type { KubeObject } from '../../../machinery/object.ts'
 import { internal } from '../../../machinery/status-error.ts'
 import { memoryStore } from '../../../storage/memory/index.ts'
+import { fixture } from '../cache/cache-fixture.ts'
 import { ServedResource } from '../served-resource.ts'
 import { StoredObject } from '../stored-object.ts'
-import { fixture } from './cache-fixture.ts'
 import { ConvertedObjects } from './converted-objects.ts'
 
 /** ConfigMaps of a version `v2`. What has been asked for waits in `asked` until it is let go. */
