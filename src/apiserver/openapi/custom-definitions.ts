@@ -30,6 +30,18 @@ function forV2(schema: unknown): unknown {
   return result
 }
 
+const intOrString = [{ type: 'integer' }, { type: 'string' }]
+
+/** What may be a number or a text says so in OpenAPI's own words too. */
+function forV3(schema: unknown): unknown {
+  if (typeof schema !== 'object' || schema === null) return schema
+  const result: JsonSchema = { ...(schema as JsonSchema) }
+  if (result.properties) result.properties = Object.fromEntries(Object.entries(result.properties).map(([name, property]) => [name, forV3(property)]))
+  for (const key of ['items', 'additionalProperties']) if (key in result) result[key] = forV3(result[key])
+  if (result['x-kubernetes-int-or-string'] && !result.anyOf && !result.allOf) result.anyOf = intOrString
+  return result
+}
+
 const typeText = (name: 'apiVersion' | 'kind'): JsonSchema => ({ description: descriptionsOf('V1Status')[name], type: 'string' })
 
 function metadata(of: 'ObjectMeta' | 'ListMeta', flavour: Flavour): JsonSchema {
@@ -43,7 +55,7 @@ export function customDefinitions(resource: ResourceDefinition, flavour: Flavour
   if (schemaOf(resource)) return []
   const { group, version, kind, listKind = `${kind}List` } = resource
   const own = resource.custom?.schema()
-  const converted = (own && flavour === 'v2' ? forV2(own) : own) as JsonSchema | undefined
+  const converted = own && ((flavour === 'v2' ? forV2(own) : forV3(own)) as JsonSchema)
   const described = { apiVersion: typeText('apiVersion'), kind: typeText('kind') }
   const definition = kindDefinition(resource)
   const hasShape = converted !== undefined && 'properties' in converted

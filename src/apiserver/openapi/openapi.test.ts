@@ -42,6 +42,7 @@ const parcelSchema = {
       type: 'object',
       properties: {
         weight: { anyOf: [{ type: 'integer' }, { type: 'string' }], 'x-kubernetes-int-or-string': true },
+        height: { 'x-kubernetes-int-or-string': true },
         note: { type: 'string', nullable: true },
       },
     },
@@ -144,7 +145,9 @@ test('custom resources are published with type and metadata, without strategic m
   assert.deepEqual(Object.keys(parcel.properties).sort(), ['apiVersion', 'kind', 'metadata', 'spec'])
   assert.deepEqual(parcel['x-kubernetes-group-version-kind'], [{ group: 'rp-access.example.com', kind: 'Parcel', version: 'v1' }])
   assert.deepEqual(document.components.schemas['com.example.rp-access.v1.ParcelList'].required, ['items'])
-  assert.deepEqual(v2().definitions['com.example.rp-access.v1.Parcel'].properties.spec.properties, { weight: { 'x-kubernetes-int-or-string': true }, note: {} })
+  const intOrString = { 'x-kubernetes-int-or-string': true }
+  assert.deepEqual(v2().definitions['com.example.rp-access.v1.Parcel'].properties.spec.properties, { weight: intOrString, height: intOrString, note: {} })
+  for (const name of ['weight', 'height']) assert.deepEqual(parcel.properties.spec.properties[name].anyOf, [{ type: 'integer' }, { type: 'string' }])
 })
 
 interface Asked {
