@@ -37,7 +37,7 @@ function forV3(schema: unknown): unknown {
   if (typeof schema !== 'object' || schema === null) return schema
   const result: JsonSchema = { ...(schema as JsonSchema) }
   if (result.properties) result.properties = Object.fromEntries(Object.entries(result.properties).map(([name, property]) => [name, forV3(property)]))
-  for (const key of ['items', 'additionalProperties']) if (key in result) result[key] = forV3(result[key])
+  for (const key of ['items', 'additionalProperties']) if (Object.hasOwn(result, key)) result[key] = forV3(result[key])
   if (result['x-kubernetes-int-or-string'] && !result.anyOf && !result.allOf) result.anyOf = intOrString
   return result
 }
