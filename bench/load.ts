@@ -2,8 +2,10 @@
  * The load generator: kload's phases against any Kubernetes API server, in a process of its own. Takes its options as JSON in
  * the first argument and prints one JSON line a phase. One HTTP/2 connection for requests, as Go's client has; one for each watcher.
  */
+
 import { type ClientHttp2Session, connect } from 'node:http2'
 import { parseArgs } from 'node:util'
+import { deploymentOf } from './deployment.ts'
 
 export interface LoadOptions {
   readonly url: string
@@ -43,30 +45,6 @@ const objectOf = (kind: LoadOptions['kind'], i: number): string =>
 const applied = 200
 
 /** A Deployment of 20 KB as somebody keeps it in a file: eight containers with twenty variables each. Rounds differ in the images. */
-function deploymentOf(i: number, round: number): string {
-  const containers = Array.from({ length: 8 }, (_, c) => ({
-    name: `c-${c}`,
-    image: `registry.example/app-${c}:${round}`,
-    args: ['--listen=:8080', '--verbose'],
-    env: Array.from({ length: 20 }, (_, e) => ({ name: `VARIABLE_${e}`, value: `value ${e} ${'x'.repeat(50)}` })),
-    ports: ['http', 'metrics'].map((name, p) => ({ name: `${name}-${c}`, containerPort: 8000 + 100 * p + c })),
-    resources: { requests: { cpu: '10m', memory: '16Mi' }, limits: { cpu: '100m', memory: '64Mi' } },
-    readinessProbe: { httpGet: { path: '/healthz', port: 8000 + c } },
-    volumeMounts: [{ name: 'scratch', mountPath: '/scratch' }],
-  }))
-  const labels = { app: nameOf(i) }
-  return JSON.stringify({
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
-    metadata: { name: nameOf(i), labels },
-    spec: {
-      replicas: 1,
-      selector: { matchLabels: labels },
-      template: { metadata: { labels, annotations: { note: 'x'.repeat(200) } }, spec: { containers, volumes: [{ name: 'scratch', emptyDir: {} }] } },
-    },
-  })
-}
-
 interface Reply {
   readonly status: number
   readonly chunks: readonly Buffer[]
@@ -165,7 +143,7 @@ class Load {
 
   #apply(i: number, round: number): Promise<Reply> {
     const path = `/apis/apps/v1/namespaces/${namespace}/deployments/${nameOf(i)}?fieldManager=bench`
-    return this.#ask('PATCH', path, deploymentOf(i, round), 'application/apply-patch+yaml')
+    return this.#ask('PATCH', path, deploymentOf(nameOf(i), round), 'application/apply-patch+yaml')
   }
 
   async #update(i: number): Promise<Reply> {

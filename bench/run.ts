@@ -9,6 +9,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { benchApply } from './apply.ts'
 import { benchCustom } from './custom-resources.ts'
 import { benchEnvtest } from './envtest.ts'
 import { upstream } from './reference.ts'
@@ -26,6 +27,7 @@ const help = `npm run bench -- [flags]
 --soak                   the load again and again: size of the data directory and resident memory
 --loads N                how often (default: 40)
 --envtest                control planes of test suites, instead of all else
+--apply                  server-side apply in itself, instead of all else
 --rules                  validation rules of custom resources, instead of all else
 --custom                 custom resources beside ConfigMaps, and hundreds of definitions, instead of all else`
 
@@ -40,6 +42,7 @@ const { values: flags } = parseArgs({
     soak: { type: 'boolean', default: false },
     loads: { type: 'string', default: '40' },
     envtest: { type: 'boolean', default: false },
+    apply: { type: 'boolean', default: false },
     rules: { type: 'boolean', default: false },
     custom: { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h', default: false },
@@ -47,6 +50,7 @@ const { values: flags } = parseArgs({
 })
 if (flags.help) console.log(help)
 else if (flags.envtest) await benchEnvtest()
+else if (flags.apply) benchApply()
 else await bench()
 
 async function bench(): Promise<void> {
