@@ -1,0 +1,30 @@
+/** Tours: stops that every kubectl of this machine makes, each version against a cluster of its own. */
+import { after, before, describe, test } from 'node:test'
+import type { Stops } from '../clients/kubectl/stop.ts'
+import { type ClusterProcess, clusterProcess } from './cluster-process.ts'
+import { installedKubectls, Kubectl } from './kubectl.ts'
+import { reachable } from './reachable-cluster.ts'
+
+/** Declares the tests of a tour: one a version, each stop in a namespace of its own. */
+export function kubectlTour(name: string, stops: Stops): void {
+  const programs = installedKubectls()
+  // Three at a time keep two processors busy, and each version well below the time limit of a test.
+  describe(name, { concurrency: 3, timeout: 300_000 }, () => {
+    let server: ClusterProcess
+    before(async () => {
+      server = await clusterProcess(programs.length)
+    })
+    after(() => server.stop())
+
+    for (const [position, program] of programs.entries()) {
+      test(program.version, async (t) => {
+        const cluster = reachable(t, server.clusters[position]!)
+        for (const [index, [title, stop]] of Object.entries(stops).entries()) {
+          const namespace = `stop-${index}`
+          await cluster.call('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
+          await t.test(`${program.version}: ${title}`, () => stop(new Kubectl(program, cluster.kubeconfigFile, cluster.folder, namespace), cluster))
+        }
+      })
+    }
+  })
+}
