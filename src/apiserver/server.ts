@@ -5,7 +5,7 @@ import { resourceKey } from '../api/resource.ts'
 import { admissionChain } from './admission/index.ts'
 import { Aggregator, mergedApis, publishAuthentication } from './aggregator/index.ts'
 import { authenticatorsOf } from './authentication/index.ts'
-import { authenticatedOnly } from './authorization/authorizer.ts'
+import { authorization } from './authorization/index.ts'
 import { ensureBootstrapObjects } from './bootstrap/index.ts'
 import { buildChain } from './chain/index.ts'
 import { WaitGroup } from './chain/wait-group.ts'
@@ -61,13 +61,9 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const metrics = new MetricsRegistry()
   processMetrics(metrics)
   const tokens = options.tokens ?? []
-  const admission = admissionChain({
-    registry,
-    namespaces,
-    pods,
-    disabled: options.disabledAdmissionPlugins,
-    tolerationSeconds: options.defaultTolerationSeconds,
-  })
+  const access = authorization(options.authorization ?? {}, { registry, find, log })
+  const { authorizer } = access
+  const admission = admissionChain({ registry, find, authorizer, log }, options.admission)
   const health = storeHealth(store, log)
   const services: Services = {
     registry,
@@ -84,7 +80,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
       endpoints: find('v1/endpoints'),
       random: Math.random,
     },
-    authorizer: options.authorizer ?? authenticatedOnly,
+    authorizer,
     authenticateToken: async (token) => tokens.find((user) => user.token === token)?.user,
     components: componentProbes(health.check),
     knowsKind: knowsKind(allResources),
@@ -118,6 +114,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     webhooks: services.places,
     log,
   })
+  await Promise.all([access.start(), admission.start()])
   await ensureBootstrapObjects({
     namespaces,
     priorityClasses: find('scheduling.k8s.io/v1/priorityclasses'),
@@ -153,7 +150,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
       waitGroup,
       metrics: requestMetrics(metrics, (group, version, plural) => apis.find(group, version, plural)?.definition),
       authenticators: authenticatorsOf(options),
-      authorizer: services.authorizer,
+      authorizer,
       requestTimeoutMs: options.requestTimeoutMs ?? defaultRequestTimeoutMs,
     },
     direct,
@@ -163,6 +160,8 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     stopped.abort()
     await custom.stop()
     aggregator.stop()
+    admission.stop()
+    access.stop()
     registry.stop()
   }
   const listener = await listen({

@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import { Command, Option } from 'commander'
 import type { FrontProxyFiles } from '../cluster/front-proxy-files.ts'
 import type { Kubeconfig } from '../kubeconfig/kubeconfig.ts'
+import { addApiServerOptions, givenApiServerFlags } from './api-server-options.ts'
 import * as flags from './flags.ts'
 import { frontProxyFlags } from './front-proxy-flags.ts'
 import { stopSignal } from './stop-signal.ts'
@@ -44,12 +45,17 @@ export function upCommand(): Command {
     .addOption(new Option('--compaction-interval <DURATION>', 'how often old revisions are forgotten (default: 5m)').argParser(flags.positiveDurationMs))
     .addOption(new Option('--compaction-retention <DURATION>', 'how long old revisions are kept at least (default: 5m)').argParser(flags.durationMs))
     .addOption(new Option('-v, --v <LEVEL>', `how much to log: 0 is calm, 4 shows where errors come from`).default(0).argParser(flags.verbosity))
-    .action(up)
+    .addHelpText(
+      'after',
+      '\nFlags of kube-apiserver work too: --audit-log-path=audit.log, --enable-admission-plugins=AlwaysPullImages, …\n(t8s apiserver --help lists them)',
+    )
+    .action((given: UpFlags, command: Command) => up(given, givenApiServerFlags(command)))
   for (const flag of frontProxyFlags()) command.addOption(flag)
+  addApiServerOptions(command)
   return command
 }
 
-async function up(given: UpFlags): Promise<void> {
+async function up(given: UpFlags, apiServerFlags: readonly string[]): Promise<void> {
   const stopping = stopSignal()
   const print = (line: string): void => {
     process.stdout.write(`${line}\n`)
@@ -74,6 +80,7 @@ async function up(given: UpFlags): Promise<void> {
     runtimeConfig: given.runtimeConfig,
     serviceClusterIpRange: given.serviceClusterIpRange,
     compaction: { intervalMs: given.compactionInterval, retainMs: given.compactionRetention },
+    apiServerFlags,
     warmUp: true,
     verbosity: given.v,
     log: print,

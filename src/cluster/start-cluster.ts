@@ -1,8 +1,10 @@
 /** Puts a cluster together: store, certificates, API server, compaction. Many may run side by side in one process. */
 import { defaultHeaders, type RequestHeaderOptions } from '../apiserver/authentication/request-header.ts'
 import type { TokenUser } from '../apiserver/authentication/token-file.ts'
+import type { ApiServerOptions } from '../apiserver/server.ts'
 import { defaultServiceRange } from '../apiserver/services/address-range.ts'
 import { type Access, type Kubeconfig, kubeconfigFor, kubeconfigYaml } from '../kubeconfig/kubeconfig.ts'
+import { ExplainedError } from '../lib/explained-error.ts'
 import type { Store } from '../storage/store.ts'
 import { localUrl, serverHosts } from './addresses.ts'
 import { type DataDirectory, dataDirectory } from './data-directory.ts'
@@ -31,6 +33,8 @@ export interface ClusterOptions {
   readonly runtimeConfig?: readonly string[]
   /** One range, or two with a comma between them. */
   readonly serviceClusterIpRange?: string
+  /** Flags of kube-apiserver beyond these options: `--audit-log-path=/tmp/audit.log`. Relative paths start from the current directory. */
+  readonly apiServerFlags?: readonly string[]
   /** Makes the first requests fast at the price of 0.3 s of CPU after the start: for clusters that live long. */
   readonly warmUp?: boolean
   /**
@@ -65,9 +69,10 @@ const timingVerbosity = 2
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
   const data = !options.storage || options.storage === 'memory' ? undefined : dataDirectory(options.storage.directory)
   const timed = stopwatch(options)
+  const flagged = await flaggedOptions(options, data?.path)
   const store = await timed('store opened', openStore(data))
   try {
-    return await serve(store, data, options, timed)
+    return await serve(store, data, options, flagged, timed)
   } catch (error) {
     await store.close()
     throw error
@@ -75,25 +80,34 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
 }
 
 /** Serves `store`, and closes it when the cluster stops. */
-async function serve(store: Store, data: DataDirectory | undefined, options: ClusterOptions, timed: Stopwatch): Promise<Cluster> {
+async function serve(
+  store: Store,
+  data: DataDirectory | undefined,
+  options: ClusterOptions,
+  flagged: Partial<ApiServerOptions>,
+  timed: Stopwatch,
+): Promise<Cluster> {
   const { bindAddress = '127.0.0.1', port = 0, serviceClusterIpRange = defaultServiceRange, log = () => {} } = options
   const hosts = serverHosts(bindAddress, serviceClusterIpRange)
   // Only who holds the store may make certificates: a second process on the same directory has failed by now.
   const pki = await timed('certificates loaded', data ? filePki(data.pki, hosts) : memoryPki(hosts))
   if (pki.made.length > 0) log(`certificates made in ${data?.pki}: ${[...pki.made].sort().join(', ')}`)
   const { serveStore } = await timed('API server loaded', import('./serve-store.ts'))
+  const clientCA = [pki.authority.cert, options.clientCA, flagged.clientCA].filter(Boolean).join('\n')
   const server = await timed(
     'API server started',
     serveStore({
+      ...flagged,
       store,
       bindAddress,
       port,
       tls: options.tls ?? pki.server,
-      clientCA: options.clientCA ? `${pki.authority.cert}\n${options.clientCA}` : pki.authority.cert,
-      requestHeader: options.requestHeader ?? { ...defaultHeaders, clientCA: pki.frontProxy.authority.cert, allowedNames: [pki.frontProxy.name] },
-      proxyClient: options.proxyClient ?? pki.frontProxy.client,
-      tokens: options.tokens,
-      runtimeConfig: options.runtimeConfig,
+      clientCA,
+      requestHeader: options.requestHeader ??
+        flagged.requestHeader ?? { ...defaultHeaders, clientCA: pki.frontProxy.authority.cert, allowedNames: [pki.frontProxy.name] },
+      proxyClient: options.proxyClient ?? flagged.proxyClient ?? pki.frontProxy.client,
+      tokens: [...(options.tokens ?? []), ...(flagged.tokens ?? [])],
+      runtimeConfig: [...(options.runtimeConfig ?? []), ...(flagged.runtimeConfig ?? [])],
       serviceClusterIpRange,
       serviceAccount: { issuer: usualIssuer, signingKey: pki.serviceAccountKey },
       warmUp: options.warmUp,
@@ -121,6 +135,28 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
       stopped ??= stop(graceMs)
       return stopped
     },
+  }
+}
+
+/** What `apiServerFlags` say. */
+async function flaggedOptions({ apiServerFlags = [], log = () => {} }: ClusterOptions, directory: string | undefined): Promise<Partial<ApiServerOptions>> {
+  if (apiServerFlags.length === 0) return {}
+  const [{ apiServerFlags: parse, idleFlagLines }, { checkServingFlags, servingOptions }] = await Promise.all([
+    import('../apiserver/serving-flags/index.ts'),
+    import('./serving-options/index.ts'),
+  ])
+  const flags = explained(() => parse(apiServerFlags))
+  checkServingFlags(flags)
+  for (const line of idleFlagLines(flags)) log(line)
+  return servingOptions({ flags, cwd: process.cwd(), directory, log })
+}
+
+/** A command line that is not taken is the user's to mend. */
+function explained<T>(parse: () => T): T {
+  try {
+    return parse()
+  } catch (error) {
+    throw error instanceof Error ? new ExplainedError(error.message, { cause: error }) : error
   }
 }
 

@@ -1,21 +1,28 @@
-/** The admission plug-ins, in the order in which they look at a write. */
-import type { Registry } from '../registry/registry.ts'
-import type { ServedResource } from '../registry/served-resource.ts'
-import { defaultTolerationSeconds, type TolerationSeconds } from './default-toleration-seconds.ts'
-import { namespaceLifecycle } from './namespace-lifecycle.ts'
-import { Admission } from './plugin.ts'
-import { serviceAccount } from './service-account.ts'
+/** The admission plug-ins that are on, in the order in which they look at a write. To add one, put it into its folder's `index.ts`. */
+import { namespacePlugins } from './namespaces/index.ts'
+import { Admission, type PluginFactory, type PluginSources } from './plugin.ts'
+import { pluginOrder, usualPlugins } from './plugin-order.ts'
+import type { TolerationSeconds } from './pods/default-toleration-seconds.ts'
+import { podPlugins } from './pods/index.ts'
 
 export interface AdmissionOptions {
-  readonly registry: Registry
-  readonly namespaces: ServedResource
-  readonly pods: ServedResource
+  /** Names of plug-ins that are on beside the usual ones (`--enable-admission-plugins`). */
+  readonly enabled?: readonly string[]
   /** Names of plug-ins that are off. */
   readonly disabled?: readonly string[]
+  /** By plug-in: its configuration, decoded (`--admission-control-config-file`). */
+  readonly configuration?: Readonly<Record<string, unknown>>
   readonly tolerationSeconds?: TolerationSeconds
 }
 
-export function admissionChain({ registry, namespaces, pods, disabled = [], tolerationSeconds }: AdmissionOptions): Admission {
-  const plugins = [namespaceLifecycle(registry, namespaces), serviceAccount(pods), defaultTolerationSeconds(pods, tolerationSeconds)]
-  return new Admission(plugins.filter(({ name }) => !disabled.includes(name)))
+const factories: Readonly<Record<string, PluginFactory<AdmissionOptions>>> = {
+  ...namespacePlugins,
+  ...podPlugins,
+}
+
+export function admissionChain(sources: Omit<PluginSources, 'configuration'>, options: AdmissionOptions = {}): Admission {
+  const { enabled = [], disabled = [], configuration = {} } = options
+  const isOn = (name: string): boolean => (usualPlugins.has(name) || enabled.includes(name)) && !disabled.includes(name)
+  const given: PluginSources = { ...sources, configuration: (plugin) => configuration[plugin] }
+  return new Admission(pluginOrder.filter(isOn).flatMap((name) => factories[name]?.(given, options) ?? []))
 }

@@ -1,48 +1,97 @@
-/** Admission: plug-ins look at every write after it was decoded; some change it, some refuse it. One file per plug-in. */
+/** What an admission plug-in is: it looks at every write after it was decoded; some change it, some refuse it. One file per plug-in. */
 import type { KubeObject } from '../../machinery/object.ts'
+import type { Authorizer } from '../authorization/authorizer.ts'
 import type { UserInfo } from '../http/exchange.ts'
+import type { Registry } from '../registry/registry.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
+import type { WriteOptions } from '../request/write-options.ts'
+
+export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
 
 /** What a write is about. `object` is absent for deletes, `old` for creates. */
 export interface AdmissionAttributes {
-  readonly operation: 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
+  readonly operation: Operation
   readonly resource: ServedResource
+  /** Empty, or `status`, `scale`, `binding`, …; then `object` may be of another kind (Scale, Binding, Eviction). */
   readonly subresource: string
   readonly namespace: string
+  /** Empty where a name is still to be generated. */
   readonly name: string
   readonly user: UserInfo
   readonly object?: KubeObject
   readonly old?: KubeObject
   readonly dryRun: boolean
+  readonly options: WriteOptions
+  /** Adds a text to the Warning headers of the answer. */
+  readonly warn: (text: string) => void
+  /** Adds an annotation to the audit event of the request: `pod-security.kubernetes.io/enforce-policy`. */
+  readonly annotate: (key: string, value: string) => void
 }
 
+/** A plug-in, ready to look at writes. What has no `start` is ready at once. */
 export interface AdmissionPlugin {
+  /** Upstream's name. */
   readonly name: string
+  /** Which operations it looks at; all unless said. What others do costs it nothing. */
+  readonly handles?: readonly Operation[]
   /** May change `object`; throws a StatusError to refuse. */
   readonly mutate?: Step
   /** Throws a StatusError to refuse. */
   readonly validate?: Step
+  /** Reads what it decides by; resolves when it may be asked. The server serves only then. */
+  start?(): Promise<void>
+  stop?(): void
 }
 
-type Step = (attributes: AdmissionAttributes) => void | Promise<void>
+/** Gives a promise only if it has to wait. */
+export type Step = (attributes: AdmissionAttributes) => void | Promise<void>
 
-/** All plug-ins, in order. What only one of them has to wait for is a promise. */
+/** What plug-ins are made of. */
+export interface PluginSources {
+  readonly registry: Registry
+  /** A resource of Kubernetes' own by its key: `v1/pods`, `apps/v1/deployments`. */
+  readonly find: (key: string) => ServedResource
+  readonly authorizer: Authorizer
+  /** The plug-in's own part of `--admission-control-config-file`, decoded from YAML; undefined if it has none. */
+  readonly configuration: (plugin: string) => unknown
+  readonly log: (line: string) => void
+}
+
+export type PluginFactory<Options> = (sources: PluginSources, options: Options) => AdmissionPlugin
+
+/** All plug-ins that are on, in order. What only one of them has to wait for is a promise. */
 export class Admission {
-  readonly #mutating: readonly Step[]
-  readonly #validating: readonly Step[]
+  readonly #plugins: readonly AdmissionPlugin[]
+  readonly #mutating: Readonly<Record<Operation, readonly Step[]>>
+  readonly #validating: Readonly<Record<Operation, readonly Step[]>>
 
   constructor(plugins: readonly AdmissionPlugin[]) {
-    this.#mutating = plugins.flatMap(({ mutate }) => mutate ?? [])
-    this.#validating = plugins.flatMap(({ validate }) => validate ?? [])
+    this.#plugins = plugins
+    this.#mutating = byOperation(plugins, ({ mutate }) => mutate)
+    this.#validating = byOperation(plugins, ({ validate }) => validate)
+  }
+
+  async start(): Promise<void> {
+    await Promise.all(this.#plugins.map((plugin) => plugin.start?.()))
+  }
+
+  stop(): void {
+    for (const plugin of this.#plugins) plugin.stop?.()
   }
 
   mutate(attributes: AdmissionAttributes): void | Promise<void> {
-    return inOrder(this.#mutating, attributes)
+    return inOrder(this.#mutating[attributes.operation], attributes)
   }
 
   validate(attributes: AdmissionAttributes): void | Promise<void> {
-    return inOrder(this.#validating, attributes)
+    return inOrder(this.#validating[attributes.operation], attributes)
   }
+}
+
+function byOperation(plugins: readonly AdmissionPlugin[], stepOf: (plugin: AdmissionPlugin) => Step | undefined): Record<Operation, readonly Step[]> {
+  const steps = (operation: Operation): Step[] =>
+    plugins.flatMap((plugin) => ((plugin.handles?.includes(operation) ?? true) ? (stepOf(plugin)?.bind(plugin) ?? []) : []))
+  return { CREATE: steps('CREATE'), UPDATE: steps('UPDATE'), DELETE: steps('DELETE'), CONNECT: steps('CONNECT') }
 }
 
 function inOrder(steps: readonly Step[], attributes: AdmissionAttributes, from = 0): void | Promise<void> {

@@ -5,8 +5,9 @@ import { type RequestHeaderOptions, requestHeader } from './request-header.ts'
 import { type TokenUser, tokenFile } from './token-file.ts'
 
 export interface AuthenticationOptions {
+  /** Front proxies that may say who a user is. */
   readonly requestHeader?: RequestHeaderOptions
-  /** PEM bundle. */
+  /** PEM bundle that client certificates are checked against. */
   readonly clientCA?: string
   readonly tokens?: readonly TokenUser[]
   /** Whether requests without credentials are let through as `system:anonymous`; true unless said. */

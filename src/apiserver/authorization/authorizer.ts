@@ -1,33 +1,96 @@
 /** Authorizers say whether a user may do what a request asks for. */
+import { after } from '../../lib/after.ts'
 import type { UserInfo } from '../http/exchange.ts'
 import type { RequestInfo } from '../request/request-info.ts'
 
-export type Decision = { readonly allowed: true } | { readonly allowed: false; readonly reason: string }
+/** `no opinion`: others are asked; if nobody allows it, it is refused. `deny` is final. */
+export interface Decision {
+  readonly verdict: 'allow' | 'deny' | 'no opinion'
+  /** Empty, or why, as 403 answers and access reviews tell it. */
+  readonly reason: string
+  /** What went wrong while deciding, if anything did: access reviews show it. */
+  readonly evaluationError?: string
+}
+
+/** A part of a list's selector, as authorizers see it (KEP-4601). */
+export interface SelectorRequirement {
+  readonly key: string
+  /** `In`, `NotIn`, `Exists`, `DoesNotExist`. */
+  readonly operator: string
+  readonly values?: readonly string[]
+}
 
 /** What is decided on: a request, or the question of an access review. */
 export interface AccessAttributes {
   readonly user?: UserInfo
   readonly info: RequestInfo
+  readonly fieldSelector?: readonly SelectorRequirement[]
+  readonly labelSelector?: readonly SelectorRequirement[]
 }
 
-export type Authorizer = (attributes: AccessAttributes) => Decision | Promise<Decision>
+export interface ResourceRule {
+  readonly verbs: readonly string[]
+  readonly apiGroups?: readonly string[]
+  readonly resources?: readonly string[]
+  readonly resourceNames?: readonly string[]
+}
 
-const allowed: Decision = { allowed: true }
-const denied: Decision = { allowed: false, reason: '' }
+export interface NonResourceRule {
+  readonly verbs: readonly string[]
+  readonly nonResourceURLs?: readonly string[]
+}
 
-/** Open to everybody, as upstream's role `system:public-info-viewer` has it. */
-const publicPaths = new Set(['/healthz', '/livez', '/readyz', '/version', '/version/'])
+/** All that a user may do in a namespace, as far as an authorizer can tell. */
+export interface RuleSet {
+  readonly resourceRules: readonly ResourceRule[]
+  readonly nonResourceRules: readonly NonResourceRule[]
+  /** There may be more that the authorizer cannot list. */
+  readonly incomplete: boolean
+  readonly evaluationError?: string
+}
 
-/** Every authenticated user may do everything; anonymous ones see health and version. */
-export const authenticatedOnly: Authorizer = ({ user, info }) =>
-  user && !user.groups.includes('system:unauthenticated')
-    ? allowed
-    : !info.isResourceRequest && info.verb === 'get' && publicPaths.has(info.path)
-      ? allowed
-      : denied
+export interface Authorizer {
+  /** As `--authorization-mode` calls it. */
+  readonly name: string
+  authorize(attributes: AccessAttributes): Decision | Promise<Decision>
+  /** For SelfSubjectRulesReview. */
+  rulesFor(user: UserInfo, namespace: string): RuleSet | Promise<RuleSet>
+}
 
-/** `--authorization-mode=AlwaysAllow`: everybody may do everything, anonymous users too. */
-export const alwaysAllow: Authorizer = () => allowed
+export const allow = (reason = ''): Decision => ({ verdict: 'allow', reason })
+export const deny = (reason = ''): Decision => ({ verdict: 'deny', reason })
+export const noOpinion = (reason = ''): Decision => ({ verdict: 'no opinion', reason })
 
-/** `--authorization-mode=AlwaysDeny`: nobody may do anything, but for members of system:masters, as upstream. */
-export const alwaysDeny: Authorizer = ({ user }) => (user?.groups.includes('system:masters') ? allowed : { allowed: false, reason: 'Everything is forbidden.' })
+/** Asks one after the other until one allows or denies. The reasons of those without an opinion are told, a line each. */
+export function inTurn(authorizers: readonly Authorizer[]): Authorizer {
+  return {
+    name: authorizers.map(({ name }) => name).join(','),
+    authorize: (attributes) => authorizeFrom(authorizers, attributes, 0, []),
+    async rulesFor(user, namespace) {
+      const sets = await Promise.all(authorizers.map((authorizer) => authorizer.rulesFor(user, namespace)))
+      const errors = sets.flatMap(({ evaluationError }) => evaluationError ?? [])
+      return {
+        resourceRules: sets.flatMap(({ resourceRules }) => resourceRules),
+        nonResourceRules: sets.flatMap(({ nonResourceRules }) => nonResourceRules),
+        incomplete: sets.some(({ incomplete }) => incomplete),
+        ...(errors.length > 0 && { evaluationError: errors.join(', ') }),
+      }
+    },
+  }
+}
+
+function authorizeFrom(
+  authorizers: readonly Authorizer[],
+  attributes: AccessAttributes,
+  from: number,
+  undecided: readonly Decision[],
+): Decision | Promise<Decision> {
+  if (from === authorizers.length) {
+    const reason = undecided.flatMap(({ reason }) => reason || []).join('\n')
+    const errors = undecided.flatMap(({ evaluationError }) => evaluationError ?? [])
+    return { verdict: 'no opinion', reason, ...(errors.length > 0 && { evaluationError: errors.join(', ') }) }
+  }
+  return after(authorizers[from]!.authorize(attributes), (decision) =>
+    decision.verdict === 'no opinion' ? authorizeFrom(authorizers, attributes, from + 1, [...undecided, decision]) : decision,
+  )
+}

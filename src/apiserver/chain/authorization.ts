@@ -6,10 +6,10 @@ import type { Request } from '../http/exchange.ts'
 import type { Filter } from './filter.ts'
 
 export const authorization =
-  (authorize: Authorizer): Filter =>
+  (authorizer: Authorizer): Filter =>
   (request, next) =>
-    after(authorize(request), (decision) => {
-      if (decision.allowed) return next(request)
+    after(authorizer.authorize(request), (decision) => {
+      if (decision.verdict === 'allow') return next(request)
       throw refused(request, decision.reason)
     })
 

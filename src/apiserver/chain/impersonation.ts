@@ -37,15 +37,15 @@ const decoded = (text: string): string => {
 }
 
 export const impersonation =
-  (authorize: Authorizer): Filter =>
+  (authorizer: Authorizer): Filter =>
   (request, next) => {
     const names = request.headerNames().filter((name) => name.startsWith('impersonate-'))
     if (names.length === 0) return next(request)
-    return impersonate(authorize, request, names).then(() => next(request))
+    return impersonate(authorizer, request, names).then(() => next(request))
   }
 
 /** Makes the request somebody else's, if its headers ask for that and its user may. */
-async function impersonate(authorize: Authorizer, request: Request, names: readonly string[]): Promise<void> {
+async function impersonate(authorizer: Authorizer, request: Request, names: readonly string[]): Promise<void> {
   const user = request.header('impersonate-user')
   const groups = values(request, 'impersonate-group')
   const uid = request.header('impersonate-uid')
@@ -58,7 +58,7 @@ async function impersonate(authorize: Authorizer, request: Request, names: reado
     ...(uid && { uid }),
     ...(extra.length && { extra: Object.fromEntries(extra.map((name) => [decoded(name.slice(extraPrefix.length)), values(request, name).map(decoded)])) }),
   }
-  for (const claim of claims(user, groups, uid, claimed.extra)) await check(request, authorize, claim)
+  for (const claim of claims(user, groups, uid, claimed.extra)) await check(request, authorizer, claim)
   request.user = claimed
 }
 
@@ -81,9 +81,9 @@ function claims(user: string, groups: readonly string[], uid: string | undefined
   return list
 }
 
-async function check({ user, info }: Request, authorize: Authorizer, claim: Claim): Promise<void> {
-  const decision = await authorize({ user, info: { ...info, ...claim, isResourceRequest: true, verb: 'impersonate', rest: [] } })
-  if (decision.allowed) return
+async function check({ user, info }: Request, authorizer: Authorizer, claim: Claim): Promise<void> {
+  const decision = await authorizer.authorize({ user, info: { ...info, ...claim, isResourceRequest: true, verb: 'impersonate', rest: [] } })
+  if (decision.verdict === 'allow') return
   const resource = claim.subresource ? `${claim.resource}/${claim.subresource}` : claim.resource
   const scope = claim.namespace ? `in the namespace ${JSON.stringify(claim.namespace)}` : 'at the cluster scope'
   throw forbidden(

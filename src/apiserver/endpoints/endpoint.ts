@@ -55,6 +55,7 @@ export function writeContext({ services, request, resource }: Target, options: W
     manager: managerName(options.fieldManager, request.header('user-agent')),
     options,
     warnings: request.warnings,
+    annotate: (key, value) => request.annotate?.(key, value),
     request,
     now: timestamp,
     pause: pauses(),

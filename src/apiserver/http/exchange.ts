@@ -47,6 +47,8 @@ export interface Request {
   user?: UserInfo
   /** Sent as `Warning: 299` headers with the answer. */
   readonly warnings: string[]
+  /** Adds an annotation to the audit event of the request; set where there is one. */
+  annotate?: (key: string, value: string) => void
 }
 
 /** Where a streamed answer is written. */

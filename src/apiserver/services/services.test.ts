@@ -38,7 +38,7 @@ class Writer {
   context(name: string, dryRun = false): WriteContext {
     const options = { dryRun, fieldManager: '', fieldValidation: 'Ignore', force: false } as const
     const place = { registry: this.registry, admission: this.#admission, resource: this.find('v1/services'), namespace: 'ns', name, subresource: '' }
-    return { ...place, user: { name: 'me', groups: [] }, manager: 'test', options, warnings: [], now: timestamp, pause: () => undefined }
+    return { ...place, user: { name: 'me', groups: [] }, manager: 'test', options, warnings: [], annotate: () => {}, now: timestamp, pause: () => undefined }
   }
 
   async create(name: string, spec: Given = {}, dryRun = false): Promise<Service> {

@@ -1,4 +1,5 @@
 /** The flags of kube-apiserver 1.36: which there are, how a command line is read, what the help says. What they do is said by `cluster/`. */
+import type { Flag } from './flag.ts'
 import { flagsHelp } from './help.ts'
 import { type FlagValues, parseFlags } from './parse.ts'
 import { admission, auditing, authentication, authorization } from './table/access.ts'
@@ -27,6 +28,9 @@ const sets = [
   own,
   global,
 ]
+
+/** Every flag that there is. */
+export const allApiServerFlags: readonly Flag[] = sets.flatMap(({ flags }) => flags)
 
 /** Reads the command line of kube-apiserver. Throws a FlagError with pflag's words. */
 export const apiServerFlags = (args: readonly string[]): FlagValues => parseFlags(sets, args)

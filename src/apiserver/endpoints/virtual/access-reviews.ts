@@ -27,7 +27,7 @@ interface AccessReview extends KubeObject {
     uid?: string
     extra?: Record<string, string[]>
   }
-  status?: { allowed: boolean; reason?: string }
+  status?: { allowed: boolean; denied?: boolean; reason?: string; evaluationError?: string }
 }
 
 interface RulesReview extends KubeObject {
@@ -57,8 +57,13 @@ function infoOf({ spec }: AccessReview): RequestInfo {
 }
 
 async function answer(question: AccessReview, user: UserInfo, { services }: Target): Promise<void> {
-  const decision = await services.authorizer({ user, info: infoOf(question) })
-  question.status = decision.allowed ? { allowed: true } : { allowed: false, ...(decision.reason && { reason: decision.reason }) }
+  const { verdict, reason, evaluationError } = await services.authorizer.authorize({ user, info: infoOf(question) })
+  question.status = {
+    allowed: verdict === 'allow',
+    ...(verdict === 'deny' && { denied: true }),
+    ...(reason && { reason }),
+    ...(evaluationError && { evaluationError }),
+  }
 }
 
 function userOf({ spec }: AccessReview): UserInfo {
@@ -77,27 +82,8 @@ export const localSubjectAccessReview = review<AccessReview>((question, target) 
   return answer(question, userOf(question), target)
 })
 
-/** Which rules apply is asked verb by verb: without roles, a user may do everything or nothing. */
 export const selfSubjectRulesReview = review<RulesReview>(async (question, { request, services }) => {
   const namespace = question.spec?.namespace
   if (!namespace) throw badRequest('no namespace on request')
-  const everything = {
-    isResourceRequest: true,
-    path: '',
-    verb: '*',
-    prefix: '',
-    group: '*',
-    version: '*',
-    namespace,
-    resource: '*',
-    subresource: '',
-    name: '',
-    rest: [],
-  }
-  const { allowed } = await services.authorizer({ user: request.user!, info: everything })
-  question.status = {
-    resourceRules: allowed ? [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }] : [],
-    nonResourceRules: allowed ? [{ verbs: ['*'], nonResourceURLs: ['*'] }] : [],
-    incomplete: false,
-  }
+  question.status = await services.authorizer.rulesFor(request.user!, namespace)
 })

@@ -37,6 +37,7 @@ function writer(t: TestContext, { store = memoryStore(), plugins = [], kind = 'v
     manager: 'test',
     options: { dryRun, fieldManager: '', fieldValidation: 'Ignore', force: false },
     warnings: [],
+    annotate: () => {},
     ...(signal && { request: { signal } }),
     now: timestamp,
     pause: () => undefined,

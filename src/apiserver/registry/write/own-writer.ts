@@ -11,6 +11,7 @@ export const ownWriter = (registry: Registry, admission: Admission): Writer => (
   manager: 'kube-apiserver',
   options: { dryRun: false, fieldManager: '', fieldValidation: 'Ignore', force: false },
   warnings: [],
+  annotate: () => {},
   now: timestamp,
   pause: () => undefined,
 })

@@ -31,6 +31,8 @@ export interface WriteContext {
   readonly options: WriteOptions
   /** Texts for Warning headers are added here. */
   readonly warnings: string[]
+  /** Adds an annotation to the audit event of the request. */
+  readonly annotate: (key: string, value: string) => void
   /** The request that is written for: once its signal is aborted, nobody waits for the outcome. The server's own writes have none. */
   readonly request?: Pick<Request, 'signal'>
   /** Now, as RFC 3339 with seconds. */
@@ -56,8 +58,21 @@ export function timestamp(ms = Date.now()): string {
 }
 
 export function attributes(context: WriteContext, operation: AdmissionAttributes['operation'], object?: KubeObject, old?: KubeObject): AdmissionAttributes {
-  const { resource, namespace, name, subresource, user, options } = context
-  return { operation, resource, subresource, namespace, name: name || (object?.metadata.name ?? ''), user, object, old, dryRun: options.dryRun }
+  const { resource, namespace, name, subresource, user, options, warnings, annotate } = context
+  return {
+    operation,
+    resource,
+    subresource,
+    namespace,
+    name: name || (object?.metadata.name ?? ''),
+    user,
+    object,
+    old,
+    dryRun: options.dryRun,
+    options,
+    warn: (text) => warnings.push(text),
+    annotate,
+  }
 }
 
 /** Notes in `managedFields` which fields this write changed. */

@@ -1,7 +1,7 @@
 /** DefaultTolerationSeconds: pods stay for five minutes on nodes that are not ready or unreachable, unless they say otherwise. */
-import type { KubeObject } from '../../machinery/object.ts'
-import type { ServedResource } from '../registry/served-resource.ts'
-import type { AdmissionPlugin } from './plugin.ts'
+import type { KubeObject } from '../../../machinery/object.ts'
+import type { ServedResource } from '../../registry/served-resource.ts'
+import type { AdmissionPlugin } from '../plugin.ts'
 
 interface Toleration {
   key?: string

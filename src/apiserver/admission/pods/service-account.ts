@@ -1,7 +1,7 @@
 /** ServiceAccount: pods without a service account run under `default`. */
-import type { KubeObject } from '../../machinery/object.ts'
-import type { ServedResource } from '../registry/served-resource.ts'
-import type { AdmissionPlugin } from './plugin.ts'
+import type { KubeObject } from '../../../machinery/object.ts'
+import type { ServedResource } from '../../registry/served-resource.ts'
+import type { AdmissionPlugin } from '../plugin.ts'
 
 interface PodAccount extends KubeObject {
   spec?: { serviceAccountName?: string; serviceAccount?: string }

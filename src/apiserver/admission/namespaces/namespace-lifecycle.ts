@@ -1,10 +1,10 @@
 /** NamespaceLifecycle: nothing is created in a namespace that does not exist or is going away; three namespaces stay. */
-import { after } from '../../lib/after.ts'
-import { forbidden, notFound, StatusError } from '../../machinery/status-error.ts'
-import type { Registry } from '../registry/registry.ts'
-import type { ServedResource } from '../registry/served-resource.ts'
-import type { StoredObject } from '../registry/stored-object.ts'
-import type { AdmissionPlugin } from './plugin.ts'
+import { after } from '../../../lib/after.ts'
+import { forbidden, notFound, StatusError } from '../../../machinery/status-error.ts'
+import type { Registry } from '../../registry/registry.ts'
+import type { ServedResource } from '../../registry/served-resource.ts'
+import type { StoredObject } from '../../registry/stored-object.ts'
+import type { AdmissionPlugin } from '../plugin.ts'
 
 const immortal = new Set(['default', 'kube-system', 'kube-public'])
 

@@ -1,0 +1,17 @@
+/** Token authenticators: each knows one kind of bearer token. Requests, WebSockets and TokenReviews ask the same ones, one after the other. */
+import type { UserInfo } from '../http/exchange.ts'
+
+export interface TokenIdentity {
+  readonly user: UserInfo
+  /** Those of the asked audiences that the token is meant for; absent where tokens of this kind know none. */
+  readonly audiences?: readonly string[]
+}
+
+/** Undefined for tokens of another kind; `refused` for one of its kind that does not hold, with why for the log and for TokenReviews. */
+export type TokenVerdict = TokenIdentity | { readonly refused: string } | undefined
+
+export interface TokenAuthenticator {
+  readonly name: string
+  /** `audiences` are those that the token has to be meant for, one of them at least; the server's own unless a review says others. */
+  authenticate(token: string, audiences: readonly string[]): TokenVerdict | Promise<TokenVerdict>
+}

@@ -1,0 +1,40 @@
+/**
+ * What the flags of kube-apiserver mean for the server, a file a topic: the same for `t8s apiserver`, which takes all of them, and
+ * for `t8s up`, which takes those that go beyond its own.
+ */
+import type { ApiServerOptions } from '../../apiserver/server.ts'
+import type { FlagValues } from '../../apiserver/serving-flags/index.ts'
+import { ExplainedError } from '../../lib/explained-error.ts'
+import { admissionErrors, admissionOptions } from './admission.ts'
+import { authenticationOptions } from './authentication.ts'
+import { authorizationErrors, authorizationOptions } from './authorization.ts'
+import type { FlagPlace } from './flag-place.ts'
+import { servingErrors } from './serving.ts'
+
+export { serviceAccountIssuer } from './authentication.ts'
+export { type FlagPlace, pathOf } from './flag-place.ts'
+
+/** Only what flags say is in it. Throws an ExplainedError for files that cannot be read. */
+export function servingOptions(place: FlagPlace): Partial<ApiServerOptions> {
+  const { flags } = place
+  const authorization = authorizationOptions(place)
+  const runtimeConfig = flags.map('runtime-config')
+  const requestTimeoutMs = flags.durationMs('request-timeout')
+  const advertiseAddress = flags.text('advertise-address')
+  const serviceNodePortRange = flags.text('service-node-port-range')
+  return {
+    ...authenticationOptions(place),
+    ...(authorization && { authorization }),
+    admission: admissionOptions(place),
+    ...(runtimeConfig && { runtimeConfig: [...runtimeConfig].map(([key, value]) => `${key}=${value || 'true'}`) }),
+    ...(requestTimeoutMs !== undefined && { requestTimeoutMs }),
+    ...(advertiseAddress && { advertiseAddress }),
+    ...(serviceNodePortRange && { serviceNodePortRange }),
+  }
+}
+
+/** Throws an ExplainedError with upstream's words about values that cannot be, all of them at once. */
+export function checkServingFlags(flags: FlagValues): void {
+  const errors = [...servingErrors(flags), ...authorizationErrors(flags), ...admissionErrors(flags)]
+  if (errors.length > 0) throw new ExplainedError(errors.length === 1 ? errors[0]! : `[${errors.join(', ')}]`)
+}
