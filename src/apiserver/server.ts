@@ -4,7 +4,7 @@ import { allResources, resourceRegistry } from '../api/registry.ts'
 import { resourceKey } from '../api/resource.ts'
 import { admissionChain } from './admission/index.ts'
 import { Aggregator, mergedApis, publishAuthentication } from './aggregator/index.ts'
-import { authenticatorsOf } from './authentication/index.ts'
+import { authenticationOf } from './authentication/index.ts'
 import { authorization } from './authorization/index.ts'
 import { ensureBootstrapObjects } from './bootstrap/index.ts'
 import { buildChain } from './chain/index.ts'
@@ -32,7 +32,7 @@ import { serviceAllocation } from './services/index.ts'
 import { versionInfo } from './version.ts'
 import { warmUp } from './warm-up.ts'
 
-export type { TokenUser } from './authentication/token-file.ts'
+export type { TokenUser } from './authentication/tokens/static-tokens.ts'
 export type { ApiServer, ApiServerOptions } from './server-options.ts'
 
 const defaultRequestTimeoutMs = 60_000
@@ -60,7 +60,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const waitGroup = new WaitGroup()
   const metrics = new MetricsRegistry()
   processMetrics(metrics)
-  const tokens = options.tokens ?? []
+  const authentication = authenticationOf(options)
   const access = authorization(options.authorization ?? {}, { registry, find, log })
   const { authorizer } = access
   const admission = admissionChain({ registry, find, authorizer, log }, options.admission)
@@ -81,7 +81,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
       random: Math.random,
     },
     authorizer,
-    authenticateToken: async (token) => tokens.find((user) => user.token === token)?.user,
+    tokens: authentication.tokens,
     components: componentProbes(health.check),
     knowsKind: knowsKind(allResources),
   }
@@ -114,7 +114,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     webhooks: services.places,
     log,
   })
-  await Promise.all([access.start(), admission.start()])
+  await Promise.all([access.start(), admission.start(), authentication.tokens.start()])
   await ensureBootstrapObjects({
     namespaces,
     priorityClasses: find('scheduling.k8s.io/v1/priorityclasses'),
@@ -149,7 +149,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
       storeHealth: health,
       waitGroup,
       metrics: requestMetrics(metrics, (group, version, plural) => apis.find(group, version, plural)?.definition),
-      authenticators: authenticatorsOf(options),
+      authenticators: authentication.authenticators,
       authorizer,
       requestTimeoutMs: options.requestTimeoutMs ?? defaultRequestTimeoutMs,
     },
@@ -162,6 +162,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     aggregator.stop()
     admission.stop()
     access.stop()
+    authentication.tokens.stop()
     registry.stop()
   }
   const listener = await listen({

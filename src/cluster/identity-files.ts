@@ -1,7 +1,7 @@
 /** The files about identity that the user brings along (`--tls-cert-file`, `--client-ca-file`, …): read and checked before the server starts. */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import type { TokenUser } from '../apiserver/authentication/token-file.ts'
+import type { TokenUser } from '../apiserver/authentication/tokens/static-tokens.ts'
 import { ExplainedError, reasonOf } from '../lib/explained-error.ts'
 import type { KeyPair } from './pki/key-pair.ts'
 import { parseTokens } from './token-auth-file.ts'

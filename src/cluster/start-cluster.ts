@@ -1,6 +1,6 @@
 /** Puts a cluster together: store, certificates, API server, compaction. Many may run side by side in one process. */
 import { defaultHeaders, type RequestHeaderOptions } from '../apiserver/authentication/request-header.ts'
-import type { TokenUser } from '../apiserver/authentication/token-file.ts'
+import type { TokenUser } from '../apiserver/authentication/tokens/static-tokens.ts'
 import type { ApiServerOptions } from '../apiserver/server.ts'
 import { defaultServiceRange } from '../apiserver/services/address-range.ts'
 import { type Access, type Kubeconfig, kubeconfigFor, kubeconfigYaml } from '../kubeconfig/kubeconfig.ts'

@@ -1,5 +1,5 @@
 /** Reads `--token-auth-file`: lines of `token,user,uid,"group1,group2"`, as kube-apiserver takes them. Errors name the line, never the token. */
-import type { TokenUser } from '../apiserver/authentication/token-file.ts'
+import type { TokenUser } from '../apiserver/authentication/tokens/static-tokens.ts'
 import { ExplainedError } from '../lib/explained-error.ts'
 
 /** The users of a token file; `file` is named in errors. Empty lines are skipped. */
