@@ -5,6 +5,7 @@ import { resourceKey } from '../api/resource.ts'
 import { admissionChain } from './admission/index.ts'
 import { Aggregator, mergedApis, publishAuthentication } from './aggregator/index.ts'
 import { authenticationOf } from './authentication/index.ts'
+import { joinedBundles } from './authentication/signed-by.ts'
 import { authorization } from './authorization/index.ts'
 import { ensureBootstrapObjects } from './bootstrap/index.ts'
 import { buildChain } from './chain/index.ts'
@@ -23,6 +24,7 @@ import { MetricsRegistry } from './metrics/registry.ts'
 import { requestMetrics } from './metrics/request-metrics.ts'
 import { nonResource } from './non-resource.ts'
 import { openapiDocuments } from './openapi/index.ts'
+import { openidIssuer } from './openid.ts'
 import { Registry } from './registry/registry.ts'
 import { ownWriter } from './registry/write/own-writer.ts'
 import { knowsKind } from './request/known-kinds.ts'
@@ -60,10 +62,11 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const waitGroup = new WaitGroup()
   const metrics = new MetricsRegistry()
   processMetrics(metrics)
-  const authentication = authenticationOf(options)
   const access = authorization(options.authorization ?? {}, { registry, find, log })
   const { authorizer } = access
   const admission = admissionChain({ registry, find, authorizer, log }, options.admission)
+  const own = ownWriter(registry, admission)
+  const authentication = authenticationOf(options, { registry, find, writer: own, log })
   const health = storeHealth(store, log)
   const services: Services = {
     registry,
@@ -82,6 +85,8 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     },
     authorizer,
     tokens: authentication.tokens,
+    serviceAccounts: authentication.serviceAccounts,
+    secrets: find('v1/secrets'),
     components: componentProbes(health.check),
     knowsKind: knowsKind(allResources),
   }
@@ -99,13 +104,12 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     checks: healthChecks(health.check, () => ending || waitGroup.stopping),
     version,
     metrics: () => metrics.render(),
-    issuer: options.serviceAccount,
+    issuer: options.serviceAccount && openidIssuer(options.serviceAccount, log),
     serverUrl: () => url,
     documents: [discovery.handle, openapi.handle],
     documentPaths: () => [...discovery.paths(), ...openapi.paths],
   })
 
-  const own = ownWriter(registry, admission)
   const custom = customResources({
     registry,
     apis,
@@ -130,12 +134,12 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     log,
   })
   const stopped = new AbortController()
-  await Promise.all([
-    aggregator.start(),
+  const [republish] = await Promise.all([
     publishAuthentication(
       { configMaps: find('v1/configmaps'), context: own, clientCA: options.clientCA, requestHeader: options.requestHeader, log },
       stopped.signal,
     ),
+    aggregator.start(),
   ])
 
   await custom.start()
@@ -155,7 +159,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     },
     direct,
   )
-  const authorities = [options.clientCA, options.requestHeader?.clientCA].filter(Boolean).join('\n')
+  const authorities = [options.clientCA, options.requestHeader?.clientCA].filter((bundle) => bundle !== undefined)
   const end = async (): Promise<void> => {
     stopped.abort()
     await custom.stop()
@@ -169,7 +173,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     bindAddress,
     port: options.port,
     tls: options.tls,
-    clientCA: authorities || undefined,
+    clientCA: authorities.length > 0 ? { bundle: joinedBundles(authorities), changed: republish } : undefined,
     limits: options.limits,
     handler,
   }).catch(async (error) => {

@@ -4,12 +4,11 @@
  */
 import type { Request } from '../http/exchange.ts'
 import { type Authenticator, authenticated } from './authenticator.ts'
-import { signedBy } from './signed-by.ts'
+import { type Bundle, signedBy } from './signed-by.ts'
 
 /** As the flags `--requestheader-…`. */
 export interface RequestHeaderOptions {
-  /** PEM bundle. */
-  readonly clientCA: string
+  readonly clientCA: Bundle
   /** Common names; any if there are none. */
   readonly allowedNames: readonly string[]
   readonly usernameHeaders: readonly string[]

@@ -7,11 +7,15 @@ export interface TokenIdentity {
   readonly audiences?: readonly string[]
   /** For the audit event of the request, by key: `authentication.k8s.io/stale-token`. */
   readonly annotations?: Readonly<Record<string, string>>
+  /** For the Warning headers of the answer. */
+  readonly warnings?: readonly string[]
 }
 
 /** A token that does not hold, with why for the log and for TokenReviews. */
 export interface TokenRefusal {
   readonly refused: string
+  /** As those of who is let in. */
+  readonly annotations?: Readonly<Record<string, string>>
 }
 
 /** Undefined for tokens of another kind. */

@@ -2,6 +2,7 @@
 import { pauses } from '../../lib/pauses.ts'
 import type { Admission } from '../admission/plugin.ts'
 import { managerName } from '../apply/index.ts'
+import type { ServiceAccountTokens } from '../authentication/service-accounts/index.ts'
 import type { TokenAuthentication } from '../authentication/tokens/token-authentication.ts'
 import type { Authorizer } from '../authorization/authorizer.ts'
 import type { WaitGroup } from '../chain/wait-group.ts'
@@ -27,6 +28,9 @@ export interface Services {
   readonly authorizer: Authorizer
   /** Who knows whom bearer tokens belong to, for TokenReviews. */
   readonly tokens: TokenAuthentication
+  /** Who makes tokens of service accounts. */
+  readonly serviceAccounts: ServiceAccountTokens | undefined
+  readonly secrets: ServedResource
   /** The components that `componentstatuses` probes. */
   readonly components: readonly HealthCheck[]
   /** Whether a kind is known anywhere, for the words of an error: `ConfigMap` of `v1`. */

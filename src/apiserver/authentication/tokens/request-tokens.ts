@@ -27,8 +27,9 @@ export const bearerTokens =
 
 function userOf(token: string, tokens: TokenAuthentication, request: Request): Verdict | Promise<Verdict> {
   return after(tokens.authenticate(token), (known): Verdict => {
-    if ('refused' in known) return 'invalid'
     if (known.annotations && request.annotate) for (const [key, value] of Object.entries(known.annotations)) request.annotate(key, value)
+    if ('refused' in known) return 'invalid'
+    if (known.warnings) request.warnings.push(...known.warnings)
     return known.user
   })
 }

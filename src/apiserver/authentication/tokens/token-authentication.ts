@@ -36,13 +36,18 @@ export class TokenAuthentication {
     return this.#ask(token, audiences, 0, [])
   }
 
-  #ask(token: string, audiences: readonly string[], from: number, reasons: readonly string[]): KnownToken | TokenRefusal | Promise<KnownToken | TokenRefusal> {
+  #ask(
+    token: string,
+    audiences: readonly string[],
+    from: number,
+    refusals: readonly TokenRefusal[],
+  ): KnownToken | TokenRefusal | Promise<KnownToken | TokenRefusal> {
     const authenticator = this.#authenticators[from]
-    if (!authenticator) return { refused: reasons.length > 1 ? `[${[...new Set(reasons)].join(', ')}]` : (reasons[0] ?? invalidToken) }
+    if (!authenticator) return together(refusals)
     return after(authenticator.authenticate(token, audiences), (verdict: TokenVerdict) => {
-      if (!verdict) return this.#ask(token, audiences, from + 1, reasons)
-      if ('refused' in verdict) return this.#ask(token, audiences, from + 1, [...reasons, verdict.refused])
-      return this.#complete(verdict, audiences) ?? this.#ask(token, audiences, from + 1, reasons)
+      if (!verdict) return this.#ask(token, audiences, from + 1, refusals)
+      if ('refused' in verdict) return this.#ask(token, audiences, from + 1, [...refusals, verdict])
+      return this.#complete(verdict, audiences) ?? this.#ask(token, audiences, from + 1, refusals)
     })
   }
 
@@ -57,4 +62,13 @@ export class TokenAuthentication {
     if (asked === this.audiences) this.#completed.set(identity, completed)
     return completed
   }
+}
+
+/** Reasons as Go tells several errors. */
+function together(refusals: readonly TokenRefusal[]): TokenRefusal {
+  if (refusals.length === 1) return refusals[0]!
+  const reasons = [...new Set(refusals.map(({ refused }) => refused))]
+  const refused = reasons.length > 1 ? `[${reasons.join(', ')}]` : (reasons[0] ?? invalidToken)
+  const annotations = refusals.flatMap(({ annotations }) => Object.entries(annotations ?? {}))
+  return { refused, annotations: Object.fromEntries(annotations) }
 }
