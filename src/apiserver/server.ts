@@ -153,7 +153,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
       storeHealth: health,
       waitGroup,
       metrics: requestMetrics(metrics, (group, version, plural) => apis.find(group, version, plural)?.definition),
-      authenticators: authentication.authenticators,
+      authentication,
       authorizer,
       requestTimeoutMs: options.requestTimeoutMs ?? defaultRequestTimeoutMs,
     },

@@ -5,7 +5,7 @@ import type { Writer } from '../registry/write/write-context.ts'
 import { type Authenticator, anonymousOnlyOn } from './authenticator.ts'
 import { clientCertificate } from './client-certificate.ts'
 import { type PasswordUser, passwords } from './passwords.ts'
-import { type RequestHeaderOptions, requestHeader } from './request-header.ts'
+import { identityHeaders, type RequestHeaderOptions, requestHeader } from './request-header.ts'
 import { lookupIn, type ServiceAccountIssuer, ServiceAccountTokens } from './service-accounts/index.ts'
 import { secretLabels } from './service-accounts/secret-labels.ts'
 import type { Bundle } from './signed-by.ts'
@@ -35,6 +35,7 @@ export interface AuthenticationOptions {
 
 export interface Authentication {
   readonly authenticators: readonly Authenticator[]
+  readonly isIdentityHeader: ((name: string) => boolean) | undefined
   /** All who know tokens: TokenReviews ask them too. */
   readonly tokens: TokenAuthentication
   /** Who makes tokens of service accounts; undefined where nobody issues them. */
@@ -66,6 +67,7 @@ export function authenticationOf(options: AuthenticationOptions, sources: Authen
   return {
     tokens,
     serviceAccounts,
+    isIdentityHeader: header && identityHeaders(header),
     authenticators: [
       ...(header ? [requestHeader(header)] : []),
       ...(options.passwords?.length ? [passwords(options.passwords)] : []),

@@ -25,6 +25,15 @@ export const defaultHeaders = {
   extraHeadersPrefix: ['X-Remote-Extra-'],
 } as const
 
+/** Whether a header is one of these, which are of nobody's concern once the user is known; undefined where all have their usual names. */
+export function identityHeaders(options: RequestHeaderOptions): ((name: string) => boolean) | undefined {
+  const { usernameHeaders, uidHeaders, groupHeaders, extraHeadersPrefix } = options
+  const names = lowerCase([...usernameHeaders, ...uidHeaders, ...groupHeaders])
+  const prefixes = lowerCase(extraHeadersPrefix)
+  if ([...names, ...prefixes].every((name) => name.startsWith('x-remote-'))) return undefined
+  return (name) => names.includes(name) || prefixes.some((prefix) => name.startsWith(prefix))
+}
+
 const lowerCase = (names: readonly string[]): string[] => names.map((name) => name.toLowerCase())
 
 export function requestHeader(options: RequestHeaderOptions): Authenticator {

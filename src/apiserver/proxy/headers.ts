@@ -26,7 +26,8 @@ export function forwardedHeaders(request: Request): OutgoingHttpHeaders {
   const named = new Set((request.header('connection') ?? '').split(',').map((name) => name.trim().toLowerCase()))
   const headers: OutgoingHttpHeaders = {}
   for (const name of request.headerNames()) {
-    if (name.startsWith(':') || ofConnections.has(name) || named.has(name) || ofThisServer.has(name) || isIdentity(name)) continue
+    if (name.startsWith(':') || ofConnections.has(name) || named.has(name) || ofThisServer.has(name) || isIdentity(name) || request.isIdentityHeader?.(name))
+      continue
     const values = request.headerValues(name)
     if (name === 'cookie') headers[name] = values.join('; ')
     else if (name === 'sec-websocket-protocol') headers[name] = withoutTokens(values)
