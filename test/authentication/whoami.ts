@@ -41,3 +41,6 @@ export async function ask(cluster: Reach, { headers = {}, cert, key, method = 'P
 }
 
 export const bearer = (token: string): Asked => ({ headers: { authorization: `Bearer ${token}` } })
+
+/** Anonymous users may not even ask who they are. */
+export const isAnonymous = ({ code, text }: Told): boolean => code === 403 && text.includes('User \\"system:anonymous\\" cannot create')
