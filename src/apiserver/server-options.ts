@@ -4,6 +4,7 @@ import type { AdmissionOptions } from './admission/index.ts'
 import type { ProxyClient } from './aggregator/index.ts'
 import type { AuthenticationOptions } from './authentication/index.ts'
 import type { AuthorizationOptions } from './authorization/index.ts'
+import type { EncryptionOptions } from './encryption/index.ts'
 import type { ListenerLimits } from './http/bounds/limits.ts'
 import type { ServiceAccountIssuer } from './openid.ts'
 
@@ -26,6 +27,8 @@ export interface ApiServerOptions extends AuthenticationOptions {
   /** The address that pods reach this server by (`--advertise-address`); one of the machine unless said. */
   readonly advertiseAddress?: string
   readonly admission?: AdmissionOptions
+  /** How values are held in the store; as they are unless said. */
+  readonly encryption?: EncryptionOptions
   /** Who may do what; unless said, who is authenticated may do everything. */
   readonly authorization?: AuthorizationOptions
   /** The release of this package, shown in `/version`. */

@@ -12,6 +12,7 @@ import { WaitGroup } from './chain/wait-group.ts'
 import { customResources } from './crd/index.ts'
 import { director } from './director.ts'
 import { discoveryDocuments } from './discovery/index.ts'
+import { EncryptedStore, EncryptionAtRest } from './encryption/index.ts'
 import type { Services } from './endpoints/endpoint.ts'
 import { healthChecks } from './health/checks.ts'
 import { componentProbes } from './health/components.ts'
@@ -40,7 +41,10 @@ const defaultGraceMs = 10_000
 
 /** Starts a server. Rejects with Node's errors when it cannot listen, and with an Error for a bad runtimeConfig. */
 export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
-  const { store, bindAddress, log = () => {} } = options
+  const { bindAddress, log = () => {} } = options
+  const encryption = options.encryption && new EncryptionAtRest(options.encryption, allResources, log)
+  await encryption?.start()
+  const store = encryption ? new EncryptedStore(options.store, encryption.transformerOf) : options.store
   const enabled = resourceRegistry({ runtimeConfig: (options.runtimeConfig ?? []).join(',') })
   for (const warning of enabled.warnings) log(warning)
   const registry = new Registry(store, allResources, log)
@@ -96,7 +100,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const version = versionInfo(options.release ?? '0.0.0')
   const openapi = openapiDocuments(() => apis.state.resources, { version: version.gitVersion, remote: () => aggregator.documents })
   const other = nonResource({
-    checks: healthChecks(health.check, () => ending || waitGroup.stopping),
+    checks: healthChecks(health.check, () => ending || waitGroup.stopping, encryption?.healthChecks),
     version,
     metrics: () => metrics.render(),
     issuer: options.serviceAccount,
@@ -163,6 +167,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     admission.stop()
     access.stop()
     registry.stop()
+    encryption?.stop()
   }
   const listener = await listen({
     bindAddress,

@@ -3,7 +3,20 @@
  * nothing: only what goes to the store and comes from it passes here.
  */
 import { after } from '../../lib/after.ts'
-import type { ChangeEvent, Changes, CommitResult, Entry, KeyRange, ListOptions, ListResult, Observer, PortionSize, Store, Transaction, Watch } from '../../storage/store.ts'
+import type {
+  ChangeEvent,
+  Changes,
+  CommitResult,
+  Entry,
+  KeyRange,
+  ListOptions,
+  ListResult,
+  Observer,
+  PortionSize,
+  Store,
+  Transaction,
+  Watch,
+} from '../../storage/store.ts'
 import type { ValueTransformer } from './value-transformer.ts'
 
 /** How the values of a key are held; undefined where they are as they are. May change while the server runs. */
@@ -53,7 +66,10 @@ export class EncryptedStore implements Store {
   }
 
   async commit({ conditions, operations }: Transaction): Promise<CommitResult> {
-    const result = await this.#inner.commit({ conditions, operations: operations.map((operation) => ('value' in operation ? this.#encrypted(operation) : operation)) })
+    const result = await this.#inner.commit({
+      conditions,
+      operations: operations.map((operation) => ('value' in operation ? this.#encrypted(operation) : operation)),
+    })
     if (result.committed) return result
     return { committed: false, current: await all(result.current.map((entry) => entry && this.#decrypted(entry))) }
   }
@@ -103,7 +119,9 @@ export class EncryptedStore implements Store {
   #event(event: ChangeEvent): Later<ChangeEvent> {
     const { key, value, previous } = event
     return after(value && this.#value(value, key), (value) =>
-      after(previous && this.#decrypted(previous), (previous) => (value === event.value && previous === event.previous ? event : { ...event, value, previous })),
+      after(previous && this.#decrypted(previous), (previous) =>
+        value === event.value && previous === event.previous ? event : { ...event, value, previous },
+      ),
     )
   }
 }
@@ -146,7 +164,10 @@ class DecryptedWatch implements Watch {
 
   #events(events: readonly ChangeEvent[]): void {
     const decrypted = all(events.map((event) => this.#decrypt(event)))
-    if (!this.#waiting && !(decrypted instanceof Promise)) return this.#observer.events(decrypted)
+    if (!this.#waiting && !(decrypted instanceof Promise)) {
+      this.#observer.events(decrypted)
+      return
+    }
     this.#told ||= Math.max(0, events[0]!.revision - 1)
     this.#inOrder(async () => {
       const ready = await decrypted
@@ -159,8 +180,9 @@ class DecryptedWatch implements Watch {
   /** After everything that waits, or at once. */
   #inOrder(step: () => void | Promise<void>): void {
     if (this.#over) return
-    const mine = (this.#waiting ?? Promise.resolve())
-      .then(step)
+    const done = this.#waiting ? this.#waiting.then(step) : step()
+    if (!done) return
+    const mine = done
       .catch((error) => this.#fail(error instanceof Error ? error : new Error(String(error))))
       .then(() => {
         if (this.#waiting !== mine) return

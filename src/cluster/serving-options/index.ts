@@ -8,6 +8,7 @@ import { ExplainedError } from '../../lib/explained-error.ts'
 import { admissionErrors, admissionOptions } from './admission.ts'
 import { authenticationOptions } from './authentication.ts'
 import { authorizationErrors, authorizationOptions } from './authorization.ts'
+import { encryptionOptions } from './encryption.ts'
 import type { FlagPlace } from './flag-place.ts'
 import { servingErrors } from './serving.ts'
 
@@ -18,6 +19,7 @@ export { type FlagPlace, pathOf } from './flag-place.ts'
 export function servingOptions(place: FlagPlace): Partial<ApiServerOptions> {
   const { flags } = place
   const authorization = authorizationOptions(place)
+  const encryption = encryptionOptions(place)
   const runtimeConfig = flags.map('runtime-config')
   const requestTimeoutMs = flags.durationMs('request-timeout')
   const advertiseAddress = flags.text('advertise-address')
@@ -26,6 +28,7 @@ export function servingOptions(place: FlagPlace): Partial<ApiServerOptions> {
     ...authenticationOptions(place),
     ...(authorization && { authorization }),
     admission: admissionOptions(place),
+    ...(encryption && { encryption }),
     ...(runtimeConfig && { runtimeConfig: [...runtimeConfig].map(([key, value]) => `${key}=${value || 'true'}`) }),
     ...(requestTimeoutMs !== undefined && { requestTimeoutMs }),
     ...(advertiseAddress && { advertiseAddress }),

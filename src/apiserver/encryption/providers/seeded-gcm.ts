@@ -19,4 +19,10 @@ export const seededGcm = (seed: Buffer): ValueTransformer => ({
 })
 
 /** The first block of the expansion is as long as the key. */
-const derived = (seed: Buffer, info: Buffer): ValueTransformer => aesGcm(createHmac('sha256', seed).update(info).update(Buffer.from([1])).digest())
+const derived = (seed: Buffer, info: Buffer): ValueTransformer =>
+  aesGcm(
+    createHmac('sha256', seed)
+      .update(info)
+      .update(Buffer.from([1]))
+      .digest(),
+  )

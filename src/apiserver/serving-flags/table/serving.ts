@@ -42,8 +42,8 @@ export const etcd: FlagSet = {
   flags: [
     idle('a collection is deleted in one go', 'delete-collection-workers', 'int', 'how many objects of a collection are deleted at once', '1'),
     idle('there is no garbage collector yet', 'enable-garbage-collector', 'bool', 'let finalizers wait for the garbage collector', 'true'),
-    idle('objects are stored as they are', 'encryption-provider-config', 'string', 'the file that says how stored objects are encrypted'),
-    idle('objects are stored as they are', 'encryption-provider-config-automatic-reload', 'bool', 'read the file about encryption again when it changes'),
+    works('encryption-provider-config', 'string', 'the file that says how stored objects are encrypted'),
+    works('encryption-provider-config-automatic-reload', 'bool', 'read the file about encryption again when it changes'),
     idle(oneStore, 'etcd-cafile', 'string', 'the authority of etcd'),
     idle(oneStore, 'etcd-certfile', 'string', 'the client certificate for etcd'),
     works('etcd-compaction-interval', 'duration', 'how often old revisions are forgotten; 0 for never', '5m0s'),

@@ -69,7 +69,8 @@ export class KmsV2 implements ValueTransformer {
   encrypt(value: Buffer, key: string): Buffer {
     const seed = this.#current
     if (!seed) throw new Error(`kms provider ${this.#options.name} is not ready: ${this.#problem}`)
-    if (this.#now() > this.#validUntil) throw new Error(`encryptedDEKSource of kms provider ${this.#options.name} expired: ${this.#problem ?? 'its status is unknown'}`)
+    if (this.#now() > this.#validUntil)
+      throw new Error(`encryptedDEKSource of kms provider ${this.#options.name} expired: ${this.#problem ?? 'its status is unknown'}`)
     const { ciphertext: source, keyId, annotations } = seed.sealed
     return encryptedObject({ data: seed.transformer.encrypt(value, key), keyId, source, annotations, sourceType: sourceTypes.seed })
   }
@@ -152,14 +153,18 @@ function check({ data, keyId, source, annotations, sourceType }: EncryptedObject
   if (sourceType !== sourceTypes.key && sourceType !== sourceTypes.seed) throw new Error(`unknown encryptedDEKSourceType: ${sourceType}`)
   if (data.length === 0) throw new Error('encrypted data is empty')
   if (source.length === 0) throw new Error('failed to validate encrypted DEK source: encrypted DEK source is empty')
-  if (source.length > mostSourceBytes) throw new Error(`failed to validate encrypted DEK source: encrypted DEK source is ${source.length} bytes, which exceeds the max size of ${mostSourceBytes}`)
+  if (source.length > mostSourceBytes)
+    throw new Error(`failed to validate encrypted DEK source: encrypted DEK source is ${source.length} bytes, which exceeds the max size of ${mostSourceBytes}`)
   if (!keyId) throw new Error('failed to validate key id: keyID is empty')
-  if (Buffer.byteLength(keyId) > mostKeyIdBytes) throw new Error(`failed to validate key id: keyID is ${Buffer.byteLength(keyId)} bytes, which exceeds the max size of ${mostKeyIdBytes}`)
+  if (Buffer.byteLength(keyId) > mostKeyIdBytes)
+    throw new Error(`failed to validate key id: keyID is ${Buffer.byteLength(keyId)} bytes, which exceeds the max size of ${mostKeyIdBytes}`)
   const names = Object.keys(annotations)
   const wrong = names.find((name) => !name.includes('.') || dnsSubdomain(name).length > 0)
-  if (wrong !== undefined) throw new Error(`failed to validate annotations: annotations: ${JSON.stringify(wrong)} should be a domain with at least two segments separated by dots`)
+  if (wrong !== undefined)
+    throw new Error(`failed to validate annotations: annotations: ${JSON.stringify(wrong)} should be a domain with at least two segments separated by dots`)
   const size = names.reduce((sum, name) => sum + Buffer.byteLength(name) + annotations[name]!.length, 0)
-  if (size > mostAnnotationBytes) throw new Error(`failed to validate annotations: total size of annotations is ${size}, which exceeds the max size of ${mostAnnotationBytes}`)
+  if (size > mostAnnotationBytes)
+    throw new Error(`failed to validate annotations: total size of annotations is ${size}, which exceeds the max size of ${mostAnnotationBytes}`)
 }
 
 /** Everything that the plug-in is asked with. */
