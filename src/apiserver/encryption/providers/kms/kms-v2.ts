@@ -40,6 +40,7 @@ export class KmsV2 implements ValueTransformer {
   readonly #now: () => number
   /** By everything that stands with a value: what its seed decrypts. */
   readonly #seeds = new Map<string, ValueTransformer>()
+  readonly #unsealing = new Map<string, Promise<ValueTransformer>>()
   readonly #stopping = new AbortController()
   #current: Seed | undefined
   #validUntil = 0
@@ -87,13 +88,23 @@ export class KmsV2 implements ValueTransformer {
     return keyId !== this.#current?.sealed.keyId || sourceType !== sourceTypes.seed
   }
 
-  /** Has the plug-in decrypt what a value's key comes from. */
-  async #unseal(object: EncryptedObject): Promise<ValueTransformer> {
+  /** Has the plug-in decrypt what a value's key comes from, once for all who wait for it. */
+  #unseal(object: EncryptedObject): Promise<ValueTransformer> {
+    const identity = identityOf(object)
+    let unsealing = this.#unsealing.get(identity)
+    if (!unsealing) {
+      unsealing = this.#ask(object, identity).finally(() => this.#unsealing.delete(identity))
+      this.#unsealing.set(identity, unsealing)
+    }
+    return unsealing
+  }
+
+  async #ask(object: EncryptedObject, identity: string): Promise<ValueTransformer> {
     const { source: ciphertext, keyId, annotations, sourceType } = object
     const plaintext = await this.#options.service.decrypt({ ciphertext, keyId, annotations }).catch((error) => {
       throw new Error(`failed to decrypt DEK, error: ${messageOf(error)}`)
     })
-    return this.#remember(identityOf(object), sourceType === sourceTypes.seed ? seededGcm(plaintext) : aesGcm(plaintext))
+    return this.#remember(identity, sourceType === sourceTypes.seed ? seededGcm(plaintext) : aesGcm(plaintext))
   }
 
   #remember(identity: string, transformer: ValueTransformer): ValueTransformer {
