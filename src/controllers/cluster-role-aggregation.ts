@@ -20,7 +20,12 @@ export const clusterRoleAggregation: Controller = {
     if (!role?.aggregationRule) return
     const rules = aggregatedRules(role, caches.all(clusterRoles))
     if (jsonEqual(rules, role.rules ?? [])) return
-    await client.apply(clusterRoles, { apiVersion: role.apiVersion, kind: role.kind, metadata: { name }, rules }, 'clusterrole-aggregation-controller')
+    // The uid keeps a role from coming back that was deleted meanwhile.
+    await client.apply(
+      clusterRoles,
+      { apiVersion: role.apiVersion, kind: role.kind, metadata: { name, uid: role.metadata.uid }, rules },
+      'clusterrole-aggregation-controller',
+    )
   },
 }
 
