@@ -3,6 +3,7 @@ import type { Registry } from '../registry/registry.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
 import { type Authorizer, inTurn } from './authorizer.ts'
 import { alwaysAllow, alwaysDeny, authenticatedOnly, noOpinionOn, systemMasters } from './fixed-authorizers.ts'
+import { type RolePolicy, rbacAuthorizer } from './rbac/index.ts'
 
 export type AuthorizationMode = 'AlwaysAllow' | 'AlwaysDeny' | 'RBAC' | 'Node' | 'ABAC' | 'Webhook'
 
@@ -15,6 +16,8 @@ export interface AuthorizationOptions {
 export interface AuthorizationSources {
   readonly registry: Registry
   readonly find: (key: string) => ServedResource
+  /** What mode RBAC decides by. */
+  readonly roles: RolePolicy
   readonly log: (line: string) => void
 }
 
@@ -34,7 +37,7 @@ const fixed = (authorizer: Authorizer) => (): Authorization => ({ authorizer, st
 const factories: Readonly<Record<AuthorizationMode, AuthorizationFactory>> = {
   AlwaysAllow: fixed(alwaysAllow),
   AlwaysDeny: fixed(alwaysDeny),
-  RBAC: fixed(noOpinionOn('RBAC')),
+  RBAC: (_options, { roles }) => ({ authorizer: rbacAuthorizer(roles), start: () => roles.start(), stop: () => roles.stop() }),
   Node: fixed(noOpinionOn('Node')),
   ABAC: fixed(noOpinionOn('ABAC')),
   Webhook: fixed(noOpinionOn('Webhook')),
