@@ -1,5 +1,4 @@
 /** Makes sure of the roles and bindings that every cluster has, at each start. */
-import type { KubeObject } from '../../../machinery/object.ts'
 import { StatusError } from '../../../machinery/status-error.ts'
 import type { ServedResource } from '../../registry/served-resource.ts'
 import { createObject } from '../../registry/write/create-object.ts'
