@@ -126,6 +126,7 @@ async function serve(
     'API server started',
     serveStore({
       ...flagged,
+      authorization: flagged.authorization ?? { modes: ['Node', 'RBAC'] },
       store,
       bindAddress,
       port,

@@ -2,7 +2,8 @@
 import type { Registry } from '../registry/registry.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
 import { type Authorizer, inTurn } from './authorizer.ts'
-import { alwaysAllow, alwaysDeny, authenticatedOnly, systemMasters } from './fixed-authorizers.ts'
+import { alwaysAllow, alwaysDeny, authenticatedOnly, noOpinionOn, systemMasters } from './fixed-authorizers.ts'
+import { type RolePolicy, rbacAuthorizer } from './rbac/index.ts'
 
 export type AuthorizationMode = 'AlwaysAllow' | 'AlwaysDeny' | 'RBAC' | 'Node' | 'ABAC' | 'Webhook'
 
@@ -15,6 +16,8 @@ export interface AuthorizationOptions {
 export interface AuthorizationSources {
   readonly registry: Registry
   readonly find: (key: string) => ServedResource
+  /** What mode RBAC decides by. */
+  readonly roles: RolePolicy
   readonly log: (line: string) => void
 }
 
@@ -26,7 +29,29 @@ export interface Authorization {
   stop(): void
 }
 
-export function authorization({ modes }: AuthorizationOptions, _sources: AuthorizationSources): Authorization {
-  const chosen = modes ? modes.flatMap((mode) => (mode === 'AlwaysAllow' ? alwaysAllow : mode === 'AlwaysDeny' ? alwaysDeny : [])) : [authenticatedOnly]
-  return { authorizer: inTurn([systemMasters, ...(chosen.length > 0 ? chosen : [authenticatedOnly])]), start: async () => {}, stop: () => {} }
+/** Makes the authorizer of a mode. It follows what it looks at from `start` to `stop`. */
+export type AuthorizationFactory = (options: AuthorizationOptions, sources: AuthorizationSources) => Authorization
+
+const fixed = (authorizer: Authorizer) => (): Authorization => ({ authorizer, start: async () => {}, stop: () => {} })
+
+const factories: Readonly<Record<AuthorizationMode, AuthorizationFactory>> = {
+  AlwaysAllow: fixed(alwaysAllow),
+  AlwaysDeny: fixed(alwaysDeny),
+  RBAC: (_options, { roles }) => ({ authorizer: rbacAuthorizer(roles), start: () => roles.start(), stop: () => roles.stop() }),
+  Node: fixed(noOpinionOn('Node')),
+  ABAC: fixed(noOpinionOn('ABAC')),
+  Webhook: fixed(noOpinionOn('Webhook')),
+}
+
+export function authorization(options: AuthorizationOptions, sources: AuthorizationSources): Authorization {
+  const chosen = options.modes?.map((mode) => factories[mode](options, sources)) ?? [fixed(authenticatedOnly)()]
+  return {
+    authorizer: inTurn([systemMasters, ...chosen.map(({ authorizer }) => authorizer)]),
+    start: async () => {
+      await Promise.all(chosen.map((each) => each.start()))
+    },
+    stop: () => {
+      for (const each of chosen) each.stop()
+    },
+  }
 }
