@@ -6,7 +6,6 @@ import type { AuthenticationOptions } from './authentication/index.ts'
 import type { AuthorizationOptions } from './authorization/index.ts'
 import type { EncryptionOptions } from './encryption/index.ts'
 import type { ListenerLimits } from './http/bounds/limits.ts'
-import type { ServiceAccountIssuer } from './openid.ts'
 
 export interface ApiServerOptions extends AuthenticationOptions {
   /** Closed by the caller, after `stop()`. */
@@ -23,7 +22,6 @@ export interface ApiServerOptions extends AuthenticationOptions {
   readonly serviceClusterIpRange?: string
   /** 30000-32767 unless said. */
   readonly serviceNodePortRange?: string
-  readonly serviceAccount?: ServiceAccountIssuer
   /** The address that pods reach this server by (`--advertise-address`); one of the machine unless said. */
   readonly advertiseAddress?: string
   readonly admission?: AdmissionOptions

@@ -4,7 +4,8 @@ import { allResources, resourceRegistry } from '../api/registry.ts'
 import { resourceKey } from '../api/resource.ts'
 import { admissionChain } from './admission/index.ts'
 import { Aggregator, mergedApis, publishAuthentication } from './aggregator/index.ts'
-import { authenticatorsOf } from './authentication/index.ts'
+import { authenticationOf } from './authentication/index.ts'
+import { joinedBundles } from './authentication/signed-by.ts'
 import { authorization } from './authorization/index.ts'
 import { guardRoles, RolePolicy } from './authorization/rbac/index.ts'
 import { ensureBootstrapObjects } from './bootstrap/index.ts'
@@ -25,6 +26,7 @@ import { MetricsRegistry } from './metrics/registry.ts'
 import { requestMetrics } from './metrics/request-metrics.ts'
 import { nonResource } from './non-resource.ts'
 import { openapiDocuments } from './openapi/index.ts'
+import { openidIssuer } from './openid.ts'
 import { Registry } from './registry/registry.ts'
 import { ownWriter } from './registry/write/own-writer.ts'
 import { knowsKind } from './request/known-kinds.ts'
@@ -34,7 +36,7 @@ import { serviceAllocation } from './services/index.ts'
 import { versionInfo } from './version.ts'
 import { warmUp } from './warm-up.ts'
 
-export type { TokenUser } from './authentication/token-file.ts'
+export type { TokenUser } from './authentication/tokens/static-tokens.ts'
 export type { ApiServer, ApiServerOptions } from './server-options.ts'
 
 const defaultRequestTimeoutMs = 60_000
@@ -64,12 +66,13 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const waitGroup = new WaitGroup()
   const metrics = new MetricsRegistry()
   processMetrics(metrics)
-  const tokens = options.tokens ?? []
   const roles = new RolePolicy({ registry, find, log })
   const access = authorization(options.authorization ?? {}, { registry, find, roles, log })
   const { authorizer } = access
   guardRoles(find, roles, authorizer)
   const admission = admissionChain({ registry, find, authorizer, log }, options.admission)
+  const own = ownWriter(registry, admission)
+  const authentication = authenticationOf(options, { registry, find, writer: own, log })
   const health = storeHealth(store, log)
   const services: Services = {
     registry,
@@ -87,7 +90,9 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
       random: Math.random,
     },
     authorizer,
-    authenticateToken: async (token) => tokens.find((user) => user.token === token)?.user,
+    tokens: authentication.tokens,
+    serviceAccounts: authentication.serviceAccounts,
+    secrets: find('v1/secrets'),
     components: componentProbes(health.check),
     knowsKind: knowsKind(allResources),
   }
@@ -105,13 +110,12 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     checks: healthChecks(health.check, () => ending || waitGroup.stopping, encryption?.healthChecks),
     version,
     metrics: () => metrics.render(),
-    issuer: options.serviceAccount,
+    issuer: options.serviceAccount && openidIssuer(options.serviceAccount, log),
     serverUrl: () => url,
     documents: [discovery.handle, openapi.handle],
     documentPaths: () => [...discovery.paths(), ...openapi.paths],
   })
 
-  const own = ownWriter(registry, admission)
   const custom = customResources({
     registry,
     apis,
@@ -120,7 +124,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     webhooks: services.places,
     log,
   })
-  await Promise.all([access.start(), admission.start()])
+  await Promise.all([access.start(), admission.start(), authentication.tokens.start()])
   await ensureBootstrapObjects({ find, context: own })
   const aggregator = new Aggregator({
     apiServices: find('apiregistration.k8s.io/v1/apiservices'),
@@ -132,12 +136,12 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     log,
   })
   const stopped = new AbortController()
-  await Promise.all([
-    aggregator.start(),
+  const [republish] = await Promise.all([
     publishAuthentication(
       { configMaps: find('v1/configmaps'), context: own, clientCA: options.clientCA, requestHeader: options.requestHeader, log },
       stopped.signal,
     ),
+    aggregator.start(),
   ])
 
   await custom.start()
@@ -151,13 +155,13 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
       storeHealth: health,
       waitGroup,
       metrics: requestMetrics(metrics, (group, version, plural) => apis.find(group, version, plural)?.definition),
-      authenticators: authenticatorsOf(options),
+      authentication,
       authorizer,
       requestTimeoutMs: options.requestTimeoutMs ?? defaultRequestTimeoutMs,
     },
     direct,
   )
-  const authorities = [options.clientCA, options.requestHeader?.clientCA].filter(Boolean).join('\n')
+  const authorities = [options.clientCA, options.requestHeader?.clientCA].filter((bundle) => bundle !== undefined)
   const end = async (): Promise<void> => {
     stopped.abort()
     await custom.stop()
@@ -165,6 +169,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     admission.stop()
     access.stop()
     roles.stop()
+    authentication.tokens.stop()
     registry.stop()
     encryption?.stop()
   }
@@ -172,7 +177,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     bindAddress,
     port: options.port,
     tls: options.tls,
-    clientCA: authorities || undefined,
+    clientCA: authorities.length > 0 ? { bundle: joinedBundles(authorities), changed: republish } : undefined,
     limits: options.limits,
     handler,
   }).catch(async (error) => {

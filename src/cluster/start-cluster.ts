@@ -1,7 +1,7 @@
 /** Puts a cluster together: store, certificates, API server, compaction. Many may run side by side in one process. */
 import { defaultHeaders, type RequestHeaderOptions } from '../apiserver/authentication/request-header.ts'
-import type { TokenUser } from '../apiserver/authentication/token-file.ts'
-import type { ApiServerOptions } from '../apiserver/server.ts'
+import { joinedBundles } from '../apiserver/authentication/signed-by.ts'
+import type { TokenUser } from '../apiserver/authentication/tokens/static-tokens.ts'
 import { defaultServiceRange } from '../apiserver/services/address-range.ts'
 import { type ControllerIdentity, controllerIdentities, runControllers } from '../controllers/index.ts'
 import { type Access, type Kubeconfig, kubeconfigFor, kubeconfigYaml } from '../kubeconfig/kubeconfig.ts'
@@ -14,6 +14,7 @@ import type { KeyPair } from './pki/key-pair.ts'
 import { filePki, memoryPki } from './pki/pki.ts'
 import { signToken } from './pki/sign-token.ts'
 import { usualIssuer } from './service-account-keys.ts'
+import type { ServingOptions } from './serving-options/index.ts'
 
 export interface ClusterOptions {
   /** `memory`, or the directory that keeps the data and the certificates; it is made if missing. `memory` unless said. */
@@ -100,13 +101,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
 }
 
 /** Serves `store`, and closes it when the cluster stops. */
-async function serve(
-  store: Store,
-  data: DataDirectory | undefined,
-  options: ClusterOptions,
-  flagged: Partial<ApiServerOptions>,
-  timed: Stopwatch,
-): Promise<Cluster> {
+async function serve(store: Store, data: DataDirectory | undefined, options: ClusterOptions, flagged: ServingOptions, timed: Stopwatch): Promise<Cluster> {
   const { bindAddress = '127.0.0.1', port = 0, serviceClusterIpRange = defaultServiceRange, log = () => {} } = options
   const hosts = serverHosts(bindAddress, serviceClusterIpRange)
   // Only who holds the store may make certificates: a second process on the same directory has failed by now.
@@ -121,7 +116,7 @@ async function serve(
           signToken: async (claims) => signToken(await pki.serviceAccountKey(), claims),
         })
   const { serveStore } = await timed('API server loaded', import('./serve-store.ts'))
-  const clientCA = [pki.authority.cert, options.clientCA, flagged.clientCA].filter(Boolean).join('\n')
+  const clientCA = joinedBundles([pki.authority.cert, options.clientCA ?? '', flagged.clientCA ?? ''].filter((bundle) => bundle !== ''))
   const server = await timed(
     'API server started',
     serveStore({
@@ -136,9 +131,10 @@ async function serve(
         flagged.requestHeader ?? { ...defaultHeaders, clientCA: pki.frontProxy.authority.cert, allowedNames: [pki.frontProxy.name] },
       proxyClient: options.proxyClient ?? flagged.proxyClient ?? pki.frontProxy.client,
       tokens: [...(options.tokens ?? []), ...(flagged.tokens ?? []), ...identities.map(tokenUser)],
+      bootstrapTokens: flagged.bootstrapTokens ?? true,
       runtimeConfig: [...(options.runtimeConfig ?? []), ...(flagged.runtimeConfig ?? [])],
       serviceClusterIpRange,
-      serviceAccount: { issuer: usualIssuer, signingKey: pki.serviceAccountKey },
+      serviceAccount: { issuers: [usualIssuer], signingKey: pki.serviceAccountKey, ...flagged.serviceAccount },
       warmUp: options.warmUp,
       compaction: options.compaction,
       log,
@@ -189,7 +185,7 @@ function userOf(client: Access, name: string): ClusterUser {
 }
 
 /** What `apiServerFlags` say. */
-async function flaggedOptions({ apiServerFlags = [], log = () => {} }: ClusterOptions, directory: string | undefined): Promise<Partial<ApiServerOptions>> {
+async function flaggedOptions({ apiServerFlags = [], log = () => {} }: ClusterOptions, directory: string | undefined): Promise<ServingOptions> {
   if (apiServerFlags.length === 0) return {}
   const [{ apiServerFlags: parse, idleFlagLines }, { checkServingFlags, servingOptions }] = await Promise.all([
     import('../apiserver/serving-flags/index.ts'),

@@ -3,7 +3,7 @@
  * Places that are kept free: goaway before request info; audit after authentication; priority and
  * fairness before authorization.
  */
-import type { Authenticator } from '../authentication/authenticator.ts'
+import type { Authentication } from '../authentication/index.ts'
 import type { Authorizer } from '../authorization/authorizer.ts'
 import type { StoreHealth } from '../health/store-health.ts'
 import type { Handler } from '../http/exchange.ts'
@@ -25,7 +25,7 @@ export interface ChainOptions {
   readonly storeHealth: StoreHealth
   readonly waitGroup: WaitGroup
   readonly metrics: RequestMetrics
-  readonly authenticators: readonly Authenticator[]
+  readonly authentication: Pick<Authentication, 'authenticators' | 'isIdentityHeader'>
   readonly authorizer: Authorizer
   /** How long a request that is no watch or stream may take, in ms. */
   readonly requestTimeoutMs: number
@@ -42,7 +42,7 @@ export const buildChain = (options: ChainOptions, director: Handler): Handler =>
       panicRecovery(options.log, options.storeHealth),
       waitGroupFilter(options.waitGroup),
       timeout(options.requestTimeoutMs),
-      authentication(options.authenticators),
+      authentication(options.authentication),
       impersonation(options.authorizer),
       authorization(options.authorizer),
     ],
