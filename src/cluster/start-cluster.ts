@@ -39,8 +39,11 @@ export interface ClusterOptions {
   readonly serviceClusterIpRange?: string
   /** Flags of kube-apiserver beyond these options: `--audit-log-path=/tmp/audit.log`. Relative paths start from the current directory. */
   readonly apiServerFlags?: readonly string[]
-  /** Whether the controllers run; they do unless said. Without them namespaces have no accounts, so that pods need `--disable-admission-plugins=ServiceAccount`. */
-  readonly controllers?: boolean
+  /**
+   * The controllers that run, as `--controllers` names them: `*` for all, `name`, `-name`. All unless said. Without them namespaces
+   * have no accounts, so that pods need `--disable-admission-plugins=ServiceAccount`.
+   */
+  readonly controllers?: readonly string[]
   /** Makes the first requests fast at the price of 0.3 s of CPU after the start: for clusters that live long. */
   readonly warmUp?: boolean
   /**
@@ -107,14 +110,14 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
   // Only who holds the store may make certificates: a second process on the same directory has failed by now.
   const pki = await timed('certificates loaded', data ? filePki(data.pki, hosts) : memoryPki(hosts))
   if (pki.made.length > 0) log(`certificates made in ${data?.pki}: ${[...pki.made].sort().join(', ')}`)
-  const identities =
-    options.controllers === false
-      ? []
-      : controllerIdentities({
-          rootCA: options.tls?.cert ?? pki.authority.cert,
-          signer: certificateSigner(pki.authority),
-          signToken: async (claims) => signToken(await pki.serviceAccountKey(), claims),
-        })
+  const identities = controllerIdentities(
+    {
+      rootCA: options.tls?.cert ?? pki.authority.cert,
+      signer: certificateSigner(pki.authority),
+      signToken: async (claims) => signToken(await pki.serviceAccountKey(), claims),
+    },
+    options.controllers,
+  )
   const { serveStore } = await timed('API server loaded', import('./serve-store.ts'))
   const clientCA = joinedBundles([pki.authority.cert, options.clientCA ?? '', flagged.clientCA ?? ''].filter((bundle) => bundle !== ''))
   const server = await timed(

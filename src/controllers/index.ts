@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { Connection, type ServerAccess } from '../client/connection.ts'
 import { type Controller, type RunningController, runController } from '../client/controller.ts'
 import { RestClient } from '../client/rest-client.ts'
+import { ExplainedError } from '../lib/explained-error.ts'
 import { csrApproving } from './certificates/approving.ts'
 import { csrSigning } from './certificates/signing.ts'
 import type { CertificateSigner } from './certificates/signing-request.ts'
@@ -34,8 +35,11 @@ export interface ControllerIdentity {
 
 const tokenBytes = 32
 
-/** The controllers, each with a token of its own that the server has to be told of. */
-export function controllerIdentities({ rootCA, signer, signToken }: ControllerSources): ControllerIdentity[] {
+/**
+ * The controllers, each with a token of its own that the server has to be told of. `chosen` is as `--controllers`: `*` stands for all,
+ * `name` turns one on, `-name` off. Throws an ExplainedError for a name that no controller has.
+ */
+export function controllerIdentities({ rootCA, signer, signToken }: ControllerSources, chosen: readonly string[] = ['*']): ControllerIdentity[] {
   const accounts: readonly (readonly [account: string, controller: Controller])[] = [
     ['service-account-controller', serviceAccountController],
     ['root-ca-cert-publisher', rootCaPublisher(rootCA)],
@@ -44,7 +48,13 @@ export function controllerIdentities({ rootCA, signer, signToken }: ControllerSo
     ['certificate-controller', csrApproving(signer)],
     ['certificate-controller', csrSigning(signer)],
   ]
-  return accounts.map(([account, controller]) => ({ controller, account, token: randomBytes(tokenBytes).toString('base64url') }))
+  const names = accounts.map(([, { name }]) => name)
+  const unknown = chosen.find((name) => name !== '*' && !names.includes(name.replace(/^-/, '')))
+  if (unknown !== undefined) throw new ExplainedError(`"${unknown}" is not in the list of known controllers: choose of *, ${names.join(', ')}`)
+  const isOn = ({ name }: Controller): boolean => !chosen.includes(`-${name}`) && (chosen.includes('*') || chosen.includes(name))
+  return accounts
+    .filter(([, controller]) => isOn(controller))
+    .map(([account, controller]) => ({ controller, account, token: randomBytes(tokenBytes).toString('base64url') }))
 }
 
 export interface RunningControllers {

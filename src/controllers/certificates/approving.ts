@@ -9,7 +9,7 @@ import { type CertificateSigner, hasCondition, pemOf, type SigningRequest, signi
 const accessReviews = resource<Model<V1SubjectAccessReview>>('authorization.k8s.io/v1', 'SubjectAccessReview', 'subjectaccessreviews', false)
 
 export const csrApproving = (signer: CertificateSigner): Controller => ({
-  name: 'csrapproving',
+  name: 'certificatesigningrequest-approving-controller',
   watches: [watched({ resource: signingRequests })],
   async reconcile(name, context) {
     const request = context.caches.get(signingRequests, '', name)

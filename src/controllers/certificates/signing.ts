@@ -16,7 +16,7 @@ const longestMs = 365 * 24 * hourMs
 const leastMs = 10 * minuteMs
 
 export const csrSigning = (signer: CertificateSigner, now: () => number = Date.now): Controller => ({
-  name: 'csrsigning',
+  name: 'certificatesigningrequest-signing-controller',
   watches: [watched({ resource: signingRequests })],
   async reconcile(name, { caches, client }) {
     const request = caches.get(signingRequests, '', name)

@@ -14,7 +14,7 @@ const annotations = {
 
 /** `rootCA` is a PEM bundle. */
 export const rootCaPublisher = (rootCA: string): Controller => ({
-  name: 'root-ca-cert-publisher',
+  name: 'root-ca-certificate-publisher-controller',
   concurrency: 4,
   watches: [
     watched({ resource: namespaces }),
