@@ -4,6 +4,7 @@ import type { AdmissionOptions } from './admission/index.ts'
 import type { ProxyClient } from './aggregator/index.ts'
 import type { AuthenticationOptions } from './authentication/index.ts'
 import type { AuthorizationOptions } from './authorization/index.ts'
+import type { FlowControlOptions } from './flow-control/index.ts'
 import type { ListenerLimits } from './http/bounds/limits.ts'
 import type { ServiceAccountIssuer } from './openid.ts'
 
@@ -28,6 +29,8 @@ export interface ApiServerOptions extends AuthenticationOptions {
   readonly admission?: AdmissionOptions
   /** Who may do what; unless said, who is authenticated may do everything. */
   readonly authorization?: AuthorizationOptions
+  /** How many requests are served at once; as upstream unless said. */
+  readonly flowControl?: FlowControlOptions
   /** The release of this package, shown in `/version`. */
   readonly release?: string
   /** Makes the first requests fast at the price of 0.3 s of CPU after the start: for servers that live long. */

@@ -13,6 +13,7 @@ import { customResources } from './crd/index.ts'
 import { director } from './director.ts'
 import { discoveryDocuments } from './discovery/index.ts'
 import type { Services } from './endpoints/endpoint.ts'
+import { plainLimits, priorityAndFairnessOf } from './flow-control/index.ts'
 import { healthChecks } from './health/checks.ts'
 import { componentProbes } from './health/components.ts'
 import { storeHealth } from './health/store-health.ts'
@@ -95,17 +96,20 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   )
   const version = versionInfo(options.release ?? '0.0.0')
   const openapi = openapiDocuments(() => apis.state.resources, { version: version.gitVersion, remote: () => aggregator.documents })
+  const own = ownWriter(registry, admission)
+  const requestTimeoutMs = options.requestTimeoutMs ?? defaultRequestTimeoutMs
+  const served = (group: string, version: string, plural: string) => apis.find(group, version, plural)
+  const flow = priorityAndFairnessOf(options.flowControl ?? {}, { registry, find, served, writer: own, metrics, requestTimeoutMs, log })
   const other = nonResource({
     checks: healthChecks(health.check, () => ending || waitGroup.stopping),
     version,
     metrics: () => metrics.render(),
     issuer: options.serviceAccount,
     serverUrl: () => url,
-    documents: [discovery.handle, openapi.handle],
+    documents: [discovery.handle, openapi.handle, ...(flow ? [flow.document] : [])],
     documentPaths: () => [...discovery.paths(), ...openapi.paths],
   })
 
-  const own = ownWriter(registry, admission)
   const custom = customResources({
     registry,
     apis,
@@ -115,11 +119,14 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     log,
   })
   await Promise.all([access.start(), admission.start()])
-  await ensureBootstrapObjects({
-    namespaces,
-    priorityClasses: find('scheduling.k8s.io/v1/priorityclasses'),
-    context: own,
-  })
+  await Promise.all([
+    ensureBootstrapObjects({
+      namespaces,
+      priorityClasses: find('scheduling.k8s.io/v1/priorityclasses'),
+      context: own,
+    }),
+    flow?.start(),
+  ])
   const aggregator = new Aggregator({
     apiServices: find('apiregistration.k8s.io/v1/apiservices'),
     sources: services.places,
@@ -151,7 +158,8 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
       metrics: requestMetrics(metrics, (group, version, plural) => apis.find(group, version, plural)?.definition),
       authenticators: authenticatorsOf(options),
       authorizer,
-      requestTimeoutMs: options.requestTimeoutMs ?? defaultRequestTimeoutMs,
+      flow: flow?.control ?? plainLimits(options.flowControl ?? {}, metrics),
+      requestTimeoutMs,
     },
     direct,
   )
@@ -160,6 +168,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     stopped.abort()
     await custom.stop()
     aggregator.stop()
+    flow?.stop()
     admission.stop()
     access.stop()
     registry.stop()

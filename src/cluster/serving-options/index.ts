@@ -9,6 +9,7 @@ import { admissionErrors, admissionOptions } from './admission.ts'
 import { authenticationOptions } from './authentication.ts'
 import { authorizationErrors, authorizationOptions } from './authorization.ts'
 import type { FlagPlace } from './flag-place.ts'
+import { flowControlErrors, flowControlOptions } from './flow-control.ts'
 import { servingErrors } from './serving.ts'
 
 export { serviceAccountIssuer } from './authentication.ts'
@@ -26,6 +27,7 @@ export function servingOptions(place: FlagPlace): Partial<ApiServerOptions> {
     ...authenticationOptions(place),
     ...(authorization && { authorization }),
     admission: admissionOptions(place),
+    flowControl: flowControlOptions(flags),
     ...(runtimeConfig && { runtimeConfig: [...runtimeConfig].map(([key, value]) => `${key}=${value || 'true'}`) }),
     ...(requestTimeoutMs !== undefined && { requestTimeoutMs }),
     ...(advertiseAddress && { advertiseAddress }),
@@ -35,6 +37,6 @@ export function servingOptions(place: FlagPlace): Partial<ApiServerOptions> {
 
 /** Throws an ExplainedError with upstream's words about values that cannot be, all of them at once. */
 export function checkServingFlags(flags: FlagValues): void {
-  const errors = [...servingErrors(flags), ...authorizationErrors(flags), ...admissionErrors(flags)]
+  const errors = [...servingErrors(flags), ...authorizationErrors(flags), ...admissionErrors(flags), ...flowControlErrors(flags)]
   if (errors.length > 0) throw new ExplainedError(errors.length === 1 ? errors[0]! : `[${errors.join(', ')}]`)
 }
