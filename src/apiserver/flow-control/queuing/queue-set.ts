@@ -129,6 +129,7 @@ export class QueueSet {
     if (queue.idle) queue.nextDispatchR = this.#currentR
     if (this.waiting === 0 && this.seatsInUse < this.#seats && this.#accommodates(request.seats)) {
       if (queue.nextDispatchR < this.#currentR) queue.nextDispatchR = this.#currentR
+      this.#robin = queue.index
       this.#leaveAt(queue, request)
       this.#execute(request, queue, now)
       return 'execute'
