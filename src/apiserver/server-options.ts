@@ -5,6 +5,7 @@ import type { ProxyClient } from './aggregator/index.ts'
 import type { AuthenticationOptions } from './authentication/index.ts'
 import type { AuthorizationOptions } from './authorization/index.ts'
 import type { EncryptionOptions } from './encryption/index.ts'
+import type { FlowControlOptions } from './flow-control/index.ts'
 import type { ListenerLimits } from './http/bounds/limits.ts'
 
 export interface ApiServerOptions extends AuthenticationOptions {
@@ -29,6 +30,8 @@ export interface ApiServerOptions extends AuthenticationOptions {
   readonly encryption?: EncryptionOptions
   /** Who may do what; unless said, who is authenticated may do everything. */
   readonly authorization?: AuthorizationOptions
+  /** How many requests are served at once; as upstream unless said. */
+  readonly flowControl?: FlowControlOptions
   /** The release of this package, shown in `/version`. */
   readonly release?: string
   /** Makes the first requests fast at the price of 0.3 s of CPU after the start: for servers that live long. */

@@ -16,6 +16,7 @@ import { director } from './director.ts'
 import { discoveryDocuments } from './discovery/index.ts'
 import { EncryptedStore, EncryptionAtRest } from './encryption/index.ts'
 import type { Services } from './endpoints/endpoint.ts'
+import { plainLimits, priorityAndFairnessOf } from './flow-control/index.ts'
 import { healthChecks } from './health/checks.ts'
 import { componentProbes } from './health/components.ts'
 import { storeHealth } from './health/store-health.ts'
@@ -106,13 +107,16 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   )
   const version = versionInfo(options.release ?? '0.0.0')
   const openapi = openapiDocuments(() => apis.state.resources, { version: version.gitVersion, remote: () => aggregator.documents })
+  const requestTimeoutMs = options.requestTimeoutMs ?? defaultRequestTimeoutMs
+  const served = (group: string, version: string, plural: string) => apis.find(group, version, plural)
+  const flow = priorityAndFairnessOf(options.flowControl ?? {}, { registry, find, served, writer: own, metrics, requestTimeoutMs, log })
   const other = nonResource({
     checks: healthChecks(health.check, () => ending || waitGroup.stopping, encryption?.healthChecks),
     version,
     metrics: () => metrics.render(),
     issuer: options.serviceAccount && openidIssuer(options.serviceAccount, log),
     serverUrl: () => url,
-    documents: [discovery.handle, openapi.handle],
+    documents: [discovery.handle, openapi.handle, ...(flow ? [flow.document] : [])],
     documentPaths: () => [...discovery.paths(), ...openapi.paths],
   })
 
@@ -125,7 +129,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     log,
   })
   await Promise.all([access.start(), admission.start(), authentication.tokens.start()])
-  await ensureBootstrapObjects({ find, context: own })
+  await Promise.all([ensureBootstrapObjects({ find, context: own }), flow?.start()])
   const aggregator = new Aggregator({
     apiServices: find('apiregistration.k8s.io/v1/apiservices'),
     sources: services.places,
@@ -157,7 +161,8 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
       metrics: requestMetrics(metrics, (group, version, plural) => apis.find(group, version, plural)?.definition),
       authentication,
       authorizer,
-      requestTimeoutMs: options.requestTimeoutMs ?? defaultRequestTimeoutMs,
+      flow: flow?.control ?? plainLimits(options.flowControl ?? {}, metrics),
+      requestTimeoutMs,
     },
     direct,
   )
@@ -166,6 +171,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     stopped.abort()
     await custom.stop()
     aggregator.stop()
+    flow?.stop()
     admission.stop()
     access.stop()
     roles.stop()

@@ -1,10 +1,10 @@
 /**
  * The chain: the order in which a request passes the filters. To add one, write its file and put it into the array.
- * Places that are kept free: goaway before request info; audit after authentication; priority and
- * fairness before authorization.
+ * Places that are kept free: goaway before request info; audit after authentication.
  */
 import type { Authentication } from '../authentication/index.ts'
 import type { Authorizer } from '../authorization/authorizer.ts'
+import type { FlowControl } from '../flow-control/index.ts'
 import type { StoreHealth } from '../health/store-health.ts'
 import type { Handler } from '../http/exchange.ts'
 import type { RequestMetrics } from '../metrics/request-metrics.ts'
@@ -13,7 +13,9 @@ import { authorization } from './authorization.ts'
 import { cacheControl } from './cache-control.ts'
 import { compose } from './filter.ts'
 import { impersonation } from './impersonation.ts'
+import { type InFlightLimits, maxInFlight } from './max-in-flight.ts'
 import { panicRecovery } from './panic-recovery.ts'
+import { priorityAndFairness } from './priority-and-fairness.ts'
 import { requestInfoFilter } from './request-info.ts'
 import { requestMetricsFilter } from './request-metrics.ts'
 import { timeout } from './timeout.ts'
@@ -27,6 +29,8 @@ export interface ChainOptions {
   readonly metrics: RequestMetrics
   readonly authentication: Pick<Authentication, 'authenticators' | 'isIdentityHeader'>
   readonly authorizer: Authorizer
+  /** Priority and fairness, or plain limits. */
+  readonly flow: FlowControl | (InFlightLimits & { readonly dropped: (kind: keyof InFlightLimits) => void })
   /** How long a request that is no watch or stream may take, in ms. */
   readonly requestTimeoutMs: number
 }
@@ -44,6 +48,7 @@ export const buildChain = (options: ChainOptions, director: Handler): Handler =>
       timeout(options.requestTimeoutMs),
       authentication(options.authentication),
       impersonation(options.authorizer),
+      'admit' in options.flow ? priorityAndFairness(options.flow) : maxInFlight(options.flow, options.flow.dropped),
       authorization(options.authorizer),
     ],
     director,

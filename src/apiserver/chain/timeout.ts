@@ -7,7 +7,8 @@ const sweepMs = 1000
 
 const longSubresources: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy'])
 
-const isLongRunning = ({ verb, subresource }: RequestInfo): boolean => verb === 'watch' || (subresource !== '' && longSubresources.has(subresource))
+/** Whether a request lasts for as long as its client likes. */
+export const isLongRunning = ({ verb, subresource }: RequestInfo): boolean => verb === 'watch' || (subresource !== '' && longSubresources.has(subresource))
 
 /** One timer looks after all requests: a timer a request would cost more than most requests do. */
 export function timeout(limitMs: number): Filter {

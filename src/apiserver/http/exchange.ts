@@ -55,6 +55,8 @@ export interface Request {
   isIdentityHeader?: (name: string) => boolean
   /** Sent as `Warning: 299` headers with the answer. */
   readonly warnings: string[]
+  /** Stand in the answer, whatever it is. Names in lower case. */
+  answerHeaders?: readonly (readonly [name: string, value: string])[]
   /** Adds an annotation to the audit event of the request; set where there is one. */
   annotate?: (key: string, value: string) => void
 }
@@ -85,6 +87,8 @@ export interface Response {
   readonly headers: Record<string, string | string[]>
   /** All of the body, in one or several pieces, or a function that writes it over time. */
   readonly body?: Buffer | readonly Buffer[] | Pieces | ((sink: Sink) => void)
+  /** Watches: resolves when what was there at the beginning has been told. */
+  readonly initialised?: Promise<void>
   /**
    * In place of an answer, to requests that ask for another protocol (`Connection: Upgrade`, HTTP/1.1 only): takes the connection over,
    * with what has come after the headers already.

@@ -32,6 +32,7 @@ export class Http1Request implements Request, UnreadAnswer {
   readonly received = performance.now()
   info!: RequestInfo
   user?: UserInfo
+  answerHeaders?: Request['answerHeaders']
   readonly warnings: string[] = []
   older: UnreadAnswer | undefined
   newer: UnreadAnswer | undefined

@@ -31,6 +31,7 @@ export class Http2Request implements Request, UnreadAnswer, Startable {
   readonly received = performance.now()
   info!: RequestInfo
   user?: UserInfo
+  answerHeaders?: Request['answerHeaders']
   readonly warnings: string[] = []
   older: UnreadAnswer | undefined
   newer: UnreadAnswer | undefined

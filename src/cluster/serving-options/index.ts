@@ -11,6 +11,7 @@ import { authenticationErrors, authenticationOptions } from './authentication.ts
 import { authorizationErrors, authorizationOptions } from './authorization.ts'
 import { encryptionOptions } from './encryption.ts'
 import type { FlagPlace } from './flag-place.ts'
+import { flowControlErrors, flowControlOptions } from './flow-control.ts'
 import { servingErrors } from './serving.ts'
 
 export { type FlagPlace, pathOf } from './flag-place.ts'
@@ -34,6 +35,7 @@ export function servingOptions(place: FlagPlace): ServingOptions {
     ...(authorization && { authorization }),
     admission: admissionOptions(place),
     ...(encryption && { encryption }),
+    flowControl: flowControlOptions(flags),
     ...(runtimeConfig && { runtimeConfig: [...runtimeConfig].map(([key, value]) => `${key}=${value || 'true'}`) }),
     ...(requestTimeoutMs !== undefined && { requestTimeoutMs }),
     ...(advertiseAddress && { advertiseAddress }),
@@ -43,6 +45,12 @@ export function servingOptions(place: FlagPlace): ServingOptions {
 
 /** Throws an ExplainedError with upstream's words about values that cannot be, all of them at once. */
 export function checkServingFlags(flags: FlagValues): void {
-  const errors = [...servingErrors(flags), ...authenticationErrors(flags), ...authorizationErrors(flags), ...admissionErrors(flags)]
+  const errors = [
+    ...servingErrors(flags),
+    ...authenticationErrors(flags),
+    ...authorizationErrors(flags),
+    ...admissionErrors(flags),
+    ...flowControlErrors(flags),
+  ]
   if (errors.length > 0) throw new ExplainedError(errors.length === 1 ? errors[0]! : `[${errors.join(', ')}]`)
 }

@@ -2,7 +2,6 @@
 import { type FlagSet, idle, works } from '../flag.ts'
 
 const oneStore = 'the store is a part of this server, not an etcd'
-const oneProtocol = 'requests are bounded by what they cost, not by their number'
 const noBalancer = 'a server that clients reach without a load balancer has no use for it'
 const noEmulation = 'there is one version of the API only, 1.36'
 const watchesMemory = 'reads and watches are always served from memory, whose bounds are fixed'
@@ -23,8 +22,8 @@ export const generic: FlagSet = {
     ),
     idle(noBalancer, 'goaway-chance', 'float', 'the share of HTTP/2 requests whose connection is closed, so that clients spread'),
     idle('the server is live as soon as it listens', 'livez-grace-period', 'duration', 'how long /livez overlooks that the start is not over'),
-    idle(oneProtocol, 'max-mutating-requests-inflight', 'int', 'how many writes may be under way at once', '200'),
-    idle(oneProtocol, 'max-requests-inflight', 'int', 'how many reads may be under way at once', '400'),
+    works('max-mutating-requests-inflight', 'int', 'how many writes may be under way at once; 0 for no limit', '200'),
+    works('max-requests-inflight', 'int', 'how many reads may be under way at once; 0 for no limit', '400'),
     idle(noEmulation, 'min-compatibility-version', 'strings', 'the oldest version that other servers of the cluster may have'),
     idle('watches last until their client or the server ends them', 'min-request-timeout', 'int', 'how long watches last at least, in seconds', '1800'),
     works('request-timeout', 'duration', 'how long a request that is no watch may take', '1m0s'),
