@@ -3,6 +3,7 @@ import type { Registry } from '../registry/registry.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
 import { type Authorizer, inTurn } from './authorizer.ts'
 import { alwaysAllow, alwaysDeny, authenticatedOnly, noOpinionOn, systemMasters } from './fixed-authorizers.ts'
+import { nodeAuthorization } from './node/index.ts'
 
 export type AuthorizationMode = 'AlwaysAllow' | 'AlwaysDeny' | 'RBAC' | 'Node' | 'ABAC' | 'Webhook'
 
@@ -35,7 +36,7 @@ const factories: Readonly<Record<AuthorizationMode, AuthorizationFactory>> = {
   AlwaysAllow: fixed(alwaysAllow),
   AlwaysDeny: fixed(alwaysDeny),
   RBAC: fixed(noOpinionOn('RBAC')),
-  Node: fixed(noOpinionOn('Node')),
+  Node: (_options, sources) => nodeAuthorization(sources),
   ABAC: fixed(noOpinionOn('ABAC')),
   Webhook: fixed(noOpinionOn('Webhook')),
 }
