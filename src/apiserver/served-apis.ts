@@ -43,6 +43,12 @@ export class ServedApis {
     return this.#resources.get(group)?.get(version)?.get(plural)
   }
 
+  /** The resources that hold objects of a kind: one, for nearly all kinds. */
+  ofKind(group: string, version: string, kind: string): readonly ServedResource[] {
+    const resources = this.#resources.get(group)?.get(version)?.values() ?? []
+    return [...resources].filter(({ definition }) => definition.kind === kind && !definition.virtual)
+  }
+
   /** Whether a group has resources of Kubernetes' own: what it lacks is a missing resource; elsewhere it is a missing page. */
   isBuiltIn(group: string): boolean {
     return this.#builtInGroups.has(group)

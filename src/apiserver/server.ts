@@ -63,7 +63,9 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const tokens = options.tokens ?? []
   const access = authorization(options.authorization ?? {}, { registry, find, log })
   const { authorizer } = access
-  const admission = admissionChain({ registry, find, authorizer, log }, options.admission)
+  const apis = new ServedApis(enabled, resources)
+  const resourcesOfKind = apis.ofKind.bind(apis)
+  const admission = admissionChain({ registry, find, authorizer, resourcesOfKind, log }, options.admission)
   const health = storeHealth(store, log)
   const services: Services = {
     registry,
@@ -88,7 +90,6 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
 
   let url = ''
   let ending = false
-  const apis = new ServedApis(enabled, resources)
   const discovery = discoveryDocuments(
     mergedApis(apis, () => aggregator.documents.versions),
     () => url,

@@ -62,6 +62,8 @@ export interface Cluster {
 
 const contextName = 't8s'
 const defaultGraceMs = 5000
+/** On in clusters beyond the plug-ins that a lone API server has, as kubeadm does it. */
+const clusterPlugins: readonly string[] = ['NodeRestriction']
 /** From this verbosity on, each step of the start is timed. */
 const timingVerbosity = 2
 
@@ -98,6 +100,7 @@ async function serve(
     'API server started',
     serveStore({
       ...flagged,
+      admission: { ...flagged.admission, enabled: [...clusterPlugins, ...(flagged.admission?.enabled ?? [])] },
       store,
       bindAddress,
       port,

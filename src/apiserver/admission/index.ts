@@ -1,4 +1,5 @@
 /** The admission plug-ins that are on, in the order in which they look at a write. To add one, put it into its folder's `index.ts`. */
+import { identityPlugins } from './identity/index.ts'
 import { namespacePlugins } from './namespaces/index.ts'
 import { Admission, type PluginFactory, type PluginSources } from './plugin.ts'
 import { pluginOrder, usualPlugins } from './plugin-order.ts'
@@ -16,6 +17,7 @@ export interface AdmissionOptions {
 }
 
 const factories: Readonly<Record<string, PluginFactory<AdmissionOptions>>> = {
+  ...identityPlugins,
   ...namespacePlugins,
   ...podPlugins,
 }

@@ -52,6 +52,8 @@ export interface PluginSources {
   /** A resource of Kubernetes' own by its key: `v1/pods`, `apps/v1/deployments`. */
   readonly find: (key: string) => ServedResource
   readonly authorizer: Authorizer
+  /** What is served of a kind just now, custom resources too. */
+  readonly resourcesOfKind: (group: string, version: string, kind: string) => readonly ServedResource[]
   /** The plug-in's own part of `--admission-control-config-file`, decoded from YAML; undefined if it has none. */
   readonly configuration: (plugin: string) => unknown
   readonly log: (line: string) => void
