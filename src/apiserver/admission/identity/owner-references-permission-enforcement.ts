@@ -9,7 +9,7 @@ import type { AccessAttributes } from '../../authorization/authorizer.ts'
 import type { RequestInfo } from '../../request/request-info.ts'
 import type { AdmissionAttributes, AdmissionPlugin, PluginSources } from '../plugin.ts'
 
-export function ownerReferencesPermissionEnforcement({ authorizer, resourcesOfKind }: PluginSources): AdmissionPlugin {
+export function ownerReferencesPermissionEnforcement({ authorizer, apis }: PluginSources): AdmissionPlugin {
   return {
     name: 'OwnerReferencesPermissionEnforcement',
     handles: ['CREATE', 'UPDATE'],
@@ -36,29 +36,27 @@ export function ownerReferencesPermissionEnforcement({ authorizer, resourcesOfKi
     }
     for (const { apiVersion, kind, name: owner } of newlyBlocking(owners, before)) {
       const [ownerGroup, ownerVersion] = apiVersion.includes('/') ? (apiVersion.split('/', 2) as [string, string]) : ['', apiVersion]
-      const kinds = resourcesOfKind(ownerGroup, ownerVersion, kind)
-      if (kinds.length === 0) {
+      const owned = apis.ofKind(ownerGroup, ownerVersion, kind)
+      if (!owned) {
         throw refuse(
           `cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion ${apiVersion} Kind ${kind}: no matches for kind ${JSON.stringify(kind)} in version ${JSON.stringify(apiVersion)}`,
         )
       }
-      for (const { definition, namespaced } of kinds) {
-        const { verdict, reason, evaluationError } = await authorizer.authorize(
-          question(user, {
-            verb: 'update',
-            group: ownerGroup,
-            version: ownerVersion,
-            namespace: namespaced ? namespace : '',
-            resource: definition.plural,
-            subresource: 'finalizers',
-            name: owner,
-          }),
+      const { verdict, reason, evaluationError } = await authorizer.authorize(
+        question(user, {
+          verb: 'update',
+          group: ownerGroup,
+          version: ownerVersion,
+          namespace: owned.namespaced ? namespace : '',
+          resource: owned.definition.plural,
+          subresource: 'finalizers',
+          name: owner,
+        }),
+      )
+      if (verdict !== 'allow') {
+        throw refuse(
+          `cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: ${reason}, ${evaluationError ?? '<nil>'}`,
         )
-        if (verdict !== 'allow') {
-          throw refuse(
-            `cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: ${reason}, ${evaluationError ?? '<nil>'}`,
-          )
-        }
       }
     }
   }

@@ -4,23 +4,22 @@ import { type Eviction, evictions } from '../../../api/policy/eviction.ts'
 import type { Model } from '../../../machinery/object.ts'
 import { labelSelectorOf } from '../../../machinery/selectors/label-selector.ts'
 import { badRequest, forbidden, internal, notFound, StatusError } from '../../../machinery/status-error.ts'
-import { Admission } from '../../admission/plugin.ts'
 import { statusResponse } from '../../negotiation/error-response.ts'
 import { ServedResource } from '../../registry/served-resource.ts'
 import { checkPreconditions, deleteObject } from '../../registry/write/delete-object.ts'
 import { updateObject } from '../../registry/write/update-object.ts'
-import { attributes, type WriteContext } from '../../registry/write/write-context.ts'
+import type { WriteContext } from '../../registry/write/write-context.ts'
 import { decodeObject } from '../../request/decode-object.ts'
 import { type DeleteOptions, deleteOptionsOf } from '../../request/delete-options.ts'
 import { checkNamespace } from '../../request/identity.ts'
 import { writeOptions } from '../../request/write-options.ts'
+import { admit, admitted } from '../admitted.ts'
 import { type Endpoint, type Target, writeContext } from '../endpoint.ts'
 import { created } from './created.ts'
 
 type Pod = Model<V1Pod>
 type Budget = Model<V1PodDisruptionBudget>
 
-const noAdmission = new Admission([])
 const evictionResource = new ServedResource(evictions)
 const retryAfterSeconds = 10
 const budgetResource = { group: 'policy', name: 'poddisruptionbudgets' }
@@ -35,14 +34,12 @@ export const evictPod: Endpoint = async (target) => {
   const eviction = (await decodeObject(request, evictionResource, options, services.knowsKind)) as Eviction
   const { namespace, name } = request.info
   checkNamespace(eviction, evictionResource, namespace)
-  const asking = attributes(writeContext(target, options, 'eviction'), 'CREATE', eviction)
-  await services.admission.mutate(asking)
   if (eviction.metadata.name !== name) throw badRequest('name in URL does not match name in Eviction object')
-  await services.admission.validate(asking)
   const asked = deleteOptionsOf(eviction.deleteOptions ?? {})
   const deletion: DeleteOptions = { ...asked, dryRun: asked.dryRun || options.dryRun }
-  // What follows is the server's own doing.
-  const context = { ...writeContext(target, { ...options, dryRun: deletion.dryRun }, ''), admission: noAdmission }
+  const requested = writeContext(target, { ...options, dryRun: deletion.dryRun })
+  await admit(requested, 'CREATE', eviction, evictions)
+  const context = { ...requested, subresource: '' }
   for (let attempt = 1; ; attempt++) {
     const live = await services.registry.get(pods, pods.key(namespace, name))
     if (!live) throw notFound(pods.groupResource, name)
@@ -58,7 +55,7 @@ async function evict(target: Target, context: WriteContext, pod: Pod, deletion: 
   const exact = (exempt !== undefined || (free && !isEnding(pod))) && deletion.preconditions?.resourceVersion === undefined
   const preconditions = { ...deletion.preconditions, resourceVersion: pod.metadata.resourceVersion }
   try {
-    await deleteEvicted(context, exact ? { ...deletion, preconditions } : deletion)
+    await deleteEvicted({ ...context, admission: admitted }, exact ? { ...deletion, preconditions } : deletion)
     return true
   } catch (error) {
     if (!exact || !(error instanceof StatusError && error.code === 409)) throw error
