@@ -6,6 +6,7 @@ import { admissionChain } from './admission/index.ts'
 import { Aggregator, mergedApis, publishAuthentication } from './aggregator/index.ts'
 import { authenticatorsOf } from './authentication/index.ts'
 import { authorization } from './authorization/index.ts'
+import { guardRoles, RolePolicy } from './authorization/rbac/index.ts'
 import { ensureBootstrapObjects } from './bootstrap/index.ts'
 import { buildChain } from './chain/index.ts'
 import { WaitGroup } from './chain/wait-group.ts'
@@ -47,7 +48,6 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const registry = new Registry(store, allResources, log)
   const resources = enabled.resources.map((definition) => registry.served(definition))
   const find = (key: string) => registry.served(allResources.find((definition) => resourceKey(definition) === key)!)
-  const namespaces = find('v1/namespaces')
   const pods = find('v1/pods')
 
   const serviceAllocations = serviceAllocation({
@@ -62,8 +62,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const metrics = new MetricsRegistry()
   processMetrics(metrics)
   const tokens = options.tokens ?? []
-  const access = authorization(options.authorization ?? {}, { registry, find, log })
-  const { authorizer } = access
+  const roles = new RolePolicy({ registry, find, log })
   const apis = new ServedApis(enabled, resources)
   const places: Places = {
     registry,
@@ -74,6 +73,9 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     endpoints: find('v1/endpoints'),
     random: Math.random,
   }
+  const access = authorization(options.authorization ?? {}, { registry, find, roles, places, metrics, log })
+  const { authorizer } = access
+  guardRoles(find, roles, authorizer)
   const admission = admissionChain({ registry, find, authorizer, apis, places, metrics, log }, options.admission)
   const health = storeHealth(store, log)
   const services: Services = {
@@ -117,11 +119,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     log,
   })
   await Promise.all([access.start(), admission.start()])
-  await ensureBootstrapObjects({
-    namespaces,
-    priorityClasses: find('scheduling.k8s.io/v1/priorityclasses'),
-    context: own,
-  })
+  await ensureBootstrapObjects({ find, context: own })
   const aggregator = new Aggregator({
     apiServices: find('apiregistration.k8s.io/v1/apiservices'),
     sources: services.places,
@@ -164,6 +162,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     aggregator.stop()
     admission.stop()
     access.stop()
+    roles.stop()
     registry.stop()
   }
   const listener = await listen({

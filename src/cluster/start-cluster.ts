@@ -101,6 +101,7 @@ async function serve(
     serveStore({
       ...flagged,
       admission: { ...flagged.admission, enabled: [...clusterPlugins, ...(flagged.admission?.enabled ?? [])] },
+      authorization: flagged.authorization ?? { modes: ['Node', 'RBAC'] },
       store,
       bindAddress,
       port,

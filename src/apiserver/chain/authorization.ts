@@ -2,14 +2,14 @@
 import { after } from '../../lib/after.ts'
 import { StatusError } from '../../machinery/status-error.ts'
 import type { Authorizer } from '../authorization/authorizer.ts'
-import { withSelectors } from '../authorization/list-selectors.ts'
+import { attributesOf } from '../authorization/selector-attributes.ts'
 import type { Request } from '../http/exchange.ts'
 import type { Filter } from './filter.ts'
 
 export const authorization =
   (authorizer: Authorizer): Filter =>
   (request, next) =>
-    after(authorizer.authorize(withSelectors(request)), (decision) => {
+    after(authorizer.authorize(attributesOf(request)), (decision) => {
       if (decision.verdict === 'allow') return next(request)
       throw refused(request, decision.reason)
     })
