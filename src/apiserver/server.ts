@@ -28,6 +28,7 @@ import { requestMetrics } from './metrics/request-metrics.ts'
 import { nonResource } from './non-resource.ts'
 import { openapiDocuments } from './openapi/index.ts'
 import { openidIssuer } from './openid.ts'
+import type { Places } from './proxy/index.ts'
 import { Registry } from './registry/registry.ts'
 import { ownWriter } from './registry/write/own-writer.ts'
 import { knowsKind } from './request/known-kinds.ts'
@@ -68,10 +69,20 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const metrics = new MetricsRegistry()
   processMetrics(metrics)
   const roles = new RolePolicy({ registry, find, log })
-  const access = authorization(options.authorization ?? {}, { registry, find, roles, log })
+  const apis = new ServedApis(enabled, resources)
+  const places: Places = {
+    registry,
+    pods,
+    services: find('v1/services'),
+    nodes: find('v1/nodes'),
+    endpointSlices: find('discovery.k8s.io/v1/endpointslices'),
+    endpoints: find('v1/endpoints'),
+    random: Math.random,
+  }
+  const access = authorization(options.authorization ?? {}, { registry, find, roles, places, metrics, log })
   const { authorizer } = access
   guardRoles(find, roles, authorizer)
-  const admission = admissionChain({ registry, find, authorizer, log }, options.admission)
+  const admission = admissionChain({ registry, find, authorizer, apis, places, metrics, log }, options.admission)
   const own = ownWriter(registry, admission)
   const authentication = authenticationOf(options, { registry, find, writer: own, log })
   const health = storeHealth(store, log)
@@ -81,15 +92,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     waitGroup,
     pods,
     budgets: find('policy/v1/poddisruptionbudgets'),
-    places: {
-      registry,
-      pods,
-      services: find('v1/services'),
-      nodes: find('v1/nodes'),
-      endpointSlices: find('discovery.k8s.io/v1/endpointslices'),
-      endpoints: find('v1/endpoints'),
-      random: Math.random,
-    },
+    places,
     authorizer,
     tokens: authentication.tokens,
     serviceAccounts: authentication.serviceAccounts,
@@ -100,7 +103,6 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
 
   let url = ''
   let ending = false
-  const apis = new ServedApis(enabled, resources)
   const discovery = discoveryDocuments(
     mergedApis(apis, () => aggregator.documents.versions),
     () => url,

@@ -86,6 +86,8 @@ export interface ClusterUser {
 
 const contextName = 't8s'
 const defaultGraceMs = 5000
+/** On in clusters beyond the plug-ins that a lone API server has, as kubeadm does it. */
+const clusterPlugins: readonly string[] = ['NodeRestriction']
 /** From this verbosity on, each step of the start is timed. */
 const timingVerbosity = 2
 
@@ -124,6 +126,7 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
     'API server started',
     serveStore({
       ...flagged,
+      admission: { ...flagged.admission, enabled: [...clusterPlugins, ...(flagged.admission?.enabled ?? [])] },
       authorization: flagged.authorization ?? { modes: ['Node', 'RBAC'] },
       store,
       bindAddress,

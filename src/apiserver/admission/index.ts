@@ -3,6 +3,7 @@ import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
 import { ownWriter } from '../registry/write/own-writer.ts'
 import { alwaysPlugins } from './always/index.ts'
 import { defaultPlugins } from './defaults/index.ts'
+import { identityPlugins } from './identity/index.ts'
 import { namespacePlugins } from './namespaces/index.ts'
 import { Admission, type AdmissionPlugin, type PluginFactory, type PluginSources } from './plugin.ts'
 import { pluginOrder, usualPlugins } from './plugin-order.ts'
@@ -23,6 +24,7 @@ export interface AdmissionOptions {
 const factories: Readonly<Record<string, PluginFactory<AdmissionOptions>>> = {
   ...alwaysPlugins,
   ...defaultPlugins,
+  ...identityPlugins,
   ...namespacePlugins,
   ...podPlugins,
   ...storagePlugins,

@@ -45,13 +45,13 @@ export const authentication: FlagSet = {
 export const authorization: FlagSet = {
   name: 'authorization',
   flags: [
-    idle(noWebhook, 'authorization-config', 'string', 'the file about authorization'),
+    works('authorization-config', 'string', 'the file about authorization'),
     works('authorization-mode', 'strings', 'who decides: AlwaysAllow, AlwaysDeny, ABAC, Webhook, RBAC, Node'),
-    idle('no policies are read', 'authorization-policy-file', 'string', 'the policies of ABAC'),
-    idle(noWebhook, 'authorization-webhook-cache-authorized-ttl', 'duration', 'how long a yes is kept', '5m0s'),
-    idle(noWebhook, 'authorization-webhook-cache-unauthorized-ttl', 'duration', 'how long a no is kept', '30s'),
-    idle(noWebhook, 'authorization-webhook-config-file', 'string', 'the kubeconfig of the webhook that decides'),
-    idle(noWebhook, 'authorization-webhook-version', 'string', 'the version of SubjectAccessReview to send', 'v1beta1'),
+    works('authorization-policy-file', 'string', 'the policies of ABAC'),
+    works('authorization-webhook-cache-authorized-ttl', 'duration', 'how long a yes is kept', '5m0s'),
+    works('authorization-webhook-cache-unauthorized-ttl', 'duration', 'how long a no is kept', '30s'),
+    works('authorization-webhook-config-file', 'string', 'the kubeconfig of the webhook that decides'),
+    works('authorization-webhook-version', 'string', 'the version of SubjectAccessReview to send', 'v1beta1'),
   ],
 }
 
