@@ -4,6 +4,7 @@ import { allResources, resourceRegistry } from '../api/registry.ts'
 import { resourceKey } from '../api/resource.ts'
 import { admissionChain } from './admission/index.ts'
 import { Aggregator, mergedApis, publishAuthentication } from './aggregator/index.ts'
+import { auditing } from './audit/index.ts'
 import { authenticatorsOf } from './authentication/index.ts'
 import { authorization } from './authorization/index.ts'
 import { ensureBootstrapObjects } from './bootstrap/index.ts'
@@ -60,6 +61,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const waitGroup = new WaitGroup()
   const metrics = new MetricsRegistry()
   processMetrics(metrics)
+  const audit = await auditing(options.audit ?? {}, metrics, log)
   const tokens = options.tokens ?? []
   const access = authorization(options.authorization ?? {}, { registry, find, log })
   const { authorizer } = access
@@ -84,6 +86,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     authenticateToken: async (token) => tokens.find((user) => user.token === token)?.user,
     components: componentProbes(health.check),
     knowsKind: knowsKind(allResources),
+    minRequestTimeoutSeconds: options.minRequestTimeoutSeconds,
   }
 
   let url = ''
@@ -152,6 +155,8 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
       authenticators: authenticatorsOf(options),
       authorizer,
       requestTimeoutMs: options.requestTimeoutMs ?? defaultRequestTimeoutMs,
+      auditing: audit,
+      http: options.http,
     },
     direct,
   )
@@ -163,6 +168,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     admission.stop()
     access.stop()
     registry.stop()
+    await audit?.stop()
   }
   const listener = await listen({
     bindAddress,
@@ -183,11 +189,15 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   return {
     url,
     port: listener.port,
-    async stop({ graceMs = defaultGraceMs, delayMs = 0 } = {}) {
+    async stop({ graceMs = defaultGraceMs, delayMs = options.shutdownDelayMs ?? 0 } = {}) {
       ending = true
       endWarmUp?.()
       if (delayMs > 0) await delay(delayMs)
-      const closed = listener.close(graceMs)
+      const until = performance.now() + graceMs
+      const left = (): number => Math.max(0, until - performance.now(), options.watchTerminationGraceMs ?? 0)
+      // Whoever comes now is told so, where that is wanted; else finds the port closed.
+      if (options.http?.shutdownSendRetryAfter) await waitGroup.stop(graceMs)
+      const closed = listener.close(left())
       await waitGroup.stop(graceMs)
       await closed
       await end()

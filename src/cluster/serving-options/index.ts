@@ -6,10 +6,11 @@ import type { ApiServerOptions } from '../../apiserver/server.ts'
 import type { FlagValues } from '../../apiserver/serving-flags/index.ts'
 import { ExplainedError } from '../../lib/explained-error.ts'
 import { admissionErrors, admissionOptions } from './admission.ts'
+import { auditErrors, auditOptions } from './audit.ts'
 import { authenticationOptions } from './authentication.ts'
 import { authorizationErrors, authorizationOptions } from './authorization.ts'
 import type { FlagPlace } from './flag-place.ts'
-import { servingErrors } from './serving.ts'
+import { servingErrors, servingProcess } from './serving.ts'
 
 export { serviceAccountIssuer } from './authentication.ts'
 export { type FlagPlace, pathOf } from './flag-place.ts'
@@ -26,6 +27,8 @@ export function servingOptions(place: FlagPlace): Partial<ApiServerOptions> {
     ...authenticationOptions(place),
     ...(authorization && { authorization }),
     admission: admissionOptions(place),
+    audit: auditOptions(place),
+    ...servingProcess(place),
     ...(runtimeConfig && { runtimeConfig: [...runtimeConfig].map(([key, value]) => `${key}=${value || 'true'}`) }),
     ...(requestTimeoutMs !== undefined && { requestTimeoutMs }),
     ...(advertiseAddress && { advertiseAddress }),
@@ -35,6 +38,6 @@ export function servingOptions(place: FlagPlace): Partial<ApiServerOptions> {
 
 /** Throws an ExplainedError with upstream's words about values that cannot be, all of them at once. */
 export function checkServingFlags(flags: FlagValues): void {
-  const errors = [...servingErrors(flags), ...authorizationErrors(flags), ...admissionErrors(flags)]
+  const errors = [...servingErrors(flags), ...authorizationErrors(flags), ...admissionErrors(flags), ...auditErrors(flags)]
   if (errors.length > 0) throw new ExplainedError(errors.length === 1 ? errors[0]! : `[${errors.join(', ')}]`)
 }
