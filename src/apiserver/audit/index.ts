@@ -33,7 +33,7 @@ export interface Auditing {
   stop(): Promise<void>
 }
 
-/** Undefined where nothing is audited. Rejects with an Error that says what is wrong with a file. */
+/** Undefined where nothing is audited. Rejects with an ExplainedError that says what is wrong with a file. */
 export async function auditing(options: AuditOptions, metrics: MetricsRegistry, log: (line: string) => void): Promise<Auditing | undefined> {
   const events = metrics.counter('apiserver_audit_event_total', 'Audit events that were made and handed to the backends.')([])
   const errors = metrics.counter('apiserver_audit_error_total', 'Audit events that were lost, by where.', ['plugin'])

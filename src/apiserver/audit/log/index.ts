@@ -1,4 +1,5 @@
 /** The log backend: events as lines of a file, or of the standard output. */
+import { ExplainedError } from '../../../lib/explained-error.ts'
 import type { AuditBackend, BatchOptions, Mode, ReportLoss, StagedEvent, TruncateOptions } from '../backend.ts'
 import { Batcher } from '../batcher.ts'
 import { legacyLine } from '../event/legacy-line.ts'
@@ -28,10 +29,10 @@ const standardOutput: Lines = {
 
 const stopMs = 5_000
 
-/** Throws what the file system throws if the file cannot be made. */
+/** Throws an ExplainedError if the file cannot be made. */
 export function logBackend(options: LogBackendOptions, lost: ReportLoss, log: (line: string) => void): AuditBackend {
   const { path, mode, format } = options
-  const file = path === '-' ? standardOutput : new LogFile({ ...options, log })
+  const file = path === '-' ? standardOutput : opened(options, log)
   const lineOf = (staged: StagedEvent): string | undefined => {
     if (format === 'legacy') return `${legacyLine(staged.event, staged.stage)}\n`
     const members = truncated(staged, options.truncate, lost)
@@ -81,6 +82,14 @@ export function logBackend(options: LogBackendOptions, lost: ReportLoss, log: (l
       turn.flush()
       await file.close()
     },
+  }
+}
+
+function opened(options: Omit<LogFileOptions, 'log'>, log: (line: string) => void): LogFile {
+  try {
+    return new LogFile({ ...options, log })
+  } catch (error) {
+    throw new ExplainedError(`ensureLogFile: ${(error as Error).message}: choose another file with --audit-log-path`, { cause: error })
   }
 }
 

@@ -1,5 +1,6 @@
 /** Reads the file of `--audit-policy-file`: strictly, with upstream's words for what is wrong. */
 import { readFileSync } from 'node:fs'
+import { ExplainedError } from '../../../lib/explained-error.ts'
 import { isObject } from '../../../machinery/fields/json.ts'
 import { type FieldError, invalidValue, notSupported, required } from '../../../machinery/validation/field-error.ts'
 import { dnsSubdomain } from '../../../machinery/validation/names.ts'
@@ -8,18 +9,18 @@ import { type GroupResources, levels, type Policy, type PolicyRule, stages } fro
 
 const groupVersion = 'audit.k8s.io/v1'
 
-/** Throws an Error that names the file and says what is wrong. */
+/** Throws an ExplainedError that names the file and says what is wrong. */
 export function readPolicyFile(file: string): Policy {
   let text: string
   try {
     text = readFileSync(file, 'utf8')
   } catch (error) {
-    throw new Error(`loading audit policy file: failed to read file path ${JSON.stringify(file)}: ${(error as Error).message}`)
+    throw new ExplainedError(`loading audit policy file: failed to read file path ${JSON.stringify(file)}: ${(error as Error).message}`)
   }
   try {
     return parsePolicy(text)
   } catch (error) {
-    throw new Error(`loading audit policy file: ${(error as Error).message}: from file ${file}`)
+    throw new ExplainedError(`loading audit policy file: ${(error as Error).message}: from file ${file}`)
   }
 }
 

@@ -1,6 +1,7 @@
 /** The kubeconfig of an audit webhook: where events are sent, and who sends them. */
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import { ExplainedError } from '../../../lib/explained-error.ts'
 import { isObject, type JsonObject } from '../../../machinery/fields/json.ts'
 import { fromYaml } from '../../../machinery/yaml.ts'
 
@@ -11,9 +12,9 @@ export interface WebhookTarget {
   readonly authorization: () => string | undefined
 }
 
-/** Reads the current context, or the only one. Throws an Error that says what is missing. */
+/** Reads the current context, or the only one. Throws an ExplainedError that says what is missing. */
 export function readWebhookKubeconfig(file: string): WebhookTarget {
-  const fail = (why: string): Error => new Error(`initializing audit webhook: ${file}: ${why}`)
+  const fail = (why: string): Error => new ExplainedError(`initializing audit webhook: ${file}: ${why}`)
   let config: unknown
   try {
     config = fromYaml(readFileSync(file, 'utf8'))
