@@ -4,6 +4,7 @@ import { allResources, resourceRegistry } from '../api/registry.ts'
 import { resourceKey } from '../api/resource.ts'
 import { admissionChain } from './admission/index.ts'
 import { Aggregator, mergedApis, publishAuthentication } from './aggregator/index.ts'
+import { auditing } from './audit/index.ts'
 import { authenticationOf } from './authentication/index.ts'
 import { joinedBundles } from './authentication/signed-by.ts'
 import { authorization } from './authorization/index.ts'
@@ -80,6 +81,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     random: Math.random,
   }
   const access = authorization(options.authorization ?? {}, { registry, find, roles, places, metrics, log })
+  const audit = await auditing(options.audit ?? {}, metrics, log)
   const { authorizer } = access
   guardRoles(find, roles, authorizer)
   const admission = admissionChain({ registry, find, authorizer, apis, places, metrics, log }, options.admission)
@@ -99,6 +101,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     secrets: find('v1/secrets'),
     components: componentProbes(health.check),
     knowsKind: knowsKind(allResources),
+    minRequestTimeoutSeconds: options.minRequestTimeoutSeconds,
   }
 
   let url = ''
@@ -165,6 +168,8 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
       authorizer,
       flow: flow?.control ?? plainLimits(options.flowControl ?? {}, metrics),
       requestTimeoutMs,
+      auditing: audit,
+      http: options.http,
     },
     direct,
   )
@@ -180,6 +185,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     authentication.tokens.stop()
     registry.stop()
     encryption?.stop()
+    await audit?.stop()
   }
   const listener = await listen({
     bindAddress,
@@ -200,11 +206,15 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   return {
     url,
     port: listener.port,
-    async stop({ graceMs = defaultGraceMs, delayMs = 0 } = {}) {
+    async stop({ graceMs = defaultGraceMs, delayMs = options.shutdownDelayMs ?? 0 } = {}) {
       ending = true
       endWarmUp?.()
       if (delayMs > 0) await delay(delayMs)
-      const closed = listener.close(graceMs)
+      const until = performance.now() + graceMs
+      const left = (): number => Math.max(0, until - performance.now(), options.watchTerminationGraceMs ?? 0)
+      // Whoever comes now is told so, where that is wanted; else finds the port closed.
+      if (options.http?.shutdownSendRetryAfter) await waitGroup.stop(graceMs)
+      const closed = listener.close(left())
       await waitGroup.stop(graceMs)
       await closed
       await end()

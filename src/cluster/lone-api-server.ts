@@ -54,10 +54,9 @@ export async function startLoneServer(options: LoneServerOptions): Promise<LoneS
     log,
   })
   if ((flags.int('v') ?? 0) >= timingVerbosity) log(`API server started in ${Math.round(performance.now() - started)} ms`)
-  const delayMs = flags.durationMs('shutdown-delay-duration') ?? 0
   return {
     url: localUrl(bindAddress, server.port),
     port: server.port,
-    stop: ({ graceMs = defaultGraceMs } = {}) => server.stop({ graceMs, delayMs }),
+    stop: ({ graceMs = defaultGraceMs } = {}) => server.stop({ graceMs }),
   }
 }

@@ -37,6 +37,8 @@ export interface Services {
   readonly components: readonly HealthCheck[]
   /** Whether a kind is known anywhere, for the words of an error: `ConfigMap` of `v1`. */
   readonly knowsKind: (groupVersion: string, kind: string) => boolean
+  /** Watches that name no time end after this to twice this; 1,800 unless said, never if 0. */
+  readonly minRequestTimeoutSeconds?: number
 }
 
 export interface Target {

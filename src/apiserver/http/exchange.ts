@@ -57,8 +57,20 @@ export interface Request {
   readonly warnings: string[]
   /** Stand in the answer, whatever it is. Names in lower case. */
   answerHeaders?: readonly (readonly [name: string, value: string])[]
+  /** Which request this is, in audit events and logs. */
+  auditId: string
   /** Adds an annotation to the audit event of the request; set where there is one. */
   annotate?: (key: string, value: string) => void
+  /** Told of the request's body; set where there is an audit event. */
+  audit?: RequestAudit
+}
+
+/** What an audit event learns of the body of its request. */
+export interface RequestAudit {
+  /** An object, decoded: it tells its name too. */
+  noteObject(object: object): void
+  /** Something else: a patch, or options. */
+  noteBody(value: unknown): void
 }
 
 /** Where a streamed answer is written. */

@@ -7,12 +7,13 @@ import type { ApiServerOptions } from '../../apiserver/server.ts'
 import type { FlagValues } from '../../apiserver/serving-flags/index.ts'
 import { ExplainedError } from '../../lib/explained-error.ts'
 import { admissionErrors, admissionOptions } from './admission.ts'
+import { auditErrors, auditOptions } from './audit.ts'
 import { authenticationErrors, authenticationOptions } from './authentication.ts'
 import { authorizationErrors, authorizationOptions } from './authorization.ts'
 import { encryptionOptions } from './encryption.ts'
 import type { FlagPlace } from './flag-place.ts'
 import { flowControlErrors, flowControlOptions } from './flow-control.ts'
-import { servingErrors } from './serving.ts'
+import { servingErrors, servingProcess } from './serving.ts'
 
 export { type FlagPlace, pathOf } from './flag-place.ts'
 
@@ -36,6 +37,8 @@ export function servingOptions(place: FlagPlace): ServingOptions {
     admission: admissionOptions(place),
     ...(encryption && { encryption }),
     flowControl: flowControlOptions(flags),
+    audit: auditOptions(place),
+    ...servingProcess(place),
     ...(runtimeConfig && { runtimeConfig: [...runtimeConfig].map(([key, value]) => `${key}=${value || 'true'}`) }),
     ...(requestTimeoutMs !== undefined && { requestTimeoutMs }),
     ...(advertiseAddress && { advertiseAddress }),
@@ -50,6 +53,7 @@ export function checkServingFlags(flags: FlagValues): void {
     ...authenticationErrors(flags),
     ...authorizationErrors(flags),
     ...admissionErrors(flags),
+    ...auditErrors(flags),
     ...flowControlErrors(flags),
   ]
   if (errors.length > 0) throw new ExplainedError(errors.length === 1 ? errors[0]! : `[${errors.join(', ')}]`)
