@@ -1,4 +1,5 @@
 /** Puts a cluster together: store, certificates, API server, compaction. Many may run side by side in one process. */
+import type { AdmissionOptions } from '../apiserver/admission/index.ts'
 import { defaultHeaders, type RequestHeaderOptions } from '../apiserver/authentication/request-header.ts'
 import type { TokenUser } from '../apiserver/authentication/token-file.ts'
 import type { ApiServerOptions } from '../apiserver/server.ts'
@@ -98,6 +99,7 @@ async function serve(
     'API server started',
     serveStore({
       ...flagged,
+      admission: withoutAccounts(flagged.admission), // Goes when every namespace gets its default account.
       store,
       bindAddress,
       port,
@@ -137,6 +139,10 @@ async function serve(
     },
   }
 }
+
+/** ServiceAccount refuses pods in namespaces without accounts: it is off unless it is asked for by name. */
+const withoutAccounts = ({ disabled = [], ...others }: AdmissionOptions = {}): AdmissionOptions =>
+  others.enabled?.includes('ServiceAccount') ? { disabled, ...others } : { disabled: [...disabled, 'ServiceAccount'], ...others }
 
 /** What `apiServerFlags` say. */
 async function flaggedOptions({ apiServerFlags = [], log = () => {} }: ClusterOptions, directory: string | undefined): Promise<Partial<ApiServerOptions>> {

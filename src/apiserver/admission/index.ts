@@ -2,8 +2,9 @@
 import { namespacePlugins } from './namespaces/index.ts'
 import { Admission, type PluginFactory, type PluginSources } from './plugin.ts'
 import { pluginOrder, usualPlugins } from './plugin-order.ts'
-import type { TolerationSeconds } from './pods/default-toleration-seconds.ts'
+import { podSecurityPlugins } from './pod-security/index.ts'
 import { podPlugins } from './pods/index.ts'
+import type { TolerationSeconds } from './pods/scheduling/default-toleration-seconds.ts'
 
 export interface AdmissionOptions {
   /** Names of plug-ins that are on beside the usual ones (`--enable-admission-plugins`). */
@@ -18,6 +19,7 @@ export interface AdmissionOptions {
 const factories: Readonly<Record<string, PluginFactory<AdmissionOptions>>> = {
   ...namespacePlugins,
   ...podPlugins,
+  ...podSecurityPlugins,
 }
 
 export function admissionChain(sources: Omit<PluginSources, 'configuration'>, options: AdmissionOptions = {}): Admission {
