@@ -23,6 +23,7 @@ import { MetricsRegistry } from './metrics/registry.ts'
 import { requestMetrics } from './metrics/request-metrics.ts'
 import { nonResource } from './non-resource.ts'
 import { openapiDocuments } from './openapi/index.ts'
+import type { Places } from './proxy/index.ts'
 import { Registry } from './registry/registry.ts'
 import { ownWriter } from './registry/write/own-writer.ts'
 import { knowsKind } from './request/known-kinds.ts'
@@ -63,7 +64,17 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const tokens = options.tokens ?? []
   const access = authorization(options.authorization ?? {}, { registry, find, log })
   const { authorizer } = access
-  const admission = admissionChain({ registry, find, authorizer, log }, options.admission)
+  const apis = new ServedApis(enabled, resources)
+  const places: Places = {
+    registry,
+    pods,
+    services: find('v1/services'),
+    nodes: find('v1/nodes'),
+    endpointSlices: find('discovery.k8s.io/v1/endpointslices'),
+    endpoints: find('v1/endpoints'),
+    random: Math.random,
+  }
+  const admission = admissionChain({ registry, find, authorizer, apis, places, metrics, log }, options.admission)
   const health = storeHealth(store, log)
   const services: Services = {
     registry,
@@ -71,15 +82,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     waitGroup,
     pods,
     budgets: find('policy/v1/poddisruptionbudgets'),
-    places: {
-      registry,
-      pods,
-      services: find('v1/services'),
-      nodes: find('v1/nodes'),
-      endpointSlices: find('discovery.k8s.io/v1/endpointslices'),
-      endpoints: find('v1/endpoints'),
-      random: Math.random,
-    },
+    places,
     authorizer,
     authenticateToken: async (token) => tokens.find((user) => user.token === token)?.user,
     components: componentProbes(health.check),
@@ -88,7 +91,6 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
 
   let url = ''
   let ending = false
-  const apis = new ServedApis(enabled, resources)
   const discovery = discoveryDocuments(
     mergedApis(apis, () => aggregator.documents.versions),
     () => url,

@@ -14,7 +14,8 @@ export function namespaceLifecycle(registry: Registry, namespaces: ServedResourc
     name: 'NamespaceLifecycle',
     mutate({ operation, resource, namespace, name }) {
       if (operation === 'DELETE' && resource === namespaces && immortal.has(name)) throw forbidden(namespaceResource, name, 'this namespace may not be deleted')
-      if (operation !== 'CREATE' || !resource.namespaced) return
+      // Questions about a namespace may be asked before there is one.
+      if (operation !== 'CREATE' || !resource.namespaced || resource.groupVersion.startsWith('authorization.k8s.io/')) return
       return admitCreate(resource, namespace, name)
     },
   }

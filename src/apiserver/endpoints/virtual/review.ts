@@ -5,7 +5,8 @@ import { unstored } from '../../registry/stored-object.ts'
 import { decodeObject } from '../../request/decode-object.ts'
 import { checkNamespace } from '../../request/identity.ts'
 import { writeOptions } from '../../request/write-options.ts'
-import { type Endpoint, objectResponse, type Target } from '../endpoint.ts'
+import { admit } from '../admitted.ts'
+import { type Endpoint, objectResponse, type Target, writeContext } from '../endpoint.ts'
 
 /** An endpoint that answers a question; `answer` fills in the status. */
 export const review =
@@ -16,6 +17,7 @@ export const review =
     const options = writeOptions(request.query, 'CreateOptions')
     const question = (await decodeObject(request, resource, options, services.knowsKind)) as T
     checkNamespace(question, resource, request.info.namespace)
+    await admit(writeContext(target, options), 'CREATE', question, resource.definition)
     await answer(question, target)
     return objectResponse(representation, unstored(resource, question), 201)
   }

@@ -67,7 +67,7 @@ async function attemptUpdate(context: WriteContext, options: UpdateOptions, key:
   await context.pause()
   if (!tracked) await track(context, object, old)
   await context.pause()
-  await admission.mutate(attributes(context, 'UPDATE', object, old))
+  if (!context.shownAs) await admission.mutate(attributes(context, 'UPDATE', object, old))
 
   const { metadata } = object
   if (options.uidIsPrecondition && metadata.uid && metadata.uid !== old.metadata.uid) {
