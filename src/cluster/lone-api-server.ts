@@ -38,8 +38,11 @@ export async function startLoneServer(options: LoneServerOptions): Promise<LoneS
   const certDir = pathOf(options, 'cert-dir') ?? (directory && join(directory, 'pki')) ?? '/var/run/kubernetes'
   const hosts = [...new Set([...(advertiseAddress ? [advertiseAddress] : []), ...serverHosts(bindAddress, serviceClusterIpRange)])]
   const interval = flags.durationMs('etcd-compaction-interval')
+  const serving = servingOptions(options)
   const server = await serveStore({
-    ...servingOptions(options),
+    ...serving,
+    // Upstream's default. Clusters that hold more than a server say true, as kubeadm does.
+    admission: { ...serving.admission, allowPrivileged: flags.bool('allow-privileged') ?? false },
     store,
     bindAddress,
     port: flags.int('secure-port') ?? usualPort,

@@ -11,6 +11,7 @@ export function admissionOptions({ flags }: FlagPlace): AdmissionOptions {
   return {
     enabled: flags.list('enable-admission-plugins'),
     disabled: flags.list('disable-admission-plugins'),
+    allowPrivileged: flags.bool('allow-privileged'),
     tolerationSeconds: {
       notReady: flags.int('default-not-ready-toleration-seconds'),
       unreachable: flags.int('default-unreachable-toleration-seconds'),

@@ -7,8 +7,8 @@ import { after } from '../../../lib/after.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import { invalid, StatusError } from '../../../machinery/status-error.ts'
 import { FollowedObjects } from '../../registry/followed/followed-objects.ts'
-import type { ServedResource } from '../../registry/served-resource.ts'
 import type { AdmissionAttributes, AdmissionPlugin, PluginSources } from '../plugin.ts'
+import { type TemplatePlace, templatePlaces } from '../pods/pod-templates.ts'
 import { refusal } from '../pods/pod-write.ts'
 import type { CheckedPod, Violation } from './checks/check.ts'
 import { podSecurityConfiguration } from './configuration.ts'
@@ -16,7 +16,6 @@ import { detailsOf, evaluatePod } from './evaluator.ts'
 import { existingPodWarnings } from './existing-pods.ts'
 import { annotationKey, compareLevels, isFullyPrivileged, isSame, type LevelVersion, modes, type ReadPolicy, readPolicy, shown } from './policy.ts'
 import { isSignificantUpdate } from './significant-update.ts'
-import { type TemplateOf, templatesIn } from './templates.ts'
 
 /** These change nothing that is checked, or are about no pod. */
 const ignoredSubresources: ReadonlySet<string> = new Set(['exec', 'attach', 'binding', 'eviction', 'log', 'portforward', 'proxy', 'status'])
@@ -31,7 +30,7 @@ export function podSecurity({ registry, find, configuration, log }: PluginSource
   const { defaults, exempt } = podSecurityConfiguration(configuration('PodSecurity'))
   const namespaces = find('v1/namespaces')
   const pods = find('v1/pods')
-  const templates: ReadonlyMap<ServedResource, TemplateOf> = templatesIn(find)
+  const templates = templatePlaces(find)
   const asked = (labels: Readonly<Record<string, string>> | undefined): Asked => {
     const read = readPolicy(labels, defaults)
     return { ...read, isFree: read.faults.length === 0 && isFullyPrivileged(read.policy) }
@@ -46,8 +45,8 @@ export function podSecurity({ registry, find, configuration, log }: PluginSource
       const { resource, subresource } = attributes
       if (resource === pods) return ignoredSubresources.has(subresource) ? undefined : validatePod(attributes)
       if (resource === namespaces) return subresource ? undefined : validateNamespace(attributes)
-      const templateOf = templates.get(resource)
-      return templateOf && !subresource ? validateTemplate(attributes, templateOf) : undefined
+      const place = templates.get(resource)
+      return place && !subresource ? validateTemplate(attributes, place) : undefined
     },
     start: () => followed.start(),
     stop: () => followed.stop(),
@@ -66,13 +65,13 @@ export function podSecurity({ registry, find, configuration, log }: PluginSource
     })
   }
 
-  function validateTemplate(attributes: AdmissionAttributes, templateOf: TemplateOf): void | Promise<void> {
+  function validateTemplate(attributes: AdmissionAttributes, place: TemplatePlace): void | Promise<void> {
     if (isExempt(attributes)) return
     return after(askedIn(attributes), (found) => {
       const { policy, faults, isFree } = found
       if (isFree || !attributes.object) return
       if (faults.length === 0 && policy.warn.level === 'privileged' && policy.audit.level === 'privileged') return
-      const template = templateOf(attributes.object)
+      const template = place.of(attributes.object)
       if (template?.spec) evaluate(attributes, found, { annotations: template.metadata?.annotations ?? {}, spec: template.spec }, false)
     })
   }

@@ -13,6 +13,8 @@ import { priority } from './scheduling/priority.ts'
 import { taintNodesByCondition } from './scheduling/taint-nodes-by-condition.ts'
 import { serviceAccount } from './service-account/index.ts'
 
+export { privilegedContainers } from './privileged-containers.ts'
+
 export const podPlugins: Readonly<Record<string, PluginFactory<AdmissionOptions>>> = {
   AlwaysPullImages: ({ find }) => alwaysPullImages(find('v1/pods')),
   DefaultTolerationSeconds: ({ find }, { tolerationSeconds }) => defaultTolerationSeconds(find('v1/pods'), tolerationSeconds),

@@ -1,8 +1,13 @@
 /** PodTopologyLabels: a pod that is put on a node shows the node's zone and region, so that it can read them of itself (KEP-4742). */
 import type { Pod } from '../../../../api/core/pod/model.ts'
 import { own } from '../../../../lib/own.ts'
+import type { KubeObject } from '../../../../machinery/object.ts'
 import { FollowedObjects } from '../../../registry/followed/followed-objects.ts'
 import type { AdmissionPlugin, PluginSources } from '../../plugin.ts'
+
+interface Binding extends KubeObject {
+  readonly target?: { readonly kind?: string; readonly name?: string }
+}
 
 type Labels = Readonly<Record<string, string>>
 
@@ -13,18 +18,21 @@ export function podTopologyLabels({ registry, find, log }: PluginSources): Admis
   const nodes = new FollowedObjects<Labels | undefined>({ registry, resource: find('v1/nodes'), read: ({ summary }) => topologyOf(summary.labels), log })
   return {
     name: 'PodTopologyLabels',
-    handles: ['CREATE', 'UPDATE'],
-    mutate({ operation, resource, subresource, object }) {
-      // Bindings arrive as the change of the pod that they are.
-      if (resource !== pods || (operation === 'CREATE' ? subresource !== '' : subresource !== 'binding')) return
-      const pod = object as Pod
-      const labels = pod.spec?.nodeName ? nodes.get('', pod.spec.nodeName) : undefined
-      if (labels) pod.metadata.labels = { ...labels, ...pod.metadata.labels }
+    handles: ['CREATE'],
+    mutate({ resource, subresource, object }) {
+      if (resource !== pods || !object || (subresource !== '' && subresource !== 'binding')) return
+      const node = subresource ? nodeOf(object) : (object as Pod).spec?.nodeName
+      const labels = node ? nodes.get('', node) : undefined
+      // What the pod, or who binds it, says already stays; a binding's labels become the pod's.
+      if (labels) object.metadata.labels = { ...labels, ...object.metadata.labels }
     },
     start: () => nodes.start(),
     stop: () => nodes.stop(),
   }
 }
+
+/** Schedulers set nothing else of the target. */
+const nodeOf = ({ target }: Binding): string | undefined => (target?.kind === 'Node' ? target.name : undefined)
 
 function topologyOf(labels: Labels): Labels | undefined {
   const found = copied.flatMap((key) => {
