@@ -59,7 +59,7 @@ export const authorization: FlagSet = {
 export const admission: FlagSet = {
   name: 'admission',
   flags: [
-    idle('plug-ins have no configuration', 'admission-control-config-file', 'string', 'the configuration of admission plug-ins'),
+    works('admission-control-config-file', 'string', 'the configuration of admission plug-ins: an AdmissionConfiguration'),
     works('disable-admission-plugins', 'strings', `admission plug-ins to turn off. ${plugins}`),
     works('enable-admission-plugins', 'strings', `admission plug-ins to turn on, beside the usual ones. ${plugins}`),
     works('default-not-ready-toleration-seconds', 'int', 'how long pods stay on nodes that are not ready', '300'),
