@@ -1,8 +1,9 @@
 /** PodSecurity's part of `--admission-control-config-file`: what holds where namespaces say nothing, and whom nothing is asked of. */
-import { ExplainedError } from '../../../lib/explained-error.ts'
+import { ExplainedError, reasonOf } from '../../../lib/explained-error.ts'
 import { duplicate, type FieldError, invalidValue, required } from '../../../machinery/validation/field-error.ts'
 import { dnsLabel, dnsSubdomain } from '../../../machinery/validation/names.ts'
-import { levelFault, modes, type Policy, parseLevel, parseVersion, versionFault } from './policy.ts'
+import { decodeConfiguration, listOf, structOf, text } from '../configuration/decode-configuration.ts'
+import { type LevelVersion, levelFault, modes, type Policy, parseLevel, parseVersion, versionFault } from './policy.ts'
 
 export interface PodSecurityConfiguration {
   readonly defaults: Policy
@@ -13,37 +14,37 @@ export interface PodSecurityConfiguration {
   }
 }
 
-const group = 'pod-security.admission.config.k8s.io'
-const kind = 'PodSecurityConfiguration'
+interface Fields {
+  readonly defaults?: Readonly<Record<string, string>>
+  readonly exemptions?: { readonly usernames?: readonly string[]; readonly namespaces?: readonly string[]; readonly runtimeClasses?: readonly string[] }
+}
+
+const shape = {
+  kind: 'PodSecurityConfiguration',
+  versions: ['v1', 'v1beta1', 'v1alpha1'].map((version) => `pod-security.admission.config.k8s.io/${version}`),
+  fields: {
+    defaults: structOf('PodSecurityDefaults', Object.fromEntries(modes.flatMap((mode) => [mode, `${mode}-version`].map((name) => [name, text])))),
+    exemptions: structOf('PodSecurityExemptions', { usernames: listOf(text), namespaces: listOf(text), runtimeClasses: listOf(text) }),
+  },
+}
 
 /** Undefined is no configuration. Throws an ExplainedError for one that cannot be. */
 export function podSecurityConfiguration(given: unknown): PodSecurityConfiguration {
-  const { apiVersion, kind: givenKind, defaults, exemptions, ...unknown } = fieldsOf(given, kind)
-  if (given !== undefined && (givenKind !== kind || !['v1', 'v1beta1', 'v1alpha1'].some((version) => apiVersion === `${group}/${version}`))) {
-    throw refused(
-      `no kind ${JSON.stringify(givenKind ?? '')} is registered for version ${JSON.stringify(apiVersion ?? '')}: it has to be ${kind} of ${group}/v1`,
-    )
-  }
+  const { defaults = {}, exemptions = {} } = given === undefined ? {} : decoded(given)
   const faults: FieldError[] = []
-  const levels = fieldsOf(defaults, 'defaults')
-  const read = (mode: (typeof modes)[number]) => ({
-    level: parsed(levels, mode, 'privileged', parseLevel, levelFault, faults) ?? 'privileged',
-    version: parsed(levels, `${mode}-version`, 'latest', parseVersion, versionFault, faults) ?? 'latest',
-  })
-  const policy = { enforce: read('enforce'), warn: read('warn'), audit: read('audit') }
-  const { usernames, namespaces, runtimeClasses, ...others } = fieldsOf(exemptions, 'exemptions')
-  const exempt = {
-    namespaces: names(namespaces, 'exemptions.namespaces', dnsLabel, faults),
-    runtimeClasses: names(runtimeClasses, 'exemptions.runtimeClasses', dnsSubdomain, faults),
-    usernames: names(usernames, 'exemptions.usernames', undefined, faults),
+  const read = (mode: (typeof modes)[number]): LevelVersion => {
+    const level = defaults[mode] || 'privileged'
+    const version = defaults[`${mode}-version`] || 'latest'
+    if (!parseLevel(level)) faults.push(invalidValue(`defaults.${mode}`, level, levelFault))
+    if (parseVersion(version) === undefined) faults.push(invalidValue(`defaults.${mode}-version`, version, versionFault))
+    return { level: parseLevel(level) ?? 'restricted', version: parseVersion(version) ?? 'latest' }
   }
-  for (const field of modes) for (const name of [field, `${field}-version`]) delete levels[name]
-  const strangers = [
-    ...Object.keys(unknown),
-    ...Object.keys(levels).map((name) => `defaults.${name}`),
-    ...Object.keys(others).map((name) => `exemptions.${name}`),
-  ]
-  if (strangers.length) throw refused(`strict decoding error: ${strangers.map((name) => `unknown field ${JSON.stringify(name)}`).join(', ')}`)
+  const policy = { enforce: read('enforce'), warn: read('warn'), audit: read('audit') }
+  const exempt = {
+    namespaces: names(exemptions.namespaces, 'exemptions.namespaces', dnsLabel, faults),
+    runtimeClasses: names(exemptions.runtimeClasses, 'exemptions.runtimeClasses', dnsSubdomain, faults),
+    usernames: names(exemptions.usernames, 'exemptions.usernames', undefined, faults),
+  }
   if (faults.length) {
     const texts = faults.map(({ field, message }) => `${field}: ${message}`)
     throw refused(texts.length === 1 ? texts[0]! : `[${texts.join(', ')}]`)
@@ -51,41 +52,26 @@ export function podSecurityConfiguration(given: unknown): PodSecurityConfigurati
   return { defaults: policy, exempt }
 }
 
+function decoded(given: unknown): Fields {
+  try {
+    return decodeConfiguration<Fields>(given, shape)
+  } catch (error) {
+    throw refused(reasonOf(error))
+  }
+}
+
 const refused = (why: string): ExplainedError =>
   new ExplainedError(`PodSecurity invalid: ${why}; correct its part of the file of --admission-control-config-file`)
 
-/** A copy. */
-function fieldsOf(value: unknown, name: string): Record<string, unknown> {
-  if (value === undefined || value === null) return {}
-  if (typeof value !== 'object' || Array.isArray(value)) throw refused(`${name} has to be an object`)
-  return { ...value }
-}
-
-function parsed<T>(
-  fields: Readonly<Record<string, unknown>>,
-  name: string,
-  usual: string,
-  parse: (text: string) => T | undefined,
-  fault: string,
-  faults: FieldError[],
-): T | undefined {
-  const text = fields[name] || usual
-  const value = typeof text === 'string' ? parse(text) : undefined
-  if (value === undefined) faults.push(invalidValue(`defaults.${name}`, text, fault))
-  return value
-}
-
-function names(given: unknown, path: string, rule: ((name: string) => string[]) | undefined, faults: FieldError[]): ReadonlySet<string> {
+function names(given: readonly string[] = [], path: string, rule: ((name: string) => string[]) | undefined, faults: FieldError[]): ReadonlySet<string> {
   const seen = new Set<string>()
-  if (given === undefined || given === null) return seen
-  if (!Array.isArray(given)) throw refused(`${path} has to be a list of names`)
-  given.forEach((name: unknown, i) => {
+  given.forEach((name, i) => {
     const at = `${path}[${i}]`
-    const wrong = typeof name === 'string' ? (rule?.(name) ?? []) : ['has to be a text']
+    const wrong = rule?.(name) ?? []
     if (name === '' && !rule) faults.push(required(at))
     else if (wrong.length) faults.push(invalidValue(at, name, wrong.join(', ')))
-    else if (seen.has(String(name))) faults.push(duplicate(at, name))
-    seen.add(String(name))
+    else if (seen.has(name)) faults.push(duplicate(at, name))
+    seen.add(name)
   })
   return seen
 }

@@ -1,9 +1,10 @@
 /** PodTolerationRestriction: pods get the tolerations of their namespace, and may have no others than its list allows. */
 import { qosClass } from '../../../../api/core/pod/qos.ts'
 import { after } from '../../../../lib/after.ts'
-import { ExplainedError } from '../../../../lib/explained-error.ts'
+import { ExplainedError, reasonOf } from '../../../../lib/explained-error.ts'
 import { own } from '../../../../lib/own.ts'
 import { internal } from '../../../../machinery/status-error.ts'
+import { decodeConfiguration, listOf, structOf, text } from '../../configuration/decode-configuration.ts'
 import type { AdmissionPlugin, PluginSources } from '../../plugin.ts'
 import { followedAnnotations } from '../namespace-annotations.ts'
 import { type PodWithSpec, writtenPod } from '../pod-write.ts'
@@ -66,12 +67,20 @@ interface ClusterTolerations {
   readonly allowed: readonly Toleration[]
 }
 
-function configured(given: unknown): ClusterTolerations {
-  const { default: defaults, whitelist: allowed } = (given ?? {}) as { readonly default?: unknown; readonly whitelist?: unknown }
-  if ((defaults ?? undefined) !== undefined && !isTolerations(defaults)) throw wrong('default')
-  if ((allowed ?? undefined) !== undefined && !isTolerations(allowed)) throw wrong('whitelist')
-  return { defaults: isTolerations(defaults) ? defaults : [], allowed: isTolerations(allowed) ? allowed : [] }
+const toleration = structOf('Toleration', { key: text, operator: text, value: text, effect: text, tolerationSeconds: { kind: 'integer', format: 'int64' } })
+const shape = {
+  kind: 'Configuration',
+  versions: ['podtolerationrestriction.admission.k8s.io/v1alpha1'],
+  fields: { default: listOf(toleration), whitelist: listOf(toleration) },
 }
 
-const wrong = (field: string): ExplainedError =>
-  new ExplainedError(`the configuration of PodTolerationRestriction is wrong: ${field} has to be a list of tolerations`)
+/** Throws an ExplainedError for what it cannot be. */
+function configured(given: unknown): ClusterTolerations {
+  if (given === undefined) return { defaults: [], allowed: [] }
+  try {
+    const { default: defaults = [], whitelist: allowed = [] } = decodeConfiguration<{ default?: Toleration[]; whitelist?: Toleration[] }>(given, shape)
+    return { defaults, allowed }
+  } catch (error) {
+    throw new ExplainedError(`the configuration of PodTolerationRestriction cannot be read: ${reasonOf(error)}`, { cause: error })
+  }
+}
