@@ -2,6 +2,7 @@
 import type { AdmissionOptions } from '../index.ts'
 import type { PluginFactory } from '../plugin.ts'
 import { alwaysPullImages } from './images/always-pull-images.ts'
+import { imagePolicyWebhook } from './images/image-policy-webhook.ts'
 import { runtimeClass } from './runtime-class.ts'
 import { defaultTolerationSeconds } from './scheduling/default-toleration-seconds.ts'
 import { extendedResourceToleration } from './scheduling/extended-resource-toleration.ts'
@@ -19,6 +20,7 @@ export const podPlugins: Readonly<Record<string, PluginFactory<AdmissionOptions>
   AlwaysPullImages: ({ find }) => alwaysPullImages(find('v1/pods')),
   DefaultTolerationSeconds: ({ find }, { tolerationSeconds }) => defaultTolerationSeconds(find('v1/pods'), tolerationSeconds),
   ExtendedResourceToleration: ({ find }) => extendedResourceToleration(find('v1/pods')),
+  ImagePolicyWebhook: imagePolicyWebhook,
   LimitPodHardAntiAffinityTopology: ({ find }) => limitPodHardAntiAffinityTopology(find('v1/pods')),
   PodNodeSelector: podNodeSelector,
   PodTolerationRestriction: podTolerationRestriction,
