@@ -43,6 +43,8 @@ export async function startLoneServer(options: LoneServerOptions): Promise<LoneS
   const flagged = servingOptions(options)
   const server = await serveStore({
     ...flagged,
+    // Upstream's default. Clusters that hold more than a server say true, as kubeadm does.
+    admission: { ...flagged.admission, allowPrivileged: flags.bool('allow-privileged') ?? false },
     store,
     bindAddress,
     port: flags.int('secure-port') ?? usualPort,

@@ -7,8 +7,9 @@ import { identityPlugins } from './identity/index.ts'
 import { namespacePlugins } from './namespaces/index.ts'
 import { Admission, type AdmissionPlugin, type PluginFactory, type PluginSources } from './plugin.ts'
 import { pluginOrder, usualPlugins } from './plugin-order.ts'
-import type { TolerationSeconds } from './pods/default-toleration-seconds.ts'
-import { podPlugins } from './pods/index.ts'
+import { podSecurityPlugins } from './pod-security/index.ts'
+import { podPlugins, privilegedContainers } from './pods/index.ts'
+import type { TolerationSeconds } from './pods/scheduling/default-toleration-seconds.ts'
 import { storagePlugins } from './storage/index.ts'
 
 export interface AdmissionOptions {
@@ -19,6 +20,8 @@ export interface AdmissionOptions {
   /** By plug-in: its configuration, decoded (`--admission-control-config-file`). */
   readonly configuration?: Readonly<Record<string, unknown>>
   readonly tolerationSeconds?: TolerationSeconds
+  /** Whether containers may be privileged (`--allow-privileged`); they may unless it says no. */
+  readonly allowPrivileged?: boolean
 }
 
 const factories: Readonly<Record<string, PluginFactory<AdmissionOptions>>> = {
@@ -27,19 +30,21 @@ const factories: Readonly<Record<string, PluginFactory<AdmissionOptions>>> = {
   ...identityPlugins,
   ...namespacePlugins,
   ...podPlugins,
+  ...podSecurityPlugins,
   ...storagePlugins,
 }
 
 /** Throws an ExplainedError for a plug-in whose configuration makes no sense. */
 export function admissionChain(sources: Omit<PluginSources, 'configuration' | 'writer'>, options: AdmissionOptions = {}): Admission {
-  const { enabled = [], disabled = [], configuration = {} } = options
+  const { enabled = [], disabled = [], configuration = {}, allowPrivileged = true } = options
   const isOn = (name: string): boolean => (usualPlugins.has(name) || enabled.includes(name)) && !disabled.includes(name)
   const given: PluginSources = {
     ...sources,
     configuration: (plugin) => (Object.hasOwn(configuration, plugin) ? configuration[plugin] : undefined),
     writer: () => ownWriter(sources.registry, admission),
   }
-  const admission = new Admission(pluginOrder.filter(isOn).flatMap((name) => made(name, given, options) ?? []))
+  const plugins = pluginOrder.filter(isOn).flatMap((name) => made(name, given, options) ?? [])
+  const admission = new Admission(allowPrivileged ? plugins : [privilegedContainers(given), ...plugins])
   return admission
 }
 

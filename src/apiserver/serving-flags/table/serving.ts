@@ -102,7 +102,7 @@ export const misc: FlagSet = {
   name: 'misc',
   flags: [
     idle(endpointsAlways, 'aggregator-reject-forwarding-redirect', 'bool', 'refuse redirects of aggregated servers', 'true'),
-    idle('privileged pods are always taken', 'allow-privileged', 'bool', 'take privileged pods'),
+    works('allow-privileged', 'bool', 'take pods with privileged containers'),
     idle(onePlane, 'apiserver-count', 'int', 'how many servers the cluster has', '1'),
     idle('no leases are coordinated', 'coordinated-leadership-lease-duration', 'duration', 'how long a lease is good', '15s'),
     idle('no leases are coordinated', 'coordinated-leadership-renew-deadline', 'duration', 'how long a leader tries to renew its lease', '10s'),
