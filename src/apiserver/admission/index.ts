@@ -4,6 +4,7 @@ import { Admission, type PluginFactory, type PluginSources } from './plugin.ts'
 import { pluginOrder, usualPlugins } from './plugin-order.ts'
 import type { TolerationSeconds } from './pods/default-toleration-seconds.ts'
 import { podPlugins } from './pods/index.ts'
+import { webhookPlugins } from './webhooks/index.ts'
 
 export interface AdmissionOptions {
   /** Names of plug-ins that are on beside the usual ones (`--enable-admission-plugins`). */
@@ -18,6 +19,7 @@ export interface AdmissionOptions {
 const factories: Readonly<Record<string, PluginFactory<AdmissionOptions>>> = {
   ...namespacePlugins,
   ...podPlugins,
+  ...webhookPlugins,
 }
 
 export function admissionChain(sources: Omit<PluginSources, 'configuration'>, options: AdmissionOptions = {}): Admission {
