@@ -5,9 +5,9 @@ import type { ProxyClient } from './aggregator/index.ts'
 import type { AuditOptions } from './audit/index.ts'
 import type { AuthenticationOptions } from './authentication/index.ts'
 import type { AuthorizationOptions } from './authorization/index.ts'
+import type { HttpOptions } from './chain/index.ts'
 import type { EncryptionOptions } from './encryption/index.ts'
 import type { FlowControlOptions } from './flow-control/index.ts'
-import type { HttpOptions } from './chain/index.ts'
 import type { ListenerLimits } from './http/bounds/limits.ts'
 
 export interface ApiServerOptions extends AuthenticationOptions {

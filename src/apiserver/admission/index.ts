@@ -11,6 +11,7 @@ import { podSecurityPlugins } from './pod-security/index.ts'
 import { podPlugins, privilegedContainers } from './pods/index.ts'
 import type { TolerationSeconds } from './pods/scheduling/default-toleration-seconds.ts'
 import { storagePlugins } from './storage/index.ts'
+import { webhookPlugins } from './webhooks/index.ts'
 
 export interface AdmissionOptions {
   /** Names of plug-ins that are on beside the usual ones (`--enable-admission-plugins`). */
@@ -32,6 +33,7 @@ const factories: Readonly<Record<string, PluginFactory<AdmissionOptions>>> = {
   ...podPlugins,
   ...podSecurityPlugins,
   ...storagePlugins,
+  ...webhookPlugins,
 }
 
 /** Throws an ExplainedError for a plug-in whose configuration makes no sense. */
