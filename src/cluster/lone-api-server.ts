@@ -43,6 +43,8 @@ export async function startLoneServer(options: LoneServerOptions): Promise<LoneS
   const flagged = servingOptions(options)
   const server = await serveStore({
     ...flagged,
+    // Upstream's default. Clusters that hold more than a server say true, as kubeadm does.
+    admission: { ...flagged.admission, allowPrivileged: flags.bool('allow-privileged') ?? false },
     store,
     bindAddress,
     port: flags.int('secure-port') ?? usualPort,
@@ -54,10 +56,9 @@ export async function startLoneServer(options: LoneServerOptions): Promise<LoneS
     log,
   })
   if ((flags.int('v') ?? 0) >= timingVerbosity) log(`API server started in ${Math.round(performance.now() - started)} ms`)
-  const delayMs = flags.durationMs('shutdown-delay-duration') ?? 0
   return {
     url: localUrl(bindAddress, server.port),
     port: server.port,
-    stop: ({ graceMs = defaultGraceMs } = {}) => server.stop({ graceMs, delayMs }),
+    stop: ({ graceMs = defaultGraceMs } = {}) => server.stop({ graceMs }),
   }
 }

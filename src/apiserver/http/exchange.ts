@@ -55,8 +55,22 @@ export interface Request {
   isIdentityHeader?: (name: string) => boolean
   /** Sent as `Warning: 299` headers with the answer. */
   readonly warnings: string[]
+  /** Stand in the answer, whatever it is. Names in lower case. */
+  answerHeaders?: readonly (readonly [name: string, value: string])[]
+  /** Which request this is, in audit events and logs. */
+  auditId: string
   /** Adds an annotation to the audit event of the request; set where there is one. */
   annotate?: (key: string, value: string) => void
+  /** Told of the request's body; set where there is an audit event. */
+  audit?: RequestAudit
+}
+
+/** What an audit event learns of the body of its request. */
+export interface RequestAudit {
+  /** An object, decoded: it tells its name too. */
+  noteObject(object: object): void
+  /** Something else: a patch, or options. */
+  noteBody(value: unknown): void
 }
 
 /** Where a streamed answer is written. */
@@ -85,6 +99,8 @@ export interface Response {
   readonly headers: Record<string, string | string[]>
   /** All of the body, in one or several pieces, or a function that writes it over time. */
   readonly body?: Buffer | readonly Buffer[] | Pieces | ((sink: Sink) => void)
+  /** Watches: resolves when what was there at the beginning has been told. */
+  readonly initialised?: Promise<void>
   /**
    * In place of an answer, to requests that ask for another protocol (`Connection: Upgrade`, HTTP/1.1 only): takes the connection over,
    * with what has come after the headers already.

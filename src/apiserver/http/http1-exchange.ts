@@ -9,7 +9,7 @@ import type { Bounds } from './bounds/index.ts'
 import type { UnreadAnswer } from './bounds/unread-answers.ts'
 import { closeSignal } from './close-signal.ts'
 import { drained } from './drained.ts'
-import { type ClientCertificate, failed, type Handler, type Request, type Response, type Sink, type UserInfo } from './exchange.ts'
+import { type ClientCertificate, failed, type Handler, type Request, type RequestAudit, type Response, type Sink, type UserInfo } from './exchange.ts'
 import { IncomingBody } from './incoming-body.ts'
 import { splitTarget } from './query.ts'
 import { dropRest, isTooMuchToKeep } from './request-rest.ts'
@@ -32,7 +32,11 @@ export class Http1Request implements Request, UnreadAnswer {
   readonly received = performance.now()
   info!: RequestInfo
   user?: UserInfo
+  answerHeaders?: Request['answerHeaders']
   readonly warnings: string[] = []
+  auditId = ''
+  annotate?: (key: string, value: string) => void
+  audit?: RequestAudit
   older: UnreadAnswer | undefined
   newer: UnreadAnswer | undefined
   readonly #message: IncomingMessage

@@ -39,7 +39,7 @@ export interface Listener {
  * streams for a moment after they were reset, and refuses new ones above the limit: it is high, and refusals end no session.
  * Frames may be as large as upstream's: in smaller ones, large headers would be too many for Node.
  */
-const sessionOptions = ({ headerBytes }: ListenerLimits) =>
+const sessionOptions = ({ headerBytes, streams }: ListenerLimits) =>
   ({
     maxSessionMemory: 1000,
     maxSessionRejectedStreams: 10_000,
@@ -47,7 +47,7 @@ const sessionOptions = ({ headerBytes }: ListenerLimits) =>
     streamResetRate: 1_000,
     maxHeaderListPairs: 10_000,
     settings: {
-      maxConcurrentStreams: 3000,
+      maxConcurrentStreams: streams,
       initialWindowSize: 1024 * 1024,
       maxFrameSize: 256 * 1024,
       maxHeaderListSize: headerBytes + 10 * 32,

@@ -45,20 +45,20 @@ export const authentication: FlagSet = {
 export const authorization: FlagSet = {
   name: 'authorization',
   flags: [
-    idle(noWebhook, 'authorization-config', 'string', 'the file about authorization'),
+    works('authorization-config', 'string', 'the file about authorization'),
     works('authorization-mode', 'strings', 'who decides: AlwaysAllow, AlwaysDeny, ABAC, Webhook, RBAC, Node'),
-    idle('no policies are read', 'authorization-policy-file', 'string', 'the policies of ABAC'),
-    idle(noWebhook, 'authorization-webhook-cache-authorized-ttl', 'duration', 'how long a yes is kept', '5m0s'),
-    idle(noWebhook, 'authorization-webhook-cache-unauthorized-ttl', 'duration', 'how long a no is kept', '30s'),
-    idle(noWebhook, 'authorization-webhook-config-file', 'string', 'the kubeconfig of the webhook that decides'),
-    idle(noWebhook, 'authorization-webhook-version', 'string', 'the version of SubjectAccessReview to send', 'v1beta1'),
+    works('authorization-policy-file', 'string', 'the policies of ABAC'),
+    works('authorization-webhook-cache-authorized-ttl', 'duration', 'how long a yes is kept', '5m0s'),
+    works('authorization-webhook-cache-unauthorized-ttl', 'duration', 'how long a no is kept', '30s'),
+    works('authorization-webhook-config-file', 'string', 'the kubeconfig of the webhook that decides'),
+    works('authorization-webhook-version', 'string', 'the version of SubjectAccessReview to send', 'v1beta1'),
   ],
 }
 
 export const admission: FlagSet = {
   name: 'admission',
   flags: [
-    idle('plug-ins have no configuration', 'admission-control-config-file', 'string', 'the configuration of admission plug-ins'),
+    works('admission-control-config-file', 'string', 'the configuration of admission plug-ins: an AdmissionConfiguration'),
     works('disable-admission-plugins', 'strings', `admission plug-ins to turn off. ${plugins}`),
     works('enable-admission-plugins', 'strings', `admission plug-ins to turn on, beside the usual ones. ${plugins}`),
     works('default-not-ready-toleration-seconds', 'int', 'how long pods stay on nodes that are not ready', '300'),
@@ -66,24 +66,22 @@ export const admission: FlagSet = {
   ],
 }
 
-const noAudit = 'nothing is audited yet'
-
 /** `--audit-log-…` and `--audit-webhook-…` have these in common. */
 const auditBackend = (backend: 'log' | 'webhook', usual: { readonly size: string; readonly wait?: string; readonly throttle?: readonly [string, string] }) => {
   const named = (name: string): string => `audit-${backend}-${name}`
   const [burst, rate] = usual.throttle ?? []
   return [
-    idle(noAudit, named('batch-buffer-size'), 'int', 'events that wait to be written', '10000'),
-    idle(noAudit, named('batch-max-size'), 'int', 'events in a batch', usual.size),
-    idle(noAudit, named('batch-max-wait'), 'duration', 'how long a batch waits to be full', usual.wait),
-    idle(noAudit, named('batch-throttle-burst'), 'int', 'batches at once', burst),
-    idle(noAudit, named('batch-throttle-enable'), 'bool', 'bound the batches a second', rate && 'true'),
-    idle(noAudit, named('batch-throttle-qps'), 'float', 'batches a second', rate),
-    idle(noAudit, named('mode'), 'string', 'whether requests wait for their event: batch, blocking, blocking-strict', backend === 'log' ? 'blocking' : 'batch'),
-    idle(noAudit, named('truncate-enabled'), 'bool', 'cut large events'),
-    idle(noAudit, named('truncate-max-batch-size'), 'int', 'bytes of a batch', '10485760'),
-    idle(noAudit, named('truncate-max-event-size'), 'int', 'bytes of an event', '102400'),
-    idle(noAudit, named('version'), 'string', 'the version of events', 'audit.k8s.io/v1'),
+    works(named('batch-buffer-size'), 'int', 'events that wait to be written', '10000'),
+    works(named('batch-max-size'), 'int', 'events in a batch', usual.size),
+    works(named('batch-max-wait'), 'duration', 'how long a batch waits to be full', usual.wait),
+    works(named('batch-throttle-burst'), 'int', 'batches at once', burst),
+    works(named('batch-throttle-enable'), 'bool', 'bound the batches a second', rate && 'true'),
+    works(named('batch-throttle-qps'), 'float', 'batches a second', rate),
+    works(named('mode'), 'string', 'whether requests wait for their event: batch, blocking, blocking-strict', backend === 'log' ? 'blocking' : 'batch'),
+    works(named('truncate-enabled'), 'bool', 'cut large events'),
+    works(named('truncate-max-batch-size'), 'int', 'bytes of a batch', '10485760'),
+    works(named('truncate-max-event-size'), 'int', 'bytes of an event', '102400'),
+    works(named('version'), 'string', 'the version of events', 'audit.k8s.io/v1'),
   ]
 }
 
@@ -91,15 +89,15 @@ export const auditing: FlagSet = {
   name: 'auditing',
   flags: [
     ...auditBackend('log', { size: '1' }),
-    idle(noAudit, 'audit-log-compress', 'bool', 'compress files that are full'),
-    idle(noAudit, 'audit-log-format', 'string', 'the format of the file: json, legacy', 'json'),
-    idle(noAudit, 'audit-log-maxage', 'int', 'days that old files are kept'),
-    idle(noAudit, 'audit-log-maxbackup', 'int', 'old files that are kept'),
-    idle(noAudit, 'audit-log-maxsize', 'int', 'megabytes of a file'),
-    idle(noAudit, 'audit-log-path', 'string', 'the file that events go to; - for the standard output'),
-    idle(noAudit, 'audit-policy-file', 'string', 'the policy: which requests leave an event'),
+    works('audit-log-compress', 'bool', 'compress files that are full'),
+    works('audit-log-format', 'string', 'the format of the file: json, legacy', 'json'),
+    works('audit-log-maxage', 'int', 'days that old files are kept'),
+    works('audit-log-maxbackup', 'int', 'old files that are kept'),
+    works('audit-log-maxsize', 'int', 'megabytes of a file'),
+    works('audit-log-path', 'string', 'the file that events go to; - for the standard output'),
+    works('audit-policy-file', 'string', 'the policy: which requests leave an event'),
     ...auditBackend('webhook', { size: '400', wait: '30s', throttle: ['15', '10'] }),
-    idle(noAudit, 'audit-webhook-config-file', 'string', 'the kubeconfig of the webhook that takes events'),
-    idle(noAudit, 'audit-webhook-initial-backoff', 'duration', 'how long to wait before an event is sent again', '10s'),
+    works('audit-webhook-config-file', 'string', 'the kubeconfig of the webhook that takes events'),
+    works('audit-webhook-initial-backoff', 'duration', 'how long to wait before an event is sent again', '10s'),
   ],
 }

@@ -11,7 +11,7 @@ export const features: FlagSet = {
   flags: [
     idle(nodeProfiles, 'contention-profiling', 'bool', 'note where locks are waited for'),
     idle(nodeProfiles, 'debug-socket-path', 'string', 'the socket that profiles are served on'),
-    idle('requests are not queued yet', 'enable-priority-and-fairness', 'bool', 'queue requests by priority, and fairly', 'true'),
+    works('enable-priority-and-fairness', 'bool', 'queue requests by priority, and fairly', 'true'),
     idle(nodeProfiles, 'profiling', 'bool', 'serve /debug/pprof', 'true'),
   ],
 }
