@@ -1,7 +1,7 @@
 /** Tokens of service accounts at a running server: asked for, used, reviewed, and refused when what they were made for has gone. */
 import assert from 'node:assert/strict'
 import { createPublicKey, generateKeyPairSync, randomUUID, verify } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
@@ -199,4 +199,23 @@ test('key files are read again when they change', async (t) => {
   assert.deepEqual(await codes(), [201, 401])
   writeFileSync(bundle, another.publicKey.export({ type: 'spki', format: 'pem' }))
   await waitFor('the other key counts', async () => (await codes()).join() === '401,201')
+})
+
+test('audit events tell which tokens are of old, and which were issued', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'audit-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const [policy, file] = [join(folder, 'policy.yaml'), join(folder, 'audit.log')]
+  writeFileSync(policy, JSON.stringify({ apiVersion: 'audit.k8s.io/v1', kind: 'Policy', rules: [{ level: 'Metadata' }] }))
+  const { cluster, key } = await keyed(t, `--audit-policy-file=${policy}`, `--audit-log-path=${file}`, '--service-account-lookup=false')
+  await make(cluster, accounts, 'robot')
+  const { jti } = claimsOf(await tokenOf(cluster, 'robot'))
+  const claim = 'kubernetes.io/serviceaccount/'
+  const names = { namespace: 'default', 'secret.name': 's', 'service-account.name': 'robot', 'service-account.uid': 'u' }
+  const sub = 'system:serviceaccount:default:robot'
+  const claims = Object.fromEntries(Object.entries(names).map(([name, value]) => [`${claim}${name}`, value]))
+  assert.equal((await ask(cluster, bearer(signedToken(key, { iss: 'kubernetes/serviceaccount', sub, ...claims })))).code, 201)
+  await waitFor('both are told', () => {
+    const log = readFileSync(file, 'utf8')
+    return log.includes(`"authentication.k8s.io/legacy-token":"${sub}"`) && log.includes(`"authentication.kubernetes.io/issued-credential-id":"JTI=${jti}"`)
+  })
 })
