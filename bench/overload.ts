@@ -6,6 +6,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
+import type { IncomingMessage } from 'node:http'
 import { Agent, request } from 'node:https'
 import { setTimeout as delay } from 'node:timers/promises'
 import { print } from './report.ts'
@@ -42,32 +43,26 @@ interface Sent {
   readonly body?: object
 }
 
-function send(url: string, agent: Agent, { method, path, user, body }: Sent, tally: Tally): Promise<number> {
+/** Resolves with the answer's body, if there is one. */
+async function send(url: string, agent: Agent, { method, path, user, body }: Sent, tally: Tally): Promise<string> {
   const started = performance.now()
-  return new Promise((resolve) => {
-    const count = (status: number, why?: string): void => {
-      tally.answers[status] = (tally.answers[status] ?? 0) + 1
-      if (status !== 429 && (status === 0 || status >= 400)) tally.firstFailure ??= `${method} ${path}: ${why ?? status}`
-      resolve(status)
-    }
-    const sent = request(new URL(path, url), {
-      method,
-      agent,
-      rejectUnauthorized: false,
-      headers: { authorization: `Bearer ${user}`, 'content-type': 'application/json' },
-    })
-    sent.on('error', (error) => count(0, error.message))
-    sent.on('response', (response) => {
-      response.resume()
-      response.on('end', () => {
-        const status = response.statusCode ?? 0
-        if (status < 300) tally.times.push(performance.now() - started)
-        if (status === 429 && !response.headers['retry-after']) tally.mute++
-        count(status)
-      })
-    })
+  const headers = { authorization: `Bearer ${user}`, 'content-type': 'application/json' }
+  const sent = request(new URL(path, url), { method, agent, rejectUnauthorized: false, headers })
+  let status = 0
+  let text = ''
+  try {
     sent.end(body && JSON.stringify(body))
-  })
+    const [response]: IncomingMessage[] = await once(sent, 'response')
+    text = Buffer.concat(await response!.toArray()).toString()
+    status = response!.statusCode ?? 0
+    if (status < 300) tally.times.push(performance.now() - started)
+    if (status === 429 && !response!.headers['retry-after']) tally.mute++
+  } catch (error) {
+    text = String(error)
+  }
+  tally.answers[status] = (tally.answers[status] ?? 0) + 1
+  if (status !== 429 && (status === 0 || status >= 400)) tally.firstFailure ??= `${method} ${path}: ${status} ${text}`
+  return text
 }
 
 /** Each client sends its next request when the one before is answered, whatever the answer says. */
@@ -102,14 +97,17 @@ const leases: readonly Lease[] = [
   { name: 'kube-scheduler', user: 'scheduler', namespace: 'kube-system' },
 ]
 
-/** Renews a lease again and again. */
+/** Takes a lease, and renews it again and again. */
 async function renew(url: string, { name, user, namespace }: Lease, seconds: number, tally: Tally): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-  const path = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/${name}`
+  const path = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`
   const until = performance.now() + seconds * 1000
+  let resourceVersion: string | undefined
   while (performance.now() < until) {
-    const body = { metadata: { name }, spec: { holderIdentity: user, renewTime: new Date().toISOString().replace('Z', '000Z') } }
-    await send(url, agent, { method: 'PUT', path, user, body }, tally)
+    const spec = { holderIdentity: user, renewTime: new Date().toISOString().replace('Z', '000Z') }
+    const body = { metadata: { name, resourceVersion }, spec }
+    const text = await send(url, agent, resourceVersion ? { method: 'PUT', path: `${path}/${name}`, user, body } : { method: 'POST', path, user, body }, tally)
+    resourceVersion = /"resourceVersion":"(\d+)"/.exec(text)?.[1] ?? resourceVersion
     await delay(leaseEveryMs)
   }
   agent.destroy()
@@ -117,7 +115,7 @@ async function renew(url: string, { name, user, namespace }: Lease, seconds: num
 
 const flowcontrol = '/apis/flowcontrol.apiserver.k8s.io/v1'
 
-/** The crowd's level: few seats, and short queues. */
+/** The crowd's level: few seats, and short queues; and the crowd's rights. */
 async function makeLevel(url: string): Promise<void> {
   const agent = new Agent({ keepAlive: true })
   const made = newTally()
@@ -133,6 +131,12 @@ async function makeLevel(url: string): Promise<void> {
   const level = { metadata: { name: 'crowd' }, spec: { type: 'Limited', limited } }
   await send(url, agent, { method: 'POST', path: `${flowcontrol}/prioritylevelconfigurations`, user: token, body: level }, made)
   await send(url, agent, { method: 'POST', path: `${flowcontrol}/flowschemas`, user: token, body: { metadata: { name: 'crowd' }, spec } }, made)
+  const binding = {
+    metadata: { name: 'crowd' },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
+    subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: 'crowd' }],
+  }
+  await send(url, agent, { method: 'POST', path: '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', user: token, body: binding }, made)
   agent.destroy()
   if (made.firstFailure) throw new Error(made.firstFailure)
 }
@@ -163,11 +167,7 @@ function row(name: string, { answers, times, mute }: Tally, seconds: number): st
 
 export async function overload(directory: string, tokenFile: string, seconds: number): Promise<void> {
   writeUsers(tokenFile)
-  const server = await startServer(directory, tokenFile, [
-    `--max-requests-inflight=${limits.reads}`,
-    `--max-mutating-requests-inflight=${limits.writes}`,
-    '--authorization-mode=AlwaysAllow',
-  ])
+  const server = await startServer(directory, tokenFile, [`--max-requests-inflight=${limits.reads}`, `--max-mutating-requests-inflight=${limits.writes}`])
   try {
     await makeLevel(server.url)
     const others = fork(import.meta.filename, [JSON.stringify({ url: server.url, seconds } satisfies Crowd)])
