@@ -4,7 +4,7 @@
  */
 import { isMutating } from '../flow-control/index.ts'
 import type { Filter } from './filter.ts'
-import { isLongRunning } from './timeout.ts'
+import { isLongRunning } from './long-running.ts'
 import { tooManyRequestsText } from './too-many-requests.ts'
 
 export interface InFlightLimits {

@@ -7,7 +7,7 @@ import type { AdmittedRequest } from '../flow-control/admitted-request.ts'
 import type { FlowControl } from '../flow-control/index.ts'
 import type { Handler, Request, Response } from '../http/exchange.ts'
 import type { Filter } from './filter.ts'
-import { isLongRunning } from './timeout.ts'
+import { isLongRunning } from './long-running.ts'
 import { tooManyRequestsText } from './too-many-requests.ts'
 
 export const priorityAndFairness =

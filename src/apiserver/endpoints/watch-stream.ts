@@ -15,7 +15,7 @@ import type { ListOptions } from '../request/list-options.ts'
 import type { Services } from './endpoint.ts'
 
 /** Watches without a timeout end after 30 to 60 minutes, so that clients spread over servers. */
-const defaultTimeoutSeconds = (): number => 1800 * (1 + Math.random())
+const usualTimeoutSeconds = 1800
 
 /** Longer timers would fire at once. */
 const longestTimeoutMs = 2 ** 31 - 1
@@ -158,7 +158,9 @@ export class WatchStream implements Watcher {
 
   #limitTime(): void {
     const { timeoutSeconds, allowWatchBookmarks } = this.#options
-    const ms = Math.min((timeoutSeconds || defaultTimeoutSeconds()) * 1000, longestTimeoutMs)
+    const { minRequestTimeoutSeconds = usualTimeoutSeconds } = this.#services
+    const seconds = timeoutSeconds || minRequestTimeoutSeconds * (1 + Math.random()) || Number.POSITIVE_INFINITY
+    const ms = Math.min(seconds * 1000, longestTimeoutMs)
     const end = setTimeout(() => this.#finish(), ms)
     this.#cleanUp.push(() => clearTimeout(end))
     if (!allowWatchBookmarks) return

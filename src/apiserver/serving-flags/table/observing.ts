@@ -53,5 +53,8 @@ export const global: FlagSet = {
 /** What kube-apiserver lacks. */
 export const own: FlagSet = {
   name: "typernetes'",
-  flags: [works('data-dir', 'string', 'where data are kept when --etcd-servers is not given', '.t8s')],
+  flags: [
+    works('basic-auth-file', 'string', 'passwords to accept: lines of password,user,uid,"group1,group2"; upstream dropped this flag in 1.19'),
+    works('data-dir', 'string', 'where data are kept when --etcd-servers is not given', '.t8s'),
+  ],
 }
