@@ -6,8 +6,9 @@ import type { AuditOptions } from './audit/index.ts'
 import type { AuthenticationOptions } from './authentication/index.ts'
 import type { AuthorizationOptions } from './authorization/index.ts'
 import type { HttpOptions } from './chain/index.ts'
+import type { EncryptionOptions } from './encryption/index.ts'
+import type { FlowControlOptions } from './flow-control/index.ts'
 import type { ListenerLimits } from './http/bounds/limits.ts'
-import type { ServiceAccountIssuer } from './openid.ts'
 
 export interface ApiServerOptions extends AuthenticationOptions {
   /** Closed by the caller, after `stop()`. */
@@ -24,12 +25,15 @@ export interface ApiServerOptions extends AuthenticationOptions {
   readonly serviceClusterIpRange?: string
   /** 30000-32767 unless said. */
   readonly serviceNodePortRange?: string
-  readonly serviceAccount?: ServiceAccountIssuer
   /** The address that pods reach this server by (`--advertise-address`); one of the machine unless said. */
   readonly advertiseAddress?: string
   readonly admission?: AdmissionOptions
+  /** How values are held in the store; as they are unless said. */
+  readonly encryption?: EncryptionOptions
   /** Who may do what; unless said, who is authenticated may do everything. */
   readonly authorization?: AuthorizationOptions
+  /** How many requests are served at once; as upstream unless said. */
+  readonly flowControl?: FlowControlOptions
   readonly audit?: AuditOptions
   readonly http?: HttpOptions
   /** Watches that name no time end after this to twice this, in seconds; 1,800 unless said, never if 0. */

@@ -1,10 +1,8 @@
-/**
- * The chain: the order in which a request passes the filters. To add one, write its file and put it into the array.
- * A place that is kept free: priority and fairness before authorization.
- */
+/** The chain: the order in which a request passes the filters. To add one, write its file and put it into the array. */
 import type { Auditing } from '../audit/index.ts'
-import type { Authenticator } from '../authentication/authenticator.ts'
+import type { Authentication } from '../authentication/index.ts'
 import type { Authorizer } from '../authorization/authorizer.ts'
+import type { FlowControl } from '../flow-control/index.ts'
 import type { StoreHealth } from '../health/store-health.ts'
 import type { Handler } from '../http/exchange.ts'
 import type { RequestMetrics } from '../metrics/request-metrics.ts'
@@ -17,7 +15,9 @@ import { cors } from './cors.ts'
 import { compose, type Filter } from './filter.ts'
 import { goaway } from './goaway.ts'
 import { impersonation } from './impersonation.ts'
+import { type InFlightLimits, maxInFlight } from './max-in-flight.ts'
 import { foreseen, panicRecovery } from './panic-recovery.ts'
+import { priorityAndFairness } from './priority-and-fairness.ts'
 import { requestInfoFilter } from './request-info.ts'
 import { requestMetricsFilter } from './request-metrics.ts'
 import { retryAfter } from './retry-after.ts'
@@ -31,8 +31,10 @@ export interface ChainOptions {
   readonly storeHealth: StoreHealth
   readonly waitGroup: WaitGroup
   readonly metrics: RequestMetrics
-  readonly authenticators: readonly Authenticator[]
+  readonly authentication: Pick<Authentication, 'authenticators' | 'isIdentityHeader'>
   readonly authorizer: Authorizer
+  /** Priority and fairness, or plain limits. */
+  readonly flow: FlowControl | (InFlightLimits & { readonly dropped: (kind: keyof InFlightLimits) => void })
   /** How long a request that is no watch or stream may take, in ms. */
   readonly requestTimeoutMs: number
   /** Absent where nothing is audited. */
@@ -74,9 +76,10 @@ export function buildChain(options: ChainOptions, director: Handler): Handler {
       waitGroupFilter(options.waitGroup),
       timeout(options.requestTimeoutMs),
       ...where(auditing, () => failedAuthenticationAudit(auditing!, answerOf)),
-      authentication(options.authenticators),
+      authentication(options.authentication),
       ...where(auditing, () => audit(auditing!, answerOf)),
       impersonation(options.authorizer),
+      'admit' in options.flow ? priorityAndFairness(options.flow) : maxInFlight(options.flow, options.flow.dropped),
       authorization(options.authorizer),
     ],
     director,

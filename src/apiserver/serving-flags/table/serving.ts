@@ -2,7 +2,6 @@
 import { type FlagSet, idle, works } from '../flag.ts'
 
 const oneStore = 'the store is a part of this server, not an etcd'
-const oneProtocol = 'requests are bounded by what they cost, not by their number'
 const noEmulation = 'there is one version of the API only, 1.36'
 const watchesMemory = 'reads and watches are always served from memory, whose bounds are fixed'
 
@@ -22,8 +21,8 @@ export const generic: FlagSet = {
     ),
     works('goaway-chance', 'float', 'the share of HTTP/2 requests whose connection is closed, so that clients spread: 0 to 0.02'),
     idle('the server is live as soon as it listens', 'livez-grace-period', 'duration', 'how long /livez overlooks that the start is not over'),
-    idle(oneProtocol, 'max-mutating-requests-inflight', 'int', 'how many writes may be under way at once', '200'),
-    idle(oneProtocol, 'max-requests-inflight', 'int', 'how many reads may be under way at once', '400'),
+    works('max-mutating-requests-inflight', 'int', 'how many writes may be under way at once; 0 for no limit', '200'),
+    works('max-requests-inflight', 'int', 'how many reads may be under way at once; 0 for no limit', '400'),
     idle(noEmulation, 'min-compatibility-version', 'strings', 'the oldest version that other servers of the cluster may have'),
     works('min-request-timeout', 'int', 'how long watches last at least, in seconds', '1800'),
     works('request-timeout', 'duration', 'how long a request that is no watch may take', '1m0s'),
@@ -41,8 +40,8 @@ export const etcd: FlagSet = {
   flags: [
     idle('a collection is deleted in one go', 'delete-collection-workers', 'int', 'how many objects of a collection are deleted at once', '1'),
     idle('there is no garbage collector yet', 'enable-garbage-collector', 'bool', 'let finalizers wait for the garbage collector', 'true'),
-    idle('objects are stored as they are', 'encryption-provider-config', 'string', 'the file that says how stored objects are encrypted'),
-    idle('objects are stored as they are', 'encryption-provider-config-automatic-reload', 'bool', 'read the file about encryption again when it changes'),
+    works('encryption-provider-config', 'string', 'the file that says how stored objects are encrypted'),
+    works('encryption-provider-config-automatic-reload', 'bool', 'read the file about encryption again when it changes'),
     idle(oneStore, 'etcd-cafile', 'string', 'the authority of etcd'),
     idle(oneStore, 'etcd-certfile', 'string', 'the client certificate for etcd'),
     works('etcd-compaction-interval', 'duration', 'how often old revisions are forgotten; 0 for never', '5m0s'),
@@ -103,7 +102,7 @@ export const misc: FlagSet = {
   name: 'misc',
   flags: [
     idle(endpointsAlways, 'aggregator-reject-forwarding-redirect', 'bool', 'refuse redirects of aggregated servers', 'true'),
-    idle('privileged pods are always taken', 'allow-privileged', 'bool', 'take privileged pods'),
+    works('allow-privileged', 'bool', 'take pods with privileged containers'),
     idle(onePlane, 'apiserver-count', 'int', 'how many servers the cluster has', '1'),
     idle('no leases are coordinated', 'coordinated-leadership-lease-duration', 'duration', 'how long a lease is good', '15s'),
     idle('no leases are coordinated', 'coordinated-leadership-renew-deadline', 'duration', 'how long a leader tries to renew its lease', '10s'),
