@@ -11,7 +11,7 @@ const origin = 'https://www.example.com'
 const path = '/api/v1/namespaces/default/configmaps'
 
 test('every answer has an audit id and must not be kept, whoever gave it', async (t) => {
-  const cluster = await testCluster(t, { tokens: [{ token: 'jane', user: { name: 'jane', groups: [] } }] })
+  const cluster = await testCluster(t, { tokens: [{ token: 'jane', user: { name: 'jane', groups: ['system:masters'] } }] })
   for (const [method, target, headers, status] of [
     ['GET', path, { authorization: 'Bearer jane' }, 200],
     ['GET', path, { authorization: 'Bearer wrong' }, 401],
@@ -107,7 +107,7 @@ test('requests at once on a connection are bounded as the flag says', async (t) 
 })
 
 test('a client that says how long it waits has its answer by then', async (t) => {
-  const cluster = await testCluster(t, { tokens: [{ token: 'jane', user: { name: 'jane', groups: [] } }] })
+  const cluster = await testCluster(t, { tokens: [{ token: 'jane', user: { name: 'jane', groups: ['system:masters'] } }] })
   const headers = { authorization: 'Bearer jane', 'content-type': 'application/json' }
   // A version that is yet to come is waited for, longer than this client wants to.
   const { status, text } = await ask(cluster, 'GET', `${path}?resourceVersion=1000000&timeout=100ms`, headers)
@@ -118,6 +118,9 @@ test('a client that says how long it waits has its answer by then', async (t) =>
 })
 
 test('watches that name no time end after --min-request-timeout', async (t) => {
-  const cluster = await testCluster(t, { apiServerFlags: ['--min-request-timeout=1'], tokens: [{ token: 'jane', user: { name: 'jane', groups: [] } }] })
+  const cluster = await testCluster(t, {
+    apiServerFlags: ['--min-request-timeout=1'],
+    tokens: [{ token: 'jane', user: { name: 'jane', groups: ['system:masters'] } }],
+  })
   assert.equal((await ask(cluster, 'GET', `${path}?watch=1`, { authorization: 'Bearer jane' })).status, 200)
 })
