@@ -92,11 +92,7 @@ test('webhooks are asked in order, about what their conditions are true of', asy
   counts('apiserver_authorization_match_condition_exclusions_total{type="Webhook",name="broken.example.com"} 1')
 })
 
-async function metricsOf({
-  client,
-}: {
-  readonly client: { readonly url: string; readonly ca: string; readonly cert: string; readonly key: string }
-}): Promise<string> {
+async function metricsOf({ client }: Reach): Promise<string> {
   const sent = request(new URL('/metrics', client.url), { ca: client.ca, cert: client.cert, key: client.key, agent: false })
   const [response] = (await once(sent.end(), 'response')) as [IncomingMessage]
   return Buffer.concat(await response.toArray()).toString()
