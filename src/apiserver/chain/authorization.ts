@@ -10,6 +10,10 @@ export const authorization =
   (authorizer: Authorizer): Filter =>
   (request, next) =>
     after(authorizer.authorize(attributesOf(request)), (decision) => {
+      if (request.annotate) {
+        request.annotate('authorization.k8s.io/decision', decision.verdict === 'allow' ? 'allow' : 'forbid')
+        request.annotate('authorization.k8s.io/reason', decision.reason)
+      }
       if (decision.verdict === 'allow') return next(request)
       throw refused(request, decision.reason)
     })
