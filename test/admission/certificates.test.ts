@@ -84,9 +84,11 @@ describe('certificate signing requests', () => {
     await grant(cluster, 'other-domain', 'jane', [{ ...signers, resourceNames: ['example.com/*', 'kubernetes.io'], verbs: ['approve', 'sign'] }])
     assert.equal((await approve()).status, 403)
     await grant(cluster, 'domain', 'jane', [{ ...signers, resourceNames: ['kubernetes.io/*'], verbs: ['approve'] }])
-    assert.equal((await approve()).status, 200)
+    const { status, body: answer } = await approve()
+    assert.equal(status, 200)
+    const { conditions } = answer.status as { conditions: readonly object[] }
 
-    const failed = { status: { conditions: [...approved.status.conditions, { type: 'Failed', status: 'True', reason: 'r', message: 'm' }] } }
+    const failed = { status: { conditions: [...conditions, { type: 'Failed', status: 'True', reason: 'r', message: 'm' }] } }
     const sign = () => as(cluster, jane, 'PATCH', `${requests}/wanted/status`, failed, mergePatch)
     assert.match((await sign()).message, /user not permitted to sign requests with signerName "kubernetes\.io\/kube-apiserver-client"$/)
     await grant(cluster, 'name', 'jane', [{ ...signers, resourceNames: [clientSigner], verbs: ['sign'] }])
