@@ -83,13 +83,17 @@ test('webhooks are asked in order, about what their conditions are true of', asy
   assert.equal((await second.seen()).length, 1)
 
   const metrics = await metricsOf(cluster)
-  const counts = (line: string): void =>
-    assert.ok(metrics.split('\n').includes(line), `${line} in\n${metrics.match(/^apiserver_authorization_.*$/gm)?.join('\n')}`)
-  counts('apiserver_authorization_decisions_total{type="Webhook",name="dev.example.com",decision="allowed"} 1')
-  counts('apiserver_authorization_decisions_total{type="Webhook",name="broken.example.com",decision="denied"} 1')
-  counts('apiserver_authorization_webhook_evaluations_total{name="dev.example.com",result="success"} 1')
-  counts('apiserver_authorization_match_condition_evaluation_errors_total{type="Webhook",name="broken.example.com"} 1')
-  counts('apiserver_authorization_match_condition_exclusions_total{type="Webhook",name="broken.example.com"} 1')
+  // The server asks for itself, too: each counts at least once.
+  const counts = (series: string): void => {
+    const [, count] = metrics.split('
+').find((line) => line.startsWith(`${series} `))?.split('} ') ?? []
+    assert.ok(Number(count) >= 1, series)
+  }
+  counts('apiserver_authorization_decisions_total{type="Webhook",name="dev.example.com",decision="allowed"}')
+  counts('apiserver_authorization_decisions_total{type="Webhook",name="broken.example.com",decision="denied"}')
+  counts('apiserver_authorization_webhook_evaluations_total{name="dev.example.com",result="success"}')
+  counts('apiserver_authorization_match_condition_evaluation_errors_total{type="Webhook",name="broken.example.com"}')
+  counts('apiserver_authorization_match_condition_exclusions_total{type="Webhook",name="broken.example.com"}')
 })
 
 async function metricsOf({ client }: Reach): Promise<string> {
@@ -111,7 +115,7 @@ test('a webhook that does not answer in time falls to its failure policy', async
   const { allowed, denied, evaluationError } = review.status as Readonly<Record<string, unknown>>
   assert.deepEqual([allowed, denied], [false, true])
   assert.match(String(evaluationError), /context deadline exceeded$/)
-  assert.equal((await webhook.seen()).length, 1, 'who is slow is not asked again')
+  assert.equal((await webhook.seen()).filter(({ spec }) => spec.user === 'yes').length, 1, 'who is slow is not asked again')
 })
 
 test('the file is read again when it changes; a bad one is told and changes nothing', async (t) => {

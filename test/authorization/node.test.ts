@@ -15,6 +15,8 @@ const podOn = (nodeName: string | undefined, name: string, secret: string) => ({
   metadata: { name },
   spec: {
     ...(nodeName && { nodeName }),
+    serviceAccountName: 'runner',
+    automountServiceAccountToken: false,
     containers: [{ name: 'c', image: 'i' }],
     volumes: [{ name: 'v', secret: { secretName: secret } }],
   },
@@ -27,6 +29,7 @@ const becomes = (cluster: TestCluster, user: typeof n1, path: string, expected: 
 
 test('a node reads the secrets of its pods, those that were there before it asked among them, and no others', async (t) => {
   const cluster = await testCluster(t)
+  await make(cluster, 'serviceaccounts', 'runner')
   for (const name of ['s1', 's2', 's3']) await make(cluster, 'secrets', name)
   await cluster.call('POST', `${core}/pods`, podOn('n1', 'before', 's1'))
   await cluster.call('POST', `${core}/pods`, podOn('n2', 'theirs', 's3'))
@@ -67,6 +70,7 @@ test('a node reads the secrets of its pods, those that were there before it aske
 
 test('a node sees its own Node and its own pods', async (t) => {
   const cluster = await testCluster(t)
+  await make(cluster, 'serviceaccounts', 'runner')
   await cluster.call('POST', `${core}/pods`, podOn('n1', 'mine', 's'))
   await cluster.call('POST', `${core}/pods`, podOn('n2', 'theirs', 's'))
   const get = (path: string) => as(cluster, n1, 'GET', path)

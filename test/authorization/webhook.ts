@@ -13,7 +13,7 @@ export interface AuthorizationWebhook {
   /** Writes a kubeconfig; `user` is what its user has. */
   kubeconfig(user?: object, ca?: 'its own' | 'another'): string
   answers(manner: Manner): Promise<void>
-  /** The reviews since this was last asked. */
+  /** The reviews since this was last asked, but for those about users of the system's own. */
   seen(): Promise<readonly Seen[]>
   /** A certificate that it trusts, as a kubeconfig's user has it. */
   readonly clientCertificate: object
@@ -64,7 +64,7 @@ export async function authorizationWebhook(t: Lifetime, { asksForCertificates = 
       return file
     },
     answers: async (manner) => void (await ask({ manner })),
-    seen: async () => (await ask<{ seen: Seen[] }>({ seen: true })).seen,
+    seen: async () => (await ask<{ seen: Seen[] }>({ seen: true })).seen.filter(({ spec }) => !String(spec.user).startsWith('system:')),
     stop,
   }
 }
