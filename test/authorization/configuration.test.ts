@@ -85,8 +85,11 @@ test('webhooks are asked in order, about what their conditions are true of', asy
   const metrics = await metricsOf(cluster)
   // The server asks for itself, too: each counts at least once.
   const counts = (series: string): void => {
-    const [, count] = metrics.split('
-').find((line) => line.startsWith(`${series} `))?.split('} ') ?? []
+    const [, count] =
+      metrics
+        .split('\n')
+        .find((line) => line.startsWith(`${series} `))
+        ?.split('} ') ?? []
     assert.ok(Number(count) >= 1, series)
   }
   counts('apiserver_authorization_decisions_total{type="Webhook",name="dev.example.com",decision="allowed"}')
