@@ -133,7 +133,18 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     webhooks: services.places,
     log,
   })
-  await Promise.all([access.start(), admission.start(), authentication.tokens.start()])
+  // A file that is not right ends the start here: nothing is to go on beside it.
+  await Promise.all([access.start(), admission.start(), authentication.tokens.start()]).catch(async (error) => {
+    flow?.stop()
+    admission.stop()
+    access.stop()
+    roles.stop()
+    authentication.tokens.stop()
+    registry.stop()
+    encryption?.stop()
+    await audit?.stop()
+    throw error
+  })
   await Promise.all([ensureBootstrapObjects({ find, context: own }), flow?.start()])
   const aggregator = new Aggregator({
     apiServices: find('apiregistration.k8s.io/v1/apiservices'),
