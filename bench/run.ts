@@ -10,6 +10,7 @@ import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { benchApply } from './apply.ts'
+import { benchAuthorization } from './authorization.ts'
 import { benchCustom } from './custom-resources.ts'
 import { benchEnvtest } from './envtest.ts'
 import { upstream } from './reference.ts'
@@ -28,6 +29,7 @@ const help = `npm run bench -- [flags]
 --loads N                how often (default: 40)
 --envtest                control planes of test suites, instead of all else
 --apply                  server-side apply in itself, instead of all else
+--authorization          decisions of RBAC in themselves, instead of all else
 --rules                  validation rules of custom resources, instead of all else
 --custom                 custom resources beside ConfigMaps, and hundreds of definitions, instead of all else`
 
@@ -43,6 +45,7 @@ const { values: flags } = parseArgs({
     loads: { type: 'string', default: '40' },
     envtest: { type: 'boolean', default: false },
     apply: { type: 'boolean', default: false },
+    authorization: { type: 'boolean', default: false },
     rules: { type: 'boolean', default: false },
     custom: { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h', default: false },
@@ -51,6 +54,7 @@ const { values: flags } = parseArgs({
 if (flags.help) console.log(help)
 else if (flags.envtest) await benchEnvtest()
 else if (flags.apply) benchApply()
+else if (flags.authorization) await benchAuthorization()
 else await bench()
 
 async function bench(): Promise<void> {

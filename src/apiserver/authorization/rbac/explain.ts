@@ -99,6 +99,8 @@ function speciality(miss: Miss): number {
   return miss.role === 'cluster-admin' ? 2 : miss.subjects.some(({ kind }) => kind === 'Group') ? 1 : 3
 }
 
+const keyOf = (kind: string, namespace: string, name: string): string => `${kind}/${namespace}/${name}`
+
 /** Roles of the namespace before cluster roles, and the narrow before the broad. */
 const breadth = (miss: Miss): number => (miss.why === 'unbound' ? (miss.role.kind === 'Role' ? 0 : 1000) + miss.role.rules.length : 0)
 
