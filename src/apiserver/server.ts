@@ -19,6 +19,7 @@ import { componentProbes } from './health/components.ts'
 import { storeHealth } from './health/store-health.ts'
 import type { Handler } from './http/exchange.ts'
 import { listen } from './http/listener.ts'
+import { authorizationMetrics } from './metrics/authorization-metrics.ts'
 import { processMetrics } from './metrics/process-metrics.ts'
 import { MetricsRegistry } from './metrics/registry.ts'
 import { requestMetrics } from './metrics/request-metrics.ts'
@@ -149,6 +150,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
       metrics: requestMetrics(metrics, (group, version, plural) => apis.find(group, version, plural)?.definition),
       authenticators: authenticatorsOf(options),
       authorizer,
+      decisions: authorizationMetrics(metrics),
       requestTimeoutMs: options.requestTimeoutMs ?? defaultRequestTimeoutMs,
     },
     direct,

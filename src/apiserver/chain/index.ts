@@ -7,6 +7,7 @@ import type { Authenticator } from '../authentication/authenticator.ts'
 import type { Authorizer } from '../authorization/authorizer.ts'
 import type { StoreHealth } from '../health/store-health.ts'
 import type { Handler } from '../http/exchange.ts'
+import type { AuthorizationMetrics } from '../metrics/authorization-metrics.ts'
 import type { RequestMetrics } from '../metrics/request-metrics.ts'
 import { authentication } from './authentication.ts'
 import { authorization } from './authorization.ts'
@@ -27,6 +28,7 @@ export interface ChainOptions {
   readonly metrics: RequestMetrics
   readonly authenticators: readonly Authenticator[]
   readonly authorizer: Authorizer
+  readonly decisions: AuthorizationMetrics
   /** How long a request that is no watch or stream may take, in ms. */
   readonly requestTimeoutMs: number
 }
@@ -44,7 +46,7 @@ export const buildChain = (options: ChainOptions, director: Handler): Handler =>
       timeout(options.requestTimeoutMs),
       authentication(options.authenticators),
       impersonation(options.authorizer),
-      authorization(options.authorizer),
+      authorization(options.authorizer, options.decisions),
     ],
     director,
   )

@@ -4,7 +4,9 @@ import { type HealthCheck, type HealthPath, log, ping } from './health.ts'
 /** `store` is the check of the store; a server that is `ending` is alive, but not ready. */
 export function healthChecks(store: HealthCheck, ending: () => boolean): Readonly<Record<HealthPath, readonly HealthCheck[]>> {
   const live = [ping, log, store]
+  // The server listens only when they are there.
+  const roles: HealthCheck = { name: 'poststarthook/rbac/bootstrap-roles', check: () => undefined }
   const informers: HealthCheck = { name: 'informer-sync', check: () => undefined }
   const shutdown: HealthCheck = { name: 'shutdown', check: () => (ending() ? 'process is shutting down' : undefined) }
-  return { healthz: live, livez: live, readyz: [...live, informers, shutdown] }
+  return { healthz: [...live, roles], livez: [...live, roles], readyz: [...live, informers, roles, shutdown] }
 }
