@@ -4,8 +4,9 @@
  */
 import { allResources } from '../src/api/registry.ts'
 import { resourceKey } from '../src/api/resource.ts'
-import { authorization } from '../src/apiserver/authorization/index.ts'
-import { RolePolicy } from '../src/apiserver/authorization/rbac/index.ts'
+import { inTurn } from '../src/apiserver/authorization/authorizer.ts'
+import { systemMasters } from '../src/apiserver/authorization/fixed-authorizers.ts'
+import { RolePolicy, rbacAuthorizer } from '../src/apiserver/authorization/rbac/index.ts'
 import type { UserInfo } from '../src/apiserver/http/exchange.ts'
 import { Registry } from '../src/apiserver/registry/registry.ts'
 import type { KubeObject } from '../src/machinery/object.ts'
@@ -27,12 +28,12 @@ export async function benchAuthorization(): Promise<void> {
   const registry = new Registry(store, allResources, console.error)
   const find = (key: string) => registry.served(allResources.find((definition) => resourceKey(definition) === key)!)
   const roles = new RolePolicy({ registry, find, log: console.error })
-  const access = authorization({ modes: ['RBAC'] }, { registry, find, roles, log: console.error })
+  const authorizer = inTurn([systemMasters, rbacAuthorizer(roles)])
   const put = async (plural: string, object: KubeObject): Promise<void> => {
     const resource = find(`${group}/v1/${plural}`)
     await registry.put(resource, resource.key(object.metadata.namespace ?? '', object.metadata.name!), object, undefined)
   }
-  await access.start()
+  await roles.start()
   for (let i = 0; i < roleCount; i++) await put(i % 2 ? 'roles' : 'clusterroles', role(i))
   for (let i = 0; i < bindingCount; i++) await put(isLocal(i) ? 'rolebindings' : 'clusterrolebindings', binding(i))
   const decide = (round: number): boolean => {
@@ -40,7 +41,7 @@ export async function benchAuthorization(): Promise<void> {
     const [resource = '', subresource = ''] = resources[round % resources.length]!.split('/')
     const place = { prefix: 'api', version: 'v1', path: '', rest: [], name: `object-${round % 3}`, namespace: `namespace-${round % namespaces}` }
     const info = { ...place, isResourceRequest: true, verb: verbs[round % verbs.length]!, group: round % 3 ? '' : 'apps', resource, subresource }
-    const decision = access.authorizer.authorize({ user, info })
+    const decision = authorizer.authorize({ user, info })
     if (decision instanceof Promise) throw new Error('a decision of RBAC must not wait')
     return decision.verdict === 'allow'
   }
@@ -61,7 +62,7 @@ export async function benchAuthorization(): Promise<void> {
   const again = process.cpuUsage()
   decide(1)
   console.log(`the first decision after a change of a group's bindings: ${microseconds(again).toFixed(0)} µs CPU`)
-  access.stop()
+  roles.stop()
   registry.stop()
   await store.close()
 }

@@ -39,6 +39,3 @@ export const authenticatedOnly: Authorizer = {
         : deny(),
   rulesFor: ({ groups }) => (groups.includes('system:unauthenticated') ? nothing : everything),
 }
-
-/** Leaves every decision to the others. */
-export const noOpinionOn = (name: string): Authorizer => ({ name, authorize: () => noOpinion(), rulesFor: () => nothing })

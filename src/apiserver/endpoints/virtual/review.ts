@@ -6,6 +6,7 @@ import { track } from '../../registry/write/write-context.ts'
 import { decodeObject } from '../../request/decode-object.ts'
 import { checkNamespace } from '../../request/identity.ts'
 import { writeOptions } from '../../request/write-options.ts'
+import { admit } from '../admitted.ts'
 import { type Endpoint, objectResponse, type Target, writeContext } from '../endpoint.ts'
 
 /** An endpoint that answers a question; `answer` fills in the status. */
@@ -17,6 +18,7 @@ export const review =
     const options = writeOptions(request.query, 'CreateOptions')
     const question = (await decodeObject(request, resource, options, services.knowsKind)) as T
     checkNamespace(question, resource, request.info.namespace)
+    await admit(writeContext(target, options), 'CREATE', question, resource.definition)
     await track(writeContext(target, options), question, undefined)
     await answer(question, target)
     return objectResponse(representation, unstored(resource, question), 201)
