@@ -47,10 +47,10 @@ export interface RunningController {
   stop(): Promise<void>
 }
 
-/** Runs a controller, as whoever `client` is. */
-export function runController(controller: Controller, client: RestClient, log: (line: string) => void): RunningController {
+/** Runs a controller, as whoever `client` is; what it follows is read as `reader`. */
+export function runController(controller: Controller, client: RestClient, log: (line: string) => void, reader = client): RunningController {
   const stopping = new AbortController()
-  const informers = new Map(controller.watches.map(({ resource, selection }) => [resource, new Informer({ ...selection, client, resource, log })]))
+  const informers = new Map(controller.watches.map(({ resource, selection }) => [resource, new Informer({ ...selection, client: reader, resource, log })]))
   const caches: Caches = {
     get: <T extends KubeObject>(resource: Resource<T>, namespace: string, name: string) => informers.get(resource)?.get(namespace, name) as T | undefined,
     all: <T extends KubeObject>(resource: Resource<T>) => (informers.get(resource)?.all() ?? []) as Iterable<T>,

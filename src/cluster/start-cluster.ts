@@ -1,9 +1,10 @@
 /** Puts a cluster together: store, certificates, API server, compaction. Many may run side by side in one process. */
+import { randomBytes } from 'node:crypto'
 import { defaultHeaders, type RequestHeaderOptions } from '../apiserver/authentication/request-header.ts'
 import { joinedBundles } from '../apiserver/authentication/signed-by.ts'
 import type { TokenUser } from '../apiserver/authentication/tokens/static-tokens.ts'
 import { defaultServiceRange } from '../apiserver/services/address-range.ts'
-import { type ControllerIdentity, controllerIdentities, runControllers } from '../controllers/index.ts'
+import { type ControllerIdentity, controllerIdentities, controllerManager, runControllers } from '../controllers/index.ts'
 import { type Access, type Kubeconfig, kubeconfigFor, kubeconfigYaml } from '../kubeconfig/kubeconfig.ts'
 import { ExplainedError } from '../lib/explained-error.ts'
 import type { Store } from '../storage/store.ts'
@@ -120,6 +121,7 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
     },
     options.controllers,
   )
+  const managerToken = randomBytes(32).toString('base64url')
   const { serveStore } = await timed('API server loaded', import('./serve-store.ts'))
   const clientCA = joinedBundles([pki.authority.cert, options.clientCA ?? '', flagged.clientCA ?? ''].filter((bundle) => bundle !== ''))
   const server = await timed(
@@ -136,7 +138,12 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
       requestHeader: options.requestHeader ??
         flagged.requestHeader ?? { ...defaultHeaders, clientCA: pki.frontProxy.authority.cert, allowedNames: [pki.frontProxy.name] },
       proxyClient: options.proxyClient ?? flagged.proxyClient ?? pki.frontProxy.client,
-      tokens: [...(options.tokens ?? []), ...(flagged.tokens ?? []), ...identities.map(tokenUser)],
+      tokens: [
+        ...(options.tokens ?? []),
+        ...(flagged.tokens ?? []),
+        ...identities.map(tokenUser),
+        { token: managerToken, user: { name: controllerManager, groups: [] } },
+      ],
       bootstrapTokens: flagged.bootstrapTokens ?? true,
       runtimeConfig: [...(options.runtimeConfig ?? []), ...(flagged.runtimeConfig ?? [])],
       serviceClusterIpRange,
@@ -150,7 +157,7 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
   const url = localUrl(bindAddress, server.port)
   // A certificate of the user's is trusted as it stands: its authority may be unknown.
   const ca = options.tls?.cert ?? pki.authority.cert
-  const controllers = runControllers(identities, { url, ca }, log)
+  const controllers = runControllers(identities, { url, ca }, managerToken, log)
   const access = (pair: KeyPair): Access => ({ url, ca, ...pair })
   const client = access(pki.admin)
   const kubeconfig = kubeconfigFor(contextName, client)

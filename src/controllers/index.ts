@@ -33,6 +33,9 @@ export interface ControllerIdentity {
   readonly token: string
 }
 
+/** Who reads for all controllers, and does what no controller's own account may: upstream's user of the controller manager. */
+export const controllerManager = 'system:kube-controller-manager'
+
 const tokenBytes = 32
 
 /**
@@ -43,7 +46,7 @@ export function controllerIdentities({ rootCA, signer, signToken }: ControllerSo
   const accounts: readonly (readonly [account: string, controller: Controller])[] = [
     ['service-account-controller', serviceAccountController],
     ['root-ca-cert-publisher', rootCaPublisher(rootCA)],
-    ['tokens-controller', tokensController({ rootCA, sign: signToken })],
+    [controllerManager, tokensController({ rootCA, sign: signToken })],
     ['clusterrole-aggregation-controller', clusterRoleAggregation],
     ['certificate-controller', csrApproving(signer)],
     ['certificate-controller', csrSigning(signer)],
@@ -63,10 +66,18 @@ export interface RunningControllers {
   stop(): Promise<void>
 }
 
-/** Runs controllers over one connection. */
-export function runControllers(identities: readonly ControllerIdentity[], server: ServerAccess, log: (line: string) => void): RunningControllers {
+/** Runs controllers over one connection. What they follow is read as the controller manager, as upstream: their own roles are about what they write. */
+export function runControllers(
+  identities: readonly ControllerIdentity[],
+  server: ServerAccess,
+  managerToken: string,
+  log: (line: string) => void,
+): RunningControllers {
   const connection = new Connection(server)
-  const running: RunningController[] = identities.map(({ controller, token }) => runController(controller, new RestClient(connection, token), log))
+  const reader = new RestClient(connection, managerToken)
+  const running: RunningController[] = identities.map(({ controller, token, account }) =>
+    runController(controller, account === controllerManager ? reader : new RestClient(connection, token), log, reader),
+  )
   return {
     synced: Promise.all(running.map(({ synced }) => synced)).then(() => {}),
     async stop() {
