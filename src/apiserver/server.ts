@@ -23,6 +23,7 @@ import { componentProbes } from './health/components.ts'
 import { storeHealth } from './health/store-health.ts'
 import type { Handler } from './http/exchange.ts'
 import { listen } from './http/listener.ts'
+import { authorizationMetrics } from './metrics/authorization-metrics.ts'
 import { processMetrics } from './metrics/process-metrics.ts'
 import { MetricsRegistry } from './metrics/registry.ts'
 import { requestMetrics } from './metrics/request-metrics.ts'
@@ -177,6 +178,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
       metrics: requestMetrics(metrics, (group, version, plural) => apis.find(group, version, plural)?.definition),
       authentication,
       authorizer,
+      decisions: authorizationMetrics(metrics),
       flow: flow?.control ?? plainLimits(options.flowControl ?? {}, metrics),
       requestTimeoutMs,
       auditing: audit,
