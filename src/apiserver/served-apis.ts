@@ -43,6 +43,11 @@ export class ServedApis {
     return this.#resources.get(group)?.get(version)?.get(plural)
   }
 
+  /** All that is served now, in all versions. */
+  *all(): Generator<ServedResource> {
+    for (const versions of this.#resources.values()) for (const resources of versions.values()) yield* resources.values()
+  }
+
   /** Whether a group has resources of Kubernetes' own: what it lacks is a missing resource; elsewhere it is a missing page. */
   isBuiltIn(group: string): boolean {
     return this.#builtInGroups.has(group)

@@ -63,7 +63,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const tokens = options.tokens ?? []
   const access = authorization(options.authorization ?? {}, { registry, find, log })
   const { authorizer } = access
-  const admission = admissionChain({ registry, find, authorizer, log }, options.admission)
+  const admission = admissionChain({ registry, find, served: () => apis.all(), authorizer, log }, options.admission)
   const health = storeHealth(store, log)
   const services: Services = {
     registry,

@@ -3,11 +3,13 @@ import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
 import { ownWriter } from '../registry/write/own-writer.ts'
 import { alwaysPlugins } from './always/index.ts'
 import { defaultPlugins } from './defaults/index.ts'
+import { limitPlugins } from './limits/index.ts'
 import { namespacePlugins } from './namespaces/index.ts'
 import { Admission, type AdmissionPlugin, type PluginFactory, type PluginSources } from './plugin.ts'
 import { pluginOrder, usualPlugins } from './plugin-order.ts'
 import type { TolerationSeconds } from './pods/default-toleration-seconds.ts'
 import { podPlugins } from './pods/index.ts'
+import { quotaPlugins } from './quota/index.ts'
 import { storagePlugins } from './storage/index.ts'
 
 export interface AdmissionOptions {
@@ -23,8 +25,10 @@ export interface AdmissionOptions {
 const factories: Readonly<Record<string, PluginFactory<AdmissionOptions>>> = {
   ...alwaysPlugins,
   ...defaultPlugins,
+  ...limitPlugins,
   ...namespacePlugins,
   ...podPlugins,
+  ...quotaPlugins,
   ...storagePlugins,
 }
 

@@ -52,6 +52,8 @@ export interface PluginSources {
   readonly registry: Registry
   /** A resource of Kubernetes' own by its key: `v1/pods`, `apps/v1/deployments`. */
   readonly find: (key: string) => ServedResource
+  /** All resources that are served now, custom ones among them. To be asked when the server serves, not before. */
+  readonly served: () => Iterable<ServedResource>
   readonly authorizer: Authorizer
   /** The plug-in's own part of `--admission-control-config-file`, decoded from YAML; undefined if it has none. */
   readonly configuration: (plugin: string) => unknown
