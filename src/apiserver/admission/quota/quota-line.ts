@@ -4,6 +4,7 @@
  */
 import type { ResourceList } from '../../../api/core/quota/resource-list.ts'
 import { conflict, internal, objectModified } from '../../../machinery/status-error.ts'
+import type { StoredObject } from '../../registry/stored-object.ts'
 import type { AdmissionAttributes } from '../plugin.ts'
 import { type Charges, checkRequest } from './check-request.ts'
 import type { LimitedResource } from './configuration.ts'
@@ -21,7 +22,8 @@ interface Waiting {
 
 /** What was paid for and is not in the store yet, or never will be. */
 interface Reservation {
-  readonly attributes: AdmissionAttributes
+  /** The revision that the write replaces; 0 for a new object. */
+  readonly before: number
   /** By the quota's uid. */
   readonly charges: ReadonlyMap<string, ResourceList>
   readonly until: number
@@ -39,13 +41,16 @@ export interface LineOptions {
   readonly book: QuotaBook
   readonly usage: UsageCount
   readonly limited: readonly LimitedResource[]
+  /** Called when something has been paid for that is not there yet: it is to be counted again. */
+  readonly countLater: () => void
   readonly log: (line: string) => void
 }
 
 export class QuotaLine {
   readonly #options: LineOptions
   #waiting: Waiting[] = []
-  #reservations: Reservation[] = []
+  /** By the object's key. */
+  readonly #reservations = new Map<string, Reservation[]>()
   #toCount = false
   #busy = false
 
@@ -55,7 +60,7 @@ export class QuotaLine {
 
   /** Nobody waits, and nothing has been paid for that is not there. */
   get idle(): boolean {
-    return !this.#busy && this.#reservations.length === 0
+    return !this.#busy && this.#reservations.size === 0
   }
 
   /** Resolves when the write is paid for; rejects with a StatusError if there is no room for it. */
@@ -163,7 +168,12 @@ export class QuotaLine {
   }
 
   #settle(one: Waiting, charges: ReadonlyMap<string, ResourceList>): void {
-    if (charges.size > 0) this.#reservations.push({ attributes: one.attributes, charges, until: Date.now() + reservationMs })
+    if (charges.size > 0) {
+      const { resource, namespace, name, old } = one.attributes
+      const key = resource.key(namespace, name)
+      const reservation = { before: Number(old?.metadata.resourceVersion ?? 0), charges, until: Date.now() + reservationMs }
+      this.#reservations.set(key, [...(this.#reservations.get(key) ?? []), reservation])
+    }
     one.settle()
   }
 
@@ -172,21 +182,32 @@ export class QuotaLine {
     await usage.follow(book.in(namespace))
     // From here on in one turn: what is counted, and what has been paid for and is not there yet, belong together.
     const quotas = book.in(namespace)
-    const now = Date.now()
-    this.#reservations = this.#reservations.filter((reservation) => reservation.until > now && !this.#hasCome(reservation))
+    this.#keepReservations(Date.now())
+    const reserved = [...this.#reservations.values()].flat()
     const counts = quotas.map((quota) => {
       const counted = usage.count(quota)
-      const used = this.#reservations.reduce((total, { charges }) => sum(total, masked(charges.get(quota.uid) ?? {}, Object.keys(counted))), counted)
+      const used = reserved.reduce((total, { charges }) => sum(total, masked(charges.get(quota.uid) ?? {}, Object.keys(counted))), counted)
       return { quota, used }
     })
+    if (reserved.length > 0) this.#options.countLater()
     for (const { quota, used } of counts) {
       if (isCounted(quota) && sameAmounts(used, quota.used)) continue
       if (!(await book.write(quota, { hard: quota.wanted, used }))) this.#toCount = book.has(namespace)
     }
   }
 
-  /** Whether the write is in the store: what is counted has it in it. */
-  #hasCome({ attributes: { resource, namespace, name, old } }: Reservation): boolean {
-    return this.#options.usage.revision(resource, namespace, name) > Number(old?.metadata.resourceVersion ?? 0)
+  /** A write is in the store: what is counted has it in it from now on. */
+  seen({ key, revision }: StoredObject): void {
+    if (this.#reservations.has(key)) this.#keep(key, ({ before }) => revision <= before)
+  }
+
+  #keepReservations(now: number): void {
+    for (const key of [...this.#reservations.keys()]) this.#keep(key, ({ until }) => until > now)
+  }
+
+  #keep(key: string, isOpen: (reservation: Reservation) => boolean): void {
+    const open = this.#reservations.get(key)!.filter(isOpen)
+    if (open.length > 0) this.#reservations.set(key, open)
+    else this.#reservations.delete(key)
   }
 }

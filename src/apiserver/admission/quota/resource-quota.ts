@@ -14,11 +14,15 @@ const reviewMs = 1_000
 export function resourceQuota(sources: PluginSources): AdmissionPlugin {
   const limited = limitedResources(sources.configuration('ResourceQuota'))
   const lines = new Map<string, QuotaLine>()
-  const timers = new Map<string, NodeJS.Timeout>()
+  /** By namespace: when it is counted again. */
+  const timers = new Map<string, { readonly timer: NodeJS.Timeout; readonly due: number }>()
   let stopped = false
   const book = new QuotaBook(sources, (namespace) => setImmediate(count, namespace))
-  const usage = new UsageCount(sources, (namespace) => {
-    if (book.has(namespace)) countSoon(namespace, countDelayMs)
+  const usage = new UsageCount(sources, (object, isThere) => {
+    const { namespace } = object
+    if (!book.has(namespace)) return
+    if (isThere) lines.get(namespace)?.seen(object)
+    countSoon(namespace, countDelayMs)
   })
 
   return {
@@ -37,7 +41,7 @@ export function resourceQuota(sources: PluginSources): AdmissionPlugin {
     start: () => book.start(),
     stop() {
       stopped = true
-      for (const timer of timers.values()) clearTimeout(timer)
+      for (const { timer } of timers.values()) clearTimeout(timer)
       book.stop()
       usage.stop()
     },
@@ -45,7 +49,8 @@ export function resourceQuota(sources: PluginSources): AdmissionPlugin {
 
   function lineOf(namespace: string): QuotaLine {
     let line = lines.get(namespace)
-    if (!line) lines.set(namespace, (line = new QuotaLine({ namespace, book, usage, limited, log: sources.log })))
+    if (!line)
+      lines.set(namespace, (line = new QuotaLine({ namespace, book, usage, limited, countLater: () => countSoon(namespace, reviewMs), log: sources.log })))
     return line
   }
 
@@ -56,11 +61,14 @@ export function resourceQuota(sources: PluginSources): AdmissionPlugin {
   }
 
   function countSoon(namespace: string, delayMs: number): void {
-    if (stopped || timers.has(namespace)) return
+    const planned = timers.get(namespace)
+    const due = performance.now() + delayMs
+    if (stopped || (planned && planned.due <= due)) return
+    clearTimeout(planned?.timer)
     const timer = setTimeout(() => {
       timers.delete(namespace)
       count(namespace)
     }, delayMs)
-    timers.set(namespace, timer.unref())
+    timers.set(namespace, { timer: timer.unref(), due })
   }
 }

@@ -22,11 +22,11 @@ interface Followed {
 
 export class UsageCount {
   readonly #sources: PluginSources
-  readonly #changed: (namespace: string) => void
+  readonly #changed: (object: StoredObject, isThere: boolean) => void
   readonly #followed = new Map<ServedResource, Followed>()
 
-  /** `changed` is told of the namespaces in which something that is counted has changed. */
-  constructor(sources: PluginSources, changed: (namespace: string) => void) {
+  /** `changed` is told of every change of an object of a kind that is counted. */
+  constructor(sources: PluginSources, changed: (object: StoredObject, isThere: boolean) => void) {
     this.#sources = sources
     this.#changed = changed
   }
@@ -58,7 +58,7 @@ export class UsageCount {
       registry,
       resource,
       read: (object) => new Countable(object),
-      changed: (_value, _before, { namespace }) => this.#changed(namespace),
+      changed: (value, _before, object) => this.#changed(object, value !== undefined),
       log,
     })
     const ready = objects.start()
@@ -81,11 +81,6 @@ export class UsageCount {
     }
     return used
   }
-
-  /** The revision of an object; 0 if there is none, or nobody counts its kind. */
-  revision({ storage }: ServedResource, namespace: string, name: string): number {
-    return this.#followed.get(storage)?.objects.get(namespace, name)?.revision ?? 0
-  }
 }
 
 const nothing: ResourceList = {}
@@ -99,10 +94,6 @@ class Countable {
 
   constructor(object: StoredObject) {
     this.#object = object
-  }
-
-  get revision(): number {
-    return this.#object.revision
   }
 
   usage(evaluator: Evaluator, quota: Quota): ResourceList {
