@@ -22,6 +22,7 @@ interface Waiting {
 
 /** What was paid for and is not in the store yet, or never will be. */
 interface Reservation {
+  readonly attributes: AdmissionAttributes
   /** The revision that the write replaces; 0 for a new object. */
   readonly before: number
   /** By the quota's uid. */
@@ -171,7 +172,7 @@ export class QuotaLine {
     if (charges.size > 0) {
       const { resource, namespace, name, old } = one.attributes
       const key = resource.key(namespace, name)
-      const reservation = { before: Number(old?.metadata.resourceVersion ?? 0), charges, until: Date.now() + reservationMs }
+      const reservation = { attributes: one.attributes, before: Number(old?.metadata.resourceVersion ?? 0), charges, until: Date.now() + reservationMs }
       this.#reservations.set(key, [...(this.#reservations.get(key) ?? []), reservation])
     }
     one.settle()
@@ -202,7 +203,12 @@ export class QuotaLine {
   }
 
   #keepReservations(now: number): void {
-    for (const key of [...this.#reservations.keys()]) this.#keep(key, ({ until }) => until > now)
+    for (const key of [...this.#reservations.keys()]) this.#keep(key, (reservation) => reservation.until > now && !this.#isThere(reservation))
+  }
+
+  /** Also where somebody else has made the object of that name: then this one never will be. */
+  #isThere({ attributes: { resource, namespace, name }, before }: Reservation): boolean {
+    return this.#options.usage.revision(resource, namespace, name) > before
   }
 
   #keep(key: string, isOpen: (reservation: Reservation) => boolean): void {

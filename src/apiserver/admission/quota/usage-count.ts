@@ -81,6 +81,11 @@ export class UsageCount {
     }
     return used
   }
+
+  /** The revision of an object; 0 if there is none, or nobody counts its kind. */
+  revision({ storage }: ServedResource, namespace: string, name: string): number {
+    return this.#followed.get(storage)?.objects.get(namespace, name)?.revision ?? 0
+  }
 }
 
 const nothing: ResourceList = {}
@@ -94,6 +99,10 @@ class Countable {
 
   constructor(object: StoredObject) {
     this.#object = object
+  }
+
+  get revision(): number {
+    return this.#object.revision
   }
 
   usage(evaluator: Evaluator, quota: Quota): ResourceList {
