@@ -1,4 +1,7 @@
-/** ResourceQuota: a namespace uses no more than its quotas allow, and what it uses stands in their status. */
+/**
+ * ResourceQuota: a namespace uses no more than its quotas allow, and what it uses stands in their status. Who holds writes against
+ * quotas also counts anew when objects go: only here is it known what has been let in and is not there yet.
+ */
 import type { AdmissionPlugin, PluginSources } from '../plugin.ts'
 import { limitedResources } from './configuration.ts'
 import { evaluatorOf } from './evaluators/index.ts'
