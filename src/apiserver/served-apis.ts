@@ -48,6 +48,20 @@ export class ServedApis {
     for (const versions of this.#resources.values()) for (const resources of versions.values()) yield* resources.values()
   }
 
+  /** All resources that show the same stored objects as this one, itself among them. */
+  equivalents({ storage }: ServedResource): readonly ServedResource[] {
+    const found: ServedResource[] = []
+    for (const versions of this.#resources.values())
+      for (const resources of versions.values()) for (const resource of resources.values()) if (resource.storage === storage) found.push(resource)
+    return found
+  }
+
+  /** The resource of a kind. */
+  ofKind(group: string, version: string, kind: string): ServedResource | undefined {
+    for (const resource of this.#resources.get(group)?.get(version)?.values() ?? []) if (resource.definition.kind === kind) return resource
+    return undefined
+  }
+
   /** Whether a group has resources of Kubernetes' own: what it lacks is a missing resource; elsewhere it is a missing page. */
   isBuiltIn(group: string): boolean {
     return this.#builtInGroups.has(group)

@@ -16,6 +16,8 @@ export interface EnvironmentOptions {
   readonly variables?: Readonly<Record<string, Type>>
   /** Objects that expressions can make by name: `Object{…}`. */
   readonly types?: readonly ObjectType[]
+  /** Objects that expressions can make by names that nobody can list: asked for what `types` has not. */
+  readonly typeNamed?: (name: string) => ObjectType | undefined
   /** Where the sizes stand that estimates of costs go by, whatever a variable is; without it, those of each variable's type count. */
   readonly sizes?: Type
 }
@@ -35,6 +37,20 @@ export interface Environment {
 interface Known extends Declarations {
   readonly macros: ReadonlyMap<string, Macro>
   readonly sizes?: Type
+  readonly typeNamed?: (name: string) => ObjectType | undefined
+}
+
+/** Known types, and those that are made up when they are asked for. */
+class OpenTypes extends Map<string, ObjectType> {
+  readonly #typeNamed: (name: string) => ObjectType | undefined
+
+  constructor(known: ReadonlyMap<string, ObjectType>, typeNamed: (name: string) => ObjectType | undefined) {
+    super(known)
+    this.#typeNamed = typeNamed
+  }
+  override get(name: string): ObjectType | undefined {
+    return super.get(name) ?? this.#typeNamed(name)
+  }
 }
 
 const nothing: Known = { names: new Map(), functions: new Map(), objects: new Map(), macros: new Map() }
@@ -49,7 +65,7 @@ function extended(base: Known, options: EnvironmentOptions): Environment {
   return { compile: (source) => compileIn(known, source), extend: (more) => extended(known, more) }
 }
 
-function merge(base: Known, { libraries = [], variables = {}, types = [], sizes = base.sizes }: EnvironmentOptions): Known {
+function merge(base: Known, { libraries = [], variables = {}, types = [], sizes = base.sizes, typeNamed = base.typeNamed }: EnvironmentOptions): Known {
   const functions = libraries.flatMap((library) => library.functions ?? [])
   const macros = libraries.flatMap((library) => library.macros ?? [])
   const names = new Map<string, Declaration>(base.names)
@@ -59,10 +75,12 @@ function merge(base: Known, { libraries = [], variables = {}, types = [], sizes 
   }
   for (const type of types) names.set(type.name, typeName(type))
   for (const [name, type] of Object.entries(variables)) names.set(name, { type })
+  const objects = types.length > 0 ? new Map([...base.objects, ...types.map((type) => [type.name, type] as const)]) : base.objects
   return {
     names,
     functions: functions.length > 0 ? withFunctions(base.functions, functions) : base.functions,
-    objects: types.length > 0 ? new Map([...base.objects, ...types.map((type) => [type.name, type] as const)]) : base.objects,
+    objects: typeNamed ? new OpenTypes(objects, typeNamed) : objects,
+    typeNamed,
     macros: macros.length > 0 ? new Map([...base.macros, ...macros.map((macro) => [macroKey(macro), macro] as const)]) : base.macros,
     sizes,
   }

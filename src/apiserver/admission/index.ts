@@ -3,14 +3,17 @@ import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
 import { ownWriter } from '../registry/write/own-writer.ts'
 import { alwaysPlugins } from './always/index.ts'
 import { defaultPlugins } from './defaults/index.ts'
+import { identityPlugins } from './identity/index.ts'
 import { limitPlugins } from './limits/index.ts'
 import { namespacePlugins } from './namespaces/index.ts'
 import { Admission, type AdmissionPlugin, type PluginFactory, type PluginSources } from './plugin.ts'
 import { pluginOrder, usualPlugins } from './plugin-order.ts'
-import type { TolerationSeconds } from './pods/default-toleration-seconds.ts'
-import { podPlugins } from './pods/index.ts'
+import { podSecurityPlugins } from './pod-security/index.ts'
+import { podPlugins, privilegedContainers } from './pods/index.ts'
+import type { TolerationSeconds } from './pods/scheduling/default-toleration-seconds.ts'
 import { quotaPlugins } from './quota/index.ts'
 import { storagePlugins } from './storage/index.ts'
+import { webhookPlugins } from './webhooks/index.ts'
 
 export interface AdmissionOptions {
   /** Names of plug-ins that are on beside the usual ones (`--enable-admission-plugins`). */
@@ -20,28 +23,34 @@ export interface AdmissionOptions {
   /** By plug-in: its configuration, decoded (`--admission-control-config-file`). */
   readonly configuration?: Readonly<Record<string, unknown>>
   readonly tolerationSeconds?: TolerationSeconds
+  /** Whether containers may be privileged (`--allow-privileged`); they may unless it says no. */
+  readonly allowPrivileged?: boolean
 }
 
 const factories: Readonly<Record<string, PluginFactory<AdmissionOptions>>> = {
   ...alwaysPlugins,
   ...defaultPlugins,
+  ...identityPlugins,
   ...limitPlugins,
   ...namespacePlugins,
   ...podPlugins,
+  ...podSecurityPlugins,
   ...quotaPlugins,
   ...storagePlugins,
+  ...webhookPlugins,
 }
 
 /** Throws an ExplainedError for a plug-in whose configuration makes no sense. */
 export function admissionChain(sources: Omit<PluginSources, 'configuration' | 'writer'>, options: AdmissionOptions = {}): Admission {
-  const { enabled = [], disabled = [], configuration = {} } = options
+  const { enabled = [], disabled = [], configuration = {}, allowPrivileged = true } = options
   const isOn = (name: string): boolean => (usualPlugins.has(name) || enabled.includes(name)) && !disabled.includes(name)
   const given: PluginSources = {
     ...sources,
     configuration: (plugin) => (Object.hasOwn(configuration, plugin) ? configuration[plugin] : undefined),
     writer: () => ownWriter(sources.registry, admission),
   }
-  const admission = new Admission(pluginOrder.filter(isOn).flatMap((name) => made(name, given, options) ?? []))
+  const plugins = pluginOrder.filter(isOn).flatMap((name) => made(name, given, options) ?? [])
+  const admission = new Admission(allowPrivileged ? plugins : [privilegedContainers(given), ...plugins])
   return admission
 }
 

@@ -1,13 +1,15 @@
 /** For tests of plug-ins: a registry of all kinds on a store in memory, and writes as plug-ins see them. */
-import { allResources } from '../../api/registry.ts'
+import { allResources, resourceRegistry } from '../../api/registry.ts'
 import { resourceKey } from '../../api/resource.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import { memoryStore } from '../../storage/memory/index.ts'
 import { alwaysAllow } from '../authorization/fixed-authorizers.ts'
+import { MetricsRegistry } from '../metrics/registry.ts'
 import { Registry } from '../registry/registry.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
 import { createObject } from '../registry/write/create-object.ts'
 import { ownWriter } from '../registry/write/own-writer.ts'
+import { ServedApis } from '../served-apis.ts'
 import { Admission, type AdmissionAttributes, type AdmissionPlugin, type PluginSources } from './plugin.ts'
 
 export interface PluginFixture {
@@ -35,7 +37,19 @@ export function pluginFixture(configuration?: unknown): PluginFixture {
     sources: {
       registry,
       find,
-      served: () => allResources.map((definition) => registry.served(definition)),
+      apis: new ServedApis(
+        resourceRegistry({ runtimeConfig: '' }),
+        allResources.map((definition) => registry.served(definition)),
+      ),
+      places: {
+        registry,
+        services: find('v1/services'),
+        nodes: find('v1/nodes'),
+        endpointSlices: find('discovery.k8s.io/v1/endpointslices'),
+        endpoints: find('v1/endpoints'),
+        random: Math.random,
+      },
+      metrics: new MetricsRegistry(),
       authorizer: alwaysAllow,
       configuration: () => configuration,
       writer: () => writer,

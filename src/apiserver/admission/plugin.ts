@@ -1,13 +1,35 @@
 /** What an admission plug-in is: it looks at every write after it was decoded; some change it, some refuse it. One file per plug-in. */
 import type { KubeObject } from '../../machinery/object.ts'
+import type { ServiceSources } from '../aggregator/index.ts'
 import type { Authorizer } from '../authorization/authorizer.ts'
 import type { UserInfo } from '../http/exchange.ts'
+import type { MetricsRegistry } from '../metrics/registry.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
 import type { Writer } from '../registry/write/write-context.ts'
+import type { DeleteOptions } from '../request/delete-options.ts'
 import type { WriteOptions } from '../request/write-options.ts'
+import type { ServedApis } from '../served-apis.ts'
 
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
+
+export interface GroupVersionKind {
+  readonly group: string
+  readonly version: string
+  readonly kind: string
+}
+
+/**
+ * That a write's mutating plug-ins are asked once more, because one that came late changed what others had seen. Plug-ins that care keep
+ * here what they need to know in the second round.
+ */
+export interface Reinvocation {
+  readonly round: 0 | 1
+  /** Whether there is to be a second round. */
+  wanted: boolean
+  /** By plug-in. */
+  readonly states: Map<string, unknown>
+}
 
 /** What a write is about. `object` is absent for deletes, `old` for creates. */
 export interface AdmissionAttributes {
@@ -21,6 +43,12 @@ export interface AdmissionAttributes {
   readonly user: UserInfo
   readonly object?: KubeObject
   readonly old?: KubeObject
+  /** What `object` and `old` are where that is not the resource's own kind: Scale, Binding, Eviction, PodExecOptions. */
+  readonly kind?: GroupVersionKind
+  /** The options of a DELETE, as the client sent them. */
+  readonly deletion?: DeleteOptions
+  /** Made by the first plug-in that wants it. */
+  reinvocation?: Reinvocation
   readonly dryRun: boolean
   readonly options: WriteOptions
   /** Adds a text to the Warning headers of the answer. */
@@ -52,9 +80,12 @@ export interface PluginSources {
   readonly registry: Registry
   /** A resource of Kubernetes' own by its key: `v1/pods`, `apps/v1/deployments`. */
   readonly find: (key: string) => ServedResource
-  /** All resources that are served now, custom ones among them. To be asked when the server serves, not before. */
-  readonly served: () => Iterable<ServedResource>
   readonly authorizer: Authorizer
+  /** What is served just now, custom resources among it. */
+  readonly apis: ServedApis
+  /** How Services are reached. */
+  readonly places: ServiceSources
+  readonly metrics: MetricsRegistry
   /** The plug-in's own part of `--admission-control-config-file`, decoded from YAML; undefined if it has none. */
   readonly configuration: (plugin: string) => unknown
   /** The server's own hand, whose writes all plug-ins look at too. To be asked for when there is something to write. */
@@ -85,7 +116,9 @@ export class Admission {
   }
 
   mutate(attributes: AdmissionAttributes): void | Promise<void> {
-    return inOrder(this.#mutating[attributes.operation], attributes)
+    const steps = this.#mutating[attributes.operation]
+    const done = inOrder(steps, attributes)
+    return done ? done.then(() => onceMore(steps, attributes)) : onceMore(steps, attributes)
   }
 
   validate(attributes: AdmissionAttributes): void | Promise<void> {
@@ -97,6 +130,14 @@ function byOperation(plugins: readonly AdmissionPlugin[], stepOf: (plugin: Admis
   const steps = (operation: Operation): Step[] =>
     plugins.flatMap((plugin) => ((plugin.handles?.includes(operation) ?? true) ? (stepOf(plugin)?.bind(plugin) ?? []) : []))
   return { CREATE: steps('CREATE'), UPDATE: steps('UPDATE'), DELETE: steps('DELETE'), CONNECT: steps('CONNECT') }
+}
+
+/** The second round, if a plug-in wants one; there is no third. */
+function onceMore(steps: readonly Step[], attributes: AdmissionAttributes): void | Promise<void> {
+  const { reinvocation } = attributes
+  if (!reinvocation?.wanted) return
+  attributes.reinvocation = { ...reinvocation, round: 1, wanted: false }
+  return inOrder(steps, attributes)
 }
 
 function inOrder(steps: readonly Step[], attributes: AdmissionAttributes, from = 0): void | Promise<void> {

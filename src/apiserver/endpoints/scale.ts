@@ -12,7 +12,7 @@ import { representationFor } from '../negotiation/choose.ts'
 import { ServedResource } from '../registry/served-resource.ts'
 import { unstored } from '../registry/stored-object.ts'
 import { updateObject } from '../registry/write/update-object.ts'
-import type { WriteContext } from '../registry/write/write-context.ts'
+import { attributes, type WriteContext } from '../registry/write/write-context.ts'
 import { mediaType } from '../request/body.ts'
 import { decodeObject } from '../request/decode-object.ts'
 import { checkName, checkNamespace } from '../request/identity.ts'
@@ -126,9 +126,9 @@ interface ScaleWrite {
 }
 
 async function writeScale(target: Target, options: WriteOptions, { change, conditional, absent }: ScaleWrite): Promise<Response> {
-  const { request, resource } = target
+  const { services, request, resource } = target
   const representation = representationFor(request, scaleResource, 'object')
-  const context = writeContext(target, options)
+  const context = { ...writeContext(target, options), shownAs: { kind: scales, of: (object: KubeObject) => scaleOf(resource, object) } }
   const { object } = await updateObject(context, {
     conditional,
     startsFromLive: true,
@@ -141,6 +141,7 @@ async function writeScale(target: Target, options: WriteOptions, { change, condi
       // Members that are undefined are none that a patch could meet.
       if (owners) before.metadata.managedFields = owners
       const changed = await change(structuredClone(before))
+      await services.admission.mutate({ ...attributes(context, 'UPDATE'), object: changed.scale, old: before, kind: scales })
       checkScale(resource, changed.scale, live)
       setReplicas(resource, live, changed.scale.spec?.replicas ?? 0)
       const newOwners = changed.managedFields ?? trackScale(before, changed.scale, context)

@@ -10,6 +10,8 @@ export interface WriteOptions {
   /** Empty: the manager is named after the user agent. */
   readonly fieldManager: string
   readonly fieldValidation: 'Ignore' | 'Warn' | 'Strict'
+  /** Whether the client said how fields are validated. */
+  readonly validationGiven?: boolean
   /** Apply takes over fields that others own. */
   readonly force: boolean
 }
@@ -35,7 +37,13 @@ export function writeOptions(query: URLSearchParams, kind: 'CreateOptions' | 'Up
     errors.push(notSupported('fieldValidation', fieldValidation, ['', 'Ignore', 'Strict', 'Warn']))
   }
   if (errors.length) throw invalid({ group: 'meta.k8s.io', name: kind }, '', errors)
-  return { dryRun: dryRun.length > 0, fieldManager, fieldValidation: (fieldValidation || 'Warn') as WriteOptions['fieldValidation'], force: force ?? false }
+  return {
+    dryRun: dryRun.length > 0,
+    fieldManager,
+    fieldValidation: (fieldValidation || 'Warn') as WriteOptions['fieldValidation'],
+    validationGiven: fieldValidation !== '',
+    force: force ?? false,
+  }
 }
 
-const none: WriteOptions = { dryRun: false, fieldManager: '', fieldValidation: 'Warn', force: false }
+const none: WriteOptions = { dryRun: false, fieldManager: '', fieldValidation: 'Warn', validationGiven: false, force: false }

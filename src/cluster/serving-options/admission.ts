@@ -16,6 +16,7 @@ export function admissionOptions(place: FlagPlace): AdmissionOptions {
     ...(configurationFile && { configuration: readAdmissionConfiguration(configurationFile) }),
     enabled: flags.list('enable-admission-plugins'),
     disabled: flags.list('disable-admission-plugins'),
+    allowPrivileged: flags.bool('allow-privileged'),
     tolerationSeconds: {
       notReady: flags.int('default-not-ready-toleration-seconds'),
       unreachable: flags.int('default-unreachable-toleration-seconds'),

@@ -38,7 +38,7 @@ export class UsageCount {
   /** Follows all that quotas count. Rejects when the store does. */
   async follow(quotas: readonly Quota[]): Promise<void> {
     const names = quotas.flatMap(({ wanted }) => Object.keys(wanted))
-    const served = new Set([...this.#sources.served()].map(({ storage }) => storage))
+    const served = new Set([...this.#sources.apis.all()].map(({ storage }) => storage))
     for (const resource of served) {
       const evaluator = this.#followed.has(resource) ? undefined : evaluatorOf(resource)
       if (evaluator && evaluator.matching(names).length > 0) this.#begin(resource, evaluator)

@@ -10,6 +10,7 @@ import { timestamp } from '../../registry/write/write-context.ts'
 import { decodeObject } from '../../request/decode-object.ts'
 import { checkNamespace } from '../../request/identity.ts'
 import { writeOptions } from '../../request/write-options.ts'
+import { admit, admitted } from '../admitted.ts'
 import { type Endpoint, type Target, writeContext } from '../endpoint.ts'
 import { created } from './created.ts'
 
@@ -34,6 +35,8 @@ async function bind(target: Target, onUrl: string | undefined) {
   const options = writeOptions(request.query, 'CreateOptions')
   const binding = (await decodeObject(request, bindingResource, options, services.knowsKind)) as Binding
   checkNamespace(binding, bindingResource, request.info.namespace)
+  const asked = writeContext(target, options)
+  await admit({ ...asked, name: onUrl ?? '' }, 'CREATE', binding, bindings)
   const name = onUrl ?? binding.metadata.name ?? ''
   const node = binding.target?.name
   if (onUrl && binding.metadata.name && binding.metadata.name !== onUrl) throw badRequest('name in URL does not match name in Binding object')
@@ -41,7 +44,7 @@ async function bind(target: Target, onUrl: string | undefined) {
   if (binding.target?.kind && binding.target.kind !== 'Node')
     throw internal(`target.kind: Unsupported value: ${JSON.stringify(binding.target.kind)}: supported values: "Node", "<empty>"`)
   if (!node) throw internal('target.name: Required value')
-  const context = { ...writeContext(target, options), resource: services.pods, name, subresource: 'binding' }
+  const context = { ...asked, admission: admitted, resource: services.pods, name, subresource: 'binding' }
   await updateObject(context, {
     startsFromLive: true,
     change: (live) => {
@@ -55,6 +58,7 @@ async function bind(target: Target, onUrl: string | undefined) {
         throw conflict({ group: '', name: 'pods/binding' }, name, `pod ${name} is already assigned to node ${JSON.stringify(pod.spec.nodeName)}`)
       if (pod.spec.schedulingGates?.length) throw conflict({ group: '', name: 'pods/binding' }, name, `pod ${name} has non-empty .spec.schedulingGates`)
       pod.spec.nodeName = node
+      pod.metadata.labels = binding.metadata.labels ? { ...pod.metadata.labels, ...binding.metadata.labels } : pod.metadata.labels
       pod.metadata.annotations = binding.metadata.annotations ? { ...pod.metadata.annotations, ...binding.metadata.annotations } : pod.metadata.annotations
       pod.status ??= {}
       const others = (pod.status.conditions ?? []).filter(({ type }) => type !== 'PodScheduled')

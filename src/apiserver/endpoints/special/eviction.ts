@@ -13,6 +13,7 @@ import { decodeObject } from '../../request/decode-object.ts'
 import { type DeleteOptions, deleteOptionsOf } from '../../request/delete-options.ts'
 import { checkNamespace } from '../../request/identity.ts'
 import { writeOptions } from '../../request/write-options.ts'
+import { admit, admitted } from '../admitted.ts'
 import { type Endpoint, type Target, writeContext } from '../endpoint.ts'
 import { created } from './created.ts'
 
@@ -36,7 +37,9 @@ export const evictPod: Endpoint = async (target) => {
   if (eviction.metadata.name !== name) throw badRequest('name in URL does not match name in Eviction object')
   const asked = deleteOptionsOf(eviction.deleteOptions ?? {})
   const deletion: DeleteOptions = { ...asked, dryRun: asked.dryRun || options.dryRun }
-  const context = writeContext(target, { ...options, dryRun: deletion.dryRun }, '')
+  const requested = writeContext(target, { ...options, dryRun: deletion.dryRun })
+  await admit(requested, 'CREATE', eviction, evictions)
+  const context = { ...requested, subresource: '' }
   for (let attempt = 1; ; attempt++) {
     const live = await services.registry.get(pods, pods.key(namespace, name))
     if (!live) throw notFound(pods.groupResource, name)
@@ -52,7 +55,7 @@ async function evict(target: Target, context: WriteContext, pod: Pod, deletion: 
   const exact = (exempt !== undefined || (free && !isEnding(pod))) && deletion.preconditions?.resourceVersion === undefined
   const preconditions = { ...deletion.preconditions, resourceVersion: pod.metadata.resourceVersion }
   try {
-    await deleteEvicted(context, exact ? { ...deletion, preconditions } : deletion)
+    await deleteEvicted({ ...context, admission: admitted }, exact ? { ...deletion, preconditions } : deletion)
     return true
   } catch (error) {
     if (!exact || !(error instanceof StatusError && error.code === 409)) throw error

@@ -8,6 +8,7 @@ import { badRequest, invalid, methodNotAllowed, notFound } from '../../../machin
 import { type FieldError, forbiddenField, invalidValue } from '../../../machinery/validation/field-error.ts'
 import { integerParameter } from '../../request/parameters.ts'
 import type { Endpoint, Target } from '../endpoint.ts'
+import { admitConnection } from './connection.ts'
 
 type Pod = Model<V1Pod>
 
@@ -23,12 +24,16 @@ export const podLog: Endpoint = async (target) => {
 
 /** exec and attach are about a container. */
 export const containerStream: Endpoint = async (target) => {
+  await admitConnection(target)
   const pod = await podOf(target)
   checkContainer(pod, target.request.query.get('container') ?? '')
   return onNode(pod)
 }
 
-export const portForward: Endpoint = async (target) => onNode(await podOf(target))
+export const portForward: Endpoint = async (target) => {
+  await admitConnection(target)
+  return onNode(await podOf(target))
+}
 
 function onNode({ metadata, spec }: Pod): never {
   if (!spec?.nodeName) throw badRequest(`pod ${metadata.name} does not have a host assigned`)

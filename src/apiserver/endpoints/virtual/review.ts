@@ -2,10 +2,12 @@
 import type { KubeObject } from '../../../machinery/object.ts'
 import { representationFor } from '../../negotiation/choose.ts'
 import { unstored } from '../../registry/stored-object.ts'
+import { track } from '../../registry/write/write-context.ts'
 import { decodeObject } from '../../request/decode-object.ts'
 import { checkNamespace } from '../../request/identity.ts'
 import { writeOptions } from '../../request/write-options.ts'
-import { type Endpoint, objectResponse, type Target } from '../endpoint.ts'
+import { admit } from '../admitted.ts'
+import { type Endpoint, objectResponse, type Target, writeContext } from '../endpoint.ts'
 
 /** An endpoint that answers a question; `answer` fills in the status. */
 export const review =
@@ -16,6 +18,8 @@ export const review =
     const options = writeOptions(request.query, 'CreateOptions')
     const question = (await decodeObject(request, resource, options, services.knowsKind)) as T
     checkNamespace(question, resource, request.info.namespace)
+    await admit(writeContext(target, options), 'CREATE', question, resource.definition)
+    await track(writeContext(target, options), question, undefined)
     await answer(question, target)
     return objectResponse(representation, unstored(resource, question), 201)
   }

@@ -30,8 +30,8 @@ async function attemptDelete(context: WriteContext, options: DeleteOptions, key:
   const { registry, admission, resource } = context
   const old = live.parse()
   checkPreconditions(context, options, old)
-  await admission.mutate(attributes(context, 'DELETE', undefined, old))
-  await admission.validate(attributes(context, 'DELETE', undefined, old))
+  await admission.mutate(attributes(context, 'DELETE', undefined, old, options))
+  await admission.validate(attributes(context, 'DELETE', undefined, old, options))
 
   const { deletion } = resource.definition
   const grace = deletion?.gracePeriod

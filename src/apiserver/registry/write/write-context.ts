@@ -9,9 +9,10 @@ import type { FieldError } from '../../../machinery/validation/field-error.ts'
 import { all, valid } from '../../../machinery/validation/field-rules.ts'
 import { validateMetadata, validateMetadataUpdate } from '../../../machinery/validation/metadata.ts'
 import { dnsSubdomain } from '../../../machinery/validation/names.ts'
-import type { Admission, AdmissionAttributes } from '../../admission/plugin.ts'
+import type { Admission, AdmissionAttributes, GroupVersionKind } from '../../admission/plugin.ts'
 import { trackSteps } from '../../apply/index.ts'
 import type { Request, UserInfo } from '../../http/exchange.ts'
+import type { DeleteOptions } from '../../request/delete-options.ts'
 import type { WriteOptions } from '../../request/write-options.ts'
 import type { Registry } from '../registry.ts'
 import type { ServedResource } from '../served-resource.ts'
@@ -35,10 +36,22 @@ export interface WriteContext {
   readonly annotate: (key: string, value: string) => void
   /** The request that is written for: once its signal is aborted, nobody waits for the outcome. The server's own writes have none. */
   readonly request?: Pick<Request, 'signal'>
+  /** For writes that create what is not there, though their verb is another: throws 403 if the user may not. */
+  readonly confirmCreate?: () => void | Promise<void>
   /** Now, as RFC 3339 with seconds. */
   readonly now: () => string
+  /**
+   * What admission is shown in place of the object where a subresource has a kind of its own (Scale). Its mutating plug-ins have been
+   * asked then, before the object was changed.
+   */
+  readonly shownAs?: ShownAs
   /** Between steps that are long with large objects. */
   readonly pause: Pause
+}
+
+export interface ShownAs {
+  readonly kind: GroupVersionKind
+  readonly of: (object: KubeObject) => KubeObject
 }
 
 /** Who writes and how, wherever it is. */
@@ -57,8 +70,14 @@ export function timestamp(ms = Date.now()): string {
   return lastTimestamp
 }
 
-export function attributes(context: WriteContext, operation: AdmissionAttributes['operation'], object?: KubeObject, old?: KubeObject): AdmissionAttributes {
-  const { resource, namespace, name, subresource, user, options, warnings, annotate } = context
+export function attributes(
+  context: WriteContext,
+  operation: AdmissionAttributes['operation'],
+  object?: KubeObject,
+  old?: KubeObject,
+  deletion?: DeleteOptions,
+): AdmissionAttributes {
+  const { resource, namespace, name, subresource, user, options, warnings, annotate, shownAs } = context
   return {
     operation,
     resource,
@@ -66,8 +85,11 @@ export function attributes(context: WriteContext, operation: AdmissionAttributes
     namespace,
     name: name || (object?.metadata.name ?? ''),
     user,
-    object,
-    old,
+    object: shownAs && object ? shownAs.of(object) : object,
+    old: shownAs && old ? shownAs.of(old) : old,
+    kind: shownAs?.kind,
+    deletion,
+    reinvocation: undefined,
     dryRun: options.dryRun,
     options,
     warn: (text) => warnings.push(text),

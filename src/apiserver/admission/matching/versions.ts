@@ -1,0 +1,52 @@
+/** The objects of a request in the version that a webhook or policy wants to see. */
+import { after } from '../../../lib/after.ts'
+import { setOwn } from '../../../lib/own.ts'
+import type { KubeObject, Unstructured } from '../../../machinery/object.ts'
+import { StatusError, statusOf } from '../../../machinery/status-error.ts'
+import type { ServedResource } from '../../registry/served-resource.ts'
+import type { AdmissionAttributes, GroupVersionKind } from '../plugin.ts'
+
+export interface VersionedObjects {
+  readonly resource: ServedResource
+  readonly kind: GroupVersionKind
+  readonly object: KubeObject | undefined
+  readonly old: KubeObject | undefined
+}
+
+/** The request's kind, as it came. */
+export const kindOf = ({ kind, resource }: AdmissionAttributes): GroupVersionKind => kind ?? resource.definition
+
+/** What `resource` shows of the request's objects. Rejects with 500 where a webhook that converts fails. */
+export function versioned(attributes: AdmissionAttributes, resource: ServedResource): VersionedObjects | Promise<VersionedObjects> {
+  const { object, old, kind } = attributes
+  if (resource === attributes.resource || kind) return { resource, kind: kind ?? resource.definition, object, old }
+  return after(inVersion(object, attributes.resource, resource), (shown) =>
+    after(inVersion(old, attributes.resource, resource), (before) => ({ resource, kind: resource.definition, object: shown, old: before })),
+  )
+}
+
+/** The same object in another version. */
+export function inVersion(object: KubeObject | undefined, from: ServedResource, to: ServedResource): KubeObject | undefined | Promise<KubeObject | undefined> {
+  if (!object || from === to) return object
+  if (from.definition.custom) {
+    const converted = from.otherVersion?.(to.groupVersion)?.convert(object) ?? { ...object, apiVersion: to.groupVersion }
+    return converted instanceof Promise
+      ? converted.then(
+          (made) => made as KubeObject,
+          (error) => Promise.reject(error instanceof StatusError ? error : statusOf(error)),
+        )
+      : (converted as KubeObject)
+  }
+  const stored = from.definition.storedAs?.toStorage?.(structuredClone(object)) ?? object
+  const shown = to.definition.storedAs?.fromStorage?.(stored === object ? structuredClone(object) : stored) ?? { ...stored }
+  shown.apiVersion = to.groupVersion
+  shown.kind = to.definition.kind
+  return shown
+}
+
+/** Makes `object` say what `content` says: who holds the object sees the change. */
+export function replaceContent(object: KubeObject, content: KubeObject): void {
+  const fields = object as Unstructured
+  for (const name of Object.keys(fields)) if (!Object.hasOwn(content, name)) delete fields[name]
+  for (const name of Object.keys(content)) setOwn(fields, name, (content as Unstructured)[name])
+}

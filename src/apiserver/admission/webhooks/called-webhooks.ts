@@ -1,0 +1,55 @@
+/** Which webhooks a request is to be sent to, and as what. */
+
+import { matchConditions } from '../../../cel/admission/match-conditions.ts'
+import { after } from '../../../lib/after.ts'
+import { forbidden } from '../../../machinery/status-error.ts'
+import type { Authorizer } from '../../authorization/authorizer.ts'
+import { authorizerBindings, Questions, whenAnswered } from '../matching/asking-authorizer.ts'
+import { requestBindings } from '../matching/bindings.ts'
+import type { Candidate, Entry, MatchIndex } from '../matching/matcher.ts'
+import { type VersionedObjects, versioned } from '../matching/versions.ts'
+import type { AdmissionAttributes } from '../plugin.ts'
+import type { ConfiguredWebhook } from './configured-webhooks.ts'
+import type { WebhookMetrics, WebhookType } from './webhook-metrics.ts'
+
+/** How to find out. */
+export interface Selecting {
+  readonly index: MatchIndex<ConfiguredWebhook>
+  readonly authorizer: Authorizer
+  readonly type: WebhookType
+  readonly metrics: WebhookMetrics
+}
+
+/** The objects as the webhook wants to see them; undefined if it is not to be called. Throws a StatusError where that cannot be told. */
+export function objectsFor(
+  candidate: Entry<ConfiguredWebhook> & Candidate<ConfiguredWebhook>,
+  attributes: AdmissionAttributes,
+  selecting: Selecting,
+): VersionedObjects | undefined | Promise<VersionedObjects | undefined> {
+  return after(selecting.index.meant(candidate, attributes), (meant) =>
+    meant ? after(versioned(attributes, meant.resource), (objects) => conditioned(meant.value, attributes, objects, selecting)) : undefined,
+  )
+}
+
+function conditioned(
+  { conditions, webhook }: ConfiguredWebhook,
+  attributes: AdmissionAttributes,
+  objects: VersionedObjects,
+  { authorizer, metrics, type }: Selecting,
+): VersionedObjects | undefined | Promise<VersionedObjects | undefined> {
+  if (!conditions) return objects
+  const bindings = { ...requestBindings(attributes, objects, undefined), ...authorizerBindings(new Questions(authorizer), attributes) }
+  return after(
+    whenAnswered(() => matchConditions(conditions, bindings)),
+    (match) => {
+      const { operation, resource, name } = attributes
+      if ('error' in match) {
+        metrics.conditionFailed(webhook.name, type, operation)
+        throw forbidden(resource.groupResource, name, match.error)
+      }
+      if (match.matches) return objects
+      metrics.excluded(webhook.name, type, operation)
+      return undefined
+    },
+  )
+}

@@ -1,0 +1,99 @@
+/** MutatingAdmissionWebhook: asks webhooks to change what is written, one after the other. */
+import { jsonEqual } from '../../../machinery/fields/json.ts'
+import type { KubeObject } from '../../../machinery/object.ts'
+import { jsonPatch } from '../../../machinery/patch/json-patch.ts'
+import { statusOf } from '../../../machinery/status-error.ts'
+import { Reinvoked } from '../matching/reinvoked.ts'
+import { typedObject } from '../matching/typed-object.ts'
+import { inVersion, replaceContent, type VersionedObjects } from '../matching/versions.ts'
+import type { AdmissionAttributes, AdmissionPlugin, PluginSources } from '../plugin.ts'
+import type { ReviewAnswer } from './admission-review.ts'
+import { askWebhook, byFailurePolicy, CallError } from './call-webhook.ts'
+import { objectsFor, type Selecting } from './called-webhooks.ts'
+import { type ConfiguredWebhook, ConfiguredWebhooks } from './configured-webhooks.ts'
+import { webhookMetrics } from './webhook-metrics.ts'
+
+const pluginName = 'MutatingAdmissionWebhook'
+
+export function mutatingWebhooks(sources: PluginSources): AdmissionPlugin {
+  const { authorizer, log } = sources
+  const webhooks = new ConfiguredWebhooks(sources, 'mutatingwebhookconfigurations')
+  const metrics = webhookMetrics(sources.metrics)
+  return {
+    name: pluginName,
+    start: () => webhooks.start(),
+    stop: () => webhooks.stop(),
+    mutate(attributes) {
+      const { index } = webhooks
+      if (index.empty) return
+      const candidates = index.candidates(attributes)
+      if (candidates.length > 0) return dispatch(attributes, { index, authorizer, type: 'admit', metrics })
+    },
+  }
+
+  async function dispatch(attributes: AdmissionAttributes, selecting: Selecting): Promise<void> {
+    const reinvoked = new Reinvoked(pluginName, attributes)
+    const { round } = reinvoked
+    for (const candidate of selecting.index.candidates(attributes)) {
+      const hook = candidate.value
+      const objects = await objectsFor(candidate, attributes, selecting)
+      // Who was not called in the first round is not called in the second.
+      if (!objects || !reinvoked.isDue(hook.uid)) continue
+      const place = `round_${round}_index_${hook.place}`
+      const failedOpen = `failed-open.mutation.webhook.admission.k8s.io/${place}`
+      let changed = false
+      try {
+        await byFailurePolicy({ hook, attributes, type: 'admit', metrics, log, failedOpen }, async () => {
+          const answer = await askWebhook(hook, attributes, objects, true)
+          changed = await applyAnswer(hook, attributes, objects, answer, place)
+        })
+      } finally {
+        attributes.annotate(`mutation.webhook.admission.k8s.io/${place}`, told(hook, { mutated: changed }))
+      }
+      if (changed) reinvoked.changed()
+      if (hook.webhook.reinvocationPolicy === 'IfNeeded') reinvoked.mayRepeat(hook.uid)
+    }
+    reinvoked.end()
+  }
+}
+
+const told = ({ configuration, webhook }: ConfiguredWebhook, more: object): string => JSON.stringify({ configuration, webhook: webhook.name, ...more })
+
+/** Changes the request's object as the webhook wishes; whether that made a difference. */
+async function applyAnswer(
+  hook: ConfiguredWebhook,
+  attributes: AdmissionAttributes,
+  { resource, object }: VersionedObjects,
+  { patch, patchType }: ReviewAnswer,
+  place: string,
+): Promise<boolean> {
+  if (patch.length === 0) return false
+  const { name } = hook.webhook
+  const operations = decodePatch(name, patch)
+  if (operations.length === 0) return false
+  if (!object || !attributes.object)
+    throw statusOf(new Error(`admission webhook ${JSON.stringify(name)} attempted to modify the object, which is not supported for this operation`))
+  if (patchType !== 'JSONPatch') throw new CallError(name, `unsupported patch type ${JSON.stringify(patchType)}`, 400)
+  let patched: KubeObject
+  try {
+    patched = typedObject(attributes, resource, jsonPatch(structuredClone(object), operations))
+  } catch (error) {
+    // What a webhook does wrong is not the client's fault.
+    throw statusOf(new Error(error instanceof Error ? error.message : String(error)))
+  }
+  const changed = !jsonEqual(object, patched)
+  attributes.annotate(`patch.webhook.admission.k8s.io/${place}`, told(hook, { patch: operations, patchType }))
+  const shown = attributes.kind ? patched : await inVersion(patched, resource, attributes.resource)
+  replaceContent(attributes.object, shown!)
+  return changed
+}
+
+function decodePatch(name: string, patch: Buffer): readonly unknown[] {
+  try {
+    const operations: unknown = JSON.parse(patch.toString())
+    if (!Array.isArray(operations)) throw new Error('json: cannot unmarshal into Go value of type jsonpatch.Patch')
+    return operations
+  } catch (error) {
+    throw new CallError(name, `received undecodable patch in webhook response: ${error instanceof Error ? error.message : error}`, 503)
+  }
+}

@@ -1,0 +1,39 @@
+/** ValidatingAdmissionWebhook: asks webhooks whether to accept what is written, all at once. */
+import type { AdmissionAttributes, AdmissionPlugin, PluginSources } from '../plugin.ts'
+import { askWebhook, byFailurePolicy } from './call-webhook.ts'
+import { objectsFor, type Selecting } from './called-webhooks.ts'
+import { ConfiguredWebhooks } from './configured-webhooks.ts'
+import { webhookMetrics } from './webhook-metrics.ts'
+
+export function validatingWebhooks(sources: PluginSources): AdmissionPlugin {
+  const { authorizer, log } = sources
+  const webhooks = new ConfiguredWebhooks(sources, 'validatingwebhookconfigurations')
+  const metrics = webhookMetrics(sources.metrics)
+  return {
+    name: 'ValidatingAdmissionWebhook',
+    start: () => webhooks.start(),
+    stop: () => webhooks.stop(),
+    validate(attributes) {
+      const { index } = webhooks
+      if (index.empty) return
+      const candidates = index.candidates(attributes)
+      if (candidates.length > 0) return dispatch(attributes, { index, authorizer, type: 'validating', metrics })
+    },
+  }
+
+  async function dispatch(attributes: AdmissionAttributes, selecting: Selecting): Promise<void> {
+    const calls: (() => Promise<unknown>)[] = []
+    for (const candidate of selecting.index.candidates(attributes)) {
+      const objects = await objectsFor(candidate, attributes, selecting)
+      if (!objects) continue
+      const hook = candidate.value
+      const failedOpen = `failed-open.validating.webhook.admission.k8s.io/round_0_index_${calls.length}`
+      calls.push(() => byFailurePolicy({ hook, attributes, type: 'validating', metrics, log, failedOpen }, () => askWebhook(hook, attributes, objects, false)))
+    }
+    if (calls.length === 0) return
+    // All are heard, and the first that refuses is told.
+    const refusals: unknown[] = []
+    await Promise.all(calls.map((call) => call().catch((error) => refusals.push(error))))
+    if (refusals.length > 0) throw refusals[0]
+  }
+}

@@ -1,0 +1,123 @@
+/** What expressions of admission (policies, match conditions of webhooks) see: their variables and the types of these. */
+import { type Environment, environment } from '../environment.ts'
+import { resourceCheckType } from '../libraries/authorizer.ts'
+import { authorizerType, jsonPatchLibrary, kubernetesLibraries } from '../libraries/index.ts'
+import { boolType, dynType, type Field, intType, listType, mapType, type ObjectType, objectType, stringType, type Type, timestampType } from '../types.ts'
+
+const groupVersionKind = objectType('kubernetes.GroupVersionKind', { group: stringType, version: stringType, kind: stringType })
+const groupVersionResource = objectType('kubernetes.GroupVersionResource', { group: stringType, version: stringType, resource: stringType })
+
+const userInfo = objectType('kubernetes.UserInfo', {
+  username: stringType,
+  uid: stringType,
+  groups: listType(stringType),
+  extra: mapType(stringType, listType(stringType)),
+})
+
+/** The type of `request`. */
+export const requestType = objectType('kubernetes.AdmissionRequest', {
+  kind: groupVersionKind,
+  resource: groupVersionResource,
+  subResource: stringType,
+  requestKind: groupVersionKind,
+  requestResource: groupVersionResource,
+  requestSubResource: stringType,
+  name: stringType,
+  namespace: stringType,
+  operation: stringType,
+  userInfo,
+  dryRun: boolType,
+  options: dynType,
+})
+
+const namespaceCondition = objectType('kubernetes.NamespaceCondition', {
+  status: stringType,
+  type: stringType,
+  lastTransitionTime: timestampType,
+  message: stringType,
+  reason: stringType,
+})
+
+const namespaceMetadata = objectType('kubernetes.NamespaceMetadata', {
+  name: stringType,
+  generateName: stringType,
+  namespace: stringType,
+  labels: mapType(stringType, stringType),
+  annotations: mapType(stringType, stringType),
+  UID: stringType,
+  creationTimestamp: timestampType,
+  deletionGracePeriodSeconds: intType,
+  deletionTimestamp: timestampType,
+  generation: intType,
+  resourceVersion: stringType,
+  finalizers: listType(stringType),
+})
+
+/** The type of `namespaceObject`. */
+export const namespaceType = objectType('kubernetes.Namespace', {
+  metadata: namespaceMetadata,
+  spec: objectType('kubernetes.NamespaceSpec', { finalizers: listType(stringType) }),
+  status: objectType('kubernetes.NamespaceStatus', { conditions: listType(namespaceCondition), phase: stringType }),
+})
+
+/** What a change of a JSON patch is made of. */
+export const jsonPatchType = objectType('JSONPatch', { op: stringType, path: stringType, from: stringType, value: dynType })
+
+/** Fields of any name, of any type. */
+class AnyFields extends Map<string, Field> {
+  override get(): Field {
+    return { type: dynType }
+  }
+  override has(): boolean {
+    return true
+  }
+}
+
+const anyFields: ReadonlyMap<string, Field> = new AnyFields()
+
+/** What apply configurations are made of: `Object`, `Object.spec`, `Object.spec.template`; whether the fields exist is found out later. */
+const objectNamed = (name: string): ObjectType | undefined =>
+  name === 'Object' || name.startsWith('Object.') ? { kind: 'object', name, fields: anyFields } : undefined
+
+export interface AdmissionEnvironmentOptions {
+  /** There is a variable `params`. */
+  readonly params: boolean
+  /** There is a variable `authorizer`. */
+  readonly authorizer: boolean
+  /** Expressions can make changes of objects: `Object{…}`, `JSONPatch{…}`. */
+  readonly patches?: boolean
+  /** The type of `object` and `oldObject`, where it is known. */
+  readonly object?: Type
+  /** The type of `params`, where it is known. */
+  readonly paramsType?: Type
+}
+
+let base: Environment | undefined
+
+const baseEnvironment = (): Environment =>
+  (base ??= environment({
+    libraries: kubernetesLibraries,
+    variables: { object: dynType, oldObject: dynType, request: requestType, namespaceObject: namespaceType },
+  }))
+
+const usual = new Map<string, Environment>()
+
+/** Environments without types of their own are made once. */
+export function admissionEnvironment(options: AdmissionEnvironmentOptions): Environment {
+  const { object, paramsType, params, authorizer, patches } = options
+  if (object || paramsType) return made(options)
+  const key = `${params}/${authorizer}/${patches ?? false}`
+  let known = usual.get(key)
+  if (!known) usual.set(key, (known = made(options)))
+  return known
+}
+
+const made = ({ params, authorizer, patches, object, paramsType = dynType }: AdmissionEnvironmentOptions): Environment =>
+  baseEnvironment().extend({
+    variables: {
+      ...(object && { object, oldObject: object }),
+      ...(params && { params: paramsType }),
+      ...(authorizer && { authorizer: authorizerType, 'authorizer.requestResource': resourceCheckType }),
+    },
+    ...(patches && { libraries: [jsonPatchLibrary], types: [jsonPatchType], typeNamed: objectNamed }),
+  })

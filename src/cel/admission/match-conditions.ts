@@ -1,0 +1,34 @@
+/** Match conditions of webhooks and policies: whether a request is meant at all (KEP-3716). */
+import type { Environment } from '../environment.ts'
+import type { Bindings } from '../program.ts'
+import { boolType } from '../types.ts'
+import { compileExpression, type Expression } from './expression.ts'
+import { matchCostLimit, runExpressions } from './run.ts'
+import type { NamedExpression, Variables } from './variables.ts'
+
+export type Match = { readonly matches: boolean } | { readonly error: string }
+
+export interface MatchConditions {
+  readonly conditions: readonly Expression[]
+  readonly failurePolicy: string
+  readonly variables?: Variables
+}
+
+export const compileConditions = (environment: Environment, conditions: readonly NamedExpression[] = []): Expression[] =>
+  conditions.map(({ expression }) => compileExpression(environment, expression, [boolType]))
+
+/** A condition that is false decides, whatever becomes of the others; faults count as the failure policy says. */
+export function matchConditions({ conditions, failurePolicy, variables }: MatchConditions, bindings: Bindings): Match {
+  const run = runExpressions(conditions, bindings, matchCostLimit, variables)
+  const ignores = failurePolicy === 'Ignore'
+  if ('exhausted' in run) return ignores ? { matches: false } : { error: run.exhausted }
+  const errors: string[] = []
+  for (const result of run.results) {
+    if (!result) continue
+    if ('error' in result) errors.push(result.error)
+    else if (result.value === false) return { matches: false }
+  }
+  if (errors.length === 0) return { matches: true }
+  if (ignores) return { matches: false }
+  return { error: errors.length === 1 ? errors[0]! : `[${[...new Set(errors)].join(', ')}]` }
+}
