@@ -44,7 +44,6 @@ export function pluginFixture(configuration?: unknown): PluginFixture {
       places: {
         registry,
         services: find('v1/services'),
-        nodes: find('v1/nodes'),
         endpointSlices: find('discovery.k8s.io/v1/endpointslices'),
         endpoints: find('v1/endpoints'),
         random: Math.random,
