@@ -182,6 +182,7 @@ test('match conditions leave requests out; faults in them count as the failure p
   await configure(cluster, 'Validating', 'v', [
     hook(webhooks, '/only', condition("object.metadata.name.startsWith('x') && request.operation == 'CREATE'")),
     hook(webhooks, '/asks', condition("authorizer.requestResource.check('create').allowed()")),
+    hook(webhooks, '/faulty', condition("object.nothing == 'x'")),
     hook(webhooks, '/lenient', { ...condition("object.nothing == 'x'"), failurePolicy: 'Ignore' }),
   ])
   for (const path of ['/only', '/asks', '/lenient']) await webhooks.behave(path, { response: { allowed: false } })

@@ -4,6 +4,7 @@ import { Admission, type PluginFactory, type PluginSources } from './plugin.ts'
 import { pluginOrder, usualPlugins } from './plugin-order.ts'
 import type { TolerationSeconds } from './pods/default-toleration-seconds.ts'
 import { podPlugins } from './pods/index.ts'
+import { policyPlugins } from './policies/index.ts'
 import { webhookPlugins } from './webhooks/index.ts'
 
 export interface AdmissionOptions {
@@ -19,6 +20,7 @@ export interface AdmissionOptions {
 const factories: Readonly<Record<string, PluginFactory<AdmissionOptions>>> = {
   ...namespacePlugins,
   ...podPlugins,
+  ...policyPlugins,
   ...webhookPlugins,
 }
 
