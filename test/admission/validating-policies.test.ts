@@ -175,3 +175,41 @@ test('expressions that do not compile, and what policies and bindings must not s
   assert.match(message, /must not contain both Deny and Warn/)
   assert.match(message, /spec.paramRef.name: Forbidden: name and selector are mutually exclusive/)
 })
+
+test('the status of a policy tells which expressions cannot be right for the kinds that it names', async (t) => {
+  const cluster = await testCluster(t)
+  const statusOf = async (name: string) => {
+    const found = await waitFor('the policy was looked at', async () => {
+      const { status, metadata } = await cluster.call('GET', `${group}/validatingadmissionpolicies/${name}`)
+      const known = status as { observedGeneration?: number; typeChecking?: object } | undefined
+      return known?.observedGeneration === metadata.generation && known
+    })
+    return found.typeChecking
+  }
+  const resourceRules = [{ apiGroups: ['apps'], apiVersions: ['v1'], operations: ['CREATE'], resources: ['deployments', 'statefulsets/status'] }]
+  const policy = (name: string, spec: object) =>
+    cluster.call('POST', `${group}/validatingadmissionpolicies`, validatingPolicy(name, { matchConstraints: { resourceRules }, ...spec }))
+  await policy('right', fails("object.spec.replicas > 1 && object.metadata.labels['a'] == 'b' && object.spec.template.spec.containers.all(c, c.image != '')"))
+  assert.deepEqual(await statusOf('right'), {})
+  await policy('wrong', fails('object.replicas > 1', { messageExpression: "'at ' + object.spec.replicas" }))
+  assert.deepEqual(await statusOf('wrong'), {
+    expressionWarnings: [
+      {
+        fieldRef: 'spec.validations[0].expression',
+        warning: "apps/v1, Kind=Deployment: ERROR: <input>:1:7: undefined field 'replicas'\n | object.replicas > 1\n | ......^\n",
+      },
+      {
+        fieldRef: 'spec.validations[0].messageExpression',
+        warning:
+          "apps/v1, Kind=Deployment: ERROR: <input>:1:7: found no matching overload for '_+_' applied to '(string, int)'\n | 'at ' + object.spec.replicas\n | ......^\n",
+      },
+    ],
+  })
+  await cluster.call(
+    'PATCH',
+    `${group}/validatingadmissionpolicies/wrong`,
+    { spec: { validations: [{ expression: 'object.spec.paused == true' }] } },
+    'application/merge-patch+json',
+  )
+  assert.deepEqual(await statusOf('wrong'), {})
+})
