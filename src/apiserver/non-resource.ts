@@ -3,7 +3,7 @@ import { own } from '../lib/own.ts'
 import { methodNotAllowed } from '../machinery/status-error.ts'
 import { type HealthCheck, type HealthPath, health } from './health/health.ts'
 import { json, type Request, type Response, text } from './http/exchange.ts'
-import { keySet, openidConfiguration, type ServiceAccountIssuer } from './openid.ts'
+import { keySet, type OpenidIssuer, openidConfiguration } from './openid.ts'
 import type { VersionInfo } from './version.ts'
 
 /** Documents about the API, by path: discovery and OpenAPI. Undefined where there is none. */
@@ -13,7 +13,8 @@ export interface NonResourceOptions {
   readonly checks: Readonly<Record<HealthPath, readonly HealthCheck[]>>
   readonly version: VersionInfo
   readonly metrics: () => string
-  readonly issuer: ServiceAccountIssuer | undefined
+  /** Undefined where no tokens are issued, or by nobody who can be found. */
+  readonly issuer: OpenidIssuer | undefined
   readonly serverUrl: () => string
   readonly documents: readonly Documents[]
   /** Paths of discovery and OpenAPI, for the index at `/`. */

@@ -2,10 +2,13 @@
 import type { Store } from '../storage/store.ts'
 import type { AdmissionOptions } from './admission/index.ts'
 import type { ProxyClient } from './aggregator/index.ts'
+import type { AuditOptions } from './audit/index.ts'
 import type { AuthenticationOptions } from './authentication/index.ts'
 import type { AuthorizationOptions } from './authorization/index.ts'
+import type { HttpOptions } from './chain/index.ts'
+import type { EncryptionOptions } from './encryption/index.ts'
+import type { FlowControlOptions } from './flow-control/index.ts'
 import type { ListenerLimits } from './http/bounds/limits.ts'
-import type { ServiceAccountIssuer } from './openid.ts'
 
 export interface ApiServerOptions extends AuthenticationOptions {
   /** Closed by the caller, after `stop()`. */
@@ -22,12 +25,23 @@ export interface ApiServerOptions extends AuthenticationOptions {
   readonly serviceClusterIpRange?: string
   /** 30000-32767 unless said. */
   readonly serviceNodePortRange?: string
-  readonly serviceAccount?: ServiceAccountIssuer
   /** The address that pods reach this server by (`--advertise-address`); one of the machine unless said. */
   readonly advertiseAddress?: string
   readonly admission?: AdmissionOptions
+  /** How values are held in the store; as they are unless said. */
+  readonly encryption?: EncryptionOptions
   /** Who may do what; unless said, who is authenticated may do everything. */
   readonly authorization?: AuthorizationOptions
+  /** How many requests are served at once; as upstream unless said. */
+  readonly flowControl?: FlowControlOptions
+  readonly audit?: AuditOptions
+  readonly http?: HttpOptions
+  /** Watches that name no time end after this to twice this, in seconds; 1,800 unless said, never if 0. */
+  readonly minRequestTimeoutSeconds?: number
+  /** How long the server serves on, unready, when it is told to end; ms, 0 unless said. */
+  readonly shutdownDelayMs?: number
+  /** How long watches may take to read the rest when the server ends; ms. */
+  readonly watchTerminationGraceMs?: number
   /** The release of this package, shown in `/version`. */
   readonly release?: string
   /** Makes the first requests fast at the price of 0.3 s of CPU after the start: for servers that live long. */
@@ -42,12 +56,12 @@ export interface ApiServerOptions extends AuthenticationOptions {
 export interface ApiServer {
   readonly url: string
   readonly port: number
-  /** Serves on for `delayMs` (0), unready; then takes no new requests, ends watches, waits up to `graceMs` (10 s) for the rest. */
+  /** Serves on for `shutdownDelayMs`, unready; then takes no new requests, ends watches, waits up to `graceMs` (10 s) for the rest. */
   stop(options?: StopOptions): Promise<void>
 }
 
 export interface StopOptions {
   readonly graceMs?: number
-  /** As `--shutdown-delay-duration`: time for a load balancer to notice. */
+  /** In place of `shutdownDelayMs`. */
   readonly delayMs?: number
 }

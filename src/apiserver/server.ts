@@ -5,15 +5,20 @@ import { resourceKey } from '../api/resource.ts'
 import { admissionChain } from './admission/index.ts'
 import { PolicyStatus } from './admission/policies/policy-status.ts'
 import { Aggregator, mergedApis, publishAuthentication } from './aggregator/index.ts'
-import { authenticatorsOf } from './authentication/index.ts'
+import { auditing } from './audit/index.ts'
+import { authenticationOf } from './authentication/index.ts'
+import { joinedBundles } from './authentication/signed-by.ts'
 import { authorization } from './authorization/index.ts'
+import { guardRoles, RolePolicy } from './authorization/rbac/index.ts'
 import { ensureBootstrapObjects } from './bootstrap/index.ts'
 import { buildChain } from './chain/index.ts'
 import { WaitGroup } from './chain/wait-group.ts'
 import { customResources } from './crd/index.ts'
 import { director } from './director.ts'
 import { discoveryDocuments } from './discovery/index.ts'
+import { EncryptedStore, EncryptionAtRest } from './encryption/index.ts'
 import type { Services } from './endpoints/endpoint.ts'
+import { plainLimits, priorityAndFairnessOf } from './flow-control/index.ts'
 import { healthChecks } from './health/checks.ts'
 import { componentProbes } from './health/components.ts'
 import { storeHealth } from './health/store-health.ts'
@@ -24,6 +29,7 @@ import { MetricsRegistry } from './metrics/registry.ts'
 import { requestMetrics } from './metrics/request-metrics.ts'
 import { nonResource } from './non-resource.ts'
 import { openapiDocuments } from './openapi/index.ts'
+import { openidIssuer } from './openid.ts'
 import type { Places } from './proxy/index.ts'
 import { Registry } from './registry/registry.ts'
 import { ownWriter } from './registry/write/own-writer.ts'
@@ -34,7 +40,7 @@ import { serviceAllocation } from './services/index.ts'
 import { versionInfo } from './version.ts'
 import { warmUp } from './warm-up.ts'
 
-export type { TokenUser } from './authentication/token-file.ts'
+export type { TokenUser } from './authentication/tokens/static-tokens.ts'
 export type { ApiServer, ApiServerOptions } from './server-options.ts'
 
 const defaultRequestTimeoutMs = 60_000
@@ -42,13 +48,15 @@ const defaultGraceMs = 10_000
 
 /** Starts a server. Rejects with Node's errors when it cannot listen, and with an Error for a bad runtimeConfig. */
 export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
-  const { store, bindAddress, log = () => {} } = options
+  const { bindAddress, log = () => {} } = options
+  const encryption = options.encryption && new EncryptionAtRest(options.encryption, allResources, log)
+  await encryption?.start()
+  const store = encryption ? new EncryptedStore(options.store, encryption.transformerOf) : options.store
   const enabled = resourceRegistry({ runtimeConfig: (options.runtimeConfig ?? []).join(',') })
   for (const warning of enabled.warnings) log(warning)
   const registry = new Registry(store, allResources, log)
   const resources = enabled.resources.map((definition) => registry.served(definition))
   const find = (key: string) => registry.served(allResources.find((definition) => resourceKey(definition) === key)!)
-  const namespaces = find('v1/namespaces')
   const pods = find('v1/pods')
 
   const serviceAllocations = serviceAllocation({
@@ -62,9 +70,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const waitGroup = new WaitGroup()
   const metrics = new MetricsRegistry()
   processMetrics(metrics)
-  const tokens = options.tokens ?? []
-  const access = authorization(options.authorization ?? {}, { registry, find, log })
-  const { authorizer } = access
+  const roles = new RolePolicy({ registry, find, log })
   const apis = new ServedApis(enabled, resources)
   const places: Places = {
     registry,
@@ -75,7 +81,13 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     endpoints: find('v1/endpoints'),
     random: Math.random,
   }
+  const access = authorization(options.authorization ?? {}, { registry, find, roles, places, metrics, log })
+  const audit = await auditing(options.audit ?? {}, metrics, log)
+  const { authorizer } = access
+  guardRoles(find, roles, authorizer)
   const admission = admissionChain({ registry, find, authorizer, apis, places, metrics, log }, options.admission)
+  const own = ownWriter(registry, admission)
+  const authentication = authenticationOf(options, { registry, find, writer: own, log })
   const health = storeHealth(store, log)
   const services: Services = {
     registry,
@@ -85,9 +97,12 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     budgets: find('policy/v1/poddisruptionbudgets'),
     places,
     authorizer,
-    authenticateToken: async (token) => tokens.find((user) => user.token === token)?.user,
+    tokens: authentication.tokens,
+    serviceAccounts: authentication.serviceAccounts,
+    secrets: find('v1/secrets'),
     components: componentProbes(health.check),
     knowsKind: knowsKind(allResources),
+    minRequestTimeoutSeconds: options.minRequestTimeoutSeconds,
   }
 
   let url = ''
@@ -98,17 +113,19 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   )
   const version = versionInfo(options.release ?? '0.0.0')
   const openapi = openapiDocuments(() => apis.state.resources, { version: version.gitVersion, remote: () => aggregator.documents })
+  const requestTimeoutMs = options.requestTimeoutMs ?? defaultRequestTimeoutMs
+  const served = (group: string, version: string, plural: string) => apis.find(group, version, plural)
+  const flow = priorityAndFairnessOf(options.flowControl ?? {}, { registry, find, served, writer: own, metrics, requestTimeoutMs, log })
   const other = nonResource({
-    checks: healthChecks(health.check, () => ending || waitGroup.stopping),
+    checks: healthChecks(health.check, () => ending || waitGroup.stopping, encryption?.healthChecks),
     version,
     metrics: () => metrics.render(),
-    issuer: options.serviceAccount,
+    issuer: options.serviceAccount && openidIssuer(options.serviceAccount, log),
     serverUrl: () => url,
-    documents: [discovery.handle, openapi.handle],
+    documents: [discovery.handle, openapi.handle, ...(flow ? [flow.document] : [])],
     documentPaths: () => [...discovery.paths(), ...openapi.paths],
   })
 
-  const own = ownWriter(registry, admission)
   const custom = customResources({
     registry,
     apis,
@@ -117,12 +134,8 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     webhooks: services.places,
     log,
   })
-  await Promise.all([access.start(), admission.start()])
-  await ensureBootstrapObjects({
-    namespaces,
-    priorityClasses: find('scheduling.k8s.io/v1/priorityclasses'),
-    context: own,
-  })
+  await Promise.all([access.start(), admission.start(), authentication.tokens.start()])
+  await Promise.all([ensureBootstrapObjects({ find, context: own }), flow?.start()])
   const aggregator = new Aggregator({
     apiServices: find('apiregistration.k8s.io/v1/apiservices'),
     sources: services.places,
@@ -133,12 +146,12 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     log,
   })
   const stopped = new AbortController()
-  await Promise.all([
-    aggregator.start(),
+  const [republish] = await Promise.all([
     publishAuthentication(
       { configMaps: find('v1/configmaps'), context: own, clientCA: options.clientCA, requestHeader: options.requestHeader, log },
       stopped.signal,
     ),
+    aggregator.start(),
   ])
 
   await custom.start()
@@ -154,27 +167,35 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
       storeHealth: health,
       waitGroup,
       metrics: requestMetrics(metrics, (group, version, plural) => apis.find(group, version, plural)?.definition),
-      authenticators: authenticatorsOf(options),
+      authentication,
       authorizer,
-      requestTimeoutMs: options.requestTimeoutMs ?? defaultRequestTimeoutMs,
+      flow: flow?.control ?? plainLimits(options.flowControl ?? {}, metrics),
+      requestTimeoutMs,
+      auditing: audit,
+      http: options.http,
     },
     direct,
   )
-  const authorities = [options.clientCA, options.requestHeader?.clientCA].filter(Boolean).join('\n')
+  const authorities = [options.clientCA, options.requestHeader?.clientCA].filter((bundle) => bundle !== undefined)
   const end = async (): Promise<void> => {
     stopped.abort()
     await policyStatus.stop()
     await custom.stop()
     aggregator.stop()
+    flow?.stop()
     admission.stop()
     access.stop()
+    roles.stop()
+    authentication.tokens.stop()
     registry.stop()
+    encryption?.stop()
+    await audit?.stop()
   }
   const listener = await listen({
     bindAddress,
     port: options.port,
     tls: options.tls,
-    clientCA: authorities || undefined,
+    clientCA: authorities.length > 0 ? { bundle: joinedBundles(authorities), changed: republish } : undefined,
     limits: options.limits,
     handler,
   }).catch(async (error) => {
@@ -189,11 +210,15 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   return {
     url,
     port: listener.port,
-    async stop({ graceMs = defaultGraceMs, delayMs = 0 } = {}) {
+    async stop({ graceMs = defaultGraceMs, delayMs = options.shutdownDelayMs ?? 0 } = {}) {
       ending = true
       endWarmUp?.()
       if (delayMs > 0) await delay(delayMs)
-      const closed = listener.close(graceMs)
+      const until = performance.now() + graceMs
+      const left = (): number => Math.max(0, until - performance.now(), options.watchTerminationGraceMs ?? 0)
+      // Whoever comes now is told so, where that is wanted; else finds the port closed.
+      if (options.http?.shutdownSendRetryAfter) await waitGroup.stop(graceMs)
+      const closed = listener.close(left())
       await waitGroup.stop(graceMs)
       await closed
       await end()

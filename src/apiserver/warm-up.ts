@@ -17,7 +17,7 @@ const rounds = 500
 
 const user = { name: 'system:apiserver', groups: ['system:masters'] }
 
-const itself: Http2Peer = { clientCertificate: undefined, remoteAddress: '', begin: (request) => request.start(), end() {} }
+const itself: Http2Peer = { clientCertificate: undefined, remoteAddress: '', begin: (request) => request.start(), end() {}, close() {} }
 
 interface Ask {
   readonly method: string

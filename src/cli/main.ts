@@ -7,6 +7,7 @@ import { envtestAssetsCommand } from './envtest-assets.ts'
 import { snapshotCommand } from './snapshot.ts'
 import { upCommand } from './up.ts'
 import { versionCommand } from './version.ts'
+import { whyCommand } from './why.ts'
 
 const examples = `
 Examples:
@@ -14,6 +15,8 @@ Examples:
   t8s up --secure-port 0                 the same on any free port
   t8s up --data-dir /tmp/try -v 2        elsewhere, and with more to read
   export KUBECONFIG=.t8s/kubeconfig      then kubectl, helm and all other clients work
+
+  t8s why can-i jane list pods           which bindings allow it, or what is missing
 
   t8s snapshot save backup.t8s           copy the data of a cluster, running or not
   t8s snapshot restore backup.t8s --data-dir restored
@@ -44,7 +47,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     .configureOutput({ outputError: (text, write) => write(`t8s: ${text.replace(/^error: /, '')}`) })
   // The help of the API server alone lists kube-apiserver's flags, so that is its own affair.
   const apiserver = apiserverCommand().copyInheritedSettings(program).helpOption(false)
-  const others = [snapshotCommand(), envtestAssetsCommand(), versionCommand()].map((command) => command.copyInheritedSettings(program))
+  const others = [whyCommand(), snapshotCommand(), envtestAssetsCommand(), versionCommand()].map((command) => command.copyInheritedSettings(program))
   for (const command of [upCommand().copyInheritedSettings(program), apiserver, ...others]) program.addCommand(command)
   try {
     await program.parseAsync(argv)

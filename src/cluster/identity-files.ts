@@ -1,14 +1,16 @@
 /** The files about identity that the user brings along (`--tls-cert-file`, `--client-ca-file`, …): read and checked before the server starts. */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import type { TokenUser } from '../apiserver/authentication/token-file.ts'
+import type { PasswordUser } from '../apiserver/authentication/passwords.ts'
+import type { TokenUser } from '../apiserver/authentication/tokens/static-tokens.ts'
 import { ExplainedError, reasonOf } from '../lib/explained-error.ts'
 import type { KeyPair } from './pki/key-pair.ts'
-import { parseTokens } from './token-auth-file.ts'
+import { parsePasswords, parseTokens } from './token-auth-file.ts'
 
 /** Paths, as the flags of the same names give them. */
 export interface IdentityFiles {
   readonly tokenAuthFile?: string
+  readonly basicAuthFile?: string
   readonly clientCaFile?: string
   readonly tlsCertFile?: string
   readonly tlsPrivateKeyFile?: string
@@ -17,15 +19,17 @@ export interface IdentityFiles {
 /** What they hold, for `startCluster`. */
 export interface Identity {
   readonly tokens?: readonly TokenUser[]
+  readonly passwords?: readonly PasswordUser[]
   readonly clientCA?: string
   readonly tls?: KeyPair
 }
 
 /** Reads the files that are given. Throws an ExplainedError that names the file and the flag. */
-export function readIdentity({ tokenAuthFile, clientCaFile, tlsCertFile, tlsPrivateKeyFile }: IdentityFiles, now = new Date()): Identity {
+export function readIdentity({ tokenAuthFile, basicAuthFile, clientCaFile, tlsCertFile, tlsPrivateKeyFile }: IdentityFiles, now = new Date()): Identity {
   if (!tlsCertFile !== !tlsPrivateKeyFile) throw new ExplainedError('--tls-cert-file and --tls-private-key-file go together: give both or neither')
   return {
     tokens: tokenAuthFile ? parseTokens(readText(tokenAuthFile, '--token-auth-file'), tokenAuthFile) : undefined,
+    passwords: basicAuthFile ? parsePasswords(readText(basicAuthFile, '--basic-auth-file'), basicAuthFile) : undefined,
     clientCA: clientCaFile ? readAuthorities(clientCaFile, '--client-ca-file') : undefined,
     tls: tlsCertFile && tlsPrivateKeyFile ? readKeyPair(tlsCertFile, tlsPrivateKeyFile, servingFlags, now) : undefined,
   }

@@ -4,9 +4,11 @@ import { defaultServiceRange } from '../apiserver/services/address-range.ts'
 import type { Store } from '../storage/store.ts'
 import { localUrl, serverHosts } from './addresses.ts'
 import { readIdentity } from './identity-files.ts'
+import { serviceAccountKey } from './pki/pki.ts'
 import { certDirPair } from './pki/self-signed.ts'
 import { serveStore } from './serve-store.ts'
-import { checkServingFlags, type FlagPlace, pathOf, serviceAccountIssuer, servingOptions } from './serving-options/index.ts'
+import { usualIssuer } from './service-account-keys.ts'
+import { checkServingFlags, type FlagPlace, pathOf, servingOptions } from './serving-options/index.ts'
 import { usualPort } from './serving-options/serving.ts'
 
 export interface LoneServerOptions extends FlagPlace {
@@ -38,23 +40,25 @@ export async function startLoneServer(options: LoneServerOptions): Promise<LoneS
   const certDir = pathOf(options, 'cert-dir') ?? (directory && join(directory, 'pki')) ?? '/var/run/kubernetes'
   const hosts = [...new Set([...(advertiseAddress ? [advertiseAddress] : []), ...serverHosts(bindAddress, serviceClusterIpRange)])]
   const interval = flags.durationMs('etcd-compaction-interval')
+  const flagged = servingOptions(options)
   const server = await serveStore({
-    ...servingOptions(options),
+    ...flagged,
+    // Upstream's default. Clusters that hold more than a server say true, as kubeadm does.
+    admission: { ...flagged.admission, allowPrivileged: flags.bool('allow-privileged') ?? false },
     store,
     bindAddress,
     port: flags.int('secure-port') ?? usualPort,
     tls: tls ?? (await certDirPair(certDir, hosts)),
     serviceClusterIpRange,
-    serviceAccount: serviceAccountIssuer(options),
+    serviceAccount: { issuers: [usualIssuer], signingKey: serviceAccountKey(directory && join(directory, 'pki')), ...flagged.serviceAccount },
     compaction: interval === 0 ? 'off' : { intervalMs: interval, retainMs: interval },
     warmUp,
     log,
   })
   if ((flags.int('v') ?? 0) >= timingVerbosity) log(`API server started in ${Math.round(performance.now() - started)} ms`)
-  const delayMs = flags.durationMs('shutdown-delay-duration') ?? 0
   return {
     url: localUrl(bindAddress, server.port),
     port: server.port,
-    stop: ({ graceMs = defaultGraceMs } = {}) => server.stop({ graceMs, delayMs }),
+    stop: ({ graceMs = defaultGraceMs } = {}) => server.stop({ graceMs }),
   }
 }

@@ -1,16 +1,20 @@
 /** Puts a cluster together: store, certificates, API server, compaction. Many may run side by side in one process. */
 import { defaultHeaders, type RequestHeaderOptions } from '../apiserver/authentication/request-header.ts'
-import type { TokenUser } from '../apiserver/authentication/token-file.ts'
-import type { ApiServerOptions } from '../apiserver/server.ts'
+import { joinedBundles } from '../apiserver/authentication/signed-by.ts'
+import type { TokenUser } from '../apiserver/authentication/tokens/static-tokens.ts'
 import { defaultServiceRange } from '../apiserver/services/address-range.ts'
+import { type ControllerIdentity, controllerIdentities, runControllers } from '../controllers/index.ts'
 import { type Access, type Kubeconfig, kubeconfigFor, kubeconfigYaml } from '../kubeconfig/kubeconfig.ts'
 import { ExplainedError } from '../lib/explained-error.ts'
 import type { Store } from '../storage/store.ts'
 import { localUrl, serverHosts } from './addresses.ts'
 import { type DataDirectory, dataDirectory } from './data-directory.ts'
+import { certificateSigner } from './pki/certificate-signer.ts'
 import type { KeyPair } from './pki/key-pair.ts'
 import { filePki, memoryPki } from './pki/pki.ts'
+import { signToken } from './pki/sign-token.ts'
 import { usualIssuer } from './service-account-keys.ts'
+import type { ServingOptions } from './serving-options/index.ts'
 
 export interface ClusterOptions {
   /** `memory`, or the directory that keeps the data and the certificates; it is made if missing. `memory` unless said. */
@@ -35,6 +39,11 @@ export interface ClusterOptions {
   readonly serviceClusterIpRange?: string
   /** Flags of kube-apiserver beyond these options: `--audit-log-path=/tmp/audit.log`. Relative paths start from the current directory. */
   readonly apiServerFlags?: readonly string[]
+  /**
+   * The controllers that run, as `--controllers` names them: `*` for all, `name`, `-name`. All unless said. Without them namespaces
+   * have no accounts, so that pods need `--disable-admission-plugins=ServiceAccount`.
+   */
+  readonly controllers?: readonly string[]
   /** Makes the first requests fast at the price of 0.3 s of CPU after the start: for clusters that live long. */
   readonly warmUp?: boolean
   /**
@@ -56,12 +65,29 @@ export interface Cluster {
   readonly client: Access
   readonly kubeconfig: Kubeconfig
   readonly kubeconfigYaml: string
+  /** Somebody with a client certificate of the cluster's authority, who may do what roles and bindings allow: for tests of what somebody may not do. */
+  user(identity: UserIdentity): Promise<ClusterUser>
   /** Lets requests finish for up to `graceMs` (5,000 unless said), then releases port and store. May be called twice. */
   stop(options?: { readonly graceMs?: number }): Promise<void>
 }
 
+/** Who a client certificate names. */
+export interface UserIdentity {
+  readonly name: string
+  /** Beside `system:authenticated`. */
+  readonly groups?: readonly string[]
+}
+
+export interface ClusterUser {
+  readonly client: Access
+  readonly kubeconfig: Kubeconfig
+  readonly kubeconfigYaml: string
+}
+
 const contextName = 't8s'
 const defaultGraceMs = 5000
+/** On in clusters beyond the plug-ins that a lone API server has, as kubeadm does it. */
+const clusterPlugins: readonly string[] = ['NodeRestriction']
 /** From this verbosity on, each step of the start is timed. */
 const timingVerbosity = 2
 
@@ -80,24 +106,28 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
 }
 
 /** Serves `store`, and closes it when the cluster stops. */
-async function serve(
-  store: Store,
-  data: DataDirectory | undefined,
-  options: ClusterOptions,
-  flagged: Partial<ApiServerOptions>,
-  timed: Stopwatch,
-): Promise<Cluster> {
+async function serve(store: Store, data: DataDirectory | undefined, options: ClusterOptions, flagged: ServingOptions, timed: Stopwatch): Promise<Cluster> {
   const { bindAddress = '127.0.0.1', port = 0, serviceClusterIpRange = defaultServiceRange, log = () => {} } = options
   const hosts = serverHosts(bindAddress, serviceClusterIpRange)
   // Only who holds the store may make certificates: a second process on the same directory has failed by now.
   const pki = await timed('certificates loaded', data ? filePki(data.pki, hosts) : memoryPki(hosts))
   if (pki.made.length > 0) log(`certificates made in ${data?.pki}: ${[...pki.made].sort().join(', ')}`)
+  const identities = controllerIdentities(
+    {
+      rootCA: options.tls?.cert ?? pki.authority.cert,
+      signer: certificateSigner(pki.authority),
+      signToken: async (claims) => signToken(await pki.serviceAccountKey(), claims),
+    },
+    options.controllers,
+  )
   const { serveStore } = await timed('API server loaded', import('./serve-store.ts'))
-  const clientCA = [pki.authority.cert, options.clientCA, flagged.clientCA].filter(Boolean).join('\n')
+  const clientCA = joinedBundles([pki.authority.cert, options.clientCA ?? '', flagged.clientCA ?? ''].filter((bundle) => bundle !== ''))
   const server = await timed(
     'API server started',
     serveStore({
       ...flagged,
+      admission: { ...flagged.admission, enabled: [...clusterPlugins, ...(flagged.admission?.enabled ?? [])] },
+      authorization: flagged.authorization ?? { modes: ['Node', 'RBAC'] },
       store,
       bindAddress,
       port,
@@ -106,10 +136,11 @@ async function serve(
       requestHeader: options.requestHeader ??
         flagged.requestHeader ?? { ...defaultHeaders, clientCA: pki.frontProxy.authority.cert, allowedNames: [pki.frontProxy.name] },
       proxyClient: options.proxyClient ?? flagged.proxyClient ?? pki.frontProxy.client,
-      tokens: [...(options.tokens ?? []), ...(flagged.tokens ?? [])],
+      tokens: [...(options.tokens ?? []), ...(flagged.tokens ?? []), ...identities.map(tokenUser)],
+      bootstrapTokens: flagged.bootstrapTokens ?? true,
       runtimeConfig: [...(options.runtimeConfig ?? []), ...(flagged.runtimeConfig ?? [])],
       serviceClusterIpRange,
-      serviceAccount: { issuer: usualIssuer, signingKey: pki.serviceAccountKey },
+      serviceAccount: { issuers: [usualIssuer], signingKey: pki.serviceAccountKey, ...flagged.serviceAccount },
       warmUp: options.warmUp,
       compaction: options.compaction,
       log,
@@ -118,10 +149,14 @@ async function serve(
 
   const url = localUrl(bindAddress, server.port)
   // A certificate of the user's is trusted as it stands: its authority may be unknown.
-  const client: Access = { url, ca: options.tls?.cert ?? pki.authority.cert, ...pki.admin }
+  const ca = options.tls?.cert ?? pki.authority.cert
+  const controllers = runControllers(identities, { url, ca }, log)
+  const access = (pair: KeyPair): Access => ({ url, ca, ...pair })
+  const client = access(pki.admin)
   const kubeconfig = kubeconfigFor(contextName, client)
   let stopped: Promise<void> | undefined
   const stop = async (graceMs: number): Promise<void> => {
+    await controllers.stop()
     await server.stop({ graceMs })
     await store.close()
   }
@@ -131,6 +166,7 @@ async function serve(
     client,
     kubeconfig,
     kubeconfigYaml: kubeconfigYaml(kubeconfig),
+    user: async (identity) => userOf(access(await issueUser(pki.authority, identity)), identity.name),
     stop({ graceMs = defaultGraceMs } = {}) {
       stopped ??= stop(graceMs)
       return stopped
@@ -138,8 +174,24 @@ async function serve(
   }
 }
 
+/** The service account that a controller is. */
+const tokenUser = ({ account, token }: ControllerIdentity): TokenUser => ({
+  token,
+  user: { name: `system:serviceaccount:kube-system:${account}`, groups: ['system:serviceaccounts', 'system:serviceaccounts:kube-system'] },
+})
+
+async function issueUser(authority: KeyPair, { name, groups }: UserIdentity): Promise<KeyPair> {
+  const { issueCertificate } = await import('./pki/certificates.ts')
+  return issueCertificate(authority, { commonName: name, organizations: groups, usage: 'client' }, new Date())
+}
+
+function userOf(client: Access, name: string): ClusterUser {
+  const kubeconfig = kubeconfigFor(name, client)
+  return { client, kubeconfig, kubeconfigYaml: kubeconfigYaml(kubeconfig) }
+}
+
 /** What `apiServerFlags` say. */
-async function flaggedOptions({ apiServerFlags = [], log = () => {} }: ClusterOptions, directory: string | undefined): Promise<Partial<ApiServerOptions>> {
+async function flaggedOptions({ apiServerFlags = [], log = () => {} }: ClusterOptions, directory: string | undefined): Promise<ServingOptions> {
   if (apiServerFlags.length === 0) return {}
   const [{ apiServerFlags: parse, idleFlagLines }, { checkServingFlags, servingOptions }] = await Promise.all([
     import('../apiserver/serving-flags/index.ts'),

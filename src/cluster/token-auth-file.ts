@@ -1,24 +1,39 @@
-/** Reads `--token-auth-file`: lines of `token,user,uid,"group1,group2"`, as kube-apiserver takes them. Errors name the line, never the token. */
-import type { TokenUser } from '../apiserver/authentication/token-file.ts'
+/** Reads `--token-auth-file` and `--basic-auth-file`: lines of `token,user,uid,"group1,group2"`, or of passwords. Errors name the line, never the secret. */
+import type { PasswordUser } from '../apiserver/authentication/passwords.ts'
+import type { TokenUser } from '../apiserver/authentication/tokens/static-tokens.ts'
+import type { UserInfo } from '../apiserver/http/exchange.ts'
 import { ExplainedError } from '../lib/explained-error.ts'
 
 /** The users of a token file; `file` is named in errors. Empty lines are skipped. */
-export function parseTokens(text: string, file: string): TokenUser[] {
+export const parseTokens = (text: string, file: string): TokenUser[] => parseLines(text, file, 'token').map(({ secret, user }) => ({ token: secret, user }))
+
+/** The users of a password file, each named once. */
+export const parsePasswords = (text: string, file: string): PasswordUser[] =>
+  parseLines(text, file, 'password').map(({ secret, user }) => ({ password: secret, user }))
+
+interface Line {
+  readonly secret: string
+  readonly user: UserInfo
+}
+
+/** Tokens stand once, as they say who a user is; so do the users of passwords. */
+function parseLines(text: string, file: string, kind: 'token' | 'password'): Line[] {
   const lines = new Map<string, number>()
   return text.split(/\r?\n/).flatMap((line, index) => {
     if (line.trim() === '') return []
-    const wrong = (what: string): ExplainedError => new ExplainedError(`${file}:${index + 1}: ${what}; a line reads token,user,uid,"group1,group2"`)
+    const wrong = (what: string): ExplainedError => new ExplainedError(`${file}:${index + 1}: ${what}; a line reads ${kind},user,uid,"group1,group2"`)
     const fields = csvFields(line)
     if (!fields) throw wrong('a quote is not closed or stands inside a field')
-    const [token = '', name = '', uid = '', groups = ''] = fields
+    const [secret = '', name = '', uid = '', groups = ''] = fields
     if (fields.length < 3) throw wrong(`there are ${fields.length} columns, at least 3 are needed`)
-    if (token === '') throw wrong('the token is empty')
+    if (secret === '') throw wrong(`the ${kind} is empty`)
     if (name === '') throw wrong('the user name is empty')
-    const other = lines.get(token)
-    if (other !== undefined) throw wrong(`the token is the same as on line ${other}`)
-    lines.set(token, index + 1)
+    const key = kind === 'token' ? secret : name
+    const other = lines.get(key)
+    if (other !== undefined) throw wrong(`the ${kind === 'token' ? kind : 'user'} is the same as on line ${other}`)
+    lines.set(key, index + 1)
     const names = groups.split(',').map((group) => group.trim())
-    return [{ token, user: { name, ...(uid && { uid }), groups: names.filter((group) => group !== '') } }]
+    return [{ secret, user: { name, ...(uid && { uid }), groups: names.filter((group) => group !== '') } }]
   })
 }
 

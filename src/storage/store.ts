@@ -118,6 +118,8 @@ export interface Store {
   changes(range: KeyRange, after: number, size?: PortionSize): Promise<Changes>
   /** Forgets what only reads before `revision` need. Deleted keys and replaced values older than it go. */
   compact(revision: number): Promise<void>
+  /** Whether the value at a key would be held in another form if it were written today; absent where there is only one form. */
+  isStale?(key: string): Promise<boolean>
   /** Waits for commits under way, ends watches, releases files. */
   close(): Promise<void>
 }

@@ -15,6 +15,7 @@ import {
   VersionApi,
   Watch,
 } from '@kubernetes/client-node'
+import { bareServer } from '../support/bare-server.ts'
 import { type TestCluster, testCluster } from '../support/test-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
 
@@ -31,7 +32,7 @@ describe('@kubernetes/client-node', { concurrency: true }, () => {
 
   before(async () => {
     // Old revisions are forgotten at once, so that watches from them expire.
-    cluster = await testCluster({ after: (cleanUp) => cleanUps.push(cleanUp) }, { compaction: { intervalMs: 10, retainMs: 0 } })
+    cluster = await testCluster({ after: (cleanUp) => cleanUps.push(cleanUp) }, { ...bareServer, compaction: { intervalMs: 10, retainMs: 0 } })
     config = new KubeConfig()
     config.loadFromFile(cluster.kubeconfigFile)
     core = config.makeApiClient(CoreV1Api)

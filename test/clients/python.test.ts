@@ -4,6 +4,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { bareServer } from '../support/bare-server.ts'
 import { testCluster } from '../support/test-cluster.ts'
 
 const python = '/usr/bin/python3'
@@ -11,7 +12,7 @@ const missing = spawnSync(python, ['-c', 'import kubernetes']).status !== 0
 const skip = missing && `the Python client is missing: apt-get install python3-kubernetes (for ${python})`
 
 test('the Python client works', { skip }, async (t) => {
-  const cluster = await testCluster(t)
+  const cluster = await testCluster(t, bareServer)
   const child = spawn(python, ['-B', join(import.meta.dirname, 'python/client_test.py')], {
     env: { ...process.env, KUBECONFIG: cluster.kubeconfigFile },
     stdio: ['ignore', 'pipe', 'pipe'],

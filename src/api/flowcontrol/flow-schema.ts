@@ -1,12 +1,12 @@
 /** FlowSchemas: which requests belong together, and to which priority level. */
-import type { V1FlowSchema, V1PolicyRulesWithSubjects } from '@kubernetes/client-node'
-import type { Model, Wire } from '../../machinery/object.ts'
+import type { V1PolicyRulesWithSubjects } from '@kubernetes/client-node'
+import { semanticallyEqual } from '../../machinery/equality.ts'
+import type { Wire } from '../../machinery/object.ts'
 import { type FieldError, invalidValue, notSupported, required } from '../../machinery/validation/field-error.ts'
 import { each, follows } from '../../machinery/validation/field-rules.ts'
 import { dnsSubdomain } from '../../machinery/validation/names.ts'
 import { age, column, name, resource } from '../resource.ts'
-
-type FlowSchema = Model<V1FlowSchema>
+import { type FlowSchema, mandatoryFlowSchemas } from './bootstrap-objects.ts'
 
 export const flowSchemas = resource<FlowSchema>({
   group: 'flowcontrol.apiserver.k8s.io',
@@ -62,7 +62,9 @@ function schemaRules({ metadata, spec }: FlowSchema): readonly FieldError[] {
       ? follows(level, 'spec.priorityLevelConfiguration.name', dnsSubdomain)
       : [required('spec.priorityLevelConfiguration.name', 'must reference a priority level')]),
   )
-  return errors.concat(each(spec?.rules, 'spec.rules', ruleRules))
+  const fixed = mandatoryFlowSchemas.find((mandatory) => mandatory.metadata.name === metadata.name)
+  const changed = fixed && !semanticallyEqual(spec, fixed.spec) ? [invalidValue('spec', spec, `spec of '${metadata.name}' must equal the fixed value`)] : []
+  return [...errors, ...each(spec?.rules, 'spec.rules', ruleRules), ...changed]
 }
 
 function ruleRules({ subjects, resourceRules, nonResourceRules }: Wire<V1PolicyRulesWithSubjects>, path: string): readonly FieldError[] {

@@ -1,11 +1,11 @@
 /** PriorityLevelConfigurations: how many requests of a level run at once, and what happens to the others. */
-import type { V1LimitedPriorityLevelConfiguration, V1PriorityLevelConfiguration } from '@kubernetes/client-node'
-import type { Model, Wire } from '../../machinery/object.ts'
+import type { V1LimitedPriorityLevelConfiguration } from '@kubernetes/client-node'
+import { semanticallyEqual } from '../../machinery/equality.ts'
+import type { Wire } from '../../machinery/object.ts'
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../machinery/validation/field-error.ts'
 import { positive } from '../../machinery/validation/field-rules.ts'
 import { age, column, name, resource } from '../resource.ts'
-
-type Level = Model<V1PriorityLevelConfiguration>
+import { type PriorityLevelConfiguration as Level, mandatoryPriorityLevels } from './bootstrap-objects.ts'
 
 export const priorityLevelConfigurations = resource<Level>({
   group: 'flowcontrol.apiserver.k8s.io',
@@ -53,8 +53,23 @@ function levelDefaults({ spec }: Level): void {
 }
 
 function levelRules({ metadata, spec }: Level): readonly FieldError[] {
-  const exempt = metadata.name === 'exempt'
-  if (exempt && spec?.type !== 'Exempt') return [invalidValue('spec.type', spec?.type ?? '', "type must be 'Exempt' if and only if name is 'exempt'")]
+  const errors: FieldError[] = []
+  if ((metadata.name === 'exempt') !== (spec?.type === 'Exempt'))
+    errors.push(invalidValue('spec.type', spec?.type ?? '', "type must be 'Exempt' if and only if name is 'exempt'"))
+  return errors.concat(typeRules(spec), fixedRules({ metadata, spec }))
+}
+
+/** The specs of mandatory levels are what they are; how much the exempt one lends may be said. */
+function fixedRules({ metadata: { name }, spec }: Pick<Level, 'metadata' | 'spec'>): readonly FieldError[] {
+  const fixed = mandatoryPriorityLevels.find(({ metadata }) => metadata.name === name)
+  if (!fixed) return []
+  if (name !== 'exempt') return semanticallyEqual(spec, fixed.spec) ? [] : [invalidValue('spec', spec, `spec of '${name}' must equal the fixed value`)]
+  return semanticallyEqual({ ...spec, exempt: undefined }, { ...fixed.spec, exempt: undefined })
+    ? []
+    : [invalidValue('spec', spec, "spec of 'exempt' except the 'spec.exempt' field must equal the fixed value")]
+}
+
+function typeRules(spec: Level['spec']): readonly FieldError[] {
   switch (spec?.type) {
     case 'Exempt':
       return spec.limited ? [forbiddenField('spec.limited', 'must be nil if the type is not Limited')] : []

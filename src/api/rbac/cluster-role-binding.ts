@@ -10,6 +10,7 @@ export const clusterRoleBindings = resource<Binding>({
   plural: 'clusterrolebindings',
   scope: 'Cluster',
   nameRule: pathSegment,
+  createOnUpdate: true,
   defaults: [bindingDefaults],
   validate: { object: (binding) => bindingRules(binding, false), update: roleRefUnchanged },
   columns: bindingColumns,

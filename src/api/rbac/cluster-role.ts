@@ -19,6 +19,7 @@ export const clusterRoles = resource<ClusterRole>({
   plural: 'clusterroles',
   scope: 'Cluster',
   nameRule: pathSegment,
+  createOnUpdate: true,
   prepare: { create: nullLists('rules'), update: nullLists('rules') },
   // Upstream validates an update twice, and lists each cause twice.
   validate: { object: clusterRoleRules, update: clusterRoleRules },

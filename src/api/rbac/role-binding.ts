@@ -10,6 +10,7 @@ export const roleBindings = resource<Binding>({
   plural: 'rolebindings',
   scope: 'Namespaced',
   nameRule: pathSegment,
+  createOnUpdate: true,
   defaults: [bindingDefaults],
   validate: { object: (binding) => bindingRules(binding, true), update: roleRefUnchanged },
   columns: bindingColumns,

@@ -1,10 +1,17 @@
 /** The admission plug-ins that are on, in the order in which they look at a write. To add one, put it into its folder's `index.ts`. */
+import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
+import { ownWriter } from '../registry/write/own-writer.ts'
+import { alwaysPlugins } from './always/index.ts'
+import { defaultPlugins } from './defaults/index.ts'
+import { identityPlugins } from './identity/index.ts'
 import { namespacePlugins } from './namespaces/index.ts'
-import { Admission, type PluginFactory, type PluginSources } from './plugin.ts'
+import { Admission, type AdmissionPlugin, type PluginFactory, type PluginSources } from './plugin.ts'
 import { pluginOrder, usualPlugins } from './plugin-order.ts'
-import type { TolerationSeconds } from './pods/default-toleration-seconds.ts'
-import { podPlugins } from './pods/index.ts'
+import { podSecurityPlugins } from './pod-security/index.ts'
+import { podPlugins, privilegedContainers } from './pods/index.ts'
+import type { TolerationSeconds } from './pods/scheduling/default-toleration-seconds.ts'
 import { policyPlugins } from './policies/index.ts'
+import { storagePlugins } from './storage/index.ts'
 import { webhookPlugins } from './webhooks/index.ts'
 
 export interface AdmissionOptions {
@@ -15,18 +22,40 @@ export interface AdmissionOptions {
   /** By plug-in: its configuration, decoded (`--admission-control-config-file`). */
   readonly configuration?: Readonly<Record<string, unknown>>
   readonly tolerationSeconds?: TolerationSeconds
+  /** Whether containers may be privileged (`--allow-privileged`); they may unless it says no. */
+  readonly allowPrivileged?: boolean
 }
 
 const factories: Readonly<Record<string, PluginFactory<AdmissionOptions>>> = {
+  ...alwaysPlugins,
+  ...defaultPlugins,
+  ...identityPlugins,
   ...namespacePlugins,
   ...podPlugins,
+  ...podSecurityPlugins,
   ...policyPlugins,
+  ...storagePlugins,
   ...webhookPlugins,
 }
 
-export function admissionChain(sources: Omit<PluginSources, 'configuration'>, options: AdmissionOptions = {}): Admission {
-  const { enabled = [], disabled = [], configuration = {} } = options
+/** Throws an ExplainedError for a plug-in whose configuration makes no sense. */
+export function admissionChain(sources: Omit<PluginSources, 'configuration' | 'writer'>, options: AdmissionOptions = {}): Admission {
+  const { enabled = [], disabled = [], configuration = {}, allowPrivileged = true } = options
   const isOn = (name: string): boolean => (usualPlugins.has(name) || enabled.includes(name)) && !disabled.includes(name)
-  const given: PluginSources = { ...sources, configuration: (plugin) => configuration[plugin] }
-  return new Admission(pluginOrder.filter(isOn).flatMap((name) => factories[name]?.(given, options) ?? []))
+  const given: PluginSources = {
+    ...sources,
+    configuration: (plugin) => (Object.hasOwn(configuration, plugin) ? configuration[plugin] : undefined),
+    writer: () => ownWriter(sources.registry, admission),
+  }
+  const plugins = pluginOrder.filter(isOn).flatMap((name) => made(name, given, options) ?? [])
+  const admission = new Admission(allowPrivileged ? plugins : [privilegedContainers(given), ...plugins])
+  return admission
+}
+
+function made(name: string, sources: PluginSources, options: AdmissionOptions): AdmissionPlugin | undefined {
+  try {
+    return factories[name]?.(sources, options)
+  } catch (error) {
+    throw new ExplainedError(`failed to initialize admission: couldn't init admission plugin ${JSON.stringify(name)}: ${reasonOf(error)}`, { cause: error })
+  }
 }

@@ -6,6 +6,7 @@ import type { UserInfo } from '../http/exchange.ts'
 import type { MetricsRegistry } from '../metrics/registry.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
+import type { Writer } from '../registry/write/write-context.ts'
 import type { DeleteOptions } from '../request/delete-options.ts'
 import type { WriteOptions } from '../request/write-options.ts'
 import type { ServedApis } from '../served-apis.ts'
@@ -87,6 +88,8 @@ export interface PluginSources {
   readonly metrics: MetricsRegistry
   /** The plug-in's own part of `--admission-control-config-file`, decoded from YAML; undefined if it has none. */
   readonly configuration: (plugin: string) => unknown
+  /** The server's own hand, whose writes all plug-ins look at too. To be asked for when there is something to write. */
+  readonly writer: () => Writer
   readonly log: (line: string) => void
 }
 

@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { KubeObject, Unstructured } from '../../machinery/object.ts'
 import { StatusError } from '../../machinery/status-error.ts'
 import type { RequestHeaderOptions } from '../authentication/request-header.ts'
-import { certificatesOf } from '../authentication/signed-by.ts'
+import { type Bundle, bundleText, certificatesOf } from '../authentication/signed-by.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
 import { createObject } from '../registry/write/create-object.ts'
 import { updateObject } from '../registry/write/update-object.ts'
@@ -20,13 +20,13 @@ type Data = Readonly<Record<string, string>>
 export interface AuthenticationConfigMapOptions {
   readonly configMaps: ServedResource
   readonly context: Writer
-  readonly clientCA: string | undefined
+  readonly clientCA: Bundle | undefined
   readonly requestHeader: RequestHeaderOptions | undefined
   readonly log: (line: string) => void
 }
 
-/** Resolves when the ConfigMap is right. It is kept so until `signal` is aborted. */
-export async function publishAuthentication(options: AuthenticationConfigMapOptions, signal: AbortSignal): Promise<void> {
+/** Resolves when the ConfigMap is right, with a function that puts it right when authorities have changed. It is kept so until `signal` is aborted. */
+export async function publishAuthentication(options: AuthenticationConfigMapOptions, signal: AbortSignal): Promise<() => void> {
   const { configMaps, context, log } = options
   const key = configMaps.key(namespace, name)
   let running = Promise.resolve()
@@ -37,6 +37,7 @@ export async function publishAuthentication(options: AuthenticationConfigMapOpti
   signal.addEventListener('abort', () => watch.stop(), { once: true })
   sync()
   await running
+  return sync
 }
 
 async function ensure({ configMaps, context, ...given }: AuthenticationConfigMapOptions): Promise<void> {
@@ -64,10 +65,10 @@ function required({ clientCA, requestHeader }: Pick<AuthenticationConfigMapOptio
   const names = (key: string, ours: readonly string[]): string => JSON.stringify([...new Set([...listed(present[key]), ...ours])])
   return {
     ...present,
-    ...(clientCA && { 'client-ca-file': bundle(present['client-ca-file'], clientCA) }),
+    ...(clientCA && { 'client-ca-file': bundle(present['client-ca-file'], bundleText(clientCA)) }),
     ...(requestHeader && {
       'requestheader-allowed-names': names('requestheader-allowed-names', requestHeader.allowedNames),
-      'requestheader-client-ca-file': bundle(present['requestheader-client-ca-file'], requestHeader.clientCA),
+      'requestheader-client-ca-file': bundle(present['requestheader-client-ca-file'], bundleText(requestHeader.clientCA)),
       'requestheader-extra-headers-prefix': names('requestheader-extra-headers-prefix', requestHeader.extraHeadersPrefix),
       'requestheader-group-headers': names('requestheader-group-headers', requestHeader.groupHeaders),
       'requestheader-uid-headers': names('requestheader-uid-headers', requestHeader.uidHeaders),

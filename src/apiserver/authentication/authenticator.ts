@@ -8,8 +8,11 @@ export type Authenticator = (request: Request) => Verdict | Promise<Verdict>
 
 export const anonymous: UserInfo = { name: 'system:anonymous', groups: ['system:unauthenticated'] }
 
-/** Stands last where `--anonymous-auth=false`: who has shown no credentials until then is refused. */
-export const refuseAnonymous: Authenticator = () => 'invalid'
+/** Stands last where not everybody is let in: who has shown no credentials until then is refused, but on these paths. */
+export const anonymousOnlyOn =
+  (paths: readonly string[]): Authenticator =>
+  ({ path }) =>
+    paths.includes(path) ? undefined : 'invalid'
 
 /** Adds the group of everybody who is authenticated, last, unless `system:unauthenticated` was given. */
 export const authenticated = (groups: readonly string[]): readonly string[] =>

@@ -2,14 +2,14 @@
 import type { PeerCertificate } from 'node:tls'
 import type { Request, UserInfo } from '../http/exchange.ts'
 import { type Authenticator, authenticated, type Verdict } from './authenticator.ts'
-import { type SignedBy, signedBy } from './signed-by.ts'
+import { type Bundle, type SignedBy, signedBy } from './signed-by.ts'
 
 const list = (value: string | string[] | undefined): string[] => (value === undefined ? [] : Array.isArray(value) ? value : [value])
 
 const users = new WeakMap<PeerCertificate, UserInfo>()
 
-/** Certificates that `clientCA`, a PEM bundle, did not sign, or that have expired, are 401. */
-export const clientCertificate = (clientCA: string): Authenticator => {
+/** Certificates that `clientCA` did not sign, that are for servers, or that have expired, are 401. */
+export const clientCertificate = (clientCA: Bundle): Authenticator => {
   const isUser = signedBy(clientCA)
   return (request) => userOf(request, isUser)
 }
@@ -17,15 +17,19 @@ export const clientCertificate = (clientCA: string): Authenticator => {
 function userOf(request: Request, isUser: SignedBy): Verdict {
   const peer = request.clientCertificate()
   if (!peer) return undefined
-  if (!peer.authorized) return 'invalid'
+  if (!peer.authorized || !isUser(peer.certificate)) return 'invalid'
   let user = users.get(peer.certificate)
   if (!user) {
-    if (!isUser(peer.certificate)) return 'invalid'
     const { CN, O } = peer.certificate.subject as { CN?: string | string[]; O?: string | string[] }
     const name = list(CN)[0]
     if (!name) return 'invalid'
-    user = { name, groups: authenticated(list(O)) }
+    user = { name, groups: authenticated(list(O)), extra: credentialOf(peer.certificate) }
     users.set(peer.certificate, user)
   }
   return user
 }
+
+/** Tells one certificate of a user from another, in audit events and reviews. */
+const credentialOf = ({ fingerprint256 }: PeerCertificate): UserInfo['extra'] => ({
+  'authentication.kubernetes.io/credential-id': [`X509SHA256=${fingerprint256.replaceAll(':', '').toLowerCase()}`],
+})

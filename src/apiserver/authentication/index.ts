@@ -1,22 +1,80 @@
 /** The ways of saying who one is, in the order in which they are tried. */
-import { type Authenticator, refuseAnonymous } from './authenticator.ts'
+import type { Registry } from '../registry/registry.ts'
+import type { ServedResource } from '../registry/served-resource.ts'
+import type { Writer } from '../registry/write/write-context.ts'
+import { type Authenticator, anonymousOnlyOn } from './authenticator.ts'
 import { clientCertificate } from './client-certificate.ts'
-import { type RequestHeaderOptions, requestHeader } from './request-header.ts'
-import { type TokenUser, tokenFile } from './token-file.ts'
+import { type PasswordUser, passwords } from './passwords.ts'
+import { identityHeaders, type RequestHeaderOptions, requestHeader } from './request-header.ts'
+import { lookupIn, type ServiceAccountIssuer, ServiceAccountTokens } from './service-accounts/index.ts'
+import { secretLabels } from './service-accounts/secret-labels.ts'
+import type { Bundle } from './signed-by.ts'
+import type { TokenAuthenticator } from './token-authenticator.ts'
+import { bootstrapTokens } from './tokens/bootstrap-tokens.ts'
+import { bearerTokens, webSocketTokens } from './tokens/request-tokens.ts'
+import { staticTokens, type TokenUser } from './tokens/static-tokens.ts'
+import { TokenAuthentication } from './tokens/token-authentication.ts'
 
 export interface AuthenticationOptions {
   /** Front proxies that may say who a user is. */
   readonly requestHeader?: RequestHeaderOptions
-  /** PEM bundle that client certificates are checked against. */
-  readonly clientCA?: string
+  /** What client certificates are checked against. */
+  readonly clientCA?: Bundle
   readonly tokens?: readonly TokenUser[]
-  /** Whether requests without credentials are let through as `system:anonymous`; true unless said. */
-  readonly anonymousAuth?: boolean
+  /** Users with a password (`--basic-auth-file`). */
+  readonly passwords?: readonly PasswordUser[]
+  /** Whether Secrets of type bootstrap.kubernetes.io/token are accepted; false unless said. */
+  readonly bootstrapTokens?: boolean
+  /** Who issues tokens of service accounts; without it there are none. */
+  readonly serviceAccount?: ServiceAccountIssuer
+  /** Whom tokens must be meant for (`--api-audiences`); the issuers of service account tokens unless said. */
+  readonly apiAudiences?: readonly string[]
+  /** Whether requests without credentials are let through as `system:anonymous`, or on which paths; true unless said. */
+  readonly anonymousAuth?: boolean | { readonly paths: readonly string[] }
 }
 
-export const authenticatorsOf = ({ requestHeader: header, clientCA, tokens = [], anonymousAuth = true }: AuthenticationOptions): readonly Authenticator[] => [
-  ...(header ? [requestHeader(header)] : []),
-  ...(clientCA ? [clientCertificate(clientCA)] : []),
-  tokenFile(tokens),
-  ...(anonymousAuth ? [] : [refuseAnonymous]),
-]
+export interface Authentication {
+  readonly authenticators: readonly Authenticator[]
+  readonly isIdentityHeader: ((name: string) => boolean) | undefined
+  /** All who know tokens: TokenReviews ask them too. */
+  readonly tokens: TokenAuthentication
+  /** Who makes tokens of service accounts; undefined where nobody issues them. */
+  readonly serviceAccounts: ServiceAccountTokens | undefined
+}
+
+/** What authenticators decide by, beside options. */
+export interface AuthenticationSources {
+  readonly registry: Registry
+  /** A resource of Kubernetes' own by its key: `v1/secrets`. */
+  readonly find: (key: string) => ServedResource
+  /** The server's own hand. */
+  readonly writer: Writer
+  readonly log: (line: string) => void
+}
+
+export function authenticationOf(options: AuthenticationOptions, sources: AuthenticationSources): Authentication {
+  const { requestHeader: header, clientCA, serviceAccount: issuer, anonymousAuth = true } = options
+  const audiences = options.apiAudiences?.length ? options.apiAudiences : (issuer?.issuers ?? [])
+  const lookup = lookupIn(sources.registry, sources.find)
+  const serviceAccounts = issuer && new ServiceAccountTokens({ issuer, audiences, lookup, used: secretLabels(sources) })
+  // In upstream's order: those that cost least first.
+  const known: readonly TokenAuthenticator[] = [
+    staticTokens(options.tokens ?? []),
+    ...(serviceAccounts ? [serviceAccounts] : []),
+    ...(options.bootstrapTokens ? [bootstrapTokens(sources.registry, sources.find('v1/secrets'))] : []),
+  ]
+  const tokens = new TokenAuthentication(known, audiences)
+  return {
+    tokens,
+    serviceAccounts,
+    isIdentityHeader: header && identityHeaders(header),
+    authenticators: [
+      ...(header ? [requestHeader(header)] : []),
+      ...(options.passwords?.length ? [passwords(options.passwords)] : []),
+      ...(clientCA ? [clientCertificate(clientCA)] : []),
+      bearerTokens(tokens),
+      webSocketTokens(tokens),
+      ...(anonymousAuth === true ? [] : [anonymousOnlyOn(anonymousAuth === false ? [] : anonymousAuth.paths)]),
+    ],
+  }
+}

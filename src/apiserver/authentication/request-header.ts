@@ -4,12 +4,11 @@
  */
 import type { Request } from '../http/exchange.ts'
 import { type Authenticator, authenticated } from './authenticator.ts'
-import { signedBy } from './signed-by.ts'
+import { type Bundle, signedBy } from './signed-by.ts'
 
 /** As the flags `--requestheader-…`. */
 export interface RequestHeaderOptions {
-  /** PEM bundle. */
-  readonly clientCA: string
+  readonly clientCA: Bundle
   /** Common names; any if there are none. */
   readonly allowedNames: readonly string[]
   readonly usernameHeaders: readonly string[]
@@ -25,6 +24,15 @@ export const defaultHeaders = {
   groupHeaders: ['X-Remote-Group'],
   extraHeadersPrefix: ['X-Remote-Extra-'],
 } as const
+
+/** Whether a header is one of these, which are of nobody's concern once the user is known; undefined where all have their usual names. */
+export function identityHeaders(options: RequestHeaderOptions): ((name: string) => boolean) | undefined {
+  const { usernameHeaders, uidHeaders, groupHeaders, extraHeadersPrefix } = options
+  const names = lowerCase([...usernameHeaders, ...uidHeaders, ...groupHeaders])
+  const prefixes = lowerCase(extraHeadersPrefix)
+  if ([...names, ...prefixes].every((name) => name.startsWith('x-remote-'))) return undefined
+  return (name) => names.includes(name) || prefixes.some((prefix) => name.startsWith(prefix))
+}
 
 const lowerCase = (names: readonly string[]): string[] => names.map((name) => name.toLowerCase())
 

@@ -5,28 +5,82 @@
 import { X509Certificate } from 'node:crypto'
 import type { DetailedPeerCertificate, PeerCertificate } from 'node:tls'
 
-/** Whether a certificate that the listener has verified comes from one of the authorities. */
+/** Authorities in PEM form; a function where they may change. */
+export type Bundle = string | (() => string)
+
+export const bundleText = (bundle: Bundle): string => (typeof bundle === 'string' ? bundle : bundle())
+
+/** All of them as one. */
+export function joinedBundles(bundles: readonly Bundle[]): Bundle {
+  const join = (texts: readonly string[]): string => texts.join('\n')
+  if (bundles.every((bundle) => typeof bundle === 'string')) return join(bundles)
+  let texts: readonly string[] = []
+  let joined = ''
+  return () => {
+    const current = bundles.map(bundleText)
+    if (current.some((text, index) => text !== texts[index])) {
+      texts = current
+      joined = join(texts)
+    }
+    return joined
+  }
+}
+
+/** Whether a certificate that the listener has verified comes from one of the authorities, is for clients, and valid now. */
 export type SignedBy = (certificate: PeerCertificate) => boolean
+
+interface Known {
+  readonly isSigned: boolean
+  readonly fromMs: number
+  readonly untilMs: number
+}
 
 /** Verdicts that are remembered: over HTTP/1.1 the same certificate is asked about with every request. */
 const mostRemembered = 1000
 
-/** For a PEM bundle of authorities. Throws Node's error for what is no certificate. */
-export function signedBy(bundle: string): SignedBy {
-  const authorities = certificatesOf(bundle)
-  const verdicts = new Map<string, boolean>()
+/** Throws Node's error for what is no certificate. */
+export function signedBy(bundle: Bundle, now: () => number = Date.now): SignedBy {
+  let text = bundleText(bundle)
+  let authorities = certificatesOf(text)
+  const verdicts = new Map<string, Known>()
   return (certificate) => {
-    const known = verdicts.get(certificate.fingerprint256)
-    if (known !== undefined) return known
-    const verdict = leadsTo(authorities, certificate as DetailedPeerCertificate)
-    if (verdicts.size >= mostRemembered) verdicts.clear()
-    verdicts.set(certificate.fingerprint256, verdict)
-    return verdict
+    const current = bundleText(bundle)
+    if (current !== text) {
+      text = current
+      authorities = certificatesOf(text)
+      verdicts.clear()
+    }
+    let known = verdicts.get(certificate.fingerprint256)
+    if (!known) {
+      if (verdicts.size >= mostRemembered) verdicts.clear()
+      verdicts.set(certificate.fingerprint256, (known = judge(authorities, certificate as DetailedPeerCertificate)))
+    }
+    // Connections may outlive the certificates that they were made with.
+    const at = now()
+    return known.isSigned && known.fromMs <= at && at <= known.untilMs
   }
 }
 
 export const certificatesOf = (bundle: string): X509Certificate[] =>
   (bundle.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []).map((pem) => new X509Certificate(pem))
+
+function judge(authorities: readonly X509Certificate[], peer: DetailedPeerCertificate): Known {
+  const certificate = new X509Certificate(peer.raw)
+  return {
+    isSigned: isForClients(certificate) && leadsTo(authorities, peer),
+    fromMs: certificate.validFromDate.getTime(),
+    untilMs: certificate.validToDate.getTime(),
+  }
+}
+
+const clientAuth = '1.3.6.1.5.5.7.3.2'
+const anyUsage = '2.5.29.37.0'
+
+/** A certificate that names no usage is good for all of them (RFC 5280, 4.2.1.12). */
+function isForClients({ keyUsage }: X509Certificate): boolean {
+  const usages: readonly string[] = keyUsage ?? []
+  return usages.length === 0 || usages.includes(clientAuth) || usages.includes(anyUsage)
+}
 
 const issued = (certificate: X509Certificate, issuer: X509Certificate): boolean => certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey)
 

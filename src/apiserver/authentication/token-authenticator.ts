@@ -5,13 +5,27 @@ export interface TokenIdentity {
   readonly user: UserInfo
   /** Those of the asked audiences that the token is meant for; absent where tokens of this kind know none. */
   readonly audiences?: readonly string[]
+  /** For the audit event of the request, by key: `authentication.k8s.io/stale-token`. */
+  readonly annotations?: Readonly<Record<string, string>>
+  /** For the Warning headers of the answer. */
+  readonly warnings?: readonly string[]
 }
 
-/** Undefined for tokens of another kind; `refused` for one of its kind that does not hold, with why for the log and for TokenReviews. */
-export type TokenVerdict = TokenIdentity | { readonly refused: string } | undefined
+/** A token that does not hold, with why for the log and for TokenReviews. */
+export interface TokenRefusal {
+  readonly refused: string
+  /** As those of who is let in. */
+  readonly annotations?: Readonly<Record<string, string>>
+}
+
+/** Undefined for tokens of another kind. */
+export type TokenVerdict = TokenIdentity | TokenRefusal | undefined
 
 export interface TokenAuthenticator {
   readonly name: string
   /** `audiences` are those that the token has to be meant for, one of them at least; the server's own unless a review says others. */
   authenticate(token: string, audiences: readonly string[]): TokenVerdict | Promise<TokenVerdict>
+  /** Reads what it decides by; resolves when it may be asked. */
+  start?(): Promise<void>
+  stop?(): void
 }

@@ -3,19 +3,25 @@ import type { KubeObject } from '../../machinery/object.ts'
 import { StatusError } from '../../machinery/status-error.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
 import { createObject } from '../registry/write/create-object.ts'
-import type { WriteContext } from '../registry/write/write-context.ts'
+import type { Writer } from '../registry/write/write-context.ts'
+import { ensureRoles } from './roles/index.ts'
 import { systemNamespaces } from './system-namespaces.ts'
 import { systemPriorityClasses } from './system-priority-classes.ts'
 
 export interface Bootstrap {
-  readonly namespaces: ServedResource
-  readonly priorityClasses: ServedResource
-  readonly context: Omit<WriteContext, 'resource' | 'namespace' | 'name' | 'subresource'>
+  readonly find: (key: string) => ServedResource
+  readonly context: Writer
 }
 
 /** Creates what is missing; what is there stays as it is. */
 export async function ensureBootstrapObjects(bootstrap: Bootstrap): Promise<void> {
-  await Promise.all([ensure(bootstrap, bootstrap.namespaces, systemNamespaces), ensure(bootstrap, bootstrap.priorityClasses, systemPriorityClasses)])
+  const { find, context } = bootstrap
+  await Promise.all([
+    ensure(bootstrap, find('v1/namespaces'), systemNamespaces),
+    ensure(bootstrap, find('scheduling.k8s.io/v1/priorityclasses'), systemPriorityClasses),
+  ])
+  // Some stand in the namespaces.
+  await ensureRoles(find, context)
 }
 
 async function ensure({ context }: Bootstrap, resource: ServedResource, objects: readonly KubeObject[]): Promise<void> {

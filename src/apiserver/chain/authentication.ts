@@ -2,15 +2,17 @@
 import { after } from '../../lib/after.ts'
 import { unauthorized } from '../../machinery/status-error.ts'
 import { type Authenticator, anonymous, type Verdict } from '../authentication/authenticator.ts'
+import type { Authentication } from '../authentication/index.ts'
 import type { Request } from '../http/exchange.ts'
 import type { Filter } from './filter.ts'
 
 export const authentication =
-  (authenticators: readonly Authenticator[]): Filter =>
+  ({ authenticators, isIdentityHeader }: Pick<Authentication, 'authenticators' | 'isIdentityHeader'>): Filter =>
   (request, next) =>
     after(verdictOf(authenticators, request), (verdict) => {
       if (verdict === 'invalid') throw unauthorized()
       request.user = verdict ?? anonymous
+      if (isIdentityHeader) request.isIdentityHeader = isIdentityHeader
       return next(request)
     })
 

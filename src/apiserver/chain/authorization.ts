@@ -2,13 +2,18 @@
 import { after } from '../../lib/after.ts'
 import { StatusError } from '../../machinery/status-error.ts'
 import type { Authorizer } from '../authorization/authorizer.ts'
+import { attributesOf } from '../authorization/selector-attributes.ts'
 import type { Request } from '../http/exchange.ts'
 import type { Filter } from './filter.ts'
 
 export const authorization =
   (authorizer: Authorizer): Filter =>
   (request, next) =>
-    after(authorizer.authorize(request), (decision) => {
+    after(authorizer.authorize(attributesOf(request)), (decision) => {
+      if (request.annotate) {
+        request.annotate('authorization.k8s.io/decision', decision.verdict === 'allow' ? 'allow' : 'forbid')
+        request.annotate('authorization.k8s.io/reason', decision.reason)
+      }
       if (decision.verdict === 'allow') return next(request)
       throw refused(request, decision.reason)
     })

@@ -2,18 +2,21 @@
  * Impersonation: `Impersonate-User`, `-Group`, `-Uid` and `-Extra-…` headers let a user act as another, if the authorizer
  * allows the verb `impersonate` on each of these (kubernetes.io/docs/reference/access-authn-authz/authentication).
  */
-
-import { forbidden, internal } from '../../machinery/status-error.ts'
-import { authenticated } from '../authentication/authenticator.ts'
+import { goQuote } from '../../lib/go-quote.ts'
+import { forbidden } from '../../machinery/status-error.ts'
+import { anonymous, authenticated } from '../authentication/authenticator.ts'
+import { accountGroups, accountOf } from '../authentication/service-accounts/account-name.ts'
 import type { Authorizer } from '../authorization/authorizer.ts'
-import type { Request, UserInfo } from '../http/exchange.ts'
+import { type Request, type Response, text, type UserInfo } from '../http/exchange.ts'
 import type { Filter } from './filter.ts'
 
 const extraPrefix = 'impersonate-extra-'
-const serviceAccountName = /^system:serviceaccount:([^:]+):([^:]+)$/
+const authenticationGroup = 'authentication.k8s.io'
 
 /** What a request wants to be: one resource a claim. */
 interface Claim {
+  /** As upstream calls it in the error about claims without a user. */
+  readonly kind: 'ServiceAccount' | 'User' | 'Group' | 'UserExtra' | 'UID'
   readonly group: string
   readonly resource: string
   readonly subresource: string
@@ -21,74 +24,94 @@ interface Claim {
   readonly namespace: string
 }
 
-/** Header values that stand several times come as one text with commas. */
-const values = (request: Request, name: string): string[] =>
-  (request.header(name) ?? '')
-    .split(',')
-    .map((value) => value.trim())
-    .filter(Boolean)
-
-const decoded = (text: string): string => {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
-}
-
 export const impersonation =
   (authorizer: Authorizer): Filter =>
   (request, next) => {
     const names = request.headerNames().filter((name) => name.startsWith('impersonate-'))
     if (names.length === 0) return next(request)
-    return impersonate(authorizer, request, names).then(() => next(request))
+    const claims = claimsOf(request, names)
+    if (claims.length === 0) return next(request)
+    const user = first(request, 'impersonate-user')
+    if (!user) return Promise.resolve(withoutUser(request, claims))
+    return impersonate(authorizer, request, user, claims).then(() => next(request))
   }
 
-/** Makes the request somebody else's, if its headers ask for that and its user may. */
-async function impersonate(authorizer: Authorizer, request: Request, names: readonly string[]): Promise<void> {
-  const user = request.header('impersonate-user')
-  const groups = values(request, 'impersonate-group')
-  const uid = request.header('impersonate-uid')
-  const extra = names.filter((name) => name.startsWith(extraPrefix))
-  if (!user && !groups.length && !uid && !extra.length) return
-  if (!user) throw internal(`requested ${JSON.stringify([...groups, uid, ...extra].filter(Boolean))} without impersonating a user`)
-  const claimed: UserInfo = {
-    name: user,
-    groups: impersonatedGroups(user, groups),
-    ...(uid && { uid }),
-    ...(extra.length && { extra: Object.fromEntries(extra.map((name) => [decoded(name.slice(extraPrefix.length)), values(request, name).map(decoded)])) }),
+const first = (request: Request, name: string): string => request.headerValues(name)[0] ?? ''
+
+/** In upstream's order; a header that stands several times is several claims. */
+function claimsOf(request: Request, names: readonly string[]): readonly Claim[] {
+  const none = { group: '', subresource: '', namespace: '' }
+  const claims: Claim[] = []
+  const user = first(request, 'impersonate-user')
+  const account = accountOf(user)
+  if (account) claims.push({ ...none, kind: 'ServiceAccount', resource: 'serviceaccounts', ...account })
+  else if (user) claims.push({ ...none, kind: 'User', resource: 'users', name: user })
+  for (const name of request.headerValues('impersonate-group')) claims.push({ ...none, kind: 'Group', resource: 'groups', name })
+  for (const header of names) {
+    if (!header.startsWith(extraPrefix)) continue
+    const subresource = unescaped(header.slice(extraPrefix.length))
+    for (const name of request.headerValues(header)) {
+      claims.push({ kind: 'UserExtra', group: authenticationGroup, resource: 'userextras', subresource, name, namespace: '' })
+    }
   }
-  for (const claim of claims(user, groups, uid, claimed.extra)) await check(request, authorizer, claim)
+  const uid = first(request, 'impersonate-uid')
+  if (uid) claims.push({ ...none, kind: 'UID', group: authenticationGroup, resource: 'uids', name: uid })
+  return claims
+}
+
+/** Keys are escaped, since headers take fewer characters than keys. */
+function unescaped(key: string): string {
+  try {
+    return decodeURIComponent(key)
+  } catch {
+    return key
+  }
+}
+
+/** Makes the request somebody else's, if its user may. Rejects with 403 for the first claim that is not allowed. */
+async function impersonate(authorizer: Authorizer, request: Request, name: string, claims: readonly Claim[]): Promise<void> {
+  for (const claim of claims) await check(request, authorizer, claim)
+  const named = (kind: Claim['kind']): readonly Claim[] => claims.filter((claim) => claim.kind === kind)
+  const [uid] = named('UID')
+  const extra = extraOf(named('UserExtra'))
+  const groups = groupsOf(
+    name,
+    named('Group').map((claim) => claim.name),
+  )
+  const claimed: UserInfo = { name, groups, ...(uid && { uid: uid.name }), ...(extra && { extra }) }
   request.user = claimed
 }
 
-/** Service accounts bring their groups; everybody but the anonymous user is authenticated. */
-function impersonatedGroups(user: string, groups: readonly string[]): readonly string[] {
-  if (user === 'system:anonymous') return groups.length ? groups : ['system:unauthenticated']
-  const [, namespace, account] = serviceAccountName.exec(user) ?? []
-  const own = account && !groups.length ? ['system:serviceaccounts', `system:serviceaccounts:${namespace}`] : groups
-  return authenticated(own)
+function extraOf(claims: readonly Claim[]): UserInfo['extra'] {
+  if (claims.length === 0) return undefined
+  const values = new Map<string, string[]>()
+  for (const { subresource, name } of claims) values.set(subresource, [...(values.get(subresource) ?? []), name])
+  return Object.fromEntries(values)
 }
 
-function claims(user: string, groups: readonly string[], uid: string | undefined, extra: UserInfo['extra']): Claim[] {
-  const none = { group: '', subresource: '', namespace: '' }
-  const [, namespace, account] = serviceAccountName.exec(user) ?? []
-  const list: Claim[] = [account ? { ...none, resource: 'serviceaccounts', name: account, namespace: namespace! } : { ...none, resource: 'users', name: user }]
-  for (const name of groups) list.push({ ...none, resource: 'groups', name })
-  if (uid) list.push({ ...none, group: 'authentication.k8s.io', resource: 'uids', name: uid })
-  for (const [key, entries] of Object.entries(extra ?? {}))
-    for (const name of entries) list.push({ ...none, group: 'authentication.k8s.io', resource: 'userextras', subresource: key, name })
-  return list
+/** Service accounts bring their groups; everybody but the anonymous user is authenticated. */
+function groupsOf(user: string, groups: readonly string[]): readonly string[] {
+  if (user === anonymous.name) return [...groups, ...anonymous.groups.filter((group) => !groups.includes(group))]
+  const account = accountOf(user)
+  return authenticated(account && groups.length === 0 ? accountGroups(account.namespace) : groups)
 }
 
 async function check({ user, info }: Request, authorizer: Authorizer, claim: Claim): Promise<void> {
-  const decision = await authorizer.authorize({ user, info: { ...info, ...claim, isResourceRequest: true, verb: 'impersonate', rest: [] } })
-  if (decision.verdict === 'allow') return
-  const resource = claim.subresource ? `${claim.resource}/${claim.subresource}` : claim.resource
-  const scope = claim.namespace ? `in the namespace ${JSON.stringify(claim.namespace)}` : 'at the cluster scope'
-  throw forbidden(
-    { group: claim.group, name: resource },
-    claim.name,
-    `User ${JSON.stringify(user?.name ?? '')} cannot impersonate resource ${JSON.stringify(resource)} in API group ${JSON.stringify(claim.group)} ${scope}`,
-  )
+  const { group, resource, subresource, name, namespace } = claim
+  const asked = { ...info, group, version: '', resource, subresource, name, namespace, isResourceRequest: true, verb: 'impersonate', rest: [] }
+  const { verdict, reason } = await authorizer.authorize({ user, info: asked })
+  if (verdict === 'allow') return
+  const named = subresource ? `${resource}/${subresource}` : resource
+  const scope = namespace ? `in the namespace ${goQuote(namespace)}` : 'at the cluster scope'
+  const why = `User ${goQuote(user?.name ?? '')} cannot impersonate resource ${goQuote(named)} in API group ${goQuote(group)} ${scope}`
+  throw forbidden({ group, name: resource }, name, reason ? `${why}: ${reason}` : why)
+}
+
+const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
+
+/** Groups and the rest belong to a user. Upstream answers with a plain text that shows what was claimed as Go prints it. */
+function withoutUser({ path, rawQuery }: Request, claims: readonly Claim[]): Response {
+  const uri = `${path}${rawQuery && `?${rawQuery}`}`.replace(/[&<>]/g, (character) => escapes[character]!)
+  const shown = claims.map(({ kind, name, group, subresource }) => `{${kind}  ${name}  ${group && `${group}/v1`}  ${subresource}}`)
+  return text(500, `Internal Server Error: ${goQuote(uri)}: requested [${shown.join(' ')}] without impersonating a user\n`)
 }

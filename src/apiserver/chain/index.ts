@@ -1,21 +1,27 @@
-/**
- * The chain: the order in which a request passes the filters. To add one, write its file and put it into the array.
- * Places that are kept free: goaway before request info; audit after authentication; priority and
- * fairness before authorization.
- */
-import type { Authenticator } from '../authentication/authenticator.ts'
+/** The chain: the order in which a request passes the filters. To add one, write its file and put it into the array. */
+import type { Auditing } from '../audit/index.ts'
+import type { Authentication } from '../authentication/index.ts'
 import type { Authorizer } from '../authorization/authorizer.ts'
+import type { FlowControl } from '../flow-control/index.ts'
 import type { StoreHealth } from '../health/store-health.ts'
 import type { Handler } from '../http/exchange.ts'
 import type { RequestMetrics } from '../metrics/request-metrics.ts'
+import { audit, failedAuthenticationAudit } from './audit.ts'
+import { auditId } from './audit-id.ts'
 import { authentication } from './authentication.ts'
 import { authorization } from './authorization.ts'
 import { cacheControl } from './cache-control.ts'
-import { compose } from './filter.ts'
+import { cors } from './cors.ts'
+import { compose, type Filter } from './filter.ts'
+import { goaway } from './goaway.ts'
 import { impersonation } from './impersonation.ts'
-import { panicRecovery } from './panic-recovery.ts'
+import { type InFlightLimits, maxInFlight } from './max-in-flight.ts'
+import { foreseen, panicRecovery } from './panic-recovery.ts'
+import { priorityAndFairness } from './priority-and-fairness.ts'
 import { requestInfoFilter } from './request-info.ts'
 import { requestMetricsFilter } from './request-metrics.ts'
+import { retryAfter } from './retry-after.ts'
+import { strictTransportSecurity } from './strict-transport-security.ts'
 import { timeout } from './timeout.ts'
 import { type WaitGroup, waitGroupFilter } from './wait-group.ts'
 import { warnings } from './warnings.ts'
@@ -25,26 +31,57 @@ export interface ChainOptions {
   readonly storeHealth: StoreHealth
   readonly waitGroup: WaitGroup
   readonly metrics: RequestMetrics
-  readonly authenticators: readonly Authenticator[]
+  readonly authentication: Pick<Authentication, 'authenticators' | 'isIdentityHeader'>
   readonly authorizer: Authorizer
+  /** Priority and fairness, or plain limits. */
+  readonly flow: FlowControl | (InFlightLimits & { readonly dropped: (kind: keyof InFlightLimits) => void })
   /** How long a request that is no watch or stream may take, in ms. */
   readonly requestTimeoutMs: number
+  /** Absent where nothing is audited. */
+  readonly auditing?: Auditing
+  readonly http?: HttpOptions
 }
 
-/** Every request's way to `director`, which answers it. */
-export const buildChain = (options: ChainOptions, director: Handler): Handler =>
-  compose(
+/** What the server says to HTTP clients beside its answers. */
+export interface HttpOptions {
+  /** The share of HTTP/2 requests whose client is sent to another connection: 0 to 0.02. */
+  readonly goawayChance?: number
+  /** Origins that browsers may send requests from: regular expressions in Go's syntax. */
+  readonly corsAllowedOrigins?: readonly string[]
+  readonly strictTransportSecurity?: readonly string[]
+  /** Whether a server that ends answers 429 until the requests under way are done. */
+  readonly shutdownSendRetryAfter?: boolean
+}
+
+/** A filter that is only there if it is wanted: one that does nothing costs its part of every request. */
+const where = (wanted: unknown, filter: () => Filter): readonly Filter[] => (wanted ? [filter()] : [])
+
+/** Every request's way to `director`, which answers it. Throws RegexpSyntaxError for an origin that is none. */
+export function buildChain(options: ChainOptions, director: Handler): Handler {
+  const { http = {}, auditing } = options
+  const { goawayChance = 0, corsAllowedOrigins = [], strictTransportSecurity: directives = [] } = http
+  const answerOf = (error: unknown) => foreseen(error, options.storeHealth)
+  return compose(
     [
+      auditId(),
       requestInfoFilter(),
       requestMetricsFilter(options.metrics),
       warnings(),
+      ...where(http.shutdownSendRetryAfter, () => retryAfter(options.waitGroup)),
+      ...where(directives.length, () => strictTransportSecurity(directives)),
       cacheControl(),
+      ...where(goawayChance > 0, () => goaway(goawayChance)),
+      ...where(corsAllowedOrigins.length, () => cors(corsAllowedOrigins)),
       panicRecovery(options.log, options.storeHealth),
       waitGroupFilter(options.waitGroup),
       timeout(options.requestTimeoutMs),
-      authentication(options.authenticators),
+      ...where(auditing, () => failedAuthenticationAudit(auditing!, answerOf)),
+      authentication(options.authentication),
+      ...where(auditing, () => audit(auditing!, answerOf)),
       impersonation(options.authorizer),
+      'admit' in options.flow ? priorityAndFairness(options.flow) : maxInFlight(options.flow, options.flow.dropped),
       authorization(options.authorizer),
     ],
     director,
   )
+}

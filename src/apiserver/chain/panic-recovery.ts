@@ -1,9 +1,19 @@
-/** Turns what was thrown behind it into a Status; errors nobody foresaw are logged with their stack and answered with 500. */
-import { internal, StatusError, statusOf } from '../../machinery/status-error.ts'
+/** Turns what was thrown behind it into a Status; errors nobody foresaw are logged with their stack, and their client is told to look there. */
+import { internal, StatusError } from '../../machinery/status-error.ts'
 import { RequestTooLargeError, StoreFailedError } from '../../storage/store.ts'
 import type { StoreHealth } from '../health/store-health.ts'
+import { text } from '../http/exchange.ts'
 import { errorResponse } from '../negotiation/error-response.ts'
 import type { Filter } from './filter.ts'
+
+/** The answer that an error is; undefined of errors that nobody foresaw. */
+export function foreseen(error: unknown, store: StoreHealth): StatusError | undefined {
+  if (error instanceof StatusError) return error
+  if (error instanceof StoreFailedError) return store.refusal(error)
+  // As upstream passes etcd's refusal on: 500 without a reason.
+  if (error instanceof RequestTooLargeError) return internal(error.message)
+  return undefined
+}
 
 export const panicRecovery =
   (log: (line: string) => void, store: StoreHealth): Filter =>
@@ -11,10 +21,10 @@ export const panicRecovery =
     try {
       return await next(request)
     } catch (error) {
-      if (error instanceof StoreFailedError) return errorResponse(request, store.refusal(error))
-      // As upstream passes etcd's refusal on: 500 without a reason.
-      if (error instanceof RequestTooLargeError) return errorResponse(request, internal(error.message))
-      if (!(error instanceof StatusError)) log(`${request.method} ${request.path}: ${error instanceof Error ? error.stack : String(error)}`)
-      return errorResponse(request, statusOf(error))
+      const answer = foreseen(error, store)
+      if (answer) return errorResponse(request, answer)
+      const uri = request.rawQuery ? `${request.path}?${request.rawQuery}` : request.path
+      log(`apiserver panic'd: ${request.method} ${uri} auditID=${request.auditId}: ${error instanceof Error ? error.stack : String(error)}`)
+      return text(500, 'This request caused apiserver to panic. Look in the logs for details.\n')
     }
   }

@@ -1,13 +1,22 @@
 /** Answers 504 when a short request takes too long. Watches, streams and what is passed on to pods and services have their own ends. */
-import { requestTimeout } from '../../machinery/status-error.ts'
-import type { RequestInfo } from '../request/request-info.ts'
+import { goDurationMs } from '../../lib/go-duration.ts'
+import { badRequest, requestTimeout } from '../../machinery/status-error.ts'
+import type { Request, Response } from '../http/exchange.ts'
 import type { Filter } from './filter.ts'
+import { isLongRunning } from './long-running.ts'
 
 const sweepMs = 1000
 
-const longSubresources: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy'])
-
-const isLongRunning = ({ verb, subresource }: RequestInfo): boolean => verb === 'watch' || (subresource !== '' && longSubresources.has(subresource))
+/** How long the client wants to wait, in ms; undefined if it does not say. Throws 400. */
+function wantedMs({ query }: Request): number | undefined {
+  const wanted = query.get('timeout')
+  if (!wanted) return undefined
+  try {
+    return goDurationMs(wanted)
+  } catch (error) {
+    throw badRequest(`invalid timeout specified in the request URL - ${(error as Error).message}`)
+  }
+}
 
 /** One timer looks after all requests: a timer a request would cost more than most requests do. */
 export function timeout(limitMs: number): Filter {
@@ -34,6 +43,8 @@ export function timeout(limitMs: number): Filter {
   }
   return (request, next) => {
     if (isLongRunning(request.info)) return next(request)
+    const wanted = request.rawQuery === '' ? undefined : wantedMs(request)
+    if (wanted !== undefined && wanted > 0 && wanted < limitMs) return within(wanted, next(request))
     return new Promise((resolve, reject) => {
       const answer = next(request)
       const entry: Running = {
@@ -54,4 +65,13 @@ export function timeout(limitMs: number): Filter {
       )
     })
   }
+}
+
+/** As long as the client wants, which seldom differs from what all have. */
+function within(ms: number, answer: Promise<Response>): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(requestTimeout()), ms)
+    timer.unref()
+    answer.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
 }

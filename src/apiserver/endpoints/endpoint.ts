@@ -1,11 +1,15 @@
 /** What every endpoint gets: the server's parts, the request and the resource it is about. */
+import { after } from '../../lib/after.ts'
 import { pauses } from '../../lib/pauses.ts'
+import { forbidden } from '../../machinery/status-error.ts'
 import type { Admission } from '../admission/plugin.ts'
 import { managerName } from '../apply/index.ts'
+import type { ServiceAccountTokens } from '../authentication/service-accounts/index.ts'
+import type { TokenAuthentication } from '../authentication/tokens/token-authentication.ts'
 import type { Authorizer } from '../authorization/authorizer.ts'
 import type { WaitGroup } from '../chain/wait-group.ts'
 import type { HealthCheck } from '../health/health.ts'
-import type { Request, Response, UserInfo } from '../http/exchange.ts'
+import type { Request, Response } from '../http/exchange.ts'
 import type { Representation } from '../negotiation/representation.ts'
 import type { Places } from '../proxy/index.ts'
 import type { Registry } from '../registry/registry.ts'
@@ -24,12 +28,17 @@ export interface Services {
   /** Where pods, services and nodes answer. */
   readonly places: Places
   readonly authorizer: Authorizer
-  /** Who a bearer token belongs to, for TokenReviews. */
-  readonly authenticateToken: (token: string) => Promise<UserInfo | undefined>
+  /** Who knows whom bearer tokens belong to, for TokenReviews. */
+  readonly tokens: TokenAuthentication
+  /** Who makes tokens of service accounts. */
+  readonly serviceAccounts: ServiceAccountTokens | undefined
+  readonly secrets: ServedResource
   /** The components that `componentstatuses` probes. */
   readonly components: readonly HealthCheck[]
   /** Whether a kind is known anywhere, for the words of an error: `ConfigMap` of `v1`. */
   readonly knowsKind: (groupVersion: string, kind: string) => boolean
+  /** Watches that name no time end after this to twice this; 1,800 unless said, never if 0. */
+  readonly minRequestTimeoutSeconds?: number
 }
 
 export interface Target {
@@ -57,9 +66,17 @@ export function writeContext({ services, request, resource }: Target, options: W
     warnings: request.warnings,
     annotate: (key, value) => request.annotate?.(key, value),
     request,
+    confirmCreate: request.info.verb === 'create' ? undefined : () => confirmCreate(services, request, resource),
     now: timestamp,
     pause: pauses(),
   }
+}
+
+/** PUT and apply of what is not there need the right to create it, too. */
+function confirmCreate({ authorizer }: Services, { user, info }: Request, { groupResource }: ServedResource): void | Promise<void> {
+  return after(authorizer.authorize({ user, info: { ...info, verb: 'create' } }), ({ verdict, reason }) => {
+    if (verdict !== 'allow') throw forbidden(groupResource, info.name, reason)
+  })
 }
 
 export function objectResponse(representation: Representation, object: StoredObject, status = 200): Response {

@@ -15,7 +15,7 @@ import type { ListOptions } from '../request/list-options.ts'
 import type { Services } from './endpoint.ts'
 
 /** Watches without a timeout end after 30 to 60 minutes, so that clients spread over servers. */
-const defaultTimeoutSeconds = (): number => 1800 * (1 + Math.random())
+const usualTimeoutSeconds = 1800
 
 /** Longer timers would fire at once. */
 const longestTimeoutMs = 2 ** 31 - 1
@@ -42,6 +42,8 @@ export interface WatchStreamOptions {
   /** 0: from now on. */
   readonly version: number
   readonly sink: Sink
+  /** Called once, when what was there has been told, or the watch has ended. */
+  readonly initialised?: () => void
 }
 
 export class WatchStream implements Watcher {
@@ -51,6 +53,7 @@ export class WatchStream implements Watcher {
   readonly #options: ListOptions
   readonly #cacher: Cacher
   readonly #sink: Sink
+  readonly #initialised: () => void
   /** Everything up to this revision has been told. Once it has joined, its group knows better. */
   #version: number
   #bookmarked: number
@@ -59,7 +62,7 @@ export class WatchStream implements Watcher {
   #membership: Membership | undefined
   readonly #cleanUp: (() => void)[] = []
 
-  constructor({ services, form, range, options, version, sink }: WatchStreamOptions) {
+  constructor({ services, form, range, options, version, sink, initialised }: WatchStreamOptions) {
     this.#services = services
     this.#form = form
     this.#range = range
@@ -68,13 +71,16 @@ export class WatchStream implements Watcher {
     this.#version = version
     this.#bookmarked = version
     this.#sink = sink
+    this.#initialised = initialised ?? (() => {})
   }
 
   start(): void {
     this.#sink.onClose(() => this.#stop())
     this.#cleanUp.push(this.#services.waitGroup.onStop(() => this.#finish()))
     this.#limitTime()
-    this.#begin().catch((error) => this.end(error))
+    this.#begin()
+      .catch((error) => this.end(error))
+      .finally(this.#initialised)
   }
 
   async #begin(): Promise<void> {
@@ -152,7 +158,9 @@ export class WatchStream implements Watcher {
 
   #limitTime(): void {
     const { timeoutSeconds, allowWatchBookmarks } = this.#options
-    const ms = Math.min((timeoutSeconds || defaultTimeoutSeconds()) * 1000, longestTimeoutMs)
+    const { minRequestTimeoutSeconds = usualTimeoutSeconds } = this.#services
+    const seconds = timeoutSeconds || minRequestTimeoutSeconds * (1 + Math.random()) || Number.POSITIVE_INFINITY
+    const ms = Math.min(seconds * 1000, longestTimeoutMs)
     const end = setTimeout(() => this.#finish(), ms)
     this.#cleanUp.push(() => clearTimeout(end))
     if (!allowWatchBookmarks) return

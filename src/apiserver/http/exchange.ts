@@ -15,6 +15,12 @@ export interface UserInfo {
   readonly extra?: Readonly<Record<string, readonly string[]>>
 }
 
+/** The verified peer's certificate chain. `authorized` says whether the listener's CA signed it. */
+export interface ClientCertificate {
+  readonly certificate: PeerCertificate
+  readonly authorized: boolean
+}
+
 export interface Request {
   readonly method: string
   /** The path, without the query, not decoded. */
@@ -29,8 +35,8 @@ export interface Request {
   headerValues(name: string): readonly string[]
   /** The names of all headers, in lower case. */
   headerNames(): string[]
-  /** The verified peer's certificate chain, if the client showed one. `authorized` says whether the listener's CA signed it. */
-  clientCertificate(): { readonly certificate: PeerCertificate; readonly authorized: boolean } | undefined
+  /** Undefined if the client showed none. */
+  clientCertificate(): ClientCertificate | undefined
   readonly remoteAddress: string
   readonly protocol: 'HTTP/1.1' | 'HTTP/2'
   /** Reads the whole body. Throws StatusErrors: 413 above `limit` bytes, 429 when too many bodies are under way. */
@@ -45,10 +51,26 @@ export interface Request {
   // What filters find out on the way:
   info: RequestInfo
   user?: UserInfo
+  /** Tells headers by which a front proxy says who a user is, where they have other names than usual: they are not passed on. */
+  isIdentityHeader?: (name: string) => boolean
   /** Sent as `Warning: 299` headers with the answer. */
   readonly warnings: string[]
+  /** Stand in the answer, whatever it is. Names in lower case. */
+  answerHeaders?: readonly (readonly [name: string, value: string])[]
+  /** Which request this is, in audit events and logs. */
+  auditId: string
   /** Adds an annotation to the audit event of the request; set where there is one. */
   annotate?: (key: string, value: string) => void
+  /** Told of the request's body; set where there is an audit event. */
+  audit?: RequestAudit
+}
+
+/** What an audit event learns of the body of its request. */
+export interface RequestAudit {
+  /** An object, decoded: it tells its name too. */
+  noteObject(object: object): void
+  /** Something else: a patch, or options. */
+  noteBody(value: unknown): void
 }
 
 /** Where a streamed answer is written. */
@@ -77,6 +99,8 @@ export interface Response {
   readonly headers: Record<string, string | string[]>
   /** All of the body, in one or several pieces, or a function that writes it over time. */
   readonly body?: Buffer | readonly Buffer[] | Pieces | ((sink: Sink) => void)
+  /** Watches: resolves when what was there at the beginning has been told. */
+  readonly initialised?: Promise<void>
   /**
    * In place of an answer, to requests that ask for another protocol (`Connection: Upgrade`, HTTP/1.1 only): takes the connection over,
    * with what has come after the headers already.

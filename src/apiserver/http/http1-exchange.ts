@@ -9,11 +9,19 @@ import type { Bounds } from './bounds/index.ts'
 import type { UnreadAnswer } from './bounds/unread-answers.ts'
 import { closeSignal } from './close-signal.ts'
 import { drained } from './drained.ts'
-import { failed, type Handler, type Request, type Response, type Sink, type UserInfo } from './exchange.ts'
+import { type ClientCertificate, failed, type Handler, type Request, type RequestAudit, type Response, type Sink, type UserInfo } from './exchange.ts'
 import { IncomingBody } from './incoming-body.ts'
 import { splitTarget } from './query.ts'
 import { dropRest, isTooMuchToKeep } from './request-rest.ts'
 import { pieceBytes, sizeOf, writePieces } from './write-pieces.ts'
+
+/** Whom the client of a connection showed itself as; null for nobody. Reading it takes longer than most requests. */
+const peers = new WeakMap<Socket, ClientCertificate | null>()
+
+function readPeer(socket: TLSSocket): ClientCertificate | null {
+  const certificate = socket.getPeerCertificate?.(true)
+  return certificate && Object.keys(certificate).length > 0 ? { certificate, authorized: socket.authorized } : null
+}
 
 export class Http1Request implements Request, UnreadAnswer {
   readonly method: string
@@ -24,7 +32,11 @@ export class Http1Request implements Request, UnreadAnswer {
   readonly received = performance.now()
   info!: RequestInfo
   user?: UserInfo
+  answerHeaders?: Request['answerHeaders']
   readonly warnings: string[] = []
+  auditId = ''
+  annotate?: (key: string, value: string) => void
+  audit?: RequestAudit
   older: UnreadAnswer | undefined
   newer: UnreadAnswer | undefined
   readonly #message: IncomingMessage
@@ -60,10 +72,11 @@ export class Http1Request implements Request, UnreadAnswer {
     return Object.keys(this.#message.headers)
   }
 
-  clientCertificate() {
+  clientCertificate(): ClientCertificate | undefined {
     const socket = this.#message.socket as TLSSocket
-    const certificate = socket.getPeerCertificate?.(true)
-    return certificate && Object.keys(certificate).length > 0 ? { certificate, authorized: socket.authorized } : undefined
+    let peer = peers.get(socket)
+    if (peer === undefined) peers.set(socket, (peer = readPeer(socket)))
+    return peer ?? undefined
   }
 
   get remoteAddress(): string {

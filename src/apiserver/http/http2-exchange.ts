@@ -7,7 +7,7 @@ import type { Bounds } from './bounds/index.ts'
 import type { UnreadAnswer } from './bounds/unread-answers.ts'
 import { closeSignal } from './close-signal.ts'
 import { drained } from './drained.ts'
-import { failed, type Handler, type Request, type Response, type Sink, type UserInfo } from './exchange.ts'
+import { failed, type Handler, type Request, type RequestAudit, type Response, type Sink, type UserInfo } from './exchange.ts'
 import { IncomingBody } from './incoming-body.ts'
 import { splitTarget } from './query.ts'
 import { pieceBytes, sizeOf, writePieces } from './write-pieces.ts'
@@ -18,6 +18,8 @@ export interface Http2Peer {
   readonly remoteAddress: string
   /** A request has come in; it is started when it is its turn. */
   begin(request: Startable): void
+  /** Takes no more requests of this client on this connection: those under way go on. */
+  close(): void
   /** A request is over. `reset` says what it was if it was reset: a stream that had begun, or another request. */
   end(reset: 'stream' | 'request' | undefined): void
 }
@@ -31,7 +33,11 @@ export class Http2Request implements Request, UnreadAnswer, Startable {
   readonly received = performance.now()
   info!: RequestInfo
   user?: UserInfo
+  answerHeaders?: Request['answerHeaders']
   readonly warnings: string[] = []
+  auditId = ''
+  annotate?: (key: string, value: string) => void
+  audit?: RequestAudit
   older: UnreadAnswer | undefined
   newer: UnreadAnswer | undefined
   /** Whether the answer is written over time. */
@@ -114,6 +120,11 @@ export class Http2Request implements Request, UnreadAnswer, Startable {
 
   /** The answer is known: the body is not needed any more, and once it is known whole it only has to be read. */
   #answer(response: Response): void {
+    // HTTP/2 has no such header: the session is told to go.
+    if (response.headers.connection !== undefined) {
+      delete response.headers.connection
+      setImmediate(() => this.#peer.close())
+    }
     this.#streamed = typeof response.body === 'function'
     this.#body?.release()
     respondHttp2(this.#stream, response, this.method, this)

@@ -7,6 +7,7 @@ import { once } from 'node:events'
 import { performServerHandshake, type ServerHttp2Session } from 'node:http2'
 import type { AddressInfo, Socket } from 'node:net'
 import { createServer as createTls, type TLSSocket } from 'node:tls'
+import { type Bundle, bundleText } from '../authentication/signed-by.ts'
 import { boundsOf } from './bounds/index.ts'
 import type { ListenerLimits } from './bounds/limits.ts'
 import type { Handler } from './exchange.ts'
@@ -19,8 +20,8 @@ export interface ListenerOptions {
   /** 0 takes any free port. */
   readonly port: number
   readonly tls: { readonly cert: string | Buffer; readonly key: string | Buffer }
-  /** CAs that client certificates are checked against; without it they are not asked for. */
-  readonly clientCA?: string | Buffer
+  /** CAs that client certificates are checked against; without it they are not asked for. `changed` is told when they are others. */
+  readonly clientCA?: { readonly bundle: Bundle; readonly changed?: () => void }
   readonly handler: Handler
   /** Where they differ from the defaults. */
   readonly limits?: Partial<ListenerLimits>
@@ -38,7 +39,7 @@ export interface Listener {
  * streams for a moment after they were reset, and refuses new ones above the limit: it is high, and refusals end no session.
  * Frames may be as large as upstream's: in smaller ones, large headers would be too many for Node.
  */
-const sessionOptions = ({ headerBytes }: ListenerLimits) =>
+const sessionOptions = ({ headerBytes, streams }: ListenerLimits) =>
   ({
     maxSessionMemory: 1000,
     maxSessionRejectedStreams: 10_000,
@@ -46,7 +47,7 @@ const sessionOptions = ({ headerBytes }: ListenerLimits) =>
     streamResetRate: 1_000,
     maxHeaderListPairs: 10_000,
     settings: {
-      maxConcurrentStreams: 3000,
+      maxConcurrentStreams: streams,
       initialWindowSize: 1024 * 1024,
       maxFrameSize: 256 * 1024,
       maxHeaderListSize: headerBytes + 10 * 32,
@@ -70,6 +71,7 @@ export async function listen({ bindAddress, port, tls, clientCA, handler, ...opt
   const sockets = new Set<Socket>()
   const http1 = http1Server(handler, bounds)
   const http2 = sessionOptions(limits)
+  let trusted = clientCA && bundleText(clientCA.bundle)
 
   const secure = createTls(
     {
@@ -81,7 +83,7 @@ export async function listen({ bindAddress, port, tls, clientCA, handler, ...opt
       noDelay: true,
       keepAlive: true,
       keepAliveInitialDelay: tcpKeepAliveMs,
-      ...(clientCA && { ca: clientCA, requestCert: true, rejectUnauthorized: false }),
+      ...(clientCA && { ca: trusted, requestCert: true, rejectUnauthorized: false }),
     },
     (socket: TLSSocket) => {
       if (socket.alpnProtocol !== 'h2') {
@@ -101,6 +103,16 @@ export async function listen({ bindAddress, port, tls, clientCA, handler, ...opt
     sockets.add(socket)
     socket.on('close', () => sockets.delete(socket))
   })
+  // Before the handshake begins: so new authorities count from the next connection on.
+  if (clientCA && typeof clientCA.bundle === 'function') {
+    secure.prependListener('connection', () => {
+      const current = bundleText(clientCA.bundle)
+      if (current === trusted) return
+      trusted = current
+      secure.setSecureContext({ cert: tls.cert, key: tls.key, minVersion: 'TLSv1.2', ca: trusted })
+      clientCA.changed?.()
+    })
+  }
   secure.on('tlsClientError', (_error, socket) => socket.destroy())
 
   secure.listen(port, bindAddress)

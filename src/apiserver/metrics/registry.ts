@@ -19,7 +19,8 @@ export interface CounterSeries {
 }
 
 export interface HistogramSeries {
-  observe(value: number): void
+  /** `times`: as if it were observed so often. */
+  observe(value: number, times?: number): void
 }
 
 /** Gives the series of label values (in the order of the names); makes it when first asked for. */
@@ -51,11 +52,11 @@ class BucketedSeries implements HistogramSeries {
     this.counts = bounds.map(() => 0)
   }
 
-  observe(value: number): void {
-    this.sum += value
-    this.count++
+  observe(value: number, times = 1): void {
+    this.sum += value * times
+    this.count += times
     const bucket = this.#bounds.findIndex((bound) => value <= bound)
-    if (bucket >= 0) this.counts[bucket]!++
+    if (bucket >= 0) this.counts[bucket]! += times
   }
 }
 

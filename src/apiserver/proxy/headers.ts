@@ -1,5 +1,6 @@
 /** Headers on their way through the server: what belongs to one connection stays there, and the client's credentials stay here. */
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
+import { tokenProtocol } from '../authentication/tokens/request-tokens.ts'
 import type { Request } from '../http/exchange.ts'
 
 /** About one connection (RFC 9110, 7.6.1), and what each side sets itself. */
@@ -20,15 +21,13 @@ const ofThisServer: ReadonlySet<string> = new Set(['host', 'expect', 'authorizat
 /** Who says who somebody is: the server alone. */
 const isIdentity = (name: string): boolean => name.startsWith('x-remote-') || name.startsWith('impersonate-')
 
-/** Tokens that a browser's WebSocket carries in place of an Authorization header. */
-const tokenProtocol = 'base64url.bearer.authorization.k8s.io.'
-
 /** The headers of a request for its backend, without the client's credentials. */
 export function forwardedHeaders(request: Request): OutgoingHttpHeaders {
   const named = new Set((request.header('connection') ?? '').split(',').map((name) => name.trim().toLowerCase()))
   const headers: OutgoingHttpHeaders = {}
   for (const name of request.headerNames()) {
-    if (name.startsWith(':') || ofConnections.has(name) || named.has(name) || ofThisServer.has(name) || isIdentity(name)) continue
+    if (name.startsWith(':') || ofConnections.has(name) || named.has(name) || ofThisServer.has(name) || isIdentity(name) || request.isIdentityHeader?.(name))
+      continue
     const values = request.headerValues(name)
     if (name === 'cookie') headers[name] = values.join('; ')
     else if (name === 'sec-websocket-protocol') headers[name] = withoutTokens(values)

@@ -12,6 +12,7 @@ import type { GroupNamed } from '../../machinery/status-error.ts'
 import { type KeyRange, prefixRange } from '../../storage/store.ts'
 import type { OtherVersion } from '../apply/index.ts'
 import type { ObjectConversion } from './conversion/object-conversion.ts'
+import type { WriteGuard } from './write/write-guard.ts'
 import type { WriteHook } from './write/write-hook.ts'
 
 /** A value of the store in today's form, in the version of `resource`. */
@@ -39,6 +40,8 @@ export class ServedResource {
   readonly verbs: ReadonlySet<string>
   /** Set once at start, for the few kinds that need one. */
   writeHook: WriteHook | undefined
+  /** Set once at start, for the few kinds that ask more of their writers. */
+  writeGuard: WriteGuard | undefined
   /** Brings a value from the store into today's form; custom resources have one. Throws StatusError. */
   readStored: ((value: Buffer) => StoredForm) | undefined
   /** Set where objects of other versions are brought into this one by somebody else. */

@@ -39,6 +39,7 @@ export async function decodeObject(request: Request, resource: ServedResource, o
   const object = objectOf(resource, decodeBody(resource, body, value, request, options))
   await pause()
   resource.applyDefaults(object)
+  request.audit?.noteObject(object)
   return object
 }
 

@@ -31,7 +31,10 @@ interface DeleteOptionsModel {
 /** Reads and checks the options. A body makes the query void. Throws 400, 415 and 422. */
 export async function deleteOptions(request: Request): Promise<DeleteOptions> {
   const body = await readBody(request)
-  return deleteOptionsOf(body.empty ? fromQuery(request.query) : fromBody(body))
+  if (body.empty) return deleteOptionsOf(fromQuery(request.query))
+  const options = fromBody(body)
+  request.audit?.noteBody({ kind: 'DeleteOptions', apiVersion: 'v1', ...options })
+  return deleteOptionsOf(options)
 }
 
 /** Checks options that stand in another object (Eviction). Throws 422. */

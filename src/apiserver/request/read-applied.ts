@@ -27,6 +27,7 @@ export interface AppliedBody {
 export async function readApplied(request: Request, { fieldValidation }: WriteOptions): Promise<AppliedBody> {
   const bytes = await request.body(maxBodyBytes)
   let parsed: ParsedYaml | undefined = parseApplied(bytes)
+  request.audit?.noteBody(parsed.value)
   // Keys that stand twice only warn, whatever fieldValidation says.
   if (fieldValidation !== 'Ignore')
     for (const problem of parsed.strict)

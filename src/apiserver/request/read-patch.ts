@@ -48,6 +48,7 @@ export async function readPatch(
   const text = (await request.body(maxBodyBytes)).toString()
   const pause = pauses()
   const body = parse(text)
+  request.audit?.noteBody(body)
   const patch = patchOf(type, body, resource)
   await pause()
   const duplicates = options.fieldValidation === 'Ignore' ? [] : duplicateFieldMessages(text, body, type === 'json')

@@ -1,4 +1,5 @@
 /** The names of admission plug-ins, upstream's: those of `--enable-admission-plugins`, and what is wrong with a choice of them. */
+import { droppedPlugin } from './dropped-plugins.ts'
 
 export const admissionPluginNames: readonly string[] = [
   'AlwaysAdmit',
@@ -15,6 +16,7 @@ export const admissionPluginNames: readonly string[] = [
   'EventRateLimit',
   'ExtendedResourceToleration',
   'ImagePolicyWebhook',
+  'JobValidation',
   'LimitPodHardAntiAffinityTopology',
   'LimitRanger',
   'MutatingAdmissionPolicy',
@@ -26,7 +28,9 @@ export const admissionPluginNames: readonly string[] = [
   'NodeRestriction',
   'OwnerReferencesPermissionEnforcement',
   'PersistentVolumeClaimResize',
+  'PodGroupWorkloadExists',
   'PodNodeSelector',
+  'PodResizeValidator',
   'PodSecurity',
   'PodTolerationRestriction',
   'PodTopologyLabels',
@@ -43,7 +47,9 @@ export const admissionPluginNames: readonly string[] = [
 /** What upstream says about a choice that cannot be; empty if all is well. */
 export function admissionPluginErrors(enabled: readonly string[], disabled: readonly string[]): string[] {
   const unknown = (flag: string, names: readonly string[]): string[] =>
-    names.filter((name) => !admissionPluginNames.includes(name)).map((name) => `${flag} plugin "${name}" is unknown`)
+    names
+      .filter((name) => !admissionPluginNames.includes(name))
+      .map((name) => [`${flag} plugin "${name}" is unknown`, droppedPlugin(name)].filter(Boolean).join(': '))
   const both = [...new Set(enabled)].filter((name) => disabled.includes(name))
   return [
     ...unknown('enable-admission-plugins', enabled),

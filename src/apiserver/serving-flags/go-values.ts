@@ -1,5 +1,6 @@
 /** Values as Go's flags read them: each kind gives what it read, or says why not in the words of Go's own parsers. */
 import { isIP } from 'node:net'
+import { goDurationMs as parseDuration } from '../../lib/go-duration.ts'
 
 /** A value that a flag does not take; the message is Go's. */
 export class ValueError extends Error {}
@@ -29,26 +30,13 @@ export function goFloat(text: string): number {
   return Number(text)
 }
 
-const unitsMs: Readonly<Record<string, number>> = { ns: 1e-6, us: 1e-3, µs: 1e-3, μs: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
-
 /** time.ParseDuration, in ms. */
 export function goDurationMs(text: string): number {
-  const invalid = new ValueError(`time: invalid duration ${quoted(text)}`)
-  const sign = text.startsWith('-') ? -1 : 1
-  let rest = text.replace(/^[+-]/, '')
-  if (rest === '0') return 0
-  if (rest === '') throw invalid
-  let total = 0
-  while (rest !== '') {
-    const [all, amount = '', unit = ''] = /^(\d+\.?\d*|\.\d+)([^\d.]*)/.exec(rest) ?? []
-    if (all === undefined) throw invalid
-    if (unit === '') throw new ValueError(`time: missing unit in duration ${quoted(text)}`)
-    const ms = unitsMs[unit]
-    if (ms === undefined) throw new ValueError(`time: unknown unit ${quoted(unit)} in duration ${quoted(text)}`)
-    total += Number(amount) * ms
-    rest = rest.slice(all.length)
+  try {
+    return parseDuration(text)
+  } catch (error) {
+    throw new ValueError((error as Error).message)
   }
-  return sign * total
 }
 
 export function goIp(text: string): string {

@@ -40,6 +40,10 @@ export class FlagValues {
     return this.#last(name, goInt)
   }
 
+  float(name: string): number | undefined {
+    return this.#last(name, goFloat)
+  }
+
   durationMs(name: string): number | undefined {
     return this.#last(name, goDurationMs)
   }

@@ -18,6 +18,23 @@ export interface WebhookClientOptions {
   readonly timeoutMs: number
   /** Larger answers are not taken. Bytes. */
   readonly mostBytes?: number
+  /** Who the server is to the webhook, and what else is said about the connection. */
+  readonly tls?: ConnectionOptions
+  /** The header `authorization` of a call. */
+  readonly authorization?: () => Promise<string>
+}
+
+/** An answer that is none: the webhook, or what stands before it, has said no. */
+export class WebhookAnswerError extends Error {
+  readonly status: number
+  /** Whether it has asked to be called again later. */
+  readonly retryAfter: boolean
+
+  constructor(message: string, status: number, retryAfter: boolean) {
+    super(message)
+    this.status = status
+    this.retryAfter = retryAfter
+  }
 }
 
 /** Connections that rest are closed after this, so that none is used when the other side has given it up. */
@@ -31,6 +48,7 @@ interface Call {
   readonly tls: ConnectionOptions
   readonly url: URL
   readonly body: Buffer
+  readonly authorization?: string
   /** When it is to be over, on the clock of `performance`. */
   readonly deadline: number
   readonly fail: (why: string) => Error
@@ -56,7 +74,8 @@ export class WebhookClient {
     url.searchParams.set('timeout', `${Math.ceil(timeoutMs / 1000)}s`)
     const fail = (why: string): Error => new Error(`Post ${JSON.stringify(shown(address, url))}: ${why}`)
     const place = await address.dial().catch((error) => Promise.reject(fail(error instanceof Error ? error.message : String(error))))
-    return this.#send({ place, tls, url, body, fail, deadline })
+    const authorization = await this.#options.authorization?.()
+    return this.#send({ place, tls, url, body, authorization, fail, deadline })
   }
 
   /** Keeps no connections any more. Calls under way go on. */
@@ -79,7 +98,7 @@ export class WebhookClient {
     const address = webhookAddress(this.#config, this.#options.sources)
     // An address is no name that could be asked for; it is checked all the same.
     const servername = isIP(address.serverName) ? '' : address.serverName
-    return (this.#prepared = { address, tls: { servername, ...(ca && { ca }) } })
+    return (this.#prepared = { address, tls: { servername, ...(ca && { ca }), ...this.#options.tls } })
   }
 
   #send(call: Call, isRepeated = false): Promise<Buffer> {
@@ -93,7 +112,13 @@ export class WebhookClient {
         agent: this.#agent,
         method: 'POST',
         path: url.pathname + url.search,
-        headers: { host: url.host, accept: 'application/json', 'content-type': 'application/json', 'content-length': body.length },
+        headers: {
+          host: url.host,
+          accept: 'application/json',
+          'content-type': 'application/json',
+          'content-length': body.length,
+          ...(call.authorization && { authorization: call.authorization }),
+        },
       })
       let answered = false
       const deadline = setTimeout(() => {
@@ -123,7 +148,7 @@ export class WebhookClient {
           const { statusCode = 0 } = response
           const answer = Buffer.concat(pieces)
           if (statusCode >= 200 && statusCode < 300) resolve(answer)
-          else reject(new Error(answerError(statusCode, answer)))
+          else reject(new WebhookAnswerError(answerError(statusCode, answer), statusCode, response.headers['retry-after'] !== undefined))
         })
       })
       sent.end(body)

@@ -22,7 +22,7 @@ import {
 } from '@peculiar/x509'
 import type { KeyPair } from './key-pair.ts'
 
-const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
+export const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
 const dayMs = 24 * 3600 * 1000
 const authorityDays = 3653
 const certificateDays = 365
@@ -91,12 +91,12 @@ const alternativeName = (host: string): JsonGeneralName => ({ type: isIP(host) ?
 
 const validity = (now: Date, days: number) => ({ notBefore: new Date(now.getTime() - backdateMs), notAfter: new Date(now.getTime() + days * dayMs) })
 
-const pemText = (certificate: X509Certificate): string => `${certificate.toString('pem')}\n`
+export const pemText = (certificate: X509Certificate): string => `${certificate.toString('pem')}\n`
 
 async function privatePem(key: webcrypto.CryptoKey): Promise<string> {
   const der = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', key))
   return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }).export({ format: 'pem', type: 'pkcs8' }).toString()
 }
 
-const importPrivateKey = (pem: string): Promise<webcrypto.CryptoKey> =>
+export const importPrivateKey = (pem: string): Promise<webcrypto.CryptoKey> =>
   webcrypto.subtle.importKey('pkcs8', createPrivateKey(pem).export({ format: 'der', type: 'pkcs8' }), algorithm, false, ['sign'])

@@ -1,18 +1,45 @@
 /** The flags about who somebody is: `--client-ca-file`, `--token-auth-file`, `--requestheader-…`, `--service-account-…`. */
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import type { AuthenticationOptions } from '../../apiserver/authentication/index.ts'
-import type { ServiceAccountIssuer } from '../../apiserver/openid.ts'
+import type { ServiceAccountIssuer } from '../../apiserver/authentication/service-accounts/index.ts'
+import type { FlagValues } from '../../apiserver/serving-flags/index.ts'
+import { fileValue } from '../../lib/file-value.ts'
 import { readFrontProxy } from '../front-proxy-files.ts'
-import { readIdentity } from '../identity-files.ts'
+import { readAuthorities, readIdentity } from '../identity-files.ts'
 import type { KeyPair } from '../pki/key-pair.ts'
-import { serviceAccountKey } from '../pki/pki.ts'
-import { readSigningKey, readVerificationKeys, usualIssuer } from '../service-account-keys.ts'
+import { readSigningKey, readVerificationKeys } from '../service-account-keys.ts'
 import { type FlagPlace, pathOf } from './flag-place.ts'
 
+const anHourMs = 3_600_000
+const longestMs = 2 ** 32 * 1000
+
+/** What upstream says about values that cannot be; empty if all is well. */
+export function authenticationErrors(flags: FlagValues): string[] {
+  const longest = flags.durationMs('service-account-max-token-expiration') ?? 0
+  const issuers = flags.list('service-account-issuer') ?? []
+  return [
+    ...issuers.flatMap((issuer) =>
+      issuer.includes(':') && !URL.canParse(issuer) ? [`service-account-issuer ${JSON.stringify(issuer)} contained a ':' but was not a valid URL`] : [],
+    ),
+    ...(longest !== 0 && (longest < anHourMs || longest > longestMs)
+      ? ['the service-account-max-token-expiration must be between 1 hour and 2^32 seconds']
+      : []),
+  ]
+}
+
+/** What `authenticationOptions` gives: an issuer has no usual name and key here. */
+export type FlaggedAuthentication = Omit<AuthenticationOptions, 'serviceAccount'> & {
+  readonly proxyClient?: KeyPair
+  readonly serviceAccount: Partial<ServiceAccountIssuer>
+}
+
 /** Only what flags say is in it. Throws an ExplainedError for files that cannot be read. */
-export function authenticationOptions(place: FlagPlace): AuthenticationOptions & { readonly proxyClient?: KeyPair } {
-  const { flags } = place
-  const { tokens, clientCA } = readIdentity({ tokenAuthFile: pathOf(place, 'token-auth-file'), clientCaFile: pathOf(place, 'client-ca-file') })
+export function authenticationOptions(place: FlagPlace): FlaggedAuthentication {
+  const { flags, log } = place
+  const basicAuthFile = pathOf(place, 'basic-auth-file')
+  if (basicAuthFile) log('--basic-auth-file: Kubernetes dropped passwords in 1.19, as they are sent with each request; they are accepted here')
+  const { tokens, passwords } = readIdentity({ tokenAuthFile: pathOf(place, 'token-auth-file'), basicAuthFile })
+  const authorities = authoritiesOf(place, 'requestheader-client-ca-file')
   const { requestHeader, proxyClient } = readFrontProxy({
     requestheaderClientCaFile: pathOf(place, 'requestheader-client-ca-file'),
     requestheaderAllowedNames: flags.list('requestheader-allowed-names'),
@@ -23,26 +50,48 @@ export function authenticationOptions(place: FlagPlace): AuthenticationOptions &
     proxyClientCertFile: pathOf(place, 'proxy-client-cert-file'),
     proxyClientKeyFile: pathOf(place, 'proxy-client-key-file'),
   })
+  const clientCA = authoritiesOf(place, 'client-ca-file')
+  const apiAudiences = flags.list('api-audiences')
+  const bootstrapTokens = flags.bool('enable-bootstrap-token-auth')
   // As upstream: where everybody may do everything, they have to say who they are.
   const anonymousAuth = flags.list('authorization-mode')?.includes('AlwaysAllow') ? false : flags.bool('anonymous-auth')
   return {
     ...(tokens && { tokens }),
+    ...(passwords && { passwords }),
     ...(clientCA && { clientCA }),
-    ...(requestHeader && { requestHeader }),
+    ...(requestHeader && authorities && { requestHeader: { ...requestHeader, clientCA: authorities } }),
     ...(proxyClient && { proxyClient }),
+    ...(apiAudiences?.length && { apiAudiences }),
+    ...(bootstrapTokens !== undefined && { bootstrapTokens }),
     ...(anonymousAuth !== undefined && { anonymousAuth }),
+    serviceAccount: issuerOptions(place),
   }
 }
 
-/** The issuer of service account tokens as flags say; with a key made here where they name none. */
-export function serviceAccountIssuer(place: FlagPlace): ServiceAccountIssuer {
-  const { flags, cwd, directory } = place
+/** The authorities in the file that a flag names, as it is now. */
+function authoritiesOf(place: FlagPlace, flag: string): (() => string) | undefined {
+  const file = pathOf(place, flag)
+  return file ? fileValue({ paths: [file], read: () => readAuthorities(file, `--${flag}`), log: place.log }) : undefined
+}
+
+/** Who issues service account tokens, as far as flags say. */
+function issuerOptions(place: FlagPlace): Partial<ServiceAccountIssuer> {
+  const { flags, cwd, log } = place
   const file = pathOf(place, 'service-account-signing-key-file')
   const key = file ? readSigningKey(file) : undefined
-  const files = flags.list('service-account-key-file')?.map((name) => resolve(cwd, name))
+  const paths = flags.list('service-account-key-file')?.map((name) => resolve(cwd, name))
+  const issuers = flags.list('service-account-issuer')
+  const longestMs = flags.durationMs('service-account-max-token-expiration')
+  const extendsExpiration = flags.bool('service-account-extend-token-expiration')
+  const looksUp = flags.bool('service-account-lookup')
+  const jwksUri = flags.text('service-account-jwks-uri')
   return {
-    issuer: flags.list('service-account-issuer')?.[0] ?? usualIssuer,
-    signingKey: key ? async () => key : serviceAccountKey(directory && join(directory, 'pki')),
-    verificationKeys: files ? readVerificationKeys(files) : undefined,
+    ...(issuers?.length && { issuers }),
+    ...(key && { signingKey: async () => key }),
+    ...(paths?.length && { verificationKeys: fileValue({ paths, read: () => readVerificationKeys(paths), log }) }),
+    ...(longestMs && { maxExpirationSeconds: Math.floor(longestMs / 1000) }),
+    ...(extendsExpiration !== undefined && { extendsExpiration }),
+    ...(looksUp !== undefined && { looksUp }),
+    ...(jwksUri && { jwksUri }),
   }
 }

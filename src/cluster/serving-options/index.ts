@@ -2,22 +2,31 @@
  * What the flags of kube-apiserver mean for the server, a file a topic: the same for `t8s apiserver`, which takes all of them, and
  * for `t8s up`, which takes those that go beyond its own.
  */
+import type { ServiceAccountIssuer } from '../../apiserver/authentication/service-accounts/index.ts'
 import type { ApiServerOptions } from '../../apiserver/server.ts'
 import type { FlagValues } from '../../apiserver/serving-flags/index.ts'
 import { ExplainedError } from '../../lib/explained-error.ts'
 import { admissionErrors, admissionOptions } from './admission.ts'
-import { authenticationOptions } from './authentication.ts'
+import { auditErrors, auditOptions } from './audit.ts'
+import { authenticationErrors, authenticationOptions } from './authentication.ts'
 import { authorizationErrors, authorizationOptions } from './authorization.ts'
+import { encryptionOptions } from './encryption.ts'
 import type { FlagPlace } from './flag-place.ts'
-import { servingErrors } from './serving.ts'
+import { flowControlErrors, flowControlOptions } from './flow-control.ts'
+import { servingErrors, servingProcess } from './serving.ts'
 
-export { serviceAccountIssuer } from './authentication.ts'
 export { type FlagPlace, pathOf } from './flag-place.ts'
 
+/** Who issues tokens is put together from what flags say and what is usual. */
+export interface ServingOptions extends Omit<Partial<ApiServerOptions>, 'serviceAccount'> {
+  readonly serviceAccount?: Partial<ServiceAccountIssuer>
+}
+
 /** Only what flags say is in it. Throws an ExplainedError for files that cannot be read. */
-export function servingOptions(place: FlagPlace): Partial<ApiServerOptions> {
+export function servingOptions(place: FlagPlace): ServingOptions {
   const { flags } = place
   const authorization = authorizationOptions(place)
+  const encryption = encryptionOptions(place)
   const runtimeConfig = flags.map('runtime-config')
   const requestTimeoutMs = flags.durationMs('request-timeout')
   const advertiseAddress = flags.text('advertise-address')
@@ -26,6 +35,10 @@ export function servingOptions(place: FlagPlace): Partial<ApiServerOptions> {
     ...authenticationOptions(place),
     ...(authorization && { authorization }),
     admission: admissionOptions(place),
+    ...(encryption && { encryption }),
+    flowControl: flowControlOptions(flags),
+    audit: auditOptions(place),
+    ...servingProcess(place),
     ...(runtimeConfig && { runtimeConfig: [...runtimeConfig].map(([key, value]) => `${key}=${value || 'true'}`) }),
     ...(requestTimeoutMs !== undefined && { requestTimeoutMs }),
     ...(advertiseAddress && { advertiseAddress }),
@@ -35,6 +48,13 @@ export function servingOptions(place: FlagPlace): Partial<ApiServerOptions> {
 
 /** Throws an ExplainedError with upstream's words about values that cannot be, all of them at once. */
 export function checkServingFlags(flags: FlagValues): void {
-  const errors = [...servingErrors(flags), ...authorizationErrors(flags), ...admissionErrors(flags)]
+  const errors = [
+    ...servingErrors(flags),
+    ...authenticationErrors(flags),
+    ...authorizationErrors(flags),
+    ...admissionErrors(flags),
+    ...auditErrors(flags),
+    ...flowControlErrors(flags),
+  ]
   if (errors.length > 0) throw new ExplainedError(errors.length === 1 ? errors[0]! : `[${errors.join(', ')}]`)
 }

@@ -2,6 +2,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { appendFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { bareFlags } from '../../support/bare-server.ts'
 
 const launcher = join(import.meta.dirname, '../../../t8s')
 
@@ -25,7 +26,7 @@ export const logFile = (directory: string): string => join(directory, 'server.lo
 export async function startServer(directory: string, flags: readonly string[] = []): Promise<ServerProcess> {
   const tokens = join(directory, 'tokens.csv')
   writeFileSync(tokens, `${token},torture,1,"system:masters"\n`, { mode: 0o600 })
-  const child = spawn(launcher, ['up', '--data-dir', join(directory, 'data'), '--secure-port', '0', '--token-auth-file', tokens, ...flags], {
+  const child = spawn(launcher, ['up', '--data-dir', join(directory, 'data'), '--secure-port', '0', '--token-auth-file', tokens, ...bareFlags, ...flags], {
     env: { ...process.env, CI: 'true' },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -1,5 +1,5 @@
 /** Pods: groups of containers that run together on one node. */
-import { type FieldError, forbiddenField } from '../../../machinery/validation/field-error.ts'
+import { type FieldError, forbiddenField, invalidValue } from '../../../machinery/validation/field-error.ts'
 import { all, valid } from '../../../machinery/validation/field-rules.ts'
 import { type ResourceDefinition, resource } from '../../resource.ts'
 import { podColumns, podRowConditions } from './columns.ts'
@@ -33,8 +33,15 @@ function newStatus(pod: Pod): void {
 
 const specRules = ({ spec }: Pod): readonly FieldError[] => podSpec(spec ?? { containers: [] }, 'spec')
 
+/** A kubelet shows the pods of its own files under it. */
+const mirrorAnnotation = 'kubernetes.io/config.mirror'
+
 /** What only a new pod may not have. */
-function createRules({ spec }: Pod): readonly FieldError[] {
+function createRules({ metadata, spec }: Pod): readonly FieldError[] {
+  const mirrored = metadata.annotations?.[mirrorAnnotation]
+  if (mirrored !== undefined && !spec?.nodeName) {
+    return [invalidValue(`metadata.annotations[${mirrorAnnotation}]`, mirrored, 'must set spec.nodeName if mirror pod annotation is set')]
+  }
   if (spec?.ephemeralContainers?.length) return [forbiddenField('spec.ephemeralContainers', 'cannot be set on create')]
   return spec?.schedulingGates?.length && spec.nodeName ? [forbiddenField('spec.nodeName', 'cannot be set until all schedulingGates have been cleared')] : valid
 }

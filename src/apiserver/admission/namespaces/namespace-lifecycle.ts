@@ -1,37 +1,77 @@
 /** NamespaceLifecycle: nothing is created in a namespace that does not exist or is going away; three namespaces stay. */
 import { after } from '../../../lib/after.ts'
 import { forbidden, notFound, StatusError } from '../../../machinery/status-error.ts'
-import type { Registry } from '../../registry/registry.ts'
 import type { ServedResource } from '../../registry/served-resource.ts'
 import type { StoredObject } from '../../registry/stored-object.ts'
-import type { AdmissionPlugin } from '../plugin.ts'
+import { forbiddenWrite } from '../forbidden-write.ts'
+import type { AdmissionAttributes, AdmissionPlugin, PluginSources } from '../plugin.ts'
+import { findNamespace } from './known-namespaces.ts'
 
 const immortal = new Set(['default', 'kube-system', 'kube-public'])
 
-export function namespaceLifecycle(registry: Registry, namespaces: ServedResource): AdmissionPlugin {
-  const namespaceResource = namespaces.groupResource
+/** For so long after its deletion began here, a namespace is looked up in the store: what goes on in it may be known there first. */
+const liveLookupMs = 30_000
+const maxLiveLookups = 100
+
+export function namespaceLifecycle({ registry, find }: PluginSources): AdmissionPlugin {
+  const namespaces = find('v1/namespaces')
+  /** By name: until when a namespace is looked up in the store. */
+  const deletedLately = new Map<string, number>()
   return {
     name: 'NamespaceLifecycle',
-    mutate({ operation, resource, namespace, name }) {
-      if (operation === 'DELETE' && resource === namespaces && immortal.has(name)) throw forbidden(namespaceResource, name, 'this namespace may not be deleted')
-      // Questions about a namespace may be asked before there is one.
-      if (operation !== 'CREATE' || !resource.namespaced || resource.groupVersion.startsWith('authorization.k8s.io/')) return
-      return admitCreate(resource, namespace, name)
+    handles: ['CREATE', 'UPDATE', 'DELETE'],
+    mutate(attributes) {
+      const { operation, resource, namespace, name } = attributes
+      if (operation === 'DELETE') {
+        if (resource !== namespaces) return
+        if (immortal.has(name)) throw forbidden(namespaces.groupResource, name, 'this namespace may not be deleted')
+        noteDeletion(name)
+        return
+      }
+      if (!resource.namespaced || isAccessReview(resource)) return
+      return after(findNamespace(registry, namespaces, namespace), (found) => check(found, attributes))
     },
   }
 
-  function admitCreate(resource: ServedResource, namespace: string, name: string): void | Promise<void> {
-    return after(registry.get(namespaces, namespaces.key('', namespace)), (found) => checkNamespace(found, resource, namespace, name))
+  function noteDeletion(name: string): void {
+    if (deletedLately.size >= maxLiveLookups) deletedLately.delete(deletedLately.keys().next().value!)
+    deletedLately.set(name, Date.now() + liveLookupMs)
   }
 
-  function checkNamespace(found: StoredObject | undefined, resource: ServedResource, namespace: string, name: string): void {
-    if (!found) throw notFound(namespaceResource, namespace)
-    // Namespaces are read on every create: their labels and fields are at hand without parsing.
-    if (found.summary.fields['status.phase'] !== 'Terminating') return
-    const { code, status } = forbidden(resource.groupResource, name, `unable to create new content in namespace ${namespace} because it is being terminated`)
-    throw new StatusError(code, status.reason, status.message!, {
-      ...status.details,
-      causes: [{ reason: 'NamespaceTerminating', message: `namespace ${namespace} is being terminated`, field: 'metadata.namespace' }],
-    })
+  function check(found: StoredObject | undefined, attributes: AdmissionAttributes): void | Promise<void> {
+    const { operation, namespace } = attributes
+    if (!found) throw notFound(namespaces.groupResource, namespace)
+    if (operation !== 'CREATE') return
+    // Its labels and fields are at hand without parsing.
+    if (found.summary.fields['status.phase'] === 'Terminating') throw terminating(attributes)
+    if (deletedLately.size > 0 && wasDeletedLately(namespace)) return checkLive(attributes)
   }
+
+  function wasDeletedLately(namespace: string): boolean {
+    const until = deletedLately.get(namespace)
+    if (until === undefined) return false
+    if (Date.now() < until) return true
+    deletedLately.delete(namespace)
+    return false
+  }
+
+  async function checkLive(attributes: AdmissionAttributes): Promise<void> {
+    const { namespace } = attributes
+    const found = await registry.newest(namespaces, namespaces.key('', namespace))
+    if (!found) throw notFound(namespaces.groupResource, namespace)
+    if (found.summary.fields['status.phase'] === 'Terminating') throw terminating(attributes)
+  }
+}
+
+/** Who asks what somebody may do is not told whether the namespace is there. */
+const isAccessReview = ({ definition }: ServedResource): boolean =>
+  definition.plural === 'localsubjectaccessreviews' && definition.group === 'authorization.k8s.io'
+
+function terminating(attributes: AdmissionAttributes): StatusError {
+  const { namespace } = attributes
+  const { code, status } = forbiddenWrite(attributes, `unable to create new content in namespace ${namespace} because it is being terminated`)
+  return new StatusError(code, status.reason, status.message!, {
+    ...status.details,
+    causes: [{ reason: 'NamespaceTerminating', message: `namespace ${namespace} is being terminated`, field: 'metadata.namespace' }],
+  })
 }

@@ -58,6 +58,7 @@ async function bind(target: Target, onUrl: string | undefined) {
         throw conflict({ group: '', name: 'pods/binding' }, name, `pod ${name} is already assigned to node ${JSON.stringify(pod.spec.nodeName)}`)
       if (pod.spec.schedulingGates?.length) throw conflict({ group: '', name: 'pods/binding' }, name, `pod ${name} has non-empty .spec.schedulingGates`)
       pod.spec.nodeName = node
+      pod.metadata.labels = binding.metadata.labels ? { ...pod.metadata.labels, ...binding.metadata.labels } : pod.metadata.labels
       pod.metadata.annotations = binding.metadata.annotations ? { ...pod.metadata.annotations, ...binding.metadata.annotations } : pod.metadata.annotations
       pod.status ??= {}
       const others = (pod.status.conditions ?? []).filter(({ type }) => type !== 'PodScheduled')

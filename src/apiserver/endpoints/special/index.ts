@@ -4,6 +4,7 @@ import { bindPod } from './binding.ts'
 import { evictPod } from './eviction.ts'
 import { containerStream, podLog, portForward } from './pod-streams.ts'
 import { proxy } from './proxy.ts'
+import { requestToken } from './token-request.ts'
 
 export const specialSubresources: Readonly<Record<string, Readonly<Partial<Record<string, Endpoint>>>>> = {
   'pods/attach': { GET: containerStream, POST: containerStream },
@@ -13,6 +14,7 @@ export const specialSubresources: Readonly<Record<string, Readonly<Partial<Recor
   'pods/log': { GET: podLog },
   'pods/portforward': { GET: portForward, POST: portForward },
   'pods/proxy': proxy,
+  'serviceaccounts/token': { POST: requestToken },
   'services/proxy': proxy,
   'nodes/proxy': proxy,
 }

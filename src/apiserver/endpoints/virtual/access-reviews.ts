@@ -1,32 +1,37 @@
 /** Access reviews: may this user do that? They ask the authorizer that requests are asked of. */
-
 import type { KubeObject } from '../../../machinery/object.ts'
-import { badRequest, invalid } from '../../../machinery/status-error.ts'
-import { required } from '../../../machinery/validation/field-error.ts'
+import { badRequest, StatusError } from '../../../machinery/status-error.ts'
+import type { FieldError } from '../../../machinery/validation/field-error.ts'
+import type { AccessAttributes } from '../../authorization/authorizer.ts'
+import { fieldRequirements, labelRequirements, type SelectorAttributes } from '../../authorization/selector-attributes.ts'
 import type { UserInfo } from '../../http/exchange.ts'
-import type { RequestInfo } from '../../request/request-info.ts'
 import type { Target } from '../endpoint.ts'
+import { localRules, metadataRules, specRules } from './access-review-rules.ts'
 import { review } from './review.ts'
 
-interface ResourceAttributes {
-  namespace?: string
-  verb?: string
-  group?: string
-  version?: string
-  resource?: string
-  subresource?: string
-  name?: string
+export interface ResourceAttributes {
+  readonly namespace?: string
+  readonly verb?: string
+  readonly group?: string
+  readonly version?: string
+  readonly resource?: string
+  readonly subresource?: string
+  readonly name?: string
+  readonly fieldSelector?: SelectorAttributes
+  readonly labelSelector?: SelectorAttributes
 }
 
-interface AccessReview extends KubeObject {
-  spec?: {
-    resourceAttributes?: ResourceAttributes
-    nonResourceAttributes?: { path?: string; verb?: string }
-    user?: string
-    groups?: string[]
-    uid?: string
-    extra?: Record<string, string[]>
-  }
+export interface AccessReviewSpec {
+  readonly resourceAttributes?: ResourceAttributes
+  readonly nonResourceAttributes?: { readonly path?: string; readonly verb?: string }
+  readonly user?: string
+  readonly groups?: readonly string[]
+  readonly uid?: string
+  readonly extra?: Readonly<Record<string, readonly string[]>>
+}
+
+export interface AccessReview extends KubeObject {
+  spec?: AccessReviewSpec
   status?: { allowed: boolean; denied?: boolean; reason?: string; evaluationError?: string }
 }
 
@@ -35,55 +40,85 @@ interface RulesReview extends KubeObject {
   status?: unknown
 }
 
-const groupKind = { group: 'authorization.k8s.io', name: '' }
-
-function infoOf({ spec }: AccessReview): RequestInfo {
-  const resource = spec?.resourceAttributes
-  const path = spec?.nonResourceAttributes
-  if (resource && path)
-    throw invalid(groupKind, '', [
-      {
-        reason: 'FieldValueInvalid',
-        field: 'spec.nonResourceAttributes',
-        message: 'Invalid value: cannot be specified in combination with resourceAttributes',
-      },
-    ])
-  if (!resource && !path)
-    throw invalid(groupKind, '', [required('spec.resourceAttributes', 'exactly one of nonResourceAttributes or resourceAttributes must be specified')])
-  const none = { prefix: '', group: '', version: '', namespace: '', resource: '', subresource: '', name: '', rest: [] }
-  if (path) return { ...none, isResourceRequest: false, path: path.path ?? '', verb: path.verb ?? '' }
-  const { verb = '', ...rest } = resource!
-  return { ...none, ...rest, isResourceRequest: true, path: '', verb }
+/** 422 without a kind: upstream has lost it by then. */
+function refuse(errors: readonly FieldError[]): void {
+  if (errors.length === 0) return
+  const texts = errors.map(({ field, message }) => `${field}: ${message}`)
+  const text = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`
+  throw new StatusError(422, 'Invalid', `.authorization.k8s.io "" is invalid: ${text}`, { group: 'authorization.k8s.io', causes: [...errors] })
 }
 
+interface Question {
+  readonly attributes: AccessAttributes
+  /** What was left out of the question. */
+  readonly errors: readonly string[]
+}
+
+function questionOf({ resourceAttributes, nonResourceAttributes }: AccessReviewSpec, user: UserInfo): Question {
+  const none = { prefix: '', group: '', version: '*', namespace: '', resource: '', subresource: '', name: '', rest: [] }
+  if (!resourceAttributes) {
+    const { path = '', verb = '' } = nonResourceAttributes ?? {}
+    return { attributes: { user, info: { ...none, version: '', isResourceRequest: false, path, verb } }, errors: [] }
+  }
+  const { verb = '', version, fieldSelector = {}, labelSelector = {}, ...place } = resourceAttributes
+  const fields = fieldRequirements(fieldSelector)
+  const labels = labelRequirements(labelSelector)
+  return {
+    attributes: {
+      user,
+      info: { ...none, ...place, version: version || '*', isResourceRequest: true, path: '', verb },
+      ...(fields.requirements && { fieldSelector: fields.requirements }),
+      ...(labels.requirements && { labelSelector: labels.requirements }),
+    },
+    errors: [...leftOut('fieldSelector', fields), ...leftOut('labelSelector', labels)],
+  }
+}
+
+const leftOut = (name: string, { faulty, requirements }: ReturnType<typeof fieldRequirements>): string[] =>
+  faulty ? [`spec.resourceAttributes.${name} ${requirements ? 'partially ignored' : 'ignored'} due to parse error`] : []
+
 async function answer(question: AccessReview, user: UserInfo, { services }: Target): Promise<void> {
-  const { verdict, reason, evaluationError } = await services.authorizer.authorize({ user, info: infoOf(question) })
+  const { attributes, errors } = questionOf(question.spec ?? {}, user)
+  const { verdict, reason, evaluationError } = await services.authorizer.authorize(attributes)
+  const problems = [...(evaluationError ? [evaluationError] : []), ...errors].join('; ')
   question.status = {
     allowed: verdict === 'allow',
     ...(verdict === 'deny' && { denied: true }),
     ...(reason && { reason }),
-    ...(evaluationError && { evaluationError }),
+    ...(problems && { evaluationError: problems }),
   }
 }
 
-function userOf({ spec }: AccessReview): UserInfo {
-  const { user, groups = [], uid, extra } = spec ?? {}
-  if (!user && groups.length === 0) throw invalid(groupKind, '', [required('spec.user', 'at least one of user or group must be specified')])
-  return { name: user ?? '', groups, ...(uid && { uid }), ...(extra && { extra }) }
-}
+const userOf = ({ user = '', groups = [], uid, extra }: AccessReviewSpec): UserInfo => ({ name: user, groups, ...(uid && { uid }), ...(extra && { extra }) })
 
-export const subjectAccessReview = review<AccessReview>((question, target) => answer(question, userOf(question), target))
+const nameless = ['managedFields']
 
-export const selfSubjectAccessReview = review<AccessReview>((question, target) => answer(question, target.request.user!, target))
-
-export const localSubjectAccessReview = review<AccessReview>((question, target) => {
-  if (question.spec?.resourceAttributes?.namespace !== target.request.info.namespace)
-    throw badRequest(`spec.resourceAttributes.namespace must match namespace: ${target.request.info.namespace}`)
-  return answer(question, userOf(question), target)
+export const subjectAccessReview = review<AccessReview>((question, target) => {
+  const { metadata, spec = {} } = question
+  refuse([...specRules(spec, true), ...metadataRules(metadata, nameless, 'must be empty')])
+  return answer(question, userOf(spec), target)
 })
 
+export const selfSubjectAccessReview = review<AccessReview>((question, target) => {
+  const { metadata, spec = {} } = question
+  refuse([...specRules(spec, false), ...metadataRules(metadata, nameless, 'must be empty')])
+  return answer(question, target.request.user!, target)
+})
+
+export const localSubjectAccessReview = review<AccessReview>((question, target) => {
+  const { namespace } = target.request.info
+  question.metadata.namespace = namespace
+  const { metadata, spec = {} } = question
+  const empty = 'must be empty except for namespace and managedFields'
+  refuse([...specRules(spec, true), ...metadataRules(metadata, [...nameless, 'namespace'], empty), ...localRules(question)])
+  return answer(question, userOf(spec), target)
+})
+
+/** The answer does not repeat the question, as upstream. */
 export const selfSubjectRulesReview = review<RulesReview>(async (question, { request, services }) => {
   const namespace = question.spec?.namespace
   if (!namespace) throw badRequest('no namespace on request')
+  question.metadata = {}
+  question.spec = {}
   question.status = await services.authorizer.rulesFor(request.user!, namespace)
 })

@@ -1,6 +1,7 @@
 /** TokenReview (whose token is this?) and SelfSubjectReview (who am I?). */
 import type { KubeObject } from '../../../machinery/object.ts'
 import { badRequest } from '../../../machinery/status-error.ts'
+import { bearerToken } from '../../authentication/tokens/request-tokens.ts'
 import type { UserInfo } from '../../http/exchange.ts'
 import { review } from './review.ts'
 
@@ -21,11 +22,20 @@ const shown = ({ name, uid, groups, extra }: UserInfo): Record<string, unknown> 
   ...(extra && Object.keys(extra).length && { extra }),
 })
 
-export const tokenReview = review<TokenReview>(async (question, { services }) => {
-  const token = question.spec?.token
+export const tokenReview = review<TokenReview>(async (question, { services: { tokens } }) => {
+  const { token, audiences } = question.spec ?? {}
   if (!token) throw badRequest('token is required for TokenReview in authentication')
-  const user = await services.authenticateToken(token)
-  question.status = user ? { authenticated: true, user: shown(user) } : { user: {}, error: 'invalid bearer token' }
+  // Upstream asks by an Authorization header: what is no token there is none here.
+  const bearer = bearerToken(`Bearer ${token}`)
+  if (!bearer) {
+    question.status = { user: {} }
+    return
+  }
+  const known = await tokens.authenticate(bearer, audiences?.length ? audiences : undefined)
+  question.status =
+    'refused' in known
+      ? { user: {}, error: known.refused }
+      : { authenticated: true, user: shown(known.user), ...(known.audiences.length > 0 && { audiences: [...known.audiences] }) }
 })
 
 export const selfSubjectReview = review<SelfSubjectReview>((question, { request }) => {

@@ -2,6 +2,7 @@
 import type { KubeObject } from '../../../machinery/object.ts'
 import { representationFor } from '../../negotiation/choose.ts'
 import { unstored } from '../../registry/stored-object.ts'
+import { track } from '../../registry/write/write-context.ts'
 import { decodeObject } from '../../request/decode-object.ts'
 import { checkNamespace } from '../../request/identity.ts'
 import { writeOptions } from '../../request/write-options.ts'
@@ -18,6 +19,7 @@ export const review =
     const question = (await decodeObject(request, resource, options, services.knowsKind)) as T
     checkNamespace(question, resource, request.info.namespace)
     await admit(writeContext(target, options), 'CREATE', question, resource.definition)
+    await track(writeContext(target, options), question, undefined)
     await answer(question, target)
     return objectResponse(representation, unstored(resource, question), 201)
   }

@@ -11,6 +11,8 @@ export interface ListenerLimits {
   readonly pingTimeoutMs: number
   /** How long a client may go on sending after its answer, so that it can read the answer first. */
   readonly lingerMs: number
+  /** Requests at once on an HTTP/2 connection. */
+  readonly streams: number
   /** Larger headers are refused. */
   readonly headerBytes: number
   /** All request bodies under way together. */
@@ -30,6 +32,7 @@ export const defaultLimits: ListenerLimits = {
   pingAfterMs: 30_000,
   pingTimeoutMs: 15_000,
   lingerMs: 5_000,
+  streams: 3000,
   headerBytes: 1024 * 1024,
   bodyBytes: 96 * 1024 * 1024,
   smallBodyReserve: 32 * 1024 * 1024,

@@ -11,6 +11,13 @@ export class SortedObjects {
   /** The last slice of each range, until something changes: lists that are asked for again cost nothing. */
   readonly #slices = new Map<string, readonly StoredObject[]>()
 
+  #bytes = 0
+
+  /** Of all objects together. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
   get size(): number {
     return this.#sorted.length
   }
@@ -23,14 +30,19 @@ export class SortedObjects {
     this.#slices.clear()
     const { key } = object
     const at = this.#search(key)
-    if (this.#byKey.has(key)) this.#sorted[at] = object
+    const before = this.#byKey.get(key)
+    this.#bytes += object.bytes.length - (before?.bytes.length ?? 0)
+    if (before) this.#sorted[at] = object
     else if (at === this.#sorted.length) this.#sorted.push(object)
     else this.#sorted.splice(at, 0, object)
     this.#byKey.set(key, object)
   }
 
   delete(key: string): void {
-    if (!this.#byKey.delete(key)) return
+    const object = this.#byKey.get(key)
+    if (!object) return
+    this.#byKey.delete(key)
+    this.#bytes -= object.bytes.length
     this.#slices.clear()
     this.#sorted.splice(this.#search(key), 1)
   }

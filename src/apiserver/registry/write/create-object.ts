@@ -37,6 +37,7 @@ export async function createUnlessThere(context: WriteContext, object: KubeObjec
   if (!tracked) await track(context, object, undefined)
   await context.pause()
   await admission.mutate(attributes(context, 'CREATE', object))
+  await resource.writeGuard?.(context, object, undefined)
   const isVersioned = namesNumber(object.metadata.resourceVersion)
   fillIn(context, object)
   const end = await resource.writeHook?.begin(object, undefined, options.dryRun)
@@ -56,6 +57,7 @@ async function commitNew(context: WriteContext, object: KubeObject, isVersioned:
     resource.definition.prepare?.create?.(object, context.user)
     validateCreate(context, object)
     await context.pause()
+    await context.confirmCreate?.()
     await admission.validate(attributes(context, 'CREATE', object))
     // The store says this upstream: what it is not asked about (dry runs) or cannot read passes.
     if (isVersioned && !options.dryRun) throw internal('resourceVersion should not be set on objects to be created')

@@ -68,6 +68,7 @@ async function attemptUpdate(context: WriteContext, options: UpdateOptions, key:
   if (!tracked) await track(context, object, old)
   await context.pause()
   if (!context.shownAs) await admission.mutate(attributes(context, 'UPDATE', object, old))
+  if (resource.writeGuard && !context.subresource) await resource.writeGuard(context, object, old)
 
   const { metadata } = object
   if (options.uidIsPrecondition && metadata.uid && metadata.uid !== old.metadata.uid) {
@@ -106,7 +107,11 @@ async function commitChange(context: WriteContext, key: string, live: StoredObje
   }
   if (isUnchanged(object, old)) {
     // What the store holds counts: of an older form it is written anew; where a webhook converts, it is compared as it is stored.
-    if (write.dryRun || !(live.outdated || resource.conversion)) return live
+    if (
+      write.dryRun ||
+      !(live.outdated || resource.conversion || (await registry.store.isStale?.(resource.key(object.metadata.namespace ?? '', context.name))))
+    )
+      return live
     object.metadata.managedFields = old.metadata.managedFields
   }
   await context.pause()

@@ -36,6 +36,8 @@ export interface WriteContext {
   readonly annotate: (key: string, value: string) => void
   /** The request that is written for: once its signal is aborted, nobody waits for the outcome. The server's own writes have none. */
   readonly request?: Pick<Request, 'signal'>
+  /** For writes that create what is not there, though their verb is another: throws 403 if the user may not. */
+  readonly confirmCreate?: () => void | Promise<void>
   /** Now, as RFC 3339 with seconds. */
   readonly now: () => string
   /**

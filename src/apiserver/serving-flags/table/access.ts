@@ -4,20 +4,19 @@ import { type FlagSet, idle, works } from '../flag.ts'
 
 const noOidc = 'no OpenID provider is asked yet'
 const noWebhook = 'no webhook is asked yet'
-const noTokens = 'no service account tokens are issued yet'
 const plugins = `Of: ${admissionPluginNames.join(', ')}`
 
 export const authentication: FlagSet = {
   name: 'authentication',
   flags: [
     works('anonymous-auth', 'bool', 'take requests without credentials, as system:anonymous', 'true'),
-    idle(noTokens, 'api-audiences', 'strings', 'whom tokens must be meant for'),
+    works('api-audiences', 'strings', 'whom tokens must be meant for'),
     idle(noWebhook, 'authentication-config', 'string', 'the file about authentication'),
     idle(noWebhook, 'authentication-token-webhook-cache-ttl', 'duration', "how long a webhook's answers are kept", '2m0s'),
     idle(noWebhook, 'authentication-token-webhook-config-file', 'string', 'the kubeconfig of the webhook that knows tokens'),
     idle(noWebhook, 'authentication-token-webhook-version', 'string', 'the version of TokenReview to send', 'v1beta1'),
     works('client-ca-file', 'string', 'accept client certificates of these authorities (PEM)'),
-    idle(noTokens, 'enable-bootstrap-token-auth', 'bool', 'accept tokens of Secrets of type bootstrap.kubernetes.io/token'),
+    works('enable-bootstrap-token-auth', 'bool', 'accept tokens of Secrets of type bootstrap.kubernetes.io/token'),
     idle(noOidc, 'oidc-ca-file', 'string', 'the authority of the OpenID provider'),
     idle(noOidc, 'oidc-client-id', 'string', 'whom ID tokens must be meant for'),
     idle(noOidc, 'oidc-groups-claim', 'string', 'the claim that holds groups'),
@@ -33,12 +32,12 @@ export const authentication: FlagSet = {
     works('requestheader-group-headers', 'strings', 'headers that tell groups'),
     works('requestheader-uid-headers', 'strings', "headers that tell the user's uid"),
     works('requestheader-username-headers', 'strings', 'headers that tell the user'),
-    idle(noTokens, 'service-account-extend-token-expiration', 'bool', 'let tokens of pods live for a year', 'true'),
+    works('service-account-extend-token-expiration', 'bool', 'let tokens of pods live for a year', 'true'),
     works('service-account-issuer', 'stringArray', 'who issues service account tokens; of several the first one does'),
-    idle(noTokens, 'service-account-jwks-uri', 'string', 'where the public keys are found'),
+    works('service-account-jwks-uri', 'string', 'where the public keys are found'),
     works('service-account-key-file', 'stringArray', 'keys that verify service account tokens (PEM: public or private keys, or certificates)'),
-    idle(noTokens, 'service-account-lookup', 'bool', 'look whether the service account of a token is there', 'true'),
-    idle(noTokens, 'service-account-max-token-expiration', 'duration', 'how long tokens may live'),
+    works('service-account-lookup', 'bool', 'look whether the service account of a token is there', 'true'),
+    works('service-account-max-token-expiration', 'duration', 'how long tokens may live'),
     works('token-auth-file', 'string', 'bearer tokens to accept: lines of token,user,uid,"group1,group2"'),
   ],
 }
@@ -46,20 +45,20 @@ export const authentication: FlagSet = {
 export const authorization: FlagSet = {
   name: 'authorization',
   flags: [
-    idle(noWebhook, 'authorization-config', 'string', 'the file about authorization'),
+    works('authorization-config', 'string', 'the file about authorization'),
     works('authorization-mode', 'strings', 'who decides: AlwaysAllow, AlwaysDeny, ABAC, Webhook, RBAC, Node'),
-    idle('no policies are read', 'authorization-policy-file', 'string', 'the policies of ABAC'),
-    idle(noWebhook, 'authorization-webhook-cache-authorized-ttl', 'duration', 'how long a yes is kept', '5m0s'),
-    idle(noWebhook, 'authorization-webhook-cache-unauthorized-ttl', 'duration', 'how long a no is kept', '30s'),
-    idle(noWebhook, 'authorization-webhook-config-file', 'string', 'the kubeconfig of the webhook that decides'),
-    idle(noWebhook, 'authorization-webhook-version', 'string', 'the version of SubjectAccessReview to send', 'v1beta1'),
+    works('authorization-policy-file', 'string', 'the policies of ABAC'),
+    works('authorization-webhook-cache-authorized-ttl', 'duration', 'how long a yes is kept', '5m0s'),
+    works('authorization-webhook-cache-unauthorized-ttl', 'duration', 'how long a no is kept', '30s'),
+    works('authorization-webhook-config-file', 'string', 'the kubeconfig of the webhook that decides'),
+    works('authorization-webhook-version', 'string', 'the version of SubjectAccessReview to send', 'v1beta1'),
   ],
 }
 
 export const admission: FlagSet = {
   name: 'admission',
   flags: [
-    idle('plug-ins have no configuration', 'admission-control-config-file', 'string', 'the configuration of admission plug-ins'),
+    works('admission-control-config-file', 'string', 'the configuration of admission plug-ins: an AdmissionConfiguration'),
     works('disable-admission-plugins', 'strings', `admission plug-ins to turn off. ${plugins}`),
     works('enable-admission-plugins', 'strings', `admission plug-ins to turn on, beside the usual ones. ${plugins}`),
     works('default-not-ready-toleration-seconds', 'int', 'how long pods stay on nodes that are not ready', '300'),
@@ -67,24 +66,22 @@ export const admission: FlagSet = {
   ],
 }
 
-const noAudit = 'nothing is audited yet'
-
 /** `--audit-log-…` and `--audit-webhook-…` have these in common. */
 const auditBackend = (backend: 'log' | 'webhook', usual: { readonly size: string; readonly wait?: string; readonly throttle?: readonly [string, string] }) => {
   const named = (name: string): string => `audit-${backend}-${name}`
   const [burst, rate] = usual.throttle ?? []
   return [
-    idle(noAudit, named('batch-buffer-size'), 'int', 'events that wait to be written', '10000'),
-    idle(noAudit, named('batch-max-size'), 'int', 'events in a batch', usual.size),
-    idle(noAudit, named('batch-max-wait'), 'duration', 'how long a batch waits to be full', usual.wait),
-    idle(noAudit, named('batch-throttle-burst'), 'int', 'batches at once', burst),
-    idle(noAudit, named('batch-throttle-enable'), 'bool', 'bound the batches a second', rate && 'true'),
-    idle(noAudit, named('batch-throttle-qps'), 'float', 'batches a second', rate),
-    idle(noAudit, named('mode'), 'string', 'whether requests wait for their event: batch, blocking, blocking-strict', backend === 'log' ? 'blocking' : 'batch'),
-    idle(noAudit, named('truncate-enabled'), 'bool', 'cut large events'),
-    idle(noAudit, named('truncate-max-batch-size'), 'int', 'bytes of a batch', '10485760'),
-    idle(noAudit, named('truncate-max-event-size'), 'int', 'bytes of an event', '102400'),
-    idle(noAudit, named('version'), 'string', 'the version of events', 'audit.k8s.io/v1'),
+    works(named('batch-buffer-size'), 'int', 'events that wait to be written', '10000'),
+    works(named('batch-max-size'), 'int', 'events in a batch', usual.size),
+    works(named('batch-max-wait'), 'duration', 'how long a batch waits to be full', usual.wait),
+    works(named('batch-throttle-burst'), 'int', 'batches at once', burst),
+    works(named('batch-throttle-enable'), 'bool', 'bound the batches a second', rate && 'true'),
+    works(named('batch-throttle-qps'), 'float', 'batches a second', rate),
+    works(named('mode'), 'string', 'whether requests wait for their event: batch, blocking, blocking-strict', backend === 'log' ? 'blocking' : 'batch'),
+    works(named('truncate-enabled'), 'bool', 'cut large events'),
+    works(named('truncate-max-batch-size'), 'int', 'bytes of a batch', '10485760'),
+    works(named('truncate-max-event-size'), 'int', 'bytes of an event', '102400'),
+    works(named('version'), 'string', 'the version of events', 'audit.k8s.io/v1'),
   ]
 }
 
@@ -92,15 +89,15 @@ export const auditing: FlagSet = {
   name: 'auditing',
   flags: [
     ...auditBackend('log', { size: '1' }),
-    idle(noAudit, 'audit-log-compress', 'bool', 'compress files that are full'),
-    idle(noAudit, 'audit-log-format', 'string', 'the format of the file: json, legacy', 'json'),
-    idle(noAudit, 'audit-log-maxage', 'int', 'days that old files are kept'),
-    idle(noAudit, 'audit-log-maxbackup', 'int', 'old files that are kept'),
-    idle(noAudit, 'audit-log-maxsize', 'int', 'megabytes of a file'),
-    idle(noAudit, 'audit-log-path', 'string', 'the file that events go to; - for the standard output'),
-    idle(noAudit, 'audit-policy-file', 'string', 'the policy: which requests leave an event'),
+    works('audit-log-compress', 'bool', 'compress files that are full'),
+    works('audit-log-format', 'string', 'the format of the file: json, legacy', 'json'),
+    works('audit-log-maxage', 'int', 'days that old files are kept'),
+    works('audit-log-maxbackup', 'int', 'old files that are kept'),
+    works('audit-log-maxsize', 'int', 'megabytes of a file'),
+    works('audit-log-path', 'string', 'the file that events go to; - for the standard output'),
+    works('audit-policy-file', 'string', 'the policy: which requests leave an event'),
     ...auditBackend('webhook', { size: '400', wait: '30s', throttle: ['15', '10'] }),
-    idle(noAudit, 'audit-webhook-config-file', 'string', 'the kubeconfig of the webhook that takes events'),
-    idle(noAudit, 'audit-webhook-initial-backoff', 'duration', 'how long to wait before an event is sent again', '10s'),
+    works('audit-webhook-config-file', 'string', 'the kubeconfig of the webhook that takes events'),
+    works('audit-webhook-initial-backoff', 'duration', 'how long to wait before an event is sent again', '10s'),
   ],
 }

@@ -11,7 +11,7 @@ export const features: FlagSet = {
   flags: [
     idle(nodeProfiles, 'contention-profiling', 'bool', 'note where locks are waited for'),
     idle(nodeProfiles, 'debug-socket-path', 'string', 'the socket that profiles are served on'),
-    idle('requests are not queued yet', 'enable-priority-and-fairness', 'bool', 'queue requests by priority, and fairly', 'true'),
+    works('enable-priority-and-fairness', 'bool', 'queue requests by priority, and fairly', 'true'),
     idle(nodeProfiles, 'profiling', 'bool', 'serve /debug/pprof', 'true'),
   ],
 }
@@ -53,5 +53,8 @@ export const global: FlagSet = {
 /** What kube-apiserver lacks. */
 export const own: FlagSet = {
   name: "typernetes'",
-  flags: [works('data-dir', 'string', 'where data are kept when --etcd-servers is not given', '.t8s')],
+  flags: [
+    works('basic-auth-file', 'string', 'passwords to accept: lines of password,user,uid,"group1,group2"; upstream dropped this flag in 1.19'),
+    works('data-dir', 'string', 'where data are kept when --etcd-servers is not given', '.t8s'),
+  ],
 }

@@ -2,8 +2,6 @@
 import { type FlagSet, idle, works } from '../flag.ts'
 
 const oneStore = 'the store is a part of this server, not an etcd'
-const oneProtocol = 'requests are bounded by what they cost, not by their number'
-const noBalancer = 'a server that clients reach without a load balancer has no use for it'
 const noEmulation = 'there is one version of the API only, 1.36'
 const watchesMemory = 'reads and watches are always served from memory, whose bounds are fixed'
 
@@ -11,7 +9,7 @@ export const generic: FlagSet = {
   name: 'generic',
   flags: [
     works('advertise-address', 'ip', 'the address by which pods reach this server; unless said, an address of the machine'),
-    idle('browsers are not let in from other origins yet', 'cors-allowed-origins', 'strings', 'origins that browsers may send requests from'),
+    works('cors-allowed-origins', 'strings', 'origins that browsers may send requests from, as regular expressions'),
     idle(noEmulation, 'emulated-version', 'strings', 'the version whose APIs and features are emulated'),
     idle(noEmulation, 'emulation-forward-compatible', 'bool', 'take flags of features newer than the emulated version'),
     idle('URLs in answers name the address that the server listens on', 'external-hostname', 'string', 'the host name in URLs that the server makes'),
@@ -21,19 +19,19 @@ export const generic: FlagSet = {
       'mapStringBool',
       'features to turn on or off: Name=true|false, comma-separated',
     ),
-    idle(noBalancer, 'goaway-chance', 'float', 'the share of HTTP/2 requests whose connection is closed, so that clients spread'),
+    works('goaway-chance', 'float', 'the share of HTTP/2 requests whose connection is closed, so that clients spread: 0 to 0.02'),
     idle('the server is live as soon as it listens', 'livez-grace-period', 'duration', 'how long /livez overlooks that the start is not over'),
-    idle(oneProtocol, 'max-mutating-requests-inflight', 'int', 'how many writes may be under way at once', '200'),
-    idle(oneProtocol, 'max-requests-inflight', 'int', 'how many reads may be under way at once', '400'),
+    works('max-mutating-requests-inflight', 'int', 'how many writes may be under way at once; 0 for no limit', '200'),
+    works('max-requests-inflight', 'int', 'how many reads may be under way at once; 0 for no limit', '400'),
     idle(noEmulation, 'min-compatibility-version', 'strings', 'the oldest version that other servers of the cluster may have'),
-    idle('watches last until their client or the server ends them', 'min-request-timeout', 'int', 'how long watches last at least, in seconds', '1800'),
+    works('min-request-timeout', 'int', 'how long watches last at least, in seconds', '1800'),
     works('request-timeout', 'duration', 'how long a request that is no watch may take', '1m0s'),
     idle(noEmulation, 'runtime-config-emulation-forward-compatible', 'bool', 'take APIs newer than the emulated version in --runtime-config'),
     works('shutdown-delay-duration', 'duration', 'how long the server goes on serving after it was told to end'),
-    idle('requests that come while the server ends find its port closed', 'shutdown-send-retry-after', 'bool', 'answer 429 while the server ends'),
-    idle('watches end at once when the server ends', 'shutdown-watch-termination-grace-period', 'duration', 'how long watches may go on while the server ends'),
+    works('shutdown-send-retry-after', 'bool', 'answer 429 while the server ends'),
+    works('shutdown-watch-termination-grace-period', 'duration', 'how long clients of watches may take to read the rest while the server ends'),
     idle('the store is ready before the server listens', 'storage-initialization-timeout', 'duration', 'how long the start waits for the store', '1m0s'),
-    idle('no such header is sent', 'strict-transport-security-directives', 'strings', 'what the header Strict-Transport-Security says'),
+    works('strict-transport-security-directives', 'strings', 'what the header Strict-Transport-Security says'),
   ],
 }
 
@@ -42,8 +40,8 @@ export const etcd: FlagSet = {
   flags: [
     idle('a collection is deleted in one go', 'delete-collection-workers', 'int', 'how many objects of a collection are deleted at once', '1'),
     idle('there is no garbage collector yet', 'enable-garbage-collector', 'bool', 'let finalizers wait for the garbage collector', 'true'),
-    idle('objects are stored as they are', 'encryption-provider-config', 'string', 'the file that says how stored objects are encrypted'),
-    idle('objects are stored as they are', 'encryption-provider-config-automatic-reload', 'bool', 'read the file about encryption again when it changes'),
+    works('encryption-provider-config', 'string', 'the file that says how stored objects are encrypted'),
+    works('encryption-provider-config-automatic-reload', 'bool', 'read the file about encryption again when it changes'),
     idle(oneStore, 'etcd-cafile', 'string', 'the authority of etcd'),
     idle(oneStore, 'etcd-certfile', 'string', 'the client certificate for etcd'),
     works('etcd-compaction-interval', 'duration', 'how often old revisions are forgotten; 0 for never', '5m0s'),
@@ -71,7 +69,7 @@ export const secureServing: FlagSet = {
     works('bind-address', 'ip', 'the address to listen on; 0.0.0.0 or :: for all', '0.0.0.0'),
     works('cert-dir', 'string', 'where apiserver.crt and apiserver.key are, or are made if they are missing; unless said, pki in the data directory'),
     idle('HTTP/2 is always on', 'disable-http2-serving', 'bool', 'serve HTTP/1.1 only'),
-    idle('the bounds of a connection are fixed', 'http2-max-streams-per-connection', 'int', 'requests at once on a connection'),
+    works('http2-max-streams-per-connection', 'int', 'requests at once on a connection'),
     idle('a port that is free is taken at once', 'permit-address-sharing', 'bool', 'listen with SO_REUSEADDR'),
     idle('a port has one server', 'permit-port-sharing', 'bool', 'listen with SO_REUSEPORT'),
     works('secure-port', 'int', 'the port to listen on; 0 for any free one', '6443'),
@@ -104,7 +102,7 @@ export const misc: FlagSet = {
   name: 'misc',
   flags: [
     idle(endpointsAlways, 'aggregator-reject-forwarding-redirect', 'bool', 'refuse redirects of aggregated servers', 'true'),
-    idle('privileged pods are always taken', 'allow-privileged', 'bool', 'take privileged pods'),
+    works('allow-privileged', 'bool', 'take pods with privileged containers'),
     idle(onePlane, 'apiserver-count', 'int', 'how many servers the cluster has', '1'),
     idle('no leases are coordinated', 'coordinated-leadership-lease-duration', 'duration', 'how long a lease is good', '15s'),
     idle('no leases are coordinated', 'coordinated-leadership-renew-deadline', 'duration', 'how long a leader tries to renew its lease', '10s'),

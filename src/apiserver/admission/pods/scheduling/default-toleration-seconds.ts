@@ -1,18 +1,8 @@
 /** DefaultTolerationSeconds: pods stay for five minutes on nodes that are not ready or unreachable, unless they say otherwise. */
-import type { KubeObject } from '../../../machinery/object.ts'
-import type { ServedResource } from '../../registry/served-resource.ts'
-import type { AdmissionPlugin } from '../plugin.ts'
-
-interface Toleration {
-  key?: string
-  operator?: string
-  effect?: string
-  tolerationSeconds?: number
-}
-
-interface Pod extends KubeObject {
-  spec?: { tolerations?: Toleration[] }
-}
+import type { ServedResource } from '../../../registry/served-resource.ts'
+import type { AdmissionPlugin } from '../../plugin.ts'
+import { writtenPod } from '../pod-write.ts'
+import type { Toleration } from './tolerations.ts'
 
 /** How long pods stay, in seconds. */
 export interface TolerationSeconds {
@@ -30,9 +20,9 @@ export const defaultTolerationSeconds = (
   { notReady = usualSeconds, unreachable = usualSeconds }: TolerationSeconds = {},
 ): AdmissionPlugin => ({
   name: 'DefaultTolerationSeconds',
-  mutate({ operation, resource, subresource, object }) {
-    if (resource !== pods || subresource || !object || (operation !== 'CREATE' && operation !== 'UPDATE')) return
-    const { spec } = object as Pod
+  handles: ['CREATE', 'UPDATE'],
+  mutate(attributes) {
+    const spec = writtenPod(pods, attributes)?.spec
     if (!spec) return
     const missing = [
       { key: 'node.kubernetes.io/not-ready', tolerationSeconds: notReady },

@@ -1,0 +1,21 @@
+/** What the plug-ins here know of CertificateSigningRequests. */
+import type { V1CertificateSigningRequest } from '@kubernetes/client-node'
+import type { Model } from '../../../machinery/object.ts'
+import type { AdmissionAttributes } from '../plugin.ts'
+
+export type SigningRequest = Model<V1CertificateSigningRequest>
+
+export const clientSigner = 'kubernetes.io/kube-apiserver-client'
+export const kubeletClientSigner = 'kubernetes.io/kube-apiserver-client-kubelet'
+export const kubeletServingSigner = 'kubernetes.io/kubelet-serving'
+
+/** Whether a write is about signing requests, or a subresource of theirs. */
+export const isSigningRequest = ({ resource: { groupResource }, subresource }: AdmissionAttributes, part: '' | 'approval' | 'status'): boolean =>
+  groupResource.name === 'certificatesigningrequests' && groupResource.group === 'certificates.k8s.io' && subresource === part
+
+/** The subject that a PKCS #10 request (PEM, in base64) asks for. Rejects with an Error for what is none. */
+export async function requestedSubject(request: string): Promise<{ readonly commonName: string; readonly organizations: readonly string[] }> {
+  const { Pkcs10CertificateRequest } = await import('@peculiar/x509')
+  const { subjectName } = new Pkcs10CertificateRequest(Buffer.from(request, 'base64').toString('latin1'))
+  return { commonName: subjectName.getField('CN').at(-1) ?? '', organizations: subjectName.getField('O') }
+}

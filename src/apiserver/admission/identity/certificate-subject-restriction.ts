@@ -1,0 +1,23 @@
+/** CertificateSubjectRestriction: nobody becomes a member of system:masters by a certificate that the cluster signs. */
+import { forbidden } from '../../../machinery/status-error.ts'
+import type { AdmissionAttributes, AdmissionPlugin } from '../plugin.ts'
+import { clientSigner, isSigningRequest, requestedSubject, type SigningRequest } from './certificate-signing-request.ts'
+
+export const certificateSubjectRestriction: AdmissionPlugin = {
+  name: 'CertificateSubjectRestriction',
+  handles: ['CREATE'],
+  validate(attributes) {
+    if (!isSigningRequest(attributes, '')) return
+    const { spec } = attributes.object as SigningRequest
+    return spec?.signerName === clientSigner ? checkSubject(attributes, spec.request) : undefined
+  },
+}
+
+async function checkSubject({ resource, name }: AdmissionAttributes, request: string): Promise<void> {
+  const { organizations } = await requestedSubject(request).catch((error) => {
+    throw forbidden(resource.groupResource, name, `failed to parse CSR: ${error instanceof Error ? error.message : error}`)
+  })
+  if (organizations.includes('system:masters')) {
+    throw forbidden(resource.groupResource, name, `use of ${clientSigner} signer with system:masters group is not allowed`)
+  }
+}

@@ -1,0 +1,30 @@
+/** ClusterTrustBundleAttest: who says which certificates a signer's are to be trusted by needs the right to attest for it. */
+import type { V1beta1ClusterTrustBundle } from '@kubernetes/client-node'
+import { after } from '../../../lib/after.ts'
+import { semanticallyEqual } from '../../../machinery/equality.ts'
+import type { KubeObject, Model } from '../../../machinery/object.ts'
+import { forbidden } from '../../../machinery/status-error.ts'
+import type { Authorizer } from '../../authorization/authorizer.ts'
+import type { AdmissionPlugin } from '../plugin.ts'
+import { mayWithSigner } from './signer-rights.ts'
+
+type Bundle = Model<V1beta1ClusterTrustBundle>
+
+export const clusterTrustBundleAttest = (authorizer: Authorizer): AdmissionPlugin => ({
+  name: 'ClusterTrustBundleAttest',
+  handles: ['CREATE', 'UPDATE'],
+  validate({ resource: { groupResource }, name, user, object, old }) {
+    if (groupResource.name !== 'clustertrustbundles' || groupResource.group !== 'certificates.k8s.io' || !object) return
+    const signer = (object as Bundle).spec?.signerName
+    if (!signer || (old && semanticallyEqual(attested(object), attested(old)))) return
+    return after(mayWithSigner(authorizer, user, 'attest', signer), (may) => {
+      if (!may) throw forbidden(groupResource, name, `user not permitted to attest for signerName ${JSON.stringify(signer)}`)
+    })
+  },
+})
+
+/** What garbage collection and rewriting in the store do not change. */
+function attested({ metadata, ...rest }: KubeObject): object {
+  const { ownerReferences: _owners, finalizers: _finalizers, managedFields: _managed, resourceVersion: _version, ...kept } = metadata
+  return { ...rest, metadata: kept }
+}

@@ -1,0 +1,100 @@
+/**
+ * NodeRestriction: what the Node authorizer cannot see, as it does not know objects: that nodes write nothing but what is theirs.
+ * Rules: kubernetes.io/docs/reference/access-authn-authz/admission-controllers/#noderestriction
+ */
+import type { V1PersistentVolumeClaim } from '@kubernetes/client-node'
+import { semanticallyEqual } from '../../../../machinery/equality.ts'
+import type { KubeObject, Model } from '../../../../machinery/object.ts'
+import { notFound } from '../../../../machinery/status-error.ts'
+import { nodeOf } from '../../../authorization/node/index.ts'
+import type { ServedResource } from '../../../registry/served-resource.ts'
+import type { AdmissionPlugin, PluginSources } from '../../plugin.ts'
+import { kubeletClientSigner, kubeletServingSigner, requestedSubject, type SigningRequest } from '../certificate-signing-request.ts'
+import { admitNode } from './nodes.ts'
+import { admitPod } from './pods.ts'
+import { admitToken } from './tokens.ts'
+import { type Lookup, type NodeWrite, quoted, refused } from './write.ts'
+
+export function nodeRestriction({ registry, find, authorizer }: PluginSources): AdmissionPlugin {
+  const pods = find('v1/pods')
+  const nodes = find('v1/nodes')
+  async function read<T extends KubeObject>(resource: ServedResource, namespace: string, name: string): Promise<T> {
+    const found = await registry.get(resource, resource.key(namespace, name))
+    if (!found) throw notFound(resource.groupResource, name)
+    return found.parse<T>()
+  }
+  const lookup: Lookup = { pod: (namespace, name) => read(pods, namespace, name), node: (name) => read(nodes, '', name) }
+  const admitters: Readonly<Partial<Record<string, (write: NodeWrite) => void | Promise<void>>>> = {
+    '/pods': (write) => admitPod(write, lookup),
+    '/nodes': admitNode,
+    '/persistentvolumeclaims': admitClaim,
+    '/serviceaccounts': (write) => {
+      if (write.operation === 'CREATE' && write.subresource === 'token') return admitToken(write, lookup, authorizer)
+    },
+    'coordination.k8s.io/leases': admitLease,
+    'storage.k8s.io/csinodes': admitCSINode,
+    'resource.k8s.io/resourceslices': admitResourceSlice,
+    'certificates.k8s.io/certificatesigningrequests': admitSigningRequest,
+  }
+  return {
+    name: 'NodeRestriction',
+    handles: ['CREATE', 'UPDATE', 'DELETE'],
+    mutate(attributes) {
+      const node = nodeOf(attributes.user)
+      if (node === undefined) return
+      const write: NodeWrite = { ...attributes, node }
+      if (node === '') throw refused(write, `could not determine node from user ${quoted(attributes.user.name)}`)
+      const { group, name } = attributes.resource.groupResource
+      return admitters[`${group}/${name}`]?.(write)
+    },
+  }
+}
+
+function admitLease(write: NodeWrite): void {
+  if (write.namespace !== 'kube-node-lease') throw refused(write, 'can only access leases in the "kube-node-lease" system namespace')
+  if (write.name !== write.node) throw refused(write, 'can only access node lease with the same name as the requesting node')
+}
+
+function admitCSINode(write: NodeWrite): void {
+  if (write.name !== write.node) throw refused(write, 'can only access CSINode with the same name as the requesting node')
+}
+
+type Claim = Model<V1PersistentVolumeClaim>
+
+/** Of claims, nodes report what resizing has come to. */
+function admitClaim(write: NodeWrite): void {
+  if (write.subresource !== 'status') throw refused(write, 'may only update PVC status')
+  if (write.operation !== 'UPDATE') throw refused(write, `unexpected operation ${quoted(write.operation)}`)
+  if (!semanticallyEqual(unreported(write.object as Claim), unreported(write.old as Claim))) {
+    throw refused(write, `node ${quoted(write.node)} is not allowed to update fields other than status.quantity and status.conditions`)
+  }
+}
+
+function unreported({ metadata, status = {}, ...rest }: Claim): object {
+  const { resourceVersion: _version, managedFields: _managed, ...kept } = metadata
+  const { capacity: _capacity, conditions: _conditions, allocatedResourceStatuses: _statuses, allocatedResources: _allocated, ...others } = status
+  return { ...rest, metadata: kept, status: others }
+}
+
+interface ResourceSlice extends KubeObject {
+  readonly spec?: { readonly nodeName?: string }
+}
+
+/** Slices that are there already are looked at by the authorizer, but for those of a collection that is deleted. */
+function admitResourceSlice(write: NodeWrite): void {
+  const { operation, object, old, node } = write
+  if (operation === 'UPDATE') return
+  const slice = (operation === 'CREATE' ? object : old) as ResourceSlice | undefined
+  if (slice?.spec?.nodeName !== node) throw refused(write, `can only ${operation.toLowerCase()} ResourceSlice with the same NodeName as the requesting node`)
+}
+
+/** For certificates of kubelets, a node asks for itself. */
+async function admitSigningRequest(write: NodeWrite): Promise<void> {
+  if (write.operation !== 'CREATE') return
+  const { signerName, request = '' } = (write.object as SigningRequest).spec ?? {}
+  if (signerName !== kubeletClientSigner && signerName !== kubeletServingSigner) return
+  const { commonName } = await requestedSubject(request).catch((error) => {
+    throw refused(write, `unable to parse csr: ${error instanceof Error ? error.message : error}`)
+  })
+  if (commonName !== write.user.name) throw refused(write, `can only create a node CSR with CN=${write.user.name}`)
+}

@@ -1,0 +1,58 @@
+/** Nodes get tokens for the pods that they run, and bound to them. */
+import { after } from '../../../../lib/after.ts'
+import type { KubeObject } from '../../../../machinery/object.ts'
+import type { Authorizer } from '../../../authorization/authorizer.ts'
+import type { Pod } from '../../../authorization/node/pod-references.ts'
+import { type Lookup, type NodeWrite, quoted, refused } from './write.ts'
+
+interface TokenRequest extends KubeObject {
+  readonly spec?: {
+    readonly audiences?: readonly string[]
+    readonly boundObjectRef?: { readonly apiVersion?: string; readonly kind?: string; readonly name?: string; readonly uid?: string }
+  }
+}
+
+export async function admitToken(write: NodeWrite, lookup: Lookup, authorizer: Authorizer): Promise<void> {
+  const { boundObjectRef: bound, audiences = [] } = (write.object as TokenRequest).spec ?? {}
+  if (bound?.apiVersion !== 'v1' || bound.kind !== 'Pod' || !bound.name) throw refused(write, 'node requested token not bound to a pod')
+  if (!bound.uid) throw refused(write, 'node requested token with a pod binding without a uid')
+  const pod = await lookup.pod(write.namespace, bound.name)
+  if (bound.uid !== pod.metadata.uid) {
+    throw refused(
+      write,
+      `the UID in the bound object reference (${bound.uid}) does not match the UID in record. The object might have been deleted and then recreated`,
+    )
+  }
+  if (pod.spec?.nodeName !== write.node) throw refused(write, 'node requested token bound to a pod scheduled on a different node')
+  if (audiences.length > 1) throw refused(write, 'node may only request 0 or 1 audiences')
+  const [audience] = audiences
+  // Tokens for this server are what accounts are for.
+  if (audience && !(projectsTo(pod, audience) || (await mayAskFor(write, audience, authorizer)))) {
+    throw refused(write, `audience ${quoted(audience)} not found in pod spec volume`)
+  }
+}
+
+const projectsTo = ({ spec }: Pod, audience: string): boolean =>
+  spec?.volumes?.some(({ projected }) => projected?.sources?.some(({ serviceAccountToken }) => serviceAccountToken?.audience === audience)) ?? false
+
+/** The right to ask for an audience is the verb below on a resource of the audience's name. */
+const mayAskFor = ({ user, namespace, name }: NodeWrite, audience: string, authorizer: Authorizer): boolean | Promise<boolean> =>
+  after(
+    authorizer.authorize({
+      user,
+      info: {
+        isResourceRequest: true,
+        path: '',
+        verb: 'request-serviceaccounts-token-audience',
+        prefix: 'api',
+        group: '',
+        version: 'v1',
+        namespace,
+        resource: audience,
+        subresource: '',
+        name,
+        rest: [],
+      },
+    }),
+    ({ verdict }) => verdict === 'allow',
+  )

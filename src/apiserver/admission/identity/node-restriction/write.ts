@@ -1,0 +1,23 @@
+/** A write of a node, and how it is refused. */
+import type { V1Node } from '@kubernetes/client-node'
+import type { Model } from '../../../../machinery/object.ts'
+import { forbidden, type StatusError } from '../../../../machinery/status-error.ts'
+import type { Pod } from '../../../authorization/node/pod-references.ts'
+import type { AdmissionAttributes } from '../../plugin.ts'
+
+export type Node = Model<V1Node>
+
+export interface NodeWrite extends AdmissionAttributes {
+  /** Who writes. */
+  readonly node: string
+}
+
+/** What is there now. Rejects with a 404 for what is not. */
+export interface Lookup {
+  pod(namespace: string, name: string): Promise<Pod>
+  node(name: string): Promise<Node>
+}
+
+export const refused = ({ resource, name }: NodeWrite, why: string): StatusError => forbidden(resource.groupResource, name, why)
+
+export const quoted = (text: string): string => JSON.stringify(text)

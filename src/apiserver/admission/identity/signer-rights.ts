@@ -1,0 +1,29 @@
+/** Rights on signers: by the signer's name, or for all of its domain (`example.com/*`). */
+import { after } from '../../../lib/after.ts'
+import type { AccessAttributes, Authorizer } from '../../authorization/authorizer.ts'
+import type { UserInfo } from '../../http/exchange.ts'
+
+export type SignerVerb = 'approve' | 'sign' | 'attest'
+
+/** Whether the user may do that with what a signer signs. What cannot be decided is refused. */
+export function mayWithSigner(authorizer: Authorizer, user: UserInfo, verb: SignerVerb, signer: string): boolean | Promise<boolean> {
+  const mayBy = (name: string): boolean | Promise<boolean> => after(authorizer.authorize(question(user, verb, name)), ({ verdict }) => verdict === 'allow')
+  return after(mayBy(signer), (may) => may || mayBy(`${signer.split('/', 1)[0]}/*`))
+}
+
+const question = (user: UserInfo, verb: SignerVerb, name: string): AccessAttributes => ({
+  user,
+  info: {
+    isResourceRequest: true,
+    path: '',
+    verb,
+    prefix: 'apis',
+    group: 'certificates.k8s.io',
+    version: '*',
+    namespace: '',
+    resource: 'signers',
+    subresource: '',
+    name,
+    rest: [],
+  },
+})

@@ -1,0 +1,31 @@
+/** NamespaceAutoProvision: a namespace that something is created in is created first. */
+import { after } from '../../../lib/after.ts'
+import { createUnlessThere } from '../../registry/write/create-object.ts'
+import { forbiddenWrite } from '../forbidden-write.ts'
+import type { AdmissionAttributes, AdmissionPlugin, PluginSources } from '../plugin.ts'
+import { findNamespace } from './known-namespaces.ts'
+
+export function namespaceAutoProvision({ registry, find, writer }: PluginSources): AdmissionPlugin {
+  const namespaces = find('v1/namespaces')
+  return {
+    name: 'NamespaceAutoProvision',
+    handles: ['CREATE'],
+    mutate(attributes) {
+      // A dry run leaves nothing behind.
+      if (!attributes.resource.namespaced || attributes.dryRun) return
+      return after(findNamespace(registry, namespaces, attributes.namespace), (found) => (found ? undefined : provide(attributes)))
+    },
+  }
+
+  async function provide(attributes: AdmissionAttributes): Promise<void> {
+    const name = attributes.namespace
+    const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }
+    namespaces.applyDefaults(object)
+    try {
+      // Somebody may have made it in between: that is as well.
+      await createUnlessThere({ ...writer(), resource: namespaces, namespace: '', name, subresource: '' }, object)
+    } catch (error) {
+      throw forbiddenWrite(attributes, error instanceof Error ? error.message : String(error))
+    }
+  }
+}

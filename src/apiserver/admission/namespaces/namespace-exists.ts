@@ -1,0 +1,19 @@
+/** NamespaceExists: nothing is written in a namespace that does not exist. NamespaceLifecycle says so too, and more. */
+import { after } from '../../../lib/after.ts'
+import { notFound } from '../../../machinery/status-error.ts'
+import type { AdmissionPlugin, PluginSources } from '../plugin.ts'
+import { findNamespace } from './known-namespaces.ts'
+
+export function namespaceExists({ registry, find }: PluginSources): AdmissionPlugin {
+  const namespaces = find('v1/namespaces')
+  return {
+    name: 'NamespaceExists',
+    handles: ['CREATE', 'UPDATE', 'DELETE'],
+    validate({ resource, namespace }) {
+      if (!resource.namespaced) return
+      return after(findNamespace(registry, namespaces, namespace), (found) => {
+        if (!found) throw notFound(namespaces.groupResource, namespace)
+      })
+    },
+  }
+}

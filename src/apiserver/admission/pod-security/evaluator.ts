@@ -1,0 +1,50 @@
+/** Holds pods against a level and a version of the Pod Security Standards. */
+import type { CheckedPod, CheckPod, Violation } from './checks/check.ts'
+import { confinementChecks } from './checks/confinement.ts'
+import { hostChecks } from './checks/host.ts'
+import { privilegeChecks } from './checks/privileges.ts'
+import { seccompChecks } from './checks/seccomp.ts'
+import { userChecks } from './checks/users.ts'
+import { volumeChecks } from './checks/volumes.ts'
+import type { LevelVersion } from './policy.ts'
+
+const byId = (a: { readonly id: string }, b: { readonly id: string }): number => (a.id < b.id ? -1 : 1)
+const checks = [...hostChecks, ...privilegeChecks, ...confinementChecks, ...seccompChecks, ...userChecks, ...volumeChecks].sort(byId)
+
+/** From here on, nothing was added. */
+const newest = Math.max(...checks.flatMap(({ revisions }) => revisions.map(({ since }) => since)))
+
+/** By level, then by version. */
+const made: Record<'baseline' | 'restricted', CheckPod[][]> = { baseline: [], restricted: [] }
+
+function checksOf(level: 'baseline' | 'restricted', version: number): readonly CheckPod[] {
+  const known = made[level][version]
+  if (known) return known
+  const inForce = checks.flatMap(({ revisions, ...check }) => {
+    const revision = revisions.findLast(({ since }) => since <= version)
+    return revision && (level === 'restricted' || check.level === 'baseline') ? { ...check, run: revision.check } : []
+  })
+  const overridden = new Set(inForce.flatMap(({ overrides = [] }) => overrides))
+  const kept = inForce.filter(({ id }) => !overridden.has(id))
+  // What the baseline says comes first.
+  const order = [...kept.filter((check) => check.level === 'baseline'), ...kept.filter((check) => check.level === 'restricted')]
+  return (made[level][version] = order.map(({ run }) => run))
+}
+
+/** What of the standard the pod breaks; nothing if it is allowed. */
+export function evaluatePod({ level, version }: LevelVersion, pod: CheckedPod): readonly Violation[] {
+  if (level === 'privileged') return []
+  const violations: Violation[] = []
+  for (const check of checksOf(level, version === 'latest' ? newest : Math.min(version, newest))) {
+    const violation = check(pod)
+    if (violation) violations.push(violation)
+  }
+  return violations
+}
+
+/** `host namespaces, privileged`. */
+export const reasonsOf = (violations: readonly Violation[]): string => violations.map(({ reason }) => reason).join(', ')
+
+/** `privileged (container "c" must not set securityContext.privileged=true)`. */
+export const detailsOf = (violations: readonly Violation[]): string =>
+  violations.map(({ reason, detail }) => (detail ? `${reason} (${detail})` : reason)).join(', ')

@@ -1,0 +1,156 @@
+/**
+ * PodSecurity: holds pods against the level of the Pod Security Standards that their namespace's labels name (KEP-2579). What is enforced
+ * refuses pods; templates of controllers are only warned of and audited.
+ */
+import type { Pod, PodSpec } from '../../../api/core/pod/model.ts'
+import { after } from '../../../lib/after.ts'
+import type { KubeObject } from '../../../machinery/object.ts'
+import { invalid, StatusError } from '../../../machinery/status-error.ts'
+import { FollowedObjects } from '../../registry/followed/followed-objects.ts'
+import type { AdmissionAttributes, AdmissionPlugin, PluginSources } from '../plugin.ts'
+import { type TemplatePlace, templatePlaces } from '../pods/pod-templates.ts'
+import { refusal } from '../pods/pod-write.ts'
+import type { CheckedPod, Violation } from './checks/check.ts'
+import { podSecurityConfiguration } from './configuration.ts'
+import { detailsOf, evaluatePod } from './evaluator.ts'
+import { existingPodWarnings } from './existing-pods.ts'
+import { annotationKey, compareLevels, isFullyPrivileged, isSame, type LevelVersion, modes, type ReadPolicy, readPolicy, shown } from './policy.ts'
+import { isSignificantUpdate } from './significant-update.ts'
+
+/** These change nothing that is checked, or are about no pod. */
+const ignoredSubresources: ReadonlySet<string> = new Set(['exec', 'attach', 'binding', 'eviction', 'log', 'portforward', 'proxy', 'status'])
+
+/** What is kept of a namespace. */
+interface Asked extends ReadPolicy {
+  /** Nothing is asked of pods, nor of templates. */
+  readonly isFree: boolean
+}
+
+export function podSecurity({ registry, find, configuration, log }: PluginSources): AdmissionPlugin {
+  const { defaults, exempt } = podSecurityConfiguration(configuration('PodSecurity'))
+  const namespaces = find('v1/namespaces')
+  const pods = find('v1/pods')
+  const templates = templatePlaces(find)
+  const asked = (labels: Readonly<Record<string, string>> | undefined): Asked => {
+    const read = readPolicy(labels, defaults)
+    return { ...read, isFree: read.faults.length === 0 && isFullyPrivileged(read.policy) }
+  }
+  // Labels are at hand without parsing: namespaces are read on every create anyway.
+  const followed = new FollowedObjects<Asked>({ registry, resource: namespaces, read: ({ summary }) => asked(summary.labels), log })
+
+  return {
+    name: 'PodSecurity',
+    handles: ['CREATE', 'UPDATE'],
+    validate(attributes) {
+      const { resource, subresource } = attributes
+      if (resource === pods) return ignoredSubresources.has(subresource) ? undefined : validatePod(attributes)
+      if (resource === namespaces) return subresource ? undefined : validateNamespace(attributes)
+      const place = templates.get(resource)
+      return place && !subresource ? validateTemplate(attributes, place) : undefined
+    },
+    start: () => followed.start(),
+    stop: () => followed.stop(),
+  }
+
+  function validatePod(attributes: AdmissionAttributes): void | Promise<void> {
+    if (isExempt(attributes)) return
+    return after(askedIn(attributes), (found) => {
+      if (found.isFree) {
+        attributes.annotate(annotationKey('enforce-policy'), shown(found.policy.enforce))
+        return
+      }
+      const { object, old, operation } = attributes
+      if (!isPod(object) || (operation === 'UPDATE' && isPod(old) && !isSignificantUpdate(object, old))) return
+      evaluate(attributes, found, { annotations: object.metadata.annotations ?? {}, spec: object.spec }, true)
+    })
+  }
+
+  function validateTemplate(attributes: AdmissionAttributes, place: TemplatePlace): void | Promise<void> {
+    if (isExempt(attributes)) return
+    return after(askedIn(attributes), (found) => {
+      const { policy, faults, isFree } = found
+      if (isFree || !attributes.object) return
+      if (faults.length === 0 && policy.warn.level === 'privileged' && policy.audit.level === 'privileged') return
+      const template = place.of(attributes.object)
+      if (template?.spec) evaluate(attributes, found, { annotations: template.metadata?.annotations ?? {}, spec: template.spec }, false)
+    })
+  }
+
+  function evaluate(attributes: AdmissionAttributes, { policy, faults }: Asked, pod: CheckedPod, enforces: boolean): void {
+    const { annotate } = attributes
+    if (pod.spec.runtimeClassName && exempt.runtimeClasses.has(pod.spec.runtimeClassName)) {
+      annotate(annotationKey('exempt'), 'runtimeClass')
+      return
+    }
+    if (faults.length) annotate(annotationKey('error'), `Failed to parse policy: ${aggregate(faults.map(({ field, message }) => `${field}: ${message}`))}`)
+    // Where two modes ask for the same, once is enough.
+    const known = new Map<string, readonly Violation[]>()
+    const violationsOf = (standard: LevelVersion): readonly Violation[] => {
+      const name = shown(standard)
+      const violations = known.get(name) ?? evaluatePod(standard, pod)
+      known.set(name, violations)
+      return violations
+    }
+    const audited = violationsOf(policy.audit)
+    if (audited.length) {
+      annotate(annotationKey('audit-violations'), `would violate PodSecurity ${JSON.stringify(shown(policy.audit))}: ${detailsOf(audited)}`)
+    }
+    if (enforces) {
+      annotate(annotationKey('enforce-policy'), shown(policy.enforce))
+      const violations = violationsOf(policy.enforce)
+      if (violations.length) throw refusal(attributes, `violates PodSecurity ${JSON.stringify(shown(policy.enforce))}: ${detailsOf(violations)}`)
+    }
+    const warned = violationsOf(policy.warn)
+    if (warned.length) attributes.warn(`would violate PodSecurity ${JSON.stringify(shown(policy.warn))}: ${detailsOf(warned)}`)
+  }
+
+  function validateNamespace({ operation, object, old, name, warn }: AdmissionAttributes): void | Promise<void> {
+    if (!object) return
+    const { labels } = object.metadata
+    const { policy, faults } = readPolicy(labels, defaults)
+    const before = operation === 'UPDATE' ? readPolicy(old?.metadata.labels, defaults) : undefined
+    // Labels that were wrong before do not keep others from changing.
+    if (faults.length && (!before || messages(before) !== messages({ policy, faults }))) throw invalid(namespaces.groupKind, name, faults)
+    if (before) {
+      const { enforce } = policy
+      if (isSame(enforce, before.policy.enforce) || enforce.level === 'privileged') return
+      if (enforce.version === before.policy.enforce.version && compareLevels(enforce.level, before.policy.enforce.level) < 1) return
+    }
+    if (exempt.namespaces.has(name)) {
+      if (isFullyPrivileged(policy) || modes.every((mode) => isSame(policy[mode], defaults[mode]))) return
+      const said = modes.filter((mode) => policy[mode].level !== 'privileged' && (labels?.[annotationKey(mode)] ?? labels?.[annotationKey(`${mode}-version`)]))
+      const told = said.map((mode) => `${mode}=${shown(policy[mode])}`).join(', ')
+      warn(`namespace ${JSON.stringify(name)} is exempt from Pod Security, and the policy (${told}) will be ignored`)
+      return
+    }
+    return before ? warnOfExisting(name, policy.enforce, warn) : undefined
+  }
+
+  async function warnOfExisting(namespace: string, enforce: LevelVersion, warn: (text: string) => void): Promise<void> {
+    const view = await registry.cacher(pods).ready()
+    const isPodExempt = ({ spec }: Pod): boolean => exempt.runtimeClasses.has(spec?.runtimeClassName ?? '')
+    for (const text of await existingPodWarnings({ namespace, enforce, pods: view.objects.slice(pods.range(namespace)), isExempt: isPodExempt })) warn(text)
+  }
+
+  function isExempt({ namespace, user, annotate }: AdmissionAttributes): boolean {
+    const why = exempt.namespaces.has(namespace) ? 'namespace' : exempt.usernames.has(user.name) ? 'user' : undefined
+    if (why) annotate(annotationKey('exempt'), why)
+    return why !== undefined
+  }
+
+  /** What has been made a moment ago may not be followed yet. */
+  function askedIn({ namespace }: AdmissionAttributes): Asked | Promise<Asked> {
+    const known = followed.get('', namespace)
+    if (known) return known
+    return after(registry.get(namespaces, namespaces.key('', namespace)), (found) => {
+      if (found) return asked(found.summary.labels)
+      throw new StatusError(500, 'InternalError', `Internal error occurred: failed to lookup namespace ${JSON.stringify(namespace)}`)
+    })
+  }
+}
+
+const isPod = (object: KubeObject | undefined): object is Pod & { spec: PodSpec } => object !== undefined && 'spec' in object && object.spec !== undefined
+
+const messages = ({ faults }: ReadPolicy): string => JSON.stringify(faults)
+
+const aggregate = (texts: readonly string[]): string => (texts.length === 1 ? texts[0]! : `[${texts.join(', ')}]`)

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Policy, readPolicy, shown } from './policy.ts'
+
+const privileged = { level: 'privileged', version: 'latest' } as const
+const defaults: Policy = { enforce: privileged, audit: privileged, warn: privileged }
+const key = (name: string) => `pod-security.kubernetes.io/${name}`
+const told = ({ enforce, audit, warn }: Policy) => [enforce, audit, warn].map(shown)
+
+test('labels that are missing mean the default', () => {
+  assert.deepEqual(readPolicy(undefined, defaults), { policy: defaults, faults: [] })
+  const { policy, faults } = readPolicy({ [key('enforce')]: 'baseline', [key('warn')]: 'restricted', [key('warn-version')]: 'v1.28' }, defaults)
+  assert.deepEqual(told(policy), ['baseline:latest', 'privileged:latest', 'restricted:v1.28'])
+  assert.deepEqual(faults, [])
+})
+
+test('levels that are none are enforced as restricted, and neither audited nor warned of', () => {
+  const { policy, faults } = readPolicy(
+    { [key('enforce')]: 'strict', [key('audit')]: 'x', [key('warn')]: 'Baseline', [key('enforce-version')]: 'v1.07' },
+    defaults,
+  )
+  assert.deepEqual(told(policy), ['restricted:latest', 'privileged:latest', 'privileged:latest'])
+  assert.deepEqual(
+    faults.map(({ field, message }) => `${field}: ${message}`),
+    [
+      'metadata.labels[pod-security.kubernetes.io/enforce]: Invalid value: "strict": must be one of privileged, baseline, restricted',
+      'metadata.labels[pod-security.kubernetes.io/enforce-version]: Invalid value: "v1.07": must be "latest" or "v1.x"',
+      'metadata.labels[pod-security.kubernetes.io/audit]: Invalid value: "x": must be one of privileged, baseline, restricted',
+      'metadata.labels[pod-security.kubernetes.io/warn]: Invalid value: "Baseline": must be one of privileged, baseline, restricted',
+    ],
+  )
+})

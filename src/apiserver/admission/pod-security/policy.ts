@@ -1,0 +1,69 @@
+/** What a namespace's labels (`pod-security.kubernetes.io/enforce`, …) ask of its pods. */
+import { own } from '../../../lib/own.ts'
+import { type FieldError, invalidValue } from '../../../machinery/validation/field-error.ts'
+
+const levels = ['privileged', 'baseline', 'restricted'] as const
+export type Level = (typeof levels)[number]
+
+/** The N of `v1.N`. */
+export type Version = number | 'latest'
+
+export interface LevelVersion {
+  readonly level: Level
+  readonly version: Version
+}
+
+export const modes = ['enforce', 'audit', 'warn'] as const
+export type Policy = Readonly<Record<(typeof modes)[number], LevelVersion>>
+
+/** Undefined for a word that is no level. */
+export const parseLevel = (text: string): Level | undefined => levels.find((level) => level === text)
+export const levelFault = `must be one of ${levels.join(', ')}`
+
+/** Undefined for what is neither `latest` nor `v1.N`. */
+export function parseVersion(text: string): Version | undefined {
+  if (text === 'latest') return text
+  const minor = /^v1\.(0|[1-9][0-9]*)$/.exec(text)?.[1]
+  return minor === undefined ? undefined : Number(minor)
+}
+export const versionFault = 'must be "latest" or "v1.x"'
+
+/** Below zero where `a` is less strict than `b`. */
+export const compareLevels = (a: Level, b: Level): number => levels.indexOf(a) - levels.indexOf(b)
+
+/** `baseline:v1.28`. */
+export const shown = ({ level, version }: LevelVersion): string => `${level}:${version === 'latest' ? version : `v1.${version}`}`
+
+export const isSame = (a: LevelVersion, b: LevelVersion): boolean => a.level === b.level && a.version === b.version
+
+export const isFullyPrivileged = (policy: Policy): boolean => modes.every((mode) => policy[mode].level === 'privileged')
+
+const prefix = 'pod-security.kubernetes.io/'
+
+/** Audit annotations begin as labels do. */
+export const annotationKey = (name: string): string => prefix + name
+
+export interface ReadPolicy {
+  /** There always is one: what cannot be read is enforced as restricted, and neither warned of nor audited. */
+  readonly policy: Policy
+  readonly faults: readonly FieldError[]
+}
+
+const noFaults: readonly FieldError[] = []
+
+export function readPolicy(labels: Readonly<Record<string, string>> | undefined, defaults: Policy): ReadPolicy {
+  if (!labels || !modes.some((mode) => own(labels, prefix + mode) !== undefined || own(labels, `${prefix}${mode}-version`) !== undefined)) {
+    return { policy: defaults, faults: noFaults }
+  }
+  const faults: FieldError[] = []
+  const read = (mode: (typeof modes)[number]): LevelVersion => {
+    const level = own(labels, prefix + mode)
+    const version = own(labels, `${prefix}${mode}-version`)
+    const readLevel = level === undefined ? defaults[mode].level : parseLevel(level)
+    const readVersion = version === undefined ? defaults[mode].version : parseVersion(version)
+    if (readLevel === undefined) faults.push(invalidValue(`metadata.labels[${prefix}${mode}]`, level, levelFault))
+    if (readVersion === undefined) faults.push(invalidValue(`metadata.labels[${prefix}${mode}-version]`, version, versionFault))
+    return { level: readLevel ?? (mode === 'enforce' ? 'restricted' : 'privileged'), version: readVersion ?? 'latest' }
+  }
+  return { policy: { enforce: read('enforce'), audit: read('audit'), warn: read('warn') }, faults }
+}

@@ -1,0 +1,94 @@
+/** ImagePolicyWebhook: a server of somebody else says which images may run, asked with ImageReviews (imagepolicy.k8s.io/v1alpha1). */
+import { setTimeout as delay } from 'node:timers/promises'
+import { AnswerCache } from '../../../authorization/webhook/answer-cache.ts'
+import { connectionClient, WebhookAnswerError, type WebhookClient } from '../../../webhooks/index.ts'
+import type { AdmissionAttributes, AdmissionPlugin, PluginSources } from '../../plugin.ts'
+import { type PodWithSpec, refusal, writtenPod } from '../pod-write.ts'
+import { type ImagePolicyConfiguration, imagePolicyConfiguration } from './image-policy-configuration.ts'
+import { type ReviewStatus, reviewOf, statusIn } from './image-review.ts'
+
+const auditPrefix = 'imagepolicywebhook.image-policy.k8s.io/'
+/** On pods that were let in unasked. */
+const failedOpen = 'alpha.image-policy.k8s.io/failed-open'
+const mostAnswers = 1024
+const timeoutMs = 30_000
+const mostBytes = 1024 * 1024
+const attempts = 5
+const backoffFactor = 1.5
+const backoffJitter = 0.2
+/** No more calls are begun after this: who asked has given up. Milliseconds. */
+const patienceMs = 30_000
+
+export function imagePolicyWebhook({ find, configuration, places, log }: PluginSources): AdmissionPlugin {
+  const options = imagePolicyConfiguration(configuration('ImagePolicyWebhook'))
+  const pods = find('v1/pods')
+  const cache = new AnswerCache<ReviewStatus>(mostAnswers)
+  const stopping = new AbortController()
+  let client: WebhookClient | undefined
+
+  return {
+    name: 'ImagePolicyWebhook',
+    handles: ['CREATE', 'UPDATE'],
+    validate(attributes) {
+      const { subresource, namespace } = attributes
+      if (subresource !== '' && subresource !== 'ephemeralcontainers') return
+      const pod = writtenPod(pods, { ...attributes, subresource: '' })
+      if (!pod) return
+      const body = reviewOf(pod, namespace, subresource === '' ? 'containers' : 'ephemeralContainers')
+      const kept = cache.get(body)
+      return kept ? decide(attributes, kept) : ask(attributes, pod, body)
+    },
+    async start() {
+      const { readKubeconfig } = await import('../../../../kubeconfig/read-kubeconfig.ts')
+      client = connectionClient(await readKubeconfig(options.kubeConfigFile), { sources: places, timeoutMs, mostBytes })
+    },
+    stop() {
+      stopping.abort()
+      client?.stop()
+    },
+  }
+
+  async function ask(attributes: AdmissionAttributes, pod: PodWithSpec, body: string): Promise<void> {
+    let status: ReviewStatus
+    try {
+      status = await answered(client, Buffer.from(body), options, stopping.signal)
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error)
+      log(`error contacting webhook backend: ${message}`)
+      if (!options.defaultAllow) throw refusal(attributes, message)
+      attributes.annotate(`${auditPrefix}failed-open`, 'true')
+      pod.metadata.annotations = { ...pod.metadata.annotations, [failedOpen]: 'true' }
+      return
+    }
+    cache.set(body, status, status.allowed ? options.allowMs : options.denyMs)
+    decide(attributes, status)
+  }
+}
+
+function decide(attributes: AdmissionAttributes, { allowed, reason, auditAnnotations }: ReviewStatus): void {
+  for (const [key, value] of Object.entries(auditAnnotations)) attributes.annotate(auditPrefix + key, value)
+  if (allowed) return
+  throw refusal(attributes, reason ? `image policy webhook backend denied one or more images: ${reason}` : 'one or more images rejected by webhook backend')
+}
+
+/** Asks, and asks again if the webhook is only out of breath. */
+async function answered(client: WebhookClient | undefined, body: Buffer, { backoffMs }: ImagePolicyConfiguration, signal: AbortSignal): Promise<ReviewStatus> {
+  if (!client) throw new Error('the webhook cannot be asked before the server has started')
+  const started = performance.now()
+  let pauseMs = backoffMs
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return statusIn(await client.post(body))
+    } catch (error) {
+      const isOver = attempt === attempts || performance.now() - started + pauseMs > patienceMs || signal.aborted
+      if (isOver || !isPassing(error)) throw error
+    }
+    await delay(pauseMs * (1 + Math.random() * backoffJitter), undefined, { signal, ref: false })
+    pauseMs *= backoffFactor
+  }
+}
+
+const isPassing = (error: unknown): boolean =>
+  error instanceof WebhookAnswerError
+    ? error.status === 500 || error.status === 429 || error.retryAfter
+    : error instanceof Error && /connection reset/.test(error.message)

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { podOf } from '../pod-fixture.ts'
+import { imagePolicyConfiguration } from './image-policy-configuration.ts'
+import { reviewOf, statusIn } from './image-review.ts'
+
+describe('the configuration of ImagePolicyWebhook', () => {
+  const read = (more: object) => imagePolicyConfiguration({ imagePolicy: { kubeConfigFile: 'f', ...more } })
+
+  test('times are usual, turned off, or as the file says', () => {
+    const { allowMs, denyMs, backoffMs, defaultAllow } = read({})
+    assert.deepEqual([allowMs, denyMs, backoffMs, defaultAllow], [300_000, 30_000, 500, false])
+    assert.equal(read({ allowTTL: -1 }).allowMs, 0)
+    assert.deepEqual([read({ denyTTL: 50 }).denyMs, read({ retryBackoff: 20 }).backoffMs], [50_000, 20])
+  })
+
+  const wrong: readonly (readonly [unknown, RegExp])[] = [
+    [undefined, /no config specified/],
+    [{}, /imagePolicy/],
+    [{ imagePolicy: {} }, /kubeConfigFile/],
+    [{ imagePolicy: { kubeConfigFile: 'f', allowTTL: 3600 } }, /allowTTL is 3600, and has to be a number of seconds, from 1 to 1800/],
+    [{ imagePolicy: { kubeConfigFile: 'f', defaultAllow: 'yes' } }, /defaultAllow/],
+  ]
+  for (const [given, says] of wrong) test(`${JSON.stringify(given)} is refused`, () => assert.throws(() => imagePolicyConfiguration(given), says))
+})
+
+test('a review names all images, and the annotations that are for it', () => {
+  const pod = podOf({ initContainers: [{ name: 'i', image: 'b' }], ephemeralContainers: [{ name: 'e', image: 'c' }] })
+  pod.metadata.annotations = { 'x.image-policy.k8s.io/break-glass': 'yes', other: 'no' }
+  assert.deepEqual(JSON.parse(reviewOf(pod, 'n', 'containers')).spec, {
+    containers: [{ image: 'i' }, { image: 'b' }],
+    annotations: { 'x.image-policy.k8s.io/break-glass': 'yes' },
+    namespace: 'n',
+  })
+  assert.deepEqual(JSON.parse(reviewOf(pod, 'n', 'ephemeralContainers')).spec.containers, [{ image: 'c' }])
+})
+
+test('an answer that is no review is an error', () => {
+  for (const answer of ['', '[]', '{"kind":"Pod"}', '{"kind":"ImageReview","apiVersion":"imagepolicy.k8s.io/v1alpha1","status":{"allowed":"yes"}}'])
+    assert.throws(() => statusIn(Buffer.from(answer)), /the webhook/)
+})

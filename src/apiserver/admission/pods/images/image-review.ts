@@ -1,0 +1,56 @@
+/** The ImageReview that a webhook is asked with, and what it answers. */
+import type { PodWithSpec } from '../pod-write.ts'
+
+export interface ReviewStatus {
+  readonly allowed: boolean
+  readonly reason: string
+  readonly auditAnnotations: Readonly<Record<string, string>>
+}
+
+const kind = 'ImageReview'
+const apiVersion = 'imagepolicy.k8s.io/v1alpha1'
+
+/** As JSON. Equal pods are asked about with equal texts. */
+export function reviewOf({ metadata, spec }: PodWithSpec, namespace: string, what: 'containers' | 'ephemeralContainers'): string {
+  const containers = what === 'containers' ? [...(spec.containers ?? []), ...(spec.initContainers ?? [])] : (spec.ephemeralContainers ?? [])
+  const annotations = Object.entries(metadata.annotations ?? {})
+    .filter(([key]) => key.includes('.image-policy.k8s.io/'))
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+  return JSON.stringify({
+    kind,
+    apiVersion,
+    metadata: { creationTimestamp: null },
+    spec: {
+      containers: containers.map(({ image }) => ({ image })),
+      ...(annotations.length && { annotations: Object.fromEntries(annotations) }),
+      namespace,
+    },
+    status: { allowed: false },
+  })
+}
+
+/** Throws an Error for an answer that is no review. */
+export function statusIn(answer: Buffer): ReviewStatus {
+  const review = fieldsOf(parsed(answer))
+  if (review.kind !== kind || review.apiVersion !== apiVersion) {
+    throw new Error(
+      `the webhook answered with kind ${JSON.stringify(review.kind ?? '')} of ${JSON.stringify(review.apiVersion ?? '')}, not with an ${kind} of ${apiVersion}`,
+    )
+  }
+  const { allowed = false, reason = '', auditAnnotations = {} } = fieldsOf(review.status ?? {})
+  if (typeof allowed !== 'boolean' || typeof reason !== 'string') throw new Error(`the webhook's ${kind} has a status whose fields are of other types`)
+  return { allowed, reason, auditAnnotations: Object.fromEntries(Object.entries(fieldsOf(auditAnnotations)).map(([key, value]) => [key, String(value)])) }
+}
+
+function parsed(answer: Buffer): unknown {
+  try {
+    return JSON.parse(answer.toString())
+  } catch (error) {
+    throw new Error(`the webhook's answer is no JSON: ${error instanceof Error ? error.message : error}`)
+  }
+}
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Readonly<Record<string, unknown>>
+  throw new Error(`the webhook's answer is no ${kind}`)
+}

@@ -1,0 +1,36 @@
+/** Some annotations of all namespaces, for plug-ins that are configured by them. */
+import { after } from '../../../lib/after.ts'
+import { own } from '../../../lib/own.ts'
+import type { KubeObject } from '../../../machinery/object.ts'
+import { FollowedObjects } from '../../registry/followed/followed-objects.ts'
+import type { StoredObject } from '../../registry/stored-object.ts'
+import type { PluginSources } from '../plugin.ts'
+
+type Annotations = Readonly<Record<string, string>>
+
+export interface NamespaceAnnotations {
+  /** Those that were asked for; none for a namespace that does not exist. */
+  of(namespace: string): Annotations | Promise<Annotations>
+  start(): Promise<void>
+  stop(): void
+}
+
+export function followedAnnotations({ registry, find, log }: PluginSources, keys: readonly string[]): NamespaceAnnotations {
+  const namespaces = find('v1/namespaces')
+  const read = (object: StoredObject): Annotations => {
+    const { annotations } = object.parse<KubeObject>().metadata
+    const kept: Record<string, string> = {}
+    for (const key of keys) {
+      const value = own(annotations, key)
+      if (value !== undefined) kept[key] = value
+    }
+    return kept
+  }
+  const followed = new FollowedObjects<Annotations>({ registry, resource: namespaces, read, log })
+  return {
+    // What has been made a moment ago may not be followed yet.
+    of: (namespace) => followed.get('', namespace) ?? after(registry.get(namespaces, namespaces.key('', namespace)), (found) => (found ? read(found) : {})),
+    start: () => followed.start(),
+    stop: () => followed.stop(),
+  }
+}

@@ -1,0 +1,89 @@
+/** RuntimeClass: pods get the overhead of their runtime, and go where it is (KEP-688, KEP-585). */
+import type { V1RuntimeClass } from '@kubernetes/client-node'
+import { after } from '../../../lib/after.ts'
+import { own } from '../../../lib/own.ts'
+import type { Model } from '../../../machinery/object.ts'
+import { compareQuantities } from '../../../machinery/quantity.ts'
+import { FollowedObjects } from '../../registry/followed/followed-objects.ts'
+import type { AdmissionAttributes, AdmissionPlugin, PluginSources } from '../plugin.ts'
+import { type PodWithSpec, refusal, writtenPod } from './pod-write.ts'
+import { mergeTolerations } from './scheduling/tolerations.ts'
+
+type RuntimeClass = Model<V1RuntimeClass>
+type Amounts = Readonly<Record<string, string>>
+
+export function runtimeClass({ registry, find, log }: PluginSources): AdmissionPlugin {
+  const pods = find('v1/pods')
+  const classes = find('node.k8s.io/v1/runtimeclasses')
+  const followed = new FollowedObjects<RuntimeClass>({ registry, resource: classes, log })
+  return {
+    name: 'RuntimeClass',
+    handles: ['CREATE'],
+    mutate(attributes) {
+      const pod = writtenPod(pods, attributes)
+      if (!pod?.spec.runtimeClassName) return
+      return after(classNamed(attributes, pod.spec.runtimeClassName), (found) => {
+        setOverhead(attributes, pod, found)
+        setScheduling(attributes, pod, found)
+      })
+    },
+    validate(attributes) {
+      const pod = writtenPod(pods, attributes)
+      if (!pod) return
+      const { runtimeClassName, overhead } = pod.spec
+      if (runtimeClassName) return after(classNamed(attributes, runtimeClassName), (found) => checkOverhead(attributes, pod, found))
+      if (overhead) throw refusal(attributes, unasked)
+    },
+    start: () => followed.start(),
+    stop: () => followed.stop(),
+  }
+
+  function classNamed(attributes: AdmissionAttributes, name: string): RuntimeClass | Promise<RuntimeClass> {
+    const known = followed.get('', name)
+    if (known) return known
+    // What has been made a moment ago may not be followed yet.
+    return after(registry.get(classes, classes.key('', name)), (found) => {
+      if (!found) throw refusal(attributes, `pod rejected: RuntimeClass ${JSON.stringify(name)} not found`)
+      return found.parse<RuntimeClass>()
+    })
+  }
+}
+
+const different = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"
+const unasked = 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead'
+
+function setOverhead(attributes: AdmissionAttributes, { spec }: PodWithSpec, { overhead }: RuntimeClass): void {
+  if (!overhead) return
+  if (spec.overhead && !areSame(overhead.podFixed, spec.overhead)) throw refusal(attributes, different)
+  spec.overhead = overhead.podFixed && { ...overhead.podFixed }
+}
+
+function checkOverhead(attributes: AdmissionAttributes, { spec }: PodWithSpec, { overhead }: RuntimeClass): void {
+  if (!overhead && spec.overhead) throw refusal(attributes, unasked)
+  if (overhead && !areSame(overhead.podFixed, spec.overhead)) throw refusal(attributes, different)
+}
+
+function setScheduling(attributes: AdmissionAttributes, { spec }: PodWithSpec, { scheduling }: RuntimeClass): void {
+  if (!scheduling) return
+  const { nodeSelector = {}, tolerations = [] } = scheduling
+  for (const [key, value] of Object.entries(nodeSelector)) {
+    const asked = own(spec.nodeSelector, key)
+    if (asked === undefined || asked === value) continue
+    throw refusal(attributes, `conflict: runtimeClass.scheduling.nodeSelector[${key}] = ${value}; pod.spec.nodeSelector[${key}] = ${asked}`)
+  }
+  if (Object.keys(nodeSelector).length) spec.nodeSelector = { ...spec.nodeSelector, ...nodeSelector }
+  const merged = mergeTolerations(spec.tolerations ?? [], tolerations)
+  if (merged.length) spec.tolerations = merged
+}
+
+/** `1` and `1000m` are the same. */
+function areSame(a: Amounts = {}, b: Amounts = {}): boolean {
+  const names = Object.keys(a)
+  return (
+    names.length === Object.keys(b).length &&
+    names.every((name) => {
+      const other = own(b, name)
+      return other !== undefined && compareQuantities(String(a[name]), String(other)) === 0
+    })
+  )
+}

@@ -1,0 +1,17 @@
+/** LimitPodHardAntiAffinityTopology: pods may keep others off their node, and off nothing larger. */
+import type { ServedResource } from '../../../registry/served-resource.ts'
+import type { AdmissionPlugin } from '../../plugin.ts'
+import { refusal, writtenPod } from '../pod-write.ts'
+
+const hostname = 'kubernetes.io/hostname'
+
+export const limitPodHardAntiAffinityTopology = (pods: ServedResource): AdmissionPlugin => ({
+  name: 'LimitPodHardAntiAffinityTopology',
+  handles: ['CREATE', 'UPDATE'],
+  validate(attributes) {
+    const terms = writtenPod(pods, attributes)?.spec.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution
+    const wide = terms?.find(({ topologyKey }) => topologyKey !== hostname)
+    if (!wide) return
+    throw refusal(attributes, `affinity.PodAntiAffinity.RequiredDuringScheduling has TopologyKey ${wide.topologyKey} but only key ${hostname} is allowed`)
+  },
+})

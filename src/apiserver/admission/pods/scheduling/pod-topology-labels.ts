@@ -1,0 +1,43 @@
+/** PodTopologyLabels: a pod that is put on a node shows the node's zone and region, so that it can read them of itself (KEP-4742). */
+import type { Pod } from '../../../../api/core/pod/model.ts'
+import { own } from '../../../../lib/own.ts'
+import type { KubeObject } from '../../../../machinery/object.ts'
+import { FollowedObjects } from '../../../registry/followed/followed-objects.ts'
+import type { AdmissionPlugin, PluginSources } from '../../plugin.ts'
+
+interface Binding extends KubeObject {
+  readonly target?: { readonly kind?: string; readonly name?: string }
+}
+
+type Labels = Readonly<Record<string, string>>
+
+const copied = ['topology.kubernetes.io/zone', 'topology.kubernetes.io/region']
+
+export function podTopologyLabels({ registry, find, log }: PluginSources): AdmissionPlugin {
+  const pods = find('v1/pods')
+  const nodes = new FollowedObjects<Labels | undefined>({ registry, resource: find('v1/nodes'), read: ({ summary }) => topologyOf(summary.labels), log })
+  return {
+    name: 'PodTopologyLabels',
+    handles: ['CREATE'],
+    mutate({ resource, subresource, object }) {
+      if (resource !== pods || !object || (subresource !== '' && subresource !== 'binding')) return
+      const node = subresource ? nodeOf(object) : (object as Pod).spec?.nodeName
+      const labels = node ? nodes.get('', node) : undefined
+      // What the pod, or who binds it, says already stays; a binding's labels become the pod's.
+      if (labels) object.metadata.labels = { ...labels, ...object.metadata.labels }
+    },
+    start: () => nodes.start(),
+    stop: () => nodes.stop(),
+  }
+}
+
+/** Schedulers set nothing else of the target. */
+const nodeOf = ({ target }: Binding): string | undefined => (target?.kind === 'Node' ? target.name : undefined)
+
+function topologyOf(labels: Labels): Labels | undefined {
+  const found = copied.flatMap((key) => {
+    const value = own(labels, key)
+    return value === undefined ? [] : [[key, value] as const]
+  })
+  return found.length ? Object.fromEntries(found) : undefined
+}

@@ -1,0 +1,104 @@
+/** Priority: gives pods the number and the preemption policy of their PriorityClass, and sees to it that only one class is the default. */
+import type { V1PriorityClass } from '@kubernetes/client-node'
+import { after } from '../../../../lib/after.ts'
+import type { Model } from '../../../../machinery/object.ts'
+import { FollowedObjects } from '../../../registry/followed/followed-objects.ts'
+import type { AdmissionAttributes, AdmissionPlugin, PluginSources } from '../../plugin.ts'
+import { type PodWithSpec, refusal, writtenPod } from '../pod-write.ts'
+
+type PriorityClass = Model<V1PriorityClass>
+
+/** What is kept of a class. */
+interface Priority {
+  readonly name: string
+  readonly value: number
+  readonly preemptionPolicy?: string
+  readonly isDefault: boolean
+}
+
+const withoutClass: Priority = { name: '', value: 0, preemptionPolicy: 'PreemptLowerPriority', isDefault: true }
+
+export function priority({ registry, find, log }: PluginSources): AdmissionPlugin {
+  const pods = find('v1/pods')
+  const classes = find('scheduling.k8s.io/v1/priorityclasses')
+  let byDefault: Priority | undefined
+  const followed = new FollowedObjects<Priority>({
+    registry,
+    resource: classes,
+    read: (object) => priorityOf(object.parse<PriorityClass>()),
+    changed: (value, before) => {
+      if (value?.isDefault || before?.isDefault) byDefault = lowestDefault(followed.all())
+    },
+    log,
+  })
+  return {
+    name: 'Priority',
+    handles: ['CREATE', 'UPDATE'],
+    mutate(attributes) {
+      const pod = writtenPod(pods, attributes)
+      if (!pod) return
+      if (attributes.operation === 'UPDATE') return keep(pod, attributes)
+      const { priorityClassName } = pod.spec
+      if (!priorityClassName) return give(attributes, pod, byDefault ?? withoutClass)
+      return after(classNamed(priorityClassName), (found) => {
+        if (!found) throw refusal(attributes, `no PriorityClass with name ${priorityClassName} was found`)
+        give(attributes, pod, found)
+      })
+    },
+    validate(attributes) {
+      const { resource, subresource, object, operation } = attributes
+      if (resource !== classes || subresource || !object || !(object as PriorityClass).globalDefault || !byDefault) return
+      if (operation === 'UPDATE' && byDefault.name === object.metadata.name) return
+      throw refusal(attributes, `PriorityClass ${byDefault.name} is already marked as default. Only one default can exist`)
+    },
+    start: () => followed.start(),
+    stop: () => followed.stop(),
+  }
+
+  /** A class that has been made a moment ago may not be followed yet. */
+  function classNamed(name: string): Priority | undefined | Promise<Priority | undefined> {
+    const known = followed.get('', name)
+    if (known) return known
+    return after(registry.get(classes, classes.key('', name)), (found) => found && priorityOf(found.parse<PriorityClass>()))
+  }
+}
+
+const priorityOf = ({ metadata, value = 0, preemptionPolicy, globalDefault = false }: PriorityClass): Priority => ({
+  name: metadata.name ?? '',
+  value,
+  preemptionPolicy,
+  isDefault: globalDefault,
+})
+
+/** Two servers may have made one each at the same moment. */
+function lowestDefault(all: Iterable<Priority>): Priority | undefined {
+  let lowest: Priority | undefined
+  for (const one of all) if (one.isDefault && (!lowest || one.value < lowest.value)) lowest = one
+  return lowest
+}
+
+/** Validation refuses other changes of these; leaving them out is none. */
+function keep(pod: PodWithSpec, { old }: AdmissionAttributes): void {
+  const before = (old as PodWithSpec | undefined)?.spec
+  pod.spec.priority ??= before?.priority
+  pod.spec.preemptionPolicy ??= before?.preemptionPolicy
+}
+
+function give(attributes: AdmissionAttributes, { spec }: PodWithSpec, { name, value, preemptionPolicy }: Priority): void {
+  if (!spec.priorityClassName && name) spec.priorityClassName = name
+  if (spec.priority !== undefined && spec.priority !== null && spec.priority !== value) {
+    throw refusal(
+      attributes,
+      `the integer value of priority (${spec.priority}) must not be provided in pod spec; priority admission controller computed ${value} from the given PriorityClass name`,
+    )
+  }
+  spec.priority = value
+  if (preemptionPolicy === undefined) return
+  if (spec.preemptionPolicy && spec.preemptionPolicy !== preemptionPolicy) {
+    throw refusal(
+      attributes,
+      `the string value of PreemptionPolicy (${spec.preemptionPolicy}) must not be provided in pod spec; priority admission controller computed ${preemptionPolicy} from the given PriorityClass name`,
+    )
+  }
+  spec.preemptionPolicy = preemptionPolicy
+}

@@ -1,0 +1,36 @@
+/** Sets of tolerations: which of two tolerates more, and what both together come to. */
+import type { V1Toleration } from '@kubernetes/client-node'
+import { semanticallyEqual } from '../../../../machinery/equality.ts'
+import type { Wire } from '../../../../machinery/object.ts'
+
+export type Toleration = Wire<V1Toleration>
+
+/** Both, without what another one of them includes; of equal ones the first stays. */
+export function mergeTolerations(first: readonly Toleration[], second: readonly Toleration[]): Toleration[] {
+  const all = [...first, ...second]
+  const merged: Toleration[] = []
+  all.forEach((one, i) => {
+    if (merged.some((other) => includes(other, one))) return
+    if (all.slice(i + 1).some((other) => !semanticallyEqual(one, other) && includes(other, one))) return
+    merged.push(one)
+  })
+  return merged
+}
+
+/** Whether each of them is included in one of the list. An empty list allows everything. */
+export const areAllowed = (tolerations: readonly Toleration[], list: readonly Toleration[]): boolean =>
+  list.length === 0 || tolerations.every((one) => list.some((allowed) => includes(allowed, one)))
+
+/** Whether `wide` tolerates all that `narrow` does. */
+function includes(wide: Toleration, narrow: Toleration): boolean {
+  if (semanticallyEqual(wide, narrow)) return true
+  const key = wide.key ?? ''
+  // Without a key, Exists means every taint.
+  if ((narrow.key ?? '') !== key && (key !== '' || wide.operator !== 'Exists')) return false
+  if (wide.effect && narrow.effect !== wide.effect) return false
+  if (wide.effect === 'NoExecute' && wide.tolerationSeconds !== undefined) {
+    if (narrow.tolerationSeconds === undefined || narrow.tolerationSeconds > wide.tolerationSeconds) return false
+  }
+  if (wide.operator === 'Exists') return true
+  return (!wide.operator || wide.operator === 'Equal') && narrow.operator === 'Equal' && (narrow.value ?? '') === (wide.value ?? '')
+}

@@ -1,0 +1,85 @@
+/** What admission knows of service accounts: kept up to date, and waited for where a controller is about to make one. */
+import type { V1ServiceAccount } from '@kubernetes/client-node'
+import type { Model } from '../../../../machinery/object.ts'
+import { FollowedObjects } from '../../../registry/followed/followed-objects.ts'
+import type { PluginSources } from '../../plugin.ts'
+import type { AllowedSecrets } from './secret-references.ts'
+
+export interface Account {
+  readonly automount?: boolean
+  readonly pullSecrets: readonly string[]
+  /** Only where the account limits them. */
+  readonly allowed?: AllowedSecrets
+}
+
+/** Every namespace gets this one, a moment after it was made. */
+export const defaultAccount = 'default'
+const waitMs = 1000
+const enforceAnnotation = 'kubernetes.io/enforce-mountable-secrets'
+/** As Go reads booleans. */
+const truths: ReadonlySet<string> = new Set(['1', 't', 'T', 'true', 'TRUE', 'True'])
+
+export class Accounts {
+  readonly #sources: PluginSources
+  readonly #followed: FollowedObjects<Account>
+  /** By namespace: who waits for its default account. */
+  readonly #waiting = new Map<string, Set<(account: Account | undefined) => void>>()
+
+  constructor(sources: PluginSources) {
+    this.#sources = sources
+    this.#followed = new FollowedObjects<Account>({
+      registry: sources.registry,
+      resource: sources.find('v1/serviceaccounts'),
+      read: (object) => accountOf(object.parse<Model<V1ServiceAccount>>()),
+      changed: (account, _before, { namespace, name }) => {
+        if (account && name === defaultAccount) for (const done of this.#waiting.get(namespace) ?? []) done(account)
+      },
+      log: sources.log,
+    })
+  }
+
+  start(): Promise<void> {
+    return this.#followed.start()
+  }
+
+  stop(): void {
+    this.#followed.stop()
+    for (const waiting of [...this.#waiting.values()]) for (const done of [...waiting]) done(undefined)
+  }
+
+  /** Undefined if there is none, for the default account after a second of waiting. */
+  get(namespace: string, name: string): Account | Promise<Account | undefined> {
+    return this.#followed.get(namespace, name) ?? this.#find(namespace, name)
+  }
+
+  async #find(namespace: string, name: string): Promise<Account | undefined> {
+    const { registry, find } = this.#sources
+    const accounts = find('v1/serviceaccounts')
+    const found = await registry.get(accounts, accounts.key(namespace, name))
+    if (found) return accountOf(found.parse<Model<V1ServiceAccount>>())
+    if (name !== defaultAccount) return undefined
+    return this.#followed.get(namespace, name) ?? this.#made(namespace)
+  }
+
+  #made(namespace: string): Promise<Account | undefined> {
+    return new Promise((resolve) => {
+      const waiting = this.#waiting.get(namespace) ?? new Set()
+      this.#waiting.set(namespace, waiting)
+      const done = (account: Account | undefined): void => {
+        clearTimeout(deadline)
+        waiting.delete(done)
+        if (waiting.size === 0) this.#waiting.delete(namespace)
+        resolve(account)
+      }
+      const deadline = setTimeout(done, waitMs, undefined)
+      waiting.add(done)
+    })
+  }
+}
+
+function accountOf({ metadata, automountServiceAccountToken, secrets = [], imagePullSecrets = [] }: Model<V1ServiceAccount>): Account {
+  const pullSecrets = imagePullSecrets.map(({ name }) => name ?? '')
+  if (!truths.has(metadata.annotations?.[enforceAnnotation] ?? '')) return { automount: automountServiceAccountToken, pullSecrets }
+  const allowed = { account: metadata.name ?? '', secrets: secrets.map(({ name }) => name ?? ''), pullSecrets }
+  return { automount: automountServiceAccountToken, pullSecrets, allowed }
+}

@@ -1,0 +1,72 @@
+/** ServiceAccount: pods run under an account that exists, with its token and its pull secrets. */
+import type { PodSpec } from '../../../../api/core/pod/model.ts'
+import { after } from '../../../../lib/after.ts'
+import type { AdmissionAttributes, AdmissionPlugin, PluginSources } from '../../plugin.ts'
+import { isMirrorPod, type PodWithSpec, refusal } from '../pod-write.ts'
+import { type Account, Accounts, defaultAccount } from './accounts.ts'
+import { environmentFault, namesSecrets, secretFault } from './secret-references.ts'
+import { mountToken } from './token-volume.ts'
+
+export function serviceAccount(sources: PluginSources): AdmissionPlugin {
+  const pods = sources.find('v1/pods')
+  const accounts = new Accounts(sources)
+  const podOf = ({ resource, object }: AdmissionAttributes): PodWithSpec | undefined =>
+    resource === pods && object && 'spec' in object && object.spec ? (object as PodWithSpec) : undefined
+
+  return {
+    name: 'ServiceAccount',
+    handles: ['CREATE', 'UPDATE'],
+    mutate(attributes) {
+      const { operation, subresource } = attributes
+      const pod = operation === 'CREATE' && subresource === '' ? podOf(attributes) : undefined
+      if (!pod) return
+      if (isMirrorPod(pod)) return checkMirror(attributes, pod.spec)
+      const { spec } = pod
+      spec.serviceAccountName ||= defaultAccount
+      spec.serviceAccount = spec.serviceAccountName
+      return withAccount(attributes, spec, (account) => {
+        if (spec.automountServiceAccountToken ?? account.automount ?? true) mountToken(spec)
+        if (!spec.imagePullSecrets?.length && account.pullSecrets.length) spec.imagePullSecrets = account.pullSecrets.map((name) => ({ name }))
+        checkSecrets(attributes, spec, account)
+      })
+    },
+    validate(attributes) {
+      const { operation, subresource } = attributes
+      if (operation === 'UPDATE' ? subresource !== 'ephemeralcontainers' : subresource !== '') return
+      const pod = podOf(attributes)
+      if (!pod) return
+      if (operation === 'CREATE' && isMirrorPod(pod)) return checkMirror(attributes, pod.spec)
+      const { spec } = pod
+      if (!spec.serviceAccountName) throw refusal(attributes, `no service account specified for pod ${attributes.namespace}/${pod.metadata.name ?? ''}`)
+      return withAccount(attributes, spec, (account) => {
+        if (operation === 'CREATE') checkSecrets(attributes, spec, account)
+        else check(attributes, account.allowed && environmentFault('ephemeral container', spec.ephemeralContainers ?? [], account.allowed))
+      })
+    },
+    start: () => accounts.start(),
+    stop: () => accounts.stop(),
+  }
+
+  function withAccount(attributes: AdmissionAttributes, { serviceAccountName: name = '' }: PodSpec, next: (account: Account) => void): void | Promise<void> {
+    const { namespace } = attributes
+    return after(accounts.get(namespace, name), (account) => {
+      if (!account) throw refusal(attributes, `error looking up service account ${namespace}/${name}: serviceaccount ${JSON.stringify(name)} not found`)
+      next(account)
+    })
+  }
+}
+
+const checkSecrets = (attributes: AdmissionAttributes, spec: PodSpec, { allowed }: Account): void => check(attributes, allowed && secretFault(spec, allowed))
+
+function check(attributes: AdmissionAttributes, fault: string | undefined): void {
+  if (fault) throw refusal(attributes, fault)
+}
+
+/** The pods that a kubelet shows of its own files cannot be given anything. */
+function checkMirror(attributes: AdmissionAttributes, spec: PodSpec): void {
+  if (spec.serviceAccountName) throw refusal(attributes, 'a mirror pod may not reference service accounts')
+  if (namesSecrets(spec)) throw refusal(attributes, 'a mirror pod may not reference secrets')
+  if (spec.volumes?.some(({ projected }) => projected?.sources?.some(({ serviceAccountToken }) => serviceAccountToken))) {
+    throw refusal(attributes, 'a mirror pod may not use ServiceAccountToken volume projections')
+  }
+}

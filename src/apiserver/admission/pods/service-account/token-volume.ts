@@ -1,0 +1,36 @@
+/** The volume that gives containers a token for the API, the cluster's certificate and their namespace (KEP-1205). */
+import type { Container, PodSpec, Volume } from '../../../../api/core/pod/model.ts'
+import { generateName } from '../../../registry/write/create-object.ts'
+
+const prefix = 'kube-api-access-'
+const mountPath = '/var/run/secrets/kubernetes.io/serviceaccount'
+/** Seconds: an hour, and seven that tell the server that nobody asked for so few. */
+const tokenSeconds = 3607
+
+/** Mounts it in all containers that have nothing else at that place. */
+export function mountToken(spec: PodSpec): void {
+  const there = spec.volumes?.find((volume) => volume.name.startsWith(prefix))
+  const name = there?.name ?? generateName(prefix)
+  const isMounted = [...mountIn(spec.initContainers, name), ...mountIn(spec.containers, name)].includes(true)
+  if (!there && isMounted) spec.volumes = [...(spec.volumes ?? []), tokenVolume(name)]
+}
+
+/** Whether each container has got it now. */
+const mountIn = (containers: Container[] = [], name: string): boolean[] =>
+  containers.map((container) => {
+    if (container.volumeMounts?.some((mount) => mount.mountPath === mountPath)) return false
+    container.volumeMounts = [...(container.volumeMounts ?? []), { name, readOnly: true, mountPath }]
+    return true
+  })
+
+const tokenVolume = (name: string): Volume => ({
+  name,
+  projected: {
+    sources: [
+      { serviceAccountToken: { expirationSeconds: tokenSeconds, path: 'token' } },
+      { configMap: { name: 'kube-root-ca.crt', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
+      { downwardAPI: { items: [{ path: 'namespace', fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.namespace' } }] } },
+    ],
+    defaultMode: 0o644,
+  },
+})

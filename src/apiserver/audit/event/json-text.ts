@@ -1,0 +1,29 @@
+/** Texts as Go's JSON encoder writes them: what most texts need nothing for is looked at once. */
+import { goJson } from '../../../machinery/fields/json.ts'
+
+const plain = /^[\x20\x21\x23-\x25\x27-\x3b\x3d\x3f-\x5b\x5d-\x7e]*$/
+
+export const jsonText = (text: string): string => (plain.test(text) ? `"${text}"` : goJson(text))
+
+export const jsonTexts = (texts: readonly string[]): string => `[${texts.map(jsonText).join(',')}]`
+
+const escapes: Readonly<Record<string, string>> = { '<': '\\u003c', '>': '\\u003e', '&': '\\u0026', '\u2028': '\\u2028', '\u2029': '\\u2029' }
+
+/** JSON that is there already, with what Go escapes in it escaped. */
+export const escapedJson = (json: string): string => json.replace(/[<>&\u2028\u2029]/g, (character) => escapes[character]!)
+
+const mostRemembered = 512
+
+/** Remembers what was made of the texts that come again and again; forgets all of it when there are too many. */
+export function remembered(make: (text: string) => string): (text: string) => string {
+  const known = new Map<string, string>()
+  return (text) => {
+    let made = known.get(text)
+    if (made === undefined) {
+      made = make(text)
+      if (known.size >= mostRemembered) known.clear()
+      known.set(text, made)
+    }
+    return made
+  }
+}

@@ -1,0 +1,21 @@
+/** The line that an event is in the format `legacy`. */
+import { goQuote } from '../../../lib/go-quote.ts'
+import type { Stage } from '../policy/policy.ts'
+import type { AuditEvent } from './audit-event.ts'
+import { sourceIps } from './source-ips.ts'
+
+export function legacyLine(event: AuditEvent, stage: Stage): string {
+  const { request, user, code } = event
+  const quoted = (texts: readonly string[]): string => texts.map(goQuote).join(',')
+  const other = request.user !== user && user ? request.user : undefined
+  const [ip = '<unknown>'] = sourceIps(request.header('x-forwarded-for') ?? '', request.header('x-real-ip') ?? '', request.remoteAddress)
+  const groups = user?.groups.length ? quoted(user.groups) : '<none>'
+  const response = code || event.status ? String(code) : '<deferred>'
+  const uri = request.rawQuery ? `${request.path}?${request.rawQuery}` : request.path
+  return [
+    `${event.received} AUDIT: id=${goQuote(event.id)} stage=${goQuote(stage)} ip=${goQuote(ip)} method=${goQuote(request.info.verb)}`,
+    `user=${goQuote(user?.name || '<none>')} groups=${groups} as=${goQuote(other?.name ?? '<self>')} asgroups=${other ? quoted(other.groups) : '<lookup>'}`,
+    `user-agent=${goQuote(request.header('user-agent') ?? '')} namespace=${goQuote(request.info.namespace || '<none>')}`,
+    `uri=${goQuote(uri)} response="${response}"`,
+  ].join(' ')
+}

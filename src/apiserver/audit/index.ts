@@ -1,0 +1,98 @@
+/**
+ * Auditing: which requests leave an event, by the policy, and where events go. Without a policy file or a backend there is none of it.
+ * kubernetes.io/docs/tasks/debug/debug-cluster/audit
+ */
+import type { Request } from '../http/exchange.ts'
+import type { MetricsRegistry } from '../metrics/registry.ts'
+import type { AuditBackend, ReportLoss } from './backend.ts'
+import { AuditEvent } from './event/audit-event.ts'
+import type { LogBackendOptions } from './log/index.ts'
+import { compilePolicy, type PolicyEvaluator, type Stage } from './policy/policy.ts'
+import { readPolicyFile } from './policy/policy-file.ts'
+import type { WebhookBackendOptions } from './webhook/index.ts'
+
+export { type BatchOptions, type Mode, modes, type TruncateOptions } from './backend.ts'
+export type { AuditEvent } from './event/audit-event.ts'
+export { answerJson } from './event/logged-object.ts'
+export { formats, type LogBackendOptions } from './log/index.ts'
+export type { WebhookBackendOptions } from './webhook/index.ts'
+
+export interface AuditOptions {
+  readonly policyFile?: string
+  readonly log?: LogBackendOptions
+  readonly webhook?: WebhookBackendOptions
+}
+
+export interface Auditing {
+  /** The event of a request, if it leaves one. */
+  begin(request: Request, id: string): AuditEvent | undefined
+  /** Hands the event as it is now to the backends. False if it could not be kept and the request must not go on. */
+  stage(event: AuditEvent, stage: Stage): boolean | Promise<boolean>
+  /** Counts a request that was refused because its event could not be kept. */
+  refused(): void
+  stop(): Promise<void>
+}
+
+/** Undefined where nothing is audited. Rejects with an ExplainedError that says what is wrong with a file. */
+export async function auditing(options: AuditOptions, metrics: MetricsRegistry, log: (line: string) => void): Promise<Auditing | undefined> {
+  const events = metrics.counter('apiserver_audit_event_total', 'Audit events that were made and handed to the backends.')([])
+  const errors = metrics.counter('apiserver_audit_error_total', 'Audit events that were lost, by where.', ['plugin'])
+  const levels = metrics.counter('apiserver_audit_level_total', 'Requests by the level of their audit policy rule.', ['level'])
+  const rejected = metrics.counter('apiserver_audit_requests_rejected_total', 'Requests that were refused because their event could not be kept.')([])
+  const { policyFile } = options
+  if (!policyFile || !(options.log || options.webhook)) return undefined
+  const evaluate = compilePolicy(readPolicyFile(policyFile))
+  const report = lossReport(log)
+  const lost: ReportLoss = (plugin, count, why) => {
+    errors([plugin]).add(count)
+    report(plugin, count, why)
+  }
+  const backends: AuditBackend[] = []
+  if (options.log) backends.push((await import('./log/index.ts')).logBackend(options.log, lost, log))
+  if (options.webhook) backends.push((await import('./webhook/index.ts')).webhookBackend(options.webhook, lost))
+  const level = leveled(evaluate, (name) => levels([name]))
+  return {
+    begin(request, id) {
+      const config = level(request.user, request.info)
+      return config && new AuditEvent(request, config, id)
+    },
+    stage(event, stage) {
+      if (event.config.omitted.has(stage)) return true
+      events.add()
+      const ms = stage === 'RequestReceived' ? undefined : performance.timeOrigin + performance.now()
+      const staged = { event, stage, ms, members: event.members(stage, ms) }
+      if (backends.length === 1) return backends[0]!.take(staged)
+      const taken = backends.map((backend) => backend.take(staged))
+      return taken.every((one) => typeof one === 'boolean') ? taken.every(Boolean) : Promise.all(taken).then((all) => all.every(Boolean))
+    },
+    refused: () => rejected.add(),
+    stop: async () => void (await Promise.all(backends.map((backend) => backend.stop()))),
+  }
+}
+
+/** Counts by level what the policy says. */
+function leveled(evaluate: PolicyEvaluator, counter: (level: string) => { add(): void }): PolicyEvaluator {
+  const counters = new Map(['None', 'Metadata', 'Request', 'RequestResponse'].map((name) => [name, counter(name)]))
+  return (user, info) => {
+    const config = evaluate(user, info)
+    counters.get(config?.level ?? 'None')!.add()
+    return config
+  }
+}
+
+const reportEveryMs = 10_000
+
+/** Losses come by the thousand: they are summed up, and told now and then. */
+function lossReport(log: (line: string) => void): ReportLoss {
+  const told = new Map<string, { at: number; events: number }>()
+  return (plugin, events, why) => {
+    const entry = told.get(plugin) ?? { at: Number.NEGATIVE_INFINITY, events: 0 }
+    told.set(plugin, entry)
+    entry.events += events
+    const now = performance.now()
+    if (now - entry.at < reportEveryMs) return
+    log(`Error in audit plugin '${plugin}' affecting ${entry.events} audit events: ${why}`)
+    entry.at = now
+    entry.events = 0
+  }
+}

@@ -1,0 +1,108 @@
+/** Sends lists of events to a webhook: each call has its time, failed ones are repeated a few times, ever later. */
+import { Agent as HttpAgent, request as httpRequest } from 'node:http'
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { WebhookTarget } from './webhook-kubeconfig.ts'
+
+export interface EventSenderOptions {
+  /** How long the first repetition waits, ms. */
+  readonly initialBackoffMs: number
+  /** How long one call may take, ms. */
+  readonly timeoutMs?: number
+  readonly random?: () => number
+}
+
+const usualTimeoutMs = 30_000
+/** Calls in all, as upstream's back-off has steps. */
+const calls = 5
+const factor = 1.5
+const jitter = 0.2
+const idleMs = 30_000
+const mostConnections = 16
+/** Answers say nothing; more of one is not read. */
+const mostAnswerBytes = 64 * 1024
+
+export class EventSender {
+  readonly #target: WebhookTarget
+  readonly #options: EventSenderOptions
+  readonly #agent: HttpsAgent | HttpAgent
+  readonly #stopped = new AbortController()
+
+  constructor(target: WebhookTarget, options: EventSenderOptions) {
+    this.#target = target
+    this.#options = options
+    const pool = { keepAlive: true, timeout: idleMs, maxSockets: mostConnections }
+    this.#agent = target.url.protocol === 'https:' ? new HttpsAgent(pool) : new HttpAgent(pool)
+  }
+
+  /** `events` are members without the first brace. Rejects with why the last call failed. */
+  async send(events: readonly string[]): Promise<void> {
+    const body = Buffer.from(`{"kind":"EventList","apiVersion":"audit.k8s.io/v1","metadata":{},"items":[${events.map((event) => `{${event}`).join(',')}]}`)
+    const { initialBackoffMs, random = Math.random } = this.#options
+    let wait = initialBackoffMs
+    for (let call = 1; ; call++) {
+      try {
+        return await this.#post(body)
+      } catch (error) {
+        if (call === calls || this.#stopped.signal.aborted) throw error
+        await delay(wait * (1 + jitter * random()), undefined, { signal: this.#stopped.signal, ref: false }).catch(() => {
+          throw error
+        })
+        wait *= factor
+      }
+    }
+  }
+
+  /** Ends what is under way. */
+  stop(): void {
+    this.#stopped.abort()
+    this.#agent.destroy()
+  }
+
+  #post(body: Buffer): Promise<void> {
+    const { url, tls, authorization } = this.#target
+    const { timeoutMs = usualTimeoutMs } = this.#options
+    const query = new URLSearchParams(url.search)
+    query.set('timeout', `${Math.ceil(timeoutMs / 1000)}s`)
+    return new Promise((resolve, reject) => {
+      const credentials = authorization()
+      const options = {
+        agent: this.#agent,
+        method: 'POST',
+        host: url.hostname.replace(/^\[|\]$/g, ''),
+        port: url.port || undefined,
+        path: `${url.pathname}?${query}`,
+        headers: {
+          host: url.host,
+          accept: 'application/json, */*',
+          'content-type': 'application/json',
+          'content-length': body.length,
+          ...(credentials && { authorization: credentials }),
+        },
+      }
+      const sent = url.protocol === 'https:' ? httpsRequest({ ...options, ...tls }) : httpRequest(options)
+      const fail = (why: string): void => {
+        reject(new Error(`Post ${JSON.stringify(url.href)}: ${why}`))
+        sent.destroy()
+      }
+      const deadline = setTimeout(() => fail('context deadline exceeded'), timeoutMs)
+      deadline.unref()
+      sent.on('close', () => {
+        clearTimeout(deadline)
+        reject(new Error(`Post ${JSON.stringify(url.href)}: EOF`))
+      })
+      sent.on('error', (error) => fail(error.message))
+      sent.on('response', (response) => {
+        const { statusCode = 0 } = response
+        let size = 0
+        response.on('data', (piece: Buffer) => {
+          size += piece.length
+          if (size > mostAnswerBytes) fail(`the answer is larger than ${mostAnswerBytes} bytes`)
+        })
+        response.on('error', (error) => fail(error.message))
+        response.on('end', () => (statusCode >= 200 && statusCode < 300 ? resolve() : fail(`the server answered ${statusCode}`)))
+      })
+      sent.end(body)
+    })
+  }
+}

@@ -1,0 +1,45 @@
+/** The objects that tokens are bound to, looked up in memory: what of them decides whether a token holds. */
+import { after } from '../../../lib/after.ts'
+import type { ObjectMeta } from '../../../machinery/object.ts'
+import type { Registry } from '../../registry/registry.ts'
+import type { ServedResource } from '../../registry/served-resource.ts'
+import type { StoredObject } from '../../registry/stored-object.ts'
+
+/** An object that a token names. */
+export interface BoundObject {
+  readonly object: StoredObject
+  readonly uid: string
+  /** When it was deleted, ms since 1970; pods count from when their grace period is over. */
+  readonly deletedMs: number | undefined
+}
+
+export type BoundKind = 'serviceaccounts' | 'secrets' | 'pods' | 'nodes'
+
+/** Looks an object up; a promise only while the objects of its kind are being loaded. */
+export type Lookup = (kind: BoundKind, namespace: string, name: string) => BoundObject | undefined | Promise<BoundObject | undefined>
+
+export function lookupIn(registry: Registry, find: (key: string) => ServedResource): Lookup {
+  const resources: Readonly<Record<BoundKind, ServedResource>> = {
+    serviceaccounts: find('v1/serviceaccounts'),
+    secrets: find('v1/secrets'),
+    pods: find('v1/pods'),
+    nodes: find('v1/nodes'),
+  }
+  // Each revision of an object is read once, however many tokens name it.
+  const known = new WeakMap<StoredObject, BoundObject>()
+  const factsOf = (object: StoredObject | undefined): BoundObject | undefined => {
+    if (!object) return undefined
+    let facts = known.get(object)
+    if (!facts) known.set(object, (facts = read(object)))
+    return facts
+  }
+  return (kind, namespace, name) => {
+    const resource = resources[kind]
+    return after(registry.get(resource, resource.key(namespace, name)), factsOf)
+  }
+}
+
+function read(object: StoredObject): BoundObject {
+  const { uid = '', deletionTimestamp }: ObjectMeta = JSON.parse(object.metadata.toString())
+  return { object, uid, deletedMs: deletionTimestamp === undefined ? undefined : Date.parse(deletionTimestamp) }
+}

@@ -1,0 +1,180 @@
+/** Tokens of service accounts: whose they are, and making them. */
+import { after } from '../../../lib/after.ts'
+import type { TokenAuthenticator, TokenIdentity, TokenRefusal, TokenVerdict } from '../token-authenticator.ts'
+import type { Lookup } from './account-objects.ts'
+import { type BoundClaims, boundClaimsOf, boundFault, boundUser, leewayMs } from './bound-token.ts'
+import { type ServiceAccountIssuer, verificationKeysOf } from './issuer.ts'
+import { type JsonWebToken, parseToken, textOf } from './json-web-token.ts'
+import { type SecretClaims, type SecretTokenOptions, SecretTokens, secretClaimsOf, secretIssuer } from './secret-token.ts'
+import { isSignedBy, signedToken, type VerificationKey } from './signing-keys.ts'
+
+export type { Lookup } from './account-objects.ts'
+export { lookupIn } from './account-objects.ts'
+export type { BoundClaims, Reference } from './bound-token.ts'
+export type { ServiceAccountIssuer } from './issuer.ts'
+
+/** A token whose signature holds. */
+interface Verified {
+  /** What it was verified with: when these change, it is verified anew. */
+  readonly keys: readonly VerificationKey[]
+  readonly notBeforeMs: number
+  readonly issuedMs: number
+  readonly endMs: number
+  readonly audiences: readonly string[] | undefined
+  readonly subject: string
+  readonly bound?: BoundClaims
+  readonly secret?: SecretClaims
+  readonly jti: string
+  /** The last answer: it stays the same object as long as it says the same. */
+  identity?: TokenIdentity
+  askedBy?: readonly string[]
+}
+
+/** Verified tokens that are kept, in each of two generations. */
+const mostKept = 2048
+
+export interface ServiceAccountTokenOptions {
+  readonly issuer: ServiceAccountIssuer
+  /** The server's own: tokens that name no audience are meant for these. */
+  readonly audiences: readonly string[]
+  readonly lookup: Lookup
+  readonly used: SecretTokenOptions['used']
+  /** Ms since 1970. */
+  readonly now?: () => number
+}
+
+export class ServiceAccountTokens implements TokenAuthenticator {
+  readonly name = 'service accounts'
+  readonly issuer: ServiceAccountIssuer
+  readonly lookup: Lookup
+  readonly audiences: readonly string[]
+  readonly #issuers: ReadonlySet<string>
+  readonly #keys: () => readonly VerificationKey[] | Promise<readonly VerificationKey[]>
+  readonly #secrets: SecretTokens
+  readonly #now: () => number
+  #young = new Map<string, Verified>()
+  #old = new Map<string, Verified>()
+
+  constructor({ issuer, audiences, lookup, used, now = Date.now }: ServiceAccountTokenOptions) {
+    this.issuer = issuer
+    this.lookup = lookup
+    this.audiences = audiences
+    this.#issuers = new Set(issuer.issuers)
+    this.#keys = verificationKeysOf(issuer)
+    this.#secrets = new SecretTokens({ lookup, mustExist: issuer.looksUp ?? true, used })
+    this.#now = now
+  }
+
+  /** A token with these claims, of the first issuer. */
+  async sign(claims: object): Promise<string> {
+    return signedToken(await this.issuer.signingKey(), { ...claims, iss: this.issuer.issuers[0] })
+  }
+
+  authenticate(token: string, audiences: readonly string[]): TokenVerdict | Promise<TokenVerdict> {
+    const known = this.#young.get(token) ?? this.#old.get(token)
+    if (!known) return this.#verify(token, audiences)
+    return after(this.#keys(), (keys) => (known.keys === keys ? this.#identify(token, known, audiences) : this.#verify(token, audiences)))
+  }
+
+  /** Undefined for tokens of other issuers, and what is no token. */
+  #verify(token: string, audiences: readonly string[]): TokenVerdict | Promise<TokenVerdict> {
+    const parsed = parseToken(token)
+    if (!parsed) return undefined
+    const issuer = textOf(parsed.claims.iss)
+    if (issuer !== secretIssuer && !this.#issuers.has(issuer)) return undefined
+    return after(this.#keys(), (keys) => {
+      const refused = signatureFault(parsed, keys)
+      if (refused) return refused
+      const verified = verifiedToken(parsed.claims, keys)
+      if ('refused' in verified) return verified
+      this.#keep(token, verified)
+      return this.#identify(token, verified, audiences)
+    })
+  }
+
+  #keep(token: string, verified: Verified): void {
+    if (this.#young.size >= mostKept) {
+      this.#old = this.#young
+      this.#young = new Map()
+    }
+    this.#young.set(token, verified)
+  }
+
+  #identify(token: string, verified: Verified, asked: readonly string[]): TokenVerdict | Promise<TokenVerdict> {
+    const own = verified.audiences ?? this.audiences
+    if (this.audiences.length > 0 && !own.some((audience) => asked.includes(audience)))
+      return { refused: `token audiences ${goList(own)} is invalid for the target audiences ${goList(asked)}` }
+    const now = this.#now()
+    const refused = timeFault(verified, now)
+    if (refused) return refused
+    if (verified.secret) {
+      return after(this.#secrets.identity(token, verified.secret, now), (identity) =>
+        'refused' in identity ? identity : { ...identity, audiences: own.filter((audience) => asked.includes(audience)) },
+      )
+    }
+    const bound = verified.bound!
+    return after(boundFault(bound, this.lookup, now), (fault) => fault ?? identityOf(verified, bound, own, asked, now))
+  }
+}
+
+/** The same object as before, unless something about it has changed. */
+function identityOf(verified: Verified, bound: BoundClaims, own: readonly string[], asked: readonly string[], nowMs: number): TokenIdentity {
+  const isStale = bound.warnafter !== undefined && bound.warnafter !== 0 && nowMs > bound.warnafter * 1000
+  if (verified.identity && verified.askedBy === asked && !isStale) return verified.identity
+  const late = isStale ? Math.floor(nowMs / 1000) - Math.floor(bound.warnafter!) : 0
+  const annotations = {
+    ...(!verified.audiences && { 'authentication.k8s.io/legacy-token': verified.subject }),
+    ...(isStale && { 'authentication.k8s.io/stale-token': `subject: ${verified.subject}, seconds after warning threshold: ${late}` }),
+  }
+  const identity = {
+    user: boundUser(bound, verified.jti),
+    audiences: own.filter((audience) => asked.includes(audience)),
+    ...(Object.keys(annotations).length > 0 && { annotations }),
+  }
+  if (!isStale) {
+    verified.identity = identity
+    verified.askedBy = asked
+  }
+  return identity
+}
+
+/** Keys of the name that the token gives, or all of them where there is none of it. */
+function signatureFault({ algorithm, keyId, signed, signature }: JsonWebToken, keys: readonly VerificationKey[]): TokenRefusal | undefined {
+  if (keys.length === 0) return { refused: 'invalid signature, no keys found' }
+  const named = keys.filter(({ id }) => id === keyId)
+  const holds = (named.length > 0 ? named : keys).some((key) => key.algorithm === algorithm && isSignedBy(key, signed, signature))
+  return holds ? undefined : { refused: 'go-jose/go-jose: error in cryptographic primitive' }
+}
+
+function verifiedToken(claims: Readonly<Record<string, unknown>>, keys: readonly VerificationKey[]): Verified | TokenRefusal {
+  const { aud } = claims
+  const audiences = typeof aud === 'string' ? [aud] : Array.isArray(aud) ? aud.map(textOf) : []
+  const shared = {
+    keys,
+    notBeforeMs: msOf(claims.nbf, 0),
+    issuedMs: msOf(claims.iat, 0),
+    endMs: msOf(claims.exp, Number.POSITIVE_INFINITY),
+    audiences: audiences.length > 0 ? audiences : undefined,
+    subject: textOf(claims.sub),
+    jti: textOf(claims.jti),
+  }
+  if (claims.iss === secretIssuer) {
+    const secret = secretClaimsOf(claims)
+    return 'refused' in secret ? secret : { ...shared, secret }
+  }
+  const bound = boundClaimsOf(claims)
+  return bound ? { ...shared, bound } : { refused: 'service account token claims could not be validated due to unexpected private claim' }
+}
+
+/** Seconds since 1970 as ms. What is no number of them holds at no time. */
+const msOf = (value: unknown, usual: number): number => (value === undefined || value === null ? usual : typeof value === 'number' ? value * 1000 : Number.NaN)
+
+function timeFault({ notBeforeMs, issuedMs, endMs }: Verified, nowMs: number): TokenRefusal | undefined {
+  if (!(notBeforeMs <= nowMs + leewayMs)) return { refused: 'service account token is not valid yet' }
+  if (!(endMs >= nowMs - leewayMs)) return { refused: 'service account token has expired' }
+  if (!(issuedMs <= nowMs + leewayMs)) return { refused: 'service account token claims could not be validated due to unexpected validation error' }
+  return undefined
+}
+
+/** As Go prints a list of texts: `["a" "b"]`. */
+const goList = (texts: readonly string[]): string => `[${texts.map((text) => JSON.stringify(text)).join(' ')}]`

@@ -1,0 +1,60 @@
+/** Bearer tokens of requests: in the Authorization header (RFC 6750), or as a sub-protocol, since browsers let WebSockets set no headers. */
+import { isUtf8 } from 'node:buffer'
+import { after } from '../../../lib/after.ts'
+import type { Request } from '../../http/exchange.ts'
+import type { Authenticator, Verdict } from '../authenticator.ts'
+import type { TokenAuthentication } from './token-authentication.ts'
+
+const spaceWarning = 'the provided Authorization header contains extra space before the bearer token, and is ignored'
+
+/** The token of an Authorization header: one space after `Bearer`, in any case. Other schemes have no token. */
+export function bearerToken(header: string | undefined, warn?: (text: string) => void): string | undefined {
+  const [scheme, token, ...rest] = header?.trim().split(' ', 3) ?? []
+  if (token === undefined || scheme!.toLowerCase() !== 'bearer') return undefined
+  if (token === '' && rest.length > 0) warn?.(spaceWarning)
+  return token || undefined
+}
+
+/** Requests with a token that does not hold are 401; those without one are asked for other credentials. */
+export const bearerTokens =
+  (tokens: TokenAuthentication): Authenticator =>
+  (request) => {
+    const header = request.header('authorization')
+    if (header === undefined) return undefined
+    const token = bearerToken(header, (text) => request.warnings.push(text))
+    return token === undefined ? undefined : userOf(token, tokens, request)
+  }
+
+function userOf(token: string, tokens: TokenAuthentication, request: Request): Verdict | Promise<Verdict> {
+  return after(tokens.authenticate(token), (known): Verdict => {
+    if (known.annotations && request.annotate) for (const [key, value] of Object.entries(known.annotations)) request.annotate(key, value)
+    if ('refused' in known) return 'invalid'
+    if (known.warnings) request.warnings.push(...known.warnings)
+    return known.user
+  })
+}
+
+/** What a sub-protocol that carries a token begins with; the token follows in base64url, without padding. */
+export const tokenProtocol = 'base64url.bearer.authorization.k8s.io.'
+
+/** Another sub-protocol must be asked for too, which the server can choose: the one with the token is not passed on. */
+export const webSocketTokens =
+  (tokens: TokenAuthentication): Authenticator =>
+  (request) => {
+    if (request.header('upgrade')?.toLowerCase() !== 'websocket' || !asksForUpgrade(request.header('connection'))) return undefined
+    const protocols = (request.header('sec-websocket-protocol') ?? '').split(',').map((protocol) => protocol.trim())
+    const carriers = protocols.filter((protocol) => protocol.startsWith(tokenProtocol))
+    if (carriers.length === 0) return undefined
+    const token = decoded(carriers[0]!.slice(tokenProtocol.length))
+    if (carriers.length > 1 || carriers.length === protocols.length || token === undefined) return 'invalid'
+    return token === '' ? undefined : userOf(token, tokens, request)
+  }
+
+const asksForUpgrade = (connection = ''): boolean => connection.split(',').some((option) => option.trim().toLowerCase() === 'upgrade')
+
+/** Undefined for what is no base64url of UTF-8. */
+function decoded(text: string): string | undefined {
+  if (!/^[\w-]*$/.test(text) || text.length % 4 === 1) return undefined
+  const bytes = Buffer.from(text, 'base64url')
+  return isUtf8(bytes) ? bytes.toString() : undefined
+}

@@ -1,0 +1,14 @@
+/** Static bearer tokens, as `--token-auth-file` lists them. */
+import type { UserInfo } from '../../http/exchange.ts'
+import type { TokenAuthenticator } from '../token-authenticator.ts'
+
+/** A line of the token file. */
+export interface TokenUser {
+  readonly token: string
+  readonly user: UserInfo
+}
+
+export function staticTokens(users: readonly TokenUser[]): TokenAuthenticator {
+  const known = new Map(users.map(({ token, user }) => [token, { user }]))
+  return { name: 'token file', authenticate: (token) => known.get(token) }
+}

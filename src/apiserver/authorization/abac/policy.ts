@@ -1,0 +1,33 @@
+/** A policy of ABAC: who may do what, and whether only reading. */
+import type { UserInfo } from '../../http/exchange.ts'
+import type { RequestInfo } from '../../request/request-info.ts'
+
+export interface Policy {
+  readonly user: string
+  readonly group: string
+  readonly readonly: boolean
+  readonly apiGroup: string
+  readonly resource: string
+  readonly namespace: string
+  readonly nonResourcePath: string
+}
+
+const reading: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
+
+/** Whether a policy allows what the user asks for. */
+export const allows = (policy: Policy, user: UserInfo | undefined, info: RequestInfo): boolean =>
+  isFor(policy, user) && (!policy.readonly || reading.has(info.verb)) && (info.isResourceRequest ? coversResource(policy, info) : coversPath(policy, info.path))
+
+/** A policy that names nobody is for nobody. Where it names a user and a group, both have to be right. */
+export function isFor({ user, group }: Policy, who: UserInfo | undefined): boolean {
+  if (!who || (!user && !group)) return false
+  return (!user || user === '*' || user === who.name) && (!group || group === '*' || who.groups.includes(group))
+}
+
+const covers = (pattern: string, value: string): boolean => pattern === '*' || pattern === value
+
+const coversResource = ({ namespace, resource, apiGroup }: Policy, info: RequestInfo): boolean =>
+  covers(namespace, info.namespace) && covers(resource, info.resource) && covers(apiGroup, info.group)
+
+const coversPath = ({ nonResourcePath }: Policy, path: string): boolean =>
+  covers(nonResourcePath, path) || (nonResourcePath.endsWith('*') && path.startsWith(nonResourcePath.replace(/\*+$/, '')))

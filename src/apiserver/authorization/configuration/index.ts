@@ -1,0 +1,146 @@
+/**
+ * Structured authorization (KEP-3221): a file says which authorizers there are, in which order, webhooks among them. It is read again
+ * when it changes; a file that is not right is told in the log and changes nothing.
+ */
+import { unwatchFile, watchFile } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { readKubeconfig } from '../../../kubeconfig/read-kubeconfig.ts'
+import { ExplainedError, reasonOf } from '../../../lib/explained-error.ts'
+import { type Authorizer, inTurn } from '../authorizer.ts'
+import { systemMasters } from '../fixed-authorizers.ts'
+import type { Authorization, AuthorizationMode, AuthorizationSources } from '../index.ts'
+import { type WebhookAuthorizer, webhookAuthorizer } from '../webhook/index.ts'
+import { type WebhookMetrics, webhookMetrics } from '../webhook/metrics.ts'
+import type { AuthorizationConfiguration, AuthorizerConfiguration, WebhookConfiguration } from './configuration-file.ts'
+import { loadConfiguration } from './load-configuration.ts'
+import { compileConditions } from './match-conditions.ts'
+import { type ReloadMetrics, reloadMetrics } from './reload-metrics.ts'
+
+type LocalMode = Exclude<AuthorizationMode, 'Webhook'>
+
+export interface ConfiguredOptions {
+  readonly file: string
+  /** Makes an authorizer of this server's own, once. Counts its decisions under the name. */
+  readonly local: (mode: LocalMode) => Authorization
+  readonly counted: (type: string, name: string, authorizer: Authorizer) => Authorizer
+  /** How often the file is looked at, ms; 1,000 unless said. */
+  readonly intervalMs?: number
+}
+
+export class ConfiguredAuthorization implements Authorization {
+  readonly #options: ConfiguredOptions
+  readonly #sources: AuthorizationSources
+  readonly #metrics: WebhookMetrics
+  readonly #reloads: ReloadMetrics
+  readonly #local = new Map<string, Authorization>()
+  #webhooks: readonly WebhookAuthorizer[] = []
+  #current: Authorizer = systemMasters
+  #text = ''
+  #loaded = ''
+  #checking: Promise<void> | undefined
+
+  constructor(options: ConfiguredOptions, sources: AuthorizationSources) {
+    this.#options = options
+    this.#sources = sources
+    this.#metrics = webhookMetrics(sources.metrics)
+    this.#reloads = reloadMetrics(sources.metrics)
+  }
+
+  readonly authorizer: Authorizer = {
+    name: 'AuthorizationConfiguration',
+    authorize: (attributes) => this.#current.authorize(attributes),
+    rulesFor: (user, namespace) => this.#current.rulesFor(user, namespace),
+  }
+
+  /** Rejects with an ExplainedError for a file that is not right. */
+  async start(): Promise<void> {
+    const { file, local, intervalMs = 1000 } = this.#options
+    try {
+      this.#text = await readFile(file, 'utf8')
+      const configuration = loadConfiguration(this.#text)
+      for (const { type } of configuration.authorizers) if (isLocal(type)) this.#local.set(type, local(type))
+      await this.#use(configuration)
+    } catch (error) {
+      throw error instanceof ExplainedError ? error : new ExplainedError(`--authorization-config ${file}: ${reasonOf(error)}`, { cause: error })
+    }
+    await Promise.all([...this.#local.values()].map((each) => each.start()))
+    this.#reloads.loaded(this.#text)
+    watchFile(file, { interval: intervalMs, persistent: false }, this.#changed)
+  }
+
+  stop(): void {
+    unwatchFile(this.#options.file, this.#changed)
+    for (const each of this.#local.values()) each.stop()
+    for (const webhook of this.#webhooks) webhook.stop()
+  }
+
+  readonly #changed = (): void => {
+    const again = (this.#checking ?? Promise.resolve()).then(() => this.#reload())
+    this.#checking = again
+  }
+
+  /** Never rejects. */
+  async #reload(): Promise<void> {
+    const { log } = this.#sources
+    try {
+      const text = await readFile(this.#options.file, 'utf8')
+      if (text === this.#text) return
+      this.#text = text
+      const configuration = loadConfiguration(text, [...this.#local.keys()])
+      if (JSON.stringify(configuration) === this.#loaded) return
+      await this.#use(configuration)
+      this.#reloads.reloaded(text)
+      log('reloaded authz config')
+    } catch (error) {
+      this.#reloads.failed()
+      log(`reloading authorization config: ${reasonOf(error)}`)
+    }
+  }
+
+  async #use(configuration: AuthorizationConfiguration): Promise<void> {
+    const webhooks: WebhookAuthorizer[] = []
+    const authorizers: Authorizer[] = []
+    for (const authorizer of configuration.authorizers) {
+      const { type, name } = authorizer
+      if (isLocal(type)) {
+        authorizers.push(this.#options.counted(type, name, this.#localOf(type)))
+      } else {
+        const webhook = await this.#webhook(authorizer)
+        webhooks.push(webhook)
+        authorizers.push(this.#options.counted(type, name, webhook))
+      }
+    }
+    const before = this.#webhooks
+    this.#current = inTurn([systemMasters, ...authorizers])
+    this.#webhooks = webhooks
+    this.#loaded = JSON.stringify(configuration)
+    for (const webhook of before) webhook.retire()
+  }
+
+  #localOf(type: string): Authorizer {
+    const local = this.#local.get(type)
+    if (!local) throw new Error(`authorizer type ${type} is not allowed if it was not enabled at initial server startup`)
+    return local.authorizer
+  }
+
+  async #webhook({ name, webhook }: AuthorizerConfiguration): Promise<WebhookAuthorizer> {
+    const { places: sources, log } = this.#sources
+    const { kubeConfigFile, cachesAuthorized, cachesUnauthorized, authorizedMs, unauthorizedMs, timeoutMs, ...rest } = webhook as WebhookConfiguration
+    if (kubeConfigFile === undefined) throw new Error('webhook connectionInfo.type=InClusterConfig is not allowed for kube-apiserver')
+    return webhookAuthorizer({
+      name,
+      connection: await readKubeconfig(kubeConfigFile),
+      version: rest.subjectAccessReviewVersion === 'v1' ? 'v1' : 'v1beta1',
+      authorizedMs: cachesAuthorized ? authorizedMs : 0,
+      unauthorizedMs: cachesUnauthorized ? unauthorizedMs : 0,
+      timeoutMs,
+      failurePolicy: rest.failurePolicy === 'Deny' ? 'Deny' : 'NoOpinion',
+      matches: compileConditions(rest.matchConditions, '').matcher,
+      sources,
+      metrics: this.#metrics,
+      log,
+    })
+  }
+}
+
+const isLocal = (type: string): type is LocalMode => type !== 'Webhook'

@@ -1,0 +1,53 @@
+/** What is told of reading an authorization configuration again, by upstream's names. */
+import { createHash } from 'node:crypto'
+import { hostname } from 'node:os'
+import type { MetricsRegistry } from '../../metrics/registry.ts'
+
+export interface ReloadMetrics {
+  /** A configuration is in use from the start. */
+  loaded(text: string): void
+  reloaded(text: string): void
+  failed(): void
+}
+
+const prefix = 'apiserver_authorization_config_controller'
+const labels = ['apiserver_id_hash', 'status'] as const
+
+const hashOf = (text: string): string => `sha256:${createHash('sha256').update(text).digest('hex')}`
+
+export function reloadMetrics(metrics: MetricsRegistry): ReloadMetrics {
+  const server = hashOf(hostname())
+  const times = new Map<'success' | 'failure', number>()
+  let hash = ''
+  const reloads = metrics.counter(
+    `${prefix}_automatic_reloads_total`,
+    'Total number of automatic reloads of authorization configuration split by status and apiserver identity.',
+    labels,
+  )
+  metrics.gauge(
+    `${prefix}_automatic_reload_last_timestamp_seconds`,
+    'Timestamp of the last automatic reload of authorization configuration split by status and apiserver identity.',
+    labels,
+    () => [...times].map(([status, at]) => [[server, status], at] as const),
+  )
+  metrics.gauge(
+    `${prefix}_last_config_info`,
+    'Information about the last applied authorization configuration with hash as label, split by apiserver identity.',
+    ['apiserver_id_hash', 'hash'],
+    () => (hash ? [[[server, hash], 1] as const] : []),
+  )
+  const count = (status: 'success' | 'failure'): void => {
+    reloads([server, status]).add()
+    times.set(status, Date.now() / 1000)
+  }
+  return {
+    loaded(text) {
+      hash = hashOf(text)
+    },
+    reloaded(text) {
+      hash = hashOf(text)
+      count('success')
+    },
+    failed: () => count('failure'),
+  }
+}

@@ -1,0 +1,27 @@
+/** Counts what authorizers decide, by type and name; who has no opinion has decided nothing. */
+import { after } from '../../lib/after.ts'
+import type { MetricsRegistry } from '../metrics/registry.ts'
+import type { Authorizer } from './authorizer.ts'
+
+/** Gives an authorizer that counts. Made once for a server. */
+export function decisionCounter(metrics: MetricsRegistry): (type: string, name: string, authorizer: Authorizer) => Authorizer {
+  const decisions = metrics.counter(
+    'apiserver_authorization_decisions_total',
+    'Total number of terminal decisions made by an authorizer split by authorizer type, name, and decision.',
+    ['type', 'name', 'decision'],
+  )
+  return (type, name, authorizer) => {
+    const allowed = decisions([type, name, 'allowed'])
+    const denied = decisions([type, name, 'denied'])
+    return {
+      name: authorizer.name,
+      authorize: (attributes) =>
+        after(authorizer.authorize(attributes), (decision) => {
+          if (decision.verdict === 'allow') allowed.add()
+          else if (decision.verdict === 'deny') denied.add()
+          return decision
+        }),
+      rulesFor: authorizer.rulesFor.bind(authorizer),
+    }
+  }
+}

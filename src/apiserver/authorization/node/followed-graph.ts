@@ -1,0 +1,143 @@
+/**
+ * Keeps the graph of nodes up to date. It is built when the first node asks: where there are none, writes of pods cost nothing.
+ * A pod is parsed once, when it has a node: what it refers to does not change afterwards, but for its resource claims.
+ */
+import type { KubeObject } from '../../../machinery/object.ts'
+import { FollowedObjects } from '../../registry/followed/followed-objects.ts'
+import type { StoredObject } from '../../registry/stored-object.ts'
+import type { AuthorizationSources } from '../index.ts'
+import { NodeGraph, type OwnedKind } from './node-graph.ts'
+import { claimsOf, configMapsOf, isMirror, type Pod, resourceClaimsOf, secretsOf } from './pod-references.ts'
+import { type Volume, volumeEdges } from './volume-references.ts'
+
+export class FollowedGraph {
+  readonly #graph = new NodeGraph()
+  readonly #sources: AuthorizationSources
+  #followed: readonly { start(): Promise<void>; stop(): void }[] = []
+  #loading: Promise<NodeGraph> | undefined
+  #isReady = false
+  #isStopped = false
+
+  constructor(sources: AuthorizationSources) {
+    this.#sources = sources
+  }
+
+  /** A promise only until all is read, the first time. It rejects when the store does; who asks then tries again. */
+  get(): NodeGraph | Promise<NodeGraph> {
+    return this.#isReady ? this.#graph : (this.#loading ??= this.#load())
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    for (const each of this.#followed) each.stop()
+  }
+
+  async #load(): Promise<NodeGraph> {
+    if (this.#isStopped) return this.#graph
+    const graph = this.#graph
+    this.#followed = [
+      this.#pods(graph),
+      this.#volumes(graph),
+      this.#owned(graph, 'volumeattachment', 'storage.k8s.io/v1/volumeattachments'),
+      this.#owned(graph, 'resourceslice', 'resource.k8s.io/v1/resourceslices'),
+      this.#owned(graph, 'podcertificaterequest', 'certificates.k8s.io/v1beta1/podcertificaterequests'),
+    ]
+    try {
+      await Promise.all(this.#followed.map((each) => each.start()))
+    } catch (error) {
+      for (const each of this.#followed) each.stop()
+      this.#loading = undefined
+      throw error
+    }
+    this.#isReady = true
+    return graph
+  }
+
+  #pods(graph: NodeGraph): FollowedObjects<PodState> {
+    const { registry, find, log } = this.#sources
+    return new FollowedObjects<PodState>({
+      registry,
+      resource: find('v1/pods'),
+      log,
+      read: podState,
+      changed(now, before, object) {
+        if (!now?.node) graph.deletePod(object.namespace, object.name)
+        else if (!before || !sameState(now, before)) putPod(graph, object)
+      },
+    })
+  }
+
+  #volumes(graph: NodeGraph): FollowedObjects<boolean> {
+    const { registry, find, log } = this.#sources
+    return new FollowedObjects({
+      registry,
+      resource: find('v1/persistentvolumes'),
+      log,
+      read: (object) => object !== undefined,
+      changed(isThere, _before, object) {
+        const edges = isThere ? volumeEdges(object.parse<Volume>()) : undefined
+        if (edges) graph.putVolume(edges)
+        else graph.deleteVolume(object.name)
+      },
+    })
+  }
+
+  #owned(graph: NodeGraph, kind: OwnedKind, resource: string): FollowedObjects<string> {
+    const { registry, find, log } = this.#sources
+    return new FollowedObjects({
+      registry,
+      resource: find(resource),
+      log,
+      read: (object) => object.parse<NodeNamed>().spec?.nodeName ?? '',
+      changed: (node, _before, { namespace, name }) => graph.putOwned(kind, namespace, name, node ?? ''),
+    })
+  }
+}
+
+interface NodeNamed extends KubeObject {
+  spec?: { nodeName?: string }
+}
+
+/** Tells without parsing whether a pod may refer to other things than before. */
+interface PodState {
+  readonly node: string
+  readonly uid: string
+  /** The text from where claims that were made for it stand; empty for nearly all pods. */
+  readonly claims: string
+}
+
+function podState(object: StoredObject): PodState {
+  const { metadata, bytes } = object
+  const node = object.summary.fields['spec.nodeName'] ?? ''
+  const claims = bytes.indexOf('esourceClaimStatus')
+  return { node, uid: node && uidOf(metadata), claims: node && claims >= 0 ? bytes.toString('utf8', claims) : '' }
+}
+
+/** The first member called `uid` that stands outside of owners; what is taken for another one costs a parse, no more. */
+const uidOf = (metadata: Buffer): string =>
+  metadata
+    .toString('latin1')
+    .match(/"uid":"([^"]*)"/g)
+    ?.join() ?? ''
+
+const sameState = (a: PodState, b: PodState): boolean => a.node === b.node && a.uid === b.uid && a.claims === b.claims
+
+function putPod(graph: NodeGraph, object: StoredObject): void {
+  const pod = object.parse<Pod>()
+  const { serviceAccountName, nodeName = '' } = pod.spec ?? {}
+  graph.putPod({
+    namespace: object.namespace,
+    name: object.name,
+    node: nodeName,
+    // What a node makes itself gives it no rights.
+    references: isMirror(pod)
+      ? []
+      : [
+          ...(serviceAccountName ? [['serviceaccount', serviceAccountName] as const] : []),
+          ...secretsOf(pod).map((name) => ['secret', name] as const),
+          ...configMapsOf(pod).map((name) => ['configmap', name] as const),
+          ...claimsOf(pod).map((name) => ['persistentvolumeclaim', name] as const),
+          ...resourceClaimsOf(pod).map((name) => ['resourceclaim', name] as const),
+        ],
+  })
+}

@@ -1,0 +1,119 @@
+/**
+ * Why RBAC allows something or does not: the bindings that allow it, or the nearest ones that miss and by what. It looks at roles and
+ * bindings as objects, all of them: for people who ask, not for requests.
+ */
+import type { UserInfo } from '../../http/exchange.ts'
+import { type BoundRole, describe } from './role-bindings.ts'
+import { type Asked, groupMatches, nameMatches, type PolicyRule, resourceMatches, ruleAllows, type Subject, urlMatches, verbMatches } from './rule.ts'
+
+export interface NamedRole {
+  readonly kind: 'Role' | 'ClusterRole'
+  /** Empty for a ClusterRole. */
+  readonly namespace: string
+  readonly name: string
+  readonly rules: readonly PolicyRule[]
+}
+
+export interface Roles {
+  readonly roles: readonly NamedRole[]
+  readonly bindings: readonly BoundRole[]
+}
+
+/** A part of a question that a rule can miss. */
+export type Part = 'verb' | 'API group' | 'resource' | 'name' | 'path'
+
+export interface Grant {
+  /** `RoleBinding "view/default" of ClusterRole "view" to User "jane"`. */
+  readonly binding: string
+  readonly rule: PolicyRule
+}
+
+export type Miss =
+  /** The user has the role, and its nearest rule lacks something. */
+  | { readonly why: 'rule'; readonly binding: string; readonly rule: PolicyRule; readonly parts: readonly Part[] }
+  /** The user has the right, but only within `namespace`. */
+  | { readonly why: 'elsewhere'; readonly binding: string; readonly namespace: string }
+  /** The right is given here, to others. */
+  | { readonly why: 'others'; readonly binding: string; readonly subjects: readonly Subject[] }
+  /** The binding names a role that is not there. */
+  | { readonly why: 'no role'; readonly binding: string }
+  /** The role has the right, and nobody here has the role. */
+  | { readonly why: 'unbound'; readonly role: NamedRole }
+
+export interface Explanation {
+  readonly allowed: readonly Grant[]
+  /** The nearest first; empty if something allows it. */
+  readonly misses: readonly Miss[]
+}
+
+export type Question = Asked & { readonly namespace: string }
+
+/** At most `limit` misses of each sort. */
+export function explain({ roles, bindings }: Roles, user: UserInfo, asked: Question, limit = 3): Explanation {
+  const byKey = new Map(roles.map((role) => [keyOf(role.kind, role.namespace, role.name), role]))
+  const roleOf = ({ roleRef, namespace }: BoundRole) => byKey.get(keyOf(roleRef.kind, roleRef.kind === 'Role' ? namespace : '', roleRef.name))
+  const reaches = ({ namespace }: BoundRole): boolean => namespace === '' || (asked.isResourceRequest && namespace === asked.namespace)
+  const allowed: Grant[] = []
+  const near: Extract<Miss, { why: 'rule' }>[] = []
+  const misses: Record<Exclude<Miss['why'], 'rule'>, Miss[]> = { elsewhere: [], others: [], 'no role': [], unbound: [] }
+  const bound = new Set<NamedRole>()
+  for (const binding of bindings) {
+    const role = roleOf(binding)
+    const subject = binding.subjects.find((one) => isMeant(one, user, binding.namespace))
+    const allowing = role?.rules.find((rule) => ruleAllows(rule, asked))
+    const text = subject ? describe(binding, subject) : ''
+    if (subject && reaches(binding)) {
+      if (allowing) allowed.push({ binding: text, rule: allowing })
+      else if (!role) misses['no role'].push({ why: 'no role', binding: text })
+      else {
+        const nearest = nearestRule(role.rules, asked)
+        if (nearest) near.push({ why: 'rule', binding: text, ...nearest })
+      }
+    } else if (subject && allowing) misses.elsewhere.push({ why: 'elsewhere', binding: text, namespace: binding.namespace })
+    else if (role && allowing && reaches(binding) && binding.subjects.length > 0) {
+      bound.add(role)
+      misses.others.push({ why: 'others', binding: describe(binding, binding.subjects[0]!), subjects: binding.subjects })
+    }
+  }
+  if (allowed.length > 0) return { allowed, misses: [] }
+  const usable = (role: NamedRole): boolean => role.kind === 'ClusterRole' || role.namespace === asked.namespace
+  for (const role of roles) {
+    if (!bound.has(role) && usable(role) && role.rules.some((rule) => ruleAllows(rule, asked))) misses.unbound.push({ why: 'unbound', role })
+  }
+  near.sort((a, b) => a.parts.length - b.parts.length)
+  misses.unbound.sort((a, b) => breadth(a) - breadth(b))
+  const sorted = [misses['no role'], near, misses.elsewhere, misses.others, misses.unbound]
+  return { allowed, misses: sorted.flatMap((some) => some.slice(0, limit)) }
+}
+
+const keyOf = (kind: string, namespace: string, name: string): string => `${kind}/${namespace}/${name}`
+
+/** Roles for people before those of the system, and among these the narrow before the broad. */
+const breadth = (miss: Miss): number =>
+  miss.why === 'unbound' ? (miss.role.kind === 'Role' ? 0 : miss.role.name.startsWith('system:') ? 10_000 : 100) + miss.role.rules.length + stars(miss.role) : 0
+
+const stars = ({ rules }: NamedRole): number => (rules.some(({ resources }) => resources?.includes('*')) ? 1000 : 0)
+
+function isMeant({ kind, name, namespace: own }: Subject, user: UserInfo, namespace: string): boolean {
+  if (kind === 'User') return name === user.name
+  if (kind === 'Group') return user.groups.includes(name)
+  return kind === 'ServiceAccount' && user.name === `system:serviceaccount:${own || namespace}:${name}`
+}
+
+/** The rule that misses the fewest parts, if it is about the resource or path at all, or about all else. */
+function nearestRule(rules: readonly PolicyRule[], asked: Question): { readonly rule: PolicyRule; readonly parts: readonly Part[] } | undefined {
+  const candidates = rules
+    .map((rule) => ({ rule, parts: missedParts(rule, asked) }))
+    .filter(({ parts }) => parts.length === 1 || (parts.length === 2 && !parts.includes('resource') && !parts.includes('path')))
+  return candidates.sort((a, b) => a.parts.length - b.parts.length)[0]
+}
+
+function missedParts(rule: PolicyRule, { isResourceRequest, verb, group, resource, subresource, name, path }: Question): Part[] {
+  const parts: Part[] = verbMatches(rule, verb) ? [] : ['verb']
+  if (!isResourceRequest) return rule.nonResourceURLs?.length ? [...parts, ...(urlMatches(rule, path) ? [] : (['path'] as const))] : ['verb', 'path']
+  if (!rule.resources?.length) return ['verb', 'resource']
+  if (!groupMatches(rule, group)) parts.push('API group')
+  if (!resourceMatches(rule, resource, subresource)) parts.push('resource')
+  if (!nameMatches(rule, name)) parts.push('name')
+  return parts
+}

@@ -1,0 +1,51 @@
+/** The rules that a user has through bindings, by the resource they are about, so that a decision looks at few of them. */
+import { allow, type Decision } from '../authorizer.ts'
+import { type Asked, groupMatches, nameMatches, type PolicyRule, urlMatches, verbMatches } from './rule.ts'
+
+/** A rule and the decision that it leads to. */
+interface Grant {
+  readonly rule: PolicyRule
+  readonly decision: Decision
+}
+
+export class Grants {
+  /** By `pods`, `pods/log`, and `*` + `/scale`. */
+  readonly #byResource = new Map<string, Grant[]>()
+  readonly #allResources: Grant[] = []
+  readonly #urls: Grant[] = []
+
+  /** `because` says who has the rules: `RoleBinding "x/y" of Role "z" to User "u"`. */
+  add(rules: readonly PolicyRule[], because: string): void {
+    const decision = allow(`RBAC: allowed by ${because}`)
+    for (const rule of rules) {
+      const grant = { rule, decision }
+      if (rule.nonResourceURLs?.length) this.#urls.push(grant)
+      if (rule.resources?.includes('*')) this.#allResources.push(grant)
+      else for (const resource of new Set(rule.resources)) this.#under(resource).push(grant)
+    }
+  }
+
+  decide(asked: Asked): Decision | undefined {
+    if (!asked.isResourceRequest) return this.#urls.find(({ rule }) => verbMatches(rule, asked.verb) && urlMatches(rule, asked.path))?.decision
+    const { resource, subresource } = asked
+    if (!subresource) return allowing(this.#byResource.get(resource), asked) ?? allowing(this.#allResources, asked)
+    return (
+      allowing(this.#byResource.get(`${resource}/${subresource}`), asked) ??
+      allowing(this.#byResource.get(`*/${subresource}`), asked) ??
+      allowing(this.#allResources, asked)
+    )
+  }
+
+  #under(resource: string): Grant[] {
+    const known = this.#byResource.get(resource)
+    if (known) return known
+    const grants: Grant[] = []
+    this.#byResource.set(resource, grants)
+    return grants
+  }
+}
+
+function allowing(grants: readonly Grant[] | undefined, { verb, group, name }: Asked): Decision | undefined {
+  if (grants) for (const { rule, decision } of grants) if (verbMatches(rule, verb) && groupMatches(rule, group) && nameMatches(rule, name)) return decision
+  return undefined
+}

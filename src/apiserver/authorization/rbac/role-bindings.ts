@@ -1,0 +1,134 @@
+/** Who has which roles where: the index by subjects of all bindings, changed as they change, never scanned when somebody asks. */
+import { Grants } from './grants.ts'
+import type { PolicyRule, RoleRef, Subject } from './rule.ts'
+
+/** What counts of a RoleBinding or ClusterRoleBinding. */
+export interface BoundRole {
+  /** Empty for a ClusterRoleBinding. */
+  readonly namespace: string
+  readonly name: string
+  readonly roleRef: RoleRef
+  readonly subjects: readonly Subject[]
+}
+
+/** The rules of a role, or undefined if there is no such role. `namespace` is the binding's. */
+export type FindRules = (roleRef: RoleRef, namespace: string) => readonly PolicyRule[] | undefined
+
+/** Which role a binding means. */
+export const roleKey = ({ kind, name }: RoleRef, namespace: string): string => (kind === 'ClusterRole' ? name : `${namespace}/${name}`)
+
+/** What one subject has in one scope. */
+class Held {
+  readonly bound = new Map<BoundRole, Subject>()
+  #grants: { readonly rules: Grants; readonly missing: readonly string[] } | undefined
+
+  /** Compiled when first asked for after a change. */
+  grants(find: FindRules): { readonly rules: Grants; readonly missing: readonly string[] } {
+    if (this.#grants) return this.#grants
+    const rules = new Grants()
+    const missing: string[] = []
+    for (const [binding, subject] of this.bound) {
+      const found = find(binding.roleRef, binding.namespace)
+      if (found) rules.add(found, describe(binding, subject))
+      else missing.push(missingRole(binding.roleRef))
+    }
+    this.#grants = { rules, missing }
+    return this.#grants
+  }
+
+  changed(): void {
+    this.#grants = undefined
+  }
+}
+
+/** One namespace, or all of the cluster. */
+class Scope {
+  readonly users = new Map<string, Held>()
+  readonly groups = new Map<string, Held>()
+
+  get isEmpty(): boolean {
+    return this.users.size === 0 && this.groups.size === 0
+  }
+}
+
+export class RoleBindings {
+  readonly #scopes = new Map<string, Scope>()
+  readonly #byRole = new Map<string, Set<BoundRole>>()
+
+  add(binding: BoundRole): void {
+    const key = roleKey(binding.roleRef, binding.namespace)
+    let bound = this.#byRole.get(key)
+    if (!bound) this.#byRole.set(key, (bound = new Set()))
+    bound.add(binding)
+    let scope = this.#scopes.get(binding.namespace)
+    if (!scope) this.#scopes.set(binding.namespace, (scope = new Scope()))
+    for (const { map, name, subject } of holders(scope, binding)) {
+      let held = map.get(name)
+      if (!held) map.set(name, (held = new Held()))
+      if (!held.bound.has(binding)) held.bound.set(binding, subject)
+      held.changed()
+    }
+  }
+
+  remove(binding: BoundRole): void {
+    const key = roleKey(binding.roleRef, binding.namespace)
+    const bound = this.#byRole.get(key)
+    bound?.delete(binding)
+    if (bound?.size === 0) this.#byRole.delete(key)
+    const scope = this.#scopes.get(binding.namespace)
+    if (!scope) return
+    for (const { map, name } of holders(scope, binding)) {
+      const held = map.get(name)
+      held?.bound.delete(binding)
+      held?.changed()
+      if (held?.bound.size === 0) map.delete(name)
+    }
+    if (scope.isEmpty) this.#scopes.delete(binding.namespace)
+  }
+
+  /** The rules of a role are others now, or it has come or gone. */
+  roleChanged(key: string): void {
+    for (const binding of this.#byRole.get(key) ?? []) {
+      const scope = this.#scopes.get(binding.namespace)
+      if (scope) for (const { map, name } of holders(scope, binding)) map.get(name)?.changed()
+    }
+  }
+
+  /** What a user has by name and what by groups, in all of the cluster (namespace empty) or in a namespace alone. */
+  heldBy(user: string, groups: readonly string[], namespace: string, visit: (held: Held) => boolean): boolean {
+    const scope = this.#scopes.get(namespace)
+    if (!scope) return false
+    const own = scope.users.get(user)
+    if (own && visit(own)) return true
+    for (const group of groups) {
+      const held = scope.groups.get(group)
+      if (held && visit(held)) return true
+    }
+    return false
+  }
+}
+
+interface Holder {
+  readonly map: Map<string, Held>
+  readonly name: string
+  readonly subject: Subject
+}
+
+/** Service accounts are users whose names tell who they are. Subjects of other kinds are nobody. */
+function holders(scope: Scope, { subjects, namespace }: BoundRole): Holder[] {
+  return subjects.flatMap((subject): Holder[] => {
+    if (subject.kind === 'User') return [{ map: scope.users, name: subject.name, subject }]
+    if (subject.kind === 'Group') return [{ map: scope.groups, name: subject.name, subject }]
+    const home = subject.namespace || namespace
+    return subject.kind === 'ServiceAccount' && home ? [{ map: scope.users, name: `system:serviceaccount:${home}:${subject.name}`, subject }] : []
+  })
+}
+
+/** `RoleBinding "view/default" of ClusterRole "view" to User "jane"`. */
+export function describe({ namespace, name, roleRef }: BoundRole, subject: Subject): string {
+  const binding = namespace ? `RoleBinding ${JSON.stringify(`${name}/${namespace}`)}` : `ClusterRoleBinding ${JSON.stringify(name)}`
+  const who = subject.kind === 'ServiceAccount' ? `${subject.name}/${subject.namespace || namespace}` : subject.name
+  return `${binding} of ${roleRef.kind} ${JSON.stringify(roleRef.name)} to ${subject.kind} ${JSON.stringify(who)}`
+}
+
+const missingRole = ({ kind, name }: RoleRef): string => `${kind.toLowerCase()}.rbac.authorization.k8s.io ${JSON.stringify(name)} not found`

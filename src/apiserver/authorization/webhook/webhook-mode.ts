@@ -1,0 +1,33 @@
+/** The one webhook of `--authorization-mode=Webhook`, as its flags describe it. */
+import { readKubeconfig } from '../../../kubeconfig/read-kubeconfig.ts'
+import type { Authorization, AuthorizationSources } from '../index.ts'
+import { webhookAuthorizer } from './index.ts'
+import { webhookMetrics } from './metrics.ts'
+import type { ReviewVersion } from './review.ts'
+
+export interface WebhookModeOptions {
+  readonly kubeconfigFile: string
+  readonly version: ReviewVersion
+  /** How long answers hold, ms; 0: they are not kept. */
+  readonly authorizedMs: number
+  readonly unauthorizedMs: number
+}
+
+const timeoutMs = 30_000
+
+/** Rejects with an ExplainedError for a kubeconfig that cannot be used. */
+export async function webhookMode(options: WebhookModeOptions, { places, metrics, log }: AuthorizationSources): Promise<Authorization> {
+  const { kubeconfigFile, ...rest } = options
+  const connection = await readKubeconfig(kubeconfigFile)
+  const authorizer = webhookAuthorizer({
+    ...rest,
+    name: 'default',
+    connection,
+    timeoutMs,
+    failurePolicy: 'NoOpinion',
+    sources: places,
+    metrics: webhookMetrics(metrics),
+    log,
+  })
+  return { authorizer, start: async () => {}, stop: () => authorizer.stop() }
+}

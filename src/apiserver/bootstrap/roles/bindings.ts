@@ -1,0 +1,55 @@
+/** Who has the roles that every cluster has. */
+import type { Subject } from '../../authorization/rbac/rule.ts'
+
+const apiGroup = 'rbac.authorization.k8s.io'
+const user = (name: string): Subject => ({ kind: 'User', apiGroup, name })
+const group = (name: string): Subject => ({ kind: 'Group', apiGroup, name })
+/** A service account of the cluster's own. */
+export const systemAccount = (name: string): Subject => ({ kind: 'ServiceAccount', namespace: 'kube-system', name })
+
+/** Who has a cluster role everywhere, by the name of the role, which is the binding's too. Controllers are bound to theirs besides. */
+export const clusterRoleSubjects: Readonly<Record<string, readonly Subject[]>> = {
+  'cluster-admin': [group('system:masters')],
+  'system:basic-user': [group('system:authenticated')],
+  'system:discovery': [group('system:authenticated')],
+  'system:kube-controller-manager': [user('system:kube-controller-manager')],
+  'system:kube-dns': [systemAccount('kube-dns')],
+  'system:kube-scheduler': [user('system:kube-scheduler')],
+  'system:monitoring': [group('system:monitoring')],
+  // Nodes are allowed what they need by the Node authorizer: the binding stands for who adds subjects to it.
+  'system:node': [],
+  'system:node-proxier': [user('system:kube-proxy')],
+  'system:public-info-viewer': [group('system:authenticated'), group('system:unauthenticated')],
+  'system:service-account-issuer-discovery': [group('system:serviceaccounts')],
+  'system:volume-scheduler': [user('system:kube-scheduler')],
+}
+
+/** A binding within a namespace. */
+export interface NamespacedBinding {
+  readonly namespace: string
+  readonly name: string
+  /** The Role of the same namespace; called as the binding unless said. */
+  readonly role?: string
+  readonly subjects: readonly Subject[]
+}
+
+const components = [user('system:kube-controller-manager'), user('system:kube-scheduler')]
+
+export const namespacedBindings: readonly NamespacedBinding[] = [
+  { namespace: 'kube-public', name: 'system:controller:bootstrap-signer', subjects: [systemAccount('bootstrap-signer')] },
+  {
+    namespace: 'kube-system',
+    name: 'system::extension-apiserver-authentication-reader',
+    role: 'extension-apiserver-authentication-reader',
+    subjects: components,
+  },
+  {
+    namespace: 'kube-system',
+    name: 'system::leader-locking-kube-controller-manager',
+    subjects: [user('system:kube-controller-manager'), systemAccount('kube-controller-manager')],
+  },
+  { namespace: 'kube-system', name: 'system::leader-locking-kube-scheduler', subjects: [user('system:kube-scheduler'), systemAccount('kube-scheduler')] },
+  { namespace: 'kube-system', name: 'system:controller:bootstrap-signer', subjects: [systemAccount('bootstrap-signer')] },
+  { namespace: 'kube-system', name: 'system:controller:cloud-provider', subjects: [systemAccount('cloud-provider')] },
+  { namespace: 'kube-system', name: 'system:controller:token-cleaner', subjects: [systemAccount('token-cleaner')] },
+]

@@ -1,0 +1,95 @@
+/** All roles and bindings that a cluster has from the start, as objects. */
+import type { KubeObject } from '../../../machinery/object.ts'
+import type { PolicyRule, RoleRef, Subject } from '../../authorization/rbac/index.ts'
+import { clusterRoleSubjects, namespacedBindings, systemAccount } from './bindings.ts'
+import { componentRoles } from './component-roles.ts'
+import { controllerRoles } from './controller-roles.ts'
+import { namespacedRoles } from './namespaced-roles.ts'
+import { userFacingRoles } from './user-facing-roles.ts'
+
+export interface AggregationRule {
+  readonly clusterRoleSelectors?: readonly { readonly matchLabels?: Readonly<Record<string, string>> }[]
+}
+
+/** A Role or ClusterRole. */
+export interface RoleObject extends KubeObject {
+  rules: readonly PolicyRule[] | null
+  aggregationRule?: AggregationRule
+}
+
+/** A RoleBinding or ClusterRoleBinding. */
+export interface BindingObject extends KubeObject {
+  roleRef: RoleRef
+  subjects?: readonly Subject[]
+}
+
+export interface BootstrapRoles {
+  readonly clusterRoles: readonly RoleObject[]
+  readonly clusterRoleBindings: readonly BindingObject[]
+  readonly roles: readonly RoleObject[]
+  readonly roleBindings: readonly BindingObject[]
+}
+
+const apiGroup = 'rbac.authorization.k8s.io'
+const apiVersion = `${apiGroup}/v1`
+
+/** `false` there keeps the server's hands off an object. */
+export const autoUpdate = 'rbac.authorization.kubernetes.io/autoupdate'
+
+const metadata = (name: string, namespace = '', labels: Readonly<Record<string, string>> = {}): KubeObject['metadata'] => ({
+  name,
+  ...(namespace && { namespace }),
+  annotations: { [autoUpdate]: 'true' },
+  labels: { 'kubernetes.io/bootstrapping': 'rbac-defaults', ...labels },
+})
+
+const aggregatesTo = (role: string): string => `${apiGroup}/aggregate-to-${role}`
+/** `system:aggregate-to-edit` goes into `edit`; `view` goes into `edit`, which goes into `admin`. */
+const partOf: Readonly<Record<string, string>> = { view: 'edit', edit: 'admin' }
+
+function clusterRole(name: string, rules: readonly PolicyRule[]): RoleObject {
+  const [, target] = /^system:aggregate-to-(\w+)$/.exec(name) ?? []
+  return { kind: 'ClusterRole', apiVersion, metadata: metadata(name, '', target ? { [aggregatesTo(target)]: 'true' } : {}), rules }
+}
+
+/** `rules` are those that its parts have from the start, so that it is of use where no controller runs. */
+function aggregated(name: string, rules: readonly PolicyRule[]): RoleObject {
+  const target = partOf[name]
+  return {
+    ...{ kind: 'ClusterRole', apiVersion, metadata: metadata(name, '', target ? { [aggregatesTo(target)]: 'true' } : {}), rules },
+    aggregationRule: { clusterRoleSelectors: [{ matchLabels: { [aggregatesTo(name)]: 'true' } }] },
+  }
+}
+
+const parts = (name: string): readonly PolicyRule[] => userFacingRoles[`system:aggregate-to-${name}`]!
+const view = parts('view')
+const edit = [...parts('edit'), ...view]
+const admin = [...edit, ...parts('admin')]
+
+const clusterRoleBinding = (name: string, subjects: readonly Subject[]): BindingObject => ({
+  ...{ kind: 'ClusterRoleBinding', apiVersion, metadata: metadata(name), roleRef: { apiGroup, kind: 'ClusterRole', name } },
+  ...(subjects.length > 0 && { subjects }),
+})
+
+/** They are made anew by each call, and share nothing that could be changed but their rules and subjects. */
+export function bootstrapRoles(): BootstrapRoles {
+  const controllers = Object.entries(controllerRoles)
+  return {
+    clusterRoles: [
+      ...Object.entries({ ...userFacingRoles, ...componentRoles }).map(([name, rules]) => clusterRole(name, rules)),
+      ...controllers.map(([name, rules]) => clusterRole(`system:controller:${name}`, rules)),
+      ...[aggregated('admin', admin), aggregated('edit', edit), aggregated('view', view)],
+    ],
+    clusterRoleBindings: [
+      ...Object.entries(clusterRoleSubjects).map(([name, subjects]) => clusterRoleBinding(name, subjects)),
+      ...controllers.map(([name]) => clusterRoleBinding(`system:controller:${name}`, [systemAccount(name)])),
+    ],
+    roles: Object.entries(namespacedRoles).map(([path, rules]) => {
+      const [namespace, name] = path.split('/') as [string, string]
+      return { kind: 'Role', apiVersion, metadata: metadata(name, namespace), rules }
+    }),
+    roleBindings: namespacedBindings.map(({ namespace, name, role = name, subjects }) => ({
+      ...{ kind: 'RoleBinding', apiVersion, metadata: metadata(name, namespace), roleRef: { apiGroup, kind: 'Role', name: role }, subjects },
+    })),
+  }
+}

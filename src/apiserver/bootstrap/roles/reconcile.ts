@@ -1,0 +1,60 @@
+/**
+ * What is missing of a role or binding that a cluster has from the start, and of what upstream gave it in later versions: it is added,
+ * and what somebody else has added stays (kubernetes.io/docs/reference/access-authn-authz/rbac/#auto-reconciliation).
+ */
+import { semanticallyEqual } from '../../../machinery/equality.ts'
+import type { KubeObject } from '../../../machinery/object.ts'
+import { missingRules, type Subject } from '../../authorization/rbac/index.ts'
+import { autoUpdate, type BindingObject, type RoleObject } from './bootstrap-roles.ts'
+
+/** `undefined`: nothing is missing, or somebody wants no help. */
+export function reconciledRole(existing: RoleObject, expected: RoleObject): RoleObject | undefined {
+  if (isProtected(existing)) return undefined
+  const metadata = reconciledMetadata(existing, expected)
+  const rules = existing.rules ?? []
+  // Rules that are put together from others are somebody else's affair.
+  const missing = existing.aggregationRule || semanticallyEqual(rules, expected.rules) ? [] : missingRules(rules, expected.rules ?? [])
+  const selectors = existing.aggregationRule?.clusterRoleSelectors ?? []
+  const wanted = expected.aggregationRule?.clusterRoleSelectors ?? []
+  const added = wanted.filter((selector) => !selectors.some((known) => semanticallyEqual(known, selector)))
+  if (!metadata && missing.length === 0 && added.length === 0) return undefined
+  return {
+    ...existing,
+    ...(metadata && { metadata }),
+    ...(missing.length > 0 && { rules: [...rules, ...missing] }),
+    ...(added.length > 0 && { aggregationRule: { clusterRoleSelectors: [...selectors, ...added] } }),
+  }
+}
+
+/** `replace`: a binding's role cannot change, so it goes and comes anew. */
+export function reconciledBinding(existing: BindingObject, expected: BindingObject): { readonly object: BindingObject; readonly replace: boolean } | undefined {
+  if (isProtected(existing)) return undefined
+  if (!semanticallyEqual(existing.roleRef, expected.roleRef)) {
+    const subjects = union(existing.subjects ?? [], expected.subjects ?? [])
+    return { object: { ...expected, ...(subjects.length > 0 && { subjects }) }, replace: true }
+  }
+  const metadata = reconciledMetadata(existing, expected)
+  const subjects = union(existing.subjects ?? [], expected.subjects ?? [])
+  const more = subjects.length > (existing.subjects?.length ?? 0)
+  return metadata || more ? { object: { ...existing, ...(metadata && { metadata }), ...(more && { subjects }) }, replace: false } : undefined
+}
+
+const isProtected = ({ metadata }: KubeObject): boolean => metadata.annotations?.[autoUpdate] === 'false'
+
+/** Labels and annotations that are there stay as they are. */
+function reconciledMetadata({ metadata }: KubeObject, { metadata: expected }: KubeObject): KubeObject['metadata'] | undefined {
+  const labels = { ...expected.labels, ...metadata.labels }
+  const annotations = { ...expected.annotations, ...metadata.annotations }
+  if (size(labels) === size(metadata.labels) && size(annotations) === size(metadata.annotations)) return undefined
+  return { ...metadata, labels, annotations }
+}
+
+const size = (map: object | undefined): number => Object.keys(map ?? {}).length
+
+const sameSubject = (one: Subject, other: Subject): boolean =>
+  one.kind === other.kind && one.name === other.name && (one.namespace ?? '') === (other.namespace ?? '') && (one.apiGroup ?? '') === (other.apiGroup ?? '')
+
+const union = (subjects: readonly Subject[], wanted: readonly Subject[]): readonly Subject[] => [
+  ...subjects,
+  ...wanted.filter((subject) => !subjects.some((known) => sameSubject(known, subject))),
+]

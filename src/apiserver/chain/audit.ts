@@ -1,0 +1,122 @@
+/** Audits requests: who asked what, and what came of it. Stands behind authentication, so that the user is known. */
+import { after } from '../../lib/after.ts'
+import { goJson } from '../../machinery/fields/json.ts'
+import type { Status, StatusError } from '../../machinery/status-error.ts'
+import { type AuditEvent, type Auditing, answerJson } from '../audit/index.ts'
+import { type Handler, type Request, type Response, text } from '../http/exchange.ts'
+import type { Filter } from './filter.ts'
+import { isLongRunning } from './long-running.ts'
+
+/** Tells errors that are answers from those that nobody foresaw. */
+export type Foreseen = (error: unknown) => StatusError | undefined
+
+export const audit =
+  (auditing: Auditing, foreseen: Foreseen): Filter =>
+  (request, next) => {
+    const event = auditing.begin(request, request.auditId)
+    if (!event) return next(request)
+    request.annotate = event.annotate
+    request.audit = event
+    return after(auditing.stage(event, 'RequestReceived'), (kept) => {
+      if (kept) return audited(auditing, foreseen, event, request, next)
+      auditing.refused()
+      return Promise.resolve(text(500, `Internal Server Error: ${JSON.stringify(uriOf(request))}: failed to store audit event\n`))
+    })
+  }
+
+const uriOf = ({ path, rawQuery }: Request): string => (rawQuery ? `${path}?${rawQuery}` : path)
+
+function audited(auditing: Auditing, foreseen: Foreseen, event: AuditEvent, request: Request, next: Handler): Promise<Response> {
+  let answer: Promise<Response>
+  try {
+    answer = next(request)
+  } catch (error) {
+    answer = Promise.reject(error)
+  }
+  const long = isLongRunning(request.info)
+  return answer.then(
+    (response) => answered(auditing, event, response, long),
+    async (error) => {
+      const status = foreseen(error)
+      if (status) {
+        noteStatus(event, status.status, status.code)
+        if (event.config.keepsResponse) event.responseObject = goJson(status.status)
+        if (long) await auditing.stage(event, 'ResponseStarted')
+        await auditing.stage(event, 'ResponseComplete')
+      } else {
+        event.code = 500
+        event.status = { status: 'Failure', message: `APIServer panic'd: ${error instanceof Error ? error.message : String(error)}`, reason: 'InternalError' }
+        await auditing.stage(event, 'Panic')
+      }
+      throw error
+    },
+  )
+}
+
+function noteStatus(event: AuditEvent, status: Status, code: number): void {
+  event.status = status
+  event.code = code
+}
+
+function answered(auditing: Auditing, event: AuditEvent, response: Response, long: boolean): Response | Promise<Response> {
+  event.code = response.status
+  const { body, takeOver } = response
+  if (takeOver) {
+    return {
+      ...response,
+      takeOver(socket, head) {
+        socket.once('close', () => void auditing.stage(event, 'ResponseComplete'))
+        void auditing.stage(event, 'ResponseStarted')
+        takeOver(socket, head)
+      },
+    }
+  }
+  if (typeof body === 'function') {
+    const streamed: Response = {
+      ...response,
+      body(sink) {
+        sink.onClose(() => void auditing.stage(event, 'ResponseComplete'))
+        body(sink)
+      },
+    }
+    return long ? after(auditing.stage(event, 'ResponseStarted'), () => streamed) : streamed
+  }
+  const told = noteBody(event, response)
+  const started = long ? auditing.stage(event, 'ResponseStarted') : true
+  return after(started, () => after(auditing.stage(event, 'ResponseComplete'), () => told))
+}
+
+/** Before `kind`, or before the white space of answers for people. */
+const statusStart = /^\{\s*"kind":\s*"Status"/
+const statusStartBytes = 24
+
+/** What the answer's body says: a Status, and at the highest level all of it. */
+function noteBody(event: AuditEvent, response: Response): Response {
+  const { body } = response
+  if (Buffer.isBuffer(body) && statusStart.test(body.toString('latin1', 0, statusStartBytes))) event.status = JSON.parse(body.toString()) as Status
+  // Paths outside of the API answer with no objects.
+  if (!event.config.keepsResponse || !event.request.info.prefix) return response
+  const { json, response: told } = answerJson(response, event.config.omitManagedFields)
+  if (json) event.responseObject = json
+  return told
+}
+
+/** Audits requests whose credentials do not hold: nobody asked, and the answer is 401. Stands before authentication. */
+export const failedAuthenticationAudit =
+  (auditing: Auditing, foreseen: Foreseen): Filter =>
+  (request, next) => {
+    const refused = async (error: unknown): Promise<never> => {
+      const status = request.user || request.audit ? undefined : foreseen(error)
+      const event = status && auditing.begin(request, request.auditId)
+      if (status && event) {
+        noteStatus(event, status.status, status.code)
+        await auditing.stage(event, 'ResponseStarted')
+      }
+      throw error
+    }
+    try {
+      return next(request).catch(refused)
+    } catch (error) {
+      return refused(error)
+    }
+  }

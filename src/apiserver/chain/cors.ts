@@ -1,0 +1,25 @@
+/** Lets pages of some origins use the API from a browser (fetch.spec.whatwg.org, CORS protocol). */
+import { linearRegexp } from '../../lib/linear-regexp/index.ts'
+import type { Response } from '../http/exchange.ts'
+import type { Filter } from './filter.ts'
+
+const methods = 'POST, GET, OPTIONS, PUT, DELETE, PATCH'
+const allowedHeaders = 'Content-Type, Content-Length, Accept-Encoding, X-CSRF-Token, Authorization, X-Requested-With, If-Modified-Since'
+
+/** `origins` are regular expressions in Go's syntax. Throws RegexpSyntaxError. */
+export function cors(origins: readonly string[]): Filter {
+  const allowed = origins.map((origin) => linearRegexp(origin))
+  return async (request, next) => {
+    const origin = request.header('origin')
+    if (!origin || !allowed.some((expression) => expression.test(origin))) return next(request)
+    // The browser asks before it sends.
+    const response: Response = request.method === 'OPTIONS' ? { status: 204, headers: {} } : await next(request)
+    const { headers } = response
+    headers['access-control-allow-origin'] = origin
+    headers['access-control-allow-methods'] = methods
+    headers['access-control-allow-headers'] = allowedHeaders
+    headers['access-control-expose-headers'] = 'Date'
+    headers['access-control-allow-credentials'] = 'true'
+    return response
+  }
+}

@@ -1,0 +1,7 @@
+/** Requests that last as long as their client wants. */
+import type { RequestInfo } from '../request/request-info.ts'
+
+const longSubresources: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy'])
+
+export const isLongRunning = ({ verb, subresource }: RequestInfo): boolean =>
+  verb === 'watch' || verb === 'proxy' || (subresource !== '' && longSubresources.has(subresource))

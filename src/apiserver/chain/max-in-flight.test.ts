@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Request, Response } from '../http/exchange.ts'
+import { requestInfo } from '../request/request-info.ts'
+import { maxInFlight } from './max-in-flight.ts'
+
+const request = (method: string, target: string, groups: readonly string[] = []): Request => {
+  const { pathname, searchParams } = new URL(target, 'https://x')
+  return { info: requestInfo(method, pathname, searchParams), user: { name: 'u', groups } } as unknown as Request
+}
+
+test('reads and writes have limits of their own; what lasts is not counted, administrators are never refused', async () => {
+  const dropped: string[] = []
+  const filter = maxInFlight({ readOnly: 1, mutating: 0 }, (kind) => dropped.push(kind))
+  const held: (() => void)[] = []
+  const hold = (): Promise<Response> => new Promise((resolve) => held.push(() => resolve({ status: 200, headers: {} })))
+  const pods = '/api/v1/pods'
+  const first = filter(request('GET', pods), hold)
+  const refused = await filter(request('GET', pods), hold)
+  assert.equal(refused.status, 429)
+  assert.equal(refused.headers['retry-after'], '1')
+  assert.equal(String(refused.body), 'Too many requests, please try again later.\n')
+  assert.deepEqual(dropped, ['readOnly'])
+  const passing = [
+    filter(request('GET', `${pods}?watch=1`), hold),
+    filter(request('GET', '/api/v1/namespaces/a/pods/b/log'), hold),
+    filter(request('POST', '/api/v1/namespaces/a/pods'), hold),
+    filter(request('POST', '/api/v1/namespaces/a/pods'), hold),
+    filter(request('GET', pods, ['system:masters']), hold),
+  ]
+  assert.equal(held.length, 6)
+  for (const release of held.splice(0)) release()
+  await Promise.all([first, ...passing])
+  assert.throws(() =>
+    filter(request('GET', pods), () => {
+      throw new Error('refused later on')
+    }),
+  )
+  const again = filter(request('GET', pods), hold)
+  held[0]!()
+  assert.equal((await again).status, 200)
+})

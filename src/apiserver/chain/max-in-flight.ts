@@ -1,0 +1,45 @@
+/**
+ * Bounds how many requests are under way, reads and writes apart, where priority and fairness is off. What lasts for as long as its
+ * client likes is not counted, and who may do everything is never refused.
+ */
+import { isMutating } from '../flow-control/index.ts'
+import type { Filter } from './filter.ts'
+import { isLongRunning } from './long-running.ts'
+import { tooManyRequestsText } from './too-many-requests.ts'
+
+export interface InFlightLimits {
+  /** Reads; 0 for no limit. */
+  readonly readOnly: number
+  /** Writes; 0 for no limit. */
+  readonly mutating: number
+}
+
+const retryAfterSeconds = 1
+
+/** `dropped` is told of each request that is refused. */
+export function maxInFlight(limits: InFlightLimits, dropped: (kind: keyof InFlightLimits) => void): Filter {
+  const running = { readOnly: 0, mutating: 0 }
+  return (request, next) => {
+    if (isLongRunning(request.info)) return next(request)
+    const kind = isMutating(request.info.verb) ? 'mutating' : 'readOnly'
+    const limit = limits[kind]
+    if (limit === 0) return next(request)
+    if (running[kind] >= limit) {
+      if (request.user?.groups.includes('system:masters')) return next(request)
+      dropped(kind)
+      return Promise.resolve(tooManyRequestsText(retryAfterSeconds))
+    }
+    running[kind]++
+    const done = (): void => {
+      running[kind]--
+    }
+    try {
+      const answer = next(request)
+      answer.then(done, done)
+      return answer
+    } catch (error) {
+      done()
+      throw error
+    }
+  }
+}

@@ -1,0 +1,72 @@
+/**
+ * Priority and fairness: a request executes when its priority level has seats for it, or waits in a queue, or is told to come again
+ * later (429). Where there are seats, nothing here waits. What lasts for as long as its client likes is not counted; watches are while
+ * they begin.
+ */
+import type { AdmittedRequest } from '../flow-control/admitted-request.ts'
+import type { FlowControl } from '../flow-control/index.ts'
+import type { Handler, Request, Response } from '../http/exchange.ts'
+import type { Filter } from './filter.ts'
+import { isLongRunning } from './long-running.ts'
+import { tooManyRequestsText } from './too-many-requests.ts'
+
+export const priorityAndFairness =
+  (control: FlowControl): Filter =>
+  (request, next) => {
+    const isWatch = request.info.verb === 'watch'
+    if (!isWatch && isLongRunning(request.info)) return next(request)
+    const admitted = control.admit(request)
+    request.answerHeaders = admitted.flows.headers
+    if (admitted.state === 'execute') return execute(control, admitted, request, next)
+    if (admitted.state !== 'wait') return Promise.resolve(refusal(admitted))
+    return control.wait(admitted).then((decision) => (decision === 'execute' ? execute(control, admitted, request, next) : refusal(admitted)))
+  }
+
+const refusal = ({ flows }: AdmittedRequest): Response => tooManyRequestsText(flows.level.retryAfter.seconds)
+
+function execute(control: FlowControl, admitted: AdmittedRequest, request: Request, next: Handler): Promise<Response> {
+  if (request.info.verb === 'watch') return watch(control, admitted, request, next)
+  let answer: Promise<Response>
+  try {
+    answer = next(request)
+  } catch (error) {
+    control.finish(admitted)
+    throw error
+  }
+  return answer.then(
+    (response) => {
+      control.finish(admitted)
+      return response
+    },
+    (error) => {
+      control.finish(admitted)
+      throw error
+    },
+  )
+}
+
+/** A watch has its seats until it has told what was there, or its client has gone. It counts as a watch for as long as it lasts. */
+async function watch(control: FlowControl, admitted: AdmittedRequest, request: Request, next: Handler): Promise<Response> {
+  const forget = control.watches.add(request.info)
+  let executing = true
+  const finish = (): void => {
+    if (!executing) return
+    executing = false
+    control.finish(admitted)
+  }
+  const end = (): void => {
+    finish()
+    forget()
+  }
+  let response: Response | undefined
+  try {
+    response = await next(request)
+  } finally {
+    if (typeof response?.body !== 'function') end()
+    else if (request.signal.aborted) end()
+    else request.signal.addEventListener('abort', end, { once: true })
+  }
+  if (response.initialised) response.initialised.then(finish, finish)
+  else finish()
+  return response
+}

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { test } from 'node:test'
+import { memoryStore } from '../../storage/memory/index.ts'
+import { storeSuite } from '../../storage/suite/index.ts'
+import { EncryptedStore } from './encrypted-store.ts'
+import { aesGcm } from './providers/aes-gcm.ts'
+import { byPrefix, type ValueTransformer } from './value-transformer.ts'
+
+const secret = byPrefix([{ prefix: 'k8s:enc:aesgcm:v1:k:', transformer: aesGcm(randomBytes(32)) }])
+
+/** Decrypts later, as when a plug-in has to be asked. */
+const late: ValueTransformer = {
+  encrypt: secret.encrypt,
+  decrypt: async (stored, key) => {
+    await new Promise(setImmediate)
+    return secret.decrypt(stored, key)
+  },
+}
+
+storeSuite('encrypted store', async () => ({ store: new EncryptedStore(memoryStore(), () => secret), cleanup: async () => {} }))
+
+test('values that had to wait come in order, and the position waits with them', async () => {
+  const inner = memoryStore()
+  const writer = new EncryptedStore(inner, () => secret)
+  // Another server wrote: nothing is known of the values.
+  const reader = new EncryptedStore(inner, (key) => (key.endsWith('slow') ? late : secret))
+  const seen: string[] = []
+  const watch = reader.watch({ start: '/a/', end: '/a0' }, 0, {
+    events: (events) => seen.push(...events.map(({ key, value }) => `${key}=${value}`)),
+    end: () => {},
+  })
+  const before = watch.position
+  await writer.commit({ conditions: [], operations: [{ key: '/a/slow', value: Buffer.from('1') }] })
+  await writer.commit({ conditions: [], operations: [{ key: '/a/fast', value: Buffer.from('2') }] })
+  assert.equal(watch.position, before)
+  while (seen.length < 2) await new Promise(setImmediate)
+  assert.deepEqual(seen, ['/a/slow=1', '/a/fast=2'])
+  assert.equal(watch.position, inner.revision)
+  watch.stop()
+})

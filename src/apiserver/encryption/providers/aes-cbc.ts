@@ -1,0 +1,23 @@
+/** `aescbc`: AES-CBC with PKCS #7 padding. Nothing tells whether somebody has changed a value; kept for data that is there. */
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import type { ValueTransformer } from '../value-transformer.ts'
+
+const blockSize = 16
+
+/** `secret` has 16, 24 or 32 bytes. A value is the initialisation vector and what was encrypted. */
+export function aesCbc(secret: Buffer): ValueTransformer {
+  const cipher = `aes-${secret.length * 8}-cbc`
+  return {
+    encrypt(value) {
+      const vector = randomBytes(blockSize)
+      const encryption = createCipheriv(cipher, secret, vector)
+      return Buffer.concat([vector, encryption.update(value), encryption.final()])
+    },
+    decrypt(stored) {
+      if (stored.length < 2 * blockSize) throw new Error('the stored data was shorter than the required size')
+      if (stored.length % blockSize !== 0) throw new Error('the stored data is not a multiple of the block size')
+      const decryption = createDecipheriv(cipher, secret, stored.subarray(0, blockSize))
+      return { value: Buffer.concat([decryption.update(stored.subarray(blockSize)), decryption.final()]), stale: false }
+    },
+  }
+}

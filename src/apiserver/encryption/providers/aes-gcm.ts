@@ -1,0 +1,24 @@
+/** `aesgcm`: AES-GCM with a random nonce; a key should not write more than some hundred thousand values. */
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import type { ValueTransformer } from '../value-transformer.ts'
+
+const nonceSize = 12
+const tagSize = 16
+
+/** `secret` has 16, 24 or 32 bytes. A value is the nonce, what was encrypted, and the tag. */
+export function aesGcm(secret: Buffer): ValueTransformer {
+  const cipher = secret.length === 16 ? 'aes-128-gcm' : secret.length === 24 ? 'aes-192-gcm' : 'aes-256-gcm'
+  return {
+    encrypt(value, key) {
+      const nonce = randomBytes(nonceSize)
+      const encryption = createCipheriv(cipher, secret, nonce).setAAD(Buffer.from(key))
+      return Buffer.concat([nonce, encryption.update(value), encryption.final(), encryption.getAuthTag()])
+    },
+    decrypt(stored, key) {
+      if (stored.length < nonceSize + tagSize) throw new Error('the stored data was shorter than the required size')
+      const decryption = createDecipheriv(cipher, secret, stored.subarray(0, nonceSize)).setAAD(Buffer.from(key))
+      decryption.setAuthTag(stored.subarray(-tagSize))
+      return { value: Buffer.concat([decryption.update(stored.subarray(nonceSize, -tagSize)), decryption.final()]), stale: false }
+    },
+  }
+}

@@ -1,0 +1,119 @@
+/** `serviceaccounts/NAME/token`: a token of the account, for whom and for as long as is asked. */
+import type { V1BoundObjectReference, V1Pod } from '@kubernetes/client-node'
+import { type TokenRequest, tokenRequests } from '../../../api/authentication/token-request.ts'
+import type { KubeObject, Model } from '../../../machinery/object.ts'
+import { badRequest, conflict, invalid, notFound, resourceNotFound } from '../../../machinery/status-error.ts'
+import { invalidValue } from '../../../machinery/validation/field-error.ts'
+import type { BoundClaims, Reference } from '../../authentication/service-accounts/index.ts'
+import { issueToken } from '../../authentication/service-accounts/issue-token.ts'
+import { representationFor } from '../../negotiation/choose.ts'
+import { ServedResource } from '../../registry/served-resource.ts'
+import { unstored } from '../../registry/stored-object.ts'
+import { attributes, timestamp } from '../../registry/write/write-context.ts'
+import { decodeObject } from '../../request/decode-object.ts'
+import { writeOptions } from '../../request/write-options.ts'
+import { type Endpoint, objectResponse, type Target, writeContext } from '../endpoint.ts'
+
+const tokenRequestResource = new ServedResource(tokenRequests)
+const { groupKind } = tokenRequestResource
+
+export const requestToken: Endpoint = async (target) => {
+  const { services, request, resource } = target
+  const tokens = services.serviceAccounts
+  if (!tokens) throw resourceNotFound()
+  const representation = representationFor(request, tokenRequestResource, 'object')
+  const options = writeOptions(request.query, 'CreateOptions')
+  const asked = (await decodeObject(request, tokenRequestResource, options, services.knowsKind)) as TokenRequest
+  const context = writeContext(target, options)
+  const { namespace, name } = context
+  await services.admission.mutate(attributes(context, 'CREATE', asked))
+  checkIdentity(asked, namespace, name)
+  const account = (await read(target, resource, name)).metadata
+  const nowMs = Date.now()
+  const spec = { ...asked.spec, audiences: asked.spec?.audiences?.length ? asked.spec.audiences : [...tokens.audiences] }
+  const metadata = { ...asked.metadata, name, namespace, creationTimestamp: timestamp(nowMs) }
+  const out: TokenRequest = { ...asked, metadata, spec }
+  delete out.status
+  const faults = tokenRequests.validate?.object?.(out) ?? []
+  if (faults.length > 0) throw invalid(groupKind, '', faults)
+  await services.admission.validate(attributes(context, 'CREATE', structuredClone(out)))
+  const bound = await boundTo(target, spec.boundObjectRef)
+  shorten(spec, tokens.issuer.maxExpirationSeconds, context.warnings)
+  const seconds = spec.expirationSeconds ?? 0
+  const { token, credentialId } = await issueToken(tokens, {
+    namespace,
+    account: referenceTo(account),
+    audiences: spec.audiences,
+    seconds,
+    bound,
+    nowMs,
+  })
+  out.status = { token, expirationTimestamp: timestamp(nowMs + seconds * 1000) }
+  context.annotate('authentication.kubernetes.io/issued-credential-id', credentialId)
+  return objectResponse(representation, unstored(tokenRequestResource, out), 201)
+}
+
+const referenceTo = ({ name = '', uid = '' }: KubeObject['metadata']): Reference => ({ name, uid })
+
+/** Throws 422 if the body says another account than the URL. */
+function checkIdentity({ metadata }: TokenRequest, namespace: string, name: string): void {
+  if (metadata.name && metadata.name !== name)
+    throw invalid(groupKind, name, [invalidValue('metadata.name', metadata.name, 'must match the service account name if specified')])
+  if (metadata.namespace && metadata.namespace !== namespace)
+    throw invalid(groupKind, name, [invalidValue('metadata.namespace', metadata.namespace, 'must match the service account namespace if specified')])
+}
+
+/** An object of the request's namespace, or of none. Throws 404. */
+async function read<T extends KubeObject>({ services, request }: Target, resource: ServedResource, name: string): Promise<T> {
+  const object = await services.registry.get(resource, resource.key(resource.namespaced ? request.info.namespace : '', name))
+  if (!object) throw notFound(resource.groupResource, name)
+  return object.parse<T>()
+}
+
+/** What the token is to end with. Throws 400 for kinds that tokens are not bound to, 404, and 409 for another uid. */
+async function boundTo(target: Target, ref: V1BoundObjectReference | undefined): Promise<Pick<BoundClaims, 'pod' | 'secret' | 'node'>> {
+  if (!ref) return {}
+  const { kind = '', name = '', uid } = ref
+  const [group, version] = groupVersionOf(ref.apiVersion ?? '')
+  const bound = group === '' ? await boundObjects(target, kind, name) : undefined
+  if (!bound) throw badRequest(`cannot bind token to object of type ${group}/${version}, Kind=${kind}`)
+  const { uid: live } = (kind === 'Pod' ? bound.pod : kind === 'Node' ? bound.node : bound.secret)!
+  if (uid && uid !== live) {
+    const why = `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`
+    throw conflict({ group: '', name: kind }, name, why)
+  }
+  return bound
+}
+
+/** What cannot be read has neither. */
+function groupVersionOf(apiVersion: string): readonly [group: string, version: string] {
+  const parts = apiVersion.split('/', 3)
+  if (parts.length > 2) return ['', '']
+  return parts.length === 2 ? [parts[0]!, parts[1]!] : ['', parts[0]!]
+}
+
+async function boundObjects(target: Target, kind: string, name: string): Promise<Pick<BoundClaims, 'pod' | 'secret' | 'node'> | undefined> {
+  const { services, request } = target
+  const { nodes } = services.places
+  if (kind === 'Secret') return { secret: referenceTo((await read(target, services.secrets, name)).metadata) }
+  if (kind === 'Node') return { node: referenceTo((await read(target, nodes, name)).metadata) }
+  if (kind !== 'Pod') return undefined
+  const { metadata, spec } = await read<Model<V1Pod>>(target, services.pods, name)
+  const account = request.info.name
+  if (spec?.serviceAccountName !== account) {
+    throw badRequest(`cannot bind token for serviceaccount ${JSON.stringify(account)} to pod running with different serviceaccount name.`)
+  }
+  const pod = referenceTo(metadata)
+  if (!spec.nodeName) return { pod }
+  // A node that is not there is told by its name alone.
+  const node = await services.registry.get(nodes, nodes.key('', spec.nodeName))
+  return { pod, node: node ? referenceTo(node.parse().metadata) : { name: spec.nodeName, uid: '' } }
+}
+
+/** Nobody gets more than the server grants (`--service-account-max-token-expiration`). */
+function shorten(spec: { expirationSeconds?: number }, most: number | undefined, warnings: string[]): void {
+  const asked = spec.expirationSeconds ?? 0
+  if (!most || asked <= most) return
+  warnings.push(`requested expiration of ${asked} seconds shortened to ${most} seconds`)
+  spec.expirationSeconds = most
+}

@@ -1,0 +1,58 @@
+/** What is wrong with access reviews. */
+import type { ObjectMeta } from '../../../machinery/object.ts'
+import { type FieldError, forbiddenField, invalidValue, required } from '../../../machinery/validation/field-error.ts'
+import { invalidShown } from '../../../machinery/validation/go-notation.ts'
+import type { SelectorRequirement } from '../../authorization/authorizer.ts'
+import type { SelectorAttributes } from '../../authorization/selector-attributes.ts'
+import type { AccessReview, AccessReviewSpec } from './access-reviews.ts'
+
+/** Reviews are questions, not objects: they have no names or labels. `ignored` may be there. */
+export function metadataRules(metadata: ObjectMeta, ignored: readonly string[], detail: string): FieldError[] {
+  const rest = Object.entries(metadata).filter(([field, value]) => !ignored.includes(field) && value !== '' && value !== null && value !== undefined)
+  return rest.length > 0 ? [invalidValue('metadata', Object.fromEntries(rest), detail)] : []
+}
+
+/** `aboutSomebody`: the spec names a user or groups. */
+export function specRules(spec: AccessReviewSpec, aboutSomebody: boolean): FieldError[] {
+  const { resourceAttributes, nonResourceAttributes, user, groups } = spec
+  const errors: FieldError[] = []
+  if (resourceAttributes && nonResourceAttributes)
+    errors.push(invalidShown('spec.nonResourceAttributes', pathText(spec), 'cannot be specified in combination with resourceAttributes'))
+  if (!resourceAttributes && !nonResourceAttributes)
+    errors.push(invalidValue('spec.resourceAttributes', 'null', 'exactly one of nonResourceAttributes or resourceAttributes must be specified'))
+  if (aboutSomebody && !user && !groups?.length) errors.push(invalidValue('spec.user', '', 'at least one of user or group must be specified'))
+  const { fieldSelector, labelSelector } = resourceAttributes ?? {}
+  if (fieldSelector) errors.push(...selectorRules(fieldSelector, 'spec.resourceAttributes.fieldSelector'))
+  if (labelSelector) errors.push(...selectorRules(labelSelector, 'spec.resourceAttributes.labelSelector'))
+  return errors
+}
+
+/** A review in a namespace is about that namespace. */
+export function localRules({ metadata, spec }: AccessReview): FieldError[] {
+  const errors: FieldError[] = []
+  const { resourceAttributes, nonResourceAttributes } = spec ?? {}
+  if (resourceAttributes && (resourceAttributes.namespace ?? '') !== metadata.namespace)
+    errors.push(invalidValue('spec.resourceAttributes.namespace', resourceAttributes.namespace ?? '', 'must match metadata.namespace'))
+  if (nonResourceAttributes) errors.push(invalidShown('spec.nonResourceAttributes', pathText(spec!), 'disallowed on this kind of request'))
+  return errors
+}
+
+const pathText = ({ nonResourceAttributes: { path = '', verb = '' } = {} }: AccessReviewSpec): string =>
+  `authorization.NonResourceAttributes{Path:${JSON.stringify(path)}, Verb:${JSON.stringify(verb)}}`
+
+function selectorRules({ rawSelector, requirements }: SelectorAttributes, path: string): FieldError[] {
+  const errors: FieldError[] = []
+  if (rawSelector && requirements?.length) errors.push(invalidValue(`${path}.rawSelector`, rawSelector, 'may not specified at the same time as requirements'))
+  if (!rawSelector && !requirements?.length) errors.push(required(`${path}.requirements`, `when ${path} is specified, requirements or rawSelector is required`))
+  return [...errors, ...(requirements ?? []).flatMap((requirement, at) => requirementRules(requirement, `${path}.requirements[${at}]`))]
+}
+
+/** Operators of later versions pass: they are left out of what is asked. */
+function requirementRules({ key, operator, values }: SelectorRequirement, path: string): FieldError[] {
+  const errors = key ? [] : [required(`${path}.key`, 'must be specified')]
+  if ((operator === 'In' || operator === 'NotIn') && !values?.length)
+    errors.push(required(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'"))
+  if ((operator === 'Exists' || operator === 'DoesNotExist') && values?.length)
+    errors.push(forbiddenField(`${path}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"))
+  return errors
+}

@@ -1,0 +1,51 @@
+/** A request on its way through its priority level: it waits for seats, executes, and frees them. */
+import type { Request } from '../http/exchange.ts'
+import type { Flows } from './levels.ts'
+import type { QueueLimits, Refusal } from './queuing/queue-set.ts'
+import type { Decision, Queue, SeatRequest } from './queuing/seat-request.ts'
+import { type WorkEstimate, workOf } from './work-estimate.ts'
+
+export class AdmittedRequest implements SeatRequest {
+  readonly request: Request
+  readonly flows: Flows
+  readonly distinguisher: string
+  readonly estimate: WorkEstimate
+  readonly waitLimitMs: number
+  readonly seats: number
+  readonly work: number
+  /** What became of it: it executes, or waits for `decision`, or is refused. */
+  state: 'execute' | 'wait' | Refusal = 'wait'
+  /** Set by who waits. */
+  whenDecided: ((decision: Decision) => void) | undefined
+  queue: Queue | undefined = undefined
+  executes = false
+  arrivedAt = 0
+  arrivalR = 0
+  startedAt = 0
+
+  constructor(request: Request, flows: Flows, distinguisher: string, estimate: WorkEstimate, waitLimitMs: number) {
+    this.request = request
+    this.flows = flows
+    this.distinguisher = distinguisher
+    this.estimate = estimate
+    this.waitLimitMs = waitLimitMs
+    this.seats = Math.max(estimate.initialSeats, estimate.finalSeats)
+    this.work = workOf(estimate)
+  }
+
+  get initialSeats(): number {
+    return this.estimate.initialSeats
+  }
+
+  get lingerMs(): number {
+    return this.estimate.lingerMs
+  }
+
+  hand({ queues, handSize }: QueueLimits): readonly number[] {
+    return this.flows.hand(this.distinguisher, queues, handSize)
+  }
+
+  decided(decision: Decision): void {
+    this.whenDecided?.(decision)
+  }
+}

@@ -1,0 +1,128 @@
+/**
+ * FlowSchemas as requests meet them: compiled when they change, so that matching compares a few texts. What a rule says is told in
+ * kubernetes.io/docs/concepts/cluster-administration/flow-control.
+ */
+import type { V1NonResourcePolicyRule, V1PolicyRulesWithSubjects, V1ResourcePolicyRule } from '@kubernetes/client-node'
+import type { FlowSchema } from '../../api/flowcontrol/bootstrap-objects.ts'
+import type { Wire } from '../../machinery/object.ts'
+import type { Request, UserInfo } from '../http/exchange.ts'
+import type { RequestInfo } from '../request/request-info.ts'
+
+/** What of a request schemas look at. */
+export type Classified = Pick<Request, 'info'> & { readonly user?: Pick<UserInfo, 'name' | 'groups'> }
+
+type Matches<T> = (value: T) => boolean
+
+/** A list of texts; `*` alone is all of them. */
+function anyOf(list: readonly string[] | undefined): Matches<string> | undefined {
+  if (!list || list.length === 0) return () => false
+  if (list.length === 1) {
+    const [only] = list
+    return only === '*' ? undefined : (value) => value === only
+  }
+  const all = new Set(list)
+  return (value) => all.has(value)
+}
+
+const serviceAccount = /^system:serviceaccount:([^:]+):(.+)$/
+
+interface Subjects {
+  readonly users: ReadonlySet<string>
+  readonly groups: readonly string[]
+  readonly everybody: boolean
+  /** Prefixes of the user names of all accounts of a namespace. */
+  readonly namespaces: readonly string[]
+}
+
+function subjectsOf(subjects: Wire<V1PolicyRulesWithSubjects>['subjects']): Subjects {
+  const users = new Set<string>()
+  const groups: string[] = []
+  const namespaces: string[] = []
+  let everybody = false
+  for (const { user, group, serviceAccount: account } of subjects ?? []) {
+    if (user?.name === '*' || group?.name === '*') everybody = true
+    else if (user) users.add(user.name)
+    else if (group) groups.push(group.name)
+    else if (account) {
+      if (account.name === '*') namespaces.push(`system:serviceaccount:${account.namespace}:`)
+      else users.add(`system:serviceaccount:${account.namespace}:${account.name}`)
+    }
+  }
+  return { users, groups, everybody, namespaces }
+}
+
+function hasSubject({ users, groups, everybody, namespaces }: Subjects, name: string, member: readonly string[]): boolean {
+  if (everybody || users.has(name)) return true
+  for (const group of groups) if (member.includes(group)) return true
+  for (const prefix of namespaces) if (name.startsWith(prefix) && serviceAccount.test(name)) return true
+  return false
+}
+
+function resourceRule({ verbs, apiGroups, resources, namespaces, clusterScope }: Wire<V1ResourcePolicyRule>): Matches<RequestInfo> {
+  const verb = anyOf(verbs)
+  const group = anyOf(apiGroups)
+  const resource = anyOf(resources)
+  const namespace = anyOf(namespaces)
+  return (info) =>
+    (!verb || verb(info.verb)) &&
+    (!resource || resource(info.subresource ? `${info.resource}/${info.subresource}` : info.resource)) &&
+    (!group || group(info.group)) &&
+    (info.namespace === '' ? clusterScope === true : !namespace || namespace(info.namespace))
+}
+
+function pathRule({ verbs, nonResourceURLs }: Wire<V1NonResourcePolicyRule>): Matches<RequestInfo> {
+  const verb = anyOf(verbs)
+  const all = nonResourceURLs.includes('*')
+  const exact = new Set(nonResourceURLs)
+  // A path stands for those below it too.
+  const prefixes = nonResourceURLs.map((url) => url.replace(/\*$/, '').replace(/\/?$/, '/'))
+  return ({ verb: given, path }) => (!verb || verb(given)) && (all || exact.has(path) || prefixes.some((prefix) => path.startsWith(prefix)))
+}
+
+interface Rule {
+  readonly subjects: Subjects
+  readonly resources: readonly Matches<RequestInfo>[]
+  readonly paths: readonly Matches<RequestInfo>[]
+}
+
+export class CompiledSchema {
+  readonly name: string
+  readonly uid: string
+  readonly level: string
+  readonly precedence: number
+  readonly #rules: readonly Rule[]
+  readonly #method: string | undefined
+
+  constructor({ metadata, spec }: FlowSchema) {
+    this.name = metadata.name ?? ''
+    this.uid = metadata.uid ?? ''
+    this.level = spec?.priorityLevelConfiguration.name ?? ''
+    this.precedence = spec?.matchingPrecedence ?? 0
+    this.#method = spec?.distinguisherMethod?.type
+    this.#rules = (spec?.rules ?? []).map(({ subjects, resourceRules, nonResourceRules }) => ({
+      subjects: subjectsOf(subjects),
+      resources: (resourceRules ?? []).map(resourceRule),
+      paths: (nonResourceRules ?? []).map(pathRule),
+    }))
+  }
+
+  matches({ info, user }: Classified): boolean {
+    const name = user?.name ?? ''
+    const groups = user?.groups ?? []
+    for (const { subjects, resources, paths } of this.#rules) {
+      const rules = info.isResourceRequest ? resources : paths
+      if (rules.length === 0 || !hasSubject(subjects, name, groups)) continue
+      for (const matches of rules) if (matches(info)) return true
+    }
+    return false
+  }
+
+  /** What sets the flows of a schema apart. */
+  distinguisher({ info, user }: Classified): string {
+    return this.#method === 'ByUser' ? (user?.name ?? '') : this.#method === 'ByNamespace' ? info.namespace : ''
+  }
+}
+
+/** The order in which schemas are asked: the least precedence first, then by name. */
+export const inOrder = (schemas: readonly CompiledSchema[]): readonly CompiledSchema[] =>
+  [...schemas].sort((a, b) => a.precedence - b.precedence || (a.name < b.name ? -1 : 1))

@@ -1,0 +1,155 @@
+/**
+ * Priority and fairness (KEP-1040): finds out to which level a request belongs, and when it may execute. In this one process a request
+ * executes from then on until its answer is made: most of that time it waits, for the store or for somebody else.
+ */
+
+import type { Request } from '../http/exchange.ts'
+import type { MetricsRegistry } from '../metrics/registry.ts'
+import { AdmittedRequest } from './admitted-request.ts'
+import { Levels } from './levels.ts'
+import type { PriorityLevel } from './priority-level.ts'
+import { type Clock, realClock } from './queuing/clock.ts'
+import type { Refusal } from './queuing/queue-set.ts'
+import { type FlowMetrics, flowMetrics, type LevelUse } from './telling/flow-metrics.ts'
+import { WatchCounts } from './watch-counts.ts'
+import { type CollectionSize, type Estimator, estimateWork } from './work-estimate.ts'
+
+const borrowingPeriodMs = 10_000
+const longestWaitMs = 60_000
+
+export interface FlowControlSettings {
+  /** Seats of the whole server: what may be in flight, reads and writes together. */
+  readonly seats: number
+  readonly requestTimeoutMs: number
+  readonly size: CollectionSize
+  readonly metrics: MetricsRegistry
+  readonly clock?: Clock
+}
+
+const readVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
+
+/** As metrics divide requests. */
+export const isMutating = (verb: string): boolean => !readVerbs.has(verb)
+
+export class FlowControl {
+  readonly levels: Levels
+  readonly watches = new WatchCounts()
+  /** Those that wait at any level. */
+  readonly waiting = new Set<AdmittedRequest>()
+  readonly #clock: Clock
+  readonly #estimator: Estimator
+  readonly #metrics: FlowMetrics
+  readonly #requestTimeoutMs: number
+  readonly #uses = new WeakMap<PriorityLevel, LevelUse>()
+  readonly #dropped: (kind: string) => void
+  #stopBorrowing: (() => void) | undefined
+
+  constructor({ seats, requestTimeoutMs, size, metrics, clock = realClock }: FlowControlSettings) {
+    this.#clock = clock
+    this.#requestTimeoutMs = requestTimeoutMs
+    this.#estimator = { size, watches: this.watches }
+    this.#metrics = flowMetrics(metrics, { levels: () => this.levels.all, fairFraction: () => this.levels.fairFraction })
+    this.#dropped = droppedRequests(metrics)
+    this.levels = new Levels({
+      clock,
+      seats,
+      tally: (level, schema) => this.#metrics.tally(level, schema),
+      used: (level, demand, now) => this.#use(level, now).changed(level, demand, now),
+    })
+  }
+
+  /** Seats begin to move between levels. */
+  start(): void {
+    const borrow = (): void => {
+      this.levels.reap()
+      this.levels.borrow()
+      this.#stopBorrowing = this.#clock.later(borrowingPeriodMs, borrow)
+    }
+    this.#stopBorrowing = this.#clock.later(borrowingPeriodMs, borrow)
+  }
+
+  stop(): void {
+    this.#stopBorrowing?.()
+    this.levels.stop()
+  }
+
+  /** Classifies a request and asks for its seats: `state` says what became of it. Who executes calls `finish` when it is done. */
+  admit(request: Request): AdmittedRequest {
+    const flows = this.levels.find(request)
+    const { level, schema, tally } = flows
+    const estimate = estimateWork(this.#estimator, request, level.maxSeats)
+    const limit = Math.min(longestWaitMs, (this.#requestTimeoutMs - (performance.now() - request.received)) / 4)
+    const admitted = new AdmittedRequest(request, flows, level.exempt ? '' : schema.distinguisher(request), estimate, limit)
+    const state = level.queues.start(admitted)
+    admitted.state = state
+    tally.estimated(admitted.seats)
+    if (state === 'execute') this.#begin(admitted)
+    else if (state === 'wait') this.#enqueued(admitted)
+    else this.#refused(admitted, state)
+    return admitted
+  }
+
+  #begin(admitted: AdmittedRequest): void {
+    const { flows, seats, arrivedAt, startedAt } = admitted
+    flows.tally.begin(seats)
+    if (!flows.level.exempt) flows.tally.waited((startedAt - arrivedAt) / 1000, true)
+  }
+
+  #enqueued(admitted: AdmittedRequest): void {
+    this.waiting.add(admitted)
+    admitted.flows.tally.enqueued(admitted.seats, admitted.queue?.waiting.size ?? 0)
+  }
+
+  /**
+   * Waits until a request in a queue may execute: resolves with `execute` or why it is refused. A client that goes away does not
+   * wait any longer.
+   */
+  wait(admitted: AdmittedRequest): Promise<'execute' | Refusal> {
+    const { flows, request } = admitted
+    return new Promise((resolve) => {
+      const gone = (): void => {
+        if (flows.level.queues.cancel(admitted)) decided('cancelled')
+      }
+      const decided = (decision: 'execute' | Refusal): void => {
+        request.signal.removeEventListener('abort', gone)
+        this.waiting.delete(admitted)
+        flows.tally.dequeued(admitted.seats)
+        admitted.state = decision
+        if (decision === 'execute') this.#begin(admitted)
+        else {
+          flows.tally.waited((this.#clock.now() - admitted.arrivedAt) / 1000, false)
+          this.#refused(admitted, decision)
+        }
+        resolve(decision)
+      }
+      admitted.whenDecided = decided
+      if (request.signal.aborted) gone()
+      else request.signal.addEventListener('abort', gone, { once: true })
+    })
+  }
+
+  /** The request has its answer. */
+  finish(admitted: AdmittedRequest): void {
+    const { flows, seats, request } = admitted
+    flows.level.queues.finish(admitted)
+    flows.tally.end(seats, (this.#clock.now() - admitted.startedAt) / 1000, request.info.verb === 'watch')
+  }
+
+  #refused({ flows, request }: AdmittedRequest, reason: Refusal): void {
+    flows.tally.refused(reason)
+    flows.level.retryAfter.refused(Math.floor(this.#clock.now() / 1000))
+    this.#dropped(isMutating(request.info.verb) ? 'mutating' : 'readOnly')
+  }
+
+  #use(level: PriorityLevel, now: number): LevelUse {
+    let use = this.#uses.get(level)
+    if (!use) this.#uses.set(level, (use = this.#metrics.use(level.name, now)))
+    return use
+  }
+}
+
+/** Counts requests that were refused, whichever way requests are limited. */
+export function droppedRequests(metrics: MetricsRegistry): (kind: string) => void {
+  const dropped = metrics.counter('apiserver_dropped_requests_total', 'Requests that were refused because there were too many.', ['request_kind'])
+  return (kind) => dropped([kind]).add()
+}

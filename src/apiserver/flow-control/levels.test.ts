@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  type FlowSchema,
+  mandatoryFlowSchemas,
+  mandatoryPriorityLevels,
+  type PriorityLevelConfiguration,
+  suggestedFlowSchemas,
+  suggestedPriorityLevels,
+} from '../../api/flowcontrol/bootstrap-objects.ts'
+import { MetricsRegistry } from '../metrics/registry.ts'
+import { requestInfo } from '../request/request-info.ts'
+import { Levels } from './levels.ts'
+import type { PriorityLevel } from './priority-level.ts'
+import { FakeClock } from './queuing/fake-clock.ts'
+import { flowMetrics } from './telling/flow-metrics.ts'
+
+const schemas = [...mandatoryFlowSchemas, ...suggestedFlowSchemas]
+const configurations = [...mandatoryPriorityLevels, ...suggestedPriorityLevels]
+
+function levelsOf(seats = 600): { levels: Levels; clock: FakeClock; level: (name: string) => PriorityLevel } {
+  const clock = new FakeClock()
+  const metrics = flowMetrics(new MetricsRegistry(), { levels: () => [], fairFraction: () => 0 })
+  const levels = new Levels({ clock, seats, tally: (level, schema) => metrics.tally(level, schema), used: () => {} })
+  const level = (name: string): PriorityLevel => [...levels.all].find((one) => one.name === name) ?? assert.fail(name)
+  return { levels, clock, level }
+}
+
+const limited = (name: string, limitedSpec: NonNullable<NonNullable<PriorityLevelConfiguration['spec']>['limited']>): PriorityLevelConfiguration => ({
+  kind: 'PriorityLevelConfiguration',
+  apiVersion: 'flowcontrol.apiserver.k8s.io/v1',
+  metadata: { name },
+  spec: { type: 'Limited', limited: limitedSpec },
+})
+
+const ask = (name: string, path = '/api/v1/pods') => ({
+  user: { name, groups: ['system:authenticated'] },
+  info: requestInfo('GET', path, new URLSearchParams()),
+})
+
+test('the seats of the server are divided by shares, as upstream divides them', () => {
+  const { levels, level } = levelsOf()
+  levels.configure(schemas, configurations)
+  const table: readonly (readonly [name: string, nominal: number, least: number])[] = [
+    ['system', 74, 50],
+    ['node-high', 98, 73],
+    ['leader-election', 25, 25],
+    ['workload-high', 98, 49],
+    ['workload-low', 245, 24],
+    ['global-default', 49, 24],
+    ['catch-all', 13, 13],
+    ['exempt', 0, 0],
+  ]
+  for (const [name, nominal, least] of table) assert.deepEqual([name, level(name).nominal, level(name).least], [name, nominal, least])
+  assert.equal(level('workload-low').maxSeats, 37)
+  assert.equal(level('global-default').maxSeats, 8)
+  assert.equal(level('catch-all').maxSeats, 0)
+})
+
+test('levels that need seats borrow those that others lend, and give them back', () => {
+  const { levels, clock, level } = levelsOf()
+  levels.configure(schemas, configurations)
+  level('global-default').demand.set(400, clock.now())
+  clock.advance(10_000)
+  levels.borrow()
+  const borrowed = level('global-default').queues.seats
+  assert.ok(borrowed > 300, `${borrowed}`)
+  assert.ok(level('workload-low').queues.seats >= 24)
+  assert.equal(level('leader-election').queues.seats >= 25, true)
+  const sum = [...levels.all].reduce((all, { queues }) => all + queues.seats, 0)
+  assert.ok(Math.abs(sum - 602) <= 4, `${sum}`)
+  // Now the lender wants its own.
+  level('workload-low').demand.set(245, clock.now())
+  clock.advance(10_000)
+  levels.borrow()
+  assert.ok(level('workload-low').queues.seats >= 245, `${level('workload-low').queues.seats}`)
+})
+
+test('a borrowing limit holds', () => {
+  const { levels, clock, level } = levelsOf(100)
+  const reject = { type: 'Reject' }
+  levels.configure(
+    [],
+    [
+      limited('a', { nominalConcurrencyShares: 50, lendablePercent: 100, limitResponse: reject }),
+      limited('b', { nominalConcurrencyShares: 50, lendablePercent: 0, borrowingLimitPercent: 20, limitResponse: reject }),
+    ],
+  )
+  level('b').demand.set(1000, clock.now())
+  clock.advance(10_000)
+  levels.borrow()
+  assert.equal(level('b').queues.seats, level('b').nominal + Math.round(level('b').nominal * 0.2))
+})
+
+test('what exempt requests take is not there for others, who keep what they never lend', () => {
+  const { levels, clock, level } = levelsOf()
+  levels.configure(schemas, configurations)
+  level('exempt').demand.set(1000, clock.now())
+  for (const { demand, exempt } of levels.all) if (!exempt) demand.set(700, clock.now())
+  clock.advance(10_000)
+  levels.borrow()
+  assert.equal(level('exempt').queues.seats, 1000)
+  for (const { name, queues, least, exempt } of levels.all) if (!exempt) assert.equal(queues.seats, least, name)
+})
+
+test('without any object the mandatory ones are there', () => {
+  const { levels } = levelsOf()
+  assert.deepEqual(
+    [...levels.all].map(({ name }) => name),
+    ['exempt', 'catch-all'],
+  )
+  assert.equal(levels.find(ask('jane')).schema.name, 'catch-all')
+  // Nobody may be left without a place, whatever groups they are in.
+  assert.equal(levels.find({ ...ask('x'), user: { name: 'x', groups: [] } }).schema.name, 'catch-all')
+})
+
+test('a schema whose level is missing is left out until the level is there', () => {
+  const { levels } = levelsOf()
+  const own: FlowSchema = {
+    ...mandatoryFlowSchemas[1]!,
+    metadata: { name: 'own' },
+    spec: { ...mandatoryFlowSchemas[1]!.spec!, matchingPrecedence: 5, priorityLevelConfiguration: { name: 'own' } },
+  }
+  levels.configure([...schemas, own], configurations)
+  assert.equal(levels.find(ask('jane')).schema.name, 'global-default')
+  levels.configure([...schemas, own], [...configurations, limited('own', { limitResponse: { type: 'Reject' } })])
+  assert.equal(levels.find(ask('jane')).schema.name, 'own')
+})
+
+test('a level that is deleted serves those who wait there, and goes when it is idle', () => {
+  const { levels } = levelsOf()
+  const own = limited('own', { limitResponse: { type: 'Reject' } })
+  levels.configure([], [...configurations, own])
+  const { queues } = [...levels.all].find(({ name }) => name === 'own')!
+  const request = {
+    initialSeats: 1,
+    seats: 1,
+    lingerMs: 0,
+    work: 0.003,
+    waitLimitMs: 1000,
+    hand: () => [0],
+    decided: () => {},
+    queue: undefined,
+    executes: false,
+    arrivedAt: 0,
+    arrivalR: 0,
+    startedAt: 0,
+  }
+  queues.start(request)
+  levels.configure([], configurations)
+  assert.ok(!levels.has('own'))
+  assert.ok([...levels.all].some(({ name, quiescing }) => name === 'own' && quiescing))
+  queues.finish(request)
+  levels.reap()
+  assert.ok(![...levels.all].some(({ name }) => name === 'own'))
+})

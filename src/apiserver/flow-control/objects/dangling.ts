@@ -1,0 +1,54 @@
+/** Tells in the status of each FlowSchema whether its priority level is there: the condition `Dangling`. */
+import type { V1FlowSchemaCondition } from '@kubernetes/client-node'
+import type { FlowSchema } from '../../../api/flowcontrol/bootstrap-objects.ts'
+import type { Wire } from '../../../machinery/object.ts'
+import { StatusError } from '../../../machinery/status-error.ts'
+import { applyPatch } from '../../apply/index.ts'
+import type { ServedResource } from '../../registry/served-resource.ts'
+import { updateObject } from '../../registry/write/update-object.ts'
+import { resetFields, type Writer } from '../../registry/write/write-context.ts'
+import { decodeApplied } from '../../request/read-applied.ts'
+
+const manager = 'api-priority-and-fairness-config-consumer-v1'
+
+type Condition = Wire<V1FlowSchemaCondition>
+
+/** The condition that a schema should have; undefined if it has it. */
+export function danglingCondition({ spec, status }: FlowSchema, found: boolean, now: string): Condition | undefined {
+  const name = JSON.stringify(spec?.priorityLevelConfiguration.name ?? '')
+  const about = `This FlowSchema references the PriorityLevelConfiguration object named ${name}`
+  const wanted = found
+    ? { status: 'False', reason: 'Found', message: `${about} and it exists` }
+    : { status: 'True', reason: 'NotFound', message: `${about} but there is no such object` }
+  const has = status?.conditions?.find(({ type }) => type === 'Dangling')
+  if (has?.status === wanted.status && has.reason === wanted.reason && has.message === wanted.message) return undefined
+  return { type: 'Dangling', lastTransitionTime: now, ...wanted }
+}
+
+/** Applies the condition; a schema that has gone meanwhile needs none. */
+export async function writeCondition(writer: Writer, resource: ServedResource, name: string, condition: Condition): Promise<void> {
+  const context = { ...writer, manager, resource, namespace: '', name, subresource: 'status' }
+  const { kind } = resource.definition
+  const applied = { kind, apiVersion: resource.groupVersion, metadata: { name }, status: { conditions: [condition] } }
+  try {
+    await updateObject(context, {
+      change: (live) => {
+        const { object } = applyPatch({
+          live,
+          applied,
+          kind,
+          type: resource.type,
+          apiVersion: resource.groupVersion,
+          manager,
+          force: true,
+          subresource: 'status',
+          now: context.now(),
+          resetFields: resetFields(resource, 'status'),
+        })
+        return { object: decodeApplied(resource, object), tracked: true }
+      },
+    })
+  } catch (error) {
+    if (!(error instanceof StatusError && (error.code === 404 || error.code === 409))) throw error
+  }
+}

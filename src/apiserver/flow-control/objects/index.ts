@@ -1,0 +1,103 @@
+/**
+ * The objects that flow control goes by: followed, kept and told about. A change of any of them takes effect at once; the server's own
+ * objects are looked after once a minute.
+ */
+import type { FlowSchema, PriorityLevelConfiguration } from '../../../api/flowcontrol/bootstrap-objects.ts'
+import { FollowedObjects } from '../../registry/followed/followed-objects.ts'
+import type { Registry } from '../../registry/registry.ts'
+import type { ServedResource } from '../../registry/served-resource.ts'
+import type { Writer } from '../../registry/write/write-context.ts'
+import type { Levels } from '../levels.ts'
+import { danglingCondition, writeCondition } from './dangling.ts'
+import { keepObjects } from './keep.ts'
+
+const keepEveryMs = 60_000
+
+export interface FlowObjectsOptions {
+  readonly registry: Registry
+  readonly find: (key: string) => ServedResource
+  readonly writer: Writer
+  readonly levels: Levels
+  readonly log: (line: string) => void
+}
+
+export class FlowObjects {
+  readonly #options: FlowObjectsOptions
+  readonly #schemas: FollowedObjects<FlowSchema>
+  readonly #levels: FollowedObjects<PriorityLevelConfiguration>
+  readonly #schemaResource: ServedResource
+  readonly #levelResource: ServedResource
+  readonly #writing = new Set<string>()
+  #scheduled = false
+  #stopped = false
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(options: FlowObjectsOptions) {
+    const { registry, find, log } = options
+    this.#options = options
+    this.#schemaResource = find('flowcontrol.apiserver.k8s.io/v1/flowschemas')
+    this.#levelResource = find('flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations')
+    const changed = (): void => this.#schedule()
+    this.#schemas = new FollowedObjects<FlowSchema>({ registry, resource: this.#schemaResource, changed, log })
+    this.#levels = new FollowedObjects<PriorityLevelConfiguration>({ registry, resource: this.#levelResource, changed, log })
+  }
+
+  /** Resolves when the server's own objects are there and all take effect. */
+  async start(): Promise<void> {
+    await Promise.all([this.#schemas.start(), this.#levels.start()])
+    await this.#keep()
+    this.#configure()
+    this.#timer = setInterval(() => {
+      this.#keep().catch((error) => this.#options.log(`flow schemas and priority levels are not as they should be: ${error}`))
+    }, keepEveryMs).unref()
+  }
+
+  stop(): void {
+    this.#stopped = true
+    clearInterval(this.#timer)
+    this.#schemas.stop()
+    this.#levels.stop()
+  }
+
+  #keep(): Promise<void> {
+    return keepObjects({
+      schemas: { resource: this.#schemaResource, followed: this.#schemas },
+      levels: { resource: this.#levelResource, followed: this.#levels },
+      writer: this.#options.writer,
+    })
+  }
+
+  /** Changes that come together are taken in together. */
+  #schedule(): void {
+    if (this.#scheduled) return
+    this.#scheduled = true
+    setImmediate(() => {
+      this.#scheduled = false
+      if (!this.#stopped) this.#configure()
+    })
+  }
+
+  #configure(): void {
+    const { levels } = this.#options
+    levels.configure(this.#schemas.all(), this.#levels.all())
+    for (const schema of this.#schemas.all()) this.#tell(schema)
+  }
+
+  /** One write a schema at a time: the change that it makes brings us back. */
+  #tell(schema: FlowSchema): void {
+    const { levels, writer, log } = this.#options
+    const name = schema.metadata.name!
+    if (this.#writing.has(name)) return
+    const condition = danglingCondition(schema, levels.has(schema.spec?.priorityLevelConfiguration.name ?? ''), writer.now())
+    if (!condition) return
+    this.#writing.add(name)
+    writeCondition(writer, this.#schemaResource, name, condition)
+      .catch((error) => log(`the status of the FlowSchema ${name} cannot be written: ${error}`))
+      .finally(() => {
+        this.#writing.delete(name)
+        // It may have changed again meanwhile.
+        const now = this.#schemas.get('', name)
+        if (now && now !== schema) this.#schedule()
+      })
+  }
+}

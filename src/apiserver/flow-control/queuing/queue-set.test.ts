@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { FakeClock } from './fake-clock.ts'
+import { estimatedServiceSeconds, type Limitation, QueueSet } from './queue-set.ts'
+import type { Decision, Queue, SeatRequest } from './seat-request.ts'
+import { dealHand, flowHash } from './shuffle-sharding.ts'
+
+class TestRequest implements SeatRequest {
+  readonly flow: string
+  readonly initialSeats: number
+  readonly seats: number
+  readonly lingerMs: number
+  readonly work: number
+  readonly waitLimitMs = 15_000
+  queue: Queue | undefined = undefined
+  executes = false
+  arrivedAt = 0
+  arrivalR = 0
+  startedAt = 0
+  decision: Decision | undefined
+
+  constructor(flow: string, seats = 1, lingerMs = 0) {
+    this.flow = flow
+    this.initialSeats = seats
+    this.seats = seats
+    this.lingerMs = lingerMs
+    this.work = seats * estimatedServiceSeconds
+  }
+
+  hand({ queues, handSize }: { queues: number; handSize: number }): readonly number[] {
+    return dealHand(flowHash('schema', this.flow), queues, handSize)
+  }
+
+  decided(decision: Decision): void {
+    this.decision = decision
+  }
+}
+
+function queueSet(seats: number, limitation: Limitation = { queues: 64, handSize: 1, queueLengthLimit: 50 }) {
+  const clock = new FakeClock()
+  const demands: number[] = []
+  const set = new QueueSet({ clock, limitation, seats, demand: (wanted) => demands.push(wanted) })
+  return { clock, set, demands }
+}
+
+test('a request executes while there are seats, waits when there are none, and is refused when its queue is full', () => {
+  const { set } = queueSet(2, { queues: 1, handSize: 1, queueLengthLimit: 1 })
+  const requests = Array.from({ length: 4 }, () => new TestRequest('a'))
+  assert.deepEqual(
+    requests.map((request) => set.start(request)),
+    ['execute', 'execute', 'wait', 'queue-full'],
+  )
+  set.finish(requests[0]!)
+  assert.equal(requests[2]!.decision, 'execute')
+  assert.deepEqual([set.executing, set.waiting, set.seatsInUse], [2, 0, 2])
+  for (const request of requests.slice(1, 3)) set.finish(request)
+  assert.ok(set.idle)
+})
+
+test('a level that does not queue refuses what finds no seat; an exempt one never does', () => {
+  const { set } = queueSet(1, 'reject')
+  assert.deepEqual([set.start(new TestRequest('a')), set.start(new TestRequest('a'))], ['execute', 'concurrency-limit'])
+  const exempt = queueSet(0, 'exempt').set
+  assert.deepEqual([exempt.start(new TestRequest('a')), exempt.start(new TestRequest('a'))], ['execute', 'execute'])
+  assert.equal(exempt.seatsInUse, 2)
+})
+
+/** Serves for a while: `perStep` new requests of each flow a step, each of which takes ten steps. How many of each flow were served. */
+function serve(flows: Readonly<Record<string, number>>, seats: number, limitation?: Limitation): Record<string, number> {
+  const { set, clock } = queueSet(seats, limitation)
+  const served: Record<string, number> = {}
+  const waiting = new Set<TestRequest>()
+  let executing: { request: TestRequest; until: number }[] = []
+  for (let step = 0; step < 2000; step++) {
+    clock.advance(1)
+    for (const { request } of executing.filter(({ until }) => until <= step)) set.finish(request)
+    executing = executing.filter(({ until }) => until > step)
+    for (const [flow, perStep] of Object.entries(flows)) {
+      for (let i = 0; i < perStep; i++) {
+        const request = new TestRequest(flow)
+        const state = set.start(request)
+        if (state === 'execute' || state === 'wait') waiting.add(request)
+      }
+    }
+    for (const request of waiting) {
+      if (!request.executes) continue
+      waiting.delete(request)
+      executing.push({ request, until: step + 10 })
+      served[request.flow] = (served[request.flow] ?? 0) + 1
+    }
+  }
+  return served
+}
+
+test('a flow that floods does not starve another: both get the same share', () => {
+  const served = serve({ flood: 20, modest: 1 }, 4)
+  const share = served.modest! / (served.modest! + served.flood!)
+  assert.ok(share > 0.4 && share < 0.6, `${share}`)
+})
+
+test('no flow that asks for the same as others gets much less, even where hands share queues', () => {
+  const served = Object.values(serve({ a: 2, b: 2, c: 2, d: 2 }, 4, { queues: 64, handSize: 4, queueLengthLimit: 20 }))
+  assert.ok(Math.min(...served) / Math.max(...served) > 0.5, `${served}`)
+})
+
+test('a queue whose requests take longer than estimated is charged for it', () => {
+  const { set, clock } = queueSet(1)
+  const [slow, quick] = [new TestRequest('slow'), new TestRequest('quick')]
+  assert.equal(set.start(slow), 'execute')
+  assert.equal(set.start(new TestRequest('slow')), 'wait')
+  clock.advance(100)
+  assert.equal(set.start(quick), 'wait')
+  set.finish(slow)
+  assert.equal(quick.decision, 'execute')
+})
+
+test('a wide request takes all of its seats together, and one that is wider than its level runs alone', () => {
+  const { set } = queueSet(3)
+  const [narrow, wide, wider] = [new TestRequest('a'), new TestRequest('b', 3), new TestRequest('c', 10)]
+  assert.equal(set.start(narrow), 'execute')
+  assert.equal(set.start(wide), 'wait')
+  set.finish(narrow)
+  assert.equal(wide.decision, 'execute')
+  assert.equal(set.start(wider), 'wait')
+  set.finish(wide)
+  assert.equal(wider.decision, 'execute')
+  assert.equal(set.start(new TestRequest('a')), 'wait')
+})
+
+test('behind a wide request that waits no queue grows beyond its bound', () => {
+  const { set } = queueSet(3, { queues: 1, handSize: 1, queueLengthLimit: 2 })
+  set.start(new TestRequest('a', 2))
+  assert.deepEqual(
+    [3, 1, 1].map((seats) => set.start(new TestRequest('a', seats))),
+    ['wait', 'wait', 'queue-full'],
+  )
+  assert.equal(set.waiting, 2)
+})
+
+test('seats stay taken for the events that a write causes', () => {
+  const { set, clock } = queueSet(1)
+  const [write, next] = [new TestRequest('a', 1, 5), new TestRequest('b')]
+  set.start(write)
+  set.start(next)
+  set.finish(write)
+  assert.equal(next.decision, undefined)
+  assert.equal(set.idle, false)
+  clock.advance(5)
+  assert.equal(next.decision, 'execute')
+})
+
+test('a request that has waited for too long is told so, one that is cancelled makes room', () => {
+  const { set, clock } = queueSet(1)
+  const running = new TestRequest('a')
+  const [old, gone, young] = [new TestRequest('b'), new TestRequest('c'), new TestRequest('d')]
+  set.start(running)
+  set.start(old)
+  set.start(gone)
+  assert.equal(set.cancel(gone), true)
+  assert.equal(set.cancel(gone), false)
+  clock.advance(10_000)
+  set.start(young)
+  clock.advance(6000)
+  assert.deepEqual([old.decision, young.decision, set.waiting], ['time-out', undefined, 1])
+  set.finish(running)
+  assert.equal(young.decision, 'execute')
+  assert.equal(set.cancel(young), false)
+})
+
+test('what waits stays in its queue when queues are configured anew, and more seats let it go on', () => {
+  const { set } = queueSet(1)
+  set.start(new TestRequest('a'))
+  const waiting = [new TestRequest('b'), new TestRequest('c')]
+  for (const request of waiting) set.start(request)
+  set.configure({ queues: 2, handSize: 1, queueLengthLimit: 5 }, 2)
+  set.configure('reject', 3)
+  assert.deepEqual(
+    waiting.map(({ decision }) => decision),
+    ['execute', 'execute'],
+  )
+})
+
+test('the demand is what is in use and what is waited for', () => {
+  const { set, demands } = queueSet(2)
+  const requests = [new TestRequest('a'), new TestRequest('b', 2)]
+  for (const request of requests) set.start(request)
+  assert.equal(demands.at(-1), 3)
+  set.finish(requests[0]!)
+  set.finish(requests[1]!)
+  assert.equal(demands.at(-1), 0)
+})

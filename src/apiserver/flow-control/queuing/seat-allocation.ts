@@ -1,0 +1,44 @@
+/**
+ * Divides seats among priority levels: each gets its target times one common factor, within its bounds, and all of them together what
+ * there is (KEP-1040, "Dispatching").
+ */
+
+export interface Claim {
+  readonly target: number
+  readonly least: number
+  readonly most: number
+}
+
+export interface Allocation {
+  readonly seats: readonly number[]
+  /** The common factor. */
+  readonly fairFraction: number
+}
+
+/** Targets of nothing would divide by zero. */
+const leastTarget = 0.001
+const rounding = 1e-7
+
+/** Undefined where bounds leave no solution: all the least together are more than `total`, or all the most less. */
+export function allocateSeats(total: number, claims: readonly Claim[]): Allocation | undefined {
+  const targets = claims.map(({ target }) => Math.max(target, leastTarget))
+  const at = (factor: number): number[] => claims.map(({ least, most }, i) => Math.max(least, Math.min(most, factor * targets[i]!)))
+  const sum = (seats: readonly number[]): number => seats.reduce((all, one) => all + one, 0)
+  const factors = claims.flatMap(({ least, most }, i) => [least / targets[i]!, most / targets[i]!]).sort((a, b) => a - b)
+  const lowest = factors[0] ?? 0
+  const highest = factors.at(-1) ?? 0
+  if (sum(at(lowest)) > total + rounding || sum(at(highest)) < total - rounding) return undefined
+  // What is given grows with the factor, and bends at bounds only: between two of them it is a straight line.
+  let low = lowest
+  for (const high of factors) {
+    const given = sum(at(high))
+    if (given < total) {
+      low = high
+      continue
+    }
+    const before = sum(at(low))
+    const factor = given === before ? high : low + ((high - low) * (total - before)) / (given - before)
+    return { seats: at(factor), fairFraction: factor }
+  }
+  return { seats: at(highest), fairFraction: highest }
+}

@@ -1,0 +1,26 @@
+/**
+ * Shuffle sharding: each flow gets a hand of a few queues of many, so that a flow that floods its own queues shares few, and seldom
+ * all, of those of another (KEP-1040, "Fair Queuing for Server Requests").
+ */
+import { createHash } from 'node:crypto'
+
+/** A flow's hash, as upstream's: the first 64 bits of SHA-256 over the schema's name and what sets its flows apart. */
+export const flowHash = (schema: string, distinguisher: string): bigint => createHash('sha256').update(`${schema},${distinguisher}`).digest().readBigUInt64LE(0)
+
+/** `handSize` different numbers below `deckSize` that follow from the hash: as if cards were dealt. */
+export function dealHand(hash: bigint, deckSize: number, handSize: number): readonly number[] {
+  const hand: number[] = []
+  // Cards dealt so far, ascending.
+  const dealt: number[] = []
+  let rest = hash
+  for (let i = 0; i < handSize; i++) {
+    const left = BigInt(deckSize - i)
+    let card = Number(rest % left)
+    rest /= left
+    for (const earlier of dealt) if (card >= earlier) card++
+    hand.push(card)
+    dealt.push(card)
+    dealt.sort((a, b) => a - b)
+  }
+  return hand
+}

@@ -1,0 +1,13 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { tabulate } from './dumps.ts'
+
+test('tables are laid out as upstream lays them out', () => {
+  assert.equal(
+    tabulate([
+      ['PriorityLevelName', 'Index', 'Last'],
+      ['system', '0', 'x'],
+    ]),
+    'PriorityLevelName, Index,  Last\nsystem,            0,      x\n',
+  )
+})

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { requestInfo } from '../request/request-info.ts'
+import { WatchCounts } from './watch-counts.ts'
+import { type CollectionSize, estimateWork, workOf } from './work-estimate.ts'
+
+const estimate = (method: string, target: string, size: CollectionSize, maxSeats = 0, watches = new WatchCounts()) => {
+  const { pathname, searchParams: query } = new URL(target, 'https://x')
+  return estimateWork({ size, watches }, { query, info: requestInfo(method, pathname, query) }, maxSeats)
+}
+
+test('a list is as wide as what it reads is large, up to ten seats or what its level allows', () => {
+  const size =
+    (objects: number, bytesEach: number): CollectionSize =>
+    () => ({ objects, bytes: objects * bytesEach })
+  const table: readonly (readonly [target: string, size: CollectionSize, seats: number, maxSeats?: number])[] = [
+    ['/api/v1/pods', size(10, 3000), 1],
+    ['/api/v1/pods', size(100, 3000), 3],
+    ['/api/v1/pods?limit=50', size(100, 3000), 2],
+    ['/api/v1/pods', size(1_000_000, 3000), 10],
+    ['/api/v1/pods', size(1_000_000, 3000), 4, 4],
+    ['/api/v1/pods?fieldSelector=metadata.name%3Dx', size(1_000_000, 3000), 1],
+    ['/api/v1/pods', () => undefined, 1],
+    ['/api/v1/pods', size(0, 0), 1],
+    ['/api/v1/pods?watch=1', size(1000, 3000), 1],
+    ['/api/v1/pods?watch=1&sendInitialEvents=true', size(1000, 3000), 10],
+    ['/api/v1/namespaces/a/pods/b', size(1000, 3000), 1],
+    ['/metrics', size(1000, 3000), 1],
+  ]
+  for (const [target, given, seats, maxSeats] of table) assert.equal(estimate('GET', target, given, maxSeats).initialSeats, seats, target)
+})
+
+test('a write counts the watches that its event goes to', () => {
+  const watches = new WatchCounts()
+  const watched = (path: string): RequestInfoOf => requestInfo('GET', path, new URLSearchParams('watch=1'))
+  const ends = [
+    ...Array.from({ length: 12 }, () => watches.add(watched('/api/v1/pods'))),
+    ...Array.from({ length: 13 }, () => watches.add(watched('/api/v1/namespaces/a/pods'))),
+  ]
+  const write = (path: string, maxSeats = 0) => estimate('POST', path, () => undefined, maxSeats, watches)
+  assert.deepEqual(write('/api/v1/namespaces/a/pods'), { initialSeats: 1, finalSeats: 3, lingerMs: 5 })
+  assert.deepEqual(write('/api/v1/namespaces/b/pods'), { initialSeats: 1, finalSeats: 2, lingerMs: 5 })
+  // Fewer seats, for longer.
+  assert.deepEqual(write('/api/v1/namespaces/a/pods', 1), { initialSeats: 1, finalSeats: 1, lingerMs: 15 })
+  assert.equal(write('/api/v1/namespaces/a/configmaps').finalSeats, 0)
+  assert.ok(Math.abs(workOf(write('/api/v1/namespaces/a/pods')) - 0.018) < 1e-9)
+  for (const end of ends) end()
+  assert.equal(write('/api/v1/namespaces/a/pods').finalSeats, 0)
+})
+
+type RequestInfoOf = ReturnType<typeof requestInfo>

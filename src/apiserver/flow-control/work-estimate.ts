@@ -1,0 +1,73 @@
+/**
+ * How wide a request is: how many seats it takes while it executes, and for how long after, for the events that it causes
+ * (KEP-1040, "Width of requests"). The numbers are upstream's.
+ */
+import type { Request } from '../http/exchange.ts'
+import type { RequestInfo } from '../request/request-info.ts'
+import { estimatedServiceSeconds } from './queuing/queue-set.ts'
+import type { WatchCounts } from './watch-counts.ts'
+
+/** What a collection weighs. Undefined for what is unknown, or served by somebody else. */
+export type CollectionSize = (info: RequestInfo) => { readonly objects: number; readonly bytes: number } | undefined
+
+export interface WorkEstimate {
+  readonly initialSeats: number
+  readonly finalSeats: number
+  readonly lingerMs: number
+}
+
+const mostSeats = 10
+const bytesPerSeat = 100_000
+/** A list that is read from memory is sent piece by piece: more than this is never held for it. */
+const mostBytesAtOnce = 1_000_000
+const watchesPerSeat = 10
+const lingerMsPerEvent = 5
+
+const oneSeat: WorkEstimate = { initialSeats: 1, finalSeats: 0, lingerMs: 0 }
+const wide: readonly WorkEstimate[] = Array.from({ length: mostSeats + 1 }, (_, seats) => ({ initialSeats: Math.max(1, seats), finalSeats: 0, lingerMs: 0 }))
+
+export interface Estimator {
+  readonly size: CollectionSize
+  readonly watches: WatchCounts
+}
+
+/** `maxSeats` is the most that a request of this level takes; 0 for no bound of the level's own. */
+export function estimateWork({ size, watches }: Estimator, { info, query }: Pick<Request, 'info' | 'query'>, maxSeats: number): WorkEstimate {
+  if (!info.isResourceRequest) return oneSeat
+  const most = maxSeats === 0 ? mostSeats : Math.min(maxSeats, mostSeats)
+  switch (info.verb) {
+    case 'list':
+      return wide[listSeats(size, info, query, most)]!
+    case 'watch':
+      return query.get('sendInitialEvents') === 'true' ? wide[listSeats(size, info, query, most)]! : oneSeat
+    case 'create':
+    case 'update':
+    case 'patch':
+    case 'delete':
+      return eventWork(watches, info, most)
+    default:
+      return oneSeat
+  }
+}
+
+function listSeats(size: CollectionSize, info: RequestInfo, query: URLSearchParams, most: number): number {
+  const collection = info.name === '' ? size(info) : undefined
+  if (!collection || collection.objects === 0) return 1
+  const { objects, bytes } = collection
+  const limit = Number(query.get('limit') ?? 0)
+  const read = limit > 0 ? Math.min(limit, objects) : objects
+  const atOnce = Math.min(read * (bytes / objects), mostBytesAtOnce)
+  return Math.min(Math.max(1, Math.ceil(atOnce / bytesPerSeat)), most)
+}
+
+function eventWork(watches: WatchCounts, info: RequestInfo, most: number): WorkEstimate {
+  // A token that is asked for is no object that changes.
+  const count = info.subresource === 'token' ? 0 : watches.interested(info, watchesPerSeat)
+  if (count < watchesPerSeat) return oneSeat
+  const seats = Math.ceil(count / watchesPerSeat)
+  const finalSeats = Math.min(seats, most)
+  return { initialSeats: 1, finalSeats, lingerMs: (lingerMsPerEvent * seats) / finalSeats }
+}
+
+/** In seat-seconds, with what is usual for the time that nobody knows yet. */
+export const workOf = ({ initialSeats, finalSeats, lingerMs }: WorkEstimate): number => initialSeats * estimatedServiceSeconds + (finalSeats * lingerMs) / 1000

@@ -1,0 +1,153 @@
+/** What `t8s why` asks a server, by API calls that every Kubernetes answers. */
+import { Agent, request } from 'node:https'
+import type { NamedRole, Question, Roles } from '../apiserver/authorization/rbac/explain.ts'
+import type { PolicyRule, RoleRef, Subject } from '../apiserver/authorization/rbac/index.ts'
+import type { Connection } from '../kubeconfig/read.ts'
+import { ExplainedError, reasonOf } from '../lib/explained-error.ts'
+
+const timeoutMs = 30_000
+const pageSize = 500
+const rbac = '/apis/rbac.authorization.k8s.io/v1'
+
+interface Item {
+  readonly metadata: { readonly name: string; readonly namespace?: string }
+  readonly rules?: readonly PolicyRule[] | null
+  readonly roleRef?: RoleRef
+  readonly subjects?: readonly Subject[] | null
+}
+
+/** A resource as discovery tells of it. */
+export interface KnownResource {
+  readonly group: string
+  readonly name: string
+  readonly namespaced: boolean
+}
+
+interface DiscoveredResource {
+  readonly name: string
+  readonly singularName?: string
+  readonly namespaced: boolean
+  readonly kind: string
+  readonly shortNames?: readonly string[]
+}
+
+export interface Verdict {
+  readonly allowed: boolean
+  readonly reason?: string
+  readonly evaluationError?: string
+}
+
+export class WhyServer {
+  readonly #connection: Connection
+  readonly #agent: Agent
+
+  constructor(connection: Connection) {
+    this.#connection = connection
+    const { ca, cert, key, insecure } = connection
+    this.#agent = new Agent({ keepAlive: true, ca, cert, key, rejectUnauthorized: !insecure })
+  }
+
+  close(): void {
+    this.#agent.destroy()
+  }
+
+  async roles(): Promise<Roles> {
+    const [clusterRoles, roles, clusterRoleBindings, roleBindings] = await Promise.all(
+      ['clusterroles', 'roles', 'clusterrolebindings', 'rolebindings'].map((plural) => this.#list(`${rbac}/${plural}`)),
+    )
+    const role =
+      (kind: NamedRole['kind']) =>
+      ({ metadata: { name, namespace = '' }, rules }: Item): NamedRole => ({ kind, namespace, name, rules: rules ?? [] })
+    return {
+      roles: [...clusterRoles!.map(role('ClusterRole')), ...roles!.map(role('Role'))],
+      bindings: [...clusterRoleBindings!, ...roleBindings!].flatMap(({ metadata: { name, namespace = '' }, roleRef, subjects }) =>
+        roleRef ? { namespace, name, roleRef, subjects: subjects ?? [] } : [],
+      ),
+    }
+  }
+
+  /** What the server itself says, by whatever authorizers it has. */
+  async verdict(user: string, groups: readonly string[], { isResourceRequest, path, verb, ...place }: Question): Promise<Verdict> {
+    const { group, resource, subresource, name, namespace } = place
+    const about = isResourceRequest
+      ? { resourceAttributes: { verb, group, resource, subresource, name, namespace } }
+      : { nonResourceAttributes: { path, verb } }
+    const body = { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', spec: { user, groups, ...about } }
+    const { status } = await this.#call<{ readonly status: Verdict }>('POST', '/apis/authorization.k8s.io/v1/subjectaccessreviews', body)
+    return status
+  }
+
+  /** The resource that `pods`, `po`, `deployments.apps` or `Deployment` means; undefined if the server knows none. */
+  async resource(text: string): Promise<KnownResource | undefined> {
+    const [word = '', ...rest] = text.split('.')
+    const wanted = rest.join('.')
+    const { groups } = await this.#call<{
+      readonly groups: readonly { readonly name: string; readonly preferredVersion: { readonly groupVersion: string } }[]
+    }>('GET', '/apis')
+    const places = [
+      { group: '', path: '/api/v1' },
+      ...groups.map(({ name, preferredVersion }) => ({ group: name, path: `/apis/${preferredVersion.groupVersion}` })),
+    ]
+    const matching = wanted === '' ? places : places.filter(({ group }) => group === wanted || group.startsWith(`${wanted}.`))
+    for (const { group, path } of matching) {
+      // A group whose server is away is no reason to know nothing of the others.
+      const { resources } = await this.#call<{ readonly resources: readonly DiscoveredResource[] }>('GET', path).catch(() => ({ resources: [] }))
+      const found = resources.find((resource) => !resource.name.includes('/') && isCalled(resource, word))
+      if (found) return { group, name: found.name, namespaced: found.namespaced }
+    }
+    return undefined
+  }
+
+  async #list(path: string): Promise<readonly Item[]> {
+    const items: Item[] = []
+    let token = ''
+    do {
+      const query = new URLSearchParams({ limit: String(pageSize), ...(token && { continue: token }) })
+      const page = await this.#call<{ readonly items: readonly Item[] | null; readonly metadata: { readonly continue?: string } }>('GET', `${path}?${query}`)
+      items.push(...(page.items ?? []))
+      token = page.metadata.continue ?? ''
+    } while (token)
+    return items
+  }
+
+  #call<T>(method: string, path: string, body?: object): Promise<T> {
+    const { url, token } = this.#connection
+    const headers = { accept: 'application/json', ...(body && { 'content-type': 'application/json' }), ...(token && { authorization: `Bearer ${token}` }) }
+    return new Promise<T>((done, reject) => {
+      const asked = request(`${url}${path}`, { method, agent: this.#agent, headers, timeout: timeoutMs }, (response) => {
+        const chunks: Buffer[] = []
+        response.on('data', (chunk: Buffer) => chunks.push(chunk))
+        response.on('error', reject)
+        response.on('end', () => {
+          const text = Buffer.concat(chunks).toString()
+          const code = response.statusCode ?? 0
+          if (code >= 300) reject(refused(url, path, code, text))
+          else done(JSON.parse(text) as T)
+        })
+      })
+      asked.on('timeout', () => asked.destroy(new Error(`no answer within ${timeoutMs / 1000} s`)))
+      asked.on('error', (error) =>
+        reject(
+          error instanceof ExplainedError ? error : new ExplainedError(`cannot reach ${url}: ${reasonOf(error)}; is the cluster running?`, { cause: error }),
+        ),
+      )
+      asked.end(body && JSON.stringify(body))
+    })
+  }
+}
+
+const isCalled = ({ name, singularName, kind, shortNames }: DiscoveredResource, word: string): boolean => {
+  const lower = word.toLowerCase()
+  return name === lower || singularName === lower || kind.toLowerCase() === lower || shortNames?.includes(lower) === true
+}
+
+function refused(url: string, path: string, code: number, text: string): ExplainedError {
+  let message = text
+  try {
+    message = (JSON.parse(text) as { readonly message?: string }).message ?? text
+  } catch {
+    // Not every answer on the way is from a Kubernetes.
+  }
+  const hint = code === 401 || code === 403 ? ": use the administrator's kubeconfig, roles and bindings of the whole cluster are read" : ''
+  return new ExplainedError(`${url}${path.replace(/\?.*/, '')} answered ${code} (${message.trim()})${hint}`)
+}

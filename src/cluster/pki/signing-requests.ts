@@ -1,0 +1,102 @@
+/** Reads PKCS #10 requests and signs them. Only imported when there is one, as `certificates.ts`. */
+import 'reflect-metadata'
+import {
+  AuthorityKeyIdentifierExtension,
+  BasicConstraintsExtension,
+  ExtendedKeyUsage,
+  ExtendedKeyUsageExtension,
+  type Extension,
+  KeyUsageFlags,
+  KeyUsagesExtension,
+  Pkcs10CertificateRequest,
+  SubjectAlternativeNameExtension,
+  X509Certificate,
+  X509CertificateGenerator,
+} from '@peculiar/x509'
+import type { CertificateTerms, RequestedSubject } from '../../controllers/index.ts'
+import { own } from '../../lib/own.ts'
+import { algorithm, importPrivateKey, pemText } from './certificates.ts'
+import type { KeyPair } from './key-pair.ts'
+
+/** Rejects with an Error for what is no request, or is not signed by the key that it holds. */
+export async function readRequest(pem: string): Promise<RequestedSubject> {
+  const request = await verified(pem)
+  const names = alternativeNames(request)?.names.items ?? []
+  const of = (type: string): string[] => names.filter((name) => name.type === type).map(({ value }) => value)
+  return {
+    commonName: request.subjectName.getField('CN')[0] ?? '',
+    organizations: request.subjectName.getField('O'),
+    dnsNames: of('dns'),
+    ipAddresses: of('ip'),
+    emailAddresses: of('email'),
+    uris: of('url'),
+  }
+}
+
+/** A PEM certificate with the request's subject, key and alternative names; nothing else of it is taken. */
+export async function signRequest(authority: KeyPair, pem: string, { usages, notBefore, notAfter }: CertificateTerms): Promise<string> {
+  const request = await verified(pem)
+  const issuer = new X509Certificate(authority.cert)
+  const signingKey = await importPrivateKey(authority.key)
+  const flags = usages.reduce((all, usage) => all | (own(keyUsages, usage) ?? 0), 0)
+  const extended = [...new Set(usages.flatMap((usage) => own(extendedUsages, usage) ?? []))]
+  const names = alternativeNames(request)
+  const extensions: Extension[] = [
+    ...(flags ? [new KeyUsagesExtension(flags, true)] : []),
+    ...(extended.length > 0 ? [new ExtendedKeyUsageExtension(extended)] : []),
+    new BasicConstraintsExtension(false, undefined, true),
+    await AuthorityKeyIdentifierExtension.create(issuer),
+    ...(names ? [new SubjectAlternativeNameExtension(names.names)] : []),
+  ]
+  const certificate = await X509CertificateGenerator.create({
+    subject: request.subjectName,
+    issuer: issuer.subjectName,
+    notBefore,
+    notAfter,
+    publicKey: request.publicKey,
+    signingKey,
+    signingAlgorithm: algorithm,
+    extensions,
+  })
+  return pemText(certificate)
+}
+
+async function verified(pem: string): Promise<Pkcs10CertificateRequest> {
+  const request = new Pkcs10CertificateRequest(pem)
+  if (!(await request.verify())) throw new Error('the request is not signed by its own key')
+  return request
+}
+
+const alternativeNames = ({ extensions }: Pkcs10CertificateRequest): SubjectAlternativeNameExtension | undefined =>
+  extensions.find((extension) => extension instanceof SubjectAlternativeNameExtension)
+
+/** RFC 5280, 4.2.1.3. */
+const keyUsages: Readonly<Record<string, number>> = {
+  signing: KeyUsageFlags.digitalSignature,
+  'digital signature': KeyUsageFlags.digitalSignature,
+  'content commitment': KeyUsageFlags.nonRepudiation,
+  'key encipherment': KeyUsageFlags.keyEncipherment,
+  'key agreement': KeyUsageFlags.keyAgreement,
+  'data encipherment': KeyUsageFlags.dataEncipherment,
+  'cert sign': KeyUsageFlags.keyCertSign,
+  'crl sign': KeyUsageFlags.cRLSign,
+  'encipher only': KeyUsageFlags.encipherOnly,
+  'decipher only': KeyUsageFlags.decipherOnly,
+}
+
+/** RFC 5280, 4.2.1.12, and those of their makers. */
+const extendedUsages: Readonly<Record<string, string>> = {
+  any: '2.5.29.37.0',
+  'server auth': ExtendedKeyUsage.serverAuth,
+  'client auth': ExtendedKeyUsage.clientAuth,
+  'code signing': ExtendedKeyUsage.codeSigning,
+  'email protection': ExtendedKeyUsage.emailProtection,
+  's/mime': ExtendedKeyUsage.emailProtection,
+  'ipsec end system': '1.3.6.1.5.5.7.3.5',
+  'ipsec tunnel': '1.3.6.1.5.5.7.3.6',
+  'ipsec user': '1.3.6.1.5.5.7.3.7',
+  timestamping: ExtendedKeyUsage.timeStamping,
+  'ocsp signing': ExtendedKeyUsage.ocspSigning,
+  'microsoft sgc': '1.3.6.1.4.1.311.10.3.3',
+  'netscape sgc': '2.16.840.1.113730.4.1',
+}

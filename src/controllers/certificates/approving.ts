@@ -1,0 +1,52 @@
+/** Approves the requests of kubelets for their own client certificates, if whoever asks may have them (verb `create` on `…/nodeclient`, `…/selfnodeclient`). */
+import type { V1SubjectAccessReview } from '@kubernetes/client-node'
+import { type Controller, type ReconcileContext, watched } from '../../client/controller.ts'
+import { resource } from '../../client/resource.ts'
+import type { Model } from '../../machinery/object.ts'
+import { kubeletClientRule, kubeletClientSigner } from './signer-rules.ts'
+import { type CertificateSigner, hasCondition, pemOf, type SigningRequest, signingRequests } from './signing-request.ts'
+
+const accessReviews = resource<Model<V1SubjectAccessReview>>('authorization.k8s.io/v1', 'SubjectAccessReview', 'subjectaccessreviews', false)
+
+export const csrApproving = (signer: CertificateSigner): Controller => ({
+  name: 'certificatesigningrequest-approving-controller',
+  watches: [watched({ resource: signingRequests })],
+  async reconcile(name, context) {
+    const request = context.caches.get(signingRequests, '', name)
+    if (!request || request.spec?.signerName !== kubeletClientSigner) return
+    if (request.status?.certificate || hasCondition(request, 'Approved') || hasCondition(request, 'Denied')) return
+    const subject = await signer.read(pemOf(request))
+    if (kubeletClientRule(subject, request.spec.usages ?? [])) return
+    if (request.spec.username === subject.commonName && (await mayHave(request, 'selfnodeclient', context))) {
+      await approve(request, 'Auto approving self kubelet client certificate after SubjectAccessReview.', context)
+    } else if (await mayHave(request, 'nodeclient', context)) {
+      await approve(request, 'Auto approving kubelet client certificate after SubjectAccessReview.', context)
+    }
+  },
+})
+
+async function mayHave({ spec }: SigningRequest, subresource: string, { client }: ReconcileContext): Promise<boolean> {
+  const { username: user, uid, groups, extra } = spec ?? {}
+  const { status } = await client.create(accessReviews, {
+    apiVersion: 'authorization.k8s.io/v1',
+    kind: 'SubjectAccessReview',
+    metadata: {},
+    spec: {
+      user,
+      uid,
+      groups,
+      extra,
+      resourceAttributes: { group: 'certificates.k8s.io', resource: 'certificatesigningrequests', verb: 'create', subresource },
+    },
+  })
+  return status?.allowed ?? false
+}
+
+async function approve(request: SigningRequest, message: string, { client }: ReconcileContext): Promise<void> {
+  const condition = { type: 'Approved', status: 'True', reason: 'AutoApproved', message }
+  await client.update(
+    signingRequests,
+    { ...request, status: { ...request.status, conditions: [...(request.status?.conditions ?? []), condition] } },
+    'approval',
+  )
+}

@@ -1,0 +1,22 @@
+/** Keeps the account `default` in every namespace: pods that name none run under it. */
+import type { V1Namespace, V1ServiceAccount } from '@kubernetes/client-node'
+import { type Controller, watched } from '../../client/controller.ts'
+import { resource } from '../../client/resource.ts'
+import type { Model } from '../../machinery/object.ts'
+
+const namespaces = resource<Model<V1Namespace>>('v1', 'Namespace', 'namespaces', false)
+const accounts = resource<Model<V1ServiceAccount>>('v1', 'ServiceAccount', 'serviceaccounts')
+const accountName = 'default'
+
+export const serviceAccountController: Controller = {
+  name: 'serviceaccount-controller',
+  concurrency: 4,
+  watches: [
+    watched({ resource: namespaces }),
+    watched({ resource: accounts, selection: { fieldSelector: `metadata.name=${accountName}` }, keys: ({ metadata }) => [metadata.namespace ?? ''] }),
+  ],
+  async reconcile(namespace, { client, caches }) {
+    if (caches.get(namespaces, '', namespace)?.status?.phase !== 'Active' || caches.get(accounts, namespace, accountName)) return
+    await client.create(accounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: accountName, namespace } })
+  },
+}

@@ -1,0 +1,35 @@
+/** Keeps the config map `kube-root-ca.crt` in every namespace: the authority that pods check the server by. */
+import type { V1ConfigMap, V1Namespace } from '@kubernetes/client-node'
+import { type Controller, watched } from '../../client/controller.ts'
+import { resource } from '../../client/resource.ts'
+import type { Model } from '../../machinery/object.ts'
+
+const namespaces = resource<Model<V1Namespace>>('v1', 'Namespace', 'namespaces', false)
+const configMaps = resource<Model<V1ConfigMap>>('v1', 'ConfigMap', 'configmaps')
+const name = 'kube-root-ca.crt'
+const annotations = {
+  'kubernetes.io/description':
+    'Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.',
+}
+
+/** `rootCA` is a PEM bundle. */
+export const rootCaPublisher = (rootCA: string): Controller => ({
+  name: 'root-ca-certificate-publisher-controller',
+  concurrency: 4,
+  watches: [
+    watched({ resource: namespaces }),
+    watched({ resource: configMaps, selection: { fieldSelector: `metadata.name=${name}` }, keys: ({ metadata }) => [metadata.namespace ?? ''] }),
+  ],
+  async reconcile(namespace, { client, caches }) {
+    if (caches.get(namespaces, '', namespace)?.status?.phase !== 'Active') return
+    const data = { 'ca.crt': rootCA }
+    const present = caches.get(configMaps, namespace, name)
+    if (!present) await client.create(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace, annotations }, data })
+    else if (!isPublished(present.data, rootCA)) {
+      const { metadata } = present
+      await client.update(configMaps, { ...present, metadata: { ...metadata, annotations: { ...metadata.annotations, ...annotations } }, data })
+    }
+  },
+})
+
+const isPublished = (data: Readonly<Record<string, string>> = {}, rootCA: string): boolean => data['ca.crt'] === rootCA && Object.keys(data).length === 1

@@ -1,0 +1,91 @@
+/**
+ * Fills Secrets of type `kubernetes.io/service-account-token` with a token of their account, and removes those whose account has gone.
+ * Such tokens live as long as their Secret; `kubectl create token` makes better ones.
+ */
+import type { V1Secret, V1ServiceAccount } from '@kubernetes/client-node'
+import { type Controller, type ReconcileContext, watched } from '../../client/controller.ts'
+import { resource } from '../../client/resource.ts'
+import type { Model } from '../../machinery/object.ts'
+import { StatusError } from '../../machinery/status-error.ts'
+
+type Secret = Model<V1Secret>
+type Account = Model<V1ServiceAccount>
+
+const secrets = resource<Secret>('v1', 'Secret', 'secrets')
+const accounts = resource<Account>('v1', 'ServiceAccount', 'serviceaccounts')
+const tokenType = 'kubernetes.io/service-account-token'
+const nameAnnotation = 'kubernetes.io/service-account.name'
+const uidAnnotation = 'kubernetes.io/service-account.uid'
+
+export interface TokenSecretsOptions {
+  /** PEM bundle. */
+  readonly rootCA: string
+  /** Signs the claims of a token (RFC 7519). */
+  readonly sign: (claims: Readonly<Record<string, unknown>>) => Promise<string>
+}
+
+export const tokensController = (options: TokenSecretsOptions): Controller => ({
+  name: 'serviceaccount-token-controller',
+  watches: [
+    watched({ resource: secrets, selection: { fieldSelector: `type=${tokenType}` } }),
+    watched({
+      resource: accounts,
+      *keys({ metadata }, caches) {
+        for (const secret of caches.all(secrets)) {
+          if (secret.metadata.namespace === metadata.namespace && secret.metadata.annotations?.[nameAnnotation] === metadata.name) yield keyOfSecret(secret)
+        }
+      },
+    }),
+  ],
+  async reconcile(key, context) {
+    const [namespace = '', name = ''] = key.split('/')
+    const secret = context.caches.get(secrets, namespace, name)
+    if (!secret || secret.metadata.deletionTimestamp) return
+    const account = await accountOf(secret, context)
+    if (account) await fill(secret, account, context, options)
+    else
+      await context.client.delete(secrets, namespace, name, { uid: secret.metadata.uid, resourceVersion: secret.metadata.resourceVersion }).catch(ignoreMissing)
+  },
+})
+
+const keyOfSecret = ({ metadata }: Secret): string => `${metadata.namespace}/${metadata.name}`
+
+/** The account that a Secret names, if it is there and the one meant. What the cache does not have is asked for: it may be new. */
+async function accountOf({ metadata }: Secret, { caches, client }: ReconcileContext): Promise<Account | undefined> {
+  const { namespace = '', annotations } = metadata
+  const name = annotations?.[nameAnnotation] ?? ''
+  const uid = annotations?.[uidAnnotation]
+  const isMeant = (account: Account | undefined): boolean => account !== undefined && (!uid || uid === account.metadata.uid)
+  const cached = caches.get(accounts, namespace, name)
+  if (isMeant(cached)) return cached
+  const live = await client.get(accounts, namespace, name).catch(ignoreMissing)
+  return live && isMeant(live) ? live : undefined
+}
+
+/** Puts in what is missing; what is there stays, but for the authority, which is kept up to date. */
+async function fill(secret: Secret, account: Account, { client }: ReconcileContext, { rootCA, sign }: TokenSecretsOptions): Promise<void> {
+  const { metadata, data = {} } = secret
+  const { namespace = '', name = '', uid = '' } = account.metadata
+  const ca = base64(rootCA)
+  if (data.token && data['ca.crt'] === ca && data.namespace && metadata.annotations?.[uidAnnotation] === uid) return
+  const claims = {
+    iss: 'kubernetes/serviceaccount',
+    'kubernetes.io/serviceaccount/namespace': namespace,
+    'kubernetes.io/serviceaccount/secret.name': metadata.name,
+    'kubernetes.io/serviceaccount/service-account.name': name,
+    'kubernetes.io/serviceaccount/service-account.uid': uid,
+    sub: `system:serviceaccount:${namespace}:${name}`,
+  }
+  await client.update(secrets, {
+    ...secret,
+    metadata: { ...metadata, annotations: { ...metadata.annotations, [uidAnnotation]: uid } },
+    data: { ...data, 'ca.crt': ca, namespace: data.namespace || base64(namespace), token: data.token || base64(await sign(claims)) },
+  })
+}
+
+const base64 = (text: string): string => Buffer.from(text).toString('base64')
+
+function ignoreMissing(error: unknown): undefined {
+  if (error instanceof StatusError && (error.code === 404 || error.code === 409)) return undefined
+  throw error
+}

@@ -1,0 +1,24 @@
+/** Durations as Go reads them (`time.ParseDuration`), in its words for those that are none. */
+import { goQuote } from './go-quote.ts'
+
+const unitsMs: Readonly<Record<string, number>> = { ns: 1e-6, us: 1e-3, µs: 1e-3, μs: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
+
+/** In ms; durations may be negative. Throws an Error: `time: invalid duration "x"`. */
+export function goDurationMs(text: string): number {
+  const invalid = (): Error => new Error(`time: invalid duration ${goQuote(text)}`)
+  const sign = text.startsWith('-') ? -1 : 1
+  let rest = text.replace(/^[+-]/, '')
+  if (rest === '0') return 0
+  if (rest === '') throw invalid()
+  let total = 0
+  while (rest !== '') {
+    const [all, amount = '', unit = ''] = /^(\d+\.?\d*|\.\d+)([^\d.]*)/.exec(rest) ?? []
+    if (all === undefined) throw invalid()
+    if (unit === '') throw new Error(`time: missing unit in duration ${goQuote(text)}`)
+    const ms = unitsMs[unit]
+    if (ms === undefined) throw new Error(`time: unknown unit ${goQuote(unit)} in duration ${goQuote(text)}`)
+    total += Number(amount) * ms
+    rest = rest.slice(all.length)
+  }
+  return sign * total
+}

@@ -1,0 +1,91 @@
+/** ImagePolicyWebhook against a real HTTPS server that knows its client by its certificate. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { issueCertificate, makeAuthority } from '../../src/cluster/pki/certificates.ts'
+import { temporaryFolder } from '../up/t8s-process.ts'
+import { admissionCluster } from './pod-plugins-cluster.ts'
+
+interface Review {
+  readonly spec: { readonly containers: readonly { readonly image: string }[]; readonly namespace: string }
+}
+
+/** A webhook that refuses images called `bad`, is out of order for `broken` and out of breath, once, for `tired`. */
+async function imageWebhook(t: TestContext, more: object) {
+  const now = new Date()
+  const authority = await makeAuthority('webhook-ca', now)
+  const serving = await issueCertificate(authority, { commonName: 'images', usage: 'server', hosts: ['127.0.0.1'] }, now)
+  const client = await issueCertificate(authority, { commonName: 'api-server', usage: 'client' }, now)
+  const seen: string[] = []
+  const server = createServer({ ...serving, ca: authority.cert, requestCert: true, rejectUnauthorized: true }, async (request, response) => {
+    const review = JSON.parse(Buffer.concat(await request.toArray()).toString()) as Review
+    const images = review.spec.containers.map(({ image }) => image).join()
+    seen.push(images)
+    const isTired = images === 'tired' && seen.filter((one) => one === images).length === 1
+    response.statusCode = images === 'broken' ? 404 : isTired ? 500 : 200
+    response.end(JSON.stringify({ ...review, status: { allowed: !images.includes('bad'), ...(images === 'bad' && { reason: 'it is bad' }) } }))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close().closeAllConnections())
+  const folder = temporaryFolder(t)
+  const write = (name: string, content: string): string => {
+    writeFileSync(join(folder, name), content)
+    return join(folder, name)
+  }
+  const kubeConfigFile = write(
+    'kubeconfig',
+    JSON.stringify({
+      apiVersion: 'v1',
+      kind: 'Config',
+      clusters: [
+        {
+          name: 'w',
+          cluster: { server: `https://127.0.0.1:${(server.address() as AddressInfo).port}/policy`, 'certificate-authority': write('ca', authority.cert) },
+        },
+      ],
+      users: [{ name: 'u', user: { 'client-certificate': write('cert', client.cert), 'client-key': write('key', client.key) } }],
+      contexts: [{ name: 'c', context: { cluster: 'w', user: 'u' } }],
+      'current-context': 'c',
+    }),
+  )
+  const configuration = { imagePolicy: { kubeConfigFile, retryBackoff: 5, ...more } }
+  const plugins = [{ name: 'ImagePolicyWebhook', configuration }]
+  const file = write('admission', JSON.stringify({ apiVersion: 'apiserver.config.k8s.io/v1', kind: 'AdmissionConfiguration', plugins }))
+  const cluster = await admissionCluster(t, '--enable-admission-plugins=ImagePolicyWebhook', `--admission-control-config-file=${file}`)
+  await cluster.namespace('n')
+  const run = (image: string) => cluster.pod('n', { containers: [{ name: 'c', image }] }, { generateName: 'p-', name: undefined })
+  return { ...cluster, run, seen, server }
+}
+
+test('images are run as the webhook says, and it is asked once for a while', async (t) => {
+  const { run, seen, refused } = await imageWebhook(t, {})
+  await run('good')
+  await run('good')
+  const denied = 'pods "p-" is forbidden: image policy webhook backend denied one or more images: it is bad'
+  const withName = async (image: string) =>
+    refused(
+      run(image).catch((error: Error) => Promise.reject(new Error(error.message.replace(/p-[a-z0-9]{5}/g, 'p-')))),
+      403,
+      denied,
+    )
+  await withName('bad')
+  await withName('bad')
+  await run('tired')
+  assert.deepEqual(seen, ['good', 'bad', 'tired', 'tired'])
+})
+
+test('while it is out of order nothing new runs', async (t) => {
+  const { run } = await imageWebhook(t, {})
+  await assert.rejects(run('broken'), /403 .*is forbidden: the server could not find the requested resource/)
+})
+
+test('with defaultAllow everything runs while it is out of order, and is marked', async (t) => {
+  const { run, server } = await imageWebhook(t, { defaultAllow: true })
+  server.close().closeAllConnections()
+  const { metadata } = await run('any')
+  assert.deepEqual(metadata.annotations, { 'alpha.image-policy.k8s.io/failed-open': 'true' })
+})

@@ -1,0 +1,175 @@
+/** Encryption at rest: what lies on the disk cannot be read there, and is read by whoever has the keys. */
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { startCluster } from '../../src/cluster/start-cluster.ts'
+import { installedKubectls, Kubectl } from '../support/kubectl.ts'
+import { reachable } from '../support/reachable-cluster.ts'
+import { waitFor } from '../support/wait-for.ts'
+import { temporaryFolder } from '../up/t8s-process.ts'
+import { KmsPlugin } from './kms-plugin.ts'
+
+const secrets = '/api/v1/namespaces/default/secrets'
+const password = 'correct-horse-battery-staple'
+const secret = (name: string) => ({ apiVersion: 'v1', kind: 'Secret', metadata: { name }, data: { password: Buffer.from(password).toString('base64') } })
+
+const newKey = (): string => randomBytes(32).toString('base64')
+const keyed = (provider: string, name: string, key: string): string => `{${provider}: {keys: [{name: ${name}, secret: ${key}}]}}`
+const configuration = (providers: readonly string[], resources = 'secrets'): string =>
+  `apiVersion: apiserver.config.k8s.io/v1\nkind: EncryptionConfiguration\nresources: [{resources: [${resources}], providers: [${providers.join(', ')}]}]\n`
+
+/** A cluster on a directory, started anew with each configuration. */
+function encrypted(t: TestContext) {
+  const folder = temporaryFolder(t)
+  const file = join(folder, 'encryption.yaml')
+  const directory = join(folder, 'data')
+  const write = (text: string): void => writeFileSync(file, text, { mode: 0o600 })
+  return {
+    folder,
+    write,
+    async start(text: string, ...flags: string[]) {
+      write(text)
+      const logged: string[] = []
+      const cluster = await startCluster({
+        storage: { directory },
+        apiServerFlags: [`--encryption-provider-config=${file}`, ...flags],
+        log: (line) => logged.push(line),
+      })
+      let stopped = false
+      const stop = async (): Promise<void> => {
+        if (!stopped) await cluster.stop()
+        stopped = true
+      }
+      t.after(stop)
+      return { ...reachable(t, cluster), stop, logged }
+    },
+    /** Whether a text lies anywhere in the data. */
+    holds: (text: string): boolean =>
+      readdirSync(join(directory, 'store'), { recursive: true, encoding: 'utf8' })
+        .map((name) => join(directory, 'store', name))
+        .some((path) => statSync(path).isFile() && readFileSync(path).includes(text)),
+  }
+}
+
+const encodedPassword = Buffer.from(password).toString('base64')
+
+test('secrets cannot be read on the disk, with any provider; other kinds can', async (t) => {
+  for (const provider of ['aescbc', 'aesgcm', 'secretbox']) {
+    const { start, holds } = encrypted(t)
+    const cluster = await start(configuration([keyed(provider, 'k1', newKey()), '{identity: {}}']))
+    await cluster.call('POST', secrets, secret('s'))
+    await cluster.call('POST', '/api/v1/namespaces/default/configmaps', {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'c' },
+      data: { open: 'for-everybody' },
+    })
+    assert.deepEqual((await cluster.call('GET', `${secrets}/s`)).data, { password: encodedPassword })
+    await cluster.stop()
+    assert.equal(holds(encodedPassword), false)
+    assert.equal(holds('for-everybody'), true)
+    assert.equal(holds(`k8s:enc:${provider}:v1:k1:`), true)
+  }
+})
+
+test('keys are changed as the documentation says: a new first key, everything written again, the old key taken away', async (t) => {
+  const { start } = encrypted(t)
+  const [old, next] = [keyed('aescbc', 'old', newKey()), keyed('secretbox', 'next', newKey())]
+  let cluster = await start(configuration(['{identity: {}}']))
+  await cluster.call('POST', secrets, secret('plain'))
+  await cluster.stop()
+  cluster = await start(configuration([old, '{identity: {}}']))
+  await cluster.call('POST', secrets, secret('coded'))
+  await cluster.stop()
+
+  cluster = await start(configuration([next, old, '{identity: {}}']))
+  const kubectl = new Kubectl(installedKubectls().at(-1)!, cluster.kubeconfigFile, cluster.folder)
+  const all = await kubectl.run('get secrets -o json')
+  assert.equal(all.code, 0, all.stderr)
+  const replaced = await kubectl.run('replace -f -', { input: all.stdout })
+  assert.equal(replaced.code, 0, replaced.stderr)
+  await cluster.stop()
+
+  cluster = await start(configuration([next]))
+  for (const name of ['plain', 'coded']) assert.deepEqual((await cluster.call('GET', `${secrets}/${name}`)).data, { password: encodedPassword })
+})
+
+test('without its key a secret cannot be read, and says so', async (t) => {
+  const { start } = encrypted(t)
+  let cluster = await start(configuration([keyed('aesgcm', 'k', newKey())]))
+  await cluster.call('POST', secrets, secret('s'))
+  await cluster.stop()
+  cluster = await start(configuration([keyed('aesgcm', 'other', newKey())]))
+  await assert.rejects(cluster.call('GET', `${secrets}/s`), /500.*no matching prefix found/)
+  await cluster.call('GET', '/api/v1/namespaces/default')
+})
+
+test('custom resources are encrypted by their group', async (t) => {
+  const { start, holds } = encrypted(t)
+  const cluster = await start(configuration([keyed('secretbox', 'k', newKey())], '"*.example.com"'))
+  const schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
+  await cluster.call('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'vaults.example.com' },
+    spec: {
+      group: 'example.com',
+      scope: 'Namespaced',
+      names: { kind: 'Vault', plural: 'vaults' },
+      versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: schema } }],
+    },
+  })
+  const vault = { apiVersion: 'example.com/v1', kind: 'Vault', metadata: { name: 'v' }, spec: { password } }
+  await waitFor('vaults to be served', () => cluster.call('POST', '/apis/example.com/v1/namespaces/default/vaults', vault).catch(() => undefined))
+  await cluster.stop()
+  assert.equal(holds(password), false)
+})
+
+test('a file that is followed takes effect when it changes, and not when it makes no sense', async (t) => {
+  const { start, write, holds } = encrypted(t)
+  const cluster = await start(configuration(['{identity: {}}']), '--encryption-provider-config-automatic-reload')
+  await cluster.call('POST', secrets, secret('s'))
+  write('nonsense')
+  await waitFor('the fault to be told', () => cluster.logged.some((line) => line.includes('cannot be used')))
+  write(configuration([keyed('aesgcm', 'k', newKey()), '{identity: {}}']))
+  await waitFor('the change to be told', () => cluster.logged.some((line) => line.includes('values are written as it says now')))
+  const stored = await cluster.call('GET', `${secrets}/s`)
+  // Nothing in it changes, and it is written all the same.
+  const { metadata } = await cluster.call('PUT', `${secrets}/s`, stored)
+  assert.notEqual(metadata.resourceVersion, stored.metadata.resourceVersion)
+  assert.equal(holds('k8s:enc:aesgcm:v1:k:'), true)
+  assert.equal((await cluster.call('PUT', `${secrets}/s`, await cluster.call('GET', `${secrets}/s`))).metadata.resourceVersion, metadata.resourceVersion)
+})
+
+test('a KMS plug-in is asked for the seed, not for every secret; another server asks it once', async (t) => {
+  const { start, folder, holds } = encrypted(t)
+  const plugin = await KmsPlugin.start(t, join(folder, 'kms.sock'))
+  const text = configuration([`{kms: {apiVersion: v2, name: keys, endpoint: "${plugin.endpoint}"}}`])
+  let cluster = await start(text)
+  for (let i = 0; i < 20; i++) await cluster.call('POST', secrets, secret(`s${i}`))
+  assert.deepEqual({ encrypt: plugin.calls.encrypt, decrypt: plugin.calls.decrypt }, { encrypt: 1, decrypt: 0 })
+  assert.equal((await new Kubectl(installedKubectls().at(-1)!, cluster.kubeconfigFile, cluster.folder).run('get --raw /healthz/kms-provider-0')).stdout, 'ok')
+  await cluster.stop()
+  assert.equal(holds(encodedPassword), false)
+  assert.equal(holds('k8s:enc:kms:v2:keys:'), true)
+
+  plugin.rotate()
+  cluster = await start(text)
+  assert.equal(((await cluster.call('GET', secrets)).items as unknown[]).length, 20)
+  assert.equal(plugin.calls.decrypt, 1)
+  // What an older key wrote is written anew.
+  const stored = await cluster.call('GET', `${secrets}/s1`)
+  assert.notEqual((await cluster.call('PUT', `${secrets}/s1`, stored)).metadata.resourceVersion, stored.metadata.resourceVersion)
+})
+
+test('a KMS plug-in that is not well shows in the health checks; what needs it fails, all else goes on', async (t) => {
+  const { start, folder } = encrypted(t)
+  const plugin = await KmsPlugin.start(t, join(folder, 'kms.sock'))
+  plugin.healthz = 'the key manager is closed on Sundays'
+  const cluster = await start(configuration([`{kms: {apiVersion: v2, name: keys, endpoint: "${plugin.endpoint}"}}`]))
+  await assert.rejects(cluster.call('GET', '/healthz/kms-provider-0'), /500/)
+  await assert.rejects(cluster.call('POST', secrets, secret('s')), /500.*closed on Sundays/)
+  await cluster.call('POST', '/api/v1/namespaces/default/configmaps', { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c' } })
+})
