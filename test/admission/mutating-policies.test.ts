@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { testCluster } from '../support/test-cluster.ts'
-import { constraints, mutate } from './policy.ts'
+import { constraints, mutate, withoutAccounts } from './policy.ts'
 import { configMap, configMaps, group, refusal } from './webhook.ts'
 
 const applies = (expression: string) => ({ patchType: 'ApplyConfiguration', applyConfiguration: { expression } })
@@ -11,7 +11,7 @@ const named = (name: string) => ({ matchConditions: [{ name: 'c', expression: `o
 const pods = { resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] }] }
 
 test('configurations are merged as apply does, patches are applied one after the other', async (t) => {
-  const cluster = await testCluster(t)
+  const cluster = await testCluster(t, withoutAccounts)
   await mutate(cluster, 'merge', {
     matchConstraints: pods,
     variables: [{ name: 'image', expression: "'sidecar:' + object.metadata.name" }],
@@ -66,7 +66,7 @@ test('a patch whose test does not hold changes nothing; parameters say what is t
 })
 
 test('what cannot be done is told, unless the policy ignores failures', async (t) => {
-  const cluster = await testCluster(t)
+  const cluster = await testCluster(t, withoutAccounts)
   const told = [
     [
       'unknown',

@@ -2,6 +2,9 @@
 import type { ReachableCluster } from '../support/reachable-cluster.ts'
 import { group } from './webhook.ts'
 
+/** For clusters whose pods need no service account, and get no volumes of one. */
+export const withoutAccounts = { apiServerFlags: ['--disable-admission-plugins=ServiceAccount'] }
+
 /** What policies of tests look at, unless said otherwise: new and changed config maps. */
 export const constraints = (more: object = {}): object => ({
   resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE', 'UPDATE'], resources: ['configmaps'] }],

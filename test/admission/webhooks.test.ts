@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { testCluster } from '../support/test-cluster.ts'
+import { withoutAccounts } from './policy.ts'
 import { admissionWebhooks, configMap, configMaps, configure, hook, metricsOf, refusal, rule } from './webhook.ts'
 
 test('a validating webhook is asked with all fields of an AdmissionRequest', async (t) => {
@@ -212,7 +213,7 @@ test('selectors look at the namespace and at old and new labels; what a rule doe
 })
 
 test('scales, evictions and bindings are shown as what they are, and so are connections', async (t) => {
-  const [cluster, webhooks] = await Promise.all([testCluster(t), admissionWebhooks(t)])
+  const [cluster, webhooks] = await Promise.all([testCluster(t, withoutAccounts), admissionWebhooks(t)])
   const resources = ['deployments/scale', 'pods/eviction', 'pods/binding', 'pods/exec', 'deployments', 'pods']
   const rules = [rule({ apiGroups: ['', 'apps'], operations: ['*'], resources })]
   await configure(cluster, 'Validating', 'v', [hook(webhooks, '/sub', { rules, objectSelector: {} })])
