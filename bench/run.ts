@@ -12,6 +12,7 @@ import { parseArgs } from 'node:util'
 import { benchApply } from './apply.ts'
 import { benchCustom } from './custom-resources.ts'
 import { benchEnvtest } from './envtest.ts'
+import { overload } from './overload.ts'
 import { upstream } from './reference.ts'
 import { report } from './report.ts'
 import { allPhases, type Generator, type Kind, load, type MeasuredPhase, measure } from './run-load.ts'
@@ -27,6 +28,8 @@ const help = `npm run bench -- [flags]
 --soak                   the load again and again: size of the data directory and resident memory
 --loads N                how often (default: 40)
 --envtest                control planes of test suites, instead of all else
+--overload               200 clients, three times as many as may be in flight, instead of all else
+--seconds N              for how long (default: 60)
 --apply                  server-side apply in itself, instead of all else
 --rules                  validation rules of custom resources, instead of all else
 --custom                 custom resources beside ConfigMaps, and hundreds of definitions, instead of all else`
@@ -42,6 +45,8 @@ const { values: flags } = parseArgs({
     soak: { type: 'boolean', default: false },
     loads: { type: 'string', default: '40' },
     envtest: { type: 'boolean', default: false },
+    overload: { type: 'boolean', default: false },
+    seconds: { type: 'string', default: '60' },
     apply: { type: 'boolean', default: false },
     rules: { type: 'boolean', default: false },
     custom: { type: 'boolean', default: false },
@@ -66,7 +71,8 @@ async function bench(): Promise<void> {
     execFileSync(launcher, ['version'], { stdio: 'ignore' })
     // Others on the machine spoil every number.
     console.log(`${availableParallelism()} cores, load average before: ${loadavg()[0]?.toFixed(1)}`)
-    if (flags.custom) await benchCustom(directory, tokenFile, generator)
+    if (flags.overload) await overload(directory, tokenFile, Number(flags.seconds))
+    else if (flags.custom) await benchCustom(directory, tokenFile, generator)
     else if (flags.rules) await benchRules(directory, tokenFile, Number(flags.n))
     else if (flags.soak) await soak({ directory, tokenFile, loads: Number(flags.loads), kinds, phases, generator })
     else await benchOnce(directory, tokenFile, kinds, phases, generator)

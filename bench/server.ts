@@ -17,10 +17,10 @@ export interface Server {
 }
 
 /** Starts a server whose data are in `directory/data`, and waits until it is ready. */
-export async function startServer(directory: string, tokenFile: string): Promise<Server> {
+export async function startServer(directory: string, tokenFile: string, more: readonly string[] = []): Promise<Server> {
   const port = await freePort()
   const started = performance.now()
-  const child = spawn(launcher, ['up', '--data-dir', join(directory, 'data'), '--secure-port', String(port), '--token-auth-file', tokenFile], {
+  const child = spawn(launcher, ['up', '--data-dir', join(directory, 'data'), '--secure-port', String(port), '--token-auth-file', tokenFile, ...more], {
     stdio: ['ignore', 'ignore', 'inherit'],
   })
   const url = `https://127.0.0.1:${port}`

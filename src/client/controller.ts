@@ -47,10 +47,15 @@ export interface RunningController {
   stop(): Promise<void>
 }
 
-/** Runs a controller, as whoever `client` is. */
-export function runController(controller: Controller, client: RestClient, log: (line: string) => void): RunningController {
+/** As whom a controller reads what it watches, and as whom it does everything else. */
+export interface ControllerClients {
+  readonly reader: RestClient
+  readonly writer: RestClient
+}
+
+export function runController(controller: Controller, { reader, writer }: ControllerClients, log: (line: string) => void): RunningController {
   const stopping = new AbortController()
-  const informers = new Map(controller.watches.map(({ resource, selection }) => [resource, new Informer({ ...selection, client, resource, log })]))
+  const informers = new Map(controller.watches.map(({ resource, selection }) => [resource, new Informer({ ...selection, client: reader, resource, log })]))
   const caches: Caches = {
     get: <T extends KubeObject>(resource: Resource<T>, namespace: string, name: string) => informers.get(resource)?.get(namespace, name) as T | undefined,
     all: <T extends KubeObject>(resource: Resource<T>) => (informers.get(resource)?.all() ?? []) as Iterable<T>,
@@ -63,7 +68,7 @@ export function runController(controller: Controller, client: RestClient, log: (
       if (!(error instanceof StatusError && error.code === 409)) log(`${controller.name}: ${key}: ${error instanceof Error ? error.message : String(error)}`)
     },
   })
-  const context: ReconcileContext = { client, caches, log, again: (key, ms) => queue.addAfter(key, ms) }
+  const context: ReconcileContext = { client: writer, caches, log, again: (key, ms) => queue.addAfter(key, ms) }
   for (const { resource, keys = ownKey } of controller.watches) {
     informers.get(resource)!.onChange((object, before) => {
       for (const state of [object, before]) if (state) for (const key of keys(state, caches)) queue.add(key)

@@ -3,7 +3,7 @@ import { defaultHeaders, type RequestHeaderOptions } from '../apiserver/authenti
 import { joinedBundles } from '../apiserver/authentication/signed-by.ts'
 import type { TokenUser } from '../apiserver/authentication/tokens/static-tokens.ts'
 import { defaultServiceRange } from '../apiserver/services/address-range.ts'
-import { type ControllerIdentity, controllerIdentities, runControllers } from '../controllers/index.ts'
+import { type ControllerIdentity, controllerManager, runControllers } from '../controllers/index.ts'
 import { type Access, type Kubeconfig, kubeconfigFor, kubeconfigYaml } from '../kubeconfig/kubeconfig.ts'
 import { ExplainedError } from '../lib/explained-error.ts'
 import type { Store } from '../storage/store.ts'
@@ -112,7 +112,7 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
   // Only who holds the store may make certificates: a second process on the same directory has failed by now.
   const pki = await timed('certificates loaded', data ? filePki(data.pki, hosts) : memoryPki(hosts))
   if (pki.made.length > 0) log(`certificates made in ${data?.pki}: ${[...pki.made].sort().join(', ')}`)
-  const identities = controllerIdentities(
+  const manager = controllerManager(
     {
       rootCA: options.tls?.cert ?? pki.authority.cert,
       signer: certificateSigner(pki.authority),
@@ -136,7 +136,11 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
       requestHeader: options.requestHeader ??
         flagged.requestHeader ?? { ...defaultHeaders, clientCA: pki.frontProxy.authority.cert, allowedNames: [pki.frontProxy.name] },
       proxyClient: options.proxyClient ?? flagged.proxyClient ?? pki.frontProxy.client,
-      tokens: [...(options.tokens ?? []), ...(flagged.tokens ?? []), ...identities.map(tokenUser)],
+      tokens: [
+        ...(options.tokens ?? []),
+        ...(flagged.tokens ?? []),
+        ...[manager.manager, ...manager.controllers.map(({ identity }) => identity)].map(tokenUser),
+      ],
       bootstrapTokens: flagged.bootstrapTokens ?? true,
       runtimeConfig: [...(options.runtimeConfig ?? []), ...(flagged.runtimeConfig ?? [])],
       serviceClusterIpRange,
@@ -150,7 +154,7 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
   const url = localUrl(bindAddress, server.port)
   // A certificate of the user's is trusted as it stands: its authority may be unknown.
   const ca = options.tls?.cert ?? pki.authority.cert
-  const controllers = runControllers(identities, { url, ca }, log)
+  const controllers = runControllers(manager, { url, ca }, log)
   const access = (pair: KeyPair): Access => ({ url, ca, ...pair })
   const client = access(pki.admin)
   const kubeconfig = kubeconfigFor(contextName, client)
@@ -174,10 +178,10 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
   }
 }
 
-/** The service account that a controller is. */
-const tokenUser = ({ account, token }: ControllerIdentity): TokenUser => ({
+/** What the server is told of a controller. */
+const tokenUser = ({ user, token }: ControllerIdentity): TokenUser => ({
   token,
-  user: { name: `system:serviceaccount:kube-system:${account}`, groups: ['system:serviceaccounts', 'system:serviceaccounts:kube-system'] },
+  user: { name: user, groups: user.startsWith('system:serviceaccount:') ? ['system:serviceaccounts', 'system:serviceaccounts:kube-system'] : [] },
 })
 
 async function issueUser(authority: KeyPair, { name, groups }: UserIdentity): Promise<KeyPair> {

@@ -23,14 +23,17 @@ export interface ControllerSources {
   readonly signToken: (claims: Readonly<Record<string, unknown>>) => Promise<string>
 }
 
-/**
- * Who each controller is: the service account of kube-system that upstream's role for it is bound to. Tokens are made for one process
- * and known to nobody else.
- */
+/** Who a controller is. Tokens are made for one process and known to nobody else. */
 export interface ControllerIdentity {
-  readonly controller: Controller
-  readonly account: string
+  /** The user that upstream's role for it is bound to. */
+  readonly user: string
   readonly token: string
+}
+
+export interface ControllerManager {
+  /** As whom all controllers read: upstream's role lets it see everything. */
+  readonly manager: ControllerIdentity
+  readonly controllers: readonly { readonly controller: Controller; readonly identity: ControllerIdentity }[]
 }
 
 const tokenBytes = 32
@@ -39,11 +42,13 @@ const tokenBytes = 32
  * The controllers, each with a token of its own that the server has to be told of. `chosen` is as `--controllers`: `*` stands for all,
  * `name` turns one on, `-name` off. Throws an ExplainedError for a name that no controller has.
  */
-export function controllerIdentities({ rootCA, signer, signToken }: ControllerSources, chosen: readonly string[] = ['*']): ControllerIdentity[] {
-  const accounts: readonly (readonly [account: string, controller: Controller])[] = [
+export function controllerManager({ rootCA, signer, signToken }: ControllerSources, chosen: readonly string[] = ['*']): ControllerManager {
+  const manager = identityOf('system:kube-controller-manager')
+  const accounts: readonly (readonly [account: string | undefined, controller: Controller])[] = [
     ['service-account-controller', serviceAccountController],
     ['root-ca-cert-publisher', rootCaPublisher(rootCA)],
-    ['tokens-controller', tokensController({ rootCA, sign: signToken })],
+    // It has no account of its own: without it there would be none.
+    [undefined, tokensController({ rootCA, sign: signToken })],
     ['clusterrole-aggregation-controller', clusterRoleAggregation],
     ['certificate-controller', csrApproving(signer)],
     ['certificate-controller', csrSigning(signer)],
@@ -52,10 +57,13 @@ export function controllerIdentities({ rootCA, signer, signToken }: ControllerSo
   const unknown = chosen.find((name) => name !== '*' && !names.includes(name.replace(/^-/, '')))
   if (unknown !== undefined) throw new ExplainedError(`"${unknown}" is not in the list of known controllers: choose of *, ${names.join(', ')}`)
   const isOn = ({ name }: Controller): boolean => !chosen.includes(`-${name}`) && (chosen.includes('*') || chosen.includes(name))
-  return accounts
+  const controllers = accounts
     .filter(([, controller]) => isOn(controller))
-    .map(([account, controller]) => ({ controller, account, token: randomBytes(tokenBytes).toString('base64url') }))
+    .map(([account, controller]) => ({ controller, identity: account ? identityOf(`system:serviceaccount:kube-system:${account}`) : manager }))
+  return { manager, controllers }
 }
+
+const identityOf = (user: string): ControllerIdentity => ({ user, token: randomBytes(tokenBytes).toString('base64url') })
 
 export interface RunningControllers {
   readonly synced: Promise<void>
@@ -64,9 +72,12 @@ export interface RunningControllers {
 }
 
 /** Runs controllers over one connection. */
-export function runControllers(identities: readonly ControllerIdentity[], server: ServerAccess, log: (line: string) => void): RunningControllers {
+export function runControllers({ manager, controllers }: ControllerManager, server: ServerAccess, log: (line: string) => void): RunningControllers {
   const connection = new Connection(server)
-  const running: RunningController[] = identities.map(({ controller, token }) => runController(controller, new RestClient(connection, token), log))
+  const reader = new RestClient(connection, manager.token)
+  const running: RunningController[] = controllers.map(({ controller, identity }) =>
+    runController(controller, { reader, writer: new RestClient(connection, identity.token) }, log),
+  )
   return {
     synced: Promise.all(running.map(({ synced }) => synced)).then(() => {}),
     async stop() {

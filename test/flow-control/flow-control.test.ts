@@ -12,8 +12,18 @@ import { waitFor } from '../support/wait-for.ts'
 const group = '/apis/flowcontrol.apiserver.k8s.io/v1'
 const tenants = ['tenant', 'other']
 
-const cluster = (t: TestContext, options: ClusterOptions = {}): Promise<TestCluster> =>
-  testCluster(t, { tokens: tenants.map((name) => ({ token: name, user: { name, groups: ['system:authenticated', 'tenants'] } })), ...options })
+/** Tenants may do everything: how much at a time is another question. */
+async function cluster(t: TestContext, options: ClusterOptions = {}): Promise<TestCluster> {
+  const tokens = tenants.map((name) => ({ token: name, user: { name, groups: ['system:authenticated', 'tenants'] } }))
+  const server = await testCluster(t, { tokens, ...options })
+  const apiGroup = 'rbac.authorization.k8s.io'
+  await server.call('POST', `/apis/${apiGroup}/v1/clusterrolebindings`, {
+    metadata: { name: 'tenants' },
+    roleRef: { apiGroup, kind: 'ClusterRole', name: 'cluster-admin' },
+    subjects: [{ apiGroup, kind: 'Group', name: 'tenants' }],
+  })
+  return server
+}
 
 interface Told {
   readonly status: number

@@ -1,10 +1,10 @@
 /** FlowSchemas: which requests belong together, and to which priority level. */
-import type { V1PolicyRulesWithSubjects } from '@kubernetes/client-node'
+import type { V1NonResourcePolicyRule, V1PolicyRulesWithSubjects, V1ResourcePolicyRule } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../machinery/equality.ts'
 import type { Wire } from '../../machinery/object.ts'
-import { type FieldError, invalidValue, notSupported, required } from '../../machinery/validation/field-error.ts'
-import { each, follows } from '../../machinery/validation/field-rules.ts'
-import { dnsSubdomain } from '../../machinery/validation/names.ts'
+import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../machinery/validation/field-error.ts'
+import { all, each, follows } from '../../machinery/validation/field-rules.ts'
+import { dnsLabel, dnsSubdomain } from '../../machinery/validation/names.ts'
 import { age, column, name, resource } from '../resource.ts'
 import { type FlowSchema, mandatoryFlowSchemas } from './bootstrap-objects.ts'
 
@@ -68,30 +68,99 @@ function schemaRules({ metadata, spec }: FlowSchema): readonly FieldError[] {
 }
 
 function ruleRules({ subjects, resourceRules, nonResourceRules }: Wire<V1PolicyRulesWithSubjects>, path: string): readonly FieldError[] {
-  const errors = subjects?.length ? [] : [required(`${path}.subjects`, 'subjects must contain at least one value')]
-  subjects?.forEach(({ kind, user, group, serviceAccount }, at) => {
-    const field = `${path}.subjects[${at}]`
-    const named = new Map<string, [string, unknown]>([
-      ['User', ['user', user]],
-      ['Group', ['group', group]],
-      ['ServiceAccount', ['serviceAccount', serviceAccount]],
-    ]).get(kind)
-    if (!named) errors.push(notSupported(`${field}.kind`, kind, ['Group', 'ServiceAccount', 'User']))
-    else if (!named[1]) errors.push(required(`${field}.${named[0]}`, `${named[0]} is required when subject kind is '${kind}'`))
-  })
-  if (!resourceRules?.length && !nonResourceRules?.length) errors.push(required(path, 'at least one of resourceRules and nonResourceRules has to be non-empty'))
-  resourceRules?.forEach((rule, at) => {
-    const field = `${path}.resourceRules[${at}]`
-    if (!rule.verbs?.length) errors.push(required(`${field}.verbs`, 'verbs must contain at least one value'))
-    if (!rule.apiGroups?.length) errors.push(required(`${field}.apiGroups`, 'resource rules must supply at least one api group'))
-    if (!rule.resources?.length) errors.push(required(`${field}.resources`, 'resource rules must supply at least one resource'))
-    if (!rule.namespaces?.length && !rule.clusterScope)
-      errors.push(required(`${field}.namespaces`, 'resource rules that are not cluster scoped must supply at least one namespace'))
-  })
-  nonResourceRules?.forEach((rule, at) => {
-    const field = `${path}.nonResourceRules[${at}]`
-    if (!rule.verbs?.length) errors.push(required(`${field}.verbs`, 'verbs must contain at least one value'))
-    if (!rule.nonResourceURLs?.length) errors.push(required(`${field}.nonResourceURLs`, 'nonResourceURLs must contain at least one value'))
-  })
-  return errors
+  return all(
+    subjects?.length ? each(subjects, `${path}.subjects`, subjectRules) : [required(`${path}.subjects`, 'subjects must contain at least one value')],
+    resourceRules?.length || nonResourceRules?.length ? [] : [required(path, 'at least one of resourceRules and nonResourceRules has to be non-empty')],
+    each(resourceRules, `${path}.resourceRules`, resourceRuleRules),
+    each(nonResourceRules, `${path}.nonResourceRules`, pathRuleRules),
+  )
+}
+
+type Subject = NonNullable<Wire<V1PolicyRulesWithSubjects>['subjects']>[number]
+const members = [
+  ['User', 'user'],
+  ['Group', 'group'],
+  ['ServiceAccount', 'serviceAccount'],
+] as const
+
+function subjectRules(subject: Subject, path: string): readonly FieldError[] {
+  const { kind } = subject
+  const named = members.find(([name]) => name === kind)?.[1]
+  if (!named) return [notSupported(`${path}.kind`, kind, ['Group', 'ServiceAccount', 'User'])]
+  const others = members.filter(([, member]) => member !== named && subject[member])
+  return [
+    ...memberRules(subject, named, kind, `${path}.${named}`),
+    ...others.map(([other, member]) => forbiddenField(`${path}.${member}`, `${member} is forbidden when subject kind is not '${other}'`)),
+  ]
+}
+
+function memberRules(subject: Subject, member: (typeof members)[number][1], kind: string, path: string): readonly FieldError[] {
+  const value = subject[member]
+  if (!value) return [required(path, `${member} is required when subject kind is '${kind}'`)]
+  const named = value.name ? [] : [required(`${path}.name`)]
+  if (member !== 'serviceAccount') return named
+  const { name, namespace } = subject.serviceAccount!
+  return [
+    ...named,
+    ...(name && name !== '*' ? follows(name, `${path}.name`, dnsSubdomain) : []),
+    ...(namespace ? follows(namespace, `${path}.namespace`, dnsLabel) : [required(`${path}.namespace`, 'must specify namespace for service account')]),
+  ]
+}
+
+const knownVerbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'proxy', 'update', 'watch']
+
+/** `*` stands alone. */
+const alone = (list: readonly string[] | undefined, path: string, what: string): readonly FieldError[] =>
+  list && list.length > 1 && list.includes('*') ? [invalidValue(path, list, `if '*' is present, must not specify other ${what}`)] : []
+
+function verbRules(verbs: readonly string[] | undefined, path: string): readonly FieldError[] {
+  if (!verbs?.length) return [required(path, 'verbs must contain at least one value')]
+  if (verbs.includes('*')) return alone(verbs, path, 'verbs')
+  return verbs.every((verb) => knownVerbs.includes(verb)) ? [] : [notSupported(path, verbs, knownVerbs)]
+}
+
+function resourceRuleRules({ verbs, apiGroups, resources, namespaces, clusterScope }: Wire<V1ResourcePolicyRule>, path: string): readonly FieldError[] {
+  return all(
+    verbRules(verbs, `${path}.verbs`),
+    apiGroups?.length
+      ? alone(apiGroups, `${path}.apiGroups`, 'api groups')
+      : [required(`${path}.apiGroups`, 'resource rules must supply at least one api group')],
+    resources?.length
+      ? alone(resources, `${path}.resources`, 'resources')
+      : [required(`${path}.resources`, 'resource rules must supply at least one resource')],
+    namespaceRules(namespaces, clusterScope === true, `${path}.namespaces`),
+  )
+}
+
+function namespaceRules(namespaces: readonly string[] | undefined, clusterScope: boolean, path: string): readonly FieldError[] {
+  if (!namespaces?.length && !clusterScope) return [required(path, 'resource rules that are not cluster scoped must supply at least one namespace')]
+  if (namespaces?.includes('*')) return alone(namespaces, path, 'namespaces')
+  return each(namespaces, path, (namespace, at) =>
+    dnsLabel(namespace).map((message) => invalidValue(at, namespace, `each member of this list must be '*' or a DNS-1123 label; ${message}`)),
+  )
+}
+
+function pathRuleRules({ verbs, nonResourceURLs }: Wire<V1NonResourcePolicyRule>, path: string): readonly FieldError[] {
+  const field = `${path}.nonResourceURLs`
+  return all(
+    verbRules(verbs, `${path}.verbs`),
+    !nonResourceURLs?.length
+      ? [required(field, 'nonResourceURLs must contain at least one value')]
+      : nonResourceURLs.includes('*')
+        ? alone(nonResourceURLs, field, 'non-resource URLs')
+        : each(nonResourceURLs, field, (url, at) => {
+            const fault = pathFault(url)
+            return fault ? [invalidValue(at, url, fault)] : []
+          }),
+  )
+}
+
+function pathFault(path: string): string | undefined {
+  if (path === '') return 'must not be empty'
+  if (path === '/') return undefined
+  if (!path.startsWith('/')) return 'must start with slash'
+  if (path.includes(' ')) return 'must not contain white-space'
+  if (path.includes('//')) return 'must not contain double slash'
+  const stars = path.split('*').length - 1
+  return stars > 1 || (stars === 1 && !path.endsWith('/*')) ? 'wildcard can only do suffix matching' : undefined
 }

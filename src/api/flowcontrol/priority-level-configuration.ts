@@ -82,6 +82,8 @@ function typeRules(spec: Level['spec']): readonly FieldError[] {
 }
 
 const responses = ['Queue', 'Reject']
+/** What a flow's hash has to tell hands apart. */
+const hashBits = 60
 
 function limitedRules({
   nominalConcurrencyShares,
@@ -108,6 +110,11 @@ function limitedRules({
     ...positive(handSize, `${path}.queuing.handSize`),
   )
   if (queues > 10_000_000) errors.push(invalidValue(`${path}.queuing.queues`, queues, 'must not be greater than 10000000'))
+  const bits = Math.ceil(Math.log2(queues) * handSize)
   if (handSize > queues) errors.push(invalidValue(`${path}.queuing.handSize`, handSize, `should not be greater than queues (${queues})`))
+  else if (queues > 0 && handSize > 0 && bits > hashBits) {
+    const why = `required entropy bits of deckSize ${queues} and handSize ${handSize} should not be greater than ${hashBits}`
+    errors.push(invalidValue(`${path}.queuing.handSize`, handSize, why))
+  }
   return errors
 }
