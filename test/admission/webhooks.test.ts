@@ -166,6 +166,14 @@ test('webhooks that fail are told in the words of Go, or ignored if their policy
     await webhooks.behave('/worse', { patch })
     assert.equal((await refusal(cluster.call('POST', configMaps, configMap('a', 'worse')))).code, 500)
   }
+  // What later writes could not read does not get in.
+  for (const managedFields of ['x', [{}], [null], [{ operation: 'Update', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1: { nonsense: 1 } }]]) {
+    await webhooks.behave('/worse', { patch: [{ op: 'add', path: '/metadata/managedFields', value: managedFields }] })
+    await cluster.call('POST', configMaps, configMap('managed', 'worse'))
+    await webhooks.behave('/worse', {})
+    await cluster.call('PATCH', `${configMaps}/managed`, { data: { a: 'b' } }, 'application/merge-patch+json')
+    await cluster.call('DELETE', `${configMaps}/managed`)
+  }
   // Empty patches are none.
   await webhooks.behave('/worse', { patch: [] })
   await cluster.call('POST', configMaps, configMap('a', 'worse'))

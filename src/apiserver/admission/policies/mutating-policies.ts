@@ -136,7 +136,7 @@ export function mutatingPolicies(sources: PluginSources): AdmissionPlugin {
         metrics.checked(policy.name, binding.name, errorType(failed, message), action, (performance.now() - begin) / 1000)
       try {
         const patched = await mutated(mutation, evaluator, objects.object, bindings, typeOf(attributes, resource))
-        const object = typedObject(attributes, resource, patched)
+        const object = typedObject(attributes, resource, patched, objects.object)
         const shown = attributes.kind ? object : await inVersion(object, resource, attributes.resource)
         replaceContent(attributes.object, shown!)
         counted(false, '', 'allow')
