@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { allResources, resourceRegistry } from '../api/registry.ts'
 import { resourceKey } from '../api/resource.ts'
 import { admissionChain } from './admission/index.ts'
+import { PolicyStatus } from './admission/policies/policy-status.ts'
 import { Aggregator, mergedApis, publishAuthentication } from './aggregator/index.ts'
 import { auditing } from './audit/index.ts'
 import { authenticationOf } from './authentication/index.ts'
@@ -167,6 +168,8 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
 
   await custom.start()
   await aggregator.followCustom(apis)
+  const policyStatus = new PolicyStatus({ registry, policies: find('admissionregistration.k8s.io/v1/validatingadmissionpolicies'), apis, writer: own, log })
+  await policyStatus.start()
 
   const local = director({ services, apis, other })
   const direct: Handler = (request) => aggregator.handle(request) ?? local(request)
@@ -189,6 +192,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const authorities = [options.clientCA, options.requestHeader?.clientCA].filter((bundle) => bundle !== undefined)
   const end = async (): Promise<void> => {
     stopped.abort()
+    await policyStatus.stop()
     await custom.stop()
     aggregator.stop()
     flow?.stop()

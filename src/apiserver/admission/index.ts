@@ -11,6 +11,7 @@ import { pluginOrder, usualPlugins } from './plugin-order.ts'
 import { podSecurityPlugins } from './pod-security/index.ts'
 import { podPlugins, privilegedContainers } from './pods/index.ts'
 import type { TolerationSeconds } from './pods/scheduling/default-toleration-seconds.ts'
+import { policyPlugins } from './policies/index.ts'
 import { quotaPlugins } from './quota/index.ts'
 import { storagePlugins } from './storage/index.ts'
 import { webhookPlugins } from './webhooks/index.ts'
@@ -36,6 +37,7 @@ const factories: Readonly<Record<string, PluginFactory<AdmissionOptions>>> = {
   ...podPlugins,
   ...podSecurityPlugins,
   ...quotaPlugins,
+  ...policyPlugins,
   ...storagePlugins,
   ...webhookPlugins,
 }

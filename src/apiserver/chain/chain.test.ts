@@ -11,6 +11,7 @@ import type { Authorizer } from '../authorization/authorizer.ts'
 import { alwaysAllow } from '../authorization/fixed-authorizers.ts'
 import { storeHealth } from '../health/store-health.ts'
 import type { Handler, Request } from '../http/exchange.ts'
+import { authorizationMetrics } from '../metrics/authorization-metrics.ts'
 import { MetricsRegistry } from '../metrics/registry.ts'
 import { requestMetrics } from '../metrics/request-metrics.ts'
 import { requestInfo } from '../request/request-info.ts'
@@ -72,6 +73,7 @@ async function chain(t: TestContext, director: Handler, authorizer: Authorizer =
       authentication: { authenticators: [(asked) => (asked.header('authorization') ? 'invalid' : { name: 'jane', groups: [] })], isIdentityHeader: undefined },
       flow: { readOnly: 0, mutating: 0, dropped: () => {} },
       authorizer,
+      decisions: authorizationMetrics(metrics),
       requestTimeoutMs: 10_000,
       auditing: audit,
     },

@@ -81,7 +81,6 @@ export function buildChain(options: ChainOptions, director: Handler): Handler {
       authentication(options.authentication),
       ...where(auditing, () => audit(auditing!, answerOf)),
       impersonation(options.authorizer),
-      authorization(options.authorizer, options.decisions),
       'admit' in options.flow ? priorityAndFairness(options.flow) : maxInFlight(options.flow, options.flow.dropped),
       authorization(options.authorizer, options.decisions),
     ],

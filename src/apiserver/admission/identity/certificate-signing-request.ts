@@ -2,7 +2,7 @@
 import type { V1CertificateSigningRequest } from '@kubernetes/client-node'
 import type { Model } from '../../../machinery/object.ts'
 import type { AdmissionAttributes } from '../plugin.ts'
-import type { RequestedSubject, Subject } from './requested-subject.ts'
+import type { RequestedSubject } from './requested-subject.ts'
 
 export type SigningRequest = Model<V1CertificateSigningRequest>
 
