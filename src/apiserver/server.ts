@@ -24,6 +24,7 @@ import { componentProbes } from './health/components.ts'
 import { storeHealth } from './health/store-health.ts'
 import type { Handler } from './http/exchange.ts'
 import { listen } from './http/listener.ts'
+import { authorizationMetrics } from './metrics/authorization-metrics.ts'
 import { processMetrics } from './metrics/process-metrics.ts'
 import { MetricsRegistry } from './metrics/registry.ts'
 import { requestMetrics } from './metrics/request-metrics.ts'
@@ -134,7 +135,18 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     webhooks: services.places,
     log,
   })
-  await Promise.all([access.start(), admission.start(), authentication.tokens.start()])
+  // A file that is not right ends the start here: nothing is to go on beside it.
+  await Promise.all([access.start(), admission.start(), authentication.tokens.start()]).catch(async (error) => {
+    flow?.stop()
+    admission.stop()
+    access.stop()
+    roles.stop()
+    authentication.tokens.stop()
+    registry.stop()
+    encryption?.stop()
+    await audit?.stop()
+    throw error
+  })
   await Promise.all([ensureBootstrapObjects({ find, context: own, log }), flow?.start()])
   const aggregator = new Aggregator({
     apiServices: find('apiregistration.k8s.io/v1/apiservices'),
@@ -169,6 +181,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
       metrics: requestMetrics(metrics, (group, version, plural) => apis.find(group, version, plural)?.definition),
       authentication,
       authorizer,
+      decisions: authorizationMetrics(metrics),
       flow: flow?.control ?? plainLimits(options.flowControl ?? {}, metrics),
       requestTimeoutMs,
       auditing: audit,

@@ -101,6 +101,18 @@ test('bodies stream both ways: what is sent first is answered before the rest is
   assert.equal(Buffer.concat(await response!.toArray()).toString(), 'second')
 })
 
+test('an answer that never ends is cut off when the time of its request is over', async (t) => {
+  const cluster = await testCluster(t, { apiServerFlags: ['--request-timeout=1s'] })
+  await registered(t, cluster)
+  const { ca, cert, key, url } = cluster.client
+  const sent = request(new URL(`${apples}/a/echo`, url), { ca, cert, key, agent: false, method: 'POST' })
+  sent.on('error', () => {})
+  const sending = setInterval(() => sent.write('more'), 50)
+  t.after(() => clearInterval(sending))
+  const [response]: IncomingMessage[] = await once(sent, 'response')
+  await assert.rejects(response!.toArray(), { message: 'aborted' })
+})
+
 test('a large body goes through whole', async (t) => {
   const cluster = await testCluster(t)
   await registered(t, cluster)
