@@ -147,7 +147,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     await audit?.stop()
     throw error
   })
-  await Promise.all([ensureBootstrapObjects({ find, context: own }), flow?.start()])
+  await Promise.all([ensureBootstrapObjects({ find, context: own, log }), flow?.start()])
   const aggregator = new Aggregator({
     apiServices: find('apiregistration.k8s.io/v1/apiservices'),
     sources: services.places,
