@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { AnswerCache } from './answer-cache.ts'
+import { AnswerCache } from '../../webhooks/answer-cache.ts'
 import { reviewBody, reviewSpec, reviewStatus } from './review.ts'
 
 describe('answers that are kept', () => {
