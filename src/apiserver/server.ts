@@ -86,7 +86,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   guardRoles(find, roles, authorizer)
   const admission = admissionChain({ registry, find, authorizer, apis, places, metrics, log }, options.admission)
   const own = ownWriter(registry, admission)
-  const authentication = authenticationOf(options, { registry, find, writer: own, log })
+  const authentication = authenticationOf(options, { registry, find, writer: own, places, metrics, log })
   const health = storeHealth(store, log)
   const services: Services = {
     registry,

@@ -19,7 +19,6 @@ export const int32: FieldType = { kind: 'integer', format: 'int32' }
 /** Any JSON. */
 export const anything: FieldType = { kind: 'any' }
 export const listOf = (items: FieldType): FieldType => ({ kind: 'array', items })
-export const mapOf = (values: FieldType): FieldType => ({ kind: 'map', values })
 
 /** A structure of these fields; `goName` is what messages call it. */
 export function structOf(goName: string, fields: Readonly<Record<string, FieldType>>): StructType {

@@ -2,7 +2,7 @@
 import { AnswerCache, connectionClient, patiently, type WebhookClient } from '../../../webhooks/index.ts'
 import type { AdmissionAttributes, AdmissionPlugin, PluginSources } from '../../plugin.ts'
 import { type PodWithSpec, refusal, writtenPod } from '../pod-write.ts'
-import { type ImagePolicyConfiguration, imagePolicyConfiguration } from './image-policy-configuration.ts'
+import { imagePolicyConfiguration } from './image-policy-configuration.ts'
 import { type ReviewStatus, reviewOf, statusIn } from './image-review.ts'
 
 const auditPrefix = 'imagepolicywebhook.image-policy.k8s.io/'
