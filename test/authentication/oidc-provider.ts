@@ -60,7 +60,7 @@ export const discoveryPath = '/.well-known/openid-configuration'
 /** Starts it at the address, any free one unless said; it ends with the test. */
 export async function openIdProvider(t: Lifetime, port = 0): Promise<Provider> {
   const now = new Date()
-  const authority = await makeAuthority('openid', now)
+  const authority = await makeAuthority('openid-ca', now)
   const serving = await issueCertificate(authority, { commonName: 'openid', usage: 'server', hosts: ['127.0.0.1', 'localhost'] }, now)
   const manners = new Map<string, Manner>()
   const documents = new Map<string, string>()
