@@ -133,7 +133,19 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     webhooks: services.places,
     log,
   })
-  await Promise.all([access.start(), admission.start(), authentication.tokens.start()])
+  // What one of them cannot start with must not leave the others running.
+  const starts = await Promise.allSettled([access.start(), admission.start(), authentication.tokens.start()])
+  const failed = starts.find((start) => start.status === 'rejected')
+  if (failed) {
+    admission.stop()
+    access.stop()
+    roles.stop()
+    authentication.tokens.stop()
+    registry.stop()
+    encryption?.stop()
+    await audit?.stop()
+    throw failed.reason
+  }
   await Promise.all([ensureBootstrapObjects({ find, context: own }), flow?.start()])
   const aggregator = new Aggregator({
     apiServices: find('apiregistration.k8s.io/v1/apiservices'),
