@@ -40,7 +40,7 @@ export function accessOf(options: ApiServerOptions, sources: AccessSources): Acc
   guardRoles(find, roles, authorizer)
   const admission = admissionChain({ ...sources, authorizer }, options.admission)
   const writer = ownWriter(registry, admission)
-  const authentication = authenticationOf(options, { registry, find, writer, log })
+  const authentication = authenticationOf(options, { ...sources, writer })
   const { tokens } = authentication
   for (const part of [tokens, roles, authorizers, admission]) lifetime.onEnd(() => part.stop())
   return {
