@@ -40,7 +40,7 @@ for (const [user, words] of [
     for (const word of words) {
       const place = `/apis/apps/v1/${word}/namespaces/default/deployments`
       for (const [method, rest, body] of writes) {
-        const headers = method === 'PATCH' ? { 'content-type': 'application/merge-patch+json' } : {}
+        const headers: Record<string, string> = method === 'PATCH' ? { 'content-type': 'application/merge-patch+json' } : {}
         const { status } = await as(user, method, place + rest, body, headers)
         assert.ok([403, 404, 405].includes(status), `${method} ${place}${rest}: ${status}`)
       }
