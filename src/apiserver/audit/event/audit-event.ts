@@ -19,6 +19,9 @@ const mostUserAgent = 1024
 
 const userAgentJson = remembered((text) => jsonText(text.length > mostUserAgent ? `${text.slice(0, mostUserAgent)}...TRUNCATED` : text))
 
+/** Keys, and the reasons of decisions, come again and again. */
+const annotationJson = remembered(jsonText)
+
 const users = new WeakMap<UserInfo, string>()
 
 /** Users come again with every request. */
@@ -140,7 +143,7 @@ export class AuditEvent implements RequestAudit {
     if (truncated) all = [...(all ?? []), ['audit.k8s.io/truncated', 'true'] as [string, string]].sort(([a], [b]) => (a < b ? -1 : 1))
     if (!all) return ''
     let text = ''
-    for (const [key, value] of all) text += `,${jsonText(key)}:${jsonText(value)}`
+    for (const [key, value] of all) text += `,${annotationJson(key)}:${annotationJson(value)}`
     return `,"annotations":{${text.slice(1)}}`
   }
 }
