@@ -10,6 +10,7 @@ import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { benchApply } from './apply.ts'
+import { benchAuthorization } from './authorization.ts'
 import { benchCustom } from './custom-resources.ts'
 import { benchEnvtest } from './envtest.ts'
 import { overload } from './overload.ts'
@@ -31,6 +32,7 @@ const help = `npm run bench -- [flags]
 --overload               200 clients, three times as many as may be in flight, instead of all else
 --seconds N              for how long (default: 60)
 --apply                  server-side apply in itself, instead of all else
+--authorization          decisions of RBAC in themselves, instead of all else
 --rules                  validation rules of custom resources, instead of all else
 --custom                 custom resources beside ConfigMaps, and hundreds of definitions, instead of all else`
 
@@ -48,6 +50,7 @@ const { values: flags } = parseArgs({
     overload: { type: 'boolean', default: false },
     seconds: { type: 'string', default: '60' },
     apply: { type: 'boolean', default: false },
+    authorization: { type: 'boolean', default: false },
     rules: { type: 'boolean', default: false },
     custom: { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h', default: false },
@@ -56,6 +59,7 @@ const { values: flags } = parseArgs({
 if (flags.help) console.log(help)
 else if (flags.envtest) await benchEnvtest()
 else if (flags.apply) benchApply()
+else if (flags.authorization) await benchAuthorization()
 else await bench()
 
 async function bench(): Promise<void> {

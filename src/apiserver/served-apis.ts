@@ -43,6 +43,11 @@ export class ServedApis {
     return this.#resources.get(group)?.get(version)?.get(plural)
   }
 
+  /** All that is served now, in all versions. */
+  *all(): Generator<ServedResource> {
+    for (const versions of this.#resources.values()) for (const resources of versions.values()) yield* resources.values()
+  }
+
   /** All resources that show the same stored objects as this one, itself among them. */
   equivalents({ storage }: ServedResource): readonly ServedResource[] {
     const found: ServedResource[] = []

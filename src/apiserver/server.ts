@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { allResources, resourceRegistry } from '../api/registry.ts'
 import { resourceKey } from '../api/resource.ts'
 import { admissionChain } from './admission/index.ts'
+import { PolicyStatus } from './admission/policies/policy-status.ts'
 import { Aggregator, mergedApis, publishAuthentication } from './aggregator/index.ts'
 import { auditing } from './audit/index.ts'
 import { authenticationOf } from './authentication/index.ts'
@@ -23,6 +24,7 @@ import { componentProbes } from './health/components.ts'
 import { storeHealth } from './health/store-health.ts'
 import type { Handler } from './http/exchange.ts'
 import { listen } from './http/listener.ts'
+import { authorizationMetrics } from './metrics/authorization-metrics.ts'
 import { processMetrics } from './metrics/process-metrics.ts'
 import { MetricsRegistry } from './metrics/registry.ts'
 import { requestMetrics } from './metrics/request-metrics.ts'
@@ -133,10 +135,11 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     webhooks: services.places,
     log,
   })
-  // What one of them cannot start with must not leave the others running.
+  // A file that is not right ends the start here: nothing is to go on beside it.
   const starts = await Promise.allSettled([access.start(), admission.start(), authentication.tokens.start()])
   const failed = starts.find((start) => start.status === 'rejected')
   if (failed) {
+    flow?.stop()
     admission.stop()
     access.stop()
     roles.stop()
@@ -146,7 +149,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     await audit?.stop()
     throw failed.reason
   }
-  await Promise.all([ensureBootstrapObjects({ find, context: own }), flow?.start()])
+  await Promise.all([ensureBootstrapObjects({ find, context: own, log }), flow?.start()])
   const aggregator = new Aggregator({
     apiServices: find('apiregistration.k8s.io/v1/apiservices'),
     sources: services.places,
@@ -167,6 +170,8 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
 
   await custom.start()
   await aggregator.followCustom(apis)
+  const policyStatus = new PolicyStatus({ registry, policies: find('admissionregistration.k8s.io/v1/validatingadmissionpolicies'), apis, writer: own, log })
+  await policyStatus.start()
 
   const local = director({ services, apis, other })
   const direct: Handler = (request) => aggregator.handle(request) ?? local(request)
@@ -178,6 +183,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
       metrics: requestMetrics(metrics, (group, version, plural) => apis.find(group, version, plural)?.definition),
       authentication,
       authorizer,
+      decisions: authorizationMetrics(metrics),
       flow: flow?.control ?? plainLimits(options.flowControl ?? {}, metrics),
       requestTimeoutMs,
       auditing: audit,
@@ -188,6 +194,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const authorities = [options.clientCA, options.requestHeader?.clientCA].filter((bundle) => bundle !== undefined)
   const end = async (): Promise<void> => {
     stopped.abort()
+    await policyStatus.stop()
     await custom.stop()
     aggregator.stop()
     flow?.stop()

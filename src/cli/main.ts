@@ -48,6 +48,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   // The help of the API server alone lists kube-apiserver's flags, so that is its own affair.
   const apiserver = apiserverCommand().copyInheritedSettings(program).helpOption(false)
   const others = [whyCommand(), snapshotCommand(), envtestAssetsCommand(), versionCommand()].map((command) => command.copyInheritedSettings(program))
+  for (const { commands } of others) for (const command of commands) command.copyInheritedSettings(program)
   for (const command of [upCommand().copyInheritedSettings(program), apiserver, ...others]) program.addCommand(command)
   try {
     await program.parseAsync(argv)

@@ -1,5 +1,6 @@
 /** Puts a cluster together: store, certificates, API server, compaction. Many may run side by side in one process. */
 import { defaultHeaders, type RequestHeaderOptions } from '../apiserver/authentication/request-header.ts'
+import { signedToken } from '../apiserver/authentication/service-accounts/signing-keys.ts'
 import { joinedBundles } from '../apiserver/authentication/signed-by.ts'
 import type { TokenUser } from '../apiserver/authentication/tokens/static-tokens.ts'
 import { defaultServiceRange } from '../apiserver/services/address-range.ts'
@@ -12,7 +13,6 @@ import { type DataDirectory, dataDirectory } from './data-directory.ts'
 import { certificateSigner } from './pki/certificate-signer.ts'
 import type { KeyPair } from './pki/key-pair.ts'
 import { filePki, memoryPki } from './pki/pki.ts'
-import { signToken } from './pki/sign-token.ts'
 import { usualIssuer } from './service-account-keys.ts'
 import type { ServingOptions } from './serving-options/index.ts'
 
@@ -112,11 +112,12 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
   // Only who holds the store may make certificates: a second process on the same directory has failed by now.
   const pki = await timed('certificates loaded', data ? filePki(data.pki, hosts) : memoryPki(hosts))
   if (pki.made.length > 0) log(`certificates made in ${data?.pki}: ${[...pki.made].sort().join(', ')}`)
+  const serviceAccount = { issuers: [usualIssuer], signingKey: pki.serviceAccountKey, ...flagged.serviceAccount }
   const manager = controllerManager(
     {
       rootCA: options.tls?.cert ?? pki.authority.cert,
       signer: certificateSigner(pki.authority),
-      signToken: async (claims) => signToken(await pki.serviceAccountKey(), claims),
+      signToken: async (claims) => signedToken(await serviceAccount.signingKey(), claims),
     },
     options.controllers,
   )
@@ -144,7 +145,7 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
       bootstrapTokens: flagged.bootstrapTokens ?? true,
       runtimeConfig: [...(options.runtimeConfig ?? []), ...(flagged.runtimeConfig ?? [])],
       serviceClusterIpRange,
-      serviceAccount: { issuers: [usualIssuer], signingKey: pki.serviceAccountKey, ...flagged.serviceAccount },
+      serviceAccount,
       warmUp: options.warmUp,
       compaction: options.compaction,
       log,

@@ -78,6 +78,12 @@ export function addQuantities(a: string, b: string): string {
   return write(x.nano + y.nano, x.nano === 0n ? y.format : x.format)
 }
 
+/** What is left of `a` without `b`, written in the format of `a`. */
+export function subtractQuantities(a: string, b: string): string {
+  const x = parseQuantity(a)
+  return write(x.nano - parseQuantity(b).nano, x.format)
+}
+
 /** The canonical text, rounded up to thousandths: lists of resources hold nothing finer. */
 export function milliQuantity(text: string | number): string {
   const { nano, canonical, format } = parseQuantity(String(text))
@@ -85,6 +91,9 @@ export function milliQuantity(text: string | number): string {
   if (rest === 0n) return canonical
   return write(nano - rest + (nano < 0n ? -1_000_000n : 1_000_000n), format)
 }
+
+/** Whether the amount has no fraction. */
+export const isWhole = (text: string): boolean => parseQuantity(text).nano % giga === 0n
 
 /** The amount rounded up to whole units, as Go's `Value()`. */
 export function wholeValue(text: string): bigint {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { testCluster } from '../support/test-cluster.ts'
+import { withoutAccounts } from './policy.ts'
 import { admissionWebhooks, configMap, configMaps, configure, hook, metricsOf, refusal, rule } from './webhook.ts'
 
 test('a validating webhook is asked with all fields of an AdmissionRequest', async (t) => {
@@ -165,6 +166,14 @@ test('webhooks that fail are told in the words of Go, or ignored if their policy
     await webhooks.behave('/worse', { patch })
     assert.equal((await refusal(cluster.call('POST', configMaps, configMap('a', 'worse')))).code, 500)
   }
+  // What later writes could not read does not get in.
+  for (const managedFields of ['x', [{}], [null], [{ operation: 'Update', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1: { nonsense: 1 } }]]) {
+    await webhooks.behave('/worse', { patch: [{ op: 'add', path: '/metadata/managedFields', value: managedFields }] })
+    await cluster.call('POST', configMaps, configMap('managed', 'worse'))
+    await webhooks.behave('/worse', {})
+    await cluster.call('PATCH', `${configMaps}/managed`, { data: { a: 'b' } }, 'application/merge-patch+json')
+    await cluster.call('DELETE', `${configMaps}/managed`)
+  }
   // Empty patches are none.
   await webhooks.behave('/worse', { patch: [] })
   await cluster.call('POST', configMaps, configMap('a', 'worse'))
@@ -182,6 +191,7 @@ test('match conditions leave requests out; faults in them count as the failure p
   await configure(cluster, 'Validating', 'v', [
     hook(webhooks, '/only', condition("object.metadata.name.startsWith('x') && request.operation == 'CREATE'")),
     hook(webhooks, '/asks', condition("authorizer.requestResource.check('create').allowed()")),
+    hook(webhooks, '/faulty', condition("object.nothing == 'x'")),
     hook(webhooks, '/lenient', { ...condition("object.nothing == 'x'"), failurePolicy: 'Ignore' }),
   ])
   for (const path of ['/only', '/asks', '/lenient']) await webhooks.behave(path, { response: { allowed: false } })
@@ -211,7 +221,7 @@ test('selectors look at the namespace and at old and new labels; what a rule doe
 })
 
 test('scales, evictions and bindings are shown as what they are, and so are connections', async (t) => {
-  const [cluster, webhooks] = await Promise.all([testCluster(t), admissionWebhooks(t)])
+  const [cluster, webhooks] = await Promise.all([testCluster(t, withoutAccounts), admissionWebhooks(t)])
   const resources = ['deployments/scale', 'pods/eviction', 'pods/binding', 'pods/exec', 'deployments', 'pods']
   const rules = [rule({ apiGroups: ['', 'apps'], operations: ['*'], resources })]
   await configure(cluster, 'Validating', 'v', [hook(webhooks, '/sub', { rules, objectSelector: {} })])

@@ -37,6 +37,13 @@ test('the extension server is told who asks, and gets none of their credentials'
   const user = { name: 'anna', uid: '7', groups: ['gardeners', 'a,b'], extra: { 'example.com/Scope%': ['x', 'y'] } }
   const cluster = await testCluster(t, { tokens: [{ token: 'secret', user }] })
   await registered(t, cluster)
+  await cluster.call('POST', '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRoleBinding',
+    metadata: { name: 'gardeners' },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
+    subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: 'gardeners' }],
+  })
   const { ca, url } = cluster.client
   const headers = {
     authorization: 'Bearer secret',
@@ -99,6 +106,18 @@ test('bodies stream both ways: what is sent first is answered before the rest is
   assert.equal(String(piece), 'first')
   sent.end('second')
   assert.equal(Buffer.concat(await response!.toArray()).toString(), 'second')
+})
+
+test('an answer that never ends is cut off when the time of its request is over', async (t) => {
+  const cluster = await testCluster(t, { apiServerFlags: ['--request-timeout=1s'] })
+  await registered(t, cluster)
+  const { ca, cert, key, url } = cluster.client
+  const sent = request(new URL(`${apples}/a/echo`, url), { ca, cert, key, agent: false, method: 'POST' })
+  sent.on('error', () => {})
+  const sending = setInterval(() => sent.write('more'), 50)
+  t.after(() => clearInterval(sending))
+  const [response]: IncomingMessage[] = await once(sent, 'response')
+  await assert.rejects(response!.toArray(), { message: 'aborted' })
 })
 
 test('a large body goes through whole', async (t) => {

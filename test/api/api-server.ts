@@ -53,6 +53,8 @@ export async function serve(t: TestContext, store: Store): Promise<TestServer> {
     tls: serving,
     clientCA: authority.cert,
     tokens: [{ token, user: { name: 'admin', groups: ['system:masters'] } }],
+    // No controllers run here: namespaces have no accounts that pods could run under.
+    admission: { disabled: ['ServiceAccount'] },
     log: (line) => logged.push(line),
   })
   let stopped: Promise<void> | undefined

@@ -1,10 +1,10 @@
 /** Bodies and objects that are too large: refused in upstream's words, on a connection that lives where upstream's lives. */
 import assert from 'node:assert/strict'
-import { connect } from 'node:http2'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { waitFor } from '../support/wait-for.ts'
-import { type AttackedServer, attackedServer, token } from './support/attacked-server.ts'
+import { ask } from './support/ask.ts'
+import { attackedServer } from './support/attacked-server.ts'
 import { whileOthersAreServed } from './support/others.ts'
 import { head, rawTls } from './support/raw.ts'
 
@@ -12,34 +12,6 @@ const secrets = '/api/v1/namespaces/default/secrets'
 const pods = '/api/v1/namespaces/default/pods'
 const limit = 3 * 1024 * 1024
 const tooLarge = /"message":"Request entity too large: limit is 3145728","reason":"RequestEntityTooLarge","code":413/
-
-interface Answer {
-  readonly status: number
-  readonly text: string
-}
-
-function ask(server: AttackedServer, method: string, path: string, body: string | Buffer, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
-  const session = connect(server.url, { ca: server.ca, maxSessionMemory: 100 })
-  session.on('error', () => {})
-  const stream = session.request(
-    { ':method': method, ':path': path, authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
-    { endStream: false },
-  )
-  return new Promise((resolve, reject) => {
-    let status = 0
-    const chunks: Buffer[] = []
-    stream.on('response', (received) => {
-      status = received[':status'] ?? 0
-    })
-    stream.on('data', (chunk: Buffer) => chunks.push(chunk))
-    stream.on('error', reject)
-    stream.on('close', () => {
-      session.destroy()
-      resolve({ status, text: Buffer.concat(chunks).toString() })
-    })
-    stream.end(body)
-  })
-}
 
 test('what Content-Length announces beyond 3 MiB is refused before it is sent', async (t) => {
   const server = await attackedServer(t)

@@ -38,12 +38,12 @@ export function policyFile(folder: string, rules: string, more = ''): string {
   return file
 }
 
-/** Starts a cluster that writes events to a file. */
-export async function auditedCluster(t: Lifetime, rules: string, flags: readonly string[] = []): Promise<AuditedCluster> {
+/** Starts a cluster that writes events to a file; in it everybody may do everything, unless `mode` says otherwise. */
+export async function auditedCluster(t: Lifetime, rules: string, flags: readonly string[] = [], mode = 'AlwaysAllow'): Promise<AuditedCluster> {
   const folder = temporaryFolder(t)
   const logFile = join(folder, 'log', 'audit.log')
   const cluster = await testCluster(t, {
-    apiServerFlags: [`--audit-policy-file=${policyFile(folder, rules)}`, `--audit-log-path=${logFile}`, ...flags],
+    apiServerFlags: [`--audit-policy-file=${policyFile(folder, rules)}`, `--audit-log-path=${logFile}`, `--authorization-mode=${mode}`, ...flags],
     tokens: [{ token: 'jane', user: { name: 'jane', groups: ['dev'], extra: { 'example.com/<team>': ['a', 'b'] } } }],
   })
   const lines = (): readonly string[] => readFileSync(logFile, 'utf8').split('\n').slice(0, -1)

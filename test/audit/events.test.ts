@@ -86,7 +86,7 @@ test('refusals and failures tell their Status, impersonation both users', async 
 })
 
 test('who may not do something is told so, and the event says forbid', async (t) => {
-  const cluster = await auditedCluster(t, '[{level: Metadata, omitStages: [RequestReceived]}]', ['--authorization-mode=AlwaysDeny'])
+  const cluster = await auditedCluster(t, '[{level: Metadata, omitStages: [RequestReceived]}]', [], 'AlwaysDeny')
   const { headers, status } = await ask(cluster, 'GET', configMaps, jane)
   assert.equal(status, 403)
   const [event] = await waitFor('the event', () => {
@@ -202,24 +202,21 @@ test("kubectl's doings, as the log tells them", async (t) => {
     '--audit-log-mode=batch',
   ])
   const kubectl = new Kubectl(installedKubectls().at(-1)!, cluster.kubeconfigFile, cluster.folder)
+  const events = (): readonly AuditEvent[] => cluster.events().filter(({ userAgent }) => String(userAgent).startsWith('kubectl'))
   await kubectl.ok('create configmap a --from-literal x=1')
   await kubectl.ok('get configmap a')
   await kubectl.ok('label configmap a k=v')
   await kubectl.ok('delete configmap a --wait=false')
-  const events = await waitFor('four events', () => {
-    const found = cluster.events()
-    return found.length >= 4 && found.some(({ verb }) => verb === 'delete') && found
-  })
-  const told = events.map(({ verb, objectRef, responseStatus }) => `${verb} ${objectRef?.resource}/${objectRef?.name} ${responseStatus?.code}`)
+  await waitFor('the last event', () => events().some(({ verb }) => verb === 'delete'))
+  const told = events().map(({ verb, objectRef, responseStatus }) => `${verb} ${objectRef?.resource}/${objectRef?.name} ${responseStatus?.code}`)
   assert.deepEqual(
     ['create configmaps/a 201', 'get configmaps/a 200', 'patch configmaps/a 200', 'delete configmaps/a 200'].filter((one) => !told.includes(one)),
     [],
   )
-  assert.ok(events.every(({ userAgent }) => String(userAgent).startsWith('kubectl')))
 })
 
 test('where an event cannot be kept, a strict server does nothing', async (t) => {
-  const cluster = await auditedCluster(t, '[{level: Metadata, verbs: [create]}]', [
+  const cluster = await auditedCluster(t, '[{level: Metadata, users: [jane], verbs: [create]}]', [
     '--audit-log-mode=blocking-strict',
     '--audit-log-truncate-enabled',
     '--audit-log-truncate-max-event-size=10',

@@ -18,6 +18,7 @@ async function sending(t: Lifetime, flags: readonly string[], manner?: Manner): 
       `--audit-policy-file=${policyFile(folder, '[{level: Metadata, omitStages: [RequestReceived], users: [jane]}]')}`,
       `--audit-webhook-config-file=${sink.kubeconfig}`,
       '--audit-webhook-initial-backoff=10ms',
+      '--authorization-mode=AlwaysAllow',
       ...flags,
     ],
     tokens: [{ token: 'jane', user: { name: 'jane', groups: [] } }],

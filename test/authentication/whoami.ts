@@ -1,20 +1,46 @@
-/** Whom a cluster takes the bearer of a token for. */
+/** Who a cluster takes somebody for, over plain HTTPS. */
 import { once } from 'node:events'
-import type { IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import { request } from 'node:https'
 import type { Reach } from '../support/reachable-cluster.ts'
 
-export interface WhoAmI {
-  readonly status: number
-  readonly user?: { readonly username: string; readonly groups?: readonly string[]; readonly uid?: string; readonly extra?: object }
+export interface Asked {
+  readonly headers?: OutgoingHttpHeaders
+  readonly cert?: string
+  readonly key?: string
+  readonly method?: string
+  readonly path?: string
+  readonly body?: object
 }
 
-const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
-
-export async function whoami({ client, url }: Reach, token: string): Promise<WhoAmI> {
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-  const sent = request(new URL(path, url), { ca: client.ca, agent: false, method: 'POST', headers })
-  const [response]: IncomingMessage[] = await once(sent.end('{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"}'), 'response')
-  const { status } = JSON.parse(Buffer.concat(await response!.toArray()).toString())
-  return { status: response!.statusCode ?? 0, ...(typeof status === 'object' && { user: status.userInfo }) }
+export interface Told {
+  readonly code: number | undefined
+  readonly headers: IncomingHttpHeaders
+  readonly text: string
+  /** Undefined where nobody was let in. */
+  readonly user: { username: string; uid?: string; groups: string[]; extra?: Record<string, string[]> } | undefined
 }
+
+const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }
+
+/** A request without credentials but those given; who asks, unless another path is asked for. */
+export async function ask(cluster: Reach, { headers = {}, cert, key, method = 'POST', path, body }: Asked): Promise<Told> {
+  const { ca, url } = cluster.client
+  const sent = request(new URL(path ?? '/apis/authentication.k8s.io/v1/selfsubjectreviews', url), {
+    ca,
+    cert,
+    key,
+    method,
+    agent: false,
+    headers: { ...headers, 'content-type': 'application/json' },
+  })
+  const [response]: IncomingMessage[] = await once(sent.end(method === 'GET' ? undefined : JSON.stringify(body ?? review)), 'response')
+  const text = Buffer.concat(await response!.toArray()).toString()
+  const told = text.startsWith('{') ? JSON.parse(text) : {}
+  return { code: response!.statusCode, headers: response!.headers, text, user: told.status?.userInfo }
+}
+
+export const bearer = (token: string): Asked => ({ headers: { authorization: `Bearer ${token}` } })
+
+/** Anonymous users may not even ask who they are. */
+export const isAnonymous = ({ code, text }: Told): boolean => code === 403 && text.includes('User \\"system:anonymous\\" cannot create')

@@ -17,6 +17,21 @@ test('who has no role may do what everybody may, and no more', async (t) => {
   assert.equal((await as('jane', 'GET', '/metrics')).body.message, 'forbidden: User "jane" cannot get path "/metrics"')
 })
 
+test('decisions are counted by their results', async (t) => {
+  const { as, cluster } = await clusterWithUsers(t, { jane: [], root: ['system:masters'] })
+  const count = async (result: string): Promise<number> => {
+    const { body } = await as('root', 'GET', '/metrics')
+    return Number(new RegExp(`^authorization_attempts_total\\{result="${result}"\\} (\\d+)$`, 'm').exec(body.message ?? '')?.[1] ?? 0)
+  }
+  const before = [await count('allowed'), await count('no-opinion')] as const
+  await as('jane', 'GET', pods)
+  await cluster.call('GET', pods)
+  const after = [await count('allowed'), await count('no-opinion')] as const
+  assert.ok(after[0] > before[0])
+  assert.ok(after[1] > before[1])
+  assert.equal((await as('root', 'GET', '/readyz/poststarthook/rbac/bootstrap-roles')).status, 200)
+})
+
 test('roles and bindings count from the next request on, and end with the role, the rule or the binding', async (t) => {
   const { as, cluster } = await clusterWithUsers(t, { jane: [] })
   const role = { metadata: { name: 'pod-reader' }, rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['get', 'list'] }] }

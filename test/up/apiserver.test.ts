@@ -83,9 +83,9 @@ test('flags about services, admission and APIs take effect', async (t) => {
     '--disable-admission-plugins=ServiceAccount',
     '--default-not-ready-toleration-seconds=7',
     '--runtime-config=batch/v1=false',
-    '--min-request-timeout=5',
+    '--kubelet-timeout=5s',
   ])
-  assert.match(server.output(), /^--min-request-timeout changes nothing here: /m)
+  assert.match(server.output(), /^--kubelet-timeout changes nothing here: /m)
   const kubernetes = await server.call('GET', '/api/v1/namespaces/default/endpoints/kubernetes')
   const [{ addresses }] = kubernetes.body.subsets as [{ addresses: object }]
   assert.deepEqual(addresses, [{ ip: '192.0.2.7' }])

@@ -1,10 +1,9 @@
 /** MutatingAdmissionPolicyBindings: where a policy changes things, and with which parameters. */
 import type { V1MutatingAdmissionPolicyBinding } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
-import { required } from '../../machinery/validation/field-error.ts'
 import { age, name, resource } from '../resource.ts'
 import { servedAlso } from '../served-also.ts'
-import { matchDefaults, matchRules, paramRefColumn, paramRefRules, policyNameColumn } from './policy-rules.ts'
+import { matchDefaults, matchRules, paramRefColumn, paramRefRules, policyNameColumn, policyNameRules } from './policy-rules.ts'
 import { admissionGroup } from './webhook-rules.ts'
 
 export const mutatingAdmissionPolicyBindings = resource<Model<V1MutatingAdmissionPolicyBinding>>({
@@ -18,7 +17,7 @@ export const mutatingAdmissionPolicyBindings = resource<Model<V1MutatingAdmissio
   defaults: [({ spec }) => matchDefaults(spec?.matchResources)],
   validate: {
     object: ({ spec }) => [
-      ...(spec?.policyName ? [] : [required('spec.policyName')]),
+      ...policyNameRules(spec?.policyName),
       ...paramRefRules(spec?.paramRef, 'spec.paramRef'),
       ...matchRules(spec?.matchResources, 'spec.matchResources'),
     ],

@@ -1,11 +1,13 @@
 /** MutatingAdmissionPolicies: changes to what is written, said in CEL. */
 import type { V1MutatingAdmissionPolicy } from '@kubernetes/client-node'
+import { jsonPatchType } from '../../cel/admission/environment.ts'
+import { listType, type Type } from '../../cel/types.ts'
 import type { Model } from '../../machinery/object.ts'
 import { type FieldError, required } from '../../machinery/validation/field-error.ts'
 import { oneOf } from '../../machinery/validation/field-rules.ts'
 import { age, column, name, resource } from '../resource.ts'
 import { servedAlso } from '../served-also.ts'
-import { commonPolicyRules, paramKindColumn, policyDefaults } from './policy-rules.ts'
+import { commonPolicyRules, paramKindColumn, policyDefaults, policyExpressions } from './policy-rules.ts'
 import { admissionGroup } from './webhook-rules.ts'
 
 type Policy = Model<V1MutatingAdmissionPolicy>
@@ -28,16 +30,21 @@ export const mutatingAdmissionPolicies = resource<Policy>({
   ],
 })
 
+const objectType = { kind: 'object', name: 'Object', fields: new Map() } as const
+
 function policyRules({ spec }: Policy): readonly FieldError[] {
   const errors = commonPolicyRules(spec)
+  const { errors: ofVariables, faults } = policyExpressions(spec, true)
+  errors.push(...ofVariables)
   if (!spec?.mutations?.length) errors.push(required('spec.mutations', 'mutations must contain at least one item'))
   spec?.mutations?.forEach(({ patchType, applyConfiguration, jsonPatch }, at) => {
     const path = `spec.mutations[${at}]`
+    const expression = (source: string | undefined, field: string, type: Type): readonly FieldError[] =>
+      source?.trim() ? faults(source, field, [type]) : [required(field, 'expression is not specified')]
     if (!patchType) errors.push(required(`${path}.patchType`))
     errors.push(...oneOf(patchType, `${path}.patchType`, ['ApplyConfiguration', 'JSONPatch']))
-    if (patchType === 'ApplyConfiguration' && !applyConfiguration?.expression?.trim())
-      errors.push(required(`${path}.applyConfiguration.expression`, 'expression is not specified'))
-    if (patchType === 'JSONPatch' && !jsonPatch?.expression?.trim()) errors.push(required(`${path}.jsonPatch.expression`, 'expression is not specified'))
+    if (patchType === 'ApplyConfiguration') errors.push(...expression(applyConfiguration?.expression, `${path}.applyConfiguration.expression`, objectType))
+    if (patchType === 'JSONPatch') errors.push(...expression(jsonPatch?.expression, `${path}.jsonPatch.expression`, listType(jsonPatchType)))
   })
   if (!spec?.reinvocationPolicy) errors.push(required('spec.reinvocationPolicy'))
   return errors.concat(oneOf(spec?.reinvocationPolicy, 'spec.reinvocationPolicy', ['IfNeeded', 'Never']))

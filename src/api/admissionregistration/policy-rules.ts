@@ -1,17 +1,22 @@
 /** Defaults and rules that admission policies in CEL of both kinds share. */
 import type { V1MatchCondition, V1MatchResources, V1ParamKind, V1ParamRef, V1Variable } from '@kubernetes/client-node'
+import { admissionEnvironment } from '../../cel/admission/environment.ts'
+import { compileExpression } from '../../cel/admission/expression.ts'
+import { compileVariables, withVariables } from '../../cel/admission/variables.ts'
+import type { Environment } from '../../cel/index.ts'
+import type { Type } from '../../cel/types.ts'
 import type { KubeObject, Wire } from '../../machinery/object.ts'
 import { validateLabelSelector } from '../../machinery/selectors/label-selector.ts'
-import { duplicate, type FieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
+import { type FieldError, forbiddenField, invalidValue, required } from '../../machinery/validation/field-error.ts'
 import { each, follows, oneOf } from '../../machinery/validation/field-rules.ts'
-import { cIdentifier } from '../../machinery/validation/names.ts'
+import { dns1035Label, dnsSubdomain, pathSegment } from '../../machinery/validation/names.ts'
 import { type Column, column } from '../resource.ts'
 import { admissionRule, matchConditionRules } from './webhook-rules.ts'
 
 type MatchResources = Wire<V1MatchResources>
 
 /** What policies of both kinds say. */
-interface PolicySpec {
+export interface PolicySpec {
   failurePolicy?: string
   paramKind?: Wire<V1ParamKind>
   matchConstraints?: MatchResources
@@ -34,8 +39,7 @@ export function commonPolicyRules(spec: PolicySpec = {}): FieldError[] {
   return [
     ...errors,
     ...matchRules(spec.matchConstraints, 'spec.matchConstraints'),
-    ...matchConditionRules(spec.matchConditions, 'spec.matchConditions'),
-    ...variableRules(spec.variables, 'spec.variables'),
+    ...matchConditionRules(spec.matchConditions, 'spec.matchConditions', spec.paramKind !== undefined),
   ]
 }
 
@@ -91,34 +95,91 @@ export function matchRules(match: MatchResources | undefined, path: string): rea
 }
 
 /** What is wrong with the kind of a policy's parameters. */
-function paramKindRules(kind: Wire<V1ParamKind> | undefined, path: string): readonly FieldError[] {
-  if (!kind) return []
-  return [...(kind.apiVersion ? [] : [required(`${path}.apiVersion`)]), ...(kind.kind ? [] : [required(`${path}.kind`)])]
+function paramKindRules(paramKind: Wire<V1ParamKind> | undefined, path: string): readonly FieldError[] {
+  if (!paramKind) return []
+  const { apiVersion, kind } = paramKind
+  const errors: FieldError[] = []
+  if (!apiVersion) errors.push(required(`${path}.apiVersion`))
+  else errors.push(...groupVersionRules(apiVersion, `${path}.apiVersion`))
+  if (!kind) errors.push(required(`${path}.kind`))
+  else {
+    const words = dns1035Label(kind.toLowerCase())
+    if (words.length > 0) errors.push(invalidValue(`${path}.kind`, kind, `may have mixed case, but should otherwise match: ${words.join(',')}`))
+  }
+  return errors
+}
+
+function groupVersionRules(apiVersion: string, path: string): FieldError[] {
+  const parts = apiVersion.split('/')
+  if (parts.length > 2) return [invalidValue(path, apiVersion, `unexpected GroupVersion string: ${apiVersion}`)]
+  const [version = '', group = ''] = parts.reverse()
+  const errors: FieldError[] = []
+  const ofGroup = group === '' ? [] : dnsSubdomain(group)
+  if (ofGroup.length > 0) errors.push(invalidValue(path, group, ofGroup.join(',')))
+  if (version === '') errors.push(invalidValue(path, apiVersion, 'version must be specified'))
+  else if (dns1035Label(version).length > 0) errors.push(invalidValue(path, version, dns1035Label(version).join(',')))
+  return errors
 }
 
 /** What is wrong with the reference to a policy's parameters. */
 export function paramRefRules(ref: Wire<V1ParamRef> | undefined, path: string): readonly FieldError[] {
   if (!ref) return []
   const errors: FieldError[] = []
-  if (ref.name && ref.selector) errors.push(invalidValue(path, null, 'name and selector are mutually exclusive'))
+  if (ref.name) {
+    errors.push(...follows(ref.name, `${path}.name`, pathSegment))
+    if (ref.selector) errors.push(forbiddenField(`${path}.name`, 'name and selector are mutually exclusive'))
+  }
+  if (ref.selector) {
+    errors.push(...validateLabelSelector(ref.selector, `${path}.selector`))
+    if (ref.name) errors.push(forbiddenField(`${path}.selector`, 'name and selector are mutually exclusive'))
+  }
   if (!ref.name && !ref.selector) errors.push(required(path, 'one of name or selector must be specified'))
-  if (!ref.parameterNotFoundAction) errors.push(required(`${path}.parameterNotFoundAction`))
-  return [
-    ...errors,
-    ...oneOf(ref.parameterNotFoundAction, `${path}.parameterNotFoundAction`, ['Deny', 'Allow']),
-    ...validateLabelSelector(ref.selector, `${path}.selector`),
-  ]
+  if (!ref.parameterNotFoundAction) return [...errors, required(`${path}.parameterNotFoundAction`)]
+  return [...errors, ...oneOf(ref.parameterNotFoundAction, `${path}.parameterNotFoundAction`, ['Deny', 'Allow'])]
 }
 
-/** What is wrong with the names of variables; their expressions are compiled by admission. */
-function variableRules(variables: readonly Wire<V1Variable>[] | undefined, path: string): readonly FieldError[] {
-  const names = new Set<string>()
-  return (variables ?? []).flatMap(({ name, expression }, at) => {
-    const field = `${path}[${at}]`
-    const errors = [...(name ? follows(name, `${field}.name`, cIdentifier) : [required(`${field}.name`, 'name is not specified')])]
-    if (!expression?.trim()) errors.push(required(`${field}.expression`, 'expression is not specified'))
-    if (names.has(name)) errors.push(duplicate(`${field}.name`, name))
-    names.add(name)
-    return errors
-  })
+/** What is wrong with the name of a binding's policy. */
+export const policyNameRules = (name: string | undefined): readonly FieldError[] =>
+  name ? follows(name, 'spec.policyName', dnsSubdomain) : [required('spec.policyName')]
+
+/** Where a policy's expressions are compiled, and what is wrong with its variables. */
+export interface PolicyExpressions {
+  readonly errors: readonly FieldError[]
+  /** What is wrong with an expression; `quiet`: it does not see the authorizer. */
+  readonly faults: (source: string, path: string, results: readonly Type[], quiet?: boolean) => readonly FieldError[]
 }
+
+/** `patches`: expressions make changes of objects. */
+export function policyExpressions({ paramKind, variables }: PolicySpec = {}, patches = false): PolicyExpressions {
+  const options = { params: paramKind !== undefined, patches }
+  const base = admissionEnvironment({ ...options, authorizer: true })
+  const composed = variables?.length
+    ? compileVariables(
+        base,
+        variables.filter(({ expression }) => expression?.trim()),
+      )
+    : undefined
+  const known = (environment: Environment): Environment => (composed ? withVariables(environment, composed.type) : environment)
+  const all = known(base)
+  const errors = (variables ?? []).flatMap(({ name, expression }, at) => {
+    const field = `spec.variables[${at}]`
+    const found: FieldError[] = []
+    if (!name?.trim()) found.push(required(`${field}.name`, 'name is not specified'))
+    else if (!isCelIdentifier(name)) found.push(invalidValue(`${field}.name`, name, 'name is not a valid CEL identifier'))
+    if (!expression?.trim()) return [...found, required(`${field}.expression`, 'expression is not specified')]
+    const fault = composed?.compiled.get(name)?.fault
+    return fault ? [...found, invalidValue(`${field}.expression`, expression, fault)] : found
+  })
+  return {
+    errors,
+    faults(source, path, results, quiet = false) {
+      const { fault } = compileExpression(quiet ? known(admissionEnvironment({ ...options, authorizer: false })) : all, source, results)
+      return fault ? [invalidValue(path, source, fault)] : []
+    },
+  }
+}
+
+const reserved: ReadonlySet<string> = new Set(
+  'true false null in as break const continue else for function if import let loop package namespace return var void while'.split(' '),
+)
+const isCelIdentifier = (name: string): boolean => /^[_a-zA-Z][_a-zA-Z0-9]*$/.test(name) && !reserved.has(name)

@@ -3,8 +3,9 @@ import type { V1ValidatingAdmissionPolicyBinding } from '@kubernetes/client-node
 import type { Model } from '../../machinery/object.ts'
 import { duplicate, type FieldError, notSupported, required } from '../../machinery/validation/field-error.ts'
 import { repeats } from '../../machinery/validation/field-rules.ts'
+import { goList, invalidShown } from '../../machinery/validation/go-notation.ts'
 import { age, name, resource } from '../resource.ts'
-import { matchDefaults, matchRules, paramRefColumn, paramRefRules, policyNameColumn } from './policy-rules.ts'
+import { matchDefaults, matchRules, paramRefColumn, paramRefRules, policyNameColumn, policyNameRules } from './policy-rules.ts'
 import { admissionGroup } from './webhook-rules.ts'
 
 type Binding = Model<V1ValidatingAdmissionPolicyBinding>
@@ -25,15 +26,23 @@ export const validatingAdmissionPolicyBindings = resource<Binding>({
 })
 
 function bindingRules({ spec }: Binding): readonly FieldError[] {
-  const errors = spec?.policyName ? [] : [required('spec.policyName')]
+  const errors = [...policyNameRules(spec?.policyName)]
   errors.push(...paramRefRules(spec?.paramRef, 'spec.paramRef'), ...matchRules(spec?.matchResources, 'spec.matchResources'))
   const wanted = spec?.validationActions ?? []
-  if (wanted.length === 0) errors.push(required('spec.validationActions'))
   const isRepeated = repeats<string>()
   wanted.forEach((action, at) => {
     const field = `spec.validationActions[${at}]`
     if (!actions.includes(action)) errors.push(notSupported(field, action, actions))
     if (isRepeated(action)) errors.push(duplicate(field, action))
   })
+  if (wanted.includes('Deny') && wanted.includes('Warn'))
+    errors.push(
+      invalidShown(
+        'spec.validationActions',
+        goList(wanted, 'admissionregistration.ValidationAction'),
+        'must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)',
+      ),
+    )
+  if (wanted.length === 0) errors.push(required('spec.validationActions', 'at least one validation action is required'))
   return errors
 }

@@ -1,9 +1,12 @@
 /** ValidatingAdmissionPolicies: what may be written, said in CEL. */
-import type { V1ValidatingAdmissionPolicy } from '@kubernetes/client-node'
-import type { Model } from '../../machinery/object.ts'
-import { type FieldError, required } from '../../machinery/validation/field-error.ts'
+import type { V1AuditAnnotation, V1ValidatingAdmissionPolicy, V1Validation } from '@kubernetes/client-node'
+import { boolType, nullType, stringType } from '../../cel/types.ts'
+import type { Model, Wire } from '../../machinery/object.ts'
+import { duplicate, type FieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
+import { follows, oneOf, repeats } from '../../machinery/validation/field-rules.ts'
+import { qualifiedName } from '../../machinery/validation/names.ts'
 import { age, column, name, resource } from '../resource.ts'
-import { commonPolicyRules, paramKindColumn, policyDefaults } from './policy-rules.ts'
+import { commonPolicyRules, type PolicyExpressions, paramKindColumn, policyDefaults, policyExpressions } from './policy-rules.ts'
 import { admissionGroup } from './webhook-rules.ts'
 
 type Policy = Model<V1ValidatingAdmissionPolicy>
@@ -27,15 +30,56 @@ export const validatingAdmissionPolicies = resource<Policy>({
   ],
 })
 
-function policyRules({ spec }: Policy): readonly FieldError[] {
+const mostAnnotations = 20
+/** In bytes. */
+const longestAnnotation = 5 * 1024
+const reasons = ['Forbidden', 'Invalid', 'RequestEntityTooLarge']
+
+function policyRules({ metadata, spec }: Policy): readonly FieldError[] {
   const errors = commonPolicyRules(spec)
-  if (!spec?.validations?.length && !spec?.auditAnnotations?.length)
-    errors.push(
+  const expressions = policyExpressions(spec)
+  errors.push(...expressions.errors)
+  const { validations = [], auditAnnotations = [] } = spec ?? {}
+  if (validations.length === 0 && auditAnnotations.length === 0)
+    return [
+      ...errors,
       required('spec.validations', 'validations or auditAnnotations must contain at least one item'),
       required('spec.auditAnnotations', 'validations or auditAnnotations must contain at least one item'),
-    )
-  spec?.validations?.forEach(({ expression }, at) => {
-    if (!expression?.trim()) errors.push(required(`spec.validations[${at}].expression`, 'expression is not specified'))
+    ]
+  validations.forEach((validation, at) => {
+    errors.push(...validationRules(validation, `spec.validations[${at}]`, expressions))
+  })
+  if (auditAnnotations.length > mostAnnotations)
+    errors.push(invalidValue('spec.auditAnnotations', null, `must not have more than ${mostAnnotations} auditAnnotations`))
+  const isRepeated = repeats<string>()
+  auditAnnotations.forEach((annotation, at) => {
+    const field = `spec.auditAnnotations[${at}]`
+    errors.push(...annotationRules(metadata.name ?? '', annotation, field, expressions))
+    if (isRepeated(annotation.key)) errors.push(duplicate(`${field}.key`, annotation.key))
   })
   return errors
+}
+
+function validationRules({ expression, message, messageExpression, reason }: Wire<V1Validation>, field: string, { faults }: PolicyExpressions): FieldError[] {
+  const errors: FieldError[] = []
+  if (!expression?.trim()) errors.push(required(`${field}.expression`, 'expression is not specified'))
+  else errors.push(...faults(expression, `${field}.expression`, [boolType]))
+  if (messageExpression) {
+    if (messageExpression.trim() === '') errors.push(invalidValue(`${field}.messageExpression`, messageExpression, 'must be non-empty if specified'))
+    else errors.push(...faults(messageExpression, `${field}.messageExpression`, [stringType], true))
+  }
+  if (message && message.trim() === '') errors.push(invalidValue(`${field}.message`, message, 'message must be non-empty if specified'))
+  else if (message && /[\n\r]/.test(message.trim())) errors.push(invalidValue(`${field}.message`, message, 'message must not contain line breaks'))
+  return errors.concat(reason === undefined ? [] : oneOf(reason, `${field}.reason`, reasons))
+}
+
+function annotationRules(policy: string, { key, valueExpression }: Wire<V1AuditAnnotation>, field: string, { faults }: PolicyExpressions): FieldError[] {
+  const errors: FieldError[] = []
+  if (policy === '') errors.push(invalidValue(`${field}.key`, key, 'requires metadata.name be non-empty'))
+  else errors.push(...follows(`${policy}/${key}`, `${field}.key`, qualifiedName))
+  const value = valueExpression?.trim()
+  if (!value) return [...errors, required(`${field}.valueExpression`, 'valueExpression is not specified')]
+  if (Buffer.byteLength(value) > longestAnnotation)
+    return [...errors, required(`${field}.valueExpression`, `must not exceed ${longestAnnotation} bytes in length`)]
+  return [...errors, ...faults(value, `${field}.valueExpression`, [stringType, nullType])]
 }

@@ -1,8 +1,11 @@
 /** Defaults and rules that webhooks of both kinds share. */
 import type { AdmissionregistrationV1WebhookClientConfig, V1MatchCondition, V1MutatingWebhook, V1RuleWithOperations } from '@kubernetes/client-node'
+import { admissionEnvironment } from '../../cel/admission/environment.ts'
+import { compileExpression } from '../../cel/admission/expression.ts'
+import { boolType } from '../../cel/types.ts'
 import type { Wire } from '../../machinery/object.ts'
 import { validateLabelSelector } from '../../machinery/selectors/label-selector.ts'
-import { duplicate, type FieldError, invalidValue, notSupported, required } from '../../machinery/validation/field-error.ts'
+import { duplicate, type FieldError, invalidValue, notSupported, required, tooMany } from '../../machinery/validation/field-error.ts'
 import { follows, oneOf, repeats } from '../../machinery/validation/field-rules.ts'
 import { goList, invalidShown } from '../../machinery/validation/go-notation.ts'
 import { dns1035Label, domainName, portNumber, qualifiedName } from '../../machinery/validation/names.ts'
@@ -118,18 +121,26 @@ export function reviewVersionRules(versions: readonly string[] | undefined, path
   return errors
 }
 
-/** What is wrong with the names of match conditions; their expressions are compiled by admission. */
-export function matchConditionRules(conditions: readonly Wire<V1MatchCondition>[] | undefined, path: string): readonly FieldError[] {
+const mostConditions = 64
+
+/** What is wrong with match conditions; `params`: they may speak of parameters. */
+export function matchConditionRules(conditions: readonly Wire<V1MatchCondition>[] | undefined, path: string, params = false): readonly FieldError[] {
+  if (!conditions?.length) return []
   const names = new Set<string>()
-  return (conditions ?? []).flatMap(({ name, expression }, at) => {
+  const many = conditions.length > mostConditions ? [tooMany(path, conditions.length, mostConditions)] : []
+  const environment = admissionEnvironment({ params, authorizer: true })
+  const errors = conditions.flatMap(({ name, expression }, at) => {
     const field = `${path}[${at}]`
-    const errors = expression?.trim() ? [] : [required(`${field}.expression`)]
+    const source = expression?.trim()
+    const fault = source ? compileExpression(environment, source, [boolType]).fault : ''
+    const errors = source ? (fault ? [invalidValue(`${field}.expression`, source, fault)] : []) : [required(`${field}.expression`)]
     if (!name) return [...errors, required(`${field}.name`)]
     errors.push(...follows(name, `${field}.name`, qualifiedName))
     if (names.has(name)) errors.push(duplicate(`${field}.name`, name))
     names.add(name)
     return errors
   })
+  return [...many, ...errors]
 }
 
 const operations = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE']

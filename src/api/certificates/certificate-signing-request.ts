@@ -42,6 +42,9 @@ export const certificateSigningRequests = resource<Request>({
     update: (request, old) => {
       request.spec = old.spec
     },
+    status: (request, old) => {
+      if (request.status?.conditions) request.status = { ...request.status, conditions: timed(request, old) }
+    },
   },
   validate: { object: requestRules, update: approvalRules, status: requestStatusRules },
   columns: [
@@ -56,19 +59,24 @@ export const certificateSigningRequests = resource<Request>({
   ],
 })
 
-/** Approving and denying changes conditions alone; when is noted by the server. */
+/** Approving and denying changes conditions alone. */
 function onlyConditions(request: Request, old: Request): void {
+  const conditions = timed(request, old)
+  request.spec = old.spec
+  request.status = { ...old.status, conditions }
+}
+
+/** The conditions of a request; when they came and changed is noted by the server, unless they say. */
+function timed(request: Request, old: Request): NonNullable<NonNullable<Request['status']>['conditions']> {
   const now = `${new Date().toISOString().slice(0, 19)}Z`
   const keyOf = ({ type, status }: { type: string; status: string }): string => JSON.stringify([type, status])
   // The first of several counts.
   const before = new Map((old.status?.conditions ?? []).toReversed().map((condition) => [keyOf(condition), condition.lastTransitionTime]))
-  const conditions = (request.status?.conditions ?? []).map((condition) => ({
+  return (request.status?.conditions ?? []).map((condition) => ({
     ...condition,
     lastUpdateTime: condition.lastUpdateTime ?? now,
     lastTransitionTime: condition.lastTransitionTime ?? before.get(keyOf(condition)) ?? now,
   }))
-  request.spec = old.spec
-  request.status = { ...old.status, conditions }
 }
 
 function condition({ status }: Request): string {

@@ -4,12 +4,15 @@ import { ownWriter } from '../registry/write/own-writer.ts'
 import { alwaysPlugins } from './always/index.ts'
 import { defaultPlugins } from './defaults/index.ts'
 import { identityPlugins } from './identity/index.ts'
+import { limitPlugins } from './limits/index.ts'
 import { namespacePlugins } from './namespaces/index.ts'
 import { Admission, type AdmissionPlugin, type PluginFactory, type PluginSources } from './plugin.ts'
 import { pluginOrder, usualPlugins } from './plugin-order.ts'
 import { podSecurityPlugins } from './pod-security/index.ts'
 import { podPlugins, privilegedContainers } from './pods/index.ts'
 import type { TolerationSeconds } from './pods/scheduling/default-toleration-seconds.ts'
+import { policyPlugins } from './policies/index.ts'
+import { quotaPlugins } from './quota/index.ts'
 import { storagePlugins } from './storage/index.ts'
 import { webhookPlugins } from './webhooks/index.ts'
 
@@ -29,9 +32,12 @@ const factories: Readonly<Record<string, PluginFactory<AdmissionOptions>>> = {
   ...alwaysPlugins,
   ...defaultPlugins,
   ...identityPlugins,
+  ...limitPlugins,
   ...namespacePlugins,
   ...podPlugins,
   ...podSecurityPlugins,
+  ...quotaPlugins,
+  ...policyPlugins,
   ...storagePlugins,
   ...webhookPlugins,
 }

@@ -2,7 +2,7 @@
  * `metadata.managedFields` while it is worked on: entries by the identity of their manager. An entry that nobody
  * touches goes back as it came.
  */
-import type { Steps } from '../../lib/pauses.ts'
+import { atOnce, type Steps } from '../../lib/pauses.ts'
 import { emptySet, isEmpty, knownSorted, parseFieldsV1, sorted, union } from '../../machinery/fields/field-set.ts'
 import { jsonEqual } from '../../machinery/fields/json.ts'
 import type { FieldsV1, ManagedFieldsEntry } from '../../machinery/object.ts'
@@ -38,6 +38,18 @@ export function* decodeManaged(entries: readonly ManagedFieldsEntry[] | undefine
     yield
   }
   return managed
+}
+
+/** What is wrong with managedFields that somebody else has made; undefined if nothing is. */
+export function managedFieldsFault(entries: unknown): string | undefined {
+  if (entries === undefined || entries === null) return undefined
+  if (!Array.isArray(entries)) return 'it is no list'
+  try {
+    atOnce(decodeManaged(entries))
+    return undefined
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
 }
 
 const storedManager = (source: ManagedFieldsEntry): Manager => ({ ...managerOf(source), fields: storedFields(source), source })

@@ -26,14 +26,34 @@ const withSelectors = new Set(['list', 'watch', 'deletecollection'])
 
 /** What a request asks for. Most have no selectors: they are their own attributes. */
 export function attributesOf(request: Request): AccessAttributes {
-  const { info, query, rawQuery, user } = request
+  const { info, query, rawQuery } = request
   if (rawQuery === '' || !info.isResourceRequest || !withSelectors.has(info.verb)) return request
   const fields = query.get('fieldSelector')
   const labels = query.get('labelSelector')
-  if (!fields && !labels) return request
-  const fieldSelector = fields ? fieldRequirements({ rawSelector: fields }).requirements : undefined
-  const labelSelector = labels ? labelRequirements({ rawSelector: labels }).requirements : undefined
-  return { user, info, ...(fieldSelector && { fieldSelector }), ...(labelSelector && { labelSelector }) }
+  return fields || labels ? new SelectingAttributes(request, fields, labels) : request
+}
+
+/** Selectors are read when an authorizer looks at them: RBAC does not. */
+class SelectingAttributes implements AccessAttributes {
+  readonly #fields: string | null
+  readonly #labels: string | null
+  readonly user: Request['user']
+  readonly info: Request['info']
+
+  constructor({ user, info }: Request, fields: string | null, labels: string | null) {
+    this.user = user
+    this.info = info
+    this.#fields = fields
+    this.#labels = labels
+  }
+
+  get fieldSelector(): readonly SelectorRequirement[] | undefined {
+    return this.#fields ? fieldRequirements({ rawSelector: this.#fields }).requirements : undefined
+  }
+
+  get labelSelector(): readonly SelectorRequirement[] | undefined {
+    return this.#labels ? labelRequirements({ rawSelector: this.#labels }).requirements : undefined
+  }
 }
 
 export function fieldRequirements({ rawSelector, requirements = [] }: SelectorAttributes): ReadSelector {

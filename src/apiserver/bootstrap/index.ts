@@ -11,20 +11,24 @@ import { systemPriorityClasses } from './system-priority-classes.ts'
 export interface Bootstrap {
   readonly find: (key: string) => ServedResource
   readonly context: Writer
+  readonly log: (line: string) => void
 }
 
-/** Creates what is missing; what is there stays as it is. */
+/**
+ * Creates what is missing; what is there stays as it is. What admission refuses is logged: a server that did not start could not be freed of
+ * a webhook that refuses everything.
+ */
 export async function ensureBootstrapObjects(bootstrap: Bootstrap): Promise<void> {
-  const { find, context } = bootstrap
+  const { find, context, log } = bootstrap
   await Promise.all([
     ensure(bootstrap, find('v1/namespaces'), systemNamespaces),
     ensure(bootstrap, find('scheduling.k8s.io/v1/priorityclasses'), systemPriorityClasses),
   ])
   // Some stand in the namespaces.
-  await ensureRoles(find, context)
+  await ensureRoles(find, context, log)
 }
 
-async function ensure({ context }: Bootstrap, resource: ServedResource, objects: readonly KubeObject[]): Promise<void> {
+async function ensure({ context, log }: Bootstrap, resource: ServedResource, objects: readonly KubeObject[]): Promise<void> {
   const { registry } = context
   await Promise.all(
     objects.map(async (template) => {
@@ -36,8 +40,9 @@ async function ensure({ context }: Bootstrap, resource: ServedResource, objects:
       try {
         await createObject({ ...place, subresource: '' }, object)
       } catch (error) {
-        // Another server on the same store was faster.
-        if (!(error instanceof StatusError && error.code === 409)) throw error
+        if (!(error instanceof StatusError)) throw error
+        // Another server on the same store may have been faster.
+        if (error.code !== 409) log(`${resource.groupResource.name} ${JSON.stringify(name)} cannot be made: ${error.message}`)
       }
     }),
   )

@@ -16,6 +16,7 @@ export const audit =
     const event = auditing.begin(request, request.auditId)
     if (!event) return next(request)
     request.annotate = event.annotate
+    annotateIdentity(event, request)
     request.audit = event
     return after(auditing.stage(event, 'RequestReceived'), (kept) => {
       if (kept) return audited(auditing, foreseen, event, request, next)
@@ -23,6 +24,10 @@ export const audit =
       return Promise.resolve(text(500, `Internal Server Error: ${JSON.stringify(uriOf(request))}: failed to store audit event\n`))
     })
   }
+
+function annotateIdentity({ annotate }: AuditEvent, { identityAnnotations }: Request): void {
+  if (identityAnnotations) for (const [key, value] of Object.entries(identityAnnotations)) annotate(key, value)
+}
 
 const uriOf = ({ path, rawQuery }: Request): string => (rawQuery ? `${path}?${rawQuery}` : path)
 
@@ -109,6 +114,7 @@ export const failedAuthenticationAudit =
       const status = request.user || request.audit ? undefined : foreseen(error)
       const event = status && auditing.begin(request, request.auditId)
       if (status && event) {
+        annotateIdentity(event, request)
         noteStatus(event, status.status, status.code)
         await auditing.stage(event, 'ResponseStarted')
       }

@@ -4,12 +4,15 @@ import { StatusError } from '../../machinery/status-error.ts'
 import type { Authorizer } from '../authorization/authorizer.ts'
 import { attributesOf } from '../authorization/selector-attributes.ts'
 import type { Request } from '../http/exchange.ts'
+import type { AuthorizationMetrics } from '../metrics/authorization-metrics.ts'
 import type { Filter } from './filter.ts'
 
 export const authorization =
-  (authorizer: Authorizer): Filter =>
-  (request, next) =>
-    after(authorizer.authorize(attributesOf(request)), (decision) => {
+  (authorizer: Authorizer, metrics: AuthorizationMetrics): Filter =>
+  (request, next) => {
+    const started = performance.now()
+    return after(authorizer.authorize(attributesOf(request)), (decision) => {
+      metrics(decision, performance.now() - started)
       if (request.annotate) {
         request.annotate('authorization.k8s.io/decision', decision.verdict === 'allow' ? 'allow' : 'forbid')
         request.annotate('authorization.k8s.io/reason', decision.reason)
@@ -17,6 +20,7 @@ export const authorization =
       if (decision.verdict === 'allow') return next(request)
       throw refused(request, decision.reason)
     })
+  }
 
 /** The 403 of a request: it names the user, the verb and the resource or path. */
 function refused({ info, user }: Request, reason: string): StatusError {

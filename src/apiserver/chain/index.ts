@@ -5,6 +5,7 @@ import type { Authorizer } from '../authorization/authorizer.ts'
 import type { FlowControl } from '../flow-control/index.ts'
 import type { StoreHealth } from '../health/store-health.ts'
 import type { Handler } from '../http/exchange.ts'
+import type { AuthorizationMetrics } from '../metrics/authorization-metrics.ts'
 import type { RequestMetrics } from '../metrics/request-metrics.ts'
 import { audit, failedAuthenticationAudit } from './audit.ts'
 import { auditId } from './audit-id.ts'
@@ -33,6 +34,7 @@ export interface ChainOptions {
   readonly metrics: RequestMetrics
   readonly authentication: Pick<Authentication, 'authenticators' | 'isIdentityHeader'>
   readonly authorizer: Authorizer
+  readonly decisions: AuthorizationMetrics
   /** Priority and fairness, or plain limits. */
   readonly flow: FlowControl | (InFlightLimits & { readonly dropped: (kind: keyof InFlightLimits) => void })
   /** How long a request that is no watch or stream may take, in ms. */
@@ -80,7 +82,7 @@ export function buildChain(options: ChainOptions, director: Handler): Handler {
       ...where(auditing, () => audit(auditing!, answerOf)),
       impersonation(options.authorizer),
       'admit' in options.flow ? priorityAndFairness(options.flow) : maxInFlight(options.flow, options.flow.dropped),
-      authorization(options.authorizer),
+      authorization(options.authorizer, options.decisions),
     ],
     director,
   )

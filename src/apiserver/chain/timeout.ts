@@ -22,7 +22,7 @@ function wantedMs({ query }: Request): number | undefined {
 export function timeout(limitMs: number): Filter {
   interface Running {
     readonly deadline: number
-    readonly expire: () => void
+    expire: () => void
   }
   const running = new Set<Running>()
   let sweeping = false
@@ -53,13 +53,18 @@ export function timeout(limitMs: number): Filter {
       }
       running.add(entry)
       if (!sweeping) sweep()
+      const done = (): void => void running.delete(entry)
       answer.then(
         (response) => {
-          running.delete(entry)
+          if (typeof response.body === 'function') {
+            resolve(cutOff(response, done, (expire) => (entry.expire = expire)))
+            return
+          }
+          done()
           resolve(response)
         },
         (error) => {
-          running.delete(entry)
+          done()
           reject(error)
         },
       )
@@ -70,8 +75,33 @@ export function timeout(limitMs: number): Filter {
 /** As long as the client wants, which seldom differs from what all have. */
 function within(ms: number, answer: Promise<Response>): Promise<Response> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(requestTimeout()), ms)
+    let expire = (): void => reject(requestTimeout())
+    const timer = setTimeout(() => expire(), ms)
     timer.unref()
-    answer.then(resolve, reject).finally(() => clearTimeout(timer))
+    const done = (): void => clearTimeout(timer)
+    answer.then(
+      (response) => {
+        if (typeof response.body !== 'function') done()
+        resolve(cutOff(response, done, (cut) => (expire = cut)))
+      },
+      (error) => {
+        done()
+        reject(error)
+      },
+    )
   })
+}
+
+/** What is written over time, such as the answer of another server, has to end by then too: its head is out, so it is cut off. */
+function cutOff(response: Response, done: () => void, onExpiry: (expire: () => void) => void): Response {
+  const { body } = response
+  if (typeof body !== 'function') return response
+  return {
+    ...response,
+    body(sink) {
+      onExpiry(() => sink.destroy())
+      sink.onClose(done)
+      body(sink)
+    },
+  }
 }

@@ -8,7 +8,9 @@ export function healthChecks(
   others: readonly HealthCheck[] = [],
 ): Readonly<Record<HealthPath, readonly HealthCheck[]>> {
   const live = [ping, log, store, ...others]
+  // The server listens only when they are there.
+  const roles: HealthCheck = { name: 'poststarthook/rbac/bootstrap-roles', check: () => undefined }
   const informers: HealthCheck = { name: 'informer-sync', check: () => undefined }
   const shutdown: HealthCheck = { name: 'shutdown', check: () => (ending() ? 'process is shutting down' : undefined) }
-  return { healthz: live, livez: live, readyz: [...live, informers, shutdown] }
+  return { healthz: [...live, roles], livez: [...live, roles], readyz: [...live, informers, roles, shutdown] }
 }

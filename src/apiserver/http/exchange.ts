@@ -59,6 +59,8 @@ export interface Request {
   answerHeaders?: readonly (readonly [name: string, value: string])[]
   /** Which request this is, in audit events and logs. */
   auditId: string
+  /** What authentication found out, for the audit event, which begins later. */
+  identityAnnotations?: Readonly<Record<string, string>>
   /** Adds an annotation to the audit event of the request; set where there is one. */
   annotate?: (key: string, value: string) => void
   /** Told of the request's body; set where there is an audit event. */

@@ -2,8 +2,19 @@
 
 const none = new URLSearchParams()
 
+const slash = 47
+
+/** What servers are asked in place of proxies: scheme and host are left out (RFC 9112, 3.2.2). */
+function originForm(target: string): string {
+  const [authority = ''] = /^https?:\/\/[^/?#]*/i.exec(target) ?? []
+  if (authority === '') return target
+  const rest = target.slice(authority.length)
+  return rest.startsWith('/') ? rest : `/${rest}`
+}
+
 /** `/api/v1/pods?limit=1` → path and decoded query. Requests without a query share one empty object. */
-export function splitTarget(target: string): { path: string; query: URLSearchParams; rawQuery: string } {
+export function splitTarget(given: string): { path: string; query: URLSearchParams; rawQuery: string } {
+  const target = given.charCodeAt(0) === slash ? given : originForm(given)
   const mark = target.indexOf('?')
   if (mark < 0) return { path: target, query: none, rawQuery: '' }
   const rawQuery = target.slice(mark + 1)

@@ -3,6 +3,10 @@
  * Rules: kubernetes.io/docs/reference/access-authn-authz/authorization/#determine-the-request-verb
  */
 import { own } from '../../lib/own.ts'
+import { parseFieldSelector, selectedName } from '../../machinery/selectors/field-selector.ts'
+import { StatusError } from '../../machinery/status-error.ts'
+import { pathSegment } from '../../machinery/validation/names.ts'
+
 export interface RequestInfo {
   readonly isResourceRequest: boolean
   readonly path: string
@@ -52,6 +56,18 @@ const decode = (segment: string): string => {
   }
 }
 
+/** The name that a field selector asks for; empty if it asks for none, or for what cannot be one. */
+function nameIn(fields: string): string {
+  try {
+    const name = selectedName(parseFieldSelector(fields)) ?? ''
+    return pathSegment(name).length === 0 ? name : ''
+  } catch (error) {
+    // The list itself says what is wrong with it.
+    if (error instanceof StatusError) return ''
+    throw error
+  }
+}
+
 /** Reads a request. Paths that are not under a group version are non-resource requests. */
 export function requestInfo(method: string, path: string, query: URLSearchParams): RequestInfo {
   const segments = path.split('/')
@@ -89,8 +105,8 @@ export function requestInfo(method: string, path: string, query: URLSearchParams
   } else if (!name && verb === 'delete') verb = 'deletecollection'
   if (!name && (verb === 'list' || verb === 'watch' || verb === 'deletecollection')) {
     // A list of the one object with a name is authorized as that object.
-    const selected = /^metadata\.name==?([^,=!]+)$/.exec(query.get('fieldSelector') ?? '')
-    if (selected) name = selected[1]!
+    const fields = query.get('fieldSelector')
+    if (fields?.includes('metadata.name')) name = nameIn(fields)
   }
   return { isResourceRequest: true, path, verb, prefix: prefix!, group, version, namespace, resource, subresource, name, rest: parts.slice(i + 3) }
 }

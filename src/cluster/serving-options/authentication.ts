@@ -87,6 +87,9 @@ function issuerOptions(place: FlagPlace): Partial<ServiceAccountIssuer> {
   const file = pathOf(place, 'service-account-signing-key-file')
   const key = file ? readSigningKey(file) : undefined
   const paths = flags.list('service-account-key-file')?.map((name) => resolve(cwd, name))
+  if (paths?.length && !key) {
+    log('--service-account-key-file without --service-account-signing-key-file: new tokens are signed with a key that these files need not hold; give both')
+  }
   const issuers = flags.list('service-account-issuer')
   const longestMs = flags.durationMs('service-account-max-token-expiration')
   const extendsExpiration = flags.bool('service-account-extend-token-expiration')

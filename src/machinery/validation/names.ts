@@ -21,7 +21,6 @@ const qualifiedPattern = whole(qualified)
 const labelValuePattern = whole(`(${qualified})?`)
 const configMapKeyPattern = /^[-._a-zA-Z0-9]+$/
 const envVarPattern = /^[-._a-zA-Z][-._a-zA-Z0-9]*$/
-const cIdentifierPattern = /^[A-Za-z_][A-Za-z0-9_]*$/
 const httpHeaderPattern = /^[-A-Za-z0-9]+$/
 const wildcardPattern = new RegExp(`^\\*\\.${subdomain1123}$`)
 const portCharacters = /^[-a-z0-9]+$/
@@ -84,13 +83,6 @@ const wildcardWords = mismatch(
   "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character",
   `\\*\\.${subdomain1123}`,
   '*.example.com',
-)
-const cIdentifierWords = mismatch(
-  "a valid C identifier must start with alphabetic character or '_', followed by a string of alphanumeric characters or '_'",
-  '[A-Za-z_][A-Za-z0-9_]*',
-  'my_name',
-  'MY_NAME',
-  'MyName',
 )
 const httpHeaderWords = mismatch("a valid HTTP header must consist of alphanumeric characters or '-'", '[-A-Za-z0-9]+', 'X-Header-Name')
 
@@ -179,9 +171,6 @@ export function relaxedEnvVarName(value: string): string[] {
   if (value === '') return [`environment variable name ${empty}`]
   return unprintable.test(value) ? ["a valid environment variable name must consist only of printable ASCII characters other than '='"] : []
 }
-
-/** C identifiers: CEL parameter and header names. */
-export const cIdentifier: TextRule = (value) => (cIdentifierPattern.test(value) ? [] : [cIdentifierWords])
 
 /** Names of HTTP headers in probes and hooks. */
 export const httpHeaderName: TextRule = (value) => (httpHeaderPattern.test(value) ? [] : [httpHeaderWords])

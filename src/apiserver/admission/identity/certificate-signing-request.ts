@@ -2,6 +2,7 @@
 import type { V1CertificateSigningRequest } from '@kubernetes/client-node'
 import type { Model } from '../../../machinery/object.ts'
 import type { AdmissionAttributes } from '../plugin.ts'
+import type { RequestedSubject } from './requested-subject.ts'
 
 export type SigningRequest = Model<V1CertificateSigningRequest>
 
@@ -14,8 +15,7 @@ export const isSigningRequest = ({ resource: { groupResource }, subresource }: A
   groupResource.name === 'certificatesigningrequests' && groupResource.group === 'certificates.k8s.io' && subresource === part
 
 /** The subject that a PKCS #10 request (PEM, in base64) asks for. Rejects with an Error for what is none. */
-export async function requestedSubject(request: string): Promise<{ readonly commonName: string; readonly organizations: readonly string[] }> {
-  const { Pkcs10CertificateRequest } = await import('@peculiar/x509')
-  const { subjectName } = new Pkcs10CertificateRequest(Buffer.from(request, 'base64').toString('latin1'))
-  return { commonName: subjectName.getField('CN').at(-1) ?? '', organizations: subjectName.getField('O') }
+export async function requestedSubject(request: string): Promise<RequestedSubject> {
+  const { subjectOf } = await import('./requested-subject.ts')
+  return subjectOf(Buffer.from(request, 'base64').toString('latin1'))
 }

@@ -2,6 +2,7 @@
 import { namespaceType, requestType } from '../../../cel/admission/environment.ts'
 import { adapt, type Bindings } from '../../../cel/index.ts'
 import { dynType } from '../../../cel/types.ts'
+import type { Value } from '../../../cel/values.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import type { AdmissionAttributes } from '../plugin.ts'
 import { admissionRequest } from './request.ts'
@@ -10,12 +11,15 @@ import type { VersionedObjects } from './versions.ts'
 /** `object`, `oldObject`, `request` and `namespaceObject`; what is not there is null. */
 export function requestBindings(attributes: AdmissionAttributes, objects: VersionedObjects, namespace: KubeObject | undefined): Bindings {
   return {
-    object: adapt(objects.object ?? null, dynType),
-    oldObject: adapt(objects.old ?? null, dynType),
+    object: objectBinding(objects.object),
+    oldObject: objectBinding(objects.old),
     request: adapt(withEmptyFields(admissionRequest(attributes, objects)), requestType),
     namespaceObject: adapt(namespace ?? null, namespaceType),
   }
 }
+
+/** An object of any kind as a value; null if there is none. */
+export const objectBinding = (object: KubeObject | undefined): Value => adapt(object ?? null, dynType)
 
 /** What Go's structure always has is there for expressions, too. */
 const withEmptyFields = (request: Record<string, unknown>): Record<string, unknown> => ({ name: '', namespace: '', subResource: '', ...request })

@@ -1,17 +1,33 @@
 /** What a patch has made of an object, brought into the shape of its kind again: unknown fields dropped, defaults filled in. */
-import type { KubeObject } from '../../../machinery/object.ts'
+import { jsonEqual } from '../../../machinery/fields/json.ts'
+import type { KubeObject, ManagedFieldsEntry } from '../../../machinery/object.ts'
+import { managedFieldsFault } from '../../apply/index.ts'
 import type { ServedResource } from '../../registry/served-resource.ts'
 import { decodeAs } from '../../request/decode-as.ts'
 import { objectOf } from '../../request/decode-object.ts'
 import type { AdmissionAttributes } from '../plugin.ts'
 
-/** The object is in the version of `resource`. Throws DecodeError for what is no such object. */
-export function typedObject({ kind }: AdmissionAttributes, resource: ServedResource, patched: KubeObject): KubeObject {
+/** The object is in the version of `resource`; `before` is what it was made of. Throws DecodeError for what is no such object. */
+export function typedObject({ kind, warn }: AdmissionAttributes, resource: ServedResource, patched: KubeObject, before: KubeObject): KubeObject {
   // Kinds of subresources are few and small: what is wrong in them is found where they are used.
   if (kind) return patched
-  const { managedFields, ...metadata } = patched.metadata ?? {}
+  const { managedFields: _, ...metadata } = patched.metadata ?? {}
   const object = objectOf(resource, decodeAs(resource, { ...patched, metadata }).object)
+  const managedFields = readableManagedFields(patched, before, warn)
   if (managedFields) object.metadata.managedFields = managedFields
   resource.applyDefaults(object)
   return object
+}
+
+/** Nobody may leave behind what later writes cannot read: then it stays as it was. */
+function readableManagedFields({ metadata }: KubeObject, before: KubeObject, warn: (text: string) => void): ManagedFieldsEntry[] | undefined {
+  const entries = metadata?.managedFields
+  const known = before.metadata.managedFields
+  if (entries === known || jsonEqual(entries, known)) return known
+  const fault = managedFieldsFault(entries)
+  if (fault === undefined) return entries
+  warn(
+    `.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: ${fault}`,
+  )
+  return known
 }

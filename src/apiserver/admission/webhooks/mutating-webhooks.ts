@@ -76,7 +76,7 @@ async function applyAnswer(
   if (patchType !== 'JSONPatch') throw new CallError(name, `unsupported patch type ${JSON.stringify(patchType)}`, 400)
   let patched: KubeObject
   try {
-    patched = typedObject(attributes, resource, jsonPatch(structuredClone(object), operations))
+    patched = typedObject(attributes, resource, jsonPatch(structuredClone(object), operations), object)
   } catch (error) {
     // What a webhook does wrong is not the client's fault.
     throw statusOf(new Error(error instanceof Error ? error.message : String(error)))

@@ -27,7 +27,7 @@ export const bearerTokens =
 
 function userOf(token: string, tokens: TokenAuthentication, request: Request): Verdict | Promise<Verdict> {
   return after(tokens.authenticate(token), (known): Verdict => {
-    if (known.annotations && request.annotate) for (const [key, value] of Object.entries(known.annotations)) request.annotate(key, value)
+    if (known.annotations) request.identityAnnotations = known.annotations
     if ('refused' in known) return 'invalid'
     if (known.warnings) request.warnings.push(...known.warnings)
     return known.user

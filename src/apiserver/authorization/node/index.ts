@@ -38,7 +38,8 @@ export function authorizeNode(attributes: AccessAttributes, graph: () => NodeGra
   if (node === '') return noOpinion(`unknown node for user ${JSON.stringify(user?.name)}`)
   if (!info.isResourceRequest) return noOpinion()
   const decide = own[`${info.group}/${info.resource}`]
-  if (decide) return decide({ ...attributes, node, graph })
+  // Selectors are read when they are asked for: a copy of the attributes would lack them.
+  if (decide) return decide({ user, info, fieldSelector: attributes.fieldSelector, labelSelector: attributes.labelSelector, node, graph })
   const resource = info.subresource ? `${info.resource}/${info.subresource}` : info.resource
   return everyNodeMay(info.group, resource, info.verb) ? allow() : noOpinion()
 }

@@ -26,29 +26,22 @@ export interface VolumeEdges {
 const keyOf = (kind: ReferencedKind | OwnedKind, namespace: string, name: string): string => `${kind}/${namespace}/${name}`
 
 export class NodeGraph {
-  /** By object, the nodes whose pods refer to it, and how many do. */
+  /** By object, the nodes whose pods refer to it, and in how many ways they do: secrets of volumes count by each pod that has the volume's claim. */
   readonly #users = new Map<string, Map<string, number>>()
-  readonly #pods = new Map<string, readonly string[]>()
-  readonly #podNodes = new Map<string, string>()
-  /** By volume, its claim. */
-  readonly #claims = new Map<string, string>()
-  /** By secret, the volumes that have it. */
-  readonly #volumes = new Map<string, Set<string>>()
-  readonly #volumeSecrets = new Map<string, readonly string[]>()
+  readonly #pods = new Map<string, { readonly node: string; readonly keys: readonly string[] }>()
+  readonly #volumes = new Map<string, { readonly claim: string; readonly secrets: readonly string[] }>()
+  /** By claim, the volumes that are bound to it: one, unless something is wrong. */
+  readonly #volumesOf = new Map<string, Set<string>>()
   readonly #owners = new Map<string, string>()
 
-  /** Whether a node's pods refer to an object: directly, or a secret by way of a volume. */
+  /** Whether a node's pods refer to an object: directly, or to a secret by way of a volume. */
   refers(node: string, kind: ReferencedKind, namespace: string, name: string): boolean {
-    const key = keyOf(kind, namespace, name)
-    if (this.#users.get(key)?.has(node)) return true
-    if (kind !== 'secret') return false
-    for (const volume of this.#volumes.get(key) ?? []) if (this.refersToVolume(node, volume)) return true
-    return false
+    return this.#users.get(keyOf(kind, namespace, name))?.has(node) ?? false
   }
 
-  refersToVolume(node: string, volume: string): boolean {
-    const claim = this.#claims.get(volume)
-    return claim !== undefined && (this.#users.get(claim)?.has(node) ?? false)
+  refersToVolume(node: string, name: string): boolean {
+    const volume = this.#volumes.get(name)
+    return volume !== undefined && (this.#users.get(volume.claim)?.has(node) ?? false)
   }
 
   owns(node: string, kind: OwnedKind, namespace: string, name: string): boolean {
@@ -60,51 +53,39 @@ export class NodeGraph {
     this.deletePod(namespace, name)
     const self = keyOf('pod', namespace, name)
     const keys = [self, ...new Set(references.map(([kind, object]) => keyOf(kind, namespace, object)))]
-    this.#pods.set(self, keys)
-    this.#podNodes.set(self, node)
-    for (const key of keys) {
-      let users = this.#users.get(key)
-      if (!users) this.#users.set(key, (users = new Map()))
-      users.set(node, (users.get(node) ?? 0) + 1)
-    }
+    this.#pods.set(self, { node, keys })
+    this.#countPod(keys, node, 1)
   }
 
   deletePod(namespace: string, name: string): void {
     const self = keyOf('pod', namespace, name)
-    const keys = this.#pods.get(self)
-    const node = this.#podNodes.get(self)
-    if (!keys || node === undefined) return
+    const pod = this.#pods.get(self)
+    if (!pod) return
     this.#pods.delete(self)
-    this.#podNodes.delete(self)
-    for (const key of keys) {
-      const users = this.#users.get(key)
-      const left = (users?.get(node) ?? 0) - 1
-      if (left > 0) users?.set(node, left)
-      else users?.delete(node)
-      if (users?.size === 0) this.#users.delete(key)
-    }
+    this.#countPod(pod.keys, pod.node, -1)
   }
 
   putVolume({ name, claim, secrets }: VolumeEdges): void {
     this.deleteVolume(name)
-    this.#claims.set(name, keyOf('persistentvolumeclaim', claim.namespace, claim.name))
-    const keys = secrets.map((secret) => keyOf('secret', secret.namespace, secret.name))
-    this.#volumeSecrets.set(name, keys)
-    for (const key of keys) {
-      let volumes = this.#volumes.get(key)
-      if (!volumes) this.#volumes.set(key, (volumes = new Set()))
-      volumes.add(name)
+    const volume = {
+      claim: keyOf('persistentvolumeclaim', claim.namespace, claim.name),
+      secrets: secrets.map((secret) => keyOf('secret', secret.namespace, secret.name)),
     }
+    this.#volumes.set(name, volume)
+    let others = this.#volumesOf.get(volume.claim)
+    if (!others) this.#volumesOf.set(volume.claim, (others = new Set()))
+    others.add(name)
+    for (const [node, pods] of this.#users.get(volume.claim) ?? []) for (const secret of volume.secrets) this.#count(secret, node, pods)
   }
 
   deleteVolume(name: string): void {
-    for (const key of this.#volumeSecrets.get(name) ?? []) {
-      const volumes = this.#volumes.get(key)
-      volumes?.delete(name)
-      if (volumes?.size === 0) this.#volumes.delete(key)
-    }
-    this.#volumeSecrets.delete(name)
-    this.#claims.delete(name)
+    const volume = this.#volumes.get(name)
+    if (!volume) return
+    this.#volumes.delete(name)
+    const others = this.#volumesOf.get(volume.claim)
+    others?.delete(name)
+    if (others?.size === 0) this.#volumesOf.delete(volume.claim)
+    for (const [node, pods] of this.#users.get(volume.claim) ?? []) for (const secret of volume.secrets) this.#count(secret, node, -pods)
   }
 
   /** An empty node: it belongs to none. */
@@ -112,5 +93,21 @@ export class NodeGraph {
     const key = keyOf(kind, namespace, name)
     if (node) this.#owners.set(key, node)
     else this.#owners.delete(key)
+  }
+
+  #countPod(keys: readonly string[], node: string, by: 1 | -1): void {
+    for (const key of keys) {
+      this.#count(key, node, by)
+      for (const volume of this.#volumesOf.get(key) ?? []) for (const secret of this.#volumes.get(volume)?.secrets ?? []) this.#count(secret, node, by)
+    }
+  }
+
+  #count(key: string, node: string, by: number): void {
+    let users = this.#users.get(key)
+    if (!users) this.#users.set(key, (users = new Map()))
+    const count = (users.get(node) ?? 0) + by
+    if (count > 0) users.set(node, count)
+    else users.delete(node)
+    if (users.size === 0) this.#users.delete(key)
   }
 }

@@ -172,6 +172,28 @@ describe('the graph', () => {
     assert.ok(known.refers('n2', 'secret', 'a', 's1'))
   })
 
+  test('a secret that pods and volumes refer to goes with the last of them', () => {
+    const known = graph()
+    known.putPod({
+      namespace: 'a',
+      name: 'q',
+      node: 'n1',
+      references: [
+        ['secret', 's2'],
+        ['persistentvolumeclaim', 'data'],
+      ],
+    })
+    known.deleteVolume('pv')
+    assert.ok(known.refers('n1', 'secret', 'a', 's2'), 'directly')
+    known.putVolume({ name: 'pv', claim: { namespace: 'a', name: 'data' }, secrets: [{ namespace: 'a', name: 's2' }] })
+    known.deletePod('a', 'q')
+    assert.ok(known.refers('n1', 'secret', 'a', 's2'), "by the other pod's volume")
+    known.deletePod('a', 'p')
+    assert.ok(!known.refers('n1', 'secret', 'a', 's2'))
+    known.putPod({ namespace: 'a', name: 'late', node: 'n2', references: [['persistentvolumeclaim', 'data']] })
+    assert.ok(known.refers('n2', 'secret', 'a', 's2'), 'the volume was there before the pod')
+  })
+
   test("a volume's secrets go with it, and with its claim", () => {
     const known = graph()
     known.putVolume({ name: 'pv', claim: { namespace: 'a', name: 'other' }, secrets: [{ namespace: 'a', name: 's2' }] })

@@ -34,7 +34,7 @@ export type Miss =
   /** The user has the right, but only within `namespace`. */
   | { readonly why: 'elsewhere'; readonly binding: string; readonly namespace: string }
   /** The right is given here, to others. */
-  | { readonly why: 'others'; readonly binding: string; readonly subjects: readonly Subject[] }
+  | { readonly why: 'others'; readonly binding: string; readonly role: string; readonly subjects: readonly Subject[] }
   /** The binding names a role that is not there. */
   | { readonly why: 'no role'; readonly binding: string }
   /** The role has the right, and nobody here has the role. */
@@ -72,7 +72,7 @@ export function explain({ roles, bindings }: Roles, user: UserInfo, asked: Quest
     } else if (subject && allowing) misses.elsewhere.push({ why: 'elsewhere', binding: text, namespace: binding.namespace })
     else if (role && allowing && reaches(binding) && binding.subjects.length > 0) {
       bound.add(role)
-      misses.others.push({ why: 'others', binding: describe(binding, binding.subjects[0]!), subjects: binding.subjects })
+      misses.others.push({ why: 'others', binding: describe(binding, binding.subjects[0]!), role: role.name, subjects: binding.subjects })
     }
   }
   if (allowed.length > 0) return { allowed, misses: [] }
@@ -82,17 +82,27 @@ export function explain({ roles, bindings }: Roles, user: UserInfo, asked: Quest
   }
   near.sort((a, b) => a.parts.length - b.parts.length)
   misses.unbound.sort((a, b) => breadth(a) - breadth(b))
-  const sorted = [misses['no role'], near, misses.elsewhere, misses.others, misses.unbound]
+  const sorted = [misses['no role'], near, misses.elsewhere, leastSpecial(misses.others), leastSpecial(misses.unbound, misses.others.length > 0 ? 1 : 3)]
   return { allowed, misses: sorted.flatMap((some) => some.slice(0, limit)) }
+}
+
+/** What the cluster itself needs, and who may do everything, is of interest only where there is nothing else. */
+function leastSpecial(misses: readonly Miss[], most = 3): readonly Miss[] {
+  const least = Math.min(most, ...misses.map(speciality))
+  return misses.filter((miss) => speciality(miss) === least)
+}
+
+function speciality(miss: Miss): number {
+  if (miss.why === 'unbound') return miss.role.name === 'cluster-admin' ? 1 : miss.role.name.startsWith('system:') ? 2 : 0
+  if (miss.why !== 'others' || (miss.role !== 'cluster-admin' && !miss.role.startsWith('system:'))) return 0
+  // Somebody may join a group; a component's own account is for the component.
+  return miss.role === 'cluster-admin' ? 2 : miss.subjects.some(({ kind }) => kind === 'Group') ? 1 : 3
 }
 
 const keyOf = (kind: string, namespace: string, name: string): string => `${kind}/${namespace}/${name}`
 
-/** Roles for people before those of the system, and among these the narrow before the broad. */
-const breadth = (miss: Miss): number =>
-  miss.why === 'unbound' ? (miss.role.kind === 'Role' ? 0 : miss.role.name.startsWith('system:') ? 10_000 : 100) + miss.role.rules.length + stars(miss.role) : 0
-
-const stars = ({ rules }: NamedRole): number => (rules.some(({ resources }) => resources?.includes('*')) ? 1000 : 0)
+/** Roles of the namespace before cluster roles, and the narrow before the broad. */
+const breadth = (miss: Miss): number => (miss.why === 'unbound' ? (miss.role.kind === 'Role' ? 0 : 1000) + miss.role.rules.length : 0)
 
 function isMeant({ kind, name, namespace: own }: Subject, user: UserInfo, namespace: string): boolean {
   if (kind === 'User') return name === user.name

@@ -11,7 +11,8 @@ import { reconciledBinding, reconciledRole } from './reconcile.ts'
 /** What is to be done about an object that is there; nothing if undefined. */
 type Reconcile<T> = (existing: T, expected: T) => { readonly object: T; readonly replace: boolean } | undefined
 
-export async function ensureRoles(find: (key: string) => ServedResource, writer: Writer): Promise<void> {
+/** What admission refuses is logged, and left as it is. */
+export async function ensureRoles(find: (key: string) => ServedResource, writer: Writer, log: (line: string) => void): Promise<void> {
   const { clusterRoles, clusterRoleBindings, roles, roleBindings } = bootstrapRoles()
   const resource = (plural: string) => find(`rbac.authorization.k8s.io/v1/${plural}`)
   const role: Reconcile<RoleObject> = (existing, expected) => {
@@ -19,10 +20,10 @@ export async function ensureRoles(find: (key: string) => ServedResource, writer:
     return object && { object, replace: false }
   }
   await Promise.all([
-    ensure(writer, resource('clusterroles'), clusterRoles, role),
-    ensure(writer, resource('clusterrolebindings'), clusterRoleBindings, reconciledBinding),
-    ensure(writer, resource('roles'), roles, role),
-    ensure(writer, resource('rolebindings'), roleBindings, reconciledBinding),
+    ensure(writer, resource('clusterroles'), clusterRoles, role, log),
+    ensure(writer, resource('clusterrolebindings'), clusterRoleBindings, reconciledBinding, log),
+    ensure(writer, resource('roles'), roles, role, log),
+    ensure(writer, resource('rolebindings'), roleBindings, reconciledBinding, log),
   ])
 }
 
@@ -31,6 +32,7 @@ async function ensure<T extends RoleObject | BindingObject>(
   resource: ServedResource,
   objects: readonly T[],
   reconcile: Reconcile<T>,
+  log: (line: string) => void,
 ): Promise<void> {
   await Promise.all(
     objects.map(async (expected) => {
@@ -51,8 +53,9 @@ async function ensure<T extends RoleObject | BindingObject>(
         await deleteObject(context, { dryRun: false })
         await createObject(context, plan.object)
       } catch (error) {
-        // Another server on the same store was faster.
-        if (!(error instanceof StatusError && (error.code === 409 || error.code === 404))) throw error
+        if (!(error instanceof StatusError)) throw error
+        // Another server on the same store may have been faster.
+        if (error.code !== 409 && error.code !== 404) log(`${resource.groupResource.name} ${JSON.stringify(name)} is not as it should be: ${error.message}`)
       }
     }),
   )

@@ -26,7 +26,7 @@ export const requestToken: Endpoint = async (target) => {
   const asked = (await decodeObject(request, tokenRequestResource, options, services.knowsKind)) as TokenRequest
   const context = writeContext(target, options)
   const { namespace, name } = context
-  await services.admission.mutate(attributes(context, 'CREATE', asked))
+  await services.admission.mutate({ ...attributes(context, 'CREATE', asked), kind: tokenRequests })
   checkIdentity(asked, namespace, name)
   const account = (await read(target, resource, name)).metadata
   const nowMs = Date.now()
@@ -36,7 +36,7 @@ export const requestToken: Endpoint = async (target) => {
   delete out.status
   const faults = tokenRequests.validate?.object?.(out) ?? []
   if (faults.length > 0) throw invalid(groupKind, '', faults)
-  await services.admission.validate(attributes(context, 'CREATE', structuredClone(out)))
+  await services.admission.validate({ ...attributes(context, 'CREATE', structuredClone(out)), kind: tokenRequests })
   const bound = await boundTo(target, spec.boundObjectRef)
   shorten(spec, tokens.issuer.maxExpirationSeconds, context.warnings)
   const seconds = spec.expirationSeconds ?? 0

@@ -13,7 +13,9 @@ interface TokenRequest extends KubeObject {
 }
 
 export async function admitToken(write: NodeWrite, lookup: Lookup, authorizer: Authorizer): Promise<void> {
-  const { boundObjectRef: bound, audiences = [] } = (write.object as TokenRequest).spec ?? {}
+  const { boundObjectRef: bound, audiences: asked } = (write.object as TokenRequest).spec ?? {}
+  // Go writes a list that nobody gave as null.
+  const audiences = asked ?? []
   if (bound?.apiVersion !== 'v1' || bound.kind !== 'Pod' || !bound.name) throw refused(write, 'node requested token not bound to a pod')
   if (!bound.uid) throw refused(write, 'node requested token with a pod binding without a uid')
   const pod = await lookup.pod(write.namespace, bound.name)

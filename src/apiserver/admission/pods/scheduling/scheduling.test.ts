@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { nodes as nodeDefinition } from '../../../../api/core/cluster/node.ts'
 import { ServedResource } from '../../../registry/served-resource.ts'
-import { admitted, pods, writeOf } from '../pod-fixture.ts'
+import { admitted, pods, taken, writeOf } from '../pod-fixture.ts'
 import { defaultTolerationSeconds } from './default-toleration-seconds.ts'
 import { extendedResourceToleration } from './extended-resource-toleration.ts'
 import { limitPodHardAntiAffinityTopology } from './limit-pod-hard-anti-affinity-topology.ts'
@@ -48,7 +48,7 @@ test('TaintNodesByCondition taints new nodes once', () => {
   const taint = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }
   const tainted = (spec?: object) => {
     const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' }, spec }
-    plugin.mutate?.(writeOf(node, { resource: nodes, namespace: '' }))
+    taken(plugin.mutate, writeOf(node, { resource: nodes, namespace: '' }))
     return (node.spec as { taints?: object[] } | undefined)?.taints
   }
   assert.deepEqual(tainted(), [taint])

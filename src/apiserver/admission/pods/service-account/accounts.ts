@@ -14,7 +14,8 @@ export interface Account {
 
 /** Every namespace gets this one, a moment after it was made. */
 export const defaultAccount = 'default'
-const waitMs = 1000
+/** As long as upstream waits at most. */
+const waitMs = 1800
 const enforceAnnotation = 'kubernetes.io/enforce-mountable-secrets'
 /** As Go reads booleans. */
 const truths: ReadonlySet<string> = new Set(['1', 't', 'T', 'true', 'TRUE', 'True'])
@@ -47,7 +48,7 @@ export class Accounts {
     for (const waiting of [...this.#waiting.values()]) for (const done of [...waiting]) done(undefined)
   }
 
-  /** Undefined if there is none, for the default account after a second of waiting. */
+  /** Undefined if there is none, for the default account after having waited for it. */
   get(namespace: string, name: string): Account | Promise<Account | undefined> {
     return this.#followed.get(namespace, name) ?? this.#find(namespace, name)
   }

@@ -1,0 +1,97 @@
+/** EventRateLimit: bounds the events a second that are written, on the whole, of a namespace, of a user, or of a source about an object. */
+import type { CoreV1Event } from '@kubernetes/client-node'
+import { decodeConfiguration, int32, listOf, structOf, text } from '../../../machinery/decode/configuration.ts'
+import type { Model } from '../../../machinery/object.ts'
+import { StatusError } from '../../../machinery/status-error.ts'
+import type { AdmissionAttributes, AdmissionPlugin, PluginSources } from '../plugin.ts'
+
+interface Limit {
+  readonly type?: string
+  /** Events a second. */
+  readonly qps?: number
+  /** Events at once. */
+  readonly burst?: number
+  /** For how many namespaces, users, … it is kept how much is left. */
+  readonly cacheSize?: number
+}
+
+const configuration = {
+  kind: 'Configuration',
+  versions: ['eventratelimit.admission.k8s.io/v1alpha1'],
+  fields: { limits: listOf(structOf('Limit', { type: text, qps: int32, burst: int32, cacheSize: int32 })) },
+}
+
+const usualCacheSize = 4096
+
+/** What has a rate of its own. */
+const keys: Readonly<Record<string, (attributes: AdmissionAttributes) => string>> = {
+  Server: () => '',
+  Namespace: ({ namespace }) => namespace,
+  User: ({ user }) => user.name,
+  SourceAndObject({ object }) {
+    const { source, involvedObject } = object as Model<CoreV1Event>
+    const { kind, namespace, name, uid, apiVersion } = involvedObject ?? {}
+    return [source?.component, source?.host, kind, namespace, name, uid, apiVersion].join('')
+  },
+}
+
+/** Throws an Error for a configuration that is missing or makes no sense. */
+export function eventRateLimit({ find, configuration: own }: PluginSources, now: () => number = Date.now): AdmissionPlugin {
+  const events = find('v1/events')
+  const given = own('EventRateLimit')
+  const { limits = [] } = given === undefined ? {} : decodeConfiguration<{ limits?: readonly Limit[] }>(given, configuration)
+  const faults = faultsOf(limits)
+  if (faults.length > 0) throw new Error(faults.length === 1 ? faults[0] : `[${faults.join(', ')}]`)
+  const rates = limits.map((limit) => rateLimit(limit, now))
+  return {
+    name: 'EventRateLimit',
+    handles: ['CREATE', 'UPDATE'],
+    validate(attributes) {
+      if (attributes.resource !== events || attributes.dryRun) return
+      let refused: string | undefined
+      // An event counts for all limits, whichever refuses it.
+      for (const accepts of rates) refused = accepts(attributes) ?? refused
+      if (refused !== undefined) throw new StatusError(429, 'TooManyRequests', `Too many requests: ${refused}`)
+    },
+  }
+}
+
+function faultsOf(limits: readonly Limit[]): string[] {
+  if (limits.length === 0) return ['limits: Invalid value: []: must be non-empty']
+  return limits.flatMap(({ type = '', qps = 0, burst = 0, cacheSize = 0 }, i) => [
+    ...(Object.hasOwn(keys, type)
+      ? []
+      : [
+          `limits[${i}].type: Unsupported value: ${JSON.stringify(type)}: supported values: ${Object.keys(keys)
+            .sort()
+            .map((name) => JSON.stringify(name))
+            .join(', ')}`,
+        ]),
+    ...(burst <= 0 ? [`limits[${i}].burst: Invalid value: ${burst}: must be positive`] : []),
+    ...(qps <= 0 ? [`limits[${i}].qps: Invalid value: ${qps}: must be positive`] : []),
+    ...(type !== 'Server' && cacheSize < 0 ? [`limits[${i}].cacheSize: Invalid value: ${cacheSize}: must not be negative`] : []),
+  ])
+}
+
+interface Bucket {
+  left: number
+  /** When `left` was true, in ms. */
+  at: number
+}
+
+/** Says why an event is refused. Those whose last event is longest ago are forgotten: they start with a full bucket again. */
+function rateLimit({ type = '', qps = 0, burst = 0, cacheSize = 0 }: Limit, now: () => number): (attributes: AdmissionAttributes) => string | undefined {
+  const keyOf = keys[type]!
+  const buckets = new Map<string, Bucket>()
+  const most = cacheSize || usualCacheSize
+  return (attributes) => {
+    const key = keyOf(attributes)
+    const at = now()
+    const known = buckets.get(key)
+    if (known) buckets.delete(key)
+    else if (buckets.size >= most) buckets.delete(buckets.keys().next().value!)
+    const left = known ? Math.min(burst, known.left + ((at - known.at) / 1000) * qps) : burst
+    buckets.set(key, { left: left >= 1 ? left - 1 : left, at })
+    return left >= 1 ? undefined : `limit reached on type ${type} for key ${key}`
+  }
+}

@@ -1,0 +1,115 @@
+/** LimitRanger: fills in the requests and limits that LimitRanges have as defaults, and holds pods and claims to their bounds. */
+import type { V1LimitRange, V1PersistentVolumeClaim } from '@kubernetes/client-node'
+import type { Container, Pod } from '../../../api/core/pod/model.ts'
+import { podLimits, podRequests } from '../../../api/core/pod/pod-resources.ts'
+import type { ResourceList } from '../../../api/core/quota/resource-list.ts'
+import { setOwn } from '../../../lib/own.ts'
+import type { KubeObject, Model } from '../../../machinery/object.ts'
+import { FollowedObjects } from '../../registry/followed/followed-objects.ts'
+import type { StoredObject } from '../../registry/stored-object.ts'
+import { forbiddenWrite } from '../forbidden-write.ts'
+import type { AdmissionAttributes, AdmissionPlugin, PluginSources } from '../plugin.ts'
+import { type Bounds, boundFaults, claimFaults, oneText } from './limit-constraints.ts'
+
+/** A LimitRange by what it is about. */
+interface Limits {
+  readonly defaultRequests: ResourceList
+  readonly defaultLimits: ResourceList
+  readonly containers: readonly Bounds[]
+  readonly pods: readonly Bounds[]
+  readonly claims: readonly Bounds[]
+}
+
+/** As on the wire: the client's model calls `default` `_default`. */
+interface Item extends Bounds {
+  readonly default?: ResourceList
+  readonly defaultRequest?: ResourceList
+}
+
+export function limitRanger({ registry, find, log }: PluginSources): AdmissionPlugin {
+  const pods = find('v1/pods')
+  const claims = find('v1/persistentvolumeclaims')
+  const ranges = new FollowedObjects<Limits>({ registry, resource: find('v1/limitranges'), read: limitsOf, log })
+  return {
+    name: 'LimitRanger',
+    handles: ['CREATE', 'UPDATE'],
+    mutate(attributes) {
+      if (attributes.resource !== pods || !concernsPod(attributes)) return
+      for (const limits of ranges.in(attributes.namespace)) fillIn(attributes.object as Pod, limits)
+    },
+    validate(attributes) {
+      const { resource, namespace, subresource, object } = attributes
+      if (resource === pods && concernsPod(attributes)) {
+        for (const limits of ranges.in(namespace)) refuse(attributes, podFaults(object as Pod, limits))
+      } else if (resource === claims && subresource === '' && !isBeingDeleted(attributes.old)) {
+        const { spec } = object as Model<V1PersistentVolumeClaim>
+        for (const limits of ranges.in(namespace)) {
+          refuse(
+            attributes,
+            limits.claims.flatMap((bounds) => claimFaults(bounds, spec?.resources?.requests)),
+          )
+        }
+      }
+    },
+    start: () => ranges.start(),
+    stop: () => ranges.stop(),
+  }
+}
+
+/** The resources of a pod are given when it is created and change only by `/resize`. */
+const concernsPod = ({ operation, subresource, old }: AdmissionAttributes): boolean =>
+  operation === 'CREATE' ? subresource === '' : subresource === 'resize' && !isBeingDeleted(old)
+
+const isBeingDeleted = (object: KubeObject | undefined): boolean => object?.metadata.deletionTimestamp !== undefined
+
+function refuse(attributes: AdmissionAttributes, faults: readonly string[]): void {
+  if (faults.length > 0) throw forbiddenWrite(attributes, oneText(faults))
+}
+
+function limitsOf(object: StoredObject): Limits {
+  const items = (object.parse<Model<V1LimitRange>>().spec?.limits ?? []) as unknown as readonly Item[]
+  const of = (type: string): readonly Item[] => items.filter((item) => item.type === type)
+  const containers = of('Container')
+  return {
+    // A type stands in a LimitRange once.
+    defaultRequests: containers[0]?.defaultRequest ?? {},
+    defaultLimits: containers[0]?.default ?? {},
+    containers,
+    pods: of('Pod'),
+    claims: of('PersistentVolumeClaim'),
+  }
+}
+
+const annotation = 'kubernetes.io/limit-ranger'
+
+/** Fills in what the containers leave open, and notes it in an annotation. */
+function fillIn(pod: Pod, limits: Limits): void {
+  const notes = [
+    ...(pod.spec?.containers ?? []).flatMap((container) => fillInContainer(container, limits, 'container')),
+    ...(pod.spec?.initContainers ?? []).flatMap((container) => fillInContainer(container, limits, 'init container')),
+  ]
+  if (notes.length > 0) pod.metadata.annotations = { ...pod.metadata.annotations, [annotation]: `LimitRanger plugin set: ${notes.join('; ')}` }
+}
+
+function fillInContainer(container: Container, { defaultRequests, defaultLimits }: Limits, what: string): string[] {
+  const fill = (list: 'requests' | 'limits', defaults: ResourceList, word: string): string[] => {
+    const given = container.resources?.[list] ?? {}
+    const missing = Object.keys(defaults)
+      .filter((name) => !Object.hasOwn(given, name))
+      .sort()
+    if (missing.length === 0) return []
+    const filled = { ...given }
+    for (const name of missing) setOwn(filled, name, defaults[name]!)
+    container.resources = { ...container.resources, [list]: filled }
+    return [`${missing.join(', ')} ${word} for ${what} ${container.name}`]
+  }
+  return [...fill('requests', defaultRequests, 'request'), ...fill('limits', defaultLimits, 'limit')]
+}
+
+function podFaults(pod: Pod, { containers, pods }: Limits): string[] {
+  const all = [...(pod.spec?.containers ?? []), ...(pod.spec?.initContainers ?? [])]
+  return [
+    ...containers.flatMap((bounds) => all.flatMap(({ resources }) => boundFaults(bounds, resources?.requests, resources?.limits))),
+    ...pods.flatMap((bounds) => boundFaults(bounds, podRequests(pod), podLimits(pod))),
+  ]
+}

@@ -1,0 +1,88 @@
+/** Questions to the authorizer within expressions. */
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { admissionEnvironment } from '../../../cel/admission/environment.ts'
+import { compileExpression } from '../../../cel/admission/expression.ts'
+import type { CheckAuthorizer } from '../../../cel/libraries/index.ts'
+import { AuthorizerValue } from '../../../cel/libraries/index.ts'
+import { type AccessAttributes, type Authorizer, allow, type Decision, noOpinion } from '../../authorization/authorizer.ts'
+import { authorizerBindings, Questions, whenAnswered } from './asking-authorizer.ts'
+
+const user = { name: 'me', groups: ['us'] }
+
+/** Answers later, and notes what it was asked. */
+function slow(answer: (attributes: AccessAttributes) => Decision) {
+  const asked: AccessAttributes[] = []
+  const authorizer: Authorizer = {
+    name: 'slow',
+    authorize: async (attributes) => {
+      asked.push(attributes)
+      return answer(attributes)
+    },
+    rulesFor: () => ({ resourceRules: [], nonResourceRules: [], incomplete: false }),
+  }
+  return { asked, authorizer }
+}
+
+function evaluate(source: string, authorizer: Authorizer): unknown {
+  const { program, fault } = compileExpression(admissionEnvironment({ params: false, authorizer: true }), source)
+  assert.equal(fault, '')
+  const attributes = { user, subresource: 'status', namespace: 'ns', name: 'one', resource: { definition: { group: 'apps', plural: 'deployments' } } }
+  const bindings = authorizerBindings(new Questions(authorizer), attributes as unknown as Parameters<typeof authorizerBindings>[1])
+  return whenAnswered(() => {
+    const outcome = program!.evaluate(bindings)
+    return 'error' in outcome ? outcome.error : outcome.value
+  })
+}
+
+test('an authorizer that answers later is waited for, and asked everything once', async () => {
+  const { asked, authorizer } = slow(({ info }) => (info.verb === 'get' ? allow() : noOpinion('why not')))
+  const check = (verb: string) => `authorizer.group('').resource('pods').namespace('ns').check('${verb}')`
+  assert.equal(
+    await evaluate(`${check('get')}.allowed() && ${check('get')}.allowed() && !${check('list')}.allowed()`, authorizer),
+    'operation cancelled: actual cost limit exceeded',
+  )
+  assert.equal(await evaluate(`${check('get')}.allowed() && !${check('list')}.allowed()`, authorizer), true)
+  assert.deepEqual(
+    asked.slice(-2).map(({ info }) => [info.verb, info.resource, info.namespace, info.isResourceRequest]),
+    [
+      ['get', 'pods', 'ns', true],
+      ['list', 'pods', 'ns', true],
+    ],
+  )
+})
+
+test('the resource of the request, paths, service accounts and selectors are asked about as such', async () => {
+  const { asked, authorizer } = slow(() => allow('because'))
+  assert.equal(await evaluate("authorizer.requestResource.check('update').reason()", authorizer), 'because')
+  await evaluate("authorizer.path('/healthz').check('get').allowed()", authorizer)
+  await evaluate(
+    "authorizer.serviceAccount('ns', 'robot').group('').resource('pods').labelSelector('a=b').fieldSelector('spec.x!=y').check('list').allowed()",
+    authorizer,
+  )
+  const [own, path, robot] = asked
+  assert.deepEqual(
+    [own?.info.group, own?.info.resource, own?.info.subresource, own?.info.namespace, own?.info.name],
+    ['apps', 'deployments', 'status', 'ns', 'one'],
+  )
+  assert.deepEqual([path?.info.isResourceRequest, path?.info.path], [false, '/healthz'])
+  assert.equal(robot?.user?.name, 'system:serviceaccount:ns:robot')
+  assert.deepEqual(robot?.labelSelector, [{ key: 'a', operator: 'In', values: ['b'] }])
+  assert.deepEqual(robot?.fieldSelector, [{ key: 'spec.x', operator: 'NotIn', values: ['y'] }])
+})
+
+test('an authorizer that fails gives a decision with an error', async () => {
+  const failing: Authorizer = { ...slow(() => allow()).authorizer, authorize: () => Promise.reject(new Error('out of order')) }
+  assert.equal(await evaluate("authorizer.path('/x').check('get').error()", failing), 'out of order')
+})
+
+test('what answers at once is not waited for', () => {
+  const quick: CheckAuthorizer = {
+    checkPath: () => ({ allowed: true, reason: '' }),
+    checkResource: () => ({ allowed: true, reason: '' }),
+    serviceAccount: () => quick,
+  }
+  const { program } = compileExpression(admissionEnvironment({ params: false, authorizer: true }), "authorizer.path('/x').check('get').allowed()")
+  const outcome = whenAnswered(() => program!.evaluate({ authorizer: new AuthorizerValue(quick) }))
+  assert.ok(!(outcome instanceof Promise))
+})

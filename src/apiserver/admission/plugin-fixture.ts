@@ -1,0 +1,94 @@
+/** For tests of plug-ins: a registry of all kinds on a store in memory, and writes as plug-ins see them. */
+import { allResources, resourceRegistry } from '../../api/registry.ts'
+import { resourceKey } from '../../api/resource.ts'
+import type { KubeObject } from '../../machinery/object.ts'
+import { memoryStore } from '../../storage/memory/index.ts'
+import { alwaysAllow } from '../authorization/fixed-authorizers.ts'
+import { MetricsRegistry } from '../metrics/registry.ts'
+import { Registry } from '../registry/registry.ts'
+import type { ServedResource } from '../registry/served-resource.ts'
+import { createObject } from '../registry/write/create-object.ts'
+import { ownWriter } from '../registry/write/own-writer.ts'
+import { ServedApis } from '../served-apis.ts'
+import { Admission, type AdmissionAttributes, type AdmissionPlugin, type PluginSources } from './plugin.ts'
+
+export interface PluginFixture {
+  readonly sources: PluginSources
+  readonly logged: readonly string[]
+  /** Stores an object, as the server itself. `resource`: `v1/pods`. */
+  store(resource: string, object: object): Promise<void>
+  /** A write of an object with everything that upstream fills in by default. */
+  write(resource: string, object: object, more?: Partial<AdmissionAttributes>): AdmissionAttributes
+}
+
+export function pluginFixture(configuration?: unknown): PluginFixture {
+  const logged: string[] = []
+  const log = (line: string): void => void logged.push(line)
+  const registry = new Registry(memoryStore(), allResources, log)
+  const find = (key: string): ServedResource => registry.served(allResources.find((definition) => resourceKey(definition) === key)!)
+  const writer = ownWriter(registry, new Admission([]))
+  const decoded = (resource: ServedResource, object: object): KubeObject => {
+    const copy = { apiVersion: resource.groupVersion, kind: resource.definition.kind, ...structuredClone(object) } as unknown as KubeObject
+    resource.applyDefaults(copy)
+    return copy
+  }
+  return {
+    logged,
+    sources: {
+      registry,
+      find,
+      apis: new ServedApis(
+        resourceRegistry({ runtimeConfig: '' }),
+        allResources.map((definition) => registry.served(definition)),
+      ),
+      places: {
+        registry,
+        services: find('v1/services'),
+        endpointSlices: find('discovery.k8s.io/v1/endpointslices'),
+        endpoints: find('v1/endpoints'),
+        random: Math.random,
+      },
+      metrics: new MetricsRegistry(),
+      authorizer: alwaysAllow,
+      configuration: () => configuration,
+      writer: () => writer,
+      log,
+    },
+    async store(key, object) {
+      const resource = find(key)
+      const copy = decoded(resource, object)
+      const { namespace = '', name = '' } = copy.metadata
+      await createObject({ ...writer, resource, namespace, name, subresource: '' }, copy)
+    },
+    write(key, object, more = {}) {
+      const resource = find(key)
+      const copy = decoded(resource, object)
+      return {
+        operation: 'CREATE',
+        resource,
+        subresource: '',
+        namespace: copy.metadata.namespace ?? '',
+        name: copy.metadata.name ?? '',
+        user: { name: 'jane', groups: [] },
+        object: copy,
+        dryRun: false,
+        options: writer.options,
+        warn: () => {},
+        annotate: () => {},
+        ...more,
+      }
+    },
+  }
+}
+
+/** The message with which a plug-in refuses a write; undefined if it lets it through. The object is changed as the plug-in does. */
+export async function refusalOf(plugin: AdmissionPlugin, attributes: AdmissionAttributes): Promise<string | undefined> {
+  try {
+    if (plugin.handles && !plugin.handles.includes(attributes.operation)) return undefined
+    await plugin.mutate?.(attributes)
+    await plugin.validate?.(attributes)
+    return undefined
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}

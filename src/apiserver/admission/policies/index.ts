@@ -1,0 +1,10 @@
+/** Plug-ins that hold what is written against policies in CEL (admissionregistration.k8s.io). */
+import type { AdmissionOptions } from '../index.ts'
+import type { PluginFactory } from '../plugin.ts'
+import { mutatingPolicies } from './mutating-policies.ts'
+import { validatingPolicies } from './validating-policies.ts'
+
+export const policyPlugins: Readonly<Record<string, PluginFactory<AdmissionOptions>>> = {
+  MutatingAdmissionPolicy: (sources) => mutatingPolicies(sources),
+  ValidatingAdmissionPolicy: (sources) => validatingPolicies(sources),
+}

@@ -1,0 +1,183 @@
+/** MutatingAdmissionPolicy: changes what is written by policies in CEL (KEP-3962). */
+
+import { schemaOf } from '../../../api/schema/index.ts'
+import { matchConditions } from '../../../cel/admission/match-conditions.ts'
+import { jsonEqual } from '../../../machinery/fields/json.ts'
+import type { KubeObject } from '../../../machinery/object.ts'
+import type { StructType } from '../../../machinery/schema.ts'
+import { forbidden, StatusError } from '../../../machinery/status-error.ts'
+import type { ServedResource } from '../../registry/served-resource.ts'
+import { authorizerBindings, Questions, whenAnswered } from '../matching/asking-authorizer.ts'
+import { objectBinding, requestBindings } from '../matching/bindings.ts'
+import { Reinvoked } from '../matching/reinvoked.ts'
+import { typedObject } from '../matching/typed-object.ts'
+import { inVersion, replaceContent, versioned } from '../matching/versions.ts'
+import type { AdmissionAttributes, AdmissionPlugin, PluginSources } from '../plugin.ts'
+import { compileMutating, evaluateMutation, type MutatingEvaluator, type MutatingSpec, type Mutation } from './mutating-evaluator.ts'
+import { collectParams } from './params.ts'
+import { errorType, policyMetrics } from './policy-metrics.ts'
+import { type Binding, type Policy, PolicySource } from './policy-source.ts'
+
+type MutatingPolicy = Policy<MutatingEvaluator>
+
+/** One policy with one binding and one object of parameters. */
+interface Invocation {
+  readonly policy: MutatingPolicy
+  readonly binding: Binding
+  readonly param: KubeObject | undefined
+  readonly resource: ServedResource
+}
+
+interface Failure {
+  readonly policy: MutatingPolicy
+  readonly binding?: Binding
+  readonly message: string
+  readonly reason?: string
+}
+
+const pluginName = 'MutatingAdmissionPolicy'
+
+export function mutatingPolicies(sources: PluginSources): AdmissionPlugin {
+  const { registry, authorizer } = sources
+  const source = new PolicySource<MutatingSpec, MutatingEvaluator>(sources, {
+    policies: 'mutatingadmissionpolicies',
+    bindings: 'mutatingadmissionpolicybindings',
+    compile: compileMutating,
+  })
+  const metrics = policyMetrics(sources.metrics, 'mutating')
+  return {
+    name: pluginName,
+    start: () => source.start(),
+    stop: () => source.stop(),
+    mutate(attributes) {
+      const { index } = source
+      if (index.empty) return
+      if (index.candidates(attributes).length > 0) return dispatch(attributes)
+    },
+  }
+
+  async function dispatch(attributes: AdmissionAttributes): Promise<void> {
+    const failures: Failure[] = []
+    const invocations: Invocation[] = []
+    const { index } = source
+    for (const candidate of index.candidates(attributes)) {
+      const meant = await index.meant(candidate, attributes)
+      if (meant) invocations.push(...(await invocationsOf(meant.value, meant.resource, attributes, failures)))
+    }
+    if (invocations.length > 0) await invoke(invocations, attributes, failures)
+    const told = failures.filter(({ policy }) => !policy.ignoresFailures)
+    if (told.length > 0) throw refusal(attributes, told)
+  }
+
+  async function invocationsOf(policy: MutatingPolicy, resource: ServedResource, attributes: AdmissionAttributes, failures: Failure[]): Promise<Invocation[]> {
+    if (policy.fault) {
+      failures.push({ policy, message: `failed to configure policy: ${policy.fault}` })
+      return []
+    }
+    const { matcher } = source
+    const found: Invocation[] = []
+    for (const binding of policy.bindings) {
+      const { match } = binding
+      try {
+        const isBound = !match || (matcher.resourceOf(match, attributes.resource, attributes) !== undefined && (await matcher.selects(match, attributes)))
+        if (!isBound) continue
+        for (const param of await collectParams(registry, policy, binding, attributes.namespace)) found.push({ policy, binding, param, resource })
+      } catch (error) {
+        if (error instanceof StatusError) throw error
+        failures.push({ policy, binding, message: `failed to configure binding: ${error instanceof Error ? error.message : error}` })
+      }
+    }
+    return found
+  }
+
+  async function invoke(invocations: readonly Invocation[], attributes: AdmissionAttributes, failures: Failure[]): Promise<void> {
+    const reinvoked = new Reinvoked(pluginName, attributes)
+    const questions = new Questions(authorizer)
+    const namespace = await source.matcher.namespaceObject(attributes)
+    for (const invocation of invocations) {
+      const { policy, binding, param } = invocation
+      const key = `${policy.name}/${binding.name}/${param?.metadata.namespace ?? ''}/${param?.metadata.name ?? ''}`
+      if (!reinvoked.isDue(key)) continue
+      const before = structuredClone(attributes.object)
+      const fail = (message: string): void => void failures.push({ policy, binding, message, reason: 'Invalid' })
+      if (!(await apply(invocation, attributes, namespace, questions, fail))) continue
+      if (!jsonEqual(before, attributes.object)) reinvoked.changed()
+      if (policy.compiled.reinvocationPolicy === 'IfNeeded') reinvoked.mayRepeat(key)
+    }
+    reinvoked.end()
+  }
+
+  /** Makes the invocation's changes one after the other; false if its match conditions leave the request out. */
+  async function apply(
+    { policy, binding, param, resource }: Invocation,
+    attributes: AdmissionAttributes,
+    namespace: KubeObject | undefined,
+    questions: Questions,
+    fail: (message: string) => void,
+  ): Promise<boolean> {
+    const evaluator = policy.compiled
+    const bindingsOf = async () => {
+      const objects = await versioned(attributes, resource)
+      const request = requestBindings(attributes, objects, namespace)
+      return { objects, bindings: { ...request, ...authorizerBindings(questions, attributes), params: objectBinding(param) } }
+    }
+    const { conditions } = evaluator
+    if (conditions) {
+      const { bindings } = await bindingsOf()
+      const match = await whenAnswered(() => matchConditions(conditions, bindings))
+      if ('error' in match) fail(match.error)
+      if ('error' in match || !match.matches) return false
+    }
+    for (const mutation of evaluator.mutations) {
+      const { objects, bindings } = await bindingsOf()
+      if (!objects.object || !attributes.object) continue
+      const begin = performance.now()
+      const counted = (failed: boolean, message: string, action: string): void =>
+        metrics.checked(policy.name, binding.name, errorType(failed, message), action, (performance.now() - begin) / 1000)
+      try {
+        const patched = await mutated(mutation, evaluator, objects.object, bindings, typeOf(attributes, resource))
+        const object = typedObject(attributes, resource, patched, objects.object)
+        const shown = attributes.kind ? object : await inVersion(object, resource, attributes.resource)
+        replaceContent(attributes.object, shown!)
+        counted(false, '', 'allow')
+      } catch (error) {
+        const message = error instanceof Error ? error.message : String(error)
+        counted(true, message, 'deny')
+        if (error instanceof StatusError) throw error
+        fail(message)
+      }
+    }
+    return true
+  }
+}
+
+async function mutated(
+  mutation: Mutation,
+  evaluator: MutatingEvaluator,
+  object: KubeObject,
+  bindings: Parameters<typeof evaluateMutation>[2],
+  type: StructType,
+): Promise<KubeObject> {
+  const change = await whenAnswered(() => evaluateMutation(evaluator, mutation, bindings))
+  return change(structuredClone(object), type)
+}
+
+/** The schema of the object; subresources may have a kind of their own. */
+function typeOf({ kind }: AdmissionAttributes, resource: ServedResource): StructType {
+  const type = kind ? schemaOf(kind) : resource.type
+  if (type) return type
+  const { group, version, kind: name } = kind!
+  throw new StatusError(
+    503,
+    'ServiceUnavailable',
+    `Resource kind ${group}/${version}, Kind=${name} not found. There can be a delay between when CustomResourceDefinitions are created and when they are available.`,
+  )
+}
+
+function refusal({ resource, name, object }: AdmissionAttributes, failures: readonly Failure[]): StatusError {
+  const messages = failures.map(({ policy, binding, message }) =>
+    binding ? `policy '${policy.name}' with binding '${binding.name}' denied request: ${message}` : `policy '${policy.name}' denied request: ${message}`,
+  )
+  const { code, status } = forbidden(resource.groupResource, name || (object?.metadata?.generateName ?? ''), 'admission request denied by policy')
+  return new StatusError(code, failures[0]?.reason ?? status.reason, messages[0]!, { ...status.details, causes: messages.map((message) => ({ message })) })
+}

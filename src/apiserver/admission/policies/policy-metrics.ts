@@ -1,0 +1,33 @@
+/** What is counted of policies, by upstream's names. */
+import type { MetricsRegistry } from '../../metrics/registry.ts'
+
+export type ErrorType = 'no_error' | 'compile_error' | 'invalid_error' | 'out_of_budget_error'
+
+export interface PolicyMetrics {
+  /** `action`: what came of it, such as `deny`. */
+  checked(policy: string, binding: string, error: ErrorType, action: string, seconds: number): void
+}
+
+const buckets = [0.0000005, 0.001, 0.01, 0.1, 1]
+
+/** `kind` is `validating` or `mutating`. */
+export function policyMetrics(registry: MetricsRegistry, kind: 'validating' | 'mutating'): PolicyMetrics {
+  const labels = ['policy', 'policy_binding', 'error_type', 'enforcement_action']
+  const prefix = `apiserver_${kind}_admission_policy_check`
+  const total = registry.counter(`${prefix}_total`, 'Checks of policies, by what came of them.', labels)
+  const durations = registry.histogram(`${prefix}_duration_seconds`, 'Time that checks of policies take.', buckets, labels)
+  return {
+    checked(policy, binding, error, action, seconds) {
+      const values = [policy, binding, error, action]
+      total(values).add()
+      durations(values).observe(seconds)
+    },
+  }
+}
+
+/** What went wrong, as its message tells. */
+export function errorType(failed: boolean, message: string): ErrorType {
+  if (!failed) return 'no_error'
+  if (message.startsWith('compilation error')) return 'compile_error'
+  return message.includes('running out of cost budget') ? 'out_of_budget_error' : 'invalid_error'
+}

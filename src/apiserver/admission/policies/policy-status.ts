@@ -1,0 +1,92 @@
+/** Keeps the status of ValidatingAdmissionPolicies: which warnings their expressions give, and of which generation. */
+import type { KubeObject } from '../../../machinery/object.ts'
+import { StatusError } from '../../../machinery/status-error.ts'
+import { FollowedObjects } from '../../registry/followed/followed-objects.ts'
+import type { Registry } from '../../registry/registry.ts'
+import type { ServedResource } from '../../registry/served-resource.ts'
+import { updateObject } from '../../registry/write/update-object.ts'
+import type { Writer } from '../../registry/write/write-context.ts'
+import type { ServedApis } from '../../served-apis.ts'
+import { typeWarnings } from './type-checking.ts'
+import type { ValidatingSpec } from './validating-evaluator.ts'
+
+interface Policy extends KubeObject {
+  readonly spec?: ValidatingSpec
+  readonly status?: { readonly observedGeneration?: number; readonly [field: string]: unknown }
+}
+
+export interface PolicyStatusOptions {
+  readonly registry: Registry
+  /** The resource of the policies. */
+  readonly policies: ServedResource
+  readonly apis: ServedApis
+  readonly writer: Writer
+  readonly log: (line: string) => void
+}
+
+/** Who writes it, in managedFields: upstream's controller. */
+const manager = 'validatingadmissionpolicy-status'
+
+const isOutdated = ({ metadata, status }: Policy): boolean => (status?.observedGeneration ?? 0) < (metadata.generation ?? 0)
+
+export class PolicyStatus {
+  readonly #options: PolicyStatusOptions
+  readonly #followed: FollowedObjects<Policy>
+  /** Names of those to be looked at. */
+  readonly #waiting = new Set<string>()
+  #work: Promise<void> | undefined
+  #stopped = false
+
+  constructor(options: PolicyStatusOptions) {
+    this.#options = options
+    const { registry, policies: resource, log } = options
+    this.#followed = new FollowedObjects<Policy>({ registry, resource, log, changed: (policy) => policy && this.#look(policy) })
+  }
+
+  start(): Promise<void> {
+    return this.#followed.start()
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    this.#followed.stop()
+    await this.#work
+  }
+
+  #look(policy: Policy): void {
+    if (this.#stopped || !isOutdated(policy)) return
+    this.#waiting.add(policy.metadata.name!)
+    this.#work ??= this.#workOff().finally(() => {
+      this.#work = undefined
+    })
+  }
+
+  async #workOff(): Promise<void> {
+    for (const name of this.#waiting) {
+      this.#waiting.delete(name)
+      if (this.#stopped) return
+      try {
+        await this.#write(name)
+      } catch (error) {
+        const gone = error instanceof StatusError && error.code === 404
+        if (!gone && !this.#stopped) this.#options.log(`the status of policy ${name} is not written: ${error}`)
+      }
+    }
+  }
+
+  async #write(name: string): Promise<void> {
+    const { policies, writer, apis } = this.#options
+    const context = { ...writer, manager, resource: policies, namespace: '', name, subresource: 'status' }
+    await updateObject(context, {
+      startsFromLive: true,
+      change: (live) => {
+        const policy = live as Policy
+        if (!isOutdated(policy)) return { object: policy }
+        const expressionWarnings = typeWarnings(policy.spec!, apis)
+        const typeChecking = expressionWarnings.length > 0 ? { expressionWarnings } : {}
+        const status = { ...policy.status, observedGeneration: policy.metadata.generation, typeChecking }
+        return { object: { ...policy, status } as Policy }
+      },
+    })
+  }
+}

@@ -1,0 +1,44 @@
+/** Counts PersistentVolumeClaims and the storage that they request, on the whole and by storage class. */
+import type { V1PersistentVolumeClaim } from '@kubernetes/client-node'
+import type { ResourceList } from '../../../../api/core/quota/resource-list.ts'
+import type { Model } from '../../../../machinery/object.ts'
+import { compareQuantities, isWhole, wholeValue } from '../../../../machinery/quantity.ts'
+import { claimClass } from '../../storage/claim-resize.ts'
+import { type Evaluator, scopeHolds } from './evaluator.ts'
+
+type Claim = Model<V1PersistentVolumeClaim>
+
+const ofClass = '.storageclass.storage.k8s.io/'
+const ofAll = ['persistentvolumeclaims', 'requests.storage']
+
+const isCounted = (name: string): boolean =>
+  name === 'count/persistentvolumeclaims' || ofAll.includes(name) || ofAll.some((resource) => name.endsWith(`${ofClass}${resource}`))
+
+export const claimEvaluator: Evaluator = {
+  handles: ({ operation, subresource }) => (operation === 'CREATE' ? subresource === '' : subresource === '' || subresource === 'status'),
+  matching: (names) => names.filter(isCounted),
+  inScope: (scope, object) => scope.scopeName === 'VolumeAttributesClass' && scopeHolds(scope, attributesClasses(object as Claim)),
+  usage(object) {
+    const claim = object as Claim
+    const storage = requestedStorage(claim)
+    const usage: ResourceList = { persistentvolumeclaims: '1', ...(storage !== undefined && { 'requests.storage': storage }) }
+    const storageClass = claimClass(claim)
+    const byClass = storageClass ? Object.fromEntries(Object.entries(usage).map(([name, amount]) => [`${storageClass}${ofClass}${name}`, amount])) : {}
+    return { 'count/persistentvolumeclaims': '1', ...usage, ...byClass }
+  },
+}
+
+/** What a claim asks for, or what it has got if that is more, in whole bytes. */
+function requestedStorage({ spec, status }: Claim): string | undefined {
+  const request = spec?.resources?.requests?.storage
+  if (request === undefined) return undefined
+  const allocated = status?.allocatedResources?.storage
+  const storage = allocated !== undefined && compareQuantities(allocated, request) > 0 ? allocated : request
+  return isWhole(storage) ? storage : String(wholeValue(storage))
+}
+
+/** The classes of attributes that the volume has, gets or shall have. */
+const attributesClasses = ({ spec, status }: Claim): string[] =>
+  [...new Set([spec?.volumeAttributesClassName, status?.currentVolumeAttributesClassName, status?.modifyVolumeStatus?.targetVolumeAttributesClassName])].filter(
+    (name): name is string => name !== undefined && name !== '',
+  )

@@ -1,0 +1,8 @@
+/** The plug-in that holds namespaces to their quotas. */
+import type { AdmissionOptions } from '../index.ts'
+import type { PluginFactory } from '../plugin.ts'
+import { resourceQuota } from './resource-quota.ts'
+
+export const quotaPlugins: Readonly<Record<string, PluginFactory<AdmissionOptions>>> = {
+  ResourceQuota: resourceQuota,
+}

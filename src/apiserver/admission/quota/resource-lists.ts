@@ -1,0 +1,48 @@
+/** Arithmetic on lists of resources (`cpu: 500m`), in which each resource may be missing. No list is changed. */
+import type { ResourceList } from '../../../api/core/quota/resource-list.ts'
+import { addQuantities, canonicalQuantity, compareQuantities, signOf, subtractQuantities } from '../../../machinery/quantity.ts'
+
+export const sum = (a: ResourceList, b: ResourceList): ResourceList => {
+  const total = { ...a }
+  for (const name in b) total[name] = Object.hasOwn(total, name) ? addQuantities(total[name]!, b[name]!) : b[name]!
+  return total
+}
+
+/** What of `a` is more than in `b`. */
+export function increase(a: ResourceList, b: ResourceList): ResourceList {
+  const more: ResourceList = {}
+  for (const name in a) {
+    const before = b[name] ?? '0'
+    if (compareQuantities(a[name]!, before) > 0) more[name] = subtractQuantities(a[name]!, before)
+  }
+  return more
+}
+
+/** Only these resources of a list. */
+export function masked(list: ResourceList, names: readonly string[]): ResourceList {
+  const some: ResourceList = {}
+  for (const name of names) if (Object.hasOwn(list, name)) some[name] = list[name]!
+  return some
+}
+
+export const withoutZeros = (list: ResourceList): ResourceList =>
+  masked(
+    list,
+    Object.keys(list).filter((name) => signOf(list[name]!) !== 0),
+  )
+
+/** The resources of which there is more than the limit; what has no limit is not among them. */
+export const exceeding = (list: ResourceList, limits: ResourceList): string[] =>
+  Object.keys(list).filter((name) => Object.hasOwn(limits, name) && compareQuantities(list[name]!, limits[name]!) > 0)
+
+export function sameAmounts(a: ResourceList, b: ResourceList): boolean {
+  const names = Object.keys(a)
+  return names.length === Object.keys(b).length && names.every((name) => Object.hasOwn(b, name) && compareQuantities(a[name]!, b[name]!) === 0)
+}
+
+/** `cpu=600m,limits.memory=600Mi`: sorted by name. */
+export const shown = (list: ResourceList): string =>
+  Object.keys(list)
+    .sort()
+    .map((name) => `${name}=${canonicalQuantity(list[name]!)}`)
+    .join(',')

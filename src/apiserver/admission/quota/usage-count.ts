@@ -1,0 +1,127 @@
+/**
+ * Counts what a namespace uses: for quotas that are new or limit something else now, and when objects go. It follows only the kinds
+ * that some quota counts, and only looks into objects of namespaces that have one.
+ */
+import type { ResourceList } from '../../../api/core/quota/resource-list.ts'
+import { qualifiedName } from '../../../machinery/status-error.ts'
+import { FollowedObjects } from '../../registry/followed/followed-objects.ts'
+import type { ServedResource } from '../../registry/served-resource.ts'
+import type { StoredObject } from '../../registry/stored-object.ts'
+import type { PluginSources } from '../plugin.ts'
+import { type Evaluator, evaluatorOf } from './evaluators/index.ts'
+import { coversObject, type Quota } from './quota.ts'
+import { masked, sum } from './resource-lists.ts'
+
+/** A kind that quotas count. */
+interface Followed {
+  readonly resource: ServedResource
+  readonly evaluator: Evaluator
+  readonly objects: FollowedObjects<Countable>
+  readonly ready: Promise<void>
+}
+
+export class UsageCount {
+  readonly #sources: PluginSources
+  readonly #changed: (object: StoredObject, isThere: boolean) => void
+  readonly #followed = new Map<ServedResource, Followed>()
+
+  /** `changed` is told of every change of an object of a kind that is counted. */
+  constructor(sources: PluginSources, changed: (object: StoredObject, isThere: boolean) => void) {
+    this.#sources = sources
+    this.#changed = changed
+  }
+
+  stop(): void {
+    for (const { objects } of this.#followed.values()) objects.stop()
+  }
+
+  /** Follows all that quotas count. Rejects when the store does. */
+  async follow(quotas: readonly Quota[]): Promise<void> {
+    const names = quotas.flatMap(({ wanted }) => Object.keys(wanted))
+    const served = new Set([...this.#sources.apis.all()].map(({ storage }) => storage))
+    for (const resource of served) {
+      const evaluator = this.#followed.has(resource) ? undefined : evaluatorOf(resource)
+      if (evaluator && evaluator.matching(names).length > 0) this.#begin(resource, evaluator)
+    }
+    for (const { resource, objects } of [...this.#followed.values()]) {
+      // A definition has changed or gone, and its custom resources with it.
+      if (served.has(resource)) continue
+      objects.stop()
+      this.#followed.delete(resource)
+    }
+    await Promise.all([...this.#followed.values()].map(({ ready }) => ready))
+  }
+
+  #begin(resource: ServedResource, evaluator: Evaluator): void {
+    const { registry, log } = this.#sources
+    const objects = new FollowedObjects<Countable>({
+      registry,
+      resource,
+      read: (object) => new Countable(object),
+      changed: (value, _before, object) => this.#changed(object, value !== undefined),
+      log,
+    })
+    const ready = objects.start()
+    this.#followed.set(resource, { resource, evaluator, objects, ready })
+    ready.catch((error) => {
+      this.#followed.delete(resource)
+      log(`${qualifiedName(resource.groupResource)} cannot be counted for quotas: ${error}`)
+    })
+  }
+
+  /** What is used of what a quota shall limit; what nobody knows to count is left out. */
+  count(quota: Quota): ResourceList {
+    const names = Object.keys(quota.wanted)
+    let used: ResourceList = {}
+    for (const { evaluator, objects } of this.#followed.values()) {
+      const counted = evaluator.matching(names)
+      if (counted.length === 0) continue
+      for (const name of counted) used[name] ??= '0'
+      for (const object of objects.in(quota.namespace)) used = sum(used, masked(object.usage(evaluator, quota), counted))
+    }
+    return used
+  }
+
+  /** The revision of an object; 0 if there is none, or nobody counts its kind. */
+  revision({ storage }: ServedResource, namespace: string, name: string): number {
+    return this.#followed.get(storage)?.objects.get(namespace, name)?.revision ?? 0
+  }
+}
+
+const nothing: ResourceList = {}
+
+/** An object that is parsed when it is first counted. */
+class Countable {
+  readonly #object: StoredObject
+  #usage: ResourceList | undefined
+  /** By the scopes of a quota: whether the object is in them. */
+  #covered: Map<string, boolean> | undefined
+
+  constructor(object: StoredObject) {
+    this.#object = object
+  }
+
+  get revision(): number {
+    return this.#object.revision
+  }
+
+  usage(evaluator: Evaluator, quota: Quota): ResourceList {
+    if (quota.scopes.length > 0 && !this.#isCovered(evaluator, quota)) return nothing
+    if (this.#usage) return this.#usage
+    const object = this.#object.parse()
+    const usage = evaluator.usage(object)
+    if (!evaluator.fleeting?.(object)) this.#usage = usage
+    return usage
+  }
+
+  #isCovered(evaluator: Evaluator, quota: Quota): boolean {
+    const key = JSON.stringify(quota.scopes)
+    let covered = this.#covered?.get(key)
+    if (covered === undefined) {
+      covered = coversObject(quota, evaluator, this.#object.parse())
+      this.#covered ??= new Map()
+      this.#covered.set(key, covered)
+    }
+    return covered
+  }
+}

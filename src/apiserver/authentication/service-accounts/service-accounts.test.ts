@@ -1,0 +1,229 @@
+import assert from 'node:assert/strict'
+import { createHmac, generateKeyPairSync, type KeyObject } from 'node:crypto'
+import test from 'node:test'
+import type { BoundKind, BoundObject } from './account-objects.ts'
+import { ServiceAccountTokens } from './index.ts'
+import { issueToken } from './issue-token.ts'
+import type { ServiceAccountIssuer } from './issuer.ts'
+import { signedToken, verificationKey } from './signing-keys.ts'
+
+const issuer = 'https://issuer.example'
+const start = Date.parse('2026-01-01T00:00:00Z')
+const rsa = () => generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey
+const own = rsa()
+const stranger = rsa()
+
+/** Tokens of the account `ns/robot`, and a world of objects in which they hold. */
+function world(options: Partial<ServiceAccountIssuer> = {}) {
+  const state = { now: start }
+  const objects = new Map<string, Omit<BoundObject, 'object'>>([
+    ['serviceaccounts ns/robot', { uid: 'a', deletedMs: undefined }],
+    ['pods ns/p', { uid: 'b', deletedMs: undefined }],
+    ['secrets ns/s', { uid: 'c', deletedMs: undefined }],
+    ['nodes /n', { uid: 'd', deletedMs: undefined }],
+  ])
+  const tokens = new ServiceAccountTokens({
+    issuer: { issuers: [issuer, 'https://older.example'], signingKey: async () => own, ...options },
+    audiences: ['api'],
+    lookup: (kind: BoundKind, namespace: string, name: string) => objects.get(`${kind} ${namespace}/${name}`) as BoundObject | undefined,
+    used: () => {},
+    now: () => state.now,
+  })
+  const claims = (more: object = {}) => ({
+    iss: issuer,
+    sub: 'system:serviceaccount:ns:robot',
+    aud: ['api'],
+    exp: start / 1000 + 3600,
+    nbf: start / 1000,
+    iat: start / 1000,
+    jti: 'id',
+    'kubernetes.io': { namespace: 'ns', serviceaccount: { name: 'robot', uid: 'a' } },
+    ...more,
+  })
+  /** Who the bearer is, or why not; undefined for tokens of others. */
+  const ask = async (token: string, audiences: readonly string[] = tokens.audiences) => {
+    const verdict = await tokens.authenticate(token, audiences)
+    return verdict && ('refused' in verdict ? verdict.refused : verdict)
+  }
+  const bound = (more: object) => ({ 'kubernetes.io': { namespace: 'ns', serviceaccount: { name: 'robot', uid: 'a' }, ...more } })
+  return { state, objects, tokens, claims, ask, bound }
+}
+
+const forged = 'go-jose/go-jose: error in cryptographic primitive'
+const base64url = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+
+test('a token tells account, groups, credential and what it is bound to', async () => {
+  const { claims, ask, bound } = world()
+  const token = signedToken(own, claims(bound({ pod: { name: 'p', uid: 'b' }, node: { name: 'n', uid: 'other' } })))
+  assert.deepEqual(await ask(token), {
+    user: {
+      name: 'system:serviceaccount:ns:robot',
+      uid: 'a',
+      groups: ['system:serviceaccounts', 'system:serviceaccounts:ns'],
+      extra: {
+        'authentication.kubernetes.io/credential-id': ['JTI=id'],
+        'authentication.kubernetes.io/node-name': ['n'],
+        'authentication.kubernetes.io/node-uid': ['other'],
+        'authentication.kubernetes.io/pod-name': ['p'],
+        'authentication.kubernetes.io/pod-uid': ['b'],
+      },
+    },
+    audiences: ['api'],
+  })
+})
+
+test('every kind of key signs and verifies', async () => {
+  for (const namedCurve of ['P-256', 'P-384', 'P-521']) {
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve })
+    const { ask, claims } = world({ signingKey: async () => privateKey })
+    assert.equal(typeof (await ask(signedToken(privateKey, claims()))), 'object', namedCurve)
+  }
+})
+
+test('forged signatures are refused, whatever key the token names', async () => {
+  const { ask, claims } = world()
+  const good = signedToken(own, claims())
+  const [head, body, signature] = good.split('.') as [string, string, string]
+  assert.equal(await ask(signedToken(stranger, claims())), forged)
+  assert.equal(await ask(`${head}.${base64url(claims({ sub: 'system:serviceaccount:kube-system:admin' }))}.${signature}`), forged)
+  assert.equal(await ask(`${head}.${body}.`), forged)
+  assert.equal(await ask(`${head}.${body}.${signature.slice(0, -4)}AAAA`), forged)
+  // A stranger's signature under our key's id.
+  const named = base64url({ alg: 'RS256', kid: verificationKey(own).id })
+  const [, , strange] = signedToken(stranger, claims()).split('.')
+  assert.equal(await ask(`${named}.${body}.${strange}`), forged)
+})
+
+test('the key says how it is used: alg none, and our public key as a secret, are refused', async () => {
+  const { ask, claims } = world()
+  const body = base64url(claims())
+  for (const alg of ['none', 'None', 'NONE', '']) assert.equal(await ask(`${base64url({ alg })}.${body}.`), forged)
+  const pem = verificationKey(own).key.export({ type: 'spki', format: 'pem' })
+  const der = verificationKey(own).key.export({ type: 'spki', format: 'der' })
+  for (const secret of [pem, der]) {
+    for (const kid of [undefined, verificationKey(own).id]) {
+      const text = `${base64url({ alg: 'HS256', kid })}.${body}`
+      assert.equal(await ask(`${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`), forged)
+    }
+  }
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  assert.equal(await ask(signedToken(privateKey, claims())), forged)
+})
+
+test('a token of one key under the id of another is refused', async () => {
+  const { ask, claims } = world({ verificationKeys: keys(own, stranger) })
+  const body = base64url(claims())
+  assert.equal(typeof (await ask(signedToken(stranger, claims()))), 'object')
+  const named = base64url({ alg: 'RS256', kid: verificationKey(own).id })
+  const [, , signature] = signedToken(stranger, claims()).split('.')
+  assert.equal(await ask(`${named}.${body}.${signature}`), forged)
+})
+
+/** The same array each time, as files give it until they change. */
+function keys(...all: readonly KeyObject[]): () => readonly KeyObject[] {
+  return () => all
+}
+
+test('keys that are taken away end the tokens that were verified with them', async () => {
+  let current: readonly KeyObject[] = [own, stranger]
+  const { ask, claims } = world({ verificationKeys: () => current })
+  const token = signedToken(stranger, claims())
+  assert.equal(typeof (await ask(token)), 'object')
+  assert.equal(typeof (await ask(token)), 'object')
+  current = [own]
+  assert.equal(await ask(token), forged)
+  current = [own, stranger]
+  assert.equal(typeof (await ask(token)), 'object')
+})
+
+test('a token counts from nbf to exp, give or take a minute', async () => {
+  const { state, ask, claims } = world()
+  const token = signedToken(own, claims())
+  const expired = 'service account token has expired'
+  assert.equal(typeof (await ask(token)), 'object')
+  state.now = start + 3660_000
+  assert.equal(typeof (await ask(token)), 'object')
+  state.now += 1
+  assert.equal(await ask(token), expired)
+  state.now = start - 60_001
+  assert.equal(await ask(token), 'service account token is not valid yet')
+  state.now = start
+  for (const exp of ['tomorrow', '9999999999', {}, true]) assert.equal(await ask(signedToken(own, claims({ exp }))), expired)
+})
+
+test('tokens of other issuers, and what is no token, are left to others', async () => {
+  const { ask, claims } = world()
+  assert.equal(await ask(signedToken(own, claims({ iss: 'https://other.example' }))), undefined)
+  assert.equal(await ask(signedToken(own, claims({ iss: [issuer] }))), undefined)
+  assert.equal(typeof (await ask(signedToken(own, claims({ iss: 'https://older.example' })))), 'object')
+  const good = signedToken(own, claims())
+  for (const text of ['', 'a', 'a.b', 'a.b.c', '..', `${good}.x`, good.replace('.', '..'), `${good}=`, '{}.{}.x'])
+    assert.equal(await ask(text), undefined, text)
+  assert.equal(await ask(signedToken(own, claims({ padding: 'x'.repeat(100_000) }))), undefined)
+})
+
+test('a token holds for its audiences only', async () => {
+  const { ask, claims } = world()
+  const token = signedToken(own, claims({ aud: ['vault', 'other'] }))
+  assert.equal(await ask(token), 'token audiences ["vault" "other"] is invalid for the target audiences ["api"]')
+  const known = await ask(token, ['x', 'vault'])
+  assert.deepEqual(typeof known === 'object' && known.audiences, ['vault'])
+  assert.equal(await ask(signedToken(own, claims({ aud: [] })), ['vault']), 'token audiences ["api"] is invalid for the target audiences ["vault"]')
+  const unnamed = await ask(signedToken(own, claims({ aud: undefined })))
+  assert.deepEqual(typeof unnamed === 'object' && unnamed.annotations, { 'authentication.k8s.io/legacy-token': 'system:serviceaccount:ns:robot' })
+})
+
+test('a token ends with what it is bound to, and another of the same name does not revive it', async () => {
+  const cases = [
+    ['serviceaccounts ns/robot', {}, 'serviceaccounts "robot" not found', /^service account UID \(new\) does not match claim \(a\)$/],
+    ['pods ns/p', { pod: { name: 'p', uid: 'b' } }, 'service account token has been invalidated', /^pod UID \(new\) does not match service account pod ref/],
+    ['secrets ns/s', { secret: { name: 's', uid: 'c' } }, 'service account token has been invalidated', /^secret UID \(new\) does not match/],
+    ['nodes /n', { node: { name: 'n', uid: 'd' } }, 'service account token has been invalidated', /^node UID \(new\) does not match/],
+  ] as const
+  for (const [key, more, gone, other] of cases) {
+    const { state, objects, ask, claims, bound } = world()
+    const token = signedToken(own, claims(bound(more)))
+    assert.equal(typeof (await ask(token)), 'object', key)
+    const live = objects.get(key)!
+    // Until its grace period is over, and a minute more.
+    objects.set(key, { ...live, deletedMs: start + 30_000 })
+    state.now = start + 90_000
+    assert.equal(typeof (await ask(token)), 'object', key)
+    state.now += 1
+    assert.match(String(await ask(token)), /has been (deleted|invalidated)$/)
+    objects.delete(key)
+    assert.equal(await ask(token), gone)
+    objects.set(key, { uid: 'new', deletedMs: undefined })
+    assert.match(String(await ask(token)), other)
+  }
+})
+
+test('a token of an hour for a pod lives for a year, and its use after the hour is noted', async () => {
+  const { state, tokens, ask } = world()
+  const order = { namespace: 'ns', account: { name: 'robot', uid: 'a' }, audiences: ['api'], nowMs: start }
+  const made = async (seconds: number, bound = {}) => (await issueToken(tokens, { ...order, seconds, bound })).token
+  const lifeOf = (token: string) => {
+    const { exp, iat, 'kubernetes.io': k } = JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString())
+    return [exp - iat, k.warnafter && k.warnafter - iat]
+  }
+  const pod = { pod: { name: 'p', uid: 'b' } }
+  const token = await made(3607, pod)
+  assert.deepEqual(lifeOf(token), [365 * 24 * 3600, 3607])
+  assert.deepEqual(lifeOf(await made(3607)), [3607, undefined])
+  assert.deepEqual(lifeOf(await made(3600, pod)), [3600, undefined])
+  assert.deepEqual(lifeOf((await issueToken(tokens, { ...order, audiences: ['vault'], seconds: 3607, bound: pod })).token), [3607, undefined])
+  const plain = await ask(token)
+  assert.ok(typeof plain === 'object' && !plain.annotations)
+  state.now = start + 3_617_000
+  const late = await ask(token)
+  const subject = 'system:serviceaccount:ns:robot'
+  assert.deepEqual(typeof late === 'object' && late.annotations, {
+    'authentication.k8s.io/stale-token': `subject: ${subject}, seconds after warning threshold: 10`,
+  })
+})
+
+test('what is known of a token is kept: its bearer stays the same object', async () => {
+  const { ask, claims } = world({ verificationKeys: keys(own) })
+  const token = signedToken(own, claims())
+  assert.equal(await ask(token), await ask(token))
+})

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { missingRights, missingRules } from './covers.ts'
+import type { PolicyRule } from './rule.ts'
+
+const rule = (verbs: string, resources: string, apiGroups = '', names = ''): PolicyRule => ({
+  verbs: verbs.split(' '),
+  apiGroups: apiGroups.split(' '),
+  resources: resources.split(' '),
+  ...(names && { resourceNames: names.split(' ') }),
+})
+const urls = (text: string): PolicyRule => ({ verbs: ['get'], nonResourceURLs: text.split(' ') })
+
+const cases: readonly (readonly [string, readonly PolicyRule[], readonly PolicyRule[], readonly string[]])[] = [
+  ['the same', [rule('get', 'pods')], [rule('get', 'pods')], []],
+  ['several rules together', [rule('get', 'pods'), rule('list', 'pods services')], [rule('get list', 'pods')], []],
+  ['stars of one who has all', [rule('*', '*', '*')], [rule('*', '*', '*'), rule('get', 'pods/log')], []],
+  ['a star is more than a list', [rule('get list watch', 'pods')], [rule('*', 'pods')], ['{APIGroups:[""], Resources:["pods"], Verbs:["*"]}']],
+  ['all groups are more than some', [rule('get', 'pods', ' apps')], [rule('get', 'pods', '*')], ['{APIGroups:["*"], Resources:["pods"], Verbs:["get"]}']],
+  ['verbs in their order', [], [rule('update get', 'pods')], ['{APIGroups:[""], Resources:["pods"], Verbs:["update" "get"]}']],
+  [
+    'a line each, sorted',
+    [],
+    [rule('get', 'secrets pods')],
+    ['{APIGroups:[""], Resources:["pods"], Verbs:["get"]}', '{APIGroups:[""], Resources:["secrets"], Verbs:["get"]}'],
+  ],
+  ['all names cover one', [rule('get', 'secrets')], [rule('get', 'secrets', '', 'a')], []],
+  ['one name does not cover all', [rule('get', 'secrets', '', 'a')], [rule('get', 'secrets')], ['{APIGroups:[""], Resources:["secrets"], Verbs:["get"]}']],
+  [
+    'the names that are missing',
+    [rule('get', 'secrets', '', 'a')],
+    [rule('get', 'secrets', '', 'a b')],
+    ['{APIGroups:[""], Resources:["secrets"], ResourceNames:["b"], Verbs:["get"]}'],
+  ],
+  ['a subresource of all', [rule('get', '*/scale', '*')], [rule('get', 'deployments/scale', 'apps')], []],
+  ['a resource is not its subresource', [rule('get', 'pods')], [rule('get', 'pods/log')], ['{APIGroups:[""], Resources:["pods/log"], Verbs:["get"]}']],
+  ['paths below one', [urls('/logs/*')], [urls('/logs/a /logs/b/*')], []],
+  ['a path and all below', [urls('/logs/a')], [urls('/logs/*')], ['{NonResourceURLs:["/logs/*"], Verbs:["get"]}']],
+  ['resources are no paths', [rule('*', '*', '*')], [urls('*')], ['{NonResourceURLs:["*"], Verbs:["get"]}']],
+]
+
+test('what a user lacks of rules is told a line each', () => {
+  for (const [name, owned, wanted, missing] of cases) assert.deepEqual(missingRights(owned, wanted), missing, name)
+})
+
+test('what is missing of rules makes them whole', () => {
+  const owned = [rule('get', 'pods')]
+  const wanted = [rule('get list', 'pods', '', 'a'), urls('/x')]
+  const missing = missingRules(owned, wanted)
+  assert.deepEqual(missing, [rule('list', 'pods', '', 'a'), urls('/x')])
+  assert.deepEqual(missingRights([...owned, ...missing], wanted), [])
+})

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type BindingObject, bootstrapRoles, type RoleObject } from './bootstrap-roles.ts'
+import { reconciledBinding, reconciledRole } from './reconcile.ts'
+
+const roles = bootstrapRoles()
+const role = (name: string): RoleObject => structuredClone(roles.clusterRoles.find(({ metadata }) => metadata.name === name)!)
+const binding = (name: string): BindingObject => structuredClone(roles.clusterRoleBindings.find(({ metadata }) => metadata.name === name)!)
+const off = { 'rbac.authorization.kubernetes.io/autoupdate': 'false' }
+
+test('what is as it should be is left alone', () => {
+  for (const one of [...roles.clusterRoles, ...roles.roles]) assert.equal(reconciledRole(one, one), undefined, one.metadata.name)
+  for (const one of [...roles.clusterRoleBindings, ...roles.roleBindings]) assert.equal(reconciledBinding(one, one), undefined, one.metadata.name)
+})
+
+test('rules, labels and annotations that are missing are added, others stay', () => {
+  const expected = role('system:basic-user')
+  const extra = { verbs: ['get'], apiGroups: [''], resources: ['pods'] }
+  const existing: RoleObject = { ...expected, rules: [extra, ...expected.rules!.slice(1)], metadata: { name: 'system:basic-user', labels: { mine: 'yes' } } }
+  const { rules, metadata } = reconciledRole(existing, expected)!
+  assert.deepEqual(metadata.labels, { 'kubernetes.io/bootstrapping': 'rbac-defaults', mine: 'yes' })
+  assert.deepEqual(metadata.annotations, expected.metadata.annotations)
+  assert.deepEqual(rules, [...existing.rules!, { verbs: ['create'], apiGroups: ['authentication.k8s.io'], resources: ['selfsubjectreviews'] }])
+  assert.equal(reconciledRole({ ...expected, rules: [extra, ...expected.rules!] }, expected), undefined)
+})
+
+test('rules that are gathered are nothing to mend, selectors are', () => {
+  const expected = role('view')
+  assert.equal(reconciledRole({ ...expected, rules: [] }, expected), undefined)
+  const mine = { matchLabels: { mine: 'yes' } }
+  const { aggregationRule } = reconciledRole({ ...expected, aggregationRule: { clusterRoleSelectors: [mine] } }, expected)!
+  assert.deepEqual(aggregationRule, { clusterRoleSelectors: [mine, ...expected.aggregationRule!.clusterRoleSelectors!] })
+})
+
+test('subjects that are missing are added, others stay; a binding of another role is replaced', () => {
+  const expected = binding('system:basic-user')
+  const jane = { kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: 'jane' }
+  assert.deepEqual(reconciledBinding({ ...expected, subjects: [jane] }, expected)!.object.subjects, [jane, ...expected.subjects!])
+  assert.equal(reconciledBinding({ ...expected, subjects: [jane, ...expected.subjects!] }, expected), undefined)
+  const { object, replace } = reconciledBinding({ ...expected, roleRef: { ...expected.roleRef, name: 'other' } }, expected)!
+  assert.ok(replace)
+  assert.deepEqual(object.roleRef, expected.roleRef)
+})
+
+test('who says so is left alone', () => {
+  const expected = role('system:basic-user')
+  assert.equal(reconciledRole({ ...expected, rules: [], metadata: { name: 'system:basic-user', annotations: off } }, expected), undefined)
+  const bound = binding('system:basic-user')
+  assert.equal(reconciledBinding({ ...bound, subjects: [], metadata: { ...bound.metadata, annotations: off } }, bound), undefined)
+})
+
+test('admin holds edit, and edit holds view', () => {
+  const [view, edit, admin] = ['view', 'edit', 'admin'].map((name) => role(name).rules!)
+  assert.deepEqual(edit!.slice(-view!.length), view)
+  assert.deepEqual(admin!.slice(0, edit!.length), edit)
+})

@@ -1,0 +1,146 @@
+/** The order of the chain, as requests and their events show it. */
+import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { notFound } from '../../machinery/status-error.ts'
+import { memoryStore } from '../../storage/memory/index.ts'
+import { auditing } from '../audit/index.ts'
+import type { Authorizer } from '../authorization/authorizer.ts'
+import { alwaysAllow } from '../authorization/fixed-authorizers.ts'
+import { storeHealth } from '../health/store-health.ts'
+import type { Handler, Request } from '../http/exchange.ts'
+import { authorizationMetrics } from '../metrics/authorization-metrics.ts'
+import { MetricsRegistry } from '../metrics/registry.ts'
+import { requestMetrics } from '../metrics/request-metrics.ts'
+import { requestInfo } from '../request/request-info.ts'
+import { buildChain } from './index.ts'
+import { WaitGroup } from './wait-group.ts'
+
+interface Told {
+  readonly stage: string
+  readonly user: { readonly username?: string }
+  readonly impersonatedUser?: { readonly username?: string }
+  readonly responseStatus?: { readonly code?: number; readonly message?: string }
+  readonly annotations?: Readonly<Record<string, string>>
+}
+
+/** A request without a connection. */
+function request(path: string, headers: Readonly<Record<string, string>> = {}): Request {
+  const query = new URLSearchParams()
+  return {
+    method: 'GET',
+    path,
+    query,
+    rawQuery: '',
+    header: (name) => headers[name],
+    headerValues: (name) => (headers[name] === undefined ? [] : [headers[name]]),
+    headerNames: () => Object.keys(headers),
+    clientCertificate: () => undefined,
+    remoteAddress: '127.0.0.1',
+    protocol: 'HTTP/1.1',
+    body: async () => Buffer.alloc(0),
+    bodyStream: () => undefined,
+    signal: new AbortController().signal,
+    received: performance.now(),
+    info: requestInfo('GET', path, query),
+    warnings: [],
+    auditId: '',
+  }
+}
+
+async function chain(t: TestContext, director: Handler, authorizer: Authorizer = alwaysAllow) {
+  const folder = mkdtempSync(join(tmpdir(), 't8s-chain-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const policyFile = join(folder, 'policy.yaml')
+  writeFileSync(policyFile, 'apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived]\nrules: [{level: Metadata}]\n')
+  const path = join(folder, 'audit.log')
+  const logged: string[] = []
+  const log = (line: string): void => void logged.push(line)
+  const metrics = new MetricsRegistry()
+  const audit = await auditing(
+    { policyFile, log: { path, format: 'json', mode: 'blocking-strict', batch: { bufferSize: 1, maxSize: 1, maxWaitMs: 0 } } },
+    metrics,
+    log,
+  )
+  const handle = buildChain(
+    {
+      log,
+      storeHealth: storeHealth(memoryStore(), log),
+      waitGroup: new WaitGroup(),
+      metrics: requestMetrics(metrics, () => undefined),
+      authentication: { authenticators: [(asked) => (asked.header('authorization') ? 'invalid' : { name: 'jane', groups: [] })], isIdentityHeader: undefined },
+      flow: { readOnly: 0, mutating: 0, dropped: () => {} },
+      authorizer,
+      decisions: authorizationMetrics(metrics),
+      requestTimeoutMs: 10_000,
+      auditing: audit,
+    },
+    director,
+  )
+  t.after(() => audit?.stop())
+  const events = (): Told[] =>
+    readFileSync(path, 'utf8')
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line) as Told)
+  return { handle, events, logged }
+}
+
+const never: Handler = () => assert.fail('nobody may come here')
+
+test('an error that nobody foresaw is 500, stands in the log with its request, and is audited as a panic', async (t) => {
+  const { handle, events, logged } = await chain(t, () => {
+    throw new TypeError('x is undefined')
+  })
+  const { status, headers, body } = await handle(request('/api/v1/pods', { 'audit-id': 'one' }))
+  assert.equal(status, 500)
+  assert.equal(String(body), 'This request caused apiserver to panic. Look in the logs for details.\n')
+  assert.equal(headers['audit-id'], 'one')
+  assert.match(logged.join('\n'), /^apiserver panic'd: GET \/api\/v1\/pods auditID=one: TypeError: x is undefined\n +at /)
+  assert.deepEqual(
+    events().map(({ stage, responseStatus }) => [stage, responseStatus?.code, responseStatus?.message]),
+    [['Panic', 500, "APIServer panic'd: x is undefined"]],
+  )
+})
+
+test('a refusal is no panic', async (t) => {
+  const { handle, events, logged } = await chain(t, async () => {
+    throw notFound({ group: '', name: 'pods' }, 'a')
+  })
+  assert.equal((await handle(request('/api/v1/namespaces/default/pods/a'))).status, 404)
+  assert.deepEqual(logged, [])
+  assert.deepEqual(
+    events().map(({ stage, responseStatus }) => [stage, responseStatus?.code]),
+    [['ResponseComplete', 404]],
+  )
+})
+
+test('authentication comes before audit, which comes before impersonation, which comes before authorization', async (t) => {
+  const asked: string[] = []
+  const authorizer: Authorizer = {
+    ...alwaysAllow,
+    authorize: ({ user, info }) => {
+      asked.push(`${user?.name} ${info.verb}`)
+      return { verdict: info.verb === 'impersonate' ? 'allow' : 'no opinion', reason: 'no rule' }
+    },
+  }
+  const { handle, events } = await chain(t, never, authorizer)
+  assert.equal((await handle(request('/version', { authorization: 'Bearer wrong' }))).status, 401)
+  assert.equal((await handle(request('/version', { 'impersonate-user': 'ann' }))).status, 403)
+  assert.deepEqual(asked, ['jane impersonate', 'ann get'])
+  assert.deepEqual(
+    events().map(({ stage, user, impersonatedUser, responseStatus, annotations }) => [
+      stage,
+      user.username,
+      impersonatedUser?.username,
+      responseStatus?.code,
+      annotations?.['authorization.k8s.io/decision'],
+    ]),
+    [
+      ['ResponseStarted', undefined, undefined, 401, undefined],
+      ['ResponseComplete', 'jane', 'ann', 403, 'forbid'],
+    ],
+  )
+})

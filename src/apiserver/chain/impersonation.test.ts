@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { StatusError } from '../../machinery/status-error.ts'
+import { type AccessAttributes, allow, noOpinion } from '../authorization/authorizer.ts'
+import type { Request, UserInfo } from '../http/exchange.ts'
+import { impersonation } from './impersonation.ts'
+
+type Headers = Readonly<Record<string, readonly string[]>>
+
+const proxy: UserInfo = { name: 'proxy', groups: ['system:authenticated'] }
+
+/** As whom a request of `proxy` goes on, which may do what `may` says: `verb group resource/subresource namespace/name`. */
+async function acting(headers: Headers, may: (claim: string) => boolean = () => true) {
+  const asked: string[] = []
+  const authorizer = {
+    name: 'test',
+    authorize: ({ user, info }: AccessAttributes) => {
+      assert.equal(user, proxy)
+      const claim = `${info.group}/${info.resource}/${info.subresource} ${info.namespace}/${info.name}`
+      assert.equal(info.verb, 'impersonate')
+      asked.push(claim)
+      return may(claim) ? allow() : noOpinion('not today')
+    },
+    rulesFor: () => ({ resourceRules: [], nonResourceRules: [], incomplete: false }),
+  }
+  const request = {
+    path: '/api',
+    rawQuery: 'a=<b>',
+    user: proxy,
+    info: { verb: 'get', path: '/api' },
+    headerNames: () => Object.keys(headers),
+    headerValues: (name: string) => headers[name] ?? [],
+  } as unknown as Request
+  const response = await impersonation(authorizer)(request, async () => ({ status: 200, headers: {} }))
+  return { asked, user: request.user, status: response.status, text: String(response.body ?? '') }
+}
+
+const refusal = async (headers: Headers, may: (claim: string) => boolean): Promise<string> => {
+  const error = await acting(headers, may).then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+  assert.ok(error instanceof StatusError && error.code === 403)
+  return error.message
+}
+
+test('requests without such headers stay who they are', async () => {
+  assert.deepEqual((await acting({ 'x-other': ['a'] })).user, proxy)
+  assert.deepEqual((await acting({ 'impersonate-user': [''] })).asked, [])
+})
+
+test('user, groups, uid and extras are claims of their own, and values with commas stay whole', async () => {
+  const { asked, user } = await acting({
+    'impersonate-user': ['alice'],
+    'impersonate-group': ['a, system:masters', 'b'],
+    'impersonate-extra-acme.com%2fproject': ['p 1', '%70'],
+    'impersonate-uid': ['u-1'],
+  })
+  assert.deepEqual(asked, [
+    '/users/ /alice',
+    '/groups/ /a, system:masters',
+    '/groups/ /b',
+    'authentication.k8s.io/userextras/acme.com/project /p 1',
+    'authentication.k8s.io/userextras/acme.com/project /%70',
+    'authentication.k8s.io/uids/ /u-1',
+  ])
+  const groups = ['a, system:masters', 'b', 'system:authenticated']
+  assert.deepEqual(user, { name: 'alice', groups, uid: 'u-1', extra: { 'acme.com/project': ['p 1', '%70'] } })
+})
+
+test('service accounts are claimed as such, and bring their groups unless others are given', async () => {
+  const name = 'system:serviceaccount:ns:robot'
+  const { asked, user } = await acting({ 'impersonate-user': [name] })
+  assert.deepEqual(asked, ['/serviceaccounts/ ns/robot'])
+  assert.deepEqual(user?.groups, ['system:serviceaccounts', 'system:serviceaccounts:ns', 'system:authenticated'])
+  assert.deepEqual((await acting({ 'impersonate-user': [name], 'impersonate-group': ['dev'] })).user?.groups, ['dev', 'system:authenticated'])
+  assert.deepEqual((await acting({ 'impersonate-user': ['system:serviceaccount:ns:a:b'] })).asked, ['/users/ /system:serviceaccount:ns:a:b'])
+  assert.deepEqual((await acting({ 'impersonate-user': ['system:serviceaccount:NS:robot'] })).asked, ['/users/ /system:serviceaccount:NS:robot'])
+})
+
+test('the anonymous user is not authenticated', async () => {
+  const user = ['system:anonymous']
+  assert.deepEqual((await acting({ 'impersonate-user': user })).user?.groups, ['system:unauthenticated'])
+  assert.deepEqual((await acting({ 'impersonate-user': user, 'impersonate-group': ['a'] })).user?.groups, ['a', 'system:unauthenticated'])
+  assert.deepEqual((await acting({ 'impersonate-user': ['b'], 'impersonate-group': ['system:unauthenticated'] })).user?.groups, ['system:unauthenticated'])
+})
+
+test('one claim that is not allowed refuses all of them, in the words of the resource', async () => {
+  const headers = { 'impersonate-user': ['alice'], 'impersonate-group': ['dev'], 'impersonate-extra-scopes': ['view', 'edit'], 'impersonate-uid': ['u'] }
+  assert.equal(
+    await refusal(headers, () => false),
+    'users "alice" is forbidden: User "proxy" cannot impersonate resource "users" in API group "" at the cluster scope: not today',
+  )
+  assert.match(await refusal(headers, (claim) => !claim.includes('groups')), /^groups "dev" is forbidden: /)
+  assert.match(
+    await refusal(headers, (claim) => !claim.endsWith('/edit')),
+    /^userextras\.authentication\.k8s\.io "edit" is forbidden: .* resource "userextras\/scopes" in API group "authentication\.k8s\.io" at the cluster scope: not today$/,
+  )
+  assert.match(await refusal(headers, (claim) => !claim.includes('uids')), /^uids\.authentication\.k8s\.io "u" is forbidden: /)
+  assert.match(
+    await refusal({ 'impersonate-user': ['system:serviceaccount:ns:robot'] }, () => false),
+    /^serviceaccounts "robot" is forbidden: .* in the namespace "ns": not today$/,
+  )
+})
+
+test('groups, uids and extras without a user are 500, in plain text', async () => {
+  const { status, text, user } = await acting({ 'impersonate-group': ['dev'], 'impersonate-extra-a': ['b'] })
+  assert.deepEqual([status, user], [500, proxy])
+  const claims = '{Group  dev    } {UserExtra  b  authentication.k8s.io/v1  a}'
+  assert.equal(text, `Internal Server Error: "/api?a=&lt;b&gt;": requested [${claims}] without impersonating a user\n`)
+})

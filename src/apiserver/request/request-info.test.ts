@@ -1,0 +1,15 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { requestInfo } from './request-info.ts'
+
+test('a list of one object by its name is authorized as that object', () => {
+  const nameOf = (fieldSelector: string, method = 'GET') => requestInfo(method, '/api/v1/namespaces/default/pods', new URLSearchParams({ fieldSelector })).name
+  assert.equal(nameOf('metadata.name=a'), 'a')
+  assert.equal(nameOf('metadata.name==a', 'DELETE'), 'a')
+  assert.equal(nameOf('status.phase=Running,metadata.name=a'), 'a')
+  assert.equal(nameOf('metadata.name!=a'), '')
+  assert.equal(nameOf('metadata.name=a/b'), '')
+  assert.equal(nameOf('metadata.name=..'), '')
+  assert.equal(nameOf('metadata.name'), '')
+  assert.equal(nameOf('metadata.name=a', 'POST'), '')
+})

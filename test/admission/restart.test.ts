@@ -1,0 +1,35 @@
+/** A cluster whose webhooks all fail starts again, and can be freed of them. */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test from 'node:test'
+import { startCluster } from '../../src/cluster/start-cluster.ts'
+import { reachable } from '../support/reachable-cluster.ts'
+import { configMap, configMaps, configure, group, refusal } from './webhook.ts'
+
+test('a server whose webhooks refuse everything starts again, and their configuration can be deleted', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'typernetes-test-'))
+  t.after(() => rmSync(directory, { recursive: true, force: true }))
+  const start = async () => reachable(t, await startCluster({ storage: { directory } }))
+  const first = await start()
+  const hook = {
+    name: 'all.example.com',
+    clientConfig: { url: 'https://127.0.0.1:1/all' },
+    rules: [{ apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], resources: ['*/*'] }],
+    sideEffects: 'None',
+    admissionReviewVersions: ['v1'],
+  }
+  // It has something to make at the next start.
+  await first.call('DELETE', '/apis/rbac.authorization.k8s.io/v1/clusterroles/view')
+  await configure(first, 'Mutating', 'm', [hook])
+  await configure(first, 'Validating', 'v', [hook])
+  assert.equal((await refusal(first.call('POST', configMaps, configMap('a')))).code, 500)
+  await first.stop({ graceMs: 0 })
+  const second = await start()
+  t.after(() => second.stop({ graceMs: 0 }))
+  assert.equal((await refusal(second.call('POST', configMaps, configMap('a')))).code, 500)
+  await second.call('DELETE', `${group}/mutatingwebhookconfigurations/m`)
+  await second.call('DELETE', `${group}/validatingwebhookconfigurations/v`)
+  await second.call('POST', configMaps, configMap('a'))
+})

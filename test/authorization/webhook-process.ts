@@ -1,0 +1,97 @@
+/** An authorization webhook over HTTPS, in a process of its own. What it decides, and what it does wrong, is told to it while it runs. */
+import { once } from 'node:events'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import type { TLSSocket } from 'node:tls'
+
+/** How it answers. */
+export type Manner = 'well' | 'never' | 'status 500, twice' | 'status 403' | 'no JSON' | 'another kind' | 'both' | 'without end' | 'by hanging up, once'
+
+/** What it says to a user's question: `yes` and `no` beside a reason; no opinion on others. */
+export interface Start {
+  readonly serving: { readonly cert: string; readonly key: string }
+  /** The authority of its clients; with it, they have to show a certificate. */
+  readonly clientCA?: string
+}
+
+export interface Seen {
+  readonly apiVersion: string
+  readonly spec: Readonly<Record<string, unknown>>
+  readonly url: string | undefined
+  readonly authorization: string | undefined
+  /** Of the client's certificate. */
+  readonly client: string | undefined
+}
+
+type Message = { readonly start: Start } | { readonly manner: Manner } | { readonly seen: true }
+
+interface Review {
+  readonly kind: string
+  readonly apiVersion: string
+  readonly spec: { readonly user?: string }
+}
+
+let manner: Manner = 'well'
+let failures = 0
+let seen: Seen[] = []
+
+function statusFor({ spec: { user = '' } }: Review): object {
+  if (manner === 'both') return { allowed: true, denied: true, reason: 'confused' }
+  if (user.startsWith('yes')) return { allowed: true, reason: 'the webhook says yes' }
+  if (user.startsWith('no')) return { allowed: false, denied: true, reason: 'the webhook says no' }
+  return { allowed: false, reason: 'the webhook does not know' }
+}
+
+async function start({ serving, clientCA }: Start): Promise<number> {
+  const tls = clientCA ? { ca: clientCA, requestCert: true, rejectUnauthorized: true } : {}
+  const server = createServer({ ...serving, ...tls }, async (message, response) => {
+    const review = JSON.parse(Buffer.concat(await message.toArray()).toString()) as Review & { readonly spec: Readonly<Record<string, unknown>> }
+    // What the server asks for itself is none of the tests'.
+    if (review.spec.user?.startsWith('system:')) {
+      const status = { allowed: false }
+      return response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ ...review, status }))
+    }
+    const client = (message.socket as TLSSocket).getPeerCertificate?.()?.subject?.CN
+    seen.push({
+      apiVersion: review.apiVersion,
+      spec: review.spec,
+      url: message.url,
+      authorization: message.headers.authorization,
+      client: Array.isArray(client) ? client[0] : client,
+    })
+    const answer = { kind: manner === 'another kind' ? 'TokenReview' : review.kind, apiVersion: review.apiVersion, status: statusFor(review) }
+    if (manner === 'never') return
+    if (manner === 'by hanging up, once') {
+      manner = 'well'
+      return message.socket.destroy()
+    }
+    if (manner === 'status 403') return response.writeHead(403).end('go away')
+    if (manner === 'status 500, twice' && failures++ < 2) return response.writeHead(500).end('out of order')
+    if (manner === 'without end') {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      const piece = Buffer.alloc(64 * 1024, ' ')
+      const go = (): void => {
+        while (!response.destroyed && response.write(piece));
+      }
+      response.on('drain', go)
+      return go()
+    }
+    response.writeHead(200, { 'content-type': 'application/json' }).end(manner === 'no JSON' ? 'pardon?' : JSON.stringify(answer))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return (server.address() as AddressInfo).port
+}
+
+process.on('message', async (message: Message) => {
+  if ('start' in message) return process.send?.({ port: await start(message.start) })
+  if ('manner' in message) {
+    manner = message.manner
+    failures = 0
+    return process.send?.({})
+  }
+  const told = seen
+  seen = []
+  process.send?.({ seen: told })
+})
+process.on('disconnect', () => process.exit())

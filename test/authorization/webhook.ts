@@ -1,0 +1,70 @@
+/** An authorization webhook in a process of its own, and kubeconfigs that lead to it. */
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { issueCertificate, makeAuthority } from '../../src/cluster/pki/certificates.ts'
+import type { Lifetime } from '../support/reachable-cluster.ts'
+import type { Manner, Seen } from './webhook-process.ts'
+
+export interface AuthorizationWebhook {
+  readonly folder: string
+  /** Writes a kubeconfig; `user` is what its user has. */
+  kubeconfig(user?: object, ca?: 'its own' | 'another'): string
+  answers(manner: Manner): Promise<void>
+  /** The reviews since this was last asked, but for those about users of the system's own. */
+  seen(): Promise<readonly Seen[]>
+  /** A certificate that it trusts, as a kubeconfig's user has it. */
+  readonly clientCertificate: object
+  stop(): Promise<void>
+}
+
+/** Starts the process; it ends with the test at the latest. */
+export async function authorizationWebhook(t: Lifetime, { asksForCertificates = false } = {}): Promise<AuthorizationWebhook> {
+  const now = new Date()
+  const [authority, other] = await Promise.all([makeAuthority('webhook-ca', now), makeAuthority('other-ca', now)])
+  const serving = await issueCertificate(authority, { commonName: 'authorizer', usage: 'server', hosts: ['127.0.0.1'] }, now)
+  const client = await issueCertificate(authority, { commonName: 'api-server', usage: 'client' }, now)
+  const folder = mkdtempSync(join(tmpdir(), 'typernetes-webhook-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const child = fork(join(import.meta.dirname, 'webhook-process.ts'), { execArgv: [] })
+  const exited = once(child, 'exit')
+  const stop = async (): Promise<void> => {
+    child.kill('SIGKILL')
+    await exited
+  }
+  t.after(stop)
+  const ask = async <T>(message: object): Promise<T> => {
+    child.send(message)
+    const [answer] = await Promise.race([
+      once(child, 'message'),
+      exited.then(([code]) => {
+        throw new Error(`the webhook ended with ${code}`)
+      }),
+    ])
+    return answer as T
+  }
+  const { port } = await ask<{ port: number }>({ start: { serving, ...(asksForCertificates && { clientCA: authority.cert }) } })
+  const base64 = (text: string): string => Buffer.from(text).toString('base64')
+  let files = 0
+  return {
+    folder,
+    clientCertificate: { 'client-certificate-data': base64(client.cert), 'client-key-data': base64(client.key) },
+    kubeconfig(user = {}, ca = 'its own') {
+      const file = join(folder, `kubeconfig-${++files}`)
+      const cluster = { server: `https://127.0.0.1:${port}/authorize`, 'certificate-authority-data': base64((ca === 'another' ? other : authority).cert) }
+      const config = {
+        clusters: [{ name: 'webhook', cluster }],
+        users: [{ name: 'server', user }],
+        contexts: [{ name: 'c', context: { cluster: 'webhook', user: 'server' } }],
+        'current-context': 'c',
+      }
+      writeFileSync(file, JSON.stringify(config))
+      return file
+    },
+    answers: async (manner) => void (await ask({ manner })),
+    seen: async () => (await ask<{ seen: Seen[] }>({ seen: true })).seen,
+    stop,
+  }
+}
