@@ -12,7 +12,7 @@ import { metricsOf } from '../admission/webhook.ts'
 import { type Lifetime, type TestCluster, testCluster } from '../support/test-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { audience, openIdProvider, type Provider, signingKey } from './oidc-provider.ts'
-import { whoami } from './bearer-of.ts'
+import { tokenUser } from './token-user.ts'
 
 const issuerOf = (provider: Provider, more: object = {}) => ({ url: provider.issuer, certificateAuthority: provider.ca, audiences: [audience], ...more })
 const configuration = (more: object): string => JSON.stringify({ apiVersion: 'apiserver.config.k8s.io/v1', kind: 'AuthenticationConfiguration', ...more })
@@ -24,7 +24,7 @@ async function configured(t: Lifetime, text: string, more: readonly string[] = [
   const file = join(folder, 'authentication.yaml')
   writeFileSync(file, text)
   const cluster = await testCluster(t, { apiServerFlags: [`--authentication-config=${file}`, ...more], log: (line) => logged.push(line) })
-  return { cluster, logged, file, as: (token: string) => whoami(cluster, token), write: (next: string) => writeFileSync(file, next) }
+  return { cluster, logged, file, as: (token: string) => tokenUser(cluster, token), write: (next: string) => writeFileSync(file, next) }
 }
 
 async function anonymously({ client, url }: TestCluster, path: string): Promise<number | undefined> {

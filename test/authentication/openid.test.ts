@@ -11,7 +11,7 @@ import { installedKubectls, Kubectl } from '../support/kubectl.ts'
 import { type Lifetime, testCluster } from '../support/test-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { audience, discoveryPath, openIdProvider, type Provider, signed, signingKey } from './oidc-provider.ts'
-import { whoami } from './bearer-of.ts'
+import { tokenUser } from './token-user.ts'
 
 /** A cluster that believes the provider. */
 async function clusterFor(t: Lifetime, provider: Provider, more: readonly string[] = []) {
@@ -22,7 +22,7 @@ async function clusterFor(t: Lifetime, provider: Provider, more: readonly string
   writeFileSync(ca, provider.ca)
   const apiServerFlags = [`--oidc-issuer-url=${provider.issuer}`, `--oidc-client-id=${audience}`, `--oidc-ca-file=${ca}`, ...more]
   const cluster = await testCluster(t, { apiServerFlags, log: (line) => logged.push(line) })
-  const as = (token: string) => whoami(cluster, token)
+  const as = (token: string) => tokenUser(cluster, token)
   return { cluster, logged, as, ready: () => waitFor('the provider is known', async () => (await as(provider.token())).status === 201) }
 }
 
@@ -161,7 +161,7 @@ test('groups may be somewhere else: distributed claims', async (t) => {
 test('kubectl comes with an ID token, or with a plug-in that has one', async (t) => {
   const provider = await openIdProvider(t)
   const { cluster } = await clusterFor(t, provider, ['--oidc-username-claim=email', '--oidc-groups-claim=groups', '--oidc-groups-prefix=oidc:'])
-  await waitFor('the provider is known', async () => (await whoami(cluster, provider.token({ email: 'jane@example.com' }))).status === 201)
+  await waitFor('the provider is known', async () => (await tokenUser(cluster, provider.token({ email: 'jane@example.com' }))).status === 201)
   const token = provider.token({ email: 'jane@example.com', email_verified: true, groups: ['dev'] })
   const program = installedKubectls().at(-1)!
   const cluster64 = Buffer.from(cluster.client.ca).toString('base64')

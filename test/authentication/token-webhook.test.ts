@@ -9,8 +9,8 @@ import test from 'node:test'
 import { issueCertificate, makeAuthority } from '../../src/cluster/pki/certificates.ts'
 import { startCluster } from '../../src/cluster/start-cluster.ts'
 import { type Lifetime, testCluster } from '../support/test-cluster.ts'
+import { tokenUser } from './token-user.ts'
 import type { Asked, Behaviour } from './token-webhook-process.ts'
-import { whoami } from './bearer-of.ts'
 
 /** A cluster that asks the webhook. */
 async function clusterWithWebhook(t: Lifetime, more: readonly string[] = []) {
@@ -41,7 +41,7 @@ async function clusterWithWebhook(t: Lifetime, more: readonly string[] = []) {
   return {
     cluster,
     logged,
-    as: (token: string) => whoami(cluster, token),
+    as: (token: string) => tokenUser(cluster, token),
     behave: async (behaviour: Behaviour) => void (await ask({ behave: behaviour })),
     asked: async () => (await ask<{ asked: Asked[] }>({ asked: true })).asked,
   }
