@@ -2,7 +2,7 @@
  * Webhook: a server of somebody else decides, asked with SubjectAccessReviews over HTTPS. Its answers are kept for some time; while it
  * is out of order, the failure policy decides.
  */
-import type { Connection } from '../../../kubeconfig/read-kubeconfig.ts'
+import type { Connection } from '../../../kubeconfig/connection.ts'
 import type { ServiceSources } from '../../aggregator/index.ts'
 import { AnswerCache, connectionClient, patiently } from '../../webhooks/index.ts'
 import { type AccessAttributes, type Authorizer, allow, type Decision, deny, noOpinion } from '../authorizer.ts'
