@@ -96,6 +96,16 @@ test('a changed file counts while the server runs; one that is not right is told
   await waitFor('the change counts', async () => (await as(provider.token())).user?.username === 'b:jane')
   const told = (why: RegExp) => waitFor(`the log tells ${why}`, () => logged.find((line) => why.test(line)))
   await told(/^reloaded authentication config$/)
+  const other = await openIdProvider(t)
+  other.behave('status 500')
+  write(configuration({ jwt: [{ issuer: issuerOf(other), claimMappings: { username: { claim: 'sub', prefix: 'other:' } } }] }))
+  await told(/initializing plugin: 500/)
+  assert.equal((await as(provider.token({ sub: 'old' }))).user?.username, 'b:old', 'issuers stay until the new ones can be reached')
+  other.behave('well')
+  await waitFor('the other issuer is believed', async () => (await as(other.token())).user?.username === 'other:jane', { deadlineMs: 30_000 })
+  assert.equal((await as(provider.token({ sub: 'gone' }))).status, 401)
+  write(configuration({ jwt: jwt('b:') }))
+  await waitFor('the first issuer is believed again', async () => (await as(provider.token({ sub: 'back' }))).status === 201)
   write(configuration({ jwt: [{ issuer: { ...issuerOf(provider), url: 'http://x' }, claimMappings: { username: { claim: 'sub', prefix: '' } } }] }))
   await told(/jwt\[0\]\.issuer\.url: Invalid value: "http:\/\/x": URL scheme must be https$/)
   write(configuration({ jwt: jwt('c:'), anonymous: { enabled: false } }))
@@ -110,7 +120,7 @@ test('a changed file counts while the server runs; one that is not right is told
     new RegExp(
       `apiserver_authentication_config_controller_automatic_reloads_total\\{apiserver_id_hash="sha256:[0-9a-f]{64}",status="${status}"\\} (\\d+)`,
     ).exec(metrics)?.[1]
-  assert.deepEqual([count('success'), count('failure')], ['2', '3'])
+  assert.deepEqual([count('success'), count('failure')], ['4', '3'])
   assert.match(metrics, /apiserver_authentication_config_controller_last_config_info\{apiserver_id_hash="[^"]+",hash="sha256:[0-9a-f]{64}"\} 1/)
 })
 

@@ -40,7 +40,9 @@ export async function tokenWebhook(
       try {
         return verdictOf(await patiently(async () => reviewStatus(version, await client.post(body)), { signal: stopping.signal }), audiences, own)
       } catch (error) {
-        return { refused: `Failed to make webhook authenticator request: ${error instanceof Error ? error.message : error}` }
+        const reason = error instanceof Error ? error.message : String(error)
+        log(`Failed to make webhook authenticator request: ${reason}`)
+        return { refused: reason }
       }
     },
     stop() {
