@@ -14,6 +14,7 @@ export interface ConfigurationKind {
 }
 
 export const text: FieldType = { kind: 'string' }
+export const flag: FieldType = { kind: 'boolean' }
 export const int32: FieldType = { kind: 'integer', format: 'int32' }
 /** Any JSON. */
 export const anything: FieldType = { kind: 'any' }
