@@ -33,7 +33,7 @@ interface AccessSources extends Pick<Resources, 'registry' | 'find' | 'apis'> {
 
 /** Throws an ExplainedError for options that make no sense. */
 export function accessOf(options: ApiServerOptions, sources: AccessSources): Access {
-  const { registry, find, lifetime, log } = sources
+  const { registry, find, places, metrics, lifetime, log } = sources
   const roles = new RolePolicy({ registry, find, log })
   const authorizers = authorization(options.authorization ?? {}, { ...sources, roles })
   const { authorizer } = authorizers
@@ -48,6 +48,10 @@ export function accessOf(options: ApiServerOptions, sources: AccessSources): Acc
     authorizer,
     admission,
     writer,
-    start: async () => void (await Promise.all([authorizers.start(), admission.start(), tokens.start()])),
+    async start() {
+      // All are waited for: what begins after others have ended would not end.
+      const starts = await Promise.allSettled([authorizers.start(), admission.start(), tokens.start()])
+      for (const start of starts) if (start.status === 'rejected') throw start.reason
+    },
   }
 }
