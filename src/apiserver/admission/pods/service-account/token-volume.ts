@@ -15,9 +15,9 @@ export function mountToken(spec: PodSpec): void {
   if (!there && isMounted) spec.volumes = [...(spec.volumes ?? []), tokenVolume(name)]
 }
 
-/** Whether each container has got it now. */
-const mountIn = (containers: Container[] = [], name: string): boolean[] =>
-  containers.map((container) => {
+/** Whether each container has got it now. Pods without containers come by here before they are refused. */
+const mountIn = (containers: Container[] | null | undefined, name: string): boolean[] =>
+  (containers ?? []).map((container) => {
     if (container.volumeMounts?.some((mount) => mount.mountPath === mountPath)) return false
     container.volumeMounts = [...(container.volumeMounts ?? []), { name, readOnly: true, mountPath }]
     return true
