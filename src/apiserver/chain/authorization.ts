@@ -5,10 +5,10 @@ import type { Authorizer } from '../authorization/authorizer.ts'
 import { attributesOf } from '../authorization/selector-attributes.ts'
 import type { Request } from '../http/exchange.ts'
 import type { AuthorizationMetrics } from '../metrics/authorization-metrics.ts'
-import type { Filter } from './filter.ts'
+import type { Around } from './filter.ts'
 
 export const authorization =
-  (authorizer: Authorizer, metrics: AuthorizationMetrics): Filter =>
+  (authorizer: Authorizer, metrics: AuthorizationMetrics): Around =>
   (request, next) => {
     const started = performance.now()
     return after(authorizer.authorize(attributesOf(request)), (decision) => {

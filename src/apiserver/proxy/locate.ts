@@ -4,6 +4,7 @@ import { BlockList, isIP, isIPv4 } from 'node:net'
 import type { V1Node, V1Pod, V1Service } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import { badRequest, internal, notFound, StatusError } from '../../machinery/status-error.ts'
+import type { Registry } from '../registry/registry.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
 import { type BackendName, parseBackendName } from './backend-name.ts'
 import type { Backend } from './forward.ts'
@@ -15,6 +16,17 @@ export interface Places extends EndpointSources {
   readonly nodes: ServedResource
   readonly random: () => number
 }
+
+/** The places of a cluster; `find` gives a resource by its key. */
+export const placesIn = (registry: Registry, find: (key: string) => ServedResource): Places => ({
+  registry,
+  pods: find('v1/pods'),
+  services: find('v1/services'),
+  nodes: find('v1/nodes'),
+  endpointSlices: find('discovery.k8s.io/v1/endpointslices'),
+  endpoints: find('v1/endpoints'),
+  random: Math.random,
+})
 
 export type Locate = (places: Places, namespace: string, name: string) => Promise<Backend>
 

@@ -11,13 +11,13 @@ const tokenSeconds = 3607
 export function mountToken(spec: PodSpec): void {
   const there = spec.volumes?.find((volume) => volume.name.startsWith(prefix))
   const name = there?.name ?? generateName(prefix)
-  const isMounted = [...mountIn(spec.initContainers, name), ...mountIn(spec.containers, name)].includes(true)
+  const isMounted = [...mountIn(spec.initContainers ?? [], name), ...mountIn(spec.containers ?? [], name)].includes(true)
   if (!there && isMounted) spec.volumes = [...(spec.volumes ?? []), tokenVolume(name)]
 }
 
-/** Whether each container has got it now. Pods without containers come by here before they are refused. */
-const mountIn = (containers: Container[] | null | undefined, name: string): boolean[] =>
-  (containers ?? []).map((container) => {
+/** Whether each container has got it now. */
+const mountIn = (containers: readonly Container[], name: string): boolean[] =>
+  containers.map((container) => {
     if (container.volumeMounts?.some((mount) => mount.mountPath === mountPath)) return false
     container.volumeMounts = [...(container.volumeMounts ?? []), { name, readOnly: true, mountPath }]
     return true
