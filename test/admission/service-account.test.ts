@@ -86,3 +86,11 @@ test('mirror pods get nothing, and may ask for nothing', async (t) => {
   )
   assert.equal((await pod('n', { nodeName: 'x' }, mirror)).spec.volumes, undefined)
 })
+
+test('a pod whose list of containers is null is refused as one without containers', async (t) => {
+  const { namespace, refused, pod } = await admissionCluster(t, on)
+  await namespace('n')
+  for (const containers of [null, []]) {
+    await refused(pod('n', { containers }, { name: 'p' }), 422, 'Pod "p" is invalid: spec.containers: Required value')
+  }
+})

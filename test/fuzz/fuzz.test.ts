@@ -206,8 +206,8 @@ test(`random requests for ${seconds} s are answered properly (FUZZ_SEED=${seed})
 
   assert.equal(server.process.exitCode ?? server.process.signalCode, null, `the server ended:\n${server.output()}\n${[...findings.values()].join('\n')}`)
   await readEverything(http1Sender(t, server.port), found)
-  // Errors that nobody foresaw are logged.
-  for (const line of server.logged) found(`logged: ${line}`)
+  // Errors that nobody foresaw are logged. Controllers tell that their roles are gone, which random requests have taken away.
+  for (const line of server.logged) if (!/^[\w-]+: .* is forbidden: User "system:serviceaccount:/.test(line)) found(`logged: ${line}`)
   t.diagnostic(
     `${[...counts.values()].reduce((sum, n) => sum + n, 0)} requests: ${[...counts]
       .sort(([a], [b]) => a - b)

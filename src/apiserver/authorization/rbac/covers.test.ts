@@ -50,3 +50,24 @@ test('what is missing of rules makes them whole', () => {
   assert.deepEqual(missing, [rule('list', 'pods', '', 'a'), urls('/x')])
   assert.deepEqual(missingRights([...owned, ...missing], wanted), [])
 })
+
+test('rules that multiply are looked at as a whole: they take no time, and give nothing that is not there', () => {
+  const texts = (prefix: string, count: number): string[] => Array.from({ length: count }, (_, i) => `${prefix}${i}`)
+  const bomb = { verbs: texts('v', 10_000), apiGroups: texts('g', 10_000), resources: texts('r', 10_000) }
+  const started = performance.now()
+  const [line, ...others] = missingRights([{ verbs: ['get'], apiGroups: ['*'], resources: ['*'] }], [bomb, bomb])
+  assert.match(line ?? '', /^\{APIGroups:\["g0" "g1" .*\.\.\.$/)
+  assert.deepEqual(others, [])
+  assert.deepEqual(missingRights([{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }], [bomb]), [])
+  assert.ok(performance.now() - started < 10_000)
+  // Many rules together are no less.
+  const small = { verbs: texts('v', 20), apiGroups: texts('g', 20), resources: texts('r', 20) }
+  const many = Array.from({ length: 500 }, (_, i) => ({ ...small, resourceNames: [`n${i}`] }))
+  assert.ok(missingRights([], many).length > 400)
+  assert.deepEqual(missingRights([small], many), [])
+})
+
+test('rules without verbs, as they come before they are validated, give nothing', () => {
+  const nothing = { verbs: null as unknown as string[], apiGroups: [''], resources: ['pods'], nonResourceURLs: ['/x'] }
+  assert.deepEqual(missingRights([], [nothing]), [])
+})

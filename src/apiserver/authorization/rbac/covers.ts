@@ -10,10 +10,43 @@ interface SingleRule {
   readonly url?: string
 }
 
-/** What `wanted` allow and `owned` do not, as the lines of a refusal, sorted; empty if all is covered. */
+/** A rule of many verbs, groups and resources is the product of them: a small role could be more than memory holds. */
+const mostSingles = 20_000
+
+/**
+ * What `wanted` allow and `owned` do not, as the lines of a refusal, sorted; empty if all is covered. Rules that are too much to be
+ * looked at one by one must be covered as a whole, by one rule.
+ */
 export function missingRights(owned: readonly PolicyRule[], wanted: readonly PolicyRule[]): string[] {
-  const missing = wanted.flatMap(singles).filter((single) => !owned.some((rule) => covers(rule, single)))
-  return [...new Set(compact(missing).map(ruleText))].sort()
+  let left = mostSingles
+  const missing: SingleRule[] = []
+  const whole: string[] = []
+  for (const rule of wanted) {
+    if (owned.some((one) => coversWhole(one, rule))) continue
+    left -= productOf(rule)
+    if (left >= 0) missing.push(...singles(rule).filter((single) => !owned.some((one) => covers(one, single))))
+    else whole.push(wholeText(rule))
+  }
+  return [...new Set([...compact(missing).map(ruleText), ...whole])].sort()
+}
+
+const productOf = ({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule): number =>
+  (verbs?.length ?? 0) * ((apiGroups?.length ?? 0) * (resources?.length ?? 0) * (resourceNames?.length || 1) + (nonResourceURLs?.length ?? 0))
+
+/** Whether one rule allows all of another. */
+function coversWhole(rule: PolicyRule, { verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule): boolean {
+  if (verbs && !verbs.every((verb) => verbMatches(rule, verb))) return false
+  if (nonResourceURLs && !nonResourceURLs.every((url) => rule.nonResourceURLs?.some((owned) => ownedUrl(owned, url)))) return false
+  if (!resources?.length || !apiGroups?.length) return true
+  if (!apiGroups.every((group) => groupMatches(rule, group)) || !resources.every((resource) => resourceCovered(rule, resource))) return false
+  return resourceNames?.length ? resourceNames.every((name) => nameMatches(rule, name)) : !rule.resourceNames?.length
+}
+
+const mostShown = 1000
+
+function wholeText({ verbs, apiGroups, resources }: PolicyRule): string {
+  const text = `{APIGroups:${quoted(apiGroups ?? [])}, Resources:${quoted(resources ?? [])}, Verbs:${quoted(verbs)}}`
+  return text.length > mostShown ? `${text.slice(0, mostShown)}...` : text
 }
 
 /** What `wanted` allow and `owned` do not, as rules about one verb with one thing each. */
@@ -27,12 +60,13 @@ export const missingRules = (owned: readonly PolicyRule[], wanted: readonly Poli
         : { verbs: [verb], nonResourceURLs: [url] },
     )
 
+/** Of rules that are yet to be validated verbs may be missing. */
 function singles({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule): SingleRule[] {
   const named = resourceNames?.length ? resourceNames : [undefined]
   const ofResources = (apiGroups ?? []).flatMap((group) =>
-    (resources ?? []).flatMap((resource) => verbs.flatMap((verb) => named.map((name) => ({ verb, group, resource, name })))),
+    (resources ?? []).flatMap((resource) => (verbs ?? []).flatMap((verb) => named.map((name) => ({ verb, group, resource, name })))),
   )
-  const ofUrls = (nonResourceURLs ?? []).flatMap((url) => verbs.map((verb) => ({ verb, group: '', resource: '', url })))
+  const ofUrls = (nonResourceURLs ?? []).flatMap((url) => (verbs ?? []).map((verb) => ({ verb, group: '', resource: '', url })))
   return [...ofResources, ...ofUrls]
 }
 
@@ -58,7 +92,7 @@ interface CompactRule extends Omit<SingleRule, 'verb'> {
 
 /** One rule for all verbs of a resource. Paths stay as they are, as upstream. */
 function compact(rules: readonly SingleRule[]): CompactRule[] {
-  const byPlace = new Map<string, CompactRule>()
+  const byPlace = new Map<string, { readonly place: Omit<SingleRule, 'verb'>; readonly verbs: Set<string> }>()
   const paths: CompactRule[] = []
   for (const { verb, ...place } of rules) {
     if (place.url !== undefined) {
@@ -67,10 +101,10 @@ function compact(rules: readonly SingleRule[]): CompactRule[] {
     }
     const key = JSON.stringify(place)
     const known = byPlace.get(key)
-    if (!known) byPlace.set(key, { ...place, verbs: [verb] })
-    else if (!known.verbs.includes(verb)) known.verbs.push(verb)
+    if (known) known.verbs.add(verb)
+    else byPlace.set(key, { place, verbs: new Set([verb]) })
   }
-  return [...byPlace.values(), ...paths]
+  return [...[...byPlace.values()].map(({ place, verbs }) => ({ ...place, verbs: [...verbs] })), ...paths]
 }
 
 const quoted = (values: readonly string[]): string => `[${values.map((value) => JSON.stringify(value)).join(' ')}]`
