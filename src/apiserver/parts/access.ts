@@ -33,7 +33,7 @@ interface AccessSources extends Pick<Resources, 'registry' | 'find' | 'apis'> {
 
 /** Throws an ExplainedError for options that make no sense. */
 export function accessOf(options: ApiServerOptions, sources: AccessSources): Access {
-  const { registry, find, places, metrics, lifetime, log } = sources
+  const { registry, find, lifetime, log } = sources
   const roles = new RolePolicy({ registry, find, log })
   const authorizers = authorization(options.authorization ?? {}, { ...sources, roles })
   const { authorizer } = authorizers
