@@ -8,6 +8,7 @@ import { decoded, sparseFields } from '../../api/sparse-fixture.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import { StatusError } from '../../machinery/status-error.ts'
 import { admissionChain } from './index.ts'
+import type { AdmissionAttributes } from './plugin.ts'
 import { type PluginFixture, pluginFixture } from './plugin-fixture.ts'
 import { pluginOrder, usualPlugins } from './plugin-order.ts'
 
@@ -42,6 +43,16 @@ function* sparseObjects(resource: ResourceDefinition): Generator<KubeObject> {
   if (type) for (const fields of sparseFields(type, 3)) yield decoded(resource, type, fields)
 }
 
+/** A create, and updates of an object with nothing in it, through the subresources of its kind too. */
+function writesOf(resource: ResourceDefinition): Partial<AdmissionAttributes>[] {
+  const type = schemaOf(resource)
+  if (!type) return []
+  const { status, special = [] } = resource.subresources ?? {}
+  const subresources = ['', ...(status ? ['status'] : []), ...special.flatMap(({ name, writes }) => (writes ? [name] : []))]
+  const old = decoded(resource, type, {})
+  return [{}, ...subresources.map((subresource) => ({ operation: 'UPDATE' as const, subresource, old }))]
+}
+
 for (const name of pluginOrder.filter((name) => !configured.has(name))) {
   test(`${name} throws over no field that is empty or null`, { timeout: 120_000 }, async (t) => {
     const fixture = pluginFixture()
@@ -62,8 +73,9 @@ for (const name of pluginOrder.filter((name) => !configured.has(name))) {
     }
     for (const resource of looked) {
       const key = resourceKey(resource)
+      const writes = writesOf(resource)
       for (const object of sparseObjects(resource)) {
-        for (const more of [{}, { operation: 'UPDATE', old: decoded(resource, schemaOf(resource)!, {}) }] as const) {
+        for (const more of writes) {
           const attributes = write(key, object, more)
           await attempt(() => plugin.mutate(attributes), object)
           await attempt(() => plugin.validate(attributes), object)
