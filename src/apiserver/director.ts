@@ -49,6 +49,8 @@ const verbsOfMethods: Readonly<Record<string, readonly string[]>> = {
   PUT: ['update'],
   PATCH: ['patch'],
   DELETE: ['delete', 'deletecollection'],
+  // Of proxies alone: it has no verb.
+  OPTIONS: [''],
 }
 
 function endpointOf(request: Request, resource: ServedResource): Endpoint {
