@@ -49,13 +49,16 @@ const verbsOfMethods: Readonly<Record<string, readonly string[]>> = {
   PUT: ['update'],
   PATCH: ['patch'],
   DELETE: ['delete', 'deletecollection'],
+  // Of proxies alone: it has no verb.
+  OPTIONS: [''],
 }
 
 function endpointOf(request: Request, resource: ServedResource): Endpoint {
   const { method, info } = request
   // What was authorized as another verb is done as no other: who may watch may not write.
-  if (info.subresource && info.verb !== verbsOfMethods[method]?.[0]) throw resourceNotFound()
-  if (!verbsOfMethods[method]?.includes(info.verb)) throw methodNotAllowed()
+  const verbs = own(verbsOfMethods, method)
+  if (!verbs?.includes(info.verb)) throw methodNotAllowed()
+  if (info.subresource && info.verb !== verbs[0]) throw resourceNotFound()
   const isNamespaceItself = resource.definition.plural === 'namespaces' && resource.definition.group === ''
   const everywhere = resource.namespaced && !info.namespace
   if (resource.definition.custom && (everywhere ? info.verb !== 'list' && info.verb !== 'watch' : !resource.namespaced && info.namespace)) return noSuchPage

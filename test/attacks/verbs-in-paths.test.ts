@@ -49,6 +49,14 @@ for (const [user, words] of [
   })
 }
 
+test('OPTIONS is for what stands behind proxies, and takes all rights', async (t) => {
+  const { as, cluster } = await withDeployment(t)
+  const path = '/api/v1/namespaces/default/pods/none/proxy/'
+  await assert.rejects(cluster.call('OPTIONS', path), /404 .*pods \\"none\\" not found/)
+  await assert.rejects(cluster.call('OPTIONS', `${collection}/d`), /405 /)
+  assert.equal((await as('viewer', 'OPTIONS', path)).status, 403)
+})
+
 test('who may watch sees no subresource by a path that says so', async (t) => {
   const { as } = await withDeployment(t)
   for (const rest of ['status', 'scale']) {
