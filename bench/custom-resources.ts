@@ -3,8 +3,9 @@
  * cost. Each kind has its turn several times, as others use the machine; the CPU time of the server is what counts.
  */
 import { Agent, request } from 'node:https'
+import { token } from './rights.ts'
 import { type Generator, type Kind, measure } from './run-load.ts'
-import { residentMegabytes, type Server, startServer, stopServer, token } from './server.ts'
+import { residentMegabytes, type Server, startServer, stopServer } from './server.ts'
 
 const phases = ['create', 'get', 'list', 'update', 'patch', 'watch', 'delete']
 const kinds: readonly Kind[] = ['configmaps', 'gadgets']

@@ -3,7 +3,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import type { LoadOptions, PhaseResult } from './load.ts'
-import { cpuMs, type Server, token } from './server.ts'
+import { token } from './rights.ts'
+import { cpuMs, type Server } from './server.ts'
 
 export type Kind = LoadOptions['kind']
 

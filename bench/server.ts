@@ -1,13 +1,13 @@
 /** The server that is measured: `./t8s up` as a process of its own, and what it takes of the machine. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
+import { auditPolicy, prepare } from './rights.ts'
 
 export const launcher = join(import.meta.dirname, '../t8s')
-export const token = 'bench'
 
 export interface Server {
   readonly process: ChildProcess
@@ -16,19 +16,31 @@ export interface Server {
   readonly readyMs: number
 }
 
-/** Starts a server whose data are in `directory/data`, and waits until it is ready. */
+/**
+ * Starts a server whose data are in `directory/data`, with all that a cluster has on (RBAC, the usual plug-ins, priority and fairness)
+ * and an audit log, and waits until it is ready and its user has rights.
+ */
 export async function startServer(directory: string, tokenFile: string, more: readonly string[] = []): Promise<Server> {
   const port = await freePort()
+  const policy = join(directory, 'audit-policy.json')
+  writeFileSync(policy, auditPolicy)
+  const audit = [`--audit-policy-file=${policy}`, `--audit-log-path=${join(directory, 'audit.log')}`, '--audit-log-maxbackup=1']
   const started = performance.now()
-  const child = spawn(launcher, ['up', '--data-dir', join(directory, 'data'), '--secure-port', String(port), '--token-auth-file', tokenFile, ...more], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-  })
+  const child = spawn(
+    launcher,
+    ['up', '--data-dir', join(directory, 'data'), '--secure-port', String(port), '--token-auth-file', tokenFile, ...audit, ...more],
+    {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    },
+  )
   const url = `https://127.0.0.1:${port}`
   while (!(await isReady(port))) {
     if (child.exitCode !== null) throw new Error(`t8s up ended with ${child.exitCode}`)
     await new Promise((resolve) => setTimeout(resolve, 5))
   }
-  return { process: child, url, readyMs: performance.now() - started }
+  const readyMs = performance.now() - started
+  await prepare(url)
+  return { process: child, url, readyMs }
 }
 
 export async function stopServer({ process: child }: Server): Promise<void> {

@@ -3,7 +3,8 @@
  * and replaced in turns, and the server's CPU time a write is compared.
  */
 import { Agent, request } from 'node:https'
-import { cpuMs, residentMegabytes, startServer, stopServer, token } from './server.ts'
+import { token } from './rights.ts'
+import { cpuMs, residentMegabytes, startServer, stopServer } from './server.ts'
 
 /** Others use the machine: many short turns, one kind after the other, of which the median counts. */
 const rounds = 15

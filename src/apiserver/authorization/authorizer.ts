@@ -1,5 +1,4 @@
 /** Authorizers say whether a user may do what a request asks for. */
-import { after } from '../../lib/after.ts'
 import type { UserInfo } from '../http/exchange.ts'
 import type { RequestInfo } from '../request/request-info.ts'
 
@@ -59,13 +58,14 @@ export interface Authorizer {
 
 export const allow = (reason = ''): Decision => ({ verdict: 'allow', reason })
 export const deny = (reason = ''): Decision => ({ verdict: 'deny', reason })
-export const noOpinion = (reason = ''): Decision => ({ verdict: 'no opinion', reason })
+const silent: Decision = { verdict: 'no opinion', reason: '' }
+export const noOpinion = (reason = ''): Decision => (reason ? { verdict: 'no opinion', reason } : silent)
 
 /** Asks one after the other until one allows or denies. The reasons of those without an opinion are told, a line each. */
 export function inTurn(authorizers: readonly Authorizer[]): Authorizer {
   return {
     name: authorizers.map(({ name }) => name).join(','),
-    authorize: (attributes) => authorizeFrom(authorizers, attributes, 0, []),
+    authorize: (attributes) => authorizeFrom(authorizers, attributes, 0, undefined),
     async rulesFor(user, namespace) {
       const sets = await Promise.all(authorizers.map((authorizer) => authorizer.rulesFor(user, namespace)))
       const errors = sets.flatMap(({ evaluationError }) => evaluationError ?? [])
@@ -83,14 +83,25 @@ function authorizeFrom(
   authorizers: readonly Authorizer[],
   attributes: AccessAttributes,
   from: number,
-  undecided: readonly Decision[],
+  told: readonly Decision[] | undefined,
 ): Decision | Promise<Decision> {
-  if (from === authorizers.length) {
-    const reason = undecided.flatMap(({ reason }) => reason || []).join('\n')
-    const errors = undecided.flatMap(({ evaluationError }) => evaluationError ?? [])
-    return { verdict: 'no opinion', reason, ...(errors.length > 0 && { evaluationError: errors.join(', ') }) }
+  let undecided = told
+  for (let i = from; i < authorizers.length; i++) {
+    const asked = authorizers[i]!.authorize(attributes)
+    if (asked instanceof Promise) {
+      const before = undecided
+      return asked.then((decision) =>
+        decision.verdict === 'no opinion' ? authorizeFrom(authorizers, attributes, i + 1, withReason(before, decision)) : decision,
+      )
+    }
+    if (asked.verdict !== 'no opinion') return asked
+    undecided = withReason(undecided, asked)
   }
-  return after(authorizers[from]!.authorize(attributes), (decision) =>
-    decision.verdict === 'no opinion' ? authorizeFrom(authorizers, attributes, from + 1, [...undecided, decision]) : decision,
-  )
+  const reason = undecided?.flatMap(({ reason }) => reason || []).join('\n') ?? ''
+  const errors = undecided?.flatMap(({ evaluationError }) => evaluationError ?? []) ?? []
+  return { verdict: 'no opinion', reason, ...(errors.length > 0 && { evaluationError: errors.join(', ') }) }
 }
+
+/** Who has nothing to say about it is not remembered. */
+const withReason = (told: readonly Decision[] | undefined, decision: Decision): readonly Decision[] | undefined =>
+  decision.reason || decision.evaluationError ? [...(told ?? []), decision] : told

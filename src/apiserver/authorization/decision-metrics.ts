@@ -1,7 +1,7 @@
 /** Counts what authorizers decide, by type and name; who has no opinion has decided nothing. */
 import { after } from '../../lib/after.ts'
 import type { MetricsRegistry } from '../metrics/registry.ts'
-import type { Authorizer } from './authorizer.ts'
+import type { Authorizer, Decision } from './authorizer.ts'
 
 /** Gives an authorizer that counts. Made once for a server. */
 export function decisionCounter(metrics: MetricsRegistry): (type: string, name: string, authorizer: Authorizer) => Authorizer {
@@ -13,14 +13,14 @@ export function decisionCounter(metrics: MetricsRegistry): (type: string, name: 
   return (type, name, authorizer) => {
     const allowed = decisions([type, name, 'allowed'])
     const denied = decisions([type, name, 'denied'])
+    const count = (decision: Decision): Decision => {
+      if (decision.verdict === 'allow') allowed.add()
+      else if (decision.verdict === 'deny') denied.add()
+      return decision
+    }
     return {
       name: authorizer.name,
-      authorize: (attributes) =>
-        after(authorizer.authorize(attributes), (decision) => {
-          if (decision.verdict === 'allow') allowed.add()
-          else if (decision.verdict === 'deny') denied.add()
-          return decision
-        }),
+      authorize: (attributes) => after(authorizer.authorize(attributes), count),
       rulesFor: authorizer.rulesFor.bind(authorizer),
     }
   }

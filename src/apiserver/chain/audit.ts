@@ -4,14 +4,14 @@ import { goJson } from '../../machinery/fields/json.ts'
 import type { Status, StatusError } from '../../machinery/status-error.ts'
 import { type AuditEvent, type Auditing, answerJson } from '../audit/index.ts'
 import { type Handler, type Request, type Response, text } from '../http/exchange.ts'
-import type { Filter } from './filter.ts'
+import type { Around } from './filter.ts'
 import { isLongRunning } from './long-running.ts'
 
 /** Tells errors that are answers from those that nobody foresaw. */
 export type Foreseen = (error: unknown) => StatusError | undefined
 
 export const audit =
-  (auditing: Auditing, foreseen: Foreseen): Filter =>
+  (auditing: Auditing, foreseen: Foreseen): Around =>
   (request, next) => {
     const event = auditing.begin(request, request.auditId)
     if (!event) return next(request)
@@ -94,11 +94,18 @@ function answered(auditing: Auditing, event: AuditEvent, response: Response, lon
 /** Before `kind`, or before the white space of answers for people. */
 const statusStart = /^\{\s*"kind":\s*"Status"/
 const statusStartBytes = 24
+const quote = 0x22
+const capitalS = 0x53
+const kindAt = '{"kind":"'.length
+
+/** Most answers are objects of other kinds, without white space: one look at two bytes tells. */
+const mayBeStatus = (body: Buffer): boolean => body[1] !== quote || body[kindAt] === capitalS
 
 /** What the answer's body says: a Status, and at the highest level all of it. */
 function noteBody(event: AuditEvent, response: Response): Response {
   const { body } = response
-  if (Buffer.isBuffer(body) && statusStart.test(body.toString('latin1', 0, statusStartBytes))) event.status = JSON.parse(body.toString()) as Status
+  if (Buffer.isBuffer(body) && mayBeStatus(body) && statusStart.test(body.toString('latin1', 0, statusStartBytes)))
+    event.status = JSON.parse(body.toString()) as Status
   // Paths outside of the API answer with no objects.
   if (!event.config.keepsResponse || !event.request.info.prefix) return response
   const { json, response: told } = answerJson(response, event.config.omitManagedFields)
@@ -108,7 +115,7 @@ function noteBody(event: AuditEvent, response: Response): Response {
 
 /** Audits requests whose credentials do not hold: nobody asked, and the answer is 401. Stands before authentication. */
 export const failedAuthenticationAudit =
-  (auditing: Auditing, foreseen: Foreseen): Filter =>
+  (auditing: Auditing, foreseen: Foreseen): Around =>
   (request, next) => {
     const refused = async (error: unknown): Promise<never> => {
       const status = request.user || request.audit ? undefined : foreseen(error)

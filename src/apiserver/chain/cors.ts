@@ -1,13 +1,13 @@
 /** Lets pages of some origins use the API from a browser (fetch.spec.whatwg.org, CORS protocol). */
 import { linearRegexp } from '../../lib/linear-regexp/index.ts'
 import type { Response } from '../http/exchange.ts'
-import type { Filter } from './filter.ts'
+import type { Around } from './filter.ts'
 
 const methods = 'POST, GET, OPTIONS, PUT, DELETE, PATCH'
 const allowedHeaders = 'Content-Type, Content-Length, Accept-Encoding, X-CSRF-Token, Authorization, X-Requested-With, If-Modified-Since'
 
 /** `origins` are regular expressions in Go's syntax. Throws RegexpSyntaxError. */
-export function cors(origins: readonly string[]): Filter {
+export function cors(origins: readonly string[]): Around {
   const allowed = origins.map((origin) => linearRegexp(origin))
   return async (request, next) => {
     const origin = request.header('origin')

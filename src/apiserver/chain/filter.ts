@@ -1,11 +1,75 @@
 /** A filter sees a request before, and its answer after, everything that stands behind it in the chain. */
 import type { Handler, Request, Response } from '../http/exchange.ts'
 
-export type Filter = (request: Request, next: Handler) => Promise<Response>
+/** A filter that has a say in whether and when the rest of the chain is asked. */
+export type Around = (request: Request, next: Handler) => Promise<Response>
+
+/** A filter that only looks, which costs no promise of its own: those that stand side by side in the chain share one. */
+export interface Beside {
+  /** May throw: then what stands behind it is not asked, and it is not told of an answer itself. */
+  begin?(request: Request): void
+  /** Gives the answer that those before it see. */
+  answered?(request: Request, response: Response): Response
+  /** Told in place of `answered` of what was thrown behind it: gives the answer that it becomes, or throws. */
+  failed?(request: Request, error: unknown): Response
+}
+
+export type Filter = Around | Beside
 
 /**
  * Puts filters before a handler; the first is outermost. Filters that are not `async` may throw at once.
  * @example compose([panicRecovery(log), authentication(authenticators)], director)
  */
-export const compose = (filters: readonly Filter[], handler: Handler): Handler =>
-  filters.reduceRight<Handler>((next, filter) => (request) => filter(request, next), handler)
+export function compose(filters: readonly Filter[], handler: Handler): Handler {
+  let next = handler
+  for (let i = filters.length - 1; i >= 0; ) {
+    const filter = filters[i]!
+    if (typeof filter === 'function') {
+      const behind = next
+      next = (request) => filter(request, behind)
+      i--
+      continue
+    }
+    const together: Beside[] = []
+    for (; i >= 0; i--) {
+      const beside = filters[i]!
+      if (typeof beside === 'function') break
+      together.unshift(beside)
+    }
+    next = besides(together, next)
+  }
+  return next
+}
+
+/** One promise for all of them. */
+function besides(filters: readonly Beside[], next: Handler): Handler {
+  /** From the inside out, those that had begun. */
+  const settle = (request: Request, from: number, response: Response | undefined, error: unknown): Response => {
+    let answer = response
+    let fault = error
+    for (let i = from; i >= 0; i--) {
+      const filter = filters[i]!
+      try {
+        if (answer) answer = filter.answered ? filter.answered(request, answer) : answer
+        else if (filter.failed) answer = filter.failed(request, fault)
+      } catch (thrown) {
+        answer = undefined
+        fault = thrown
+      }
+    }
+    if (answer) return answer
+    throw fault
+  }
+  const innermost = filters.length - 1
+  return async (request) => {
+    let begun = -1
+    let response: Response
+    try {
+      for (; begun < innermost; begun++) filters[begun + 1]!.begin?.(request)
+      response = await next(request)
+    } catch (error) {
+      return settle(request, begun, undefined, error)
+    }
+    return settle(request, innermost, response, undefined)
+  }
+}

@@ -8,7 +8,9 @@ import { anonymous, authenticated } from '../authentication/authenticator.ts'
 import { accountGroups, accountOf } from '../authentication/service-accounts/account-name.ts'
 import type { Authorizer } from '../authorization/authorizer.ts'
 import { type Request, type Response, text, type UserInfo } from '../http/exchange.ts'
-import type { Filter } from './filter.ts'
+import type { Around } from './filter.ts'
+
+const isClaim = (header: string): boolean => header.startsWith('impersonate-')
 
 const extraPrefix = 'impersonate-extra-'
 const authenticationGroup = 'authentication.k8s.io'
@@ -25,10 +27,11 @@ interface Claim {
 }
 
 export const impersonation =
-  (authorizer: Authorizer): Filter =>
+  (authorizer: Authorizer): Around =>
   (request, next) => {
-    const names = request.headerNames().filter((name) => name.startsWith('impersonate-'))
-    if (names.length === 0) return next(request)
+    const all = request.headerNames()
+    if (!all.some(isClaim)) return next(request)
+    const names = all.filter(isClaim)
     const claims = claimsOf(request, names)
     if (claims.length === 0) return next(request)
     const user = first(request, 'impersonate-user')

@@ -3,7 +3,7 @@
  * client likes is not counted, and who may do everything is never refused.
  */
 import { isMutating } from '../flow-control/index.ts'
-import type { Filter } from './filter.ts'
+import type { Around } from './filter.ts'
 import { isLongRunning } from './long-running.ts'
 import { tooManyRequestsText } from './too-many-requests.ts'
 
@@ -17,7 +17,7 @@ export interface InFlightLimits {
 const retryAfterSeconds = 1
 
 /** `dropped` is told of each request that is refused. */
-export function maxInFlight(limits: InFlightLimits, dropped: (kind: keyof InFlightLimits) => void): Filter {
+export function maxInFlight(limits: InFlightLimits, dropped: (kind: keyof InFlightLimits) => void): Around {
   const running = { readOnly: 0, mutating: 0 }
   return (request, next) => {
     if (isLongRunning(request.info)) return next(request)

@@ -15,16 +15,12 @@ export function foreseen(error: unknown, store: StoreHealth): StatusError | unde
   return undefined
 }
 
-export const panicRecovery =
-  (log: (line: string) => void, store: StoreHealth): Filter =>
-  async (request, next) => {
-    try {
-      return await next(request)
-    } catch (error) {
-      const answer = foreseen(error, store)
-      if (answer) return errorResponse(request, answer)
-      const uri = request.rawQuery ? `${request.path}?${request.rawQuery}` : request.path
-      log(`apiserver panic'd: ${request.method} ${uri} auditID=${request.auditId}: ${error instanceof Error ? error.stack : String(error)}`)
-      return text(500, 'This request caused apiserver to panic. Look in the logs for details.\n')
-    }
-  }
+export const panicRecovery = (log: (line: string) => void, store: StoreHealth): Filter => ({
+  failed(request, error) {
+    const answer = foreseen(error, store)
+    if (answer) return errorResponse(request, answer)
+    const uri = request.rawQuery ? `${request.path}?${request.rawQuery}` : request.path
+    log(`apiserver panic'd: ${request.method} ${uri} auditID=${request.auditId}: ${error instanceof Error ? error.stack : String(error)}`)
+    return text(500, 'This request caused apiserver to panic. Look in the logs for details.\n')
+  },
+})

@@ -6,17 +6,17 @@
 import type { AdmittedRequest } from '../flow-control/admitted-request.ts'
 import type { FlowControl } from '../flow-control/index.ts'
 import type { Handler, Request, Response } from '../http/exchange.ts'
-import type { Filter } from './filter.ts'
+import type { Around } from './filter.ts'
 import { isLongRunning } from './long-running.ts'
 import { tooManyRequestsText } from './too-many-requests.ts'
 
 export const priorityAndFairness =
-  (control: FlowControl): Filter =>
+  (control: FlowControl): Around =>
   (request, next) => {
     const isWatch = request.info.verb === 'watch'
     if (!isWatch && isLongRunning(request.info)) return next(request)
     const admitted = control.admit(request)
-    request.answerHeaders = admitted.flows.headers
+    request.flow = admitted.flows.uids
     if (admitted.state === 'execute') return execute(control, admitted, request, next)
     if (admitted.state !== 'wait') return Promise.resolve(refusal(admitted))
     return control.wait(admitted).then((decision) => (decision === 'execute' ? execute(control, admitted, request, next) : refusal(admitted)))

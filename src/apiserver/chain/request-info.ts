@@ -2,7 +2,8 @@
 import { requestInfo } from '../request/request-info.ts'
 import type { Filter } from './filter.ts'
 
-export const requestInfoFilter = (): Filter => (request, next) => {
-  request.info = requestInfo(request.method, request.path, request.query)
-  return next(request)
-}
+export const requestInfoFilter = (): Filter => ({
+  begin(request) {
+    request.info = requestInfo(request.method, request.path, request.query)
+  },
+})

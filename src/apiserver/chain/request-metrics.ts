@@ -2,11 +2,10 @@
 import type { RequestMetrics } from '../metrics/request-metrics.ts'
 import type { Filter } from './filter.ts'
 
-export const requestMetricsFilter =
-  (metrics: RequestMetrics): Filter =>
-  async (request, next) => {
-    metrics.begin(request)
-    const response = await next(request)
+export const requestMetricsFilter = (metrics: RequestMetrics): Filter => ({
+  begin: (request) => metrics.begin(request),
+  answered(request, response) {
     metrics.end(request, response)
     return response
-  }
+  },
+})

@@ -1,12 +1,12 @@
 /** Sends clients away while the server ends: 429, and their connection with it. Probes and scrapers are answered to the end. */
 import { text } from '../http/exchange.ts'
-import type { Filter } from './filter.ts'
+import type { Around } from './filter.ts'
 import type { WaitGroup } from './wait-group.ts'
 
 const exempt = ['/readyz', '/livez', '/healthz', '/metrics']
 
 export const retryAfter =
-  (group: WaitGroup): Filter =>
+  (group: WaitGroup): Around =>
   (request, next) => {
     if (!group.stopping || exempt.some((path) => request.path.startsWith(path)) || request.header('user-agent')?.startsWith('kube-apiserver/')) {
       return next(request)

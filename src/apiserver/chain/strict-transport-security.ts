@@ -1,7 +1,7 @@
 /** Tells browsers to come over TLS only (RFC 6797). */
-import type { Filter } from './filter.ts'
+import type { Around } from './filter.ts'
 
-export function strictTransportSecurity(directives: readonly string[]): Filter {
+export function strictTransportSecurity(directives: readonly string[]): Around {
   const value = directives.join('; ')
   return async (request, next) => {
     const response = await next(request)

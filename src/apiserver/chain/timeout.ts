@@ -2,7 +2,7 @@
 import { goDurationMs } from '../../lib/go-duration.ts'
 import { badRequest, requestTimeout } from '../../machinery/status-error.ts'
 import type { Request, Response } from '../http/exchange.ts'
-import type { Filter } from './filter.ts'
+import type { Around } from './filter.ts'
 import { isLongRunning } from './long-running.ts'
 
 const sweepMs = 1000
@@ -19,7 +19,7 @@ function wantedMs({ query }: Request): number | undefined {
 }
 
 /** One timer looks after all requests: a timer a request would cost more than most requests do. */
-export function timeout(limitMs: number): Filter {
+export function timeout(limitMs: number): Around {
   interface Running {
     readonly deadline: number
     expire: () => void

@@ -42,16 +42,19 @@ export class WaitGroup {
   }
 }
 
-export const waitGroupFilter =
-  (group: WaitGroup): Filter =>
-  async (request, next) => {
+export const waitGroupFilter = (group: WaitGroup): Filter => ({
+  begin(request) {
     if (group.stopping && request.info.isResourceRequest) {
       throw new StatusError(503, 'ServiceUnavailable', 'apiserver is shutting down.', { retryAfterSeconds: 1 })
     }
     group.enter()
-    try {
-      return await next(request)
-    } finally {
-      group.leave()
-    }
-  }
+  },
+  answered(_request, response) {
+    group.leave()
+    return response
+  },
+  failed(_request, error) {
+    group.leave()
+    throw error
+  },
+})

@@ -1,4 +1,5 @@
 /** Sends what was noted on the way as Warning headers (RFC 7234, code 299; KEP-1693). */
+import type { Request, Response } from '../http/exchange.ts'
 import type { Filter } from './filter.ts'
 
 /** All warnings of a response together stay below this many characters. */
@@ -11,9 +12,11 @@ const quote = (text: string): string =>
     .replace(/[^ -~]/g, '?')
     .replace(/["\\]/g, '\\$&')}"`
 
-export const warnings = (): Filter => async (request, next) => {
-  const response = await next(request)
-  if (request.warnings.length === 0) return response
+export const warnings = (): Filter => ({
+  answered: (request, response) => (request.warnings.length === 0 ? response : warned(request, response)),
+})
+
+function warned(request: Request, response: Response): Response {
   const values: string[] = []
   let size = 0
   for (const text of new Set(request.warnings)) {

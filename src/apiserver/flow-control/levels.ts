@@ -3,6 +3,7 @@
  * changes. What executes or waits at a level stays there. Every ten seconds seats move to the levels that need them.
  */
 import { type FlowSchema, mandatoryFlowSchemas, mandatoryPriorityLevels, type PriorityLevelConfiguration } from '../../api/flowcontrol/bootstrap-objects.ts'
+import type { FlowUids } from '../http/exchange.ts'
 import { type Classified, CompiledSchema, inOrder } from './compiled-schema.ts'
 import { type LevelContext, limitationOf, PriorityLevel, sharesOf } from './priority-level.ts'
 import { allocateSeats } from './queuing/seat-allocation.ts'
@@ -18,17 +19,14 @@ export class Flows {
   readonly level: PriorityLevel
   readonly tally: FlowTally
   /** Told in every answer: UIDs, so that names are not given away. */
-  readonly headers: readonly (readonly [name: string, value: string])[]
+  readonly uids: FlowUids
   readonly #hands = new Map<string, readonly number[]>()
 
   constructor(schema: CompiledSchema, level: PriorityLevel, tally: FlowTally) {
     this.schema = schema
     this.level = level
     this.tally = tally
-    this.headers = [
-      ['x-kubernetes-pf-flowschema-uid', schema.uid],
-      ['x-kubernetes-pf-prioritylevel-uid', level.uid],
-    ]
+    this.uids = { schema: schema.uid, level: level.uid }
   }
 
   /** The queues that a flow may use. */

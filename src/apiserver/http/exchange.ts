@@ -55,8 +55,8 @@ export interface Request {
   isIdentityHeader?: (name: string) => boolean
   /** Sent as `Warning: 299` headers with the answer. */
   readonly warnings: string[]
-  /** Stand in the answer, whatever it is. Names in lower case. */
-  answerHeaders?: readonly (readonly [name: string, value: string])[]
+  /** How it was classified, by UIDs: told in its answer, whatever that is. */
+  flow?: FlowUids
   /** Which request this is, in audit events and logs. */
   auditId: string
   /** What authentication found out, for the audit event, which begins later. */
@@ -65,6 +65,11 @@ export interface Request {
   annotate?: (key: string, value: string) => void
   /** Told of the request's body; set where there is an audit event. */
   audit?: RequestAudit
+}
+
+export interface FlowUids {
+  readonly schema: string
+  readonly level: string
 }
 
 /** What an audit event learns of the body of its request. */

@@ -32,7 +32,7 @@ export class Http1Request implements Request, UnreadAnswer {
   readonly received = performance.now()
   info!: RequestInfo
   user?: UserInfo
-  answerHeaders?: Request['answerHeaders']
+  flow: Request['flow'] = undefined
   readonly warnings: string[] = []
   auditId = ''
   annotate?: (key: string, value: string) => void

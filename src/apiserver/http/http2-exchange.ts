@@ -33,7 +33,7 @@ export class Http2Request implements Request, UnreadAnswer, Startable {
   readonly received = performance.now()
   info!: RequestInfo
   user?: UserInfo
-  answerHeaders?: Request['answerHeaders']
+  flow: Request['flow'] = undefined
   readonly warnings: string[] = []
   auditId = ''
   annotate?: (key: string, value: string) => void

@@ -55,8 +55,10 @@ class BucketedSeries implements HistogramSeries {
   observe(value: number, times = 1): void {
     this.sum += value * times
     this.count += times
-    const bucket = this.#bounds.findIndex((bound) => value <= bound)
-    if (bucket >= 0) this.counts[bucket]! += times
+    const bounds = this.#bounds
+    let bucket = 0
+    while (bucket < bounds.length && value > bounds[bucket]!) bucket++
+    if (bucket < bounds.length) this.counts[bucket]! += times
   }
 }
 

@@ -33,14 +33,14 @@ interface AccessSources extends Pick<Resources, 'registry' | 'find' | 'apis'> {
 
 /** Throws an ExplainedError for options that make no sense. */
 export function accessOf(options: ApiServerOptions, sources: AccessSources): Access {
-  const { registry, find, places, metrics, lifetime, log } = sources
+  const { registry, find, lifetime, log } = sources
   const roles = new RolePolicy({ registry, find, log })
   const authorizers = authorization(options.authorization ?? {}, { ...sources, roles })
   const { authorizer } = authorizers
   guardRoles(find, roles, authorizer)
   const admission = admissionChain({ ...sources, authorizer }, options.admission)
   const writer = ownWriter(registry, admission)
-  const authentication = authenticationOf(options, { registry, find, writer, places, metrics, log })
+  const authentication = authenticationOf(options, { ...sources, writer })
   const { tokens } = authentication
   for (const part of [tokens, roles, authorizers, admission]) lifetime.onEnd(() => part.stop())
   return {

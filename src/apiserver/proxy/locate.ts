@@ -1,4 +1,5 @@
 /** Where a pod, a Service or a node answers, for their `proxy` subresources. Nothing but pods and nodes is reached this way. */
+import { lookup } from 'node:dns/promises'
 import { BlockList, isIP, isIPv4 } from 'node:net'
 import type { V1Node, V1Pod, V1Service } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
@@ -73,8 +74,17 @@ export const locateNode: Locate = async (places, _namespace, id) => {
   if (!address) throw internal(`no preferred addresses found; known addresses: [${addresses.map(({ type, address: at }) => `{${type} ${at}}`).join(' ')}]`)
   const kubelet = `${node.status?.daemonEndpoints?.kubeletEndpoint?.Port || 10250}`
   if (port === '' || port === kubelet) return backendAt('https', address, kubelet)
-  if (isIP(address) && !isProxyable(address)) throw addressNotAllowed()
+  if (!(await addressesOf(address)).every(isProxyable)) throw addressNotAllowed()
   return backendAt(scheme, address, port)
+}
+
+/** What a node's address leads to: a name may be anybody's, this machine's own among them. Throws 400 for a name that is nobody's. */
+async function addressesOf(host: string): Promise<readonly string[]> {
+  if (isIP(host)) return [host]
+  const found = await lookup(host, { all: true }).catch(() => {
+    throw badRequest(`lookup ${host}: no such host`)
+  })
+  return found.map(({ address }) => address)
 }
 
 function nameOf(id: string, kind: string): BackendName {

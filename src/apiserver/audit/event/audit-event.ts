@@ -19,6 +19,9 @@ const mostUserAgent = 1024
 
 const userAgentJson = remembered((text) => jsonText(text.length > mostUserAgent ? `${text.slice(0, mostUserAgent)}...TRUNCATED` : text))
 
+/** Keys, and the reasons of decisions, come again and again. */
+const annotationJson = remembered(jsonText)
+
 const users = new WeakMap<UserInfo, string>()
 
 /** Users come again with every request. */
@@ -42,6 +45,9 @@ function userText({ name, uid, groups, extra }: UserInfo): string {
   return `{${members.join(',')}}`
 }
 
+/** A member with a comma before it; nothing for what is empty, or no text. */
+const member = (name: string, value: unknown): string => (typeof value === 'string' && value ? `,"${name}":${jsonText(value)}` : '')
+
 export class AuditEvent implements RequestAudit {
   readonly config: AuditConfig
   readonly id: string
@@ -56,8 +62,11 @@ export class AuditEvent implements RequestAudit {
   readonly #about: string
   readonly #origin: string
   #requestObject = ''
+  /** Made when first told; anew when the body has told more. */
+  #ref: string | undefined
   /** What the body of the request says of itself. */
   #named: { readonly namespace?: unknown; readonly name?: unknown; readonly uid?: unknown; readonly resourceVersion?: unknown } | undefined
+  /** In the order of their keys. */
   #annotations: [key: string, value: string][] | undefined
 
   constructor(request: Request, config: AuditConfig, id: string) {
@@ -75,14 +84,21 @@ export class AuditEvent implements RequestAudit {
 
   /** The first value of a key counts. */
   readonly annotate = (key: string, value: string): void => {
-    this.#annotations ??= []
-    if (!this.#annotations.some(([known]) => known === key)) this.#annotations.push([key, value])
+    const all = (this.#annotations ??= [])
+    for (const [known] of all) if (known === key) return
+    let at = all.length
+    while (at > 0 && all[at - 1]![0] > key) at--
+    if (at === all.length) all.push([key, value])
+    else all.splice(at, 0, [key, value])
   }
 
   noteObject(object: object): void {
     const { metadata } = object as { readonly metadata?: Record<string, unknown> }
     // What is done with the object later is not what was sent.
-    if (metadata) this.#named = { namespace: metadata.namespace, name: metadata.name, uid: metadata.uid, resourceVersion: metadata.resourceVersion }
+    if (metadata) {
+      this.#named = { namespace: metadata.namespace, name: metadata.name, uid: metadata.uid, resourceVersion: metadata.resourceVersion }
+      this.#ref = undefined
+    }
     if (this.config.keepsRequest) this.#requestObject = objectJson(object, this.config.omitManagedFields)
   }
 
@@ -97,7 +113,7 @@ export class AuditEvent implements RequestAudit {
     const sent = slim || !this.#requestObject ? '' : `,"requestObject":${this.#requestObject}`
     const answered = slim || !this.responseObject ? '' : `,"responseObject":${this.responseObject}`
     const at = ms === undefined ? this.#received : microTime(ms)
-    return `"level":"${this.config.level}","auditID":${jsonText(this.id)},"stage":"${stage}${this.#about}${impersonated}${this.#origin}${this.#objectRef()}${this.#responseStatus()}${sent}${answered},"requestReceivedTimestamp":"${this.#received}","stageTimestamp":"${at}"${this.#annotationsJson(slim)}}`
+    return `"level":"${this.config.level}","auditID":${jsonText(this.id)},"stage":"${stage}${this.#about}${impersonated}${this.#origin}${(this.#ref ??= this.#objectRef())}${this.#responseStatus()}${sent}${answered},"requestReceivedTimestamp":"${this.#received}","stageTimestamp":"${at}"${this.#annotationsJson(slim)}}`
   }
 
   /** When the request came in, as text. */
@@ -109,19 +125,8 @@ export class AuditEvent implements RequestAudit {
     const { info } = this.request
     if (!info.isResourceRequest) return ''
     const named = this.#named
-    const parts = [
-      ['resource', info.resource],
-      ['namespace', info.namespace || named?.namespace],
-      ['name', info.name || named?.name],
-      ['uid', named?.uid],
-      ['apiGroup', info.group],
-      ['apiVersion', info.version],
-      ['resourceVersion', named?.resourceVersion],
-      ['subresource', info.subresource],
-    ] as const
-    let text = ''
-    for (const [member, value] of parts) if (typeof value === 'string' && value) text += `${text ? ',' : ''}"${member}":${jsonText(value)}`
-    return `,"objectRef":{${text}}`
+    const members = `${member('resource', info.resource)}${member('namespace', info.namespace || named?.namespace)}${member('name', info.name || named?.name)}${member('uid', named?.uid)}${member('apiGroup', info.group)}${member('apiVersion', info.version)}${member('resourceVersion', named?.resourceVersion)}${member('subresource', info.subresource)}`
+    return `,"objectRef":{${members.slice(1)}}`
   }
 
   #responseStatus(): string {
@@ -134,11 +139,11 @@ export class AuditEvent implements RequestAudit {
   }
 
   #annotationsJson(truncated: boolean): string {
-    const all = [...(this.#annotations ?? []), ...(truncated ? [['audit.k8s.io/truncated', 'true'] as const] : [])]
-    if (all.length === 0) return ''
-    if (all.length > 1) all.sort(([a], [b]) => (a < b ? -1 : 1))
+    let all = this.#annotations
+    if (truncated) all = [...(all ?? []), ['audit.k8s.io/truncated', 'true'] as [string, string]].sort(([a], [b]) => (a < b ? -1 : 1))
+    if (!all) return ''
     let text = ''
-    for (const [key, value] of all) text += `${text ? ',' : ''}${jsonText(key)}:${jsonText(value)}`
-    return `,"annotations":{${text}}`
+    for (const [key, value] of all) text += `,${annotationJson(key)}:${annotationJson(value)}`
+    return `,"annotations":{${text.slice(1)}}`
   }
 }

@@ -18,12 +18,13 @@ export interface LogBackendOptions extends Omit<LogFileOptions, 'log'> {
 }
 
 interface Lines {
-  append(lines: string): void
+  append(lines: Uint8Array): void
   close(): void | Promise<void>
 }
 
 const standardOutput: Lines = {
-  append: (lines) => void process.stdout.write(lines),
+  // It may be written later than the bytes are used again.
+  append: (lines) => void process.stdout.write(Buffer.from(lines)),
   close: () => {},
 }
 
@@ -38,7 +39,7 @@ export function logBackend(options: LogBackendOptions, lost: ReportLoss, log: (l
     const members = truncated(staged, options.truncate, lost)
     return members === undefined ? undefined : `{"kind":"Event","apiVersion":"audit.k8s.io/v1",${members}\n`
   }
-  const write = (lines: string, events: number): boolean => {
+  const write = (lines: Uint8Array, events: number): boolean => {
     try {
       file.append(lines)
       return true
@@ -51,7 +52,7 @@ export function logBackend(options: LogBackendOptions, lost: ReportLoss, log: (l
     return {
       take(staged) {
         const line = lineOf(staged)
-        return line !== undefined && write(line, 1)
+        return line !== undefined && write(Buffer.from(line), 1)
       },
       stop: async () => file.close(),
     }
@@ -94,30 +95,41 @@ function opened(options: Omit<LogFileOptions, 'log'>, log: (line: string) => voi
 }
 
 /** More is not gathered. */
-const mostCharacters = 1024 * 1024
+const gatheredBytes = 256 * 1024
+const mostBytesOfCharacter = 3
 
-/** Lines of one turn of the event loop are written together, before the network has sent the answers that they are about. */
+/**
+ * Lines of one turn of the event loop are written together, before the network has sent the answers that they are about. They become
+ * bytes at once: texts that have to be kept for a while cost the garbage collector more than they did to make.
+ */
 class TurnLines {
-  readonly #write: (lines: string, events: number) => boolean
-  #lines = ''
+  readonly #write: (lines: Uint8Array, events: number) => boolean
+  readonly #bytes = Buffer.allocUnsafeSlow(gatheredBytes)
+  readonly #soon = (): void => this.flush()
+  #size = 0
   #events = 0
 
-  constructor(write: (lines: string, events: number) => boolean) {
+  constructor(write: (lines: Uint8Array, events: number) => boolean) {
     this.#write = write
   }
 
   add(lines: string, events = 1): void {
-    if (this.#events === 0) setImmediate(() => this.flush())
-    this.#lines += lines
+    const most = lines.length * mostBytesOfCharacter
+    if (this.#size + most > gatheredBytes) this.flush()
+    if (most > gatheredBytes) {
+      this.#write(Buffer.from(lines), events)
+      return
+    }
+    if (this.#events === 0) setImmediate(this.#soon)
+    this.#size += this.#bytes.write(lines, this.#size)
     this.#events += events
-    if (this.#lines.length > mostCharacters) this.flush()
   }
 
   flush(): void {
     if (this.#events === 0) return
-    const lines = this.#lines
+    const lines = this.#bytes.subarray(0, this.#size)
     const events = this.#events
-    this.#lines = ''
+    this.#size = 0
     this.#events = 0
     this.#write(lines, events)
   }

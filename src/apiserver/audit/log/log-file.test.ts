@@ -20,7 +20,7 @@ const line = `${'x'.repeat(400 * 1024)}\n`
 test('a file that would grow too large begins anew, and nothing is lost', async (t) => {
   const directory = place(t)
   const file = open(directory, { maxSize: 1 })
-  for (let i = 0; i < 7; i++) file.append(`${i}${line}`)
+  for (let i = 0; i < 7; i++) file.append(Buffer.from(`${i}${line}`))
   await file.close()
   const names = readdirSync(directory).sort()
   assert.equal(names.length, 4)
@@ -33,7 +33,7 @@ test('a file that would grow too large begins anew, and nothing is lost', async 
 test('of full files the newest few are kept', async (t) => {
   const directory = place(t)
   const file = open(directory, { maxSize: 1, maxBackups: 2 })
-  for (let i = 0; i < 11; i++) file.append(`${i}${line}`)
+  for (let i = 0; i < 11; i++) file.append(Buffer.from(`${i}${line}`))
   await file.close()
   const names = readdirSync(directory).sort()
   assert.deepEqual(
@@ -55,7 +55,7 @@ test('full files that are too old go, others stay', async (t) => {
 test('full files are compressed', async (t) => {
   const directory = place(t)
   const file = open(directory, { maxSize: 1, compress: true })
-  for (let i = 0; i < 3; i++) file.append(`${i}${line}`)
+  for (let i = 0; i < 3; i++) file.append(Buffer.from(`${i}${line}`))
   await file.close()
   const [full = '', ...rest] = readdirSync(directory).sort()
   assert.deepEqual(rest, ['audit.log'])
@@ -67,7 +67,7 @@ test('a file that is there is continued', async (t) => {
   const directory = place(t)
   writeFileSync(join(directory, 'audit.log'), 'before\n')
   const file = open(directory, {})
-  file.append('after\n')
+  file.append(Buffer.from('after\n'))
   await file.close()
   assert.equal(readFileSync(join(directory, 'audit.log'), 'utf8'), 'before\nafter\n')
 })

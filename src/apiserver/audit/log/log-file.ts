@@ -41,8 +41,7 @@ export class LogFile {
   }
 
   /** Writes whole lines, to one file. Throws what the file system throws; then none of them may be there, or some. */
-  append(lines: string): void {
-    const bytes = Buffer.from(lines)
+  append(bytes: Uint8Array): void {
     if (this.#size > 0 && this.#size + bytes.length > this.#limit) this.#rotate()
     for (let at = 0; at < bytes.length; ) {
       const written = writeSync(this.#descriptor, bytes, at)

@@ -40,6 +40,7 @@ function overlaps({ name, configMap, secret, downwardAPI, projected }: Volume): 
   if (configMap?.items) warnings.push(...collisions(pathsOf(configMap.items), `${volume} (ConfigMap ${JSON.stringify(configMap.name ?? '')})`))
   if (secret?.items) warnings.push(...collisions(pathsOf(secret.items), `${volume} (Secret ${JSON.stringify(secret.secretName ?? '')})`))
   if (downwardAPI?.items) warnings.push(...collisions(pathsOf(downwardAPI.items), `${volume} (DownwardAPI)`))
+  if (projected && !mayOverlap(projected)) return warnings
   const taken = new Set<string>()
   for (const source of projected?.sources ?? []) {
     const found = sourceFiles(source)
@@ -55,6 +56,22 @@ function overlaps({ name, configMap, secret, downwardAPI, projected }: Volume): 
     for (const path of paths) taken.add(path)
   }
   return warnings
+}
+
+/** Nearly all pods have such a volume, for their account's token, and no two files at one place: that is found out without lists. */
+function mayOverlap({ sources }: NonNullable<Volume['projected']>): boolean {
+  const seen: string[] = []
+  const isNew = (path: string | undefined): boolean => {
+    if (path === undefined) return true
+    for (const other of seen) if (other.startsWith(path) || path.startsWith(other)) return false
+    seen.push(path)
+    return path !== '' && !path.endsWith('/')
+  }
+  return !sources?.every(({ configMap, secret, downwardAPI, serviceAccountToken }) => {
+    if (serviceAccountToken) return isNew(serviceAccountToken.path)
+    const files = configMap ?? secret ?? downwardAPI
+    return files !== undefined && (files.items?.every(({ path }) => isNew(path)) ?? true)
+  })
 }
 
 type Source = NonNullable<NonNullable<Volume['projected']>['sources']>[number]
