@@ -108,7 +108,7 @@ async function metricsOf({ client }: Reach): Promise<string> {
 test('a webhook that does not answer in time falls to its failure policy', async (t) => {
   const webhook = await authorizationWebhook(t)
   await webhook.answers('never')
-  const file = write(webhook, [webhookEntry({ name: 'slow.example.com', kubeconfig: webhook.kubeconfig(), timeout: '100ms', failurePolicy: 'Deny' }), rbac])
+  const file = write(webhook, [webhookEntry({ name: 'slow.example.com', kubeconfig: webhook.kubeconfig(), timeout: '2s', failurePolicy: 'Deny' }), rbac])
   const cluster = await testCluster(t, { apiServerFlags: [`--authorization-config=${file}`] })
   const review = await cluster.call('POST', '/apis/authorization.k8s.io/v1/subjectaccessreviews', {
     apiVersion: 'authorization.k8s.io/v1',
