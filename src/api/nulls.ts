@@ -1,7 +1,7 @@
 /** Values that Go always writes: where there are none, they are null. */
 import type { KubeObject } from '../machinery/object.ts'
 
-/** Prepares lists at the top of an object, empty or absent: `nullLists('rules')`. Not a default: who sends `[]` owns the field. */
+/** Prepares lists at the top of an object that nobody decoded, empty or absent: `nullLists('rules')`. */
 export const nullLists =
   (...fields: readonly string[]) =>
   (object: KubeObject): void => {

@@ -169,6 +169,11 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
     readonly update?: (object: T, old: T) => void
     readonly status?: (object: T, old: T) => void
   }
+  /**
+   * Fields that writes do not set whatever the client sends, so that nobody comes to own them, by subresource (`''` is the object
+   * itself); dotted. Unless said: `status` for the object and `spec` for the status, where there is a status subresource.
+   */
+  readonly resets?: Readonly<Record<string, readonly string[]>>
   /** A status given with a new object counts (nodes): elsewhere it is dropped. */
   readonly keepsStatusOnCreate?: boolean
   /** `metadata.generation` counts changes: of the spec, or of what the function says. */

@@ -41,8 +41,21 @@ export function director({ services, apis, other }: DirectorOptions): Handler {
 
 const noSuchPage: Endpoint = () => Promise.resolve(pageNotFound())
 
+/** What a method is authorized as. `watch` and `proxy` in a path make it something else. */
+const verbsOfMethods: Readonly<Record<string, readonly string[]>> = {
+  GET: ['get', 'list', 'watch'],
+  HEAD: ['get', 'list', 'watch'],
+  POST: ['create'],
+  PUT: ['update'],
+  PATCH: ['patch'],
+  DELETE: ['delete', 'deletecollection'],
+}
+
 function endpointOf(request: Request, resource: ServedResource): Endpoint {
   const { method, info } = request
+  // What was authorized as another verb is done as no other: who may watch may not write.
+  if (info.subresource && info.verb !== verbsOfMethods[method]?.[0]) throw resourceNotFound()
+  if (!verbsOfMethods[method]?.includes(info.verb)) throw methodNotAllowed()
   const isNamespaceItself = resource.definition.plural === 'namespaces' && resource.definition.group === ''
   const everywhere = resource.namespaced && !info.namespace
   if (resource.definition.custom && (everywhere ? info.verb !== 'list' && info.verb !== 'watch' : !resource.namespaced && info.namespace)) return noSuchPage

@@ -1,26 +1,13 @@
 /** The API server: puts its parts together on a store and listens. */
 import { setTimeout as delay } from 'node:timers/promises'
-import { allResources, resourceRegistry } from '../api/registry.ts'
-import { resourceKey } from '../api/resource.ts'
-import { admissionChain } from './admission/index.ts'
 import { PolicyStatus } from './admission/policies/policy-status.ts'
-import { Aggregator, mergedApis, publishAuthentication } from './aggregator/index.ts'
 import { auditing } from './audit/index.ts'
-import { authenticationOf } from './authentication/index.ts'
 import { joinedBundles } from './authentication/signed-by.ts'
-import { authorization } from './authorization/index.ts'
-import { guardRoles, RolePolicy } from './authorization/rbac/index.ts'
 import { ensureBootstrapObjects } from './bootstrap/index.ts'
 import { buildChain } from './chain/index.ts'
 import { WaitGroup } from './chain/wait-group.ts'
-import { customResources } from './crd/index.ts'
 import { director } from './director.ts'
-import { discoveryDocuments } from './discovery/index.ts'
-import { EncryptedStore, EncryptionAtRest } from './encryption/index.ts'
-import type { Services } from './endpoints/endpoint.ts'
 import { plainLimits, priorityAndFairnessOf } from './flow-control/index.ts'
-import { healthChecks } from './health/checks.ts'
-import { componentProbes } from './health/components.ts'
 import { storeHealth } from './health/store-health.ts'
 import type { Handler } from './http/exchange.ts'
 import { listen } from './http/listener.ts'
@@ -28,17 +15,15 @@ import { authorizationMetrics } from './metrics/authorization-metrics.ts'
 import { processMetrics } from './metrics/process-metrics.ts'
 import { MetricsRegistry } from './metrics/registry.ts'
 import { requestMetrics } from './metrics/request-metrics.ts'
-import { nonResource } from './non-resource.ts'
-import { openapiDocuments } from './openapi/index.ts'
-import { openidIssuer } from './openid.ts'
-import type { Places } from './proxy/index.ts'
-import { Registry } from './registry/registry.ts'
-import { ownWriter } from './registry/write/own-writer.ts'
-import { knowsKind } from './request/known-kinds.ts'
-import { ServedApis } from './served-apis.ts'
+import { accessOf } from './parts/access.ts'
+import { addedApis } from './parts/added-apis.ts'
+import { documentsOf } from './parts/documents.ts'
+import { endpointServices } from './parts/endpoint-services.ts'
+import { Lifetime } from './parts/lifetime.ts'
+import { openResources } from './parts/resources.ts'
+import { placesIn } from './proxy/index.ts'
 import type { ApiServer, ApiServerOptions } from './server-options.ts'
 import { serviceAllocation } from './services/index.ts'
-import { versionInfo } from './version.ts'
 import { warmUp } from './warm-up.ts'
 
 export type { TokenUser } from './authentication/tokens/static-tokens.ts'
@@ -47,20 +32,30 @@ export type { ApiServer, ApiServerOptions } from './server-options.ts'
 const defaultRequestTimeoutMs = 60_000
 const defaultGraceMs = 10_000
 
-/** Starts a server. Rejects with Node's errors when it cannot listen, and with an Error for a bad runtimeConfig. */
+/** Starts a server. Rejects with Node's errors when it cannot listen, and with an Error for a bad runtimeConfig; then nothing runs. */
 export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
-  const { bindAddress, log = () => {} } = options
-  const encryption = options.encryption && new EncryptionAtRest(options.encryption, allResources, log)
-  await encryption?.start()
-  const store = encryption ? new EncryptedStore(options.store, encryption.transformerOf) : options.store
-  const enabled = resourceRegistry({ runtimeConfig: (options.runtimeConfig ?? []).join(',') })
-  for (const warning of enabled.warnings) log(warning)
-  const registry = new Registry(store, allResources, log)
-  const resources = enabled.resources.map((definition) => registry.served(definition))
-  const find = (key: string) => registry.served(allResources.find((definition) => resourceKey(definition) === key)!)
-  const pods = find('v1/pods')
+  const lifetime = new Lifetime()
+  try {
+    return await start(options, lifetime)
+  } catch (error) {
+    await lifetime.end()
+    throw error
+  }
+}
 
-  const serviceAllocations = serviceAllocation({
+async function start(options: ApiServerOptions, lifetime: Lifetime): Promise<ApiServer> {
+  const { bindAddress, requestTimeoutMs = defaultRequestTimeoutMs, log = () => {} } = options
+  const metrics = new MetricsRegistry()
+  processMetrics(metrics)
+  const audit = await auditing(options.audit ?? {}, metrics, log)
+  lifetime.onEnd(() => audit?.stop())
+
+  const resources = await openResources(options, lifetime, log)
+  const { registry, find, apis } = resources
+  const health = storeHealth(registry.store, log)
+  const places = placesIn(registry, find)
+  const waitGroup = new WaitGroup()
+  const allocation = serviceAllocation({
     registry,
     find,
     clusterIpRange: options.serviceClusterIpRange,
@@ -68,117 +63,46 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     log,
   })
 
-  const waitGroup = new WaitGroup()
-  const metrics = new MetricsRegistry()
-  processMetrics(metrics)
-  const roles = new RolePolicy({ registry, find, log })
-  const apis = new ServedApis(enabled, resources)
-  const places: Places = {
-    registry,
-    pods,
-    services: find('v1/services'),
-    nodes: find('v1/nodes'),
-    endpointSlices: find('discovery.k8s.io/v1/endpointslices'),
-    endpoints: find('v1/endpoints'),
-    random: Math.random,
-  }
-  const access = authorization(options.authorization ?? {}, { registry, find, roles, places, metrics, log })
-  const audit = await auditing(options.audit ?? {}, metrics, log)
-  const { authorizer } = access
-  guardRoles(find, roles, authorizer)
-  const admission = admissionChain({ registry, find, authorizer, apis, places, metrics, log }, options.admission)
-  const own = ownWriter(registry, admission)
-  const authentication = authenticationOf(options, { registry, find, writer: own, log })
-  const health = storeHealth(store, log)
-  const services: Services = {
-    registry,
-    admission,
-    waitGroup,
-    pods,
-    budgets: find('policy/v1/poddisruptionbudgets'),
-    places,
-    authorizer,
-    tokens: authentication.tokens,
-    serviceAccounts: authentication.serviceAccounts,
-    secrets: find('v1/secrets'),
-    components: componentProbes(health.check),
-    knowsKind: knowsKind(allResources),
-    minRequestTimeoutSeconds: options.minRequestTimeoutSeconds,
-  }
+  const access = accessOf(options, { registry, find, apis, places, metrics, lifetime, log })
+  const { authentication, authorizer, writer } = access
+  const served = (group: string, version: string, plural: string) => apis.find(group, version, plural)
+  const flow = priorityAndFairnessOf(options.flowControl ?? {}, { registry, find, served, writer, metrics, requestTimeoutMs, log })
+  lifetime.onEnd(() => flow?.stop())
+  const added = addedApis(options, { ...resources, writer, places, waitGroup, lifetime, log })
+  const { aggregator } = added
+
+  // A file that is not right ends the start here.
+  await access.start()
+  await Promise.all([ensureBootstrapObjects({ find, context: writer, log }), flow?.start()])
+  const republish = await added.start()
+  const policies = find('admissionregistration.k8s.io/v1/validatingadmissionpolicies')
+  const policyStatus = new PolicyStatus({ registry, policies, apis, writer, log })
+  lifetime.onEnd(() => policyStatus.stop())
+  await policyStatus.start()
 
   let url = ''
   let ending = false
-  const discovery = discoveryDocuments(
-    mergedApis(apis, () => aggregator.documents.versions),
-    () => url,
-  )
-  const version = versionInfo(options.release ?? '0.0.0')
-  const openapi = openapiDocuments(() => apis.state.resources, { version: version.gitVersion, remote: () => aggregator.documents })
-  const requestTimeoutMs = options.requestTimeoutMs ?? defaultRequestTimeoutMs
-  const served = (group: string, version: string, plural: string) => apis.find(group, version, plural)
-  const flow = priorityAndFairnessOf(options.flowControl ?? {}, { registry, find, served, writer: own, metrics, requestTimeoutMs, log })
-  const other = nonResource({
-    checks: healthChecks(health.check, () => ending || waitGroup.stopping, encryption?.healthChecks),
-    version,
-    metrics: () => metrics.render(),
-    issuer: options.serviceAccount && openidIssuer(options.serviceAccount, log),
-    serverUrl: () => url,
-    documents: [discovery.handle, openapi.handle, ...(flow ? [flow.document] : [])],
-    documentPaths: () => [...discovery.paths(), ...openapi.paths],
-  })
-
-  const custom = customResources({
-    registry,
+  const documents = documentsOf(options, {
     apis,
-    definitions: find('apiextensions.k8s.io/v1/customresourcedefinitions'),
-    writer: own,
-    webhooks: services.places,
+    aggregator,
+    storeCheck: health.check,
+    otherChecks: resources.healthChecks,
+    isEnding: () => ending || waitGroup.stopping,
+    metrics,
+    serverUrl: () => url,
+    pages: flow ? [flow.document] : [],
     log,
   })
-  // A file that is not right ends the start here: nothing is to go on beside it.
-  await Promise.all([access.start(), admission.start(), authentication.tokens.start()]).catch(async (error) => {
-    flow?.stop()
-    admission.stop()
-    access.stop()
-    roles.stop()
-    authentication.tokens.stop()
-    registry.stop()
-    encryption?.stop()
-    await audit?.stop()
-    throw error
-  })
-  await Promise.all([ensureBootstrapObjects({ find, context: own, log }), flow?.start()])
-  const aggregator = new Aggregator({
-    apiServices: find('apiregistration.k8s.io/v1/apiservices'),
-    sources: services.places,
-    builtIn: enabled.groups.flatMap(({ versions }) => versions),
-    client: options.proxyClient,
-    context: own,
-    waitGroup,
-    log,
-  })
-  const stopped = new AbortController()
-  const [republish] = await Promise.all([
-    publishAuthentication(
-      { configMaps: find('v1/configmaps'), context: own, clientCA: options.clientCA, requestHeader: options.requestHeader, log },
-      stopped.signal,
-    ),
-    aggregator.start(),
-  ])
-
-  await custom.start()
-  await aggregator.followCustom(apis)
-  const policyStatus = new PolicyStatus({ registry, policies: find('admissionregistration.k8s.io/v1/validatingadmissionpolicies'), apis, writer: own, log })
-  await policyStatus.start()
-
-  const local = director({ services, apis, other })
+  const { minRequestTimeoutSeconds } = options
+  const services = endpointServices({ registry, find, access, places, waitGroup, storeCheck: health.check, minRequestTimeoutSeconds })
+  const local = director({ services, apis, other: documents })
   const direct: Handler = (request) => aggregator.handle(request) ?? local(request)
   const handler = buildChain(
     {
       log,
       storeHealth: health,
       waitGroup,
-      metrics: requestMetrics(metrics, (group, version, plural) => apis.find(group, version, plural)?.definition),
+      metrics: requestMetrics(metrics, (group, version, plural) => served(group, version, plural)?.definition),
       authentication,
       authorizer,
       decisions: authorizationMetrics(metrics),
@@ -189,21 +113,8 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     },
     direct,
   )
+
   const authorities = [options.clientCA, options.requestHeader?.clientCA].filter((bundle) => bundle !== undefined)
-  const end = async (): Promise<void> => {
-    stopped.abort()
-    await policyStatus.stop()
-    await custom.stop()
-    aggregator.stop()
-    flow?.stop()
-    admission.stop()
-    access.stop()
-    roles.stop()
-    authentication.tokens.stop()
-    registry.stop()
-    encryption?.stop()
-    await audit?.stop()
-  }
   const listener = await listen({
     bindAddress,
     port: options.port,
@@ -211,13 +122,12 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     clientCA: authorities.length > 0 ? { bundle: joinedBundles(authorities), changed: republish } : undefined,
     limits: options.limits,
     handler,
-  }).catch(async (error) => {
-    await end()
-    throw error
   })
   url = urlOf(bindAddress, listener.port)
-  await serviceAllocations.begin({ bindAddress, advertiseAddress: options.advertiseAddress, port: listener.port, context: own })
-
+  await allocation.begin({ bindAddress, advertiseAddress: options.advertiseAddress, port: listener.port, context: writer }).catch(async (error) => {
+    await listener.close(0)
+    throw error
+  })
   const endWarmUp = options.warmUp ? warmUp(direct, waitGroup) : undefined
 
   return {
@@ -234,7 +144,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
       const closed = listener.close(left())
       await waitGroup.stop(graceMs)
       await closed
-      await end()
+      await lifetime.end()
     },
   }
 }

@@ -85,9 +85,17 @@ function fieldsOf(expr: Expr, checked: Checked): Set<string> {
 function fieldPath(expr: Expr, checked: Checked, inner: Set<number>): string | undefined {
   const name = checked.names.get(expr.id)
   if (name) return name.local || name.declaration.value !== undefined ? undefined : name.name
-  if (expr.kind !== 'select') return undefined
-  const operand = fieldPath(expr.operand, checked, inner)
-  if (operand === undefined) return undefined
-  inner.add(expr.operand.id)
-  return `${operand}.${expr.field}`
+  const [inside, field] = selection(expr) ?? []
+  const operand = inside && fieldPath(inside, checked, inner)
+  if (!inside || operand === undefined) return undefined
+  inner.add(inside.id)
+  return `${operand}.${field}`
+}
+
+/** What `x.field` and `x.?field` select. */
+function selection(expr: Expr): readonly [operand: Expr, field: string] | undefined {
+  if (expr.kind === 'select') return [expr.operand, expr.field]
+  if (expr.kind !== 'call' || expr.function !== '_?._') return undefined
+  const [operand, field] = expr.arguments
+  return operand && field?.kind === 'literal' && typeof field.value === 'string' ? [operand, field.value] : undefined
 }

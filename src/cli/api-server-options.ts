@@ -4,7 +4,8 @@ import { allApiServerFlags } from '../apiserver/serving-flags/index.ts'
 
 /** Adds those that the command does not have. What was given comes out of `givenApiServerFlags`. */
 export function addApiServerOptions(command: Command): void {
-  const own = new Set(command.options.flatMap(({ long, short }) => [long, short]))
+  // Help and version are every command's.
+  const own = new Set(['--help', '--version', ...command.options.map(({ long }) => long)])
   for (const { name, type } of allApiServerFlags) {
     if (own.has(`--${name}`)) continue
     const value = type === 'bool' ? '[BOOL]' : '<VALUE>'

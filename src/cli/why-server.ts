@@ -2,7 +2,7 @@
 import { Agent, request } from 'node:https'
 import type { NamedRole, Question, Roles } from '../apiserver/authorization/rbac/explain.ts'
 import type { PolicyRule, RoleRef, Subject } from '../apiserver/authorization/rbac/index.ts'
-import type { Connection } from '../kubeconfig/read.ts'
+import { authorizationOf, type Connection } from '../kubeconfig/connection.ts'
 import { ExplainedError, reasonOf } from '../lib/explained-error.ts'
 
 const timeoutMs = 30_000
@@ -38,13 +38,15 @@ export interface Verdict {
 }
 
 export class WhyServer {
-  readonly #connection: Connection
+  readonly #url: string
+  readonly #authorization: (() => Promise<string>) | undefined
   readonly #agent: Agent
 
   constructor(connection: Connection) {
-    this.#connection = connection
-    const { ca, cert, key, insecure } = connection
-    this.#agent = new Agent({ keepAlive: true, ca, cert, key, rejectUnauthorized: !insecure })
+    const { url, ca, cert, key, insecure, serverName } = connection
+    this.#url = url.href.replace(/\/+$/, '')
+    this.#authorization = authorizationOf(connection)
+    this.#agent = new Agent({ keepAlive: true, ca, cert, key, rejectUnauthorized: !insecure, ...(serverName && { servername: serverName }) })
   }
 
   close(): void {
@@ -110,9 +112,10 @@ export class WhyServer {
     return items
   }
 
-  #call<T>(method: string, path: string, body?: object): Promise<T> {
-    const { url, token } = this.#connection
-    const headers = { accept: 'application/json', ...(body && { 'content-type': 'application/json' }), ...(token && { authorization: `Bearer ${token}` }) }
+  async #call<T>(method: string, path: string, body?: object): Promise<T> {
+    const url = this.#url
+    const authorization = await this.#authorization?.()
+    const headers = { accept: 'application/json', ...(body && { 'content-type': 'application/json' }), ...(authorization && { authorization }) }
     return new Promise<T>((done, reject) => {
       const asked = request(`${url}${path}`, { method, agent: this.#agent, headers, timeout: timeoutMs }, (response) => {
         const chunks: Buffer[] = []

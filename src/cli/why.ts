@@ -50,14 +50,14 @@ export function whyCommand(): Command {
 }
 
 async function canI(user: string, verb: string, resource: string, flags: WhyFlags): Promise<boolean> {
-  const [{ kubeconfigFiles, readConnection }, { WhyServer }, { question, userOf }, { explain }, { answerText }] = await Promise.all([
-    import('../kubeconfig/read.ts'),
+  const [{ kubeconfigFiles, readContext }, { WhyServer }, { question, userOf }, { explain }, { answerText }] = await Promise.all([
+    import('../kubeconfig/read-context.ts'),
     import('./why-server.ts'),
     import('./why-question.ts'),
     import('../apiserver/authorization/rbac/explain.ts'),
     import('./why-text.ts'),
   ])
-  const connection = await readConnection(kubeconfigFiles(process.env, flags.kubeconfig), flags.context)
+  const connection = await readContext(kubeconfigFiles(process.env, flags.kubeconfig), flags.context)
   const server = new WhyServer(connection)
   try {
     const { asked, notes } = await question(server, connection.namespace, { verb, resource, ...flags })

@@ -1,88 +1,22 @@
 /** Puts a cluster together: store, certificates, API server, compaction. Many may run side by side in one process. */
-import { defaultHeaders, type RequestHeaderOptions } from '../apiserver/authentication/request-header.ts'
+import { defaultHeaders } from '../apiserver/authentication/request-header.ts'
 import { signedToken } from '../apiserver/authentication/service-accounts/signing-keys.ts'
 import { joinedBundles } from '../apiserver/authentication/signed-by.ts'
 import type { TokenUser } from '../apiserver/authentication/tokens/static-tokens.ts'
 import { defaultServiceRange } from '../apiserver/services/address-range.ts'
 import { type ControllerIdentity, controllerManager, runControllers } from '../controllers/index.ts'
-import { type Access, type Kubeconfig, kubeconfigFor, kubeconfigYaml } from '../kubeconfig/kubeconfig.ts'
-import { ExplainedError } from '../lib/explained-error.ts'
 import type { Store } from '../storage/store.ts'
 import { localUrl, serverHosts } from './addresses.ts'
+import { flaggedOptions } from './cluster-flags.ts'
+import type { Cluster, ClusterOptions } from './cluster-options.ts'
+import { clusterUser, userOf } from './cluster-users.ts'
 import { type DataDirectory, dataDirectory } from './data-directory.ts'
 import { certificateSigner } from './pki/certificate-signer.ts'
-import type { KeyPair } from './pki/key-pair.ts'
 import { filePki, memoryPki } from './pki/pki.ts'
 import { usualIssuer } from './service-account-keys.ts'
 import type { ServingOptions } from './serving-options/index.ts'
 
-export interface ClusterOptions {
-  /** `memory`, or the directory that keeps the data and the certificates; it is made if missing. `memory` unless said. */
-  readonly storage?: 'memory' | { readonly directory: string }
-  /** 127.0.0.1 unless said. */
-  readonly bindAddress?: string
-  /** Any free port unless said. */
-  readonly port?: number
-  /** Bearer tokens that are accepted, beside the administrator's certificate. */
-  readonly tokens?: readonly TokenUser[]
-  /** A serving certificate of one's own. */
-  readonly tls?: KeyPair
-  /** PEM bundle of authorities whose client certificates are accepted, beside the cluster's own. */
-  readonly clientCA?: string
-  /** Front proxies that may say who a user is, in place of the cluster's own. */
-  readonly requestHeader?: RequestHeaderOptions
-  /** What is shown to the servers of aggregated APIs, in place of a certificate made here. */
-  readonly proxyClient?: KeyPair
-  /** As `--runtime-config`: `batch/v2=true`, `api/alpha=true`. */
-  readonly runtimeConfig?: readonly string[]
-  /** One range, or two with a comma between them. */
-  readonly serviceClusterIpRange?: string
-  /** Flags of kube-apiserver beyond these options: `--audit-log-path=/tmp/audit.log`. Relative paths start from the current directory. */
-  readonly apiServerFlags?: readonly string[]
-  /**
-   * The controllers that run, as `--controllers` names them: `*` for all, `name`, `-name`. All unless said. Without them namespaces
-   * have no accounts, so that pods need `--disable-admission-plugins=ServiceAccount`.
-   */
-  readonly controllers?: readonly string[]
-  /** Makes the first requests fast at the price of 0.3 s of CPU after the start: for clusters that live long. */
-  readonly warmUp?: boolean
-  /**
-   * How often old revisions are forgotten, how long they are kept before (five minutes each unless said, as upstream), and how many
-   * bytes of them at most (128 MB).
-   */
-  readonly compaction?: { readonly intervalMs?: number; readonly retainMs?: number; readonly maxHistoryBytes?: number }
-  /** Called with one line per step of the start, and for what is worth knowing later. */
-  readonly log?: (line: string) => void
-  /** As `-v`: 0 is calm, 2 shows how long each step of the start took. */
-  readonly verbosity?: number
-}
-
-export interface Cluster {
-  /** `https://127.0.0.1:6443`: where this machine reaches the server. */
-  readonly url: string
-  readonly port: number
-  /** What a client needs to be the administrator. */
-  readonly client: Access
-  readonly kubeconfig: Kubeconfig
-  readonly kubeconfigYaml: string
-  /** Somebody with a client certificate of the cluster's authority, who may do what roles and bindings allow: for tests of what somebody may not do. */
-  user(identity: UserIdentity): Promise<ClusterUser>
-  /** Lets requests finish for up to `graceMs` (5,000 unless said), then releases port and store. May be called twice. */
-  stop(options?: { readonly graceMs?: number }): Promise<void>
-}
-
-/** Who a client certificate names. */
-export interface UserIdentity {
-  readonly name: string
-  /** Beside `system:authenticated`. */
-  readonly groups?: readonly string[]
-}
-
-export interface ClusterUser {
-  readonly client: Access
-  readonly kubeconfig: Kubeconfig
-  readonly kubeconfigYaml: string
-}
+export type { Cluster, ClusterOptions } from './cluster-options.ts'
 
 const contextName = 't8s'
 const defaultGraceMs = 5000
@@ -156,9 +90,7 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
   // A certificate of the user's is trusted as it stands: its authority may be unknown.
   const ca = options.tls?.cert ?? pki.authority.cert
   const controllers = runControllers(manager, { url, ca }, log)
-  const access = (pair: KeyPair): Access => ({ url, ca, ...pair })
-  const client = access(pki.admin)
-  const kubeconfig = kubeconfigFor(contextName, client)
+  const administrator = userOf({ url, ca, ...pki.admin }, contextName)
   let stopped: Promise<void> | undefined
   const stop = async (graceMs: number): Promise<void> => {
     await controllers.stop()
@@ -168,10 +100,8 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
   return {
     url,
     port: server.port,
-    client,
-    kubeconfig,
-    kubeconfigYaml: kubeconfigYaml(kubeconfig),
-    user: async (identity) => userOf(access(await issueUser(pki.authority, identity)), identity.name),
+    ...administrator,
+    user: (identity) => clusterUser(pki.authority, identity, { url, ca }),
     stop({ graceMs = defaultGraceMs } = {}) {
       stopped ??= stop(graceMs)
       return stopped
@@ -184,38 +114,6 @@ const tokenUser = ({ user, token }: ControllerIdentity): TokenUser => ({
   token,
   user: { name: user, groups: user.startsWith('system:serviceaccount:') ? ['system:serviceaccounts', 'system:serviceaccounts:kube-system'] : [] },
 })
-
-async function issueUser(authority: KeyPair, { name, groups }: UserIdentity): Promise<KeyPair> {
-  const { issueCertificate } = await import('./pki/certificates.ts')
-  return issueCertificate(authority, { commonName: name, organizations: groups, usage: 'client' }, new Date())
-}
-
-function userOf(client: Access, name: string): ClusterUser {
-  const kubeconfig = kubeconfigFor(name, client)
-  return { client, kubeconfig, kubeconfigYaml: kubeconfigYaml(kubeconfig) }
-}
-
-/** What `apiServerFlags` say. */
-async function flaggedOptions({ apiServerFlags = [], log = () => {} }: ClusterOptions, directory: string | undefined): Promise<ServingOptions> {
-  if (apiServerFlags.length === 0) return {}
-  const [{ apiServerFlags: parse, idleFlagLines }, { checkServingFlags, servingOptions }] = await Promise.all([
-    import('../apiserver/serving-flags/index.ts'),
-    import('./serving-options/index.ts'),
-  ])
-  const flags = explained(() => parse(apiServerFlags))
-  checkServingFlags(flags)
-  for (const line of idleFlagLines(flags)) log(line)
-  return servingOptions({ flags, cwd: process.cwd(), directory, log })
-}
-
-/** A command line that is not taken is the user's to mend. */
-function explained<T>(parse: () => T): T {
-  try {
-    return parse()
-  } catch (error) {
-    throw error instanceof Error ? new ExplainedError(error.message, { cause: error }) : error
-  }
-}
 
 type Stopwatch = <T>(step: string, work: Promise<T>) => Promise<T>
 

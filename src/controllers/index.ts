@@ -11,6 +11,8 @@ import { clusterRoleAggregation } from './cluster-role-aggregation.ts'
 import { serviceAccountController } from './service-accounts/default-account.ts'
 import { rootCaPublisher } from './service-accounts/root-ca-publisher.ts'
 import { tokensController } from './service-accounts/token-secrets.ts'
+import { claimProtection } from './volume-protection/claims.ts'
+import { volumeProtection } from './volume-protection/volumes.ts'
 
 export type { CertificateSigner, CertificateTerms, RequestedSubject } from './certificates/signing-request.ts'
 
@@ -52,6 +54,8 @@ export function controllerManager({ rootCA, signer, signToken }: ControllerSourc
     ['clusterrole-aggregation-controller', clusterRoleAggregation],
     ['certificate-controller', csrApproving(signer)],
     ['certificate-controller', csrSigning(signer)],
+    ['pvc-protection-controller', claimProtection],
+    ['pv-protection-controller', volumeProtection],
   ]
   const names = accounts.map(([, { name }]) => name)
   const unknown = chosen.find((name) => name !== '*' && !names.includes(name.replace(/^-/, '')))

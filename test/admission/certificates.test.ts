@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { as, mergePatch, nodeUser, type User } from '../authorization/as-user.ts'
+import { as, mergePatch, nodeUser, type Reply, type User } from '../authorization/as-user.ts'
 import { type TestCluster, testCluster } from '../support/test-cluster.ts'
 
 const requests = '/apis/certificates.k8s.io/v1/certificatesigningrequests'
@@ -54,6 +54,14 @@ describe('certificate signing requests', () => {
         verbs: ['*'],
       },
     ])
+  })
+
+  test('nobody owns what a request says, as none of it can be changed; labels have owners', async () => {
+    const managed = ({ body }: Reply) => (body as { metadata: { managedFields?: { fieldsV1: object }[] } }).metadata.managedFields
+    const plain = body('plain', '/O=dev/CN=jane')
+    assert.equal(managed(await as(cluster, jane, 'POST', requests, plain)), undefined)
+    const labelled = await as(cluster, jane, 'POST', requests, { ...plain, metadata: { name: 'labelled', labels: { a: 'b' } } })
+    assert.deepEqual(managed(labelled)?.[0]?.fieldsV1, { 'f:metadata': { 'f:labels': { '.': {}, 'f:a': {} } } })
   })
 
   test('nobody asks for membership of system:masters', async () => {

@@ -141,14 +141,14 @@ test('kubectl shows what is used', async (t) => {
     const namespace = `quota-${program.minor}`
     const kubectl = new Kubectl(program, cluster.kubeconfigFile, cluster.folder, namespace)
     await kubectl.ok(`create namespace ${namespace}`)
-    await kubectl.ok('create quota best --hard=configmaps=2,requests.storage=5Gi')
-    await waitFor('the quota to be counted', async () => /configmaps: 0\/2, requests\.storage: 0\/5Gi/.test(await kubectl.ok('get quota best')))
-    await kubectl.ok('create configmap one')
-    await kubectl.ok('describe quota best', /configmaps +1 +2\nrequests\.storage +0 +5Gi/)
-    await kubectl.ok('create configmap two')
+    await kubectl.ok('create quota best --hard=secrets=2,requests.storage=5Gi')
+    await waitFor('the quota to be counted', async () => /requests\.storage: 0\/5Gi, secrets: 0\/2/.test(await kubectl.ok('get quota best')))
+    await kubectl.ok('create secret generic one')
+    await kubectl.ok('describe quota best', /requests\.storage +0 +5Gi\nsecrets +1 +2/)
+    await kubectl.ok('create secret generic two')
     await kubectl.fails(
-      'create configmap three',
-      /configmaps "three" is forbidden: exceeded quota: best, requested: configmaps=1, used: configmaps=2, limited: configmaps=2/,
+      'create secret generic three',
+      /secrets "three" is forbidden: exceeded quota: best, requested: secrets=1, used: secrets=2, limited: secrets=2/,
     )
   }
 })

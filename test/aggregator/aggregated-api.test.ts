@@ -37,6 +37,13 @@ test('the extension server is told who asks, and gets none of their credentials'
   const user = { name: 'anna', uid: '7', groups: ['gardeners', 'a,b'], extra: { 'example.com/Scope%': ['x', 'y'] } }
   const cluster = await testCluster(t, { tokens: [{ token: 'secret', user }] })
   await registered(t, cluster)
+  await cluster.call('POST', '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRoleBinding',
+    metadata: { name: 'gardeners' },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
+    subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: 'gardeners' }],
+  })
   const { ca, url } = cluster.client
   const headers = {
     authorization: 'Bearer secret',

@@ -55,3 +55,22 @@ test('who creates a daemon set owns the count of its templates', async (t) => {
   assert.deepEqual(created.metadata.annotations, { [note]: '1' })
   assert.deepEqual(created.metadata.managedFields[0]?.fieldsV1['f:metadata'], { 'f:annotations': { '.': {}, [`f:${note}`]: {} } })
 })
+
+test('who sends an empty list that is always written owns it, though it is null in the answer', async (t) => {
+  const cluster = await testCluster(t)
+  const made = async (resource: string, body: object) =>
+    (await cluster.call('POST', resource, { metadata: { name: 'one' }, ...body })) as unknown as {
+      metadata: { managedFields?: { fieldsV1: object }[] }
+      rules?: unknown
+      spec?: { limits?: unknown }
+    }
+  const roles = '/apis/rbac.authorization.k8s.io/v1/clusterroles'
+  const role = await made(roles, { rules: [] })
+  assert.deepEqual([role.rules, role.metadata.managedFields?.[0]?.fieldsV1], [null, { 'f:rules': {} }])
+  const bare = await made(roles, { metadata: { name: 'two' } })
+  assert.deepEqual([bare.rules, bare.metadata.managedFields], [null, undefined])
+  const range = await made('/api/v1/namespaces/default/limitranges', { spec: { limits: [] } })
+  assert.deepEqual([range.spec?.limits, range.metadata.managedFields?.[0]?.fieldsV1], [null, { 'f:spec': { 'f:limits': {} } }])
+  // What is stored is what was answered.
+  assert.equal(((await cluster.call('GET', `${roles}/one`)) as typeof role).rules, null)
+})

@@ -43,5 +43,5 @@ export function opensslFolder(t: Lifetime) {
       },
     }
   }
-  return { folder, authority }
+  return { folder, openssl, authority }
 }

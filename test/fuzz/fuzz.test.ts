@@ -160,6 +160,21 @@ test(`random requests for ${seconds} s are answered properly (FUZZ_SEED=${seed})
 
   const first = http2Sender(server.port)
   await first({ method: 'POST', path: '/api/v1/namespaces', headers: { authorization: 'Bearer fuzz' }, body: Buffer.from('{"metadata":{"name":"fuzz"}}') })
+  // Who has few rights looks at everything, and may change roles: every write of theirs is weighed.
+  const rules = [
+    { apiGroups: ['rbac.authorization.k8s.io'], resources: ['*'], verbs: ['create', 'update', 'patch'] },
+    { apiGroups: ['certificates.k8s.io'], resources: ['certificatesigningrequests', 'certificatesigningrequests/approval'], verbs: ['*'] },
+    { apiGroups: ['*'], resources: ['*'], verbs: ['get', 'list', 'watch', 'patch'] },
+  ]
+  const subjects = [{ kind: 'User', name: 'few', apiGroup: 'rbac.authorization.k8s.io' }]
+  for (const [kind, object] of [
+    ['clusterroles', { metadata: { name: 'few' }, rules }],
+    ['clusterrolebindings', { metadata: { name: 'few' }, roleRef: { kind: 'ClusterRole', name: 'few', apiGroup: 'rbac.authorization.k8s.io' }, subjects }],
+  ] as const) {
+    const headers = { authorization: 'Bearer fuzz', 'content-type': 'application/json' }
+    const { status } = await first({ method: 'POST', path: `/apis/rbac.authorization.k8s.io/v1/${kind}`, headers, body: Buffer.from(JSON.stringify(object)) })
+    assert.equal(status, 201)
+  }
   for (const sample of samples) corpus.keep(`${sample.apiVersion} ${sample.kind}`, sample)
   const work = async (id: number): Promise<void> => {
     const r = new Random(seed + id * 7919)

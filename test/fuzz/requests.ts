@@ -34,6 +34,8 @@ export class Corpus {
 }
 
 const token = 'fuzz'
+/** Of somebody with few rights. */
+const fewRights = 'few'
 const kinds = allResources.filter((definition) => schemaOf(definition) !== undefined || definition.virtual)
 
 export const keyOf = ({ group, version, kind }: Pick<ResourceDefinition, 'group' | 'version' | 'kind'>): string =>
@@ -159,7 +161,11 @@ const patchTypes = contentTypes.slice(2, 6)
 
 function headers(r: Random, contentType: string): Record<string, string> {
   return {
-    authorization: r.chance(0.97) ? `Bearer ${token}` : r.pick(['Bearer x', 'Basic YTpi', 'Bearer', `Bearer  ${token}`, 'x'.repeat(3000)]),
+    authorization: r.chance(0.75)
+      ? `Bearer ${token}`
+      : r.chance(0.9)
+        ? `Bearer ${fewRights}`
+        : r.pick(['Bearer x', 'Basic YTpi', 'Bearer', `Bearer  ${token}`, 'x'.repeat(3000)]),
     ...(contentType && { 'content-type': r.chance(0.97) ? contentType : r.pick(contentTypes) }),
     ...(r.chance(0.15) && { accept: r.pick(accepts) }),
     ...(r.chance(0.2) && {

@@ -6,7 +6,10 @@ const tell = (message: object): unknown => process.send?.(message)
 const cluster = await startCluster({
   storage: 'memory',
   runtimeConfig: ['api/all=true'],
-  tokens: [{ token: 'fuzz', user: { name: 'fuzz', groups: ['system:masters'] } }],
+  tokens: [
+    { token: 'fuzz', user: { name: 'fuzz', groups: ['system:masters'] } },
+    { token: 'few', user: { name: 'few', groups: [] } },
+  ],
   log: (logged) => tell({ logged }),
 })
 process.on('disconnect', () => process.exit())

@@ -25,6 +25,8 @@ export const certificateSigningRequests = resource<Request>({
       },
     ],
   },
+  // Nothing of a request can be changed, so upstream notes no owners of its fields.
+  resets: { '': ['spec', 'status'], status: ['spec', 'status.conditions'], approval: ['spec', 'status.certificate'] },
   selectableFields: { 'spec.signerName': ({ spec }) => spec?.signerName },
   prepare: {
     // Signers rely on who asked: only the server says so.

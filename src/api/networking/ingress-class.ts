@@ -1,7 +1,8 @@
 /** IngressClasses: which controller serves an Ingress. */
 import type { V1IngressClass } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
-import { type FieldError, forbiddenField, invalidValue, required, tooLong } from '../../machinery/validation/field-error.ts'
+import { domainPrefixedPathFaults } from '../../machinery/validation/domain-prefixed-path.ts'
+import { type FieldError, forbiddenField, required, tooLong } from '../../machinery/validation/field-error.ts'
 import { follows, immutable, oneOf } from '../../machinery/validation/field-rules.ts'
 import { dnsLabel, dnsSubdomain } from '../../machinery/validation/names.ts'
 import { age, column, name, resource } from '../resource.ts'
@@ -54,12 +55,6 @@ function classRules({ spec }: IngressClass): readonly FieldError[] {
 
 /** `example.com/ingress-controller`. */
 function controllerRules(controller: string): readonly FieldError[] {
-  if (controller === '') return [required('spec.controller')]
   if (controller.length > 250) return [tooLong('spec.controller', 250)]
-  const slash = controller.indexOf('/')
-  const rest = controller.slice(slash + 1)
-  if (slash <= 0 || rest === '') return [invalidValue('spec.controller', controller, 'must be a domain-prefixed path (such as "acme.io/foo")')]
-  const errors = [...follows(controller.slice(0, slash), 'spec.controller', dnsSubdomain)]
-  if (!/^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/.test(rest)) errors.push(invalidValue('spec.controller', rest, 'Invalid path'))
-  return errors
+  return domainPrefixedPathFaults(controller, 'spec.controller')
 }

@@ -49,7 +49,7 @@ export async function auditing(options: AuditOptions, metrics: MetricsRegistry, 
   }
   const backends: AuditBackend[] = []
   if (options.log) backends.push((await import('./log/index.ts')).logBackend(options.log, lost, log))
-  if (options.webhook) backends.push((await import('./webhook/index.ts')).webhookBackend(options.webhook, lost))
+  if (options.webhook) backends.push(await (await import('./webhook/index.ts')).webhookBackend(options.webhook, lost))
   const level = leveled(evaluate, (name) => levels([name]))
   return {
     begin(request, id) {

@@ -10,9 +10,9 @@ export const anonymous: UserInfo = { name: 'system:anonymous', groups: ['system:
 
 /** Stands last where not everybody is let in: who has shown no credentials until then is refused, but on these paths. */
 export const anonymousOnlyOn =
-  (paths: readonly string[]): Authenticator =>
+  (isOpen: (path: string) => boolean): Authenticator =>
   ({ path }) =>
-    paths.includes(path) ? undefined : 'invalid'
+    isOpen(path) ? undefined : 'invalid'
 
 /** Adds the group of everybody who is authenticated, last, unless `system:unauthenticated` was given. */
 export const authenticated = (groups: readonly string[]): readonly string[] =>

@@ -21,7 +21,8 @@ function userOf(request: Request, isUser: SignedBy): Verdict {
   let user = users.get(peer.certificate)
   if (!user) {
     const { CN, O } = peer.certificate.subject as { CN?: string | string[]; O?: string | string[] }
-    const name = list(CN)[0]
+    // Of several the last one counts, as in Go; who checks requests for certificates must see the same.
+    const name = list(CN).at(-1)
     if (!name) return 'invalid'
     user = { name, groups: authenticated(list(O)), extra: credentialOf(peer.certificate) }
     users.set(peer.certificate, user)

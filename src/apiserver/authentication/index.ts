@@ -1,16 +1,21 @@
 /** The ways of saying who one is, in the order in which they are tried. */
+import type { ServiceSources } from '../aggregator/index.ts'
+import type { MetricsRegistry } from '../metrics/registry.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
 import type { Writer } from '../registry/write/write-context.ts'
 import { type Authenticator, anonymousOnlyOn } from './authenticator.ts'
 import { clientCertificate } from './client-certificate.ts'
+import { type JwtOptions, jwtTokens } from './jwt-tokens.ts'
 import { type PasswordUser, passwords } from './passwords.ts'
 import { identityHeaders, type RequestHeaderOptions, requestHeader } from './request-header.ts'
 import { lookupIn, type ServiceAccountIssuer, ServiceAccountTokens } from './service-accounts/index.ts'
 import { secretLabels } from './service-accounts/secret-labels.ts'
 import type { Bundle } from './signed-by.ts'
 import type { TokenAuthenticator } from './token-authenticator.ts'
+import type { TokenWebhookOptions } from './token-webhook/index.ts'
 import { bootstrapTokens } from './tokens/bootstrap-tokens.ts'
+import { lazyTokens } from './tokens/lazy-tokens.ts'
 import { bearerTokens, webSocketTokens } from './tokens/request-tokens.ts'
 import { staticTokens, type TokenUser } from './tokens/static-tokens.ts'
 import { TokenAuthentication } from './tokens/token-authentication.ts'
@@ -27,6 +32,10 @@ export interface AuthenticationOptions {
   readonly bootstrapTokens?: boolean
   /** Who issues tokens of service accounts; without it there are none. */
   readonly serviceAccount?: ServiceAccountIssuer
+  /** OpenID providers whose tokens are accepted. */
+  readonly jwt?: JwtOptions
+  /** A webhook that knows tokens. */
+  readonly tokenWebhook?: TokenWebhookOptions
   /** Whom tokens must be meant for (`--api-audiences`); the issuers of service account tokens unless said. */
   readonly apiAudiences?: readonly string[]
   /** Whether requests without credentials are let through as `system:anonymous`, or on which paths; true unless said. */
@@ -49,6 +58,8 @@ export interface AuthenticationSources {
   readonly find: (key: string) => ServedResource
   /** The server's own hand. */
   readonly writer: Writer
+  readonly places: ServiceSources
+  readonly metrics: MetricsRegistry
   readonly log: (line: string) => void
 }
 
@@ -57,11 +68,17 @@ export function authenticationOf(options: AuthenticationOptions, sources: Authen
   const audiences = options.apiAudiences?.length ? options.apiAudiences : (issuer?.issuers ?? [])
   const lookup = lookupIn(sources.registry, sources.find)
   const serviceAccounts = issuer && new ServiceAccountTokens({ issuer, audiences, lookup, used: secretLabels(sources) })
-  // In upstream's order: those that cost least first.
+  const jwt = options.jwt && jwtTokens(options.jwt, { ...sources, disallowed: issuer?.issuers ?? [] })
+  const { tokenWebhook: webhook } = options
+  const open = (path: string): boolean => (anonymousAuth === true || anonymousAuth === false ? anonymousAuth : anonymousAuth.paths.includes(path))
+  const isFiled = options.jwt !== undefined && 'file' in options.jwt
+  // In upstream's order: those that cost least first. OpenID providers may have to be asked for keys, webhooks for every token.
   const known: readonly TokenAuthenticator[] = [
     staticTokens(options.tokens ?? []),
     ...(serviceAccounts ? [serviceAccounts] : []),
     ...(options.bootstrapTokens ? [bootstrapTokens(sources.registry, sources.find('v1/secrets'))] : []),
+    ...(jwt ? [jwt.tokens] : []),
+    ...(webhook ? [lazyTokens('webhook', async () => (await import('./token-webhook/index.ts')).tokenWebhook(webhook, audiences, sources))] : []),
   ]
   const tokens = new TokenAuthentication(known, audiences)
   return {
@@ -74,7 +91,7 @@ export function authenticationOf(options: AuthenticationOptions, sources: Authen
       ...(clientCA ? [clientCertificate(clientCA)] : []),
       bearerTokens(tokens),
       webSocketTokens(tokens),
-      ...(anonymousAuth === true ? [] : [anonymousOnlyOn(anonymousAuth === false ? [] : anonymousAuth.paths)]),
+      ...(anonymousAuth === true && !isFiled ? [] : [anonymousOnlyOn((path) => (jwt?.anonymous() ?? open)(path))]),
     ],
   }
 }

@@ -23,7 +23,7 @@ export const authorization =
   }
 
 /** The 403 of a request: it names the user, the verb and the resource or path. */
-function refused({ info, user }: Request, reason: string): StatusError {
+export function refused({ info, user }: Pick<Request, 'info' | 'user'>, reason: string): StatusError {
   const who = `User ${JSON.stringify(user?.name ?? '')}`
   const because = reason ? `: ${reason}` : ''
   if (!info.isResourceRequest) return new StatusError(403, 'Forbidden', `forbidden: ${who} cannot ${info.verb} path ${JSON.stringify(info.path)}${because}`, {})

@@ -1,8 +1,8 @@
 /** EncryptionConfiguration (apiserver.config.k8s.io/v1), the file of `--encryption-provider-config`: its shape and what is valid in it. */
 import { parseDurationMs } from '../../lib/duration.ts'
+import { type ConfigurationKind, decodeConfiguration, int32, listOf, structOf, text } from '../../machinery/decode/configuration.ts'
 import { type FieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
 import { fromYaml } from '../../machinery/yaml.ts'
-import { type ConfigurationKind, decodeConfiguration, int32, listOf, structOf, text } from '../admission/configuration/decode-configuration.ts'
 
 export interface EncryptionKey {
   readonly name: string

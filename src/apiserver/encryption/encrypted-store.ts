@@ -3,6 +3,7 @@
  * nothing: only what goes to the store and comes from it passes here.
  */
 import { after } from '../../lib/after.ts'
+import { internal, StatusError } from '../../machinery/status-error.ts'
 import type {
   ChangeEvent,
   Changes,
@@ -101,7 +102,7 @@ export class EncryptedStore implements Store {
   #encrypted({ key, value }: { readonly key: string; readonly value: Buffer }): { readonly key: string; readonly value: Buffer } {
     const transformer = this.#transformerOf(key)
     if (!transformer) return { key, value }
-    const stored = transformer.encrypt(value, key)
+    const stored = told(() => transformer.encrypt(value, key))
     this.#written.set(stored, value)
     return { key, value: stored }
   }
@@ -109,7 +110,13 @@ export class EncryptedStore implements Store {
   #value(stored: Buffer, key: string): Later<Buffer> {
     const transformer = this.#transformerOf(key)
     if (!transformer) return stored
-    return this.#written.get(stored) ?? after(transformer.decrypt(stored, key), ({ value }) => value)
+    return (
+      this.#written.get(stored) ??
+      after(
+        told(() => transformer.decrypt(stored, key)),
+        ({ value }) => value,
+      )
+    )
   }
 
   #decrypted(entry: Entry): Later<Entry> {
@@ -124,6 +131,22 @@ export class EncryptedStore implements Store {
       ),
     )
   }
+}
+
+/** What goes wrong with a value is told to whoever wants it: it is a fault of the configuration or of a plug-in, not of this server. */
+function told<T>(transform: () => Promise<T>): Promise<T>
+function told<T>(transform: () => T): T
+function told<T>(transform: () => Later<T>): Later<T> {
+  try {
+    const result = transform()
+    return result instanceof Promise ? result.catch(fail) : result
+  } catch (error) {
+    return fail(error)
+  }
+}
+
+function fail(error: unknown): never {
+  throw error instanceof Error && !(error instanceof StatusError) ? internal(error.message) : error
 }
 
 /** The values themselves where all are there, else a promise of all. */

@@ -18,8 +18,8 @@ const ofConnections: ReadonlySet<string> = new Set([
 
 const ofThisServer: ReadonlySet<string> = new Set(['host', 'expect', 'authorization'])
 
-/** Who says who somebody is: the server alone. */
-const isIdentity = (name: string): boolean => name.startsWith('x-remote-') || name.startsWith('impersonate-')
+/** Who says who somebody is: the server alone. Some backends take `_` for `-` (CGI, RFC 3875, 4.1.18). */
+const isIdentity = (name: string): boolean => /^(x[-_]remote|impersonate)[-_]/.test(name)
 
 /** The headers of a request for its backend, without the client's credentials. */
 export function forwardedHeaders(request: Request): OutgoingHttpHeaders {

@@ -1,8 +1,10 @@
 /** Where a pod, a Service or a node answers, for their `proxy` subresources. Nothing but pods and nodes is reached this way. */
+import { lookup } from 'node:dns/promises'
 import { BlockList, isIP, isIPv4 } from 'node:net'
 import type { V1Node, V1Pod, V1Service } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import { badRequest, internal, notFound, StatusError } from '../../machinery/status-error.ts'
+import type { Registry } from '../registry/registry.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
 import { type BackendName, parseBackendName } from './backend-name.ts'
 import type { Backend } from './forward.ts'
@@ -14,6 +16,17 @@ export interface Places extends EndpointSources {
   readonly nodes: ServedResource
   readonly random: () => number
 }
+
+/** The places of a cluster; `find` gives a resource by its key. */
+export const placesIn = (registry: Registry, find: (key: string) => ServedResource): Places => ({
+  registry,
+  pods: find('v1/pods'),
+  services: find('v1/services'),
+  nodes: find('v1/nodes'),
+  endpointSlices: find('discovery.k8s.io/v1/endpointslices'),
+  endpoints: find('v1/endpoints'),
+  random: Math.random,
+})
 
 export type Locate = (places: Places, namespace: string, name: string) => Promise<Backend>
 
@@ -61,8 +74,17 @@ export const locateNode: Locate = async (places, _namespace, id) => {
   if (!address) throw internal(`no preferred addresses found; known addresses: [${addresses.map(({ type, address: at }) => `{${type} ${at}}`).join(' ')}]`)
   const kubelet = `${node.status?.daemonEndpoints?.kubeletEndpoint?.Port || 10250}`
   if (port === '' || port === kubelet) return backendAt('https', address, kubelet)
-  if (isIP(address) && !isProxyable(address)) throw addressNotAllowed()
+  if (!(await addressesOf(address)).every(isProxyable)) throw addressNotAllowed()
   return backendAt(scheme, address, port)
+}
+
+/** What a node's address leads to: a name may be anybody's, this machine's own among them. Throws 400 for a name that is nobody's. */
+async function addressesOf(host: string): Promise<readonly string[]> {
+  if (isIP(host)) return [host]
+  const found = await lookup(host, { all: true }).catch(() => {
+    throw badRequest(`lookup ${host}: no such host`)
+  })
+  return found.map(({ address }) => address)
 }
 
 function nameOf(id: string, kind: string): BackendName {

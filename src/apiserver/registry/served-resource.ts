@@ -6,6 +6,7 @@
 import { compileDefaults } from '../../api/defaults.ts'
 import type { ResourceDefinition } from '../../api/resource.ts'
 import { schemaType } from '../../api/schema/index.ts'
+import { nilCollections } from '../../machinery/decode/index.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import type { StructType } from '../../machinery/schema.ts'
 import type { GroupNamed } from '../../machinery/status-error.ts'
@@ -50,6 +51,7 @@ export class ServedResource {
   otherVersion: ((apiVersion: string) => OtherVersion | undefined) | undefined
   #type: StructType | undefined
   #defaults: ((object: KubeObject) => void) | undefined
+  #asStored: ((object: KubeObject) => void) | undefined
 
   constructor(definition: ResourceDefinition, storage?: ServedResource) {
     this.definition = definition
@@ -75,6 +77,11 @@ export class ServedResource {
   /** Fills in what the client left out. */
   get applyDefaults(): (object: KubeObject) => void {
     return (this.#defaults ??= compileDefaults(this.definition.defaults ?? []))
+  }
+
+  /** Makes of a decoded object what reading it back from the store gives: empty collections that Go writes as null are null. */
+  get asStored(): (object: KubeObject) => void {
+    return (this.#asStored ??= (this.definition.custom ? undefined : nilCollections(this.type)) ?? (() => {}))
   }
 
   key(namespace: string, name: string): string {

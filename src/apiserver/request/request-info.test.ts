@@ -5,11 +5,14 @@ import { requestInfo } from './request-info.ts'
 test('a list of one object by its name is authorized as that object', () => {
   const nameOf = (fieldSelector: string, method = 'GET') => requestInfo(method, '/api/v1/namespaces/default/pods', new URLSearchParams({ fieldSelector })).name
   assert.equal(nameOf('metadata.name=a'), 'a')
-  assert.equal(nameOf('metadata.name==a', 'DELETE'), 'a')
+  assert.equal(nameOf('metadata.name==a'), 'a')
   assert.equal(nameOf('status.phase=Running,metadata.name=a'), 'a')
   assert.equal(nameOf('metadata.name!=a'), '')
   assert.equal(nameOf('metadata.name=a/b'), '')
   assert.equal(nameOf('metadata.name=..'), '')
   assert.equal(nameOf('metadata.name'), '')
   assert.equal(nameOf('metadata.name=a', 'POST'), '')
+  // As upstream: rights that are limited to names are none to delete a collection, or to watch under /watch/.
+  assert.equal(nameOf('metadata.name=a', 'DELETE'), '')
+  assert.equal(requestInfo('GET', '/api/v1/watch/namespaces/default/pods', new URLSearchParams({ fieldSelector: 'metadata.name=a' })).name, '')
 })

@@ -102,11 +102,9 @@ export function requestInfo(method: string, path: string, query: URLSearchParams
   if (watchPath) verb = 'watch'
   else if (!name && verb === 'get') {
     verb = wantsWatch(query) ? 'watch' : 'list'
-  } else if (!name && verb === 'delete') verb = 'deletecollection'
-  if (!name && (verb === 'list' || verb === 'watch' || verb === 'deletecollection')) {
     // A list of the one object with a name is authorized as that object.
     const fields = query.get('fieldSelector')
     if (fields?.includes('metadata.name')) name = nameIn(fields)
-  }
+  } else if (!name && verb === 'delete') verb = 'deletecollection'
   return { isResourceRequest: true, path, verb, prefix: prefix!, group, version, namespace, resource, subresource, name, rest: parts.slice(i + 3) }
 }

@@ -11,6 +11,7 @@ export type FlagType =
   | 'duration'
   | 'ip'
   | 'stringToString'
+  | 'mapStringString'
   | 'mapStringBool'
   | 'portRange'
   | 'version'

@@ -67,6 +67,13 @@ export function goMap(text: string): [string, string][] {
   })
 }
 
+/** `key=value`, with any commas that the value has. */
+export function goPair(text: string): [string, string] {
+  const at = text.indexOf('=')
+  if (at < 0) throw new ValueError('malformed pair, expect string=string')
+  return [text.slice(0, at).trim(), text.slice(at + 1).trim()]
+}
+
 /** `--runtime-config`: as a map, where a key alone means an empty value. */
 export const configurationMap = (text: string): [string, string][] =>
   text

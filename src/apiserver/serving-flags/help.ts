@@ -12,6 +12,7 @@ const typeNames: Readonly<Record<FlagType, string>> = {
   duration: 'duration',
   ip: 'ip',
   stringToString: "<comma-separated 'key=value' pairs>",
+  mapStringString: 'mapStringString',
   mapStringBool: "<comma-separated 'key=True|False' pairs>",
   portRange: "<a string in the form 'N1-N2'>",
 }

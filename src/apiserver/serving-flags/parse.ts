@@ -1,6 +1,6 @@
 /** Reads a command line as pflag does, with its syntax and its words for what is wrong. */
 import type { Flag, FlagSet, FlagType } from './flag.ts'
-import { configurationMap, featureGates, goBool, goDurationMs, goFloat, goInt, goIp, goList, goMap, portRange } from './go-values.ts'
+import { configurationMap, featureGates, goBool, goDurationMs, goFloat, goInt, goIp, goList, goMap, goPair, portRange } from './go-values.ts'
 
 /** A command line that is not taken. The message is pflag's, without the `Error: ` before it. */
 export class FlagError extends Error {
@@ -60,6 +60,11 @@ export class FlagValues {
     return texts && new Map(texts.flatMap(configurationMap))
   }
 
+  /** Of a flag that is given once for each pair. */
+  pairs(name: string): [string, string][] {
+    return this.#texts.get(name)?.map(goPair) ?? []
+  }
+
   #last<T>(name: string, read: (text: string) => T): T | undefined {
     const text = this.text(name)
     return text === undefined ? undefined : read(text)
@@ -80,6 +85,7 @@ const readers: Readonly<Record<FlagType, (text: string, flag: Flag) => unknown>>
   duration: goDurationMs,
   ip: goIp,
   stringToString: (text, { name }) => (name === 'runtime-config' ? configurationMap(text) : goMap(text)),
+  mapStringString: goPair,
   mapStringBool: featureGates,
   portRange,
 }

@@ -75,7 +75,7 @@ test('what is wrong is said in the words of pflag', () => {
     [['--request-timeout=x'], invalid('x', '--request-timeout', 'time: invalid duration "x"')],
     [['--request-timeout=5'], invalid('5', '--request-timeout', 'time: missing unit in duration "5"')],
     [['--request-timeout=5y'], invalid('5y', '--request-timeout', 'time: unknown unit "y" in duration "5y"')],
-    [['--oidc-required-claim=x'], invalid('x', '--oidc-required-claim', 'x must be formatted as key=value')],
+    [['--oidc-required-claim=x'], invalid('x', '--oidc-required-claim', 'malformed pair, expect string=string')],
     [['--feature-gates=A'], invalid('A', '--feature-gates', 'missing bool value for A')],
     [['--feature-gates=A=x'], invalid('A=x', '--feature-gates', 'invalid value of A=x, err: strconv.ParseBool: parsing "x": invalid syntax')],
     [['--service-node-port-range=1-x'], invalid('1-x', '--service-node-port-range', 'strconv.Atoi: parsing "x": invalid syntax')],

@@ -1,4 +1,6 @@
 /** Webhooks: servers of others that are asked while a request is under way. */
+export { AnswerCache } from './answer-cache.ts'
 export { connectionClient } from './connection-client.ts'
+export { patiently } from './patience.ts'
 export type { WebhookConfig } from './webhook-address.ts'
-export { WebhookAnswerError, WebhookClient } from './webhook-client.ts'
+export { WebhookClient } from './webhook-client.ts'

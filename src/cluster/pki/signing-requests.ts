@@ -13,6 +13,7 @@ import {
   X509Certificate,
   X509CertificateGenerator,
 } from '@peculiar/x509'
+import { subjectIn } from '../../apiserver/admission/identity/requested-subject.ts'
 import type { CertificateTerms, RequestedSubject } from '../../controllers/index.ts'
 import { own } from '../../lib/own.ts'
 import { algorithm, importPrivateKey, pemText } from './certificates.ts'
@@ -24,8 +25,7 @@ export async function readRequest(pem: string): Promise<RequestedSubject> {
   const names = alternativeNames(request)?.names.items ?? []
   const of = (type: string): string[] => names.filter((name) => name.type === type).map(({ value }) => value)
   return {
-    commonName: request.subjectName.getField('CN')[0] ?? '',
-    organizations: request.subjectName.getField('O'),
+    ...subjectIn(request.subjectName),
     dnsNames: of('dns'),
     ipAddresses: of('ip'),
     emailAddresses: of('email'),
@@ -36,6 +36,7 @@ export async function readRequest(pem: string): Promise<RequestedSubject> {
 /** A PEM certificate with the request's subject, key and alternative names; nothing else of it is taken. */
 export async function signRequest(authority: KeyPair, pem: string, { usages, notBefore, notAfter }: CertificateTerms): Promise<string> {
   const request = await verified(pem)
+  subjectIn(request.subjectName)
   const issuer = new X509Certificate(authority.cert)
   const signingKey = await importPrivateKey(authority.key)
   const flags = usages.reduce((all, usage) => all | (own(keyUsages, usage) ?? 0), 0)

@@ -1,4 +1,4 @@
-/** The flags about who somebody is: `--client-ca-file`, `--token-auth-file`, `--requestheader-…`, `--service-account-…`. */
+/** The flags about who somebody is: `--client-ca-file`, `--token-auth-file`, `--requestheader-…`, `--service-account-…`; those about others who know tokens are next door. */
 import { resolve } from 'node:path'
 import type { AuthenticationOptions } from '../../apiserver/authentication/index.ts'
 import type { ServiceAccountIssuer } from '../../apiserver/authentication/service-accounts/index.ts'
@@ -9,6 +9,7 @@ import { readAuthorities, readIdentity } from '../identity-files.ts'
 import type { KeyPair } from '../pki/key-pair.ts'
 import { readSigningKey, readVerificationKeys } from '../service-account-keys.ts'
 import { type FlagPlace, pathOf } from './flag-place.ts'
+import { jwtErrors, jwtOptions, tokenWebhookErrors, tokenWebhookOptions } from './token-issuers.ts'
 
 const anHourMs = 3_600_000
 const longestMs = 2 ** 32 * 1000
@@ -18,6 +19,8 @@ export function authenticationErrors(flags: FlagValues): string[] {
   const longest = flags.durationMs('service-account-max-token-expiration') ?? 0
   const issuers = flags.list('service-account-issuer') ?? []
   return [
+    ...jwtErrors(flags),
+    ...tokenWebhookErrors(flags),
     ...issuers.flatMap((issuer) =>
       issuer.includes(':') && !URL.canParse(issuer) ? [`service-account-issuer ${JSON.stringify(issuer)} contained a ':' but was not a valid URL`] : [],
     ),
@@ -55,7 +58,11 @@ export function authenticationOptions(place: FlagPlace): FlaggedAuthentication {
   const bootstrapTokens = flags.bool('enable-bootstrap-token-auth')
   // As upstream: where everybody may do everything, they have to say who they are.
   const anonymousAuth = flags.list('authorization-mode')?.includes('AlwaysAllow') ? false : flags.bool('anonymous-auth')
+  const jwt = jwtOptions(place)
+  const tokenWebhook = tokenWebhookOptions(place)
   return {
+    ...(jwt && { jwt }),
+    ...(tokenWebhook && { tokenWebhook }),
     ...(tokens && { tokens }),
     ...(passwords && { passwords }),
     ...(clientCA && { clientCA }),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Field, FieldType, StructType } from '../schema.ts'
-import { DecodeError, decode, duplicateFieldMessages } from './index.ts'
+import { DecodeError, decode, duplicateFieldMessages, nilCollections } from './index.ts'
 
 const struct = (definition: string, fields: Record<string, Field>): StructType => ({
   kind: 'struct',
@@ -69,11 +69,18 @@ test('what nobody else uses is changed in place, and only where it must; otherwi
 })
 
 test('empty values vanish unless Go has a pointer, and what Go always writes appears', () => {
-  assert.deepEqual(object({ metadata: { name: '', labels: {} }, spec: { replicas: 0, policy: '', ports: [], limits: {}, named: {}, rules: [] } }), {
+  assert.deepEqual(object({ metadata: { name: '', labels: {} }, spec: { replicas: 0, policy: '', ports: [], limits: {}, named: {} } }), {
     metadata: {},
     spec: { named: {}, replicas: 0, rules: null },
   })
   assert.deepEqual(object({}), { metadata: {}, spec: { rules: null } })
+})
+
+test('an empty list that Go always writes is one in a request, and null once it is stored', () => {
+  const decoded = object({ spec: { rules: [] } })
+  assert.deepEqual(decoded, { metadata: {}, spec: { rules: [] } })
+  nilCollections(thing)?.(decoded)
+  assert.deepEqual(decoded, { metadata: {}, spec: { rules: null } })
 })
 
 test('null is absent; in lists and maps it is the zero value', () => {

@@ -231,17 +231,14 @@ interface Slot {
   readonly decode: Decoder
   /** Whether an empty value is the same as none. */
   readonly omitEmpty: boolean
-  /** Empty lists and maps that are always written are Go's nil: null. */
-  readonly nullWhenEmpty: boolean
   /** Whether it is always there. */
   readonly written: boolean
   readonly zero: () => unknown
 }
 
 function slotOf(struct: string, name: string, { type, goType: named, keepsEmpty, written = false }: Field): Slot {
-  const collection = type.kind === 'array' || type.kind === 'map'
   const decode = decoderOf(type, { struct, field: name, named })
-  return { name, decode, omitEmpty: !keepsEmpty, nullWhenEmpty: written && collection, written, zero: zeroOf(type) }
+  return { name, decode, omitEmpty: !keepsEmpty, written, zero: zeroOf(type) }
 }
 
 /** What comes before `key`, in an object of its own. */
@@ -305,9 +302,7 @@ class StructTable {
       } else if (item !== null) {
         run.path[depth] = key
         decoded = slot.decode(item, run)
-        if (slot.omitEmpty) {
-          if (isEmpty(decoded)) decoded = undefined
-        } else if (slot.nullWhenEmpty && decoded !== undefined && isEmpty(decoded)) decoded = null
+        if (slot.omitEmpty && isEmpty(decoded)) decoded = undefined
       }
       if (decoded !== item) result ??= membersBefore(value, key)
       if (decoded === undefined) continue

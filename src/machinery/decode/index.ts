@@ -7,6 +7,7 @@ import { countKeys, duplicateKeys, fieldPath, hasRepeatedKeys, visitKeys } from 
 export { DecodeError } from './decode-error.ts'
 export { maxDepth } from './decoder.ts'
 export { isDeeperThan } from './depth.ts'
+export { nilCollections } from './nil-collections.ts'
 export { checkValues, maxValues } from './value-limit.ts'
 
 export interface Decoded {

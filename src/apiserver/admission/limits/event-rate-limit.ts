@@ -1,8 +1,8 @@
 /** EventRateLimit: bounds the events a second that are written, on the whole, of a namespace, of a user, or of a source about an object. */
 import type { CoreV1Event } from '@kubernetes/client-node'
+import { decodeConfiguration, int32, listOf, structOf, text } from '../../../machinery/decode/configuration.ts'
 import type { Model } from '../../../machinery/object.ts'
 import { StatusError } from '../../../machinery/status-error.ts'
-import { decodeConfiguration, int32, listOf, structOf, text } from '../configuration/decode-configuration.ts'
 import type { AdmissionAttributes, AdmissionPlugin, PluginSources } from '../plugin.ts'
 
 interface Limit {

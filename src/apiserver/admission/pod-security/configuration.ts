@@ -1,8 +1,8 @@
 /** PodSecurity's part of `--admission-control-config-file`: what holds where namespaces say nothing, and whom nothing is asked of. */
 import { ExplainedError, reasonOf } from '../../../lib/explained-error.ts'
+import { decodeConfiguration, listOf, structOf, text } from '../../../machinery/decode/configuration.ts'
 import { duplicate, type FieldError, invalidValue, required } from '../../../machinery/validation/field-error.ts'
 import { dnsLabel, dnsSubdomain } from '../../../machinery/validation/names.ts'
-import { decodeConfiguration, listOf, structOf, text } from '../configuration/decode-configuration.ts'
 import { type LevelVersion, levelFault, modes, type Policy, parseLevel, parseVersion, versionFault } from './policy.ts'
 
 export interface PodSecurityConfiguration {

@@ -10,11 +10,11 @@ export function isSignificantUpdate(pod: WithSpec, old: WithSpec): boolean {
     const key = `container.seccomp.security.alpha.kubernetes.io/${container.name}`
     return pod.metadata.annotations?.[key] !== old.metadata.annotations?.[key]
   }
-  const differ = (containers: readonly AnyContainer[] = [], before: readonly AnyContainer[] = []): boolean =>
+  const differ = (containers: readonly AnyContainer[], before: readonly AnyContainer[]): boolean =>
     containers.length !== before.length || containers.some((container, i) => isChanged(container, before[i]))
   return (
-    differ(pod.spec.containers, old.spec.containers) ||
-    differ(pod.spec.initContainers, old.spec.initContainers) ||
+    differ(pod.spec.containers ?? [], old.spec.containers ?? []) ||
+    differ(pod.spec.initContainers ?? [], old.spec.initContainers ?? []) ||
     (pod.spec.ephemeralContainers ?? []).some((container) =>
       isChanged(
         container,

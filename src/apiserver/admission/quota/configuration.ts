@@ -1,5 +1,5 @@
 /** ResourceQuota's configuration: resources and scopes that nobody may use without a quota that covers them. */
-import { decodeConfiguration, listOf, structOf, text } from '../configuration/decode-configuration.ts'
+import { decodeConfiguration, listOf, structOf, text } from '../../../machinery/decode/configuration.ts'
 import type { Scope } from './evaluators/index.ts'
 
 export interface LimitedResource {

@@ -2,7 +2,7 @@
 import { Agent as HttpAgent, request as httpRequest } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { WebhookTarget } from './webhook-kubeconfig.ts'
+import { authorizationOf, type Connection } from '../../../kubeconfig/connection.ts'
 
 export interface EventSenderOptions {
   /** How long the first repetition waits, ms. */
@@ -23,16 +23,18 @@ const mostConnections = 16
 const mostAnswerBytes = 64 * 1024
 
 export class EventSender {
-  readonly #target: WebhookTarget
+  readonly #connection: Connection
+  readonly #authorization: (() => Promise<string>) | undefined
   readonly #options: EventSenderOptions
   readonly #agent: HttpsAgent | HttpAgent
   readonly #stopped = new AbortController()
 
-  constructor(target: WebhookTarget, options: EventSenderOptions) {
-    this.#target = target
+  constructor(connection: Connection, options: EventSenderOptions) {
+    this.#connection = connection
+    this.#authorization = authorizationOf(connection)
     this.#options = options
     const pool = { keepAlive: true, timeout: idleMs, maxSockets: mostConnections }
-    this.#agent = target.url.protocol === 'https:' ? new HttpsAgent(pool) : new HttpAgent(pool)
+    this.#agent = connection.url.protocol === 'https:' ? new HttpsAgent(pool) : new HttpAgent(pool)
   }
 
   /** `events` are members without the first brace. Rejects with why the last call failed. */
@@ -59,13 +61,14 @@ export class EventSender {
     this.#agent.destroy()
   }
 
-  #post(body: Buffer): Promise<void> {
-    const { url, tls, authorization } = this.#target
+  async #post(body: Buffer): Promise<void> {
+    const { url, ca, cert, key, serverName, insecure } = this.#connection
     const { timeoutMs = usualTimeoutMs } = this.#options
     const query = new URLSearchParams(url.search)
     query.set('timeout', `${Math.ceil(timeoutMs / 1000)}s`)
+    const authorization = await this.#authorization?.()
+    const tls = { ca, cert, key, ...(serverName && { servername: serverName }), rejectUnauthorized: !insecure }
     return new Promise((resolve, reject) => {
-      const credentials = authorization()
       const options = {
         agent: this.#agent,
         method: 'POST',
@@ -77,7 +80,7 @@ export class EventSender {
           accept: 'application/json, */*',
           'content-type': 'application/json',
           'content-length': body.length,
-          ...(credentials && { authorization: credentials }),
+          ...(authorization && { authorization }),
         },
       }
       const sent = url.protocol === 'https:' ? httpsRequest({ ...options, ...tls }) : httpRequest(options)

@@ -1,9 +1,10 @@
 /** The webhook backend: events are sent to another server, in lists. */
+import { readKubeconfig } from '../../../kubeconfig/read-kubeconfig.ts'
+import { ExplainedError, reasonOf } from '../../../lib/explained-error.ts'
 import type { AuditBackend, BatchOptions, Mode, ReportLoss, TruncateOptions } from '../backend.ts'
 import { Batcher } from '../batcher.ts'
 import { truncated } from '../truncate.ts'
 import { EventSender } from './event-sender.ts'
-import { readWebhookKubeconfig } from './webhook-kubeconfig.ts'
 
 export interface WebhookBackendOptions {
   readonly configFile: string
@@ -15,10 +16,13 @@ export interface WebhookBackendOptions {
 
 const stopMs = 5_000
 
-/** Throws an Error that says what is wrong with the kubeconfig. */
-export function webhookBackend(options: WebhookBackendOptions, lost: ReportLoss): AuditBackend {
+/** Rejects with an ExplainedError that says what is wrong with the kubeconfig. */
+export async function webhookBackend(options: WebhookBackendOptions, lost: ReportLoss): Promise<AuditBackend> {
   const { configFile, mode, truncate } = options
-  const sender = new EventSender(readWebhookKubeconfig(configFile), options)
+  const connection = await readKubeconfig(configFile, { allowsHttp: true }).catch((error) => {
+    throw new ExplainedError(`initializing audit webhook: ${reasonOf(error)}`, { cause: error })
+  })
+  const sender = new EventSender(connection, options)
   const send = (events: readonly string[]): Promise<boolean> =>
     sender.send(events).then(
       () => true,

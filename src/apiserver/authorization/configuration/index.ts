@@ -6,6 +6,7 @@ import { unwatchFile, watchFile } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { readKubeconfig } from '../../../kubeconfig/read-kubeconfig.ts'
 import { ExplainedError, reasonOf } from '../../../lib/explained-error.ts'
+import { type ReloadMetrics, reloadMetrics } from '../../metrics/reload-metrics.ts'
 import { type Authorizer, inTurn } from '../authorizer.ts'
 import { systemMasters } from '../fixed-authorizers.ts'
 import type { Authorization, AuthorizationMode, AuthorizationSources } from '../index.ts'
@@ -14,7 +15,6 @@ import { type WebhookMetrics, webhookMetrics } from '../webhook/metrics.ts'
 import type { AuthorizationConfiguration, AuthorizerConfiguration, WebhookConfiguration } from './configuration-file.ts'
 import { loadConfiguration } from './load-configuration.ts'
 import { compileConditions } from './match-conditions.ts'
-import { type ReloadMetrics, reloadMetrics } from './reload-metrics.ts'
 
 type LocalMode = Exclude<AuthorizationMode, 'Webhook'>
 
@@ -43,7 +43,7 @@ export class ConfiguredAuthorization implements Authorization {
     this.#options = options
     this.#sources = sources
     this.#metrics = webhookMetrics(sources.metrics)
-    this.#reloads = reloadMetrics(sources.metrics)
+    this.#reloads = reloadMetrics(sources.metrics, 'authorization')
   }
 
   readonly authorizer: Authorizer = {

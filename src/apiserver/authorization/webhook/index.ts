@@ -2,13 +2,10 @@
  * Webhook: a server of somebody else decides, asked with SubjectAccessReviews over HTTPS. Its answers are kept for some time; while it
  * is out of order, the failure policy decides.
  */
-import { readFile } from 'node:fs/promises'
-import { setTimeout as delay } from 'node:timers/promises'
-import type { Connection } from '../../../kubeconfig/read-kubeconfig.ts'
+import type { Connection } from '../../../kubeconfig/connection.ts'
 import type { ServiceSources } from '../../aggregator/index.ts'
-import { WebhookAnswerError, WebhookClient } from '../../webhooks/index.ts'
+import { AnswerCache, connectionClient, patiently } from '../../webhooks/index.ts'
 import { type AccessAttributes, type Authorizer, allow, type Decision, deny, noOpinion } from '../authorizer.ts'
-import { AnswerCache } from './answer-cache.ts'
 import type { EvaluationResult, WebhookMetrics } from './metrics.ts'
 import { type ReviewSpec, type ReviewStatus, type ReviewVersion, reviewBody, reviewSpec, reviewStatus } from './review.ts'
 
@@ -45,18 +42,13 @@ export interface WebhookAuthorizer extends Authorizer {
 const mostAnswers = 8192
 /** Questions whose parts that the client chooses are longer are not kept: they could fill memory. Characters. */
 const longestKept = 10_000
-const attempts = 5
-const backoffFactor = 1.5
-const backoffJitter = 0.2
-/** No more calls are begun after this: who asked has given up. Milliseconds. */
-const patienceMs = 60_000
 const mostBytes = 1024 * 1024
 
 export function webhookAuthorizer(options: WebhookAuthorizerOptions): WebhookAuthorizer {
   const { name, version, authorizedMs, unauthorizedMs, failurePolicy, matches, metrics, log } = options
   const cache = new AnswerCache<ReviewStatus>(mostAnswers)
   const stopping = new AbortController()
-  const client = clientOf(options)
+  const client = connectionClient(options.connection, { sources: options.sources, timeoutMs: options.timeoutMs, mostBytes })
   const failed = (error: string): Decision => ({ ...(failurePolicy === 'Deny' ? deny() : noOpinion()), evaluationError: error })
 
   return {
@@ -108,51 +100,23 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): WebhookAut
   }
 
   /** Asks, and asks again if the webhook is only out of breath. */
-  async function answered(body: Buffer): Promise<ReviewStatus> {
-    const started = performance.now()
-    let pauseMs = options.backoffMs ?? 500
-    for (let attempt = 1; ; attempt++) {
-      const begun = performance.now()
-      const told = (result: EvaluationResult): void => metrics.evaluated(name, result, (performance.now() - begun) / 1000)
-      try {
-        const status = reviewStatus(version, await client.post(body))
-        told('success')
-        return status
-      } catch (error) {
-        told(resultOf(error))
-        const isOver = attempt === attempts || performance.now() - started + pauseMs > patienceMs || stopping.signal.aborted
-        if (isOver || !isPassing(error)) throw error
-      }
-      await delay(pauseMs * (1 + Math.random() * backoffJitter), undefined, { signal: stopping.signal, ref: false })
-      pauseMs *= backoffFactor
-    }
-  }
-}
-
-function clientOf({ connection, timeoutMs, sources }: WebhookAuthorizerOptions): WebhookClient {
-  const { url, ca, insecure, serverName, cert, key, token, tokenFile, basic } = connection
-  const bearer = token ? async () => `Bearer ${token}` : tokenFile ? async () => `Bearer ${(await readFile(tokenFile, 'utf8')).trim()}` : undefined
-  const password = basic && (async () => `Basic ${Buffer.from(`${basic.username}:${basic.password}`).toString('base64')}`)
-  return new WebhookClient(
-    { url: url.href, ...(ca && { caBundle: Buffer.from(ca).toString('base64') }) },
-    {
-      sources,
-      timeoutMs,
-      mostBytes,
-      tls: {
-        ...(serverName && { servername: serverName }),
-        ...(cert && key && { cert, key }),
-        ...(insecure && { rejectUnauthorized: false }),
+  function answered(body: Buffer): Promise<ReviewStatus> {
+    return patiently(
+      async () => {
+        const begun = performance.now()
+        const told = (result: EvaluationResult): void => metrics.evaluated(name, result, (performance.now() - begun) / 1000)
+        try {
+          const status = reviewStatus(version, await client.post(body))
+          told('success')
+          return status
+        } catch (error) {
+          told(resultOf(error))
+          throw error
+        }
       },
-      authorization: bearer ?? password,
-    },
-  )
-}
-
-/** Whether the webhook may well answer when it is asked again: what Go's client takes for a passing fault. */
-function isPassing(error: unknown): boolean {
-  if (error instanceof WebhookAnswerError) return error.retryAfter || error.status === 500 || error.status === 504 || error.status === 429
-  return error instanceof Error && /: (EOF|read tcp .*: connection reset by peer)$/.test(error.message)
+      { signal: stopping.signal, ...(options.backoffMs !== undefined && { backoffMs: options.backoffMs }) },
+    )
+  }
 }
 
 const resultOf = (error: unknown): EvaluationResult => (error instanceof Error && error.message.endsWith('context deadline exceeded') ? 'timeout' : 'error')

@@ -6,6 +6,7 @@ import type { V1Pod } from '@kubernetes/client-node'
 import type { Model } from '../../../machinery/object.ts'
 import { badRequest, invalid, methodNotAllowed, notFound } from '../../../machinery/status-error.ts'
 import { type FieldError, forbiddenField, invalidValue } from '../../../machinery/validation/field-error.ts'
+import { refused } from '../../chain/authorization.ts'
 import { integerParameter } from '../../request/parameters.ts'
 import type { Endpoint, Target } from '../endpoint.ts'
 import { admitConnection } from './connection.ts'
@@ -25,6 +26,7 @@ export const podLog: Endpoint = async (target) => {
 /** exec and attach are about a container. */
 export const containerStream: Endpoint = async (target) => {
   await admitConnection(target)
+  await confirmStream(target)
   const pod = await podOf(target)
   checkContainer(pod, target.request.query.get('container') ?? '')
   return onNode(pod)
@@ -32,7 +34,16 @@ export const containerStream: Endpoint = async (target) => {
 
 export const portForward: Endpoint = async (target) => {
   await admitConnection(target)
+  await confirmStream(target)
   return onNode(await podOf(target))
+}
+
+/** A WebSocket begins with GET: who may only read has no stream all the same (KEP-4006, AuthorizePodWebsocketUpgradeCreatePermission). */
+async function confirmStream({ services: { authorizer }, request: { user, info } }: Target): Promise<void> {
+  if (info.verb === 'create') return
+  const asked = { ...info, verb: 'create' }
+  const { verdict, reason } = await authorizer.authorize({ user, info: asked })
+  if (verdict !== 'allow') throw refused({ user, info: asked }, reason)
 }
 
 function onNode({ metadata, spec }: Pod): never {

@@ -37,6 +37,7 @@ export async function createUnlessThere(context: WriteContext, object: KubeObjec
   if (!tracked) await track(context, object, undefined)
   await context.pause()
   await admission.mutate(attributes(context, 'CREATE', object))
+  resource.asStored(object)
   await resource.writeGuard?.(context, object, undefined)
   const isVersioned = namesNumber(object.metadata.resourceVersion)
   fillIn(context, object)

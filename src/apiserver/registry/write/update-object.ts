@@ -68,6 +68,7 @@ async function attemptUpdate(context: WriteContext, options: UpdateOptions, key:
   if (!tracked) await track(context, object, old)
   await context.pause()
   if (!context.shownAs) await admission.mutate(attributes(context, 'UPDATE', object, old))
+  resource.asStored(object)
   if (resource.writeGuard && !context.subresource) await resource.writeGuard(context, object, old)
 
   const { metadata } = object

@@ -118,6 +118,8 @@ export async function track(context: WriteContext, object: KubeObject, live: Kub
 
 /** Fields that this endpoint does not write whatever the client sends: nobody comes to own them here. */
 export function resetFields({ definition }: ServedResource, subresource: string): readonly string[] {
+  const own = definition.resets?.[subresource]
+  if (own) return own
   if (subresource === 'status') return ['spec']
   return definition.subresources?.status && !subresource ? ['status'] : []
 }

@@ -1,9 +1,7 @@
 /** Flags about who is let in: authentication, authorization, admission, audit. */
 import { admissionPluginNames } from '../admission-plugins.ts'
-import { type FlagSet, idle, works } from '../flag.ts'
+import { type FlagSet, works } from '../flag.ts'
 
-const noOidc = 'no OpenID provider is asked yet'
-const noWebhook = 'no webhook is asked yet'
 const plugins = `Of: ${admissionPluginNames.join(', ')}`
 
 export const authentication: FlagSet = {
@@ -11,21 +9,21 @@ export const authentication: FlagSet = {
   flags: [
     works('anonymous-auth', 'bool', 'take requests without credentials, as system:anonymous', 'true'),
     works('api-audiences', 'strings', 'whom tokens must be meant for'),
-    idle(noWebhook, 'authentication-config', 'string', 'the file about authentication'),
-    idle(noWebhook, 'authentication-token-webhook-cache-ttl', 'duration', "how long a webhook's answers are kept", '2m0s'),
-    idle(noWebhook, 'authentication-token-webhook-config-file', 'string', 'the kubeconfig of the webhook that knows tokens'),
-    idle(noWebhook, 'authentication-token-webhook-version', 'string', 'the version of TokenReview to send', 'v1beta1'),
+    works('authentication-config', 'string', 'the file about authentication'),
+    works('authentication-token-webhook-cache-ttl', 'duration', "how long a webhook's answers are kept", '2m0s'),
+    works('authentication-token-webhook-config-file', 'string', 'the kubeconfig of the webhook that knows tokens'),
+    works('authentication-token-webhook-version', 'string', 'the version of TokenReview to send', 'v1beta1'),
     works('client-ca-file', 'string', 'accept client certificates of these authorities (PEM)'),
     works('enable-bootstrap-token-auth', 'bool', 'accept tokens of Secrets of type bootstrap.kubernetes.io/token'),
-    idle(noOidc, 'oidc-ca-file', 'string', 'the authority of the OpenID provider'),
-    idle(noOidc, 'oidc-client-id', 'string', 'whom ID tokens must be meant for'),
-    idle(noOidc, 'oidc-groups-claim', 'string', 'the claim that holds groups'),
-    idle(noOidc, 'oidc-groups-prefix', 'string', 'what is put before groups'),
-    idle(noOidc, 'oidc-issuer-url', 'string', 'the OpenID provider'),
-    idle(noOidc, 'oidc-required-claim', 'stringToString', 'claims that ID tokens must have: key=value'),
-    idle(noOidc, 'oidc-signing-algs', 'strings', 'how ID tokens may be signed', 'RS256'),
-    idle(noOidc, 'oidc-username-claim', 'string', 'the claim that holds the user', 'sub'),
-    idle(noOidc, 'oidc-username-prefix', 'string', 'what is put before the user'),
+    works('oidc-ca-file', 'string', 'the authority of the OpenID provider'),
+    works('oidc-client-id', 'string', 'whom ID tokens must be meant for'),
+    works('oidc-groups-claim', 'string', 'the claim that holds groups'),
+    works('oidc-groups-prefix', 'string', 'what is put before groups'),
+    works('oidc-issuer-url', 'string', 'the OpenID provider'),
+    works('oidc-required-claim', 'mapStringString', 'a claim that ID tokens must have: key=value'),
+    works('oidc-signing-algs', 'strings', 'how ID tokens may be signed', 'RS256'),
+    works('oidc-username-claim', 'string', 'the claim that holds the user', 'sub'),
+    works('oidc-username-prefix', 'string', 'what is put before the user'),
     works('requestheader-allowed-names', 'strings', 'common names that a front proxy may have'),
     works('requestheader-client-ca-file', 'string', 'the authority of front proxies'),
     works('requestheader-extra-headers-prefix', 'strings', 'headers that tell more about the user'),

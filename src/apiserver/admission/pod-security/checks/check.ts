@@ -34,9 +34,11 @@ export interface Check {
 
 export type AnyContainer = Container | EphemeralContainer
 
-/** Init containers, then containers, then ephemeral ones. */
-export const containersOf = ({ initContainers = [], containers = [], ephemeralContainers = [] }: PodSpec): readonly AnyContainer[] =>
-  initContainers.length === 0 && ephemeralContainers.length === 0 ? containers : [...initContainers, ...containers, ...ephemeralContainers]
+/** Init containers, then containers, then ephemeral ones; there may be none, as nothing was validated yet. */
+export const containersOf = ({ initContainers, containers, ephemeralContainers }: PodSpec): readonly AnyContainer[] =>
+  !initContainers?.length && !ephemeralContainers?.length
+    ? (containers ?? [])
+    : [...(initContainers ?? []), ...(containers ?? []), ...(ephemeralContainers ?? [])]
 
 /** The names of the containers that are as `isBad` says. */
 export const namesWhere = (spec: PodSpec, isBad: (container: AnyContainer) => boolean): string[] =>

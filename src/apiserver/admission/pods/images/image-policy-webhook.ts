@@ -1,10 +1,8 @@
 /** ImagePolicyWebhook: a server of somebody else says which images may run, asked with ImageReviews (imagepolicy.k8s.io/v1alpha1). */
-import { setTimeout as delay } from 'node:timers/promises'
-import { AnswerCache } from '../../../authorization/webhook/answer-cache.ts'
-import { connectionClient, WebhookAnswerError, type WebhookClient } from '../../../webhooks/index.ts'
+import { AnswerCache, connectionClient, patiently, type WebhookClient } from '../../../webhooks/index.ts'
 import type { AdmissionAttributes, AdmissionPlugin, PluginSources } from '../../plugin.ts'
 import { type PodWithSpec, refusal, writtenPod } from '../pod-write.ts'
-import { type ImagePolicyConfiguration, imagePolicyConfiguration } from './image-policy-configuration.ts'
+import { imagePolicyConfiguration } from './image-policy-configuration.ts'
 import { type ReviewStatus, reviewOf, statusIn } from './image-review.ts'
 
 const auditPrefix = 'imagepolicywebhook.image-policy.k8s.io/'
@@ -13,11 +11,6 @@ const failedOpen = 'alpha.image-policy.k8s.io/failed-open'
 const mostAnswers = 1024
 const timeoutMs = 30_000
 const mostBytes = 1024 * 1024
-const attempts = 5
-const backoffFactor = 1.5
-const backoffJitter = 0.2
-/** No more calls are begun after this: who asked has given up. Milliseconds. */
-const patienceMs = 30_000
 
 export function imagePolicyWebhook({ find, configuration, places, log }: PluginSources): AdmissionPlugin {
   const options = imagePolicyConfiguration(configuration('ImagePolicyWebhook'))
@@ -48,10 +41,15 @@ export function imagePolicyWebhook({ find, configuration, places, log }: PluginS
     },
   }
 
+  async function asked(body: string): Promise<ReviewStatus> {
+    if (!client) throw new Error('the webhook cannot be asked before the server has started')
+    return statusIn(await client.post(Buffer.from(body)))
+  }
+
   async function ask(attributes: AdmissionAttributes, pod: PodWithSpec, body: string): Promise<void> {
     let status: ReviewStatus
     try {
-      status = await answered(client, Buffer.from(body), options, stopping.signal)
+      status = await patiently(() => asked(body), { signal: stopping.signal, backoffMs: options.backoffMs })
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
       log(`error contacting webhook backend: ${message}`)
@@ -70,25 +68,3 @@ function decide(attributes: AdmissionAttributes, { allowed, reason, auditAnnotat
   if (allowed) return
   throw refusal(attributes, reason ? `image policy webhook backend denied one or more images: ${reason}` : 'one or more images rejected by webhook backend')
 }
-
-/** Asks, and asks again if the webhook is only out of breath. */
-async function answered(client: WebhookClient | undefined, body: Buffer, { backoffMs }: ImagePolicyConfiguration, signal: AbortSignal): Promise<ReviewStatus> {
-  if (!client) throw new Error('the webhook cannot be asked before the server has started')
-  const started = performance.now()
-  let pauseMs = backoffMs
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return statusIn(await client.post(body))
-    } catch (error) {
-      const isOver = attempt === attempts || performance.now() - started + pauseMs > patienceMs || signal.aborted
-      if (isOver || !isPassing(error)) throw error
-    }
-    await delay(pauseMs * (1 + Math.random() * backoffJitter), undefined, { signal, ref: false })
-    pauseMs *= backoffFactor
-  }
-}
-
-const isPassing = (error: unknown): boolean =>
-  error instanceof WebhookAnswerError
-    ? error.status === 500 || error.status === 429 || error.retryAfter
-    : error instanceof Error && /connection reset/.test(error.message)

@@ -9,17 +9,14 @@ export interface AllowedSecrets {
 }
 
 /** Says of the first secret that is not allowed why; undefined if all are. */
-export function secretFault(
-  { volumes = [], initContainers = [], containers = [], imagePullSecrets = [] }: PodSpec,
-  allowed: AllowedSecrets,
-): string | undefined {
+export function secretFault({ volumes = [], initContainers = [], containers, imagePullSecrets = [] }: PodSpec, allowed: AllowedSecrets): string | undefined {
   const { account } = allowed
   for (const { secret } of volumes) {
     if (secret && !allowed.secrets.includes(secret.secretName ?? '')) {
       return `volume with secret.secretName="${secret.secretName ?? ''}" is not allowed because service account ${account} does not reference that secret`
     }
   }
-  const ofContainers = environmentFault('init container', initContainers, allowed) ?? environmentFault('container', containers, allowed)
+  const ofContainers = environmentFault('init container', initContainers, allowed) ?? environmentFault('container', containers ?? [], allowed)
   if (ofContainers) return ofContainers
   const pull = imagePullSecrets.findIndex(({ name = '' }) => !allowed.pullSecrets.includes(name))
   if (pull === -1) return undefined
@@ -48,10 +45,10 @@ export function environmentFault(
 }
 
 /** Whether a pod names a secret anywhere. */
-export const namesSecrets = ({ volumes = [], initContainers = [], containers = [], ephemeralContainers = [], imagePullSecrets = [] }: PodSpec): boolean =>
+export const namesSecrets = ({ volumes = [], initContainers = [], containers, ephemeralContainers = [], imagePullSecrets = [] }: PodSpec): boolean =>
   imagePullSecrets.length > 0 ||
   volumes.some(isSecret) ||
-  [...initContainers, ...containers, ...ephemeralContainers].some(
+  [...initContainers, ...(containers ?? []), ...ephemeralContainers].some(
     ({ env = [], envFrom = [] }) => env.some(({ valueFrom }) => valueFrom?.secretKeyRef) || envFrom.some(({ secretRef }) => secretRef),
   )
 

@@ -11,12 +11,12 @@ const tokenSeconds = 3607
 export function mountToken(spec: PodSpec): void {
   const there = spec.volumes?.find((volume) => volume.name.startsWith(prefix))
   const name = there?.name ?? generateName(prefix)
-  const isMounted = [...mountIn(spec.initContainers, name), ...mountIn(spec.containers, name)].includes(true)
+  const isMounted = [...mountIn(spec.initContainers ?? [], name), ...mountIn(spec.containers ?? [], name)].includes(true)
   if (!there && isMounted) spec.volumes = [...(spec.volumes ?? []), tokenVolume(name)]
 }
 
 /** Whether each container has got it now. */
-const mountIn = (containers: Container[] = [], name: string): boolean[] =>
+const mountIn = (containers: readonly Container[], name: string): boolean[] =>
   containers.map((container) => {
     if (container.volumeMounts?.some((mount) => mount.mountPath === mountPath)) return false
     container.volumeMounts = [...(container.volumeMounts ?? []), { name, readOnly: true, mountPath }]

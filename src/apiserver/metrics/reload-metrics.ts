@@ -1,7 +1,7 @@
-/** What is told of reading an authorization configuration again, by upstream's names. */
+/** What is told of reading a configuration again while the server runs, by upstream's names. */
 import { createHash } from 'node:crypto'
 import { hostname } from 'node:os'
-import type { MetricsRegistry } from '../../metrics/registry.ts'
+import type { MetricsRegistry } from './registry.ts'
 
 export interface ReloadMetrics {
   /** A configuration is in use from the start. */
@@ -10,29 +10,30 @@ export interface ReloadMetrics {
   failed(): void
 }
 
-const prefix = 'apiserver_authorization_config_controller'
 const labels = ['apiserver_id_hash', 'status'] as const
 
 const hashOf = (text: string): string => `sha256:${createHash('sha256').update(text).digest('hex')}`
 
-export function reloadMetrics(metrics: MetricsRegistry): ReloadMetrics {
+/** `subject` is what the configuration is about. */
+export function reloadMetrics(metrics: MetricsRegistry, subject: 'authentication' | 'authorization'): ReloadMetrics {
+  const prefix = `apiserver_${subject}_config_controller`
   const server = hashOf(hostname())
   const times = new Map<'success' | 'failure', number>()
   let hash = ''
   const reloads = metrics.counter(
     `${prefix}_automatic_reloads_total`,
-    'Total number of automatic reloads of authorization configuration split by status and apiserver identity.',
+    `Total number of automatic reloads of ${subject} configuration split by status and apiserver identity.`,
     labels,
   )
   metrics.gauge(
     `${prefix}_automatic_reload_last_timestamp_seconds`,
-    'Timestamp of the last automatic reload of authorization configuration split by status and apiserver identity.',
+    `Timestamp of the last automatic reload of ${subject} configuration split by status and apiserver identity.`,
     labels,
     () => [...times].map(([status, at]) => [[server, status], at] as const),
   )
   metrics.gauge(
     `${prefix}_last_config_info`,
-    'Information about the last applied authorization configuration with hash as label, split by apiserver identity.',
+    `Information about the last applied ${subject} configuration with hash as label, split by apiserver identity.`,
     ['apiserver_id_hash', 'hash'],
     () => (hash ? [[[server, hash], 1] as const] : []),
   )

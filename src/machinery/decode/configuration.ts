@@ -2,8 +2,9 @@
  * Configuration files: objects of kinds that no API serves, such as AdmissionConfiguration. Their shape is written down where they are
  * used; they are decoded as strictly as objects of the API with `fieldValidation=Strict`.
  */
-import { decode } from '../../../machinery/decode/index.ts'
-import type { Field, FieldType, StructType } from '../../../machinery/schema.ts'
+
+import type { Field, FieldType, StructType } from '../schema.ts'
+import { decode } from './index.ts'
 
 /** A kind of configuration, and the group versions in which it may be written. All of them have one shape. */
 export interface ConfigurationKind {
@@ -13,6 +14,7 @@ export interface ConfigurationKind {
 }
 
 export const text: FieldType = { kind: 'string' }
+export const flag: FieldType = { kind: 'boolean' }
 export const int32: FieldType = { kind: 'integer', format: 'int32' }
 /** Any JSON. */
 export const anything: FieldType = { kind: 'any' }

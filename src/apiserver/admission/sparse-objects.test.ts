@@ -1,0 +1,78 @@
+/** Plug-ins see objects before these are validated: lists that Go's decoder leaves null, structs without anything, and lists of such. None may stumble. */
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { allResources } from '../../api/registry.ts'
+import { type ResourceDefinition, resourceKey } from '../../api/resource.ts'
+import { schemaOf } from '../../api/schema/index.ts'
+import { decoded, sparseFields } from '../../api/sparse-fixture.ts'
+import type { KubeObject } from '../../machinery/object.ts'
+import { StatusError } from '../../machinery/status-error.ts'
+import { admissionChain } from './index.ts'
+import { type PluginFixture, pluginFixture } from './plugin-fixture.ts'
+import { pluginOrder, usualPlugins } from './plugin-order.ts'
+
+/** These want a configuration, and look at no more than the names of things. */
+const configured = new Set(['EventRateLimit', 'ImagePolicyWebhook'])
+
+const looked = allResources.filter(({ custom }) => !custom)
+
+/** What the plug-ins decide by, where it makes them look at more of an object. */
+async function surroundings({ store }: PluginFixture): Promise<void> {
+  const namespace = 'default'
+  await store('v1/namespaces', {
+    metadata: {
+      name: namespace,
+      labels: { 'pod-security.kubernetes.io/enforce': 'restricted' },
+      annotations: { 'scheduler.alpha.kubernetes.io/node-selector': 'a=b' },
+    },
+  })
+  const annotations = { 'kubernetes.io/enforce-mountable-secrets': 'true' }
+  await store('v1/serviceaccounts', { metadata: { name: 'default', namespace, annotations } })
+  const limit = { type: 'Container', default: { cpu: '1' }, max: { cpu: '2' } }
+  await store('v1/limitranges', { metadata: { name: 'l', namespace }, spec: { limits: [limit, { type: 'Pod', max: { cpu: '3' } }] } })
+  await store('v1/resourcequotas', { metadata: { name: 'q', namespace }, spec: { hard: { 'requests.cpu': '4', pods: '4', services: '1' } } })
+  await store('storage.k8s.io/v1/storageclasses', {
+    metadata: { name: 's', annotations: { 'storageclass.kubernetes.io/is-default-class': 'true' } },
+    provisioner: 'example.com/p',
+  })
+}
+
+function* sparseObjects(resource: ResourceDefinition): Generator<KubeObject> {
+  const type = schemaOf(resource)
+  if (type) for (const fields of sparseFields(type, 3)) yield decoded(resource, type, fields)
+}
+
+for (const name of pluginOrder.filter((name) => !configured.has(name))) {
+  test(`${name} throws over no field that is empty or null`, { timeout: 120_000 }, async (t) => {
+    const fixture = pluginFixture()
+    await surroundings(fixture)
+    const { sources, write } = fixture
+    const plugin = admissionChain(sources, { enabled: [name], disabled: [...usualPlugins].filter((other) => other !== name) })
+    await plugin.start()
+    t.after(() => plugin.stop())
+    const failed = new Map<string, string>()
+    const attempt = async (step: () => void | Promise<void>, object: KubeObject): Promise<void> => {
+      try {
+        await step()
+      } catch (error) {
+        if (error instanceof StatusError) return
+        const [message = '', place = ''] = error instanceof Error ? (error.stack ?? '').split('\n') : [String(error)]
+        failed.set(`${message} ${place.trim()}`, JSON.stringify(object).slice(0, 200))
+      }
+    }
+    for (const resource of looked) {
+      const key = resourceKey(resource)
+      for (const object of sparseObjects(resource)) {
+        for (const more of [{}, { operation: 'UPDATE', old: decoded(resource, schemaOf(resource)!, {}) }] as const) {
+          const attributes = write(key, object, more)
+          await attempt(() => plugin.mutate(attributes), object)
+          await attempt(() => plugin.validate(attributes), object)
+        }
+      }
+    }
+    assert.deepEqual(
+      [...failed].map(([why, object]) => `${why} with ${object}`),
+      [],
+    )
+  })
+}

@@ -1,0 +1,147 @@
+/**
+ * Structured authentication (KEP-3331): a file says which issuers of tokens are believed and whom their tokens make, and who may come
+ * without credentials. It is read again when it changes; a file that is not right is told in the log and changes nothing.
+ */
+import { readFile } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
+import { ExplainedError, reasonOf } from '../../../lib/explained-error.ts'
+import { type FollowedFile, followFile } from '../../../lib/followed-file.ts'
+import { jsonEqual } from '../../../machinery/fields/json.ts'
+import { forbiddenField } from '../../../machinery/validation/field-error.ts'
+import type { MetricsRegistry } from '../../metrics/registry.ts'
+import { type ReloadMetrics, reloadMetrics } from '../../metrics/reload-metrics.ts'
+import type { JwtAuthenticatorOptions } from '../oidc/index.ts'
+import type { JwtIssuer } from '../oidc/jwt-issuer.ts'
+import { signingAlgorithms } from '../oidc/key-set.ts'
+import { jwtMetrics } from '../oidc/metrics.ts'
+import type { TokenAuthenticator, TokenVerdict } from '../token-authenticator.ts'
+import { type AuthenticationConfiguration, parseConfiguration } from './configuration-file.ts'
+import { type Issuers, issuerTokens } from './issuers.ts'
+import { checkConfiguration } from './validate-configuration.ts'
+
+export interface IssuerSources {
+  /** Issuers that are somebody else: the server's own, of service account tokens. */
+  readonly disallowed: readonly string[]
+  readonly metrics: MetricsRegistry
+  readonly log: (line: string) => void
+}
+
+export interface ConfiguredOptions extends IssuerSources {
+  readonly file: string
+  /** Whether flags say something about requests without credentials: then the file may not. */
+  readonly anonymousFlag: boolean
+}
+
+/** The issuer of the flags `--oidc-…`. Throws an ExplainedError for one that cannot be. */
+export function flaggedIssuer(issuer: JwtIssuer, algorithms: readonly string[], { disallowed, metrics, log }: IssuerSources): TokenAuthenticator {
+  const unknown = algorithms.find((algorithm) => !signingAlgorithms.includes(algorithm))
+  if (unknown !== undefined) throw new ExplainedError(`oidc: unsupported signing alg: ${JSON.stringify(unknown)}`)
+  try {
+    checkConfiguration({ jwt: [issuer] }, disallowed)
+  } catch (error) {
+    throw new ExplainedError(`invalid authentication configuration: ${reasonOf(error)}`, { cause: error })
+  }
+  return issuerTokens([issuer], { algorithms, metrics: jwtMetrics(metrics), log })
+}
+
+/** How long new issuers have time to be reached before the file that names them counts as failed, ms; and how often that is looked at. */
+const patienceMs = 60_000
+const lookMs = 100
+
+export class ConfiguredAuthentication implements TokenAuthenticator {
+  readonly name = 'AuthenticationConfiguration'
+  readonly #options: ConfiguredOptions
+  readonly #issuerOptions: JwtAuthenticatorOptions
+  readonly #reloads: ReloadMetrics
+  readonly #stopping = new AbortController()
+  #configuration: AuthenticationConfiguration = {}
+  #issuers: Issuers | undefined
+  #followed: FollowedFile | undefined
+
+  constructor(options: ConfiguredOptions) {
+    this.#options = options
+    this.#issuerOptions = { algorithms: signingAlgorithms, metrics: jwtMetrics(options.metrics), log: options.log }
+    this.#reloads = reloadMetrics(options.metrics, 'authentication')
+  }
+
+  /** Where requests without credentials are let in: undefined if the file does not say. */
+  get anonymous(): ((path: string) => boolean) | undefined {
+    const { anonymous } = this.#configuration
+    if (!anonymous) return undefined
+    const paths = anonymous.conditions?.map(({ path = '' }) => path) ?? []
+    return (path) => anonymous.enabled === true && (paths.length === 0 || paths.includes(path))
+  }
+
+  authenticate(token: string, audiences: readonly string[]): TokenVerdict | Promise<TokenVerdict> {
+    return this.#issuers?.authenticate(token, audiences)
+  }
+
+  /** Rejects with an ExplainedError for a file that is not right. Providers may be out of reach. */
+  async start(): Promise<void> {
+    const { file, anonymousFlag } = this.#options
+    let text: string
+    try {
+      text = await readFile(file, 'utf8')
+      const configuration = parseConfiguration(text)
+      const clash = anonymousFlag && configuration.anonymous
+      checkConfiguration(
+        configuration,
+        this.#options.disallowed,
+        clash
+          ? [forbiddenField('anonymous', '--anonymous-auth flag cannot be set when anonymous field is configured in authentication configuration file')]
+          : [],
+      )
+      this.#configuration = configuration
+    } catch (error) {
+      throw new ExplainedError(`--authentication-config ${file}: invalid authentication configuration: ${reasonOf(error)}`, { cause: error })
+    }
+    this.#issuers = issuerTokens(this.#configuration.jwt ?? [], this.#issuerOptions)
+    await this.#issuers.start?.()
+    this.#reloads.loaded(text)
+    this.#followed = followFile(file, text, (changed) => this.#reload(changed))
+  }
+
+  stop(): void {
+    this.#stopping.abort()
+    this.#followed?.stop()
+    this.#issuers?.stop()
+  }
+
+  /** Never rejects. */
+  async #reload(text: string): Promise<void> {
+    const { log, disallowed } = this.#options
+    try {
+      const configuration = parseConfiguration(text)
+      const isSame = jsonEqual(configuration.anonymous, this.#configuration.anonymous)
+      checkConfiguration(configuration, disallowed, isSame ? [] : [forbiddenField('anonymous', 'changed from initial configuration file')])
+      await this.#use(configuration)
+      this.#reloads.reloaded(text)
+      log('reloaded authentication config')
+    } catch (error) {
+      if (this.#stopping.signal.aborted) return
+      this.#reloads.failed()
+      log(`failed to reload the authentication config: ${reasonOf(error)}`)
+    }
+  }
+
+  /** New issuers take the place of the old ones when all of them can judge tokens. */
+  async #use(configuration: AuthenticationConfiguration): Promise<void> {
+    const { signal } = this.#stopping
+    const issuers = issuerTokens(configuration.jwt ?? [], this.#issuerOptions)
+    await issuers.start?.()
+    try {
+      const deadline = performance.now() + patienceMs
+      while (issuers.faults.length > 0) {
+        if (performance.now() > deadline) throw new Error(`[${[...issuers.faults, 'context deadline exceeded'].join(', ')}]`)
+        await delay(lookMs, undefined, { signal, ref: false })
+      }
+    } catch (error) {
+      issuers.stop()
+      throw error
+    }
+    const before = this.#issuers
+    this.#issuers = issuers
+    this.#configuration = configuration
+    before?.retire()
+  }
+}

@@ -1,0 +1,46 @@
+/** What is wrong with an AuthenticationConfiguration, in upstream's words. */
+import { duplicate, type FieldError, invalidValue, tooMany } from '../../../machinery/validation/field-error.ts'
+import type { JwtIssuer } from '../oidc/jwt-issuer.ts'
+import type { AuthenticationConfiguration } from './configuration-file.ts'
+import { issuerFaults } from './validate-issuer.ts'
+import { mappingFaults } from './validate-mappings.ts'
+
+const mostIssuers = 64
+
+/** `disallowed` are issuers that are somebody else: the server itself, for tokens of service accounts. */
+export function configurationFaults({ jwt = [], anonymous }: AuthenticationConfiguration, disallowed: readonly string[]): readonly FieldError[] {
+  if (jwt.length > mostIssuers) return [tooMany('jwt', jwt.length, mostIssuers)]
+  const conditions = anonymous?.conditions ?? []
+  return [
+    ...jwt.flatMap((authenticator, index) => [
+      ...issuerFaults(authenticator.issuer ?? {}, disallowed, `jwt[${index}].issuer`),
+      ...mappingFaults(authenticator, `jwt[${index}]`),
+      ...repeated(jwt, index),
+    ]),
+    ...(!anonymous?.enabled && conditions.length > 0
+      ? [
+          invalidValue(
+            'anonymous.conditions',
+            conditions.map(({ path = '' }) => ({ Path: path })),
+            'enabled should be set to true when conditions are defined',
+          ),
+        ]
+      : []),
+  ]
+}
+
+function repeated(jwt: readonly JwtIssuer[], index: number): FieldError[] {
+  const { url, discoveryURL } = jwt[index]?.issuer ?? {}
+  const before = jwt.slice(0, index).map(({ issuer }) => issuer)
+  const path = `jwt[${index}].issuer`
+  return [
+    ...(before.some((issuer) => (issuer?.url ?? '') === (url ?? '')) ? [duplicate(`${path}.url`, url ?? '')] : []),
+    ...(discoveryURL && before.some((issuer) => issuer?.discoveryURL === discoveryURL) ? [duplicate(`${path}.discoveryURL`, discoveryURL)] : []),
+  ]
+}
+
+/** Throws an Error that tells all faults; `more` are those that others have found. */
+export function checkConfiguration(configuration: AuthenticationConfiguration, disallowed: readonly string[], more: readonly FieldError[] = []): void {
+  const faults = [...configurationFaults(configuration, disallowed), ...more].map(({ field, message }) => `${field}: ${message}`)
+  if (faults.length > 0) throw new Error(faults.length === 1 ? faults[0] : `[${faults.join(', ')}]`)
+}

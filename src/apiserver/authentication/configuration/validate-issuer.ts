@@ -1,0 +1,88 @@
+/** What is wrong with the issuer of tokens that a configuration names, in upstream's words. */
+import { X509Certificate } from 'node:crypto'
+import { goQuote } from '../../../lib/go-quote.ts'
+import { duplicate, type FieldError, invalidValue, required } from '../../../machinery/validation/field-error.ts'
+import type { JwtIssuer } from '../oidc/jwt-issuer.ts'
+
+type Issuer = NonNullable<JwtIssuer['issuer']>
+
+export function issuerFaults(issuer: Issuer, disallowed: readonly string[], path: string): readonly FieldError[] {
+  const { url = '', discoveryURL = '', certificateAuthority = '', egressSelectorType = '' } = issuer
+  return [
+    ...(url === '' ? [required(`${path}.url`)] : urlFaults(url, disallowed, `${path}.url`)),
+    ...discoveryFaults(url, discoveryURL, `${path}.discoveryURL`),
+    ...audienceFaults(issuer, path),
+    ...(certificateAuthority !== '' && !hasCertificate(certificateAuthority)
+      ? [invalidValue(`${path}.certificateAuthority`, '<omitted>', 'data does not contain any valid RSA or ECDSA certificates')]
+      : []),
+    ...egressFaults(egressSelectorType, `${path}.egressSelectorType`),
+  ]
+}
+
+function urlFaults(url: string, disallowed: readonly string[], path: string): FieldError[] {
+  const errors: FieldError[] = []
+  const refuse = (why: string): void => void errors.push(invalidValue(path, url, why))
+  if (disallowed.includes(url)) refuse(`URL must not overlap with disallowed issuers: [${[...disallowed].sort().join(' ')}]`)
+  const unreadable = parseFault(url)
+  if (unreadable) {
+    refuse(`parse ${goQuote(url)}: ${unreadable}`)
+    return errors
+  }
+  const [, fragment = ''] = /#(.*)$/s.exec(url) ?? []
+  const [, query = ''] = /^[^?#]*\?([^#]*)/.exec(url) ?? []
+  if (!/^https:/i.test(url)) refuse('URL scheme must be https')
+  if (/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*@/i.test(url)) refuse('URL must not contain a username or password')
+  if (query !== '') refuse('URL must not contain a query')
+  if (fragment !== '') refuse('URL must not contain a fragment')
+  return errors
+}
+
+/** Why Go does not take it for a URL, as far as texts that people write go. */
+function parseFault(url: string): string | undefined {
+  if ([...url].some((character) => character < ' ' || character === '\x7f')) return 'net/url: invalid control character in URL'
+  if (url.startsWith(':')) return 'missing protocol scheme'
+  if (/^https:\/\//i.test(url) && !URL.canParse(url)) return 'invalid character in host name or port'
+  return undefined
+}
+
+function discoveryFaults(url: string, discoveryURL: string, path: string): readonly FieldError[] {
+  if (discoveryURL === '') return []
+  const bare = (text: string): string => text.replace(/\/+$/, '')
+  const isSame = url !== '' && bare(url) === bare(discoveryURL)
+  return [...(isSame ? [invalidValue(path, discoveryURL, 'discoveryURL must be different from URL')] : []), ...urlFaults(discoveryURL, [], path)]
+}
+
+function audienceFaults({ audiences = [], audienceMatchPolicy: policy = '' }: Issuer, path: string): readonly FieldError[] {
+  const field = `${path}.audiences`
+  if (audiences.length === 0) return [required(field, `at least one ${field} is required`)]
+  const several = audiences.length > 1
+  return [
+    ...audiences.flatMap((audience, index) => [
+      ...(audience === '' ? [required(`${field}[${index}]`)] : []),
+      ...(audiences.indexOf(audience) < index ? [duplicate(`${field}[${index}]`, audience)] : []),
+    ]),
+    ...(several && policy !== 'MatchAny'
+      ? [invalidValue(`${path}.audienceMatchPolicy`, policy, 'audienceMatchPolicy must be MatchAny for multiple audiences')]
+      : []),
+    ...(!several && policy !== '' && policy !== 'MatchAny'
+      ? [invalidValue(`${path}.audienceMatchPolicy`, policy, 'audienceMatchPolicy must be empty or MatchAny for single audience')]
+      : []),
+  ]
+}
+
+function hasCertificate(pem: string): boolean {
+  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
+  try {
+    for (const block of blocks) new X509Certificate(block)
+    return blocks.length > 0
+  } catch {
+    return false
+  }
+}
+
+/** There is nothing to select from: upstream reads `--egress-selector-config-file`, which has no effect here. */
+function egressFaults(type: string, path: string): readonly FieldError[] {
+  if (type === '') return []
+  if (type !== 'controlplane' && type !== 'cluster') return [invalidValue(path, type, 'egress selector must be either controlplane or cluster')]
+  return [invalidValue(path, type, 'egress selectors are not supported here: leave the field out, providers are asked directly')]
+}

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { ClaimError, claimMapper } from './claim-mapper.ts'
+import type { JwtIssuer } from './jwt-issuer.ts'
+
+const mapped = (issuer: JwtIssuer, claims: Record<string, unknown>): unknown => {
+  try {
+    return claimMapper(issuer)(claims)
+  } catch (error) {
+    if (error instanceof ClaimError) return error.message
+    throw error
+  }
+}
+const username = { claim: 'sub', prefix: '' }
+const named = (more: NonNullable<JwtIssuer['claimMappings']>, rest: JwtIssuer = {}): JwtIssuer => ({ claimMappings: { username, ...more }, ...rest })
+
+describe('claims become a user', () => {
+  const cases: readonly (readonly [string, JwtIssuer, Record<string, unknown>, unknown])[] = [
+    ['by name and prefix', { claimMappings: { username: { claim: 'sub', prefix: 'x:' } } }, { sub: 'jane' }, { name: 'x:jane', groups: [] }],
+    ['without the claim', named({}), {}, 'oidc: parse username claims "sub": claim not present'],
+    ['of a number', named({}), { sub: 7 }, 'oidc: parse username claims "sub": json: cannot unmarshal number into Go value of type string'],
+    [
+      'of a name that objects inherit',
+      named({ username: { claim: 'constructor', prefix: '' } }),
+      {},
+      'oidc: parse username claims "constructor": claim not present',
+    ],
+    ['by a verified e-mail address', named({ username: { claim: 'email', prefix: '' } }), { email: 'a@b', email_verified: true }, { name: 'a@b', groups: [] }],
+    ['by an e-mail address that says nothing', named({ username: { claim: 'email', prefix: '' } }), { email: 'a@b' }, { name: 'a@b', groups: [] }],
+    ['by an unverified one', named({ username: { claim: 'email', prefix: '' } }), { email: 'a@b', email_verified: false }, 'oidc: email not verified'],
+    [
+      'by one that is verified in words',
+      named({ username: { claim: 'email', prefix: '' } }),
+      { email: 'a@b', email_verified: 'true' },
+      "oidc: parse 'email_verified' claim: json: cannot unmarshal string into Go value of type bool",
+    ],
+    ['with groups', named({ groups: { claim: 'g', prefix: 'p-' } }), { sub: 'j', g: ['a', 'b'] }, { name: 'j', groups: ['p-a', 'p-b'] }],
+    ['with one group', named({ groups: { claim: 'g', prefix: '' } }), { sub: 'j', g: 'a' }, { name: 'j', groups: ['a'] }],
+    ['with no group', named({ groups: { claim: 'g', prefix: '' } }), { sub: 'j' }, { name: 'j', groups: [] }],
+    [
+      'with groups that are none',
+      named({ groups: { claim: 'g', prefix: '' } }),
+      { sub: 'j', g: ['a', 1] },
+      'oidc: parse groups claim "g": json: cannot unmarshal array into Go value of type string',
+    ],
+    ['with a uid', named({ uid: { claim: 'id' } }), { sub: 'j', id: 'u1' }, { name: 'j', groups: [], uid: 'u1' }],
+    ['without its uid', named({ uid: { claim: 'id' } }), { sub: 'j' }, 'oidc: parse uid claim "id": claim not present'],
+    [
+      'by expressions',
+      {
+        claimMappings: {
+          username: { expression: "claims.org + ':' + claims.sub" },
+          groups: { expression: "claims.roles.split(',')" },
+          uid: { expression: 'string(claims.number)' },
+          extra: [
+            { key: 'example.com/tenant', valueExpression: 'claims.org' },
+            { key: 'example.com/none', valueExpression: "''" },
+            { key: 'example.com/maybe', valueExpression: 'has(claims.missing) ? dyn([claims.missing]) : dyn(null)' },
+          ],
+        },
+      },
+      { sub: 'jane', org: 'acme', roles: 'dev,,ops', number: 7 },
+      { name: 'acme:jane', groups: ['dev', 'ops'], uid: '7', extra: { 'example.com/tenant': ['acme'] } },
+    ],
+    [
+      'by an expression of another type',
+      { claimMappings: { username: { expression: 'claims.n' } } },
+      { n: 1 },
+      'oidc: error evaluating username claim expression: username claim expression must return a string',
+    ],
+    [
+      'by an expression that fails',
+      { claimMappings: { username: { expression: 'claims.n' } } },
+      {},
+      "oidc: error evaluating username claim expression: expression 'claims.n' resulted in error: no such key: n",
+    ],
+    [
+      'by groups of another type',
+      named({ groups: { expression: '[1]' } }),
+      { sub: 'j' },
+      'oidc: error evaluating group claim expression: expression must return a string or a list of strings',
+    ],
+    ['if a claim is as required', named({}, { claimValidationRules: [{ claim: 'hd', requiredValue: 'b' }] }), { sub: 'j', hd: 'b' }, { name: 'j', groups: [] }],
+    [
+      'not if it is missing',
+      named({}, { claimValidationRules: [{ claim: 'hd', requiredValue: 'b' }] }),
+      { sub: 'j' },
+      'oidc: required claim hd not present in ID token',
+    ],
+    [
+      'not if it is another',
+      named({}, { claimValidationRules: [{ claim: 'hd', requiredValue: 'b' }] }),
+      { sub: 'j', hd: 'c' },
+      'oidc: required claim hd value does not match. Got = c, want = b',
+    ],
+    [
+      'not if a rule says no',
+      named({}, { claimValidationRules: [{ expression: 'claims.exp - claims.nbf <= 86400', message: 'lives too long' }] }),
+      { sub: 'j', exp: 200_000, nbf: 1 },
+      "oidc: error evaluating claim validation expression: validation expression 'claims.exp - claims.nbf <= 86400' failed: lives too long",
+    ],
+    [
+      'not if a rule of users says no',
+      named({}, { userValidationRules: [{ expression: "!user.username.startsWith('system:')", message: 'reserved' }] }),
+      { sub: 'system:admin' },
+      "oidc: error evaluating user info validation rule: validation expression '!user.username.startsWith('system:')' failed: reserved",
+    ],
+    [
+      'with what rules of users see, even where it is empty',
+      named({}, { userValidationRules: [{ expression: "user.uid == '' && user.groups == [] && user.extra == {}" }] }),
+      { sub: 'j' },
+      { name: 'j', groups: [] },
+    ],
+  ]
+  for (const [what, issuer, claims, expected] of cases) test(what, () => assert.deepEqual(mapped(issuer, claims), expected))
+
+  test('in bounded time: an expression that costs too much is a refusal', () => {
+    const issuer = {
+      claimMappings: { username: { expression: 'claims.l.map(a, claims.l.map(b, claims.l.map(c, claims.l.map(d, a)))).size() > 0 ? "x" : "y"' } },
+    }
+    const refused = mapped(issuer, { l: Array.from({ length: 60 }, (_, index) => index) })
+    assert.match(String(refused), /cost limit exceeded/)
+  })
+})

@@ -1,0 +1,140 @@
+/** From the claims of a token that holds to a user, as an issuer's mappings and rules say. */
+import { adapt, type Program } from '../../../cel/index.ts'
+import { CelList, type Value } from '../../../cel/values.ts'
+import { goQuote } from '../../../lib/go-quote.ts'
+import type { UserInfo } from '../../http/exchange.ts'
+import { claimsType, compileExpression, userType } from './expressions.ts'
+import type { ClaimOrExpression, JwtIssuer } from './jwt-issuer.ts'
+
+export type Claims = Readonly<Record<string, unknown>>
+
+/** What a claim or an expression made of a token cannot be used. The message is for the log. */
+export class ClaimError extends Error {}
+
+/** The user; throws a ClaimError for claims that make none. */
+export type ClaimMapper = (claims: Claims) => UserInfo
+
+interface Rule {
+  readonly program: Program
+  readonly message: string
+}
+
+/** Of an issuer that has been validated. */
+export function claimMapper({ claimMappings = {}, claimValidationRules = [], userValidationRules = [] }: JwtIssuer): ClaimMapper {
+  const { username = {}, groups = {}, uid = {}, extra = [] } = claimMappings
+  const nameOf = username.expression ? expressedName(username.expression, 'username') : (claims: Claims) => claimedName(claims, username)
+  const groupsOf = groups.expression ? expressedGroups(groups.expression) : (claims: Claims) => claimedGroups(claims, groups)
+  const uidOf = uid.expression ? expressedName(uid.expression, 'uid') : (claims: Claims) => claimedUid(claims, uid.claim)
+  const extras = extra.map(({ key = '', valueExpression = '' }) => ({ key, program: compiled(valueExpression, 'claims', 'any') }))
+  const requiredClaims = claimValidationRules.filter(({ claim }) => claim)
+  const claimRules = rulesOf(claimValidationRules, 'claims')
+  const userRules = rulesOf(userValidationRules, 'user')
+  return (claims) => {
+    const name = nameOf(claims)
+    const groups = groupsOf(claims)
+    const uid = uidOf(claims)
+    const extra = extras.flatMap(({ key, program }): [string, readonly string[]][] => {
+      const values = expressedList(program, claims, (why) => `oidc: error evaluating extra claim expression: ${program.source}: ${why}`)
+      return values.length > 0 ? [[key, values]] : []
+    })
+    for (const { claim = '', requiredValue = '' } of requiredClaims) requireClaim(claims, claim, requiredValue)
+    hold(claimRules, { claims: adapt(claims, claimsType) }, 'oidc: error evaluating claim validation expression')
+    if (userRules.length > 0) {
+      const user = { username: name, uid, groups, extra: Object.fromEntries(extra) }
+      hold(userRules, { user: adapt(user, userType) }, 'oidc: error evaluating user info validation rule')
+    }
+    return { name, groups, ...(uid && { uid }), ...(extra.length > 0 && { extra: Object.fromEntries(extra) }) }
+  }
+}
+
+function compiled(source: string, variable: 'claims' | 'user', result: 'bool' | 'any'): Program {
+  const program = compileExpression(source, variable, result)
+  if (typeof program === 'string') throw new Error(`${source}: ${program}`)
+  return program
+}
+
+const rulesOf = (rules: readonly { readonly expression?: string; readonly message?: string }[], variable: 'claims' | 'user'): readonly Rule[] =>
+  rules.flatMap(({ expression, message = '' }) => (expression ? [{ program: compiled(expression, variable, 'bool'), message }] : []))
+
+/** The value of a claim as Go takes it for a text; null is as good as none. */
+function textClaim(claims: Claims, claim: string, wrong: (why: string) => string): string {
+  if (!Object.hasOwn(claims, claim)) throw new ClaimError(wrong('claim not present'))
+  const value = claims[claim]
+  if (value === null) return ''
+  if (typeof value !== 'string') throw new ClaimError(wrong(cannot(value, 'string')))
+  return value
+}
+
+const cannot = (value: unknown, type: string): string =>
+  `json: cannot unmarshal ${Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value} into Go value of type ${type}`
+
+function claimedName(claims: Claims, { claim = '', prefix = '' }: ClaimOrExpression): string {
+  const name = textClaim(claims, claim, (why) => `oidc: parse username claims ${goQuote(claim)}: ${why}`)
+  if (claim === 'email' && Object.hasOwn(claims, 'email_verified')) {
+    const verified = claims.email_verified
+    if (typeof verified !== 'boolean' && verified !== null) throw new ClaimError(`oidc: parse 'email_verified' claim: ${cannot(verified, 'bool')}`)
+    if (!verified) throw new ClaimError('oidc: email not verified')
+  }
+  return prefix + name
+}
+
+/** One group may stand without a list. */
+function claimedGroups(claims: Claims, { claim, prefix = '' }: ClaimOrExpression): readonly string[] {
+  if (!claim || !Object.hasOwn(claims, claim)) return []
+  const value = claims[claim]
+  if (value === null) return []
+  const groups = Array.isArray(value) ? value : [value]
+  return groups.map((group: unknown) => {
+    if (typeof group !== 'string') throw new ClaimError(`oidc: parse groups claim ${goQuote(claim)}: ${cannot(value, 'string')}`)
+    return prefix + group
+  })
+}
+
+const claimedUid = (claims: Claims, claim: string | undefined): string =>
+  claim ? textClaim(claims, claim, (why) => `oidc: parse uid claim ${goQuote(claim)}: ${why}`) : ''
+
+function requireClaim(claims: Claims, claim: string, wanted: string): void {
+  if (!Object.hasOwn(claims, claim)) throw new ClaimError(`oidc: required claim ${claim} not present in ID token`)
+  const value = textClaim(claims, claim, (why) => `oidc: parse claim ${claim}: ${why}`)
+  if (value !== wanted) throw new ClaimError(`oidc: required claim ${claim} value does not match. Got = ${value}, want = ${wanted}`)
+}
+
+function evaluated({ source, evaluate }: Program, claims: Claims, wrong: (why: string) => string): Value {
+  const outcome = evaluate({ claims: adapt(claims, claimsType) })
+  if ('error' in outcome) throw new ClaimError(wrong(`expression '${source}' resulted in error: ${outcome.error}`))
+  return outcome.value
+}
+
+function expressedName(source: string, field: 'username' | 'uid'): (claims: Claims) => string {
+  const program = compiled(source, 'claims', 'any')
+  const wrong = (why: string): string => `oidc: error evaluating ${field} claim expression: ${why}`
+  return (claims) => {
+    const value = evaluated(program, claims, wrong)
+    if (typeof value !== 'string') throw new ClaimError(wrong(`${field} claim expression must return a string`))
+    return value
+  }
+}
+
+function expressedGroups(source: string): (claims: Claims) => readonly string[] {
+  const program = compiled(source, 'claims', 'any')
+  return (claims) => expressedList(program, claims, (why) => `oidc: error evaluating group claim expression: ${why}`)
+}
+
+/** A text or a list of texts; what is empty is left out. */
+function expressedList(program: Program, claims: Claims, wrong: (why: string) => string): readonly string[] {
+  const value = evaluated(program, claims, wrong)
+  if (value === null) return []
+  const values = value instanceof CelList ? Array.from({ length: value.size }, (_, index) => value.at(index)) : [value]
+  return values.flatMap((each) => {
+    if (typeof each !== 'string') throw new ClaimError(wrong('expression must return a string or a list of strings'))
+    return each === '' ? [] : [each]
+  })
+}
+
+function hold(rules: readonly Rule[], bindings: Readonly<Record<string, Value>>, what: string): void {
+  for (const { program, message } of rules) {
+    const outcome = program.evaluate(bindings)
+    if ('error' in outcome) throw new ClaimError(`${what}: expression '${program.source}' resulted in error: ${outcome.error}`)
+    if (outcome.value !== true) throw new ClaimError(`${what}: validation expression '${program.source}' failed: ${message}`)
+  }
+}

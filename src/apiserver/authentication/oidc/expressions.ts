@@ -1,0 +1,24 @@
+/** Expressions (CEL) over the claims of a token and over the user that they make, compiled once. */
+import { type Environment, environment, type Program } from '../../../cel/index.ts'
+import { kubernetesLibraries } from '../../../cel/libraries/index.ts'
+import { boolType, dynType, formatType, listType, mapType, objectType, stringType } from '../../../cel/types.ts'
+
+export const claimsType = mapType(stringType, dynType)
+
+export const userType = objectType('kubernetes.UserInfo', {
+  username: stringType,
+  uid: stringType,
+  groups: listType(stringType),
+  extra: mapType(stringType, listType(stringType)),
+})
+
+const types = { claims: claimsType, user: userType } as const
+const made: { claims?: Environment; user?: Environment } = {}
+
+/** The program, or what is wrong in upstream's words. `variable` is what the expression reads. */
+export function compileExpression(source: string, variable: 'claims' | 'user', result: 'bool' | 'any'): Program | string {
+  made[variable] ??= environment({ libraries: kubernetesLibraries, variables: { [variable]: types[variable] } })
+  const compiled = made[variable].compile(source)
+  if ('errors' in compiled) return `compilation failed: ${compiled.errors}`
+  return result === 'any' || formatType(compiled.program.type) === formatType(boolType) ? compiled.program : 'must evaluate to bool'
+}

@@ -1,0 +1,41 @@
+/** An issuer of tokens that is believed, and what becomes of the claims of its tokens: `jwt[]` of an AuthenticationConfiguration (KEP-3331). */
+
+/** A claim with a prefix, or an expression. */
+export interface ClaimOrExpression {
+  readonly claim?: string
+  readonly prefix?: string
+  readonly expression?: string
+}
+
+export interface ClaimValidationRule {
+  readonly claim?: string
+  readonly requiredValue?: string
+  readonly expression?: string
+  readonly message?: string
+}
+
+export interface UserValidationRule {
+  readonly expression?: string
+  readonly message?: string
+}
+
+export interface JwtIssuer {
+  readonly issuer?: {
+    readonly url?: string
+    /** Where the discovery document is, if not at the issuer. */
+    readonly discoveryURL?: string
+    /** PEM; the machine's own authorities unless said. */
+    readonly certificateAuthority?: string
+    readonly audiences?: readonly string[]
+    readonly audienceMatchPolicy?: string
+    readonly egressSelectorType?: string
+  }
+  readonly claimValidationRules?: readonly ClaimValidationRule[]
+  readonly claimMappings?: {
+    readonly username?: ClaimOrExpression
+    readonly groups?: ClaimOrExpression
+    readonly uid?: { readonly claim?: string; readonly expression?: string }
+    readonly extra?: readonly { readonly key?: string; readonly valueExpression?: string }[]
+  }
+  readonly userValidationRules?: readonly UserValidationRule[]
+}

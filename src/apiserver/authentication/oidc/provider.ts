@@ -1,0 +1,170 @@
+/** An OpenID provider (OpenID Connect Discovery 1.0): what it says of itself and its keys. It may be out of reach when the server starts. */
+import { Agent } from 'node:https'
+import { goQuote } from '../../../lib/go-quote.ts'
+import { isObject } from '../../../machinery/fields/json.ts'
+import { type JsonWebToken, textOf } from '../service-accounts/json-web-token.ts'
+import { httpsGet } from './https-get.ts'
+import { KeySet } from './key-set.ts'
+
+export interface ProviderOptions {
+  readonly issuer: string
+  /** Where the discovery document is, if not at the issuer. */
+  readonly discoveryUrl?: string
+  /** PEM; the machine's own authorities unless said. */
+  readonly ca?: string
+  readonly audiences: readonly string[]
+  /** How its tokens may be signed: `RS256`, … */
+  readonly algorithms: readonly string[]
+  readonly log: (line: string) => void
+  /** How the keys were read, for metrics; `text` where they were. */
+  readonly fetched?: (text: string | undefined) => void
+  /** How long to wait before the provider is asked again, ms; 10,000 unless said. */
+  readonly retryMs?: number
+  /** Ms since 1970. */
+  readonly now?: () => number
+}
+
+const usualRetryMs = 10_000
+const timeoutMs = 30_000
+const mostDocumentBytes = 64 * 1024
+const mostKeySetBytes = 1024 * 1024
+/** How far the clock of whoever makes tokens may be ahead, ms. */
+const notBeforeLeewayMs = 60_000
+const wellKnown = '/.well-known/openid-configuration'
+
+export class OpenIdProvider {
+  readonly #options: ProviderOptions
+  readonly #agent: Agent
+  #keys: KeySet | undefined
+  #health: string | undefined
+  #retry: NodeJS.Timeout | undefined
+  #first: Promise<void> | undefined
+  #isStopped = false
+
+  constructor(options: ProviderOptions) {
+    this.#options = options
+    this.#agent = new Agent({ keepAlive: false, maxSockets: 4, ...(options.ca && { ca: options.ca }) })
+    this.#health = `oidc: authenticator for issuer ${goQuote(options.issuer)} is not initialized`
+  }
+
+  /** What keeps it from judging tokens; undefined when nothing does. */
+  get health(): string | undefined {
+    return this.#health
+  }
+
+  get isReady(): boolean {
+    return this.#keys !== undefined
+  }
+
+  /** Asks for the discovery document, until there is one. Resolves when the first attempt is over; never rejects. */
+  start(): Promise<void> {
+    return (this.#first ??= this.#discover())
+  }
+
+  /** Another one has taken its place: it asks no more for itself. Tokens that are being judged are judged. */
+  retire(): void {
+    this.#isStopped = true
+    clearTimeout(this.#retry)
+  }
+
+  stop(): void {
+    this.retire()
+    this.#agent.destroy()
+  }
+
+  /** A document of another place that belongs to it, such as a distributed claim. */
+  get(url: string, authorization?: string): Promise<string> {
+    return httpsGet(url, { agent: this.#agent, timeoutMs, mostBytes: mostDocumentBytes, ...(authorization && { authorization }) })
+  }
+
+  /** Why the token is none of the provider's for these audiences, in go-oidc's words; undefined if it is. */
+  async fault(token: JsonWebToken): Promise<string | undefined> {
+    const { issuer, audiences, algorithms, now = Date.now } = this.#options
+    const { aud } = token.claims
+    const meant = typeof aud === 'string' ? [aud] : Array.isArray(aud) ? aud.map(textOf) : []
+    if (issuerOf(token.claims) !== issuer)
+      return `oidc: id token issued by a different provider, expected ${goQuote(issuer)} got ${goQuote(textOf(token.claims.iss))}`
+    const isMeant = audiences.some((audience) => meant.includes(audience))
+    if (audiences.length === 1 && !isMeant) return `oidc: expected audience ${goQuote(audiences[0]!)} got ${goList(meant)}`
+    const late = timeFault(token.claims, now())
+    if (late) return late
+    if (!algorithms.includes(token.algorithm))
+      return `oidc: id token signed with unsupported algorithm, expected ${goList(algorithms)} got ${goQuote(token.algorithm)}`
+    if (!this.#keys) return 'oidc: authenticator not initialized'
+    const signature = await this.#keys.fault(token)
+    if (signature) return `failed to verify signature: ${signature}`
+    return isMeant ? undefined : `oidc: expected audience in ${goList([...audiences].sort())} got ${goList(meant)}`
+  }
+
+  async #discover(): Promise<void> {
+    const { issuer, log, retryMs = usualRetryMs } = this.#options
+    try {
+      const uri = await this.#keySetAddress()
+      if (this.#isStopped) return
+      this.#keys = new KeySet(() => this.#readKeys(uri))
+      this.#health = undefined
+    } catch (error) {
+      if (this.#isStopped) return
+      const reason = error instanceof Error ? error.message : String(error)
+      this.#health = `oidc: authenticator for issuer ${goQuote(issuer)} is not healthy: ${reason}`
+      log(`oidc authenticator: initializing plugin: ${reason}`)
+      this.#retry = setTimeout(() => this.#discover(), retryMs).unref()
+    }
+  }
+
+  async #keySetAddress(): Promise<string> {
+    const { issuer, discoveryUrl } = this.#options
+    const text = await this.get(discoveryUrl ?? issuer.replace(/\/$/, '') + wellKnown)
+    const document = discoveryDocument(text)
+    if (document.issuer !== issuer)
+      throw new Error(`oidc: issuer did not match the issuer returned by provider, expected ${goQuote(issuer)} got ${goQuote(textOf(document.issuer))}`)
+    const uri = textOf(document.jwks_uri)
+    if (!URL.canParse(uri)) throw new Error(`oidc: the provider's discovery document has no jwks_uri that is a URL, but ${goQuote(uri)}`)
+    return uri
+  }
+
+  async #readKeys(uri: string): Promise<string> {
+    const { fetched } = this.#options
+    try {
+      const text = await httpsGet(uri, { agent: this.#agent, timeoutMs, mostBytes: mostKeySetBytes })
+      fetched?.(text)
+      return text
+    } catch (error) {
+      fetched?.(undefined)
+      throw error
+    }
+  }
+}
+
+function discoveryDocument(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (isObject(value)) return value
+    throw new Error('it is no object')
+  } catch (error) {
+    throw new Error(`oidc: failed to decode provider discovery object: ${error instanceof Error ? error.message : error}`)
+  }
+}
+
+/** Google once named itself without a scheme (OpenID Connect Core 1.0, section 15.6.2). */
+export function issuerOf(claims: JsonWebToken['claims']): string {
+  const issuer = textOf(claims.iss)
+  return issuer === 'accounts.google.com' ? 'https://accounts.google.com' : issuer
+}
+
+function timeFault({ exp, nbf }: JsonWebToken['claims'], nowMs: number): string | undefined {
+  const endMs = typeof exp === 'number' ? exp * 1000 : 0
+  if (!(endMs >= nowMs)) return `oidc: token is expired (Token Expiry: ${goTime(endMs)})`
+  if (nbf === undefined || nbf === null) return undefined
+  const beginMs = typeof nbf === 'number' ? nbf * 1000 : Number.POSITIVE_INFINITY
+  return beginMs > nowMs + notBeforeLeewayMs ? `oidc: current time ${goTime(nowMs)} before the nbf (not before) time: ${goTime(beginMs)}` : undefined
+}
+
+/** As Go shows times of day in UTC: `2024-01-31 12:00:00 +0000 UTC`. */
+function goTime(ms: number): string {
+  const time = new Date(ms)
+  return Number.isNaN(time.getTime()) ? 'never' : `${time.toISOString().slice(0, 19).replace('T', ' ')} +0000 UTC`
+}
+
+/** `["a" "b"]`. */
+const goList = (texts: readonly string[]): string => `[${texts.map(goQuote).join(' ')}]`

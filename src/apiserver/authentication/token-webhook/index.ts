@@ -1,0 +1,60 @@
+/** Webhook token authentication: a server of somebody else knows tokens, asked with TokenReviews over HTTPS. Its answers are kept for some time. */
+import { readKubeconfig } from '../../../kubeconfig/read-kubeconfig.ts'
+import type { ServiceSources } from '../../aggregator/index.ts'
+import { connectionClient, patiently } from '../../webhooks/index.ts'
+import type { TokenAuthenticator, TokenVerdict } from '../token-authenticator.ts'
+import { cachedTokens } from '../tokens/cached-tokens.ts'
+import { loggedTokens } from '../tokens/logged-tokens.ts'
+import { type ReviewStatus, type ReviewVersion, reviewBody, reviewStatus } from './review.ts'
+
+/** As the flags `--authentication-token-webhook-…`. */
+export interface TokenWebhookOptions {
+  readonly kubeconfigFile: string
+  readonly version: ReviewVersion
+  /** How long answers hold, ms. */
+  readonly cacheMs: number
+}
+
+export interface TokenWebhookSources {
+  readonly places: ServiceSources
+  readonly log: (line: string) => void
+}
+
+const timeoutMs = 30_000
+const mostBytes = 1024 * 1024
+/** Users hold for this long at least, whatever `cacheMs` says, as of all token authenticators that have to ask. */
+const knownMs = 10_000
+
+/** `own` are the server's audiences, which tokens are meant for if the webhook says nothing. Rejects with an ExplainedError for a kubeconfig that cannot be used. */
+export async function tokenWebhook(
+  { kubeconfigFile, version, cacheMs }: TokenWebhookOptions,
+  own: readonly string[],
+  { places, log }: TokenWebhookSources,
+): Promise<TokenAuthenticator> {
+  const client = connectionClient(await readKubeconfig(kubeconfigFile), { sources: places, timeoutMs, mostBytes })
+  const stopping = new AbortController()
+  const authenticator: TokenAuthenticator = {
+    name: 'webhook',
+    async authenticate(token, audiences) {
+      const body = reviewBody(version, token, audiences)
+      try {
+        return verdictOf(await patiently(async () => reviewStatus(version, await client.post(body)), { signal: stopping.signal }), audiences, own)
+      } catch (error) {
+        return { refused: `Failed to make webhook authenticator request: ${error instanceof Error ? error.message : error}` }
+      }
+    },
+    stop() {
+      stopping.abort()
+      client.stop()
+    },
+  }
+  return cachedTokens(loggedTokens(authenticator, log), { knownMs: Math.max(cacheMs, knownMs), unknownMs: cacheMs })
+}
+
+function verdictOf({ authenticated, user, audiences, error }: ReviewStatus, asked: readonly string[], own: readonly string[]): TokenVerdict {
+  const meant = audiences.length > 0 ? audiences : own
+  const common = asked.filter((audience) => meant.includes(audience))
+  if (asked.length > 0 && common.length === 0) return undefined
+  if (!authenticated) return error ? { refused: error } : undefined
+  return { user, audiences: common }
+}

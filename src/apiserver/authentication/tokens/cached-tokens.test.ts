@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { TokenVerdict } from '../token-authenticator.ts'
+import { cachedTokens } from './cached-tokens.ts'
+import { firstOf } from './first-of.ts'
+
+const jane = { user: { name: 'jane', groups: [] } }
+
+test('users hold for their time, also that nobody knows a token; refusals are never kept', async () => {
+  let [now, asked]: [number, string[]] = [0, []]
+  const verdicts: Readonly<Record<string, TokenVerdict>> = { jane, bad: { refused: 'out of order' } }
+  const authenticate = async (token: string): Promise<TokenVerdict> => {
+    asked.push(token)
+    return verdicts[token]
+  }
+  const tokens = cachedTokens({ name: 'slow', authenticate }, { knownMs: 10_000, unknownMs: 5000, now: () => now })
+  const ask = async (): Promise<readonly TokenVerdict[]> => [
+    await tokens.authenticate('jane', ['a']),
+    await tokens.authenticate('bad', ['a']),
+    await tokens.authenticate('nobody', ['a']),
+  ]
+  const expected = [jane, { refused: 'out of order' }, undefined]
+  const askedAt = async (at: number): Promise<readonly string[]> => {
+    now = at
+    asked = []
+    assert.deepEqual(await ask(), expected)
+    return asked
+  }
+  assert.deepEqual(await askedAt(0), ['jane', 'bad', 'nobody'])
+  assert.deepEqual(await askedAt(4999), ['bad'])
+  assert.deepEqual(await askedAt(9999), ['bad', 'nobody'])
+  assert.deepEqual(await askedAt(10_000), ['jane', 'bad'])
+})
+
+test('what holds for one audience is asked again for another', async () => {
+  const asked: string[] = []
+  const authenticate = async (_token: string, audiences: readonly string[]): Promise<TokenVerdict> => {
+    asked.push(audiences.join())
+    return jane
+  }
+  const tokens = cachedTokens({ name: 'slow', authenticate }, { knownMs: 10_000 })
+  for (const audience of ['a', 'b', 'a']) await tokens.authenticate('t', [audience])
+  assert.deepEqual(asked, ['a', 'b'])
+})
+
+test('of several the first that knows a token decides; else their reasons are told together', async () => {
+  const saying = (verdict: TokenVerdict) => ({ name: 'x', authenticate: () => verdict })
+  const verdictOf = async (...verdicts: readonly TokenVerdict[]) => firstOf('all', verdicts.map(saying)).authenticate('t', [])
+  assert.deepEqual(await verdictOf(undefined, { refused: 'a' }, jane), jane)
+  assert.deepEqual(await verdictOf({ refused: 'a' }, undefined, { refused: 'b' }), { refused: '[a, b]' })
+  assert.deepEqual(await verdictOf({ refused: 'a' }), { refused: 'a' })
+  assert.equal(await verdictOf(undefined), undefined)
+})

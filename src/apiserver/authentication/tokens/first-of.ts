@@ -1,0 +1,25 @@
+/** Several token authenticators of one kind as one. */
+import { after } from '../../../lib/after.ts'
+import type { TokenAuthenticator, TokenVerdict } from '../token-authenticator.ts'
+
+/** The first of several that knows a token says whose it is; their reasons are told together. */
+export function firstOf(name: string, authenticators: readonly TokenAuthenticator[]): TokenAuthenticator {
+  const from = (index: number, token: string, audiences: readonly string[], refusals: readonly string[]): TokenVerdict | Promise<TokenVerdict> => {
+    const authenticator = authenticators[index]
+    if (!authenticator) return refusals.length === 0 ? undefined : { refused: refusals.length === 1 ? refusals[0]! : `[${refusals.join(', ')}]` }
+    return after(authenticator.authenticate(token, audiences), (verdict) => {
+      if (verdict && !('refused' in verdict)) return verdict
+      return from(index + 1, token, audiences, verdict ? [...refusals, verdict.refused] : refusals)
+    })
+  }
+  return {
+    name,
+    authenticate: (token, audiences) => from(0, token, audiences, []),
+    async start() {
+      await Promise.all(authenticators.map((each) => each.start?.()))
+    },
+    stop() {
+      for (const each of authenticators) each.stop?.()
+    },
+  }
+}

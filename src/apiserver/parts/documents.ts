@@ -1,0 +1,49 @@
+/** What is told of the server itself: discovery, OpenAPI, health, version, metrics, and the keys of tokens. */
+import { type Aggregator, mergedApis } from '../aggregator/index.ts'
+import { discoveryDocuments } from '../discovery/index.ts'
+import { healthChecks } from '../health/checks.ts'
+import type { HealthCheck } from '../health/health.ts'
+import type { MetricsRegistry } from '../metrics/registry.ts'
+import { type Documents, nonResource } from '../non-resource.ts'
+import { openapiDocuments } from '../openapi/index.ts'
+import { openidIssuer } from '../openid.ts'
+import type { ServedApis } from '../served-apis.ts'
+import type { ApiServerOptions } from '../server-options.ts'
+import { versionInfo } from '../version.ts'
+
+export interface DocumentSources {
+  readonly apis: ServedApis
+  /** What other servers add. */
+  readonly aggregator: Aggregator
+  /** Whether the store, and what else is needed, is well. */
+  readonly storeCheck: HealthCheck
+  readonly otherChecks: readonly HealthCheck[]
+  /** Whether the server takes no new requests, or soon will not. */
+  readonly isEnding: () => boolean
+  readonly metrics: MetricsRegistry
+  /** Where the server is reached, once it listens. */
+  readonly serverUrl: () => string
+  /** Pages of single parts. */
+  readonly pages: readonly Documents[]
+  readonly log: (line: string) => void
+}
+
+/** Answers paths that are no resources; undefined for those it does not know. */
+export function documentsOf(options: ApiServerOptions, sources: DocumentSources): Documents {
+  const { apis, aggregator, metrics, serverUrl } = sources
+  const version = versionInfo(options.release ?? '0.0.0')
+  const discovery = discoveryDocuments(
+    mergedApis(apis, () => aggregator.documents.versions),
+    serverUrl,
+  )
+  const openapi = openapiDocuments(() => apis.state.resources, { version: version.gitVersion, remote: () => aggregator.documents })
+  return nonResource({
+    checks: healthChecks(sources.storeCheck, sources.isEnding, sources.otherChecks),
+    version,
+    metrics: () => metrics.render(),
+    issuer: options.serviceAccount && openidIssuer(options.serviceAccount, sources.log),
+    serverUrl,
+    documents: [discovery.handle, openapi.handle, ...sources.pages],
+    documentPaths: () => [...discovery.paths(), ...openapi.paths],
+  })
+}

@@ -1,0 +1,38 @@
+/** What is kept and served: the store, encrypted where that is wanted, the registry on it, and the kinds that are on. */
+import { allResources, resourceRegistry, type ServedGroup } from '../../api/registry.ts'
+import { resourceKey } from '../../api/resource.ts'
+import { EncryptedStore, EncryptionAtRest } from '../encryption/index.ts'
+import type { HealthCheck } from '../health/health.ts'
+import { Registry } from '../registry/registry.ts'
+import type { ServedResource } from '../registry/served-resource.ts'
+import { ServedApis } from '../served-apis.ts'
+import type { ApiServerOptions } from '../server-options.ts'
+import type { Lifetime } from './lifetime.ts'
+
+export interface Resources {
+  readonly registry: Registry
+  /** A resource of Kubernetes' own by its key, whether it is on or not: `v1/pods`. */
+  readonly find: (key: string) => ServedResource
+  readonly apis: ServedApis
+  readonly builtInGroups: readonly ServedGroup[]
+  /** How the plug-ins are that keys are held by. */
+  readonly healthChecks: readonly HealthCheck[]
+}
+
+/** Resolves when values can be read. Rejects with an Error for a bad `runtimeConfig`, and for an encryption that cannot be. */
+export async function openResources(options: ApiServerOptions, lifetime: Lifetime, log: (line: string) => void): Promise<Resources> {
+  const encryption = options.encryption && new EncryptionAtRest(options.encryption, allResources, log)
+  lifetime.onEnd(() => encryption?.stop())
+  await encryption?.start()
+  const store = encryption ? new EncryptedStore(options.store, encryption.transformerOf) : options.store
+  const enabled = resourceRegistry({ runtimeConfig: (options.runtimeConfig ?? []).join(',') })
+  for (const warning of enabled.warnings) log(warning)
+  const registry = new Registry(store, allResources, log)
+  lifetime.onEnd(() => registry.stop())
+  const apis = new ServedApis(
+    enabled,
+    enabled.resources.map((definition) => registry.served(definition)),
+  )
+  const find = (key: string): ServedResource => registry.served(allResources.find((definition) => resourceKey(definition) === key)!)
+  return { registry, find, apis, builtInGroups: enabled.groups, healthChecks: encryption?.healthChecks ?? [] }
+}

@@ -1,0 +1,61 @@
+/** What a cluster is started with, and what its starter gets. */
+import type { RequestHeaderOptions } from '../apiserver/authentication/request-header.ts'
+import type { TokenUser } from '../apiserver/authentication/tokens/static-tokens.ts'
+import type { Access, Kubeconfig } from '../kubeconfig/kubeconfig.ts'
+import type { ClusterUser, UserIdentity } from './cluster-users.ts'
+import type { KeyPair } from './pki/key-pair.ts'
+
+export interface ClusterOptions {
+  /** `memory`, or the directory that keeps the data and the certificates; it is made if missing. `memory` unless said. */
+  readonly storage?: 'memory' | { readonly directory: string }
+  /** 127.0.0.1 unless said. */
+  readonly bindAddress?: string
+  /** Any free port unless said. */
+  readonly port?: number
+  /** Bearer tokens that are accepted, beside the administrator's certificate. */
+  readonly tokens?: readonly TokenUser[]
+  /** A serving certificate of one's own. */
+  readonly tls?: KeyPair
+  /** PEM bundle of authorities whose client certificates are accepted, beside the cluster's own. */
+  readonly clientCA?: string
+  /** Front proxies that may say who a user is, in place of the cluster's own. */
+  readonly requestHeader?: RequestHeaderOptions
+  /** What is shown to the servers of aggregated APIs, in place of a certificate made here. */
+  readonly proxyClient?: KeyPair
+  /** As `--runtime-config`: `batch/v2=true`, `api/alpha=true`. */
+  readonly runtimeConfig?: readonly string[]
+  /** One range, or two with a comma between them. */
+  readonly serviceClusterIpRange?: string
+  /** Flags of kube-apiserver beyond these options: `--audit-log-path=/tmp/audit.log`. Relative paths start from the current directory. */
+  readonly apiServerFlags?: readonly string[]
+  /**
+   * The controllers that run, as `--controllers` names them: `*` for all, `name`, `-name`. All unless said. Without them namespaces
+   * have no accounts, so that pods need `--disable-admission-plugins=ServiceAccount`.
+   */
+  readonly controllers?: readonly string[]
+  /** Makes the first requests fast at the price of 0.3 s of CPU after the start: for clusters that live long. */
+  readonly warmUp?: boolean
+  /**
+   * How often old revisions are forgotten, how long they are kept before (five minutes each unless said, as upstream), and how many
+   * bytes of them at most (128 MB).
+   */
+  readonly compaction?: { readonly intervalMs?: number; readonly retainMs?: number; readonly maxHistoryBytes?: number }
+  /** Called with one line per step of the start, and for what is worth knowing later. */
+  readonly log?: (line: string) => void
+  /** As `-v`: 0 is calm, 2 shows how long each step of the start took. */
+  readonly verbosity?: number
+}
+
+export interface Cluster {
+  /** `https://127.0.0.1:6443`: where this machine reaches the server. */
+  readonly url: string
+  readonly port: number
+  /** What a client needs to be the administrator. */
+  readonly client: Access
+  readonly kubeconfig: Kubeconfig
+  readonly kubeconfigYaml: string
+  /** Somebody with a client certificate of the cluster's authority, who may do what roles and bindings allow: for tests of what somebody may not do. */
+  user(identity: UserIdentity): Promise<ClusterUser>
+  /** Lets requests finish for up to `graceMs` (5,000 unless said), then releases port and store. May be called twice. */
+  stop(options?: { readonly graceMs?: number }): Promise<void>
+}

@@ -1,0 +1,19 @@
+/** Lets deleted volumes go when no claim is bound to them any more: they carry a finalizer from the start (StorageObjectInUseProtection). */
+import type { V1PersistentVolume } from '@kubernetes/client-node'
+import { type Controller, watched } from '../../client/controller.ts'
+import { resource } from '../../client/resource.ts'
+import type { Model } from '../../machinery/object.ts'
+import { withoutFinalizer } from './finalizers.ts'
+
+const volumes = resource<Model<V1PersistentVolume>>('v1', 'PersistentVolume', 'persistentvolumes', false)
+const finalizer = 'kubernetes.io/pv-protection'
+
+export const volumeProtection: Controller = {
+  name: 'persistentvolume-protection-controller',
+  watches: [watched({ resource: volumes })],
+  async reconcile(name, { client, caches }) {
+    const volume = caches.get(volumes, '', name)
+    if (!volume?.metadata.deletionTimestamp || volume.status?.phase === 'Bound' || !volume.metadata.finalizers?.includes(finalizer)) return
+    await client.update(volumes, withoutFinalizer(volume, finalizer))
+  },
+}

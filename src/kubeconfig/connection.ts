@@ -1,0 +1,56 @@
+/** What an entry for a cluster and one for a user say together: where a server is, whom it has to be, and who one is to it. */
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { type KubeconfigEntry, pemOf, text } from './kubeconfig-file.ts'
+
+/** Certificates and keys are PEM. */
+export interface Connection {
+  readonly url: URL
+  readonly ca?: string
+  readonly insecure: boolean
+  readonly serverName?: string
+  readonly cert?: string
+  readonly key?: string
+  readonly token?: string
+  /** Read for each call: such tokens are renewed in place. */
+  readonly tokenFile?: string
+  readonly basic?: { readonly username: string; readonly password: string }
+}
+
+/** Rejects with an ExplainedError for files that cannot be read. */
+export async function connectionOf(url: URL, cluster: KubeconfigEntry, user: KubeconfigEntry | undefined): Promise<Connection> {
+  const [ca, cert, key] = await Promise.all([
+    pemOf(cluster, 'certificate-authority'),
+    user && pemOf(user, 'client-certificate'),
+    user && pemOf(user, 'client-key'),
+  ])
+  const serverName = text(cluster.fields['tls-server-name'])
+  return {
+    url,
+    insecure: cluster.fields['insecure-skip-tls-verify'] === true,
+    ...(ca && { ca }),
+    ...(serverName && { serverName }),
+    ...(cert && { cert }),
+    ...(key && { key }),
+    ...(user && secretsOf(user)),
+  }
+}
+
+/** As in client-go, a token's file comes before a token. */
+function secretsOf({ fields, folder }: KubeconfigEntry): Pick<Connection, 'token' | 'tokenFile' | 'basic'> {
+  const token = text(fields.token)
+  const tokenFile = text(fields.tokenFile)
+  const username = text(fields.username)
+  return {
+    ...(token && !tokenFile && { token }),
+    ...(tokenFile && { tokenFile: resolve(folder, tokenFile) }),
+    ...(username && { basic: { username, password: text(fields.password) ?? '' } }),
+  }
+}
+
+/** The header `authorization` of a call as it is now; undefined for who shows a certificate, or nothing. Rejects for a token's file that cannot be read. */
+export function authorizationOf({ token, tokenFile, basic }: Connection): (() => Promise<string>) | undefined {
+  if (tokenFile) return async () => `Bearer ${(await readFile(tokenFile, 'utf8')).trim()}`
+  if (token) return async () => `Bearer ${token}`
+  return basic && (async () => `Basic ${Buffer.from(`${basic.username}:${basic.password}`).toString('base64')}`)
+}

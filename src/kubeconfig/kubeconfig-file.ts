@@ -1,0 +1,75 @@
+/** A kubeconfig that anybody may have written: the entries of its lists, and the texts and files that they name. */
+import { readFile } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { ExplainedError, reasonOf } from '../lib/explained-error.ts'
+import { fromYaml } from '../machinery/yaml.ts'
+
+/** The entries that a kubeconfig lists, by what each is wrapped in: `clusters[].cluster`. */
+const lists = { context: 'contexts', cluster: 'clusters', user: 'users' } as const
+
+export type EntryKind = keyof typeof lists
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** One entry. Paths in it start from the folder of its file. */
+export interface KubeconfigEntry {
+  readonly fields: Fields
+  readonly folder: string
+}
+
+export interface KubeconfigFile {
+  readonly file: string
+  readonly currentContext: string | undefined
+  /** The entries of that kind by their names; of two with one name, the first. */
+  entries(kind: EntryKind): ReadonlyMap<string, KubeconfigEntry>
+}
+
+/** Rejects with an ExplainedError for what cannot be read, or is no kubeconfig. */
+export async function readKubeconfigFile(file: string): Promise<KubeconfigFile> {
+  const content = await contentOf(file)
+  const folder = dirname(resolve(file))
+  const config = fieldsOf(parsed(file, content))
+  if (!config) throw notUsable(file, 'it holds no fields')
+  return {
+    file,
+    currentContext: text(config['current-context']),
+    entries(kind) {
+      const listed = config[lists[kind]]
+      const entries = new Map<string, KubeconfigEntry>()
+      for (const entry of Array.isArray(listed) ? listed.map(fieldsOf) : []) {
+        const name = text(entry?.name)
+        if (name && !entries.has(name)) entries.set(name, { fields: fieldsOf(entry?.[kind]) ?? {}, folder })
+      }
+      return entries
+    },
+  }
+}
+
+export const notUsable = (file: string, why: string): ExplainedError => new ExplainedError(`the kubeconfig ${file} cannot be used: ${why}`)
+
+/** PEM from `NAME-data` in base64, or from the file `NAME`. Rejects with an ExplainedError that names the file. */
+export async function pemOf({ fields, folder }: KubeconfigEntry, name: string): Promise<string | undefined> {
+  const data = text(fields[`${name}-data`])
+  if (data) return Buffer.from(data, 'base64').toString()
+  const file = text(fields[name])
+  return file && contentOf(resolve(folder, file))
+}
+
+/** A text that is not empty. */
+export const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
+
+function contentOf(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch((error) => {
+    throw new ExplainedError(`cannot read ${file}: ${reasonOf(error)}`, { cause: error })
+  })
+}
+
+function parsed(file: string, content: string): unknown {
+  try {
+    return fromYaml(content)
+  } catch (error) {
+    throw notUsable(file, error instanceof Error ? error.message : String(error))
+  }
+}
+
+const fieldsOf = (value: unknown): Fields | undefined => (typeof value === 'object' && value !== null ? (value as Fields) : undefined)

@@ -1,0 +1,59 @@
+/** A webhook that knows tokens, over HTTPS, in a process of its own. What it answers is told to it while it runs. */
+import { once } from 'node:events'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+
+export interface Behaviour {
+  readonly manner?: 'well' | 'by hanging up' | 'status 500' | 'no JSON' | 'another kind' | 'huge'
+  /** How many times it misbehaves before it answers well; always unless said. */
+  readonly times?: number
+  readonly delayMs?: number
+  readonly status?: Readonly<Record<string, unknown>>
+}
+
+export interface Asked {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly spec: { readonly token: string; readonly audiences?: readonly string[] }
+}
+
+export type Message = { readonly start: { readonly cert: string; readonly key: string } } | { readonly behave: Behaviour } | { readonly asked: true }
+
+let behaviour: Behaviour = {}
+let left = 0
+let asked: Asked[] = []
+
+async function start(pair: { readonly cert: string; readonly key: string }): Promise<number> {
+  const server = createServer(pair, async (message, response) => {
+    const review = JSON.parse(Buffer.concat(await message.toArray()).toString()) as Asked
+    asked.push(review)
+    const { manner = 'well', delayMs = 0, status = {} } = behaviour
+    if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs))
+    if (manner !== 'well' && left-- > 0) {
+      if (manner === 'by hanging up') return message.socket.destroy()
+      if (manner === 'status 500') return response.writeHead(500).end('out of order')
+      if (manner === 'no JSON') return response.end('pardon?')
+      if (manner === 'huge') return response.end(Buffer.alloc(2 * 1024 * 1024, ' '))
+      return response.end(JSON.stringify({ apiVersion: review.apiVersion, kind: 'SubjectAccessReview', status: { allowed: true, authenticated: true } }))
+    }
+    const { apiVersion, kind } = review
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify({ apiVersion, kind, status }))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return (server.address() as AddressInfo).port
+}
+
+process.on('message', async (message: Message) => {
+  if ('start' in message) return process.send?.({ port: await start(message.start) })
+  if ('behave' in message) {
+    behaviour = message.behave
+    left = behaviour.times ?? Number.POSITIVE_INFINITY
+    return process.send?.({})
+  }
+  const told = asked
+  asked = []
+  process.send?.({ asked: told })
+})
+process.on('disconnect', () => process.exit())

@@ -1,0 +1,49 @@
+/** Claims and volumes go when nobody uses them, and not before. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { testCluster } from '../support/test-cluster.ts'
+import { waitFor } from '../support/wait-for.ts'
+
+const core = '/api/v1/namespaces/default'
+const capacity = { storage: '1Gi' }
+const claim = (name: string) => ({
+  apiVersion: 'v1',
+  kind: 'PersistentVolumeClaim',
+  metadata: { name },
+  spec: { accessModes: ['ReadWriteOnce'], resources: { requests: capacity }, storageClassName: '' },
+})
+
+test('a claim goes when it is deleted, but waits for the pod that uses it', async (t) => {
+  const cluster = await testCluster(t)
+  const gone = (path: string): Promise<boolean> =>
+    cluster.call('GET', path).then(
+      () => false,
+      (error) => String(error).includes(' 404 '),
+    )
+  for (const name of ['free', 'used']) await cluster.call('POST', `${core}/persistentvolumeclaims`, claim(name))
+  await cluster.call('POST', `${core}/pods`, {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'p' },
+    spec: { nodeName: 'n', containers: [{ name: 'c', image: 'i' }], volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'used' } }] },
+  })
+  for (const name of ['free', 'used']) await cluster.call('DELETE', `${core}/persistentvolumeclaims/${name}`)
+  await waitFor('the free claim to go', () => gone(`${core}/persistentvolumeclaims/free`))
+  assert.equal(await gone(`${core}/persistentvolumeclaims/used`), false)
+  await cluster.call('DELETE', `${core}/pods/p?gracePeriodSeconds=0`)
+  await waitFor('the used claim to go', () => gone(`${core}/persistentvolumeclaims/used`))
+})
+
+test('a volume goes when it is deleted, unless it is bound', async (t) => {
+  const cluster = await testCluster(t)
+  const spec = { capacity, accessModes: ['ReadWriteOnce'], hostPath: { path: '/tmp/v' } }
+  for (const name of ['free', 'bound'])
+    await cluster.call('POST', '/api/v1/persistentvolumes', { apiVersion: 'v1', kind: 'PersistentVolume', metadata: { name }, spec })
+  await cluster.call('PATCH', '/api/v1/persistentvolumes/bound/status', { status: { phase: 'Bound' } }, 'application/merge-patch+json')
+  for (const name of ['free', 'bound']) await cluster.call('DELETE', `/api/v1/persistentvolumes/${name}`)
+  const left = await waitFor('the free volume to go', async () => {
+    const { items } = (await cluster.call('GET', '/api/v1/persistentvolumes')) as unknown as { items: { metadata: { name: string } }[] }
+    return items.length === 1 ? items : undefined
+  })
+  assert.equal(left[0]?.metadata.name, 'bound')
+})
