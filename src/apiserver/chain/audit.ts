@@ -128,7 +128,9 @@ export const failedAuthenticationAudit =
       throw error
     }
     try {
-      return next(request).catch(refused)
+      const answer = next(request)
+      // Most credentials are known at once: then nothing that comes later is about them.
+      return request.user ? answer : answer.catch(refused)
     } catch (error) {
       return refused(error)
     }

@@ -18,9 +18,14 @@ export const priorityAndFairness =
     const admitted = control.admit(request)
     request.flow = admitted.flows.uids
     if (admitted.state === 'execute') return execute(control, admitted, request, next)
-    if (admitted.state !== 'wait') return Promise.resolve(refusal(admitted))
+    if (admitted.state !== 'wait') return refuse(control, admitted)
     return control.wait(admitted).then((decision) => (decision === 'execute' ? execute(control, admitted, request, next) : refusal(admitted)))
   }
+
+function refuse({ refusals }: FlowControl, admitted: AdmittedRequest): Promise<Response> {
+  const held = refusals.hold()
+  return held ? held.then(() => refusal(admitted)) : Promise.resolve(refusal(admitted))
+}
 
 const refusal = ({ flows }: AdmittedRequest): Response => tooManyRequestsText(flows.level.retryAfter.seconds)
 

@@ -6,6 +6,7 @@
 import type { Request } from '../http/exchange.ts'
 import type { MetricsRegistry } from '../metrics/registry.ts'
 import { AdmittedRequest } from './admitted-request.ts'
+import { HeldRefusals } from './held-refusals.ts'
 import { Levels } from './levels.ts'
 import type { PriorityLevel } from './priority-level.ts'
 import { type Clock, realClock } from './queuing/clock.ts'
@@ -34,6 +35,8 @@ export const isMutating = (verb: string): boolean => !readVerbs.has(verb)
 export class FlowControl {
   readonly levels: Levels
   readonly watches = new WatchCounts()
+  /** Those who are told to come again, where they are many. */
+  readonly refusals = new HeldRefusals()
   /** Those that wait at any level. */
   readonly waiting = new Set<AdmittedRequest>()
   readonly #clock: Clock

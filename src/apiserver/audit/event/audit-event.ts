@@ -24,6 +24,32 @@ const annotationJson = remembered(jsonText)
 
 const users = new WeakMap<UserInfo, string>()
 
+/** Who asks, from where and with what. */
+interface Origin {
+  readonly address: string
+  readonly userAgent: string | undefined
+  /** The members `user`, `sourceIPs` and `userAgent`, with commas before them. */
+  readonly text: string
+}
+
+/** Users come from one place mostly. Requests that proxies have passed on are not among them. */
+const origins = new WeakMap<UserInfo, Origin>()
+
+function originText(request: Request, user: UserInfo | undefined): string {
+  const userAgent = request.header('user-agent')
+  const address = request.remoteAddress
+  const isDirect = user && request.header('x-forwarded-for') === undefined && request.header('x-real-ip') === undefined
+  const known = isDirect ? origins.get(user) : undefined
+  if (known && known.address === address && known.userAgent === userAgent) return known.text
+  // A text of parts would be put together anew for every event.
+  const text = Buffer.from(`,"user":${userJson(user)}${fromText(request, userAgent)}`).toString()
+  if (isDirect) origins.set(user, { address, userAgent, text })
+  return text
+}
+
+const fromText = (request: Request, userAgent = request.header('user-agent')): string =>
+  `,"sourceIPs":${sourceIpsJson(request)}${userAgent ? `,"userAgent":${userAgentJson(userAgent)}` : ''}`
+
 /** Users come again with every request. */
 function userJson(user: UserInfo | undefined): string {
   if (!user) return '{}'
@@ -77,9 +103,8 @@ export class AuditEvent implements RequestAudit {
     this.user = user
     this.#received = microTime(performance.timeOrigin + request.received)
     const uri = request.rawQuery ? `${request.path}?${request.rawQuery}` : request.path
-    this.#about = `","requestURI":${jsonText(uri)},"verb":${jsonText(info.verb)},"user":${userJson(user)}`
-    const userAgent = request.header('user-agent')
-    this.#origin = `,"sourceIPs":${sourceIpsJson(request)}${userAgent ? `,"userAgent":${userAgentJson(userAgent)}` : ''}`
+    this.#about = `","requestURI":${jsonText(uri)},"verb":${jsonText(info.verb)}`
+    this.#origin = originText(request, user)
   }
 
   /** The first value of a key counts. */
@@ -109,11 +134,12 @@ export class AuditEvent implements RequestAudit {
   /** The members of the event but `kind` and `apiVersion`, as JSON without the first brace. `ms`: when, since 1970; undefined is when the request came in. */
   members(stage: Stage, ms: number | undefined, slim = false): string {
     const { request, user } = this
-    const impersonated = request.user !== user && request.user && user ? `,"impersonatedUser":${userJson(request.user)}` : ''
+    const impersonated = user && request.user !== user ? request.user : undefined
+    const who = impersonated ? `,"user":${userJson(user)},"impersonatedUser":${userJson(impersonated)}${fromText(request)}` : this.#origin
     const sent = slim || !this.#requestObject ? '' : `,"requestObject":${this.#requestObject}`
     const answered = slim || !this.responseObject ? '' : `,"responseObject":${this.responseObject}`
     const at = ms === undefined ? this.#received : microTime(ms)
-    return `"level":"${this.config.level}","auditID":${jsonText(this.id)},"stage":"${stage}${this.#about}${impersonated}${this.#origin}${(this.#ref ??= this.#objectRef())}${this.#responseStatus()}${sent}${answered},"requestReceivedTimestamp":"${this.#received}","stageTimestamp":"${at}"${this.#annotationsJson(slim)}}`
+    return `"level":"${this.config.level}","auditID":${jsonText(this.id)},"stage":"${stage}${this.#about}${who}${(this.#ref ??= this.#objectRef())}${this.#responseStatus()}${sent}${answered},"requestReceivedTimestamp":"${this.#received}","stageTimestamp":"${at}"${this.#annotationsJson(slim)}}`
   }
 
   /** When the request came in, as text. */

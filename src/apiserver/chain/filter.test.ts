@@ -1,0 +1,84 @@
+/** Filters around a handler and beside it, and who is told of what. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Handler, type Request, text } from '../http/exchange.ts'
+import { type Beside, compose } from './filter.ts'
+
+const request = {} as Request
+const answers: Handler = async () => text(200, 'ok')
+
+/** A filter that writes down what it is told. */
+const noting = (name: string, notes: string[], more: Beside = {}): Beside => ({
+  begin(asked) {
+    notes.push(`${name} begins`)
+    more.begin?.(asked)
+  },
+  answered(asked, response) {
+    notes.push(`${name} sees ${response.status}`)
+    return more.answered?.(asked, response) ?? response
+  },
+  failed(asked, error) {
+    notes.push(`${name} fails`)
+    if (more.failed) return more.failed(asked, error)
+    throw error
+  },
+})
+
+test('answers pass the filters from the inside out', async () => {
+  const notes: string[] = []
+  const response = await compose([noting('outer', notes), noting('inner', notes, { answered: () => text(201, '') })], answers)(request)
+  assert.equal(response.status, 201)
+  assert.deepEqual(notes, ['outer begins', 'inner begins', 'inner sees 200', 'outer sees 201'])
+})
+
+test('what is thrown becomes an answer where a filter makes one of it, for those outside of it', async () => {
+  const notes: string[] = []
+  const recovery = noting('recovery', notes, { failed: () => text(500, '') })
+  const throwing: Handler = () => {
+    throw new Error('behind')
+  }
+  const response = await compose([noting('outer', notes), recovery, noting('inner', notes)], throwing)(request)
+  assert.equal(response.status, 500)
+  assert.deepEqual(notes, ['outer begins', 'recovery begins', 'inner begins', 'inner fails', 'recovery fails', 'outer sees 500'])
+})
+
+test('a filter that refuses at the beginning is told of no answer, and what stands behind it is not asked', async () => {
+  const notes: string[] = []
+  const refusing = noting('refusing', notes, {
+    begin() {
+      throw new Error('refused')
+    },
+  })
+  let asked = false
+  const chain = compose([noting('recovery', notes, { failed: () => text(503, '') }), refusing, noting('inner', notes)], async () => {
+    asked = true
+    return text(200, '')
+  })
+  assert.equal((await chain(request)).status, 503)
+  assert.equal(asked, false)
+  assert.deepEqual(notes, ['recovery begins', 'refusing begins', 'recovery fails'])
+})
+
+test('an error that nobody answers reaches the caller', async () => {
+  const failing: Handler = async () => {
+    throw new Error('behind')
+  }
+  await assert.rejects(compose([{ answered: (_request, response) => response }], failing)(request), /behind/)
+})
+
+test('filters around and beside stand in their order', async () => {
+  const notes: string[] = []
+  const chain = compose(
+    [
+      noting('first', notes),
+      (asked, next) => {
+        notes.push('around')
+        return next(asked)
+      },
+      noting('last', notes),
+    ],
+    answers,
+  )
+  await chain(request)
+  assert.deepEqual(notes, ['first begins', 'around', 'last begins', 'last sees 200', 'first sees 200'])
+})
