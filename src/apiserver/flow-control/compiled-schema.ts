@@ -106,6 +106,11 @@ export class CompiledSchema {
     }))
   }
 
+  /** Whether a rule speaks of a user at all. */
+  concerns({ name, groups }: Pick<UserInfo, 'name' | 'groups'>): boolean {
+    return this.#rules.some(({ subjects }) => hasSubject(subjects, name, groups))
+  }
+
   matches({ info, user }: Classified): boolean {
     const name = user?.name ?? ''
     const groups = user?.groups ?? []

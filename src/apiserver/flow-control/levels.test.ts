@@ -154,3 +154,29 @@ test('a level that is deleted serves those who wait there, and goes when it is i
   levels.reap()
   assert.ok(![...levels.all].some(({ name }) => name === 'own'))
 })
+
+test('a user who is remembered belongs elsewhere as soon as the schemas say so', () => {
+  const { levels } = levelsOf()
+  const jane = ask('jane')
+  levels.configure(schemas, configurations)
+  assert.equal(levels.find(jane).schema.name, 'global-default')
+  const own: FlowSchema = {
+    kind: 'FlowSchema',
+    apiVersion: 'flowcontrol.apiserver.k8s.io/v1',
+    metadata: { name: 'janes' },
+    spec: {
+      matchingPrecedence: 50,
+      priorityLevelConfiguration: { name: 'workload-high' },
+      rules: [
+        {
+          subjects: [{ kind: 'User', user: { name: 'jane' } }],
+          resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'], namespaces: ['*'], clusterScope: true }],
+        },
+      ],
+    },
+  }
+  levels.configure([...schemas, own], configurations)
+  assert.equal(levels.find(jane).schema.name, 'janes')
+  levels.configure(schemas, configurations)
+  assert.equal(levels.find(jane).schema.name, 'global-default')
+})

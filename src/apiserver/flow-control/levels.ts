@@ -51,6 +51,8 @@ export class Levels {
   readonly #tally: LevelsOptions['tally']
   #levels = new Map<string, PriorityLevel>()
   #flows: readonly Flows[] = []
+  /** Of these schemas, in their order. */
+  #ofUser = new WeakMap<object, readonly Flows[]>()
   #catchAll: Flows | undefined
   #nominalSum = 0
   /** The factor that seats were divided by, the last time. */
@@ -74,8 +76,16 @@ export class Levels {
 
   /** Where a request belongs. */
   find(request: Classified): Flows {
-    for (const flows of this.#flows) if (flows.schema.matches(request)) return flows
+    const { user } = request
+    for (const flows of user ? this.#concerning(user) : this.#flows) if (flows.schema.matches(request)) return flows
     return this.#catchAll!
+  }
+
+  /** Most schemas do not speak of a user whatever they ask for: those that do are remembered for as long as the user is. */
+  #concerning(user: NonNullable<Classified['user']>): readonly Flows[] {
+    let concerning = this.#ofUser.get(user)
+    if (!concerning) this.#ofUser.set(user, (concerning = this.#flows.filter(({ schema }) => schema.concerns(user))))
+    return concerning
   }
 
   /** Takes all objects as they are now. Schemas whose level is missing are left out; what is mandatory is there always. */
@@ -121,6 +131,7 @@ export class Levels {
     for (const mandatory of mandatoryFlowSchemas) {
       if (!schemas.some(({ name }) => name === mandatory.metadata.name)) schemas.push(new CompiledSchema(mandatory))
     }
+    this.#ofUser = new WeakMap()
     this.#flows = inOrder(schemas).map((schema) => {
       const level = this.#levels.get(schema.level)!
       return new Flows(schema, level, this.#tally(level.name, schema.name))
