@@ -1,10 +1,10 @@
 /** Admission webhooks in a process of their own, and configurations that use them. */
-import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
 import { join } from 'node:path'
 import { issueCertificate, makeAuthority } from '../../src/cluster/pki/certificates.ts'
+import { askedProcess } from '../support/asked-process.ts'
 import type { Lifetime, ReachableCluster } from '../support/reachable-cluster.ts'
 import type { Asked, Behaviour } from './webhook-process.ts'
 
@@ -23,22 +23,7 @@ export async function admissionWebhooks(t: Lifetime): Promise<Webhooks> {
   const now = new Date()
   const authority = await makeAuthority('webhook-ca', now)
   const serving = await issueCertificate(authority, { commonName: 'webhooks', usage: 'server', hosts: ['127.0.0.1', 'localhost'] }, now)
-  const child = fork(join(import.meta.dirname, 'webhook-process.ts'), { execArgv: [] })
-  const exited = once(child, 'exit')
-  t.after(async () => {
-    child.kill('SIGKILL')
-    await exited
-  })
-  const ask = async <T>(message: object): Promise<T> => {
-    child.send(message)
-    const [answer] = await Promise.race([
-      once(child, 'message'),
-      exited.then(([code]) => {
-        throw new Error(`the webhooks ended with ${code}`)
-      }),
-    ])
-    return answer as T
-  }
+  const { ask } = askedProcess(t, join(import.meta.dirname, 'webhook-process.ts'))
   const { port } = await ask<{ port: number }>({ start: serving })
   const caBundle = Buffer.from(authority.cert).toString('base64')
   return {

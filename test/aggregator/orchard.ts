@@ -1,10 +1,9 @@
 /** An extension server in a process of its own, with the Service, the endpoints and the APIService that lead to it. */
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { issueCertificate, makeAuthority } from '../../src/cluster/pki/certificates.ts'
 import type { KeyPair } from '../../src/cluster/pki/key-pair.ts'
+import { askedProcess } from '../support/asked-process.ts'
 import type { Lifetime } from '../support/reachable-cluster.ts'
 import type { TestCluster } from '../support/test-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
@@ -32,21 +31,9 @@ export async function extensionServer(t: Lifetime, cluster: TestCluster, { aggre
   const now = new Date()
   const authority = await makeAuthority('orchard-ca', now)
   const serving = await issueCertificate(authority, { commonName: 'orchard', usage: 'server', hosts: [`${service.name}.${service.namespace}.svc`] }, now)
-  const child = fork(join(import.meta.dirname, 'extension-server.ts'), { execArgv: [] })
-  const exited = once(child, 'exit')
-  const stop = async (): Promise<void> => {
-    child.kill('SIGKILL')
-    await exited
-  }
-  t.after(stop)
+  const { ask, stop } = askedProcess(t, join(import.meta.dirname, 'extension-server.ts'))
   const options: ExtensionOptions = { cluster: cluster.client, serving, aggregatedDiscovery, port }
-  child.send(options)
-  const [{ port: taken }] = (await Promise.race([
-    once(child, 'message'),
-    exited.then(([code]) => {
-      throw new Error(`the extension server ended with ${code}`)
-    }),
-  ])) as [{ port: number }]
+  const { port: taken } = await ask<{ port: number }>(options)
   return { port: taken, authority, stop }
 }
 

@@ -1,13 +1,12 @@
 /** `--authentication-token-webhook-config-file` on a running cluster, with a webhook that is slow, fails and lies. */
 import assert from 'node:assert/strict'
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
 import { issueCertificate, makeAuthority } from '../../src/cluster/pki/certificates.ts'
 import { startCluster } from '../../src/cluster/start-cluster.ts'
+import { askedProcess } from '../support/asked-process.ts'
 import { type Lifetime, testCluster } from '../support/test-cluster.ts'
 import { tokenUser } from './token-user.ts'
 import type { Asked, Behaviour } from './token-webhook-process.ts'
@@ -17,17 +16,7 @@ async function clusterWithWebhook(t: Lifetime, more: readonly string[] = []) {
   const now = new Date()
   const authority = await makeAuthority('webhook-ca', now)
   const serving = await issueCertificate(authority, { commonName: 'webhook', usage: 'server', hosts: ['127.0.0.1'] }, now)
-  const child = fork(join(import.meta.dirname, 'token-webhook-process.ts'), { execArgv: [] })
-  const exited = once(child, 'exit')
-  t.after(async () => {
-    child.kill('SIGKILL')
-    await exited
-  })
-  const ask = async <T>(message: object): Promise<T> => {
-    child.send(message)
-    const [answer] = await once(child, 'message')
-    return answer as T
-  }
+  const { ask } = askedProcess(t, join(import.meta.dirname, 'token-webhook-process.ts'))
   const { port } = await ask<{ port: number }>({ start: serving })
   const folder = mkdtempSync(join(tmpdir(), 'typernetes-webhook-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))

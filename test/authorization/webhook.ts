@@ -1,10 +1,9 @@
 /** An authorization webhook in a process of its own, and kubeconfigs that lead to it. */
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { issueCertificate, makeAuthority } from '../../src/cluster/pki/certificates.ts'
+import { askedProcess } from '../support/asked-process.ts'
 import type { Lifetime } from '../support/reachable-cluster.ts'
 import type { Manner, Seen } from './webhook-process.ts'
 
@@ -28,23 +27,7 @@ export async function authorizationWebhook(t: Lifetime, { asksForCertificates = 
   const client = await issueCertificate(authority, { commonName: 'api-server', usage: 'client' }, now)
   const folder = mkdtempSync(join(tmpdir(), 'typernetes-webhook-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
-  const child = fork(join(import.meta.dirname, 'webhook-process.ts'), { execArgv: [] })
-  const exited = once(child, 'exit')
-  const stop = async (): Promise<void> => {
-    child.kill('SIGKILL')
-    await exited
-  }
-  t.after(stop)
-  const ask = async <T>(message: object): Promise<T> => {
-    child.send(message)
-    const [answer] = await Promise.race([
-      once(child, 'message'),
-      exited.then(([code]) => {
-        throw new Error(`the webhook ended with ${code}`)
-      }),
-    ])
-    return answer as T
-  }
+  const { ask, stop } = askedProcess(t, join(import.meta.dirname, 'webhook-process.ts'))
   const { port } = await ask<{ port: number }>({ start: { serving, ...(asksForCertificates && { clientCA: authority.cert }) } })
   const base64 = (text: string): string => Buffer.from(text).toString('base64')
   let files = 0

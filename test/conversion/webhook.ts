@@ -1,8 +1,7 @@
 /** A conversion webhook in a process of its own, and definitions that use it. */
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import { join } from 'node:path'
 import { issueCertificate, makeAuthority } from '../../src/cluster/pki/certificates.ts'
+import { askedProcess } from '../support/asked-process.ts'
 import type { Lifetime, ReachableCluster } from '../support/reachable-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
 import type { Manner, Seen } from './webhook-process.ts'
@@ -29,23 +28,7 @@ export async function conversionWebhook(t: Lifetime, port = 0): Promise<Conversi
   const authority = await makeAuthority('webhook-ca', now)
   const hosts = ['127.0.0.1', 'localhost', `${service.name}.${service.namespace}.svc`]
   const serving = await issueCertificate(authority, { commonName: 'converter', usage: 'server', hosts }, now)
-  const child = fork(join(import.meta.dirname, 'webhook-process.ts'), { execArgv: [] })
-  const exited = once(child, 'exit')
-  const stop = async (): Promise<void> => {
-    child.kill('SIGKILL')
-    await exited
-  }
-  t.after(stop)
-  const ask = async <T>(message: object): Promise<T> => {
-    child.send(message)
-    const [answer] = await Promise.race([
-      once(child, 'message'),
-      exited.then(([code]) => {
-        throw new Error(`the webhook ended with ${code}`)
-      }),
-    ])
-    return answer as T
-  }
+  const { ask, stop } = askedProcess(t, join(import.meta.dirname, 'webhook-process.ts'))
   const started = await ask<{ port: number }>({ start: { serving, port } })
   const caBundle = Buffer.from(authority.cert).toString('base64')
   return {

@@ -8,7 +8,7 @@ import { cleanupFinalizer } from '../../api/apiextensions/custom-resource-defini
 import type { KubeObject } from '../../machinery/object.ts'
 import { StatusError } from '../../machinery/status-error.ts'
 import type { ServiceSources } from '../aggregator/index.ts'
-import type { CacheView } from '../registry/cache/cache-view.ts'
+import { FollowedObjects } from '../registry/followed/followed-objects.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
 import type { StoredObject } from '../registry/stored-object.ts'
@@ -50,6 +50,7 @@ const digest = (value: unknown): string => createHash('sha256').update(JSON.stri
 
 export class DefinitionController {
   readonly #options: DefinitionControllerOptions
+  readonly #followed: FollowedObjects<StoredObject>
   readonly #known = new Map<string, Known>()
   readonly #serving = new Map<string, CustomResources>()
   /** Names of definitions whose status is to be looked at. */
@@ -57,60 +58,33 @@ export class DefinitionController {
   readonly #cleaning = new Map<string, AbortController>()
   readonly #stopping = new AbortController()
   #working: Promise<void> | undefined
-  #unsubscribe: (() => void) | undefined
 
   constructor(options: DefinitionControllerOptions) {
     this.#options = options
+    const { registry, definitions: resource, log } = options
+    this.#followed = new FollowedObjects<StoredObject>({
+      registry,
+      resource,
+      read: (object) => object,
+      changed: (value, _before, { name }) => {
+        if (value) this.#seen(value)
+        else this.#gone(name)
+      },
+      log,
+    })
   }
 
   /** Resolves when everything that is established is served. */
   async start(): Promise<void> {
-    const view = await this.#follow()
-    for (const object of view.objects.slice(this.#options.definitions.range(''))) this.#seen(object)
+    await this.#followed.start()
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort()
-    this.#unsubscribe?.()
+    this.#followed.stop()
     for (const cleaning of this.#cleaning.values()) cleaning.abort()
     await this.#working
     for (const { webhook } of this.#serving.values()) webhook?.stop()
-  }
-
-  async #follow(): Promise<CacheView> {
-    const { registry, definitions, log } = this.#options
-    const view = await registry.cacher(definitions).ready()
-    this.#unsubscribe = view.subscribe({
-      changes: (batch) => {
-        for (const { type, object } of batch) {
-          if (type === 'put') this.#seen(object)
-          else this.#gone(object.name)
-        }
-      },
-      end: () => {
-        if (this.#stopping.signal.aborted) return
-        this.#again().catch((error) => log(`custom resource definitions are not followed any more: ${error}`))
-      },
-    })
-    return view
-  }
-
-  /** The view has ended: another one takes its place, and what has changed in between is made up for. */
-  async #again(): Promise<void> {
-    for (;;) {
-      try {
-        const view = await this.#follow()
-        const objects = view.objects.slice(this.#options.definitions.range(''))
-        const names = new Set(objects.map(({ name }) => name))
-        for (const name of [...this.#known.keys()]) if (!names.has(name)) this.#gone(name)
-        for (const object of objects) this.#seen(object)
-        return
-      } catch (error) {
-        if (this.#stopping.signal.aborted) return
-        this.#options.log(`custom resource definitions cannot be read, trying again: ${error}`)
-        await this.#pause(retryMs)
-      }
-    }
   }
 
   #seen(object: StoredObject): void {

@@ -1,48 +1,8 @@
 /** The names of admission plug-ins, upstream's: those of `--enable-admission-plugins`, and what is wrong with a choice of them. */
+import { pluginOrder } from '../admission/plugin-order.ts'
 import { droppedPlugin } from './dropped-plugins.ts'
 
-export const admissionPluginNames: readonly string[] = [
-  'AlwaysAdmit',
-  'AlwaysDeny',
-  'AlwaysPullImages',
-  'CertificateApproval',
-  'CertificateSigning',
-  'CertificateSubjectRestriction',
-  'ClusterTrustBundleAttest',
-  'DefaultIngressClass',
-  'DefaultStorageClass',
-  'DefaultTolerationSeconds',
-  'DenyServiceExternalIPs',
-  'EventRateLimit',
-  'ExtendedResourceToleration',
-  'ImagePolicyWebhook',
-  'JobValidation',
-  'LimitPodHardAntiAffinityTopology',
-  'LimitRanger',
-  'MutatingAdmissionPolicy',
-  'MutatingAdmissionWebhook',
-  'NamespaceAutoProvision',
-  'NamespaceExists',
-  'NamespaceLifecycle',
-  'NodeDeclaredFeatureValidator',
-  'NodeRestriction',
-  'OwnerReferencesPermissionEnforcement',
-  'PersistentVolumeClaimResize',
-  'PodGroupWorkloadExists',
-  'PodNodeSelector',
-  'PodResizeValidator',
-  'PodSecurity',
-  'PodTolerationRestriction',
-  'PodTopologyLabels',
-  'Priority',
-  'ResourceQuota',
-  'RuntimeClass',
-  'ServiceAccount',
-  'StorageObjectInUseProtection',
-  'TaintNodesByCondition',
-  'ValidatingAdmissionPolicy',
-  'ValidatingAdmissionWebhook',
-]
+export const admissionPluginNames: readonly string[] = [...pluginOrder].sort()
 
 /** What upstream says about a choice that cannot be; empty if all is well. */
 export function admissionPluginErrors(enabled: readonly string[], disabled: readonly string[]): string[] {

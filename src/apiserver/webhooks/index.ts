@@ -2,5 +2,6 @@
 export { AnswerCache } from './answer-cache.ts'
 export { connectionClient } from './connection-client.ts'
 export { patiently } from './patience.ts'
+export { type ReviewVersion, reviewVersion } from './review-version.ts'
 export type { WebhookConfig } from './webhook-address.ts'
 export { WebhookClient } from './webhook-client.ts'

@@ -1,20 +1,9 @@
 /** AdmissionReviews (admission.k8s.io, v1 and v1beta1): what a webhook is asked, and what it answers. */
 
+import type { ReviewVersion } from '../../webhooks/index.ts'
 import { admissionRequest } from '../matching/request.ts'
 import type { VersionedObjects } from '../matching/versions.ts'
 import type { AdmissionAttributes } from '../plugin.ts'
-
-const known = ['v1', 'v1beta1'] as const
-export type ReviewVersion = (typeof known)[number]
-
-/** The first of the versions that a webhook takes which is known here. Throws an Error if none is. */
-export function reviewVersion(accepted: readonly string[]): ReviewVersion {
-  for (const version of accepted) {
-    const found = known.find((one) => one === version)
-    if (found) return found
-  }
-  throw new Error('webhook does not accept known AdmissionReview versions (v1, v1beta1)')
-}
 
 export function encodeReview(version: ReviewVersion, uid: string, attributes: AdmissionAttributes, objects: VersionedObjects): Buffer {
   const { dryRun, options, ...request } = admissionRequest(attributes, objects)

@@ -1,9 +1,10 @@
 /** Calls one webhook about one request, and says what became of it. */
 import { randomUUID } from 'node:crypto'
 import { badRequest, StatusError, statusOf } from '../../../machinery/status-error.ts'
+import { reviewVersion } from '../../webhooks/index.ts'
 import type { VersionedObjects } from '../matching/versions.ts'
 import type { AdmissionAttributes } from '../plugin.ts'
-import { encodeReview, InvalidAnswer, type ReviewAnswer, readAnswer, reviewVersion, type SentStatus } from './admission-review.ts'
+import { encodeReview, InvalidAnswer, type ReviewAnswer, readAnswer, type SentStatus } from './admission-review.ts'
 import type { ConfiguredWebhook } from './configured-webhooks.ts'
 import type { RejectionCause, WebhookMetrics, WebhookType } from './webhook-metrics.ts'
 
@@ -45,7 +46,7 @@ export async function askWebhook(
   const uid = randomUUID()
   let answer: ReviewAnswer
   try {
-    const version = reviewVersion(admissionReviewVersions)
+    const version = reviewVersion(admissionReviewVersions, 'webhook does not accept known AdmissionReview versions (v1, v1beta1)')
     answer = readAnswer(version, uid, mutating, await client.post(encodeReview(version, uid, attributes, objects)))
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)

@@ -1,11 +1,11 @@
 /** Webhook token authentication: a server of somebody else knows tokens, asked with TokenReviews over HTTPS. Its answers are kept for some time. */
 import { readKubeconfig } from '../../../kubeconfig/read-kubeconfig.ts'
 import type { ServiceSources } from '../../aggregator/index.ts'
-import { connectionClient, patiently } from '../../webhooks/index.ts'
+import { connectionClient, patiently, type ReviewVersion } from '../../webhooks/index.ts'
 import type { TokenAuthenticator, TokenVerdict } from '../token-authenticator.ts'
 import { cachedTokens } from '../tokens/cached-tokens.ts'
 import { loggedTokens } from '../tokens/logged-tokens.ts'
-import { type ReviewStatus, type ReviewVersion, reviewBody, reviewStatus } from './review.ts'
+import { type ReviewStatus, reviewBody, reviewStatus } from './review.ts'
 
 /** As the flags `--authentication-token-webhook-…`. */
 export interface TokenWebhookOptions {

@@ -1,8 +1,7 @@
 /** The TokenReview that a webhook is asked with, and what it answers. */
 import { isObject } from '../../../machinery/fields/json.ts'
 import type { UserInfo } from '../../http/exchange.ts'
-
-export type ReviewVersion = 'v1' | 'v1beta1'
+import type { ReviewVersion } from '../../webhooks/index.ts'
 
 export interface ReviewStatus {
   readonly authenticated: boolean

@@ -4,10 +4,10 @@
  */
 import type { Connection } from '../../../kubeconfig/connection.ts'
 import type { ServiceSources } from '../../aggregator/index.ts'
-import { AnswerCache, connectionClient, patiently } from '../../webhooks/index.ts'
+import { AnswerCache, connectionClient, patiently, type ReviewVersion } from '../../webhooks/index.ts'
 import { type AccessAttributes, type Authorizer, allow, type Decision, deny, noOpinion } from '../authorizer.ts'
 import type { EvaluationResult, WebhookMetrics } from './metrics.ts'
-import { type ReviewSpec, type ReviewStatus, type ReviewVersion, reviewBody, reviewSpec, reviewStatus } from './review.ts'
+import { type ReviewSpec, type ReviewStatus, reviewBody, reviewSpec, reviewStatus } from './review.ts'
 
 /** Which requests it is asked about; the error of a condition that cannot be evaluated is told as such. */
 export type Matcher = (spec: ReviewSpec) => boolean | { readonly error: string }

@@ -1,7 +1,6 @@
 /** The SubjectAccessReview that a webhook is asked with, and what it answers. */
+import type { ReviewVersion } from '../../webhooks/index.ts'
 import type { AccessAttributes, SelectorRequirement } from '../authorizer.ts'
-
-export type ReviewVersion = 'v1' | 'v1beta1'
 
 interface Selector {
   readonly requirements: readonly SelectorRequirement[]

@@ -1,20 +1,8 @@
 /** ConversionReviews (apiextensions.k8s.io/v1 and v1beta1): what a webhook is asked, and what it answers. */
 import type { KubeObject } from '../../../machinery/object.ts'
+import type { ReviewVersion } from '../../webhooks/index.ts'
 
 const group = 'apiextensions.k8s.io'
-const known = ['v1', 'v1beta1'] as const
-
-export type ReviewVersion = (typeof known)[number]
-
-/** The first of the versions that a webhook takes which is known here. Throws an Error if none is. */
-export function reviewVersion(accepted: readonly string[]): ReviewVersion {
-  for (const version of accepted) {
-    const found = known.find((one) => one === version)
-    if (found) return found
-  }
-  throw new Error('no supported conversion review versions')
-}
-
 export const encodeReview = (version: ReviewVersion, uid: string, desiredAPIVersion: string, objects: readonly KubeObject[]): Buffer =>
   Buffer.from(JSON.stringify({ kind: 'ConversionReview', apiVersion: `${group}/${version}`, request: { uid, desiredAPIVersion, objects } }))
 

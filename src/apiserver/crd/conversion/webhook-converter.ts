@@ -4,9 +4,9 @@ import type { Definition } from '../../../api/apiextensions/custom-resource-defi
 import type { KubeObject } from '../../../machinery/object.ts'
 import { internal } from '../../../machinery/status-error.ts'
 import type { ServiceSources } from '../../aggregator/index.ts'
-import { WebhookClient, type WebhookConfig } from '../../webhooks/index.ts'
+import { type ReviewVersion, reviewVersion, WebhookClient, type WebhookConfig } from '../../webhooks/index.ts'
 import { checkedObject, placeOf } from './converted-object.ts'
-import { convertedObjects, encodeReview, type ReviewVersion, reviewVersion } from './review.ts'
+import { convertedObjects, encodeReview } from './review.ts'
 
 /** As upstream's. Milliseconds. */
 const timeoutMs = 30_000
@@ -30,7 +30,7 @@ export class WebhookConverter {
     if (!first || first.apiVersion === to) return objects
     let version: ReviewVersion
     try {
-      version = reviewVersion(this.#reviewVersions)
+      version = reviewVersion(this.#reviewVersions, 'no supported conversion review versions')
     } catch (error) {
       throw internal(messageOf(error))
     }
