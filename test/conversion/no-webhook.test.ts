@@ -51,5 +51,11 @@ test('field managers of versions that are gone are dropped; those of the others 
   )
   await redefine(cluster, { storage: 'v2', versions: ['v2', 'v3'] })
   // Managers stand in the order of their times: who came in the next second comes last.
-  await waitFor('the manager of v1 is dropped', async () => managers(await apply('v3', 'three', { tags: ['x'] })).sort().join() === 'three,two')
+  await waitFor(
+    'the manager of v1 is dropped',
+    async () =>
+      managers(await apply('v3', 'three', { tags: ['x'] }))
+        .sort()
+        .join() === 'three,two',
+  )
 })
