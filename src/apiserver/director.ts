@@ -1,5 +1,6 @@
 /** The director: finds who answers a request, by its path and method. */
 import { own } from '../lib/own.ts'
+import { settle } from '../lib/settle.ts'
 import { methodNotAllowed, methodNotSupported, resourceNotFound } from '../machinery/status-error.ts'
 import type { Endpoint, Services } from './endpoints/endpoint.ts'
 import { collectionEndpoints, itemEndpoints, subresourceEndpoint, virtualEndpoint } from './endpoints/index.ts'
@@ -22,24 +23,32 @@ export function director({ services, apis, other }: DirectorOptions): Handler {
       const answer = other(request)
       if (answer) return answer
       if (info.prefix && info.version && apis.isBuiltIn(info.group)) throw resourceNotFound()
-      return Promise.resolve(pageNotFound())
+      return pageNotFound()
     }
     const resource = apis.find(info.group, info.version, info.resource)
     if (!resource) {
       // What a group of Kubernetes' own lacks is a missing resource; elsewhere it is a missing page.
       if (apis.isBuiltIn(info.group)) throw resourceNotFound()
-      return Promise.resolve(pageNotFound())
+      return pageNotFound()
     }
     if (resource.definition.deprecationWarning) request.warnings.push(resource.definition.deprecationWarning)
-    const answer = endpointOf(request, resource)({ services, request, resource })
-    if (!resource.definition.custom || request.method !== 'GET') return answer
-    // Its definition may change while it is read: then it is read again, as it is served now.
-    return answer.catch((error) => (error instanceof RetiredError ? direct(request) : Promise.reject(error)))
+    const endpoint = endpointOf(request, resource)
+    const target = { services, request, resource }
+    if (!resource.definition.custom || request.method !== 'GET') return endpoint(target)
+    return settle(
+      () => endpoint(target),
+      (response) => response,
+      (error) => {
+        // Its definition may change while it is read: then it is read again, as it is served now.
+        if (error instanceof RetiredError) return direct(request)
+        throw error
+      },
+    )
   }
   return direct
 }
 
-const noSuchPage: Endpoint = () => Promise.resolve(pageNotFound())
+const noSuchPage: Endpoint = pageNotFound
 
 /** What a method is authorized as. `watch` and `proxy` in a path make it something else. */
 const verbsOfMethods: Readonly<Record<string, readonly string[]>> = {

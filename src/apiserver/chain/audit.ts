@@ -1,5 +1,6 @@
 /** Audits requests: who asked what, and what came of it. Stands behind authentication, so that the user is known. */
 import { after } from '../../lib/after.ts'
+import { settle } from '../../lib/settle.ts'
 import { goJson } from '../../machinery/fields/json.ts'
 import type { Status, StatusError } from '../../machinery/status-error.ts'
 import { type AuditEvent, type Auditing, answerJson } from '../audit/index.ts'
@@ -21,7 +22,7 @@ export const audit =
     return after(auditing.stage(event, 'RequestReceived'), (kept) => {
       if (kept) return audited(auditing, foreseen, event, request, next)
       auditing.refused()
-      return Promise.resolve(text(500, `Internal Server Error: ${JSON.stringify(uriOf(request))}: failed to store audit event\n`))
+      return text(500, `Internal Server Error: ${JSON.stringify(uriOf(request))}: failed to store audit event\n`)
     })
   }
 
@@ -31,32 +32,33 @@ function annotateIdentity({ annotate }: AuditEvent, { identityAnnotations }: Req
 
 const uriOf = ({ path, rawQuery }: Request): string => (rawQuery ? `${path}?${rawQuery}` : path)
 
-function audited(auditing: Auditing, foreseen: Foreseen, event: AuditEvent, request: Request, next: Handler): Promise<Response> {
-  let answer: Promise<Response>
-  try {
-    answer = next(request)
-  } catch (error) {
-    answer = Promise.reject(error)
-  }
+function audited(auditing: Auditing, foreseen: Foreseen, event: AuditEvent, request: Request, next: Handler): ReturnType<Handler> {
   const long = isLongRunning(request.info)
-  return answer.then(
+  return settle(
+    () => next(request),
     (response) => answered(auditing, event, response, long),
-    async (error) => {
-      const status = foreseen(error)
-      if (status) {
-        noteStatus(event, status.status, status.code)
-        if (event.config.keepsResponse) event.responseObject = goJson(status.status)
-        if (long) await auditing.stage(event, 'ResponseStarted')
-        await auditing.stage(event, 'ResponseComplete')
-      } else {
-        event.code = 500
-        event.status = { status: 'Failure', message: `APIServer panic'd: ${error instanceof Error ? error.message : String(error)}`, reason: 'InternalError' }
-        await auditing.stage(event, 'Panic')
-      }
-      throw error
-    },
+    (error) =>
+      after(threw(auditing, event, error, foreseen(error), long), () => {
+        throw error
+      }),
   )
 }
+
+/** Resolves when the event of what was thrown, a refusal or a panic, is kept as far as requests wait for that. */
+function threw(auditing: Auditing, event: AuditEvent, error: unknown, refusal: StatusError | undefined, long: boolean): boolean | Promise<boolean> {
+  if (refusal) {
+    noteStatus(event, refusal.status, refusal.code)
+    if (event.config.keepsResponse) event.responseObject = goJson(refusal.status)
+    return completed(auditing, event, long)
+  }
+  event.code = 500
+  event.status = { status: 'Failure', message: `APIServer panic'd: ${error instanceof Error ? error.message : String(error)}`, reason: 'InternalError' }
+  return auditing.stage(event, 'Panic')
+}
+
+/** The last stages of a request whose answer is known whole. */
+const completed = (auditing: Auditing, event: AuditEvent, long: boolean): boolean | Promise<boolean> =>
+  long ? after(auditing.stage(event, 'ResponseStarted'), () => auditing.stage(event, 'ResponseComplete')) : auditing.stage(event, 'ResponseComplete')
 
 function noteStatus(event: AuditEvent, status: Status, code: number): void {
   event.status = status
@@ -87,8 +89,7 @@ function answered(auditing: Auditing, event: AuditEvent, response: Response, lon
     return long ? after(auditing.stage(event, 'ResponseStarted'), () => streamed) : streamed
   }
   const told = noteBody(event, response)
-  const started = long ? auditing.stage(event, 'ResponseStarted') : true
-  return after(started, () => after(auditing.stage(event, 'ResponseComplete'), () => told))
+  return after(completed(auditing, event, long), () => told)
 }
 
 /** Before `kind`, or before the white space of answers for people. */
@@ -130,8 +131,9 @@ export const failedAuthenticationAudit =
     try {
       const answer = next(request)
       // Most credentials are known at once: then nothing that comes later is about them.
-      return request.user ? answer : answer.catch(refused)
+      return request.user || !(answer instanceof Promise) ? answer : answer.catch(refused)
     } catch (error) {
+      if (request.user) throw error
       return refused(error)
     }
   }

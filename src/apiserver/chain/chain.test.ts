@@ -10,7 +10,7 @@ import { auditing } from '../audit/index.ts'
 import type { Authorizer } from '../authorization/authorizer.ts'
 import { alwaysAllow } from '../authorization/fixed-authorizers.ts'
 import { storeHealth } from '../health/store-health.ts'
-import type { Handler, Request } from '../http/exchange.ts'
+import { type Handler, json, type Request } from '../http/exchange.ts'
 import { authorizationMetrics } from '../metrics/authorization-metrics.ts'
 import { MetricsRegistry } from '../metrics/registry.ts'
 import { requestMetrics } from '../metrics/request-metrics.ts'
@@ -102,6 +102,24 @@ test('an error that nobody foresaw is 500, stands in the log with its request, a
   assert.deepEqual(
     events().map(({ stage, responseStatus }) => [stage, responseStatus?.code, responseStatus?.message]),
     [['Panic', 500, "APIServer panic'd: x is undefined"]],
+  )
+})
+
+test('a request that nothing has to wait for has its answer at once, a refusal too', async (t) => {
+  const { handle, events } = await chain(t, ({ path }) => {
+    if (path !== '/version') throw notFound({ group: '', name: 'pods' }, 'a')
+    return json(200, {})
+  })
+  const found = handle(request('/version'))
+  const missing = handle(request('/api/v1/namespaces/default/pods/a'))
+  assert.ok(!(found instanceof Promise) && !(missing instanceof Promise))
+  assert.deepEqual([found.status, missing.status], [200, 404])
+  assert.deepEqual(
+    events().map(({ stage, responseStatus }) => [stage, responseStatus?.code]),
+    [
+      ['ResponseComplete', 200],
+      ['ResponseComplete', 404],
+    ],
   )
 })
 

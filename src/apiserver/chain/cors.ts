@@ -1,4 +1,5 @@
 /** Lets pages of some origins use the API from a browser (fetch.spec.whatwg.org, CORS protocol). */
+import { after } from '../../lib/after.ts'
 import { linearRegexp } from '../../lib/linear-regexp/index.ts'
 import type { Response } from '../http/exchange.ts'
 import type { Around } from './filter.ts'
@@ -9,17 +10,21 @@ const allowedHeaders = 'Content-Type, Content-Length, Accept-Encoding, X-CSRF-To
 /** `origins` are regular expressions in Go's syntax. Throws RegexpSyntaxError. */
 export function cors(origins: readonly string[]): Around {
   const allowed = origins.map((origin) => linearRegexp(origin))
-  return async (request, next) => {
+  return (request, next) => {
     const origin = request.header('origin')
     if (!origin || !allowed.some((expression) => expression.test(origin))) return next(request)
     // The browser asks before it sends.
-    const response: Response = request.method === 'OPTIONS' ? { status: 204, headers: {} } : await next(request)
-    const { headers } = response
-    headers['access-control-allow-origin'] = origin
-    headers['access-control-allow-methods'] = methods
-    headers['access-control-allow-headers'] = allowedHeaders
-    headers['access-control-expose-headers'] = 'Date'
-    headers['access-control-allow-credentials'] = 'true'
-    return response
+    if (request.method === 'OPTIONS') return allowing(origin, { status: 204, headers: {} })
+    return after(next(request), (response) => allowing(origin, response))
   }
+}
+
+function allowing(origin: string, response: Response): Response {
+  const { headers } = response
+  headers['access-control-allow-origin'] = origin
+  headers['access-control-allow-methods'] = methods
+  headers['access-control-allow-headers'] = allowedHeaders
+  headers['access-control-expose-headers'] = 'Date'
+  headers['access-control-allow-credentials'] = 'true'
+  return response
 }

@@ -31,6 +31,22 @@ test('answers pass the filters from the inside out', async () => {
   assert.deepEqual(notes, ['outer begins', 'inner begins', 'inner sees 200', 'outer sees 201'])
 })
 
+test('an answer that is there passes at once, and so does what is thrown at once', async () => {
+  const notes: string[] = []
+  const filters = [noting('recovery', notes, { failed: () => text(500, '') }), noting('inner', notes)]
+  const answer = compose(filters, () => text(200, ''))(request)
+  assert.ok(!(answer instanceof Promise))
+  const told = [...notes]
+  notes.length = 0
+  assert.equal((await compose(filters, async () => text(200, ''))(request)).status, 200)
+  assert.deepEqual(notes, told)
+  const failure = compose(filters, () => {
+    throw new Error('behind')
+  })(request)
+  assert.ok(!(failure instanceof Promise))
+  assert.equal(failure.status, 500)
+})
+
 test('what is thrown becomes an answer where a filter makes one of it, for those outside of it', async () => {
   const notes: string[] = []
   const recovery = noting('recovery', notes, { failed: () => text(500, '') })
@@ -63,7 +79,7 @@ test('an error that nobody answers reaches the caller', async () => {
   const failing: Handler = async () => {
     throw new Error('behind')
   }
-  await assert.rejects(compose([{ answered: (_request, response) => response }], failing)(request), /behind/)
+  await assert.rejects(async () => compose([{ answered: (_request, response) => response }], failing)(request), /behind/)
 })
 
 test('filters around and beside stand in their order', async () => {

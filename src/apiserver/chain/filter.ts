@@ -1,10 +1,11 @@
 /** A filter sees a request before, and its answer after, everything that stands behind it in the chain. */
+import { settle } from '../../lib/settle.ts'
 import type { Handler, Request, Response } from '../http/exchange.ts'
 
-/** A filter that has a say in whether and when the rest of the chain is asked. */
-export type Around = (request: Request, next: Handler) => Promise<Response>
+/** A filter that has a say in whether and when the rest of the chain is asked. Who waits for nothing gives no promise. */
+export type Around = (request: Request, next: Handler) => ReturnType<Handler>
 
-/** A filter that only looks, which costs no promise of its own: those that stand side by side in the chain share one. */
+/** A filter that only looks, which costs no call of its own: those that stand side by side in the chain share one. */
 export interface Beside {
   /** May throw: then what stands behind it is not asked, and it is not told of an answer itself. */
   begin?(request: Request): void
@@ -17,7 +18,7 @@ export interface Beside {
 export type Filter = Around | Beside
 
 /**
- * Puts filters before a handler; the first is outermost. Filters that are not `async` may throw at once.
+ * Puts filters before a handler; the first is outermost. What is thrown at once and what is rejected is the same to them.
  * @example compose([panicRecovery(log), authentication(authenticators)], director)
  */
 export function compose(filters: readonly Filter[], handler: Handler): Handler {
@@ -41,10 +42,10 @@ export function compose(filters: readonly Filter[], handler: Handler): Handler {
   return next
 }
 
-/** One promise for all of them. */
+/** One call, and where something has to be waited for one promise, for all of them. */
 function besides(filters: readonly Beside[], next: Handler): Handler {
   /** From the inside out, those that had begun. */
-  const settle = (request: Request, from: number, response: Response | undefined, error: unknown): Response => {
+  const told = (request: Request, from: number, response: Response | undefined, error: unknown): Response => {
     let answer = response
     let fault = error
     for (let i = from; i >= 0; i--) {
@@ -61,15 +62,15 @@ function besides(filters: readonly Beside[], next: Handler): Handler {
     throw fault
   }
   const innermost = filters.length - 1
-  return async (request) => {
+  return (request) => {
     let begun = -1
-    let response: Response
-    try {
-      for (; begun < innermost; begun++) filters[begun + 1]!.begin?.(request)
-      response = await next(request)
-    } catch (error) {
-      return settle(request, begun, undefined, error)
-    }
-    return settle(request, innermost, response, undefined)
+    return settle(
+      () => {
+        for (; begun < innermost; begun++) filters[begun + 1]!.begin?.(request)
+        return next(request)
+      },
+      (response) => told(request, innermost, response, undefined),
+      (error) => told(request, begun, undefined, error),
+    )
   }
 }

@@ -35,7 +35,7 @@ export const impersonation =
     const claims = claimsOf(request, names)
     if (claims.length === 0) return next(request)
     const user = first(request, 'impersonate-user')
-    if (!user) return Promise.resolve(withoutUser(request, claims))
+    if (!user) return withoutUser(request, claims)
     return impersonate(authorizer, request, user, claims).then(() => next(request))
   }
 

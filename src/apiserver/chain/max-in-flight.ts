@@ -2,6 +2,7 @@
  * Bounds how many requests are under way, reads and writes apart, where priority and fairness is off. What lasts for as long as its
  * client likes is not counted, and who may do everything is never refused.
  */
+import { settle } from '../../lib/settle.ts'
 import { isMutating } from '../flow-control/index.ts'
 import type { Around } from './filter.ts'
 import { isLongRunning } from './long-running.ts'
@@ -27,19 +28,19 @@ export function maxInFlight(limits: InFlightLimits, dropped: (kind: keyof InFlig
     if (running[kind] >= limit) {
       if (request.user?.groups.includes('system:masters')) return next(request)
       dropped(kind)
-      return Promise.resolve(tooManyRequestsText(retryAfterSeconds))
+      return tooManyRequestsText(retryAfterSeconds)
     }
     running[kind]++
-    const done = (): void => {
-      running[kind]--
-    }
-    try {
-      const answer = next(request)
-      answer.then(done, done)
-      return answer
-    } catch (error) {
-      done()
-      throw error
-    }
+    return settle(
+      () => next(request),
+      (response) => {
+        running[kind]--
+        return response
+      },
+      (error) => {
+        running[kind]--
+        throw error
+      },
+    )
   }
 }

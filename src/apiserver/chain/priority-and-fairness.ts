@@ -3,6 +3,8 @@
  * later (429). Where there are seats, nothing here waits. What lasts for as long as its client likes is not counted; watches are while
  * they begin.
  */
+import { after } from '../../lib/after.ts'
+import { settle } from '../../lib/settle.ts'
 import type { AdmittedRequest } from '../flow-control/admitted-request.ts'
 import type { FlowControl } from '../flow-control/index.ts'
 import type { Handler, Request, Response } from '../http/exchange.ts'
@@ -22,23 +24,14 @@ export const priorityAndFairness =
     return control.wait(admitted).then((decision) => (decision === 'execute' ? execute(control, admitted, request, next) : refusal(admitted)))
   }
 
-function refuse({ refusals }: FlowControl, admitted: AdmittedRequest): Promise<Response> {
-  const held = refusals.hold()
-  return held ? held.then(() => refusal(admitted)) : Promise.resolve(refusal(admitted))
-}
+const refuse = ({ refusals }: FlowControl, admitted: AdmittedRequest): ReturnType<Handler> => after(refusals.hold(), () => refusal(admitted))
 
 const refusal = ({ flows }: AdmittedRequest): Response => tooManyRequestsText(flows.level.retryAfter.seconds)
 
-function execute(control: FlowControl, admitted: AdmittedRequest, request: Request, next: Handler): Promise<Response> {
+function execute(control: FlowControl, admitted: AdmittedRequest, request: Request, next: Handler): ReturnType<Handler> {
   if (request.info.verb === 'watch') return watch(control, admitted, request, next)
-  let answer: Promise<Response>
-  try {
-    answer = next(request)
-  } catch (error) {
-    control.finish(admitted)
-    throw error
-  }
-  return answer.then(
+  return settle(
+    () => next(request),
     (response) => {
       control.finish(admitted)
       return response

@@ -11,5 +11,5 @@ export const retryAfter =
     if (!group.stopping || exempt.some((path) => request.path.startsWith(path)) || request.header('user-agent')?.startsWith('kube-apiserver/')) {
       return next(request)
     }
-    return Promise.resolve(text(429, 'The apiserver is shutting down, please try again later.\n', { 'retry-after': '5', connection: 'close' }))
+    return text(429, 'The apiserver is shutting down, please try again later.\n', { 'retry-after': '5', connection: 'close' })
   }

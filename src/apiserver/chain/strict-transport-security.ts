@@ -1,11 +1,12 @@
 /** Tells browsers to come over TLS only (RFC 6797). */
-import type { Around } from './filter.ts'
+import type { Filter } from './filter.ts'
 
-export function strictTransportSecurity(directives: readonly string[]): Around {
+export function strictTransportSecurity(directives: readonly string[]): Filter {
   const value = directives.join('; ')
-  return async (request, next) => {
-    const response = await next(request)
-    response.headers['strict-transport-security'] = value
-    return response
+  return {
+    answered(_request, response) {
+      response.headers['strict-transport-security'] = value
+      return response
+    },
   }
 }

@@ -18,6 +18,9 @@ function wantedMs({ query }: Request): number | undefined {
   }
 }
 
+/** Whether an answer is known whole: then there is nothing that could take too long. */
+const isThere = (answer: Response | Promise<Response>): answer is Response => !(answer instanceof Promise) && typeof answer.body !== 'function'
+
 /** One timer looks after all requests: a timer a request would cost more than most requests do. */
 export function timeout(limitMs: number): Around {
   interface Running {
@@ -45,8 +48,9 @@ export function timeout(limitMs: number): Around {
     if (isLongRunning(request.info)) return next(request)
     const wanted = request.rawQuery === '' ? undefined : wantedMs(request)
     if (wanted !== undefined && wanted > 0 && wanted < limitMs) return within(wanted, next(request))
+    const answer = next(request)
+    if (isThere(answer)) return answer
     return new Promise((resolve, reject) => {
-      const answer = next(request)
       const entry: Running = {
         deadline: performance.now() + limitMs,
         expire: () => reject(requestTimeout()),
@@ -54,7 +58,7 @@ export function timeout(limitMs: number): Around {
       running.add(entry)
       if (!sweeping) sweep()
       const done = (): void => void running.delete(entry)
-      answer.then(
+      Promise.resolve(answer).then(
         (response) => {
           if (typeof response.body === 'function') {
             resolve(cutOff(response, done, (expire) => (entry.expire = expire)))
@@ -73,13 +77,14 @@ export function timeout(limitMs: number): Around {
 }
 
 /** As long as the client wants, which seldom differs from what all have. */
-function within(ms: number, answer: Promise<Response>): Promise<Response> {
+function within(ms: number, answer: Response | Promise<Response>): Response | Promise<Response> {
+  if (isThere(answer)) return answer
   return new Promise((resolve, reject) => {
     let expire = (): void => reject(requestTimeout())
     const timer = setTimeout(() => expire(), ms)
     timer.unref()
     const done = (): void => clearTimeout(timer)
-    answer.then(
+    Promise.resolve(answer).then(
       (response) => {
         if (typeof response.body !== 'function') done()
         resolve(cutOff(response, done, (cut) => (expire = cut)))

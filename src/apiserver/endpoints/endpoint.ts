@@ -48,7 +48,7 @@ export interface Target {
 }
 
 /** Answers one verb of one kind of path. */
-export type Endpoint = (target: Target) => Promise<Response>
+export type Endpoint = (target: Target) => Response | Promise<Response>
 
 export function writeContext({ services, request, resource }: Target, options: WriteOptions, subresource = request.info.subresource): WriteContext {
   const { registry, admission } = services

@@ -1,15 +1,19 @@
 /** GET of one object. */
+import { after } from '../../lib/after.ts'
 import { notFound } from '../../machinery/status-error.ts'
 import { representationFor } from '../negotiation/choose.ts'
+import type { StoredObject } from '../registry/stored-object.ts'
 import { parseResourceVersion } from '../request/parameters.ts'
 import { type Endpoint, objectResponse } from './endpoint.ts'
 
-export const get: Endpoint = async ({ services: { registry }, request, resource }) => {
+export const get: Endpoint = ({ services: { registry }, request, resource }) => {
   const representation = representationFor(request, resource, 'object')
   const { namespace, name } = request.info
   const version = request.query.get('resourceVersion')
-  if (version) await registry.cacher(resource).waitFor(parseResourceVersion(version))
-  const object = await registry.get(resource, resource.key(namespace, name))
-  if (!object) throw notFound(resource.groupResource, name)
-  return objectResponse(representation, object)
+  const fresh = version ? registry.cacher(resource).waitFor(parseResourceVersion(version)) : undefined
+  const found = after<unknown, StoredObject | undefined>(fresh, () => registry.get(resource, resource.key(namespace, name)))
+  return after(found, (object) => {
+    if (!object) throw notFound(resource.groupResource, name)
+    return objectResponse(representation, object)
+  })
 }

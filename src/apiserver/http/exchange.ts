@@ -115,7 +115,8 @@ export interface Response {
   readonly takeOver?: (socket: Duplex, head: Buffer) => void
 }
 
-export type Handler = (request: Request) => Promise<Response>
+/** Answers a request: at once where it waits for nothing. It may throw, which is as if its promise were rejected. */
+export type Handler = (request: Request) => Response | Promise<Response>
 
 /** A plain text answer. */
 export const text = (status: number, body: string, headers: Record<string, string> = {}): Response => ({

@@ -3,6 +3,7 @@ import { type IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
+import { settle } from '../../lib/settle.ts'
 import type { RequestInfo } from '../request/request-info.ts'
 import type { BodyBudget } from './bounds/body-budget.ts'
 import type { Bounds } from './bounds/index.ts'
@@ -177,7 +178,11 @@ export const answerMessages =
       if (response.destroyed || response.headersSent) return
       respondHttp1(message, response, answered, { waits: request.waits, lingerMs, follow: () => unread.follow(request) })
     }
-    handler(request).then(answer, (error) => answer(failed(error)))
+    settle(
+      () => handler(request),
+      answer,
+      (error) => answer(failed(error)),
+    )
   }
 
 /** Listens to the `upgrade` event of a server: such requests go the way of all others, and some end with the connection taken over. */
@@ -203,7 +208,11 @@ export const answerUpgrades =
       })
       respondHttp1(message, response, answered, { waits: true, lingerMs, follow: () => unread.follow(request) })
     }
-    handler(request).then(answer, (error) => answer(failed(error)))
+    settle(
+      () => handler(request),
+      answer,
+      (error) => answer(failed(error)),
+    )
   }
 
 interface Circumstances {

@@ -1,6 +1,7 @@
 /** Requests and answers over HTTP/2 streams. Node's core stream API, without its HTTP/1 compatibility layer (half the cost). */
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream, type ServerStreamResponseOptions } from 'node:http2'
 import type { Readable } from 'node:stream'
+import { settle } from '../../lib/settle.ts'
 import type { RequestInfo } from '../request/request-info.ts'
 import type { Startable } from './bounds/fair-share.ts'
 import type { Bounds } from './bounds/index.ts'
@@ -68,7 +69,8 @@ export class Http2Request implements Request, UnreadAnswer, Startable {
   start(): void {
     // A reset may have come meanwhile: nobody waits for an answer then.
     if (this.#stream.closed) return
-    this.#handler(this).then(
+    settle(
+      () => this.#handler(this),
       (response) => this.#answer(response),
       (error) => this.#answer(failed(error)),
     )

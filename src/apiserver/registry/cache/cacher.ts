@@ -70,8 +70,13 @@ export class Cacher {
     return loaded
   }
 
-  /** The view once it shows at least `revision`: 504 after three seconds. */
-  async waitFor(revision: number): Promise<CacheView> {
+  /** The view once it shows at least `revision`, which most do at once: 504 after three seconds. */
+  waitFor(revision: number): CacheView | Promise<CacheView> {
+    const { live } = this
+    return live && revision <= live.revision ? live : this.#wait(revision)
+  }
+
+  async #wait(revision: number): Promise<CacheView> {
     const deadline = performance.now() + freshnessTimeoutMs
     for (;;) {
       const view = this.live ?? (await this.ready())

@@ -1,4 +1,5 @@
 /** Reads the objects of a list: which revision, which page, what is selected. */
+import { after } from '../../../lib/after.ts'
 import { badRequest, expired, internal, StatusError } from '../../../machinery/status-error.ts'
 import { CompactedError, FutureRevisionError, type KeyRange } from '../../../storage/store.ts'
 import type { ListMeta } from '../../negotiation/representation.ts'
@@ -28,7 +29,8 @@ interface Query {
   readonly limit: number
 }
 
-export async function listObjects(registry: Registry, resource: ServedResource, namespace: string, options: ListOptions): Promise<ObjectList> {
+/** At once where it is all that is in memory. */
+export function listObjects(registry: Registry, resource: ServedResource, namespace: string, options: ListOptions): ObjectList | Promise<ObjectList> {
   const range = resource.range(namespace)
   const chosen = selection(range.start, options.labels, options.fields)
   const query: Query = { registry, resource, range, chosen, view: registry.view(resource), limit: options.limit }
@@ -36,12 +38,13 @@ export async function listObjects(registry: Registry, resource: ServedResource, 
 }
 
 /** A first page. A limit counts for it unless any state will do (`resourceVersion=0`). */
-async function begin(query: Query, { resourceVersion, match, limit }: ListOptions): Promise<ObjectList> {
+function begin(query: Query, { resourceVersion, match, limit }: ListOptions): ObjectList | Promise<ObjectList> {
   const wanted = parseResourceVersion(resourceVersion)
-  const cache = await query.registry.cacher(query.resource).waitFor(wanted)
-  if (wanted !== 0 && (match === 'Exact' || (match === '' && limit > 0))) return fromHistory(query, cache, wanted, query.range.start)
-  const whole = resourceVersion === '0' && limit > 0 ? { ...query, limit: 0 } : query
-  return fromArray(whole, cache.objects.slice(query.range), cache.revision, query.range.start)
+  return after<CacheView, ObjectList>(query.registry.cacher(query.resource).waitFor(wanted), (cache) => {
+    if (wanted !== 0 && (match === 'Exact' || (match === '' && limit > 0))) return fromHistory(query, cache, wanted, query.range.start)
+    const whole = resourceVersion === '0' && limit > 0 ? { ...query, limit: 0 } : query
+    return fromArray(whole, cache.objects.slice(query.range), cache.revision, query.range.start)
+  })
 }
 
 /** A further page: of the first one's state, or of the newest where the token says so. */
@@ -76,16 +79,23 @@ function expiredContinue(start: string): StatusError {
 /** Objects that are looked through before others get their turn. */
 const objectsPerTurn = 1000
 
-/** A page of all objects of the range at `revision`, from a key on. */
-async function fromArray(query: Query, objects: readonly StoredObject[], revision: number, from: string): Promise<ObjectList> {
-  const { chosen, view, resource, registry, range, limit } = query
+/** All objects of the range at `revision`, or a page of them, from a key on. */
+function fromArray(query: Query, objects: readonly StoredObject[], revision: number, from: string): ObjectList | Promise<ObjectList> {
+  const { chosen, resource, limit } = query
   const start = indexFrom(objects, from)
-  if (limit === 0) {
-    // The array itself where it is all of it: representations remember what they made of it.
-    const rest = start === 0 ? objects : objects.slice(start)
-    const asTheyAre = chosen.everything && resource.storage === resource && !resource.conversion
-    return { objects: asTheyAre ? rest : await selected(query, rest), meta: { resourceVersion: String(revision) } }
-  }
+  if (limit > 0) return pageOf(query, objects, revision, start)
+  // The array itself where it is all of it: representations remember what they made of it.
+  const rest = start === 0 ? objects : objects.slice(start)
+  const asTheyAre = chosen.everything && resource.storage === resource && !resource.conversion
+  return after<readonly StoredObject[], ObjectList>(asTheyAre ? rest : selected(query, rest), (shown) => ({
+    objects: shown,
+    meta: { resourceVersion: String(revision) },
+  }))
+}
+
+/** As many objects as the limit allows, from an index on. */
+async function pageOf(query: Query, objects: readonly StoredObject[], revision: number, start: number): Promise<ObjectList> {
+  const { chosen, view, registry, range, limit } = query
   const page: StoredObject[] = []
   let at = start
   for (let prepared = start; at < objects.length && page.length < limit; at++) {
