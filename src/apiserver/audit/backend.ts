@@ -2,12 +2,10 @@
 import type { AuditEvent } from './event/audit-event.ts'
 import type { Stage } from './policy/policy.ts'
 
-/** An event at a stage, as it is now: backends that keep it make a text of it at once. */
+/** An event at a stage, as it is now: backends make text or bytes of it at once. */
 export interface StagedEvent {
   readonly event: AuditEvent
   readonly stage: Stage
-  /** The event's members without the first brace. */
-  readonly members: string
   /** When it happened, ms since 1970; undefined is when the request came in. */
   readonly ms: number | undefined
 }

@@ -6,6 +6,7 @@ import type { Request } from '../http/exchange.ts'
 import type { MetricsRegistry } from '../metrics/registry.ts'
 import type { AuditBackend, ReportLoss } from './backend.ts'
 import { AuditEvent } from './event/audit-event.ts'
+import { clockOrigin } from './event/micro-time.ts'
 import type { LogBackendOptions } from './log/index.ts'
 import { compilePolicy, type PolicyEvaluator, type Stage } from './policy/policy.ts'
 import { readPolicyFile } from './policy/policy-file.ts'
@@ -59,8 +60,7 @@ export async function auditing(options: AuditOptions, metrics: MetricsRegistry, 
     stage(event, stage) {
       if (event.config.omitted.has(stage)) return true
       events.add()
-      const ms = stage === 'RequestReceived' ? undefined : performance.timeOrigin + performance.now()
-      const staged = { event, stage, ms, members: event.members(stage, ms) }
+      const staged = { event, stage, ms: stage === 'RequestReceived' ? undefined : clockOrigin + performance.now() }
       if (backends.length === 1) return backends[0]!.take(staged)
       const taken = backends.map((backend) => backend.take(staged))
       return taken.every((one) => typeof one === 'boolean') ? taken.every(Boolean) : Promise.all(taken).then((all) => all.every(Boolean))

@@ -1,9 +1,10 @@
 /** Cuts events that are too large: first the objects of request and answer go, then the event itself. */
 import type { ReportLoss, StagedEvent, TruncateOptions } from './backend.ts'
 
-/** The event's members as they may be kept; undefined if it is too large without its objects too. */
+/** The event's members without the first brace, as they may be kept; undefined if it is too large without its objects too. */
 export function truncated(staged: StagedEvent, options: TruncateOptions | undefined, lost: ReportLoss): string | undefined {
-  const { event, stage, members, ms } = staged
+  const { event, stage, ms } = staged
+  const members = event.members(stage, ms)
   if (!options || fits(members, options.maxEventSize)) return members
   const slim = event.config.keepsRequest ? event.members(stage, ms, true) : members
   if (fits(slim, options.maxEventSize)) return slim

@@ -16,7 +16,6 @@ export const audit =
   (request, next) => {
     const event = auditing.begin(request, request.auditId)
     if (!event) return next(request)
-    request.annotate = event.annotate
     annotateIdentity(event, request)
     request.audit = event
     return after(auditing.stage(event, 'RequestReceived'), (kept) => {
@@ -26,8 +25,8 @@ export const audit =
     })
   }
 
-function annotateIdentity({ annotate }: AuditEvent, { identityAnnotations }: Request): void {
-  if (identityAnnotations) for (const [key, value] of Object.entries(identityAnnotations)) annotate(key, value)
+function annotateIdentity(event: AuditEvent, { identityAnnotations }: Request): void {
+  for (const key in identityAnnotations) event.annotate(key, identityAnnotations[key]!)
 }
 
 const uriOf = ({ path, rawQuery }: Request): string => (rawQuery ? `${path}?${rawQuery}` : path)

@@ -13,9 +13,10 @@ export const authorization =
     const started = performance.now()
     return after(authorizer.authorize(attributesOf(request)), (decision) => {
       metrics(decision, performance.now() - started)
-      if (request.annotate) {
-        request.annotate('authorization.k8s.io/decision', decision.verdict === 'allow' ? 'allow' : 'forbid')
-        request.annotate('authorization.k8s.io/reason', decision.reason)
+      const { audit } = request
+      if (audit) {
+        audit.annotate('authorization.k8s.io/decision', decision.verdict === 'allow' ? 'allow' : 'forbid')
+        audit.annotate('authorization.k8s.io/reason', decision.reason)
       }
       if (decision.verdict === 'allow') return next(request)
       throw refused(request, decision.reason)

@@ -61,9 +61,7 @@ export interface Request {
   auditId: string
   /** What authentication found out, for the audit event, which begins later. */
   identityAnnotations?: Readonly<Record<string, string>>
-  /** Adds an annotation to the audit event of the request; set where there is one. */
-  annotate?: (key: string, value: string) => void
-  /** Told of the request's body; set where there is an audit event. */
+  /** The audit event of the request, where it leaves one. */
   audit?: RequestAudit
 }
 
@@ -72,11 +70,13 @@ export interface FlowUids {
   readonly level: string
 }
 
-/** What an audit event learns of the body of its request. */
+/** What an audit event learns of its request. */
 export interface RequestAudit {
-  /** An object, decoded: it tells its name too. */
+  /** Adds an annotation. */
+  annotate(key: string, value: string): void
+  /** The body is an object, decoded: it tells its name too. */
   noteObject(object: object): void
-  /** Something else: a patch, or options. */
+  /** The body is something else: a patch, or options. */
   noteBody(value: unknown): void
 }
 

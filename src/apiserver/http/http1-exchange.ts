@@ -36,8 +36,7 @@ export class Http1Request implements Request, UnreadAnswer {
   flow: Request['flow'] = undefined
   readonly warnings: string[] = []
   auditId = ''
-  annotate?: (key: string, value: string) => void
-  audit?: RequestAudit
+  audit: RequestAudit | undefined = undefined
   older: UnreadAnswer | undefined
   newer: UnreadAnswer | undefined
   readonly #message: IncomingMessage

@@ -37,8 +37,7 @@ export class Http2Request implements Request, UnreadAnswer, Startable {
   flow: Request['flow'] = undefined
   readonly warnings: string[] = []
   auditId = ''
-  annotate?: (key: string, value: string) => void
-  audit?: RequestAudit
+  audit: RequestAudit | undefined = undefined
   older: UnreadAnswer | undefined
   newer: UnreadAnswer | undefined
   /** Whether the answer is written over time. */

@@ -1,15 +1,16 @@
 /**
- * One request as its audit events tell it (audit.k8s.io/v1 Event). Text is put together from parts that are JSON already, in upstream's
- * order of members: an event of level Metadata costs a few microseconds.
+ * One request as its audit events tell it (audit.k8s.io/v1 Event), in upstream's order of members. They are told in parts, which are JSON
+ * already, so that an event of level Metadata costs two microseconds and leaves next to nothing for the garbage collector.
  */
 
 import { goJson } from '../../../machinery/fields/json.ts'
 import type { Status } from '../../../machinery/status-error.ts'
 import type { Request, RequestAudit, UserInfo } from '../../http/exchange.ts'
 import type { AuditConfig, Stage } from '../policy/policy.ts'
-import { jsonText, jsonTexts, remembered } from './json-text.ts'
+import { EventString, type EventText } from './event-text.ts'
+import { isPlain, jsonInner, jsonText, jsonTexts, remembered } from './json-text.ts'
 import { objectJson } from './logged-object.ts'
-import { microTime } from './micro-time.ts'
+import { clockOrigin, microTime } from './micro-time.ts'
 import { sourceIpsJson } from './source-ips.ts'
 
 /** What an event says of the answer. */
@@ -19,8 +20,28 @@ const mostUserAgent = 1024
 
 const userAgentJson = remembered((text) => jsonText(text.length > mostUserAgent ? `${text.slice(0, mostUserAgent)}...TRUNCATED` : text))
 
+const levelStart = remembered((level) => `"level":"${level}","auditID":"`)
+const stageStart = remembered((stage) => `","stage":"${stage}","requestURI":"`)
+const verbMember = remembered((verb) => `","verb":${jsonText(verb)}`)
+
 /** Keys, and the reasons of decisions, come again and again. */
 const annotationJson = remembered(jsonText)
+const firstAnnotation = remembered((key) => `,"annotations":{${jsonText(key)}:`)
+const nextAnnotation = remembered((key) => `,${jsonText(key)}:`)
+
+/** What stands before the value of a member of `objectRef`: the first, or one that follows another. */
+const refMember = (name: string) => ({ first: `,"objectRef":{"${name}":"`, next: `","${name}":"` })
+
+const ref = {
+  resource: refMember('resource'),
+  namespace: refMember('namespace'),
+  name: refMember('name'),
+  uid: refMember('uid'),
+  apiGroup: refMember('apiGroup'),
+  apiVersion: refMember('apiVersion'),
+  resourceVersion: refMember('resourceVersion'),
+  subresource: refMember('subresource'),
+}
 
 const users = new WeakMap<UserInfo, string>()
 
@@ -71,59 +92,55 @@ function userText({ name, uid, groups, extra }: UserInfo): string {
   return `{${members.join(',')}}`
 }
 
-/** A member with a comma before it; nothing for what is empty, or no text. */
-const member = (name: string, value: unknown): string => (typeof value === 'string' && value ? `,"${name}":${jsonText(value)}` : '')
-
 export class AuditEvent implements RequestAudit {
   readonly config: AuditConfig
   readonly id: string
   readonly request: Request
   /** Who asked; the request may become somebody else's. */
   readonly user: UserInfo | undefined
+  /** When the request came in, as text. */
+  readonly received: string
   /** Of the answer; 0 until it is known. */
   code = 0
-  status: ResponseStatus | undefined
+  status: ResponseStatus | undefined = undefined
   responseObject = ''
-  readonly #received: string
-  readonly #about: string
+  readonly #uri: string
+  /** Whether nothing in the URI has to be escaped: then nothing of what was read from it has to be, either. */
+  readonly #isPlain: boolean
   readonly #origin: string
   #requestObject = ''
-  /** Made when first told; anew when the body has told more. */
-  #ref: string | undefined
   /** What the body of the request says of itself. */
-  #named: { readonly namespace?: unknown; readonly name?: unknown; readonly uid?: unknown; readonly resourceVersion?: unknown } | undefined
-  /** In the order of their keys. */
-  #annotations: [key: string, value: string][] | undefined
+  #named: { readonly namespace?: unknown; readonly name?: unknown; readonly uid?: unknown; readonly resourceVersion?: unknown } | undefined = undefined
+  /** Keys and values in turn, in the order of the keys. */
+  #annotations: string[] | undefined = undefined
 
   constructor(request: Request, config: AuditConfig, id: string) {
-    const { info, user } = request
     this.request = request
     this.config = config
     this.id = id
-    this.user = user
-    this.#received = microTime(performance.timeOrigin + request.received)
+    this.user = request.user
+    this.received = microTime(clockOrigin + request.received)
     const uri = request.rawQuery ? `${request.path}?${request.rawQuery}` : request.path
-    this.#about = `","requestURI":${jsonText(uri)},"verb":${jsonText(info.verb)}`
-    this.#origin = originText(request, user)
+    const plain = isPlain(uri)
+    this.#uri = plain ? uri : jsonInner(uri)
+    this.#isPlain = plain && !uri.includes('%')
+    this.#origin = originText(request, request.user)
   }
 
   /** The first value of a key counts. */
-  readonly annotate = (key: string, value: string): void => {
+  annotate(key: string, value: string): void {
     const all = (this.#annotations ??= [])
-    for (const [known] of all) if (known === key) return
     let at = all.length
-    while (at > 0 && all[at - 1]![0] > key) at--
-    if (at === all.length) all.push([key, value])
-    else all.splice(at, 0, [key, value])
+    while (at > 0 && all[at - 2]! > key) at -= 2
+    if (at > 0 && all[at - 2] === key) return
+    if (at === all.length) all.push(key, value)
+    else all.splice(at, 0, key, value)
   }
 
   noteObject(object: object): void {
     const { metadata } = object as { readonly metadata?: Record<string, unknown> }
     // What is done with the object later is not what was sent.
-    if (metadata) {
-      this.#named = { namespace: metadata.namespace, name: metadata.name, uid: metadata.uid, resourceVersion: metadata.resourceVersion }
-      this.#ref = undefined
-    }
+    if (metadata) this.#named = { namespace: metadata.namespace, name: metadata.name, uid: metadata.uid, resourceVersion: metadata.resourceVersion }
     if (this.config.keepsRequest) this.#requestObject = objectJson(object, this.config.omitManagedFields)
   }
 
@@ -131,45 +148,105 @@ export class AuditEvent implements RequestAudit {
     if (this.config.keepsRequest) this.#requestObject = objectJson(value, false)
   }
 
-  /** The members of the event but `kind` and `apiVersion`, as JSON without the first brace. `ms`: when, since 1970; undefined is when the request came in. */
+  /** The event but `kind`, `apiVersion` and the first brace, as JSON. `ms`: when, since 1970; undefined is when the request came in. */
   members(stage: Stage, ms: number | undefined, slim = false): string {
+    const into = new EventString()
+    this.tell(into, stage, ms, slim)
+    return into.text
+  }
+
+  /** Tells what `members()` gives. `slim` leaves out the objects of request and answer. */
+  tell(into: EventText, stage: Stage, ms: number | undefined, slim = false): void {
+    into.add(levelStart(this.config.level))
+    into.add(jsonInner(this.id))
+    into.add(stageStart(stage))
+    if (this.request.user === this.user && !this.#named) into.addRequest(this)
+    else this.tellRequest(into)
+    this.#tellStatus(into)
+    if (!slim && this.#requestObject) {
+      into.add(',"requestObject":')
+      into.add(this.#requestObject)
+    }
+    if (!slim && this.responseObject) {
+      into.add(',"responseObject":')
+      into.add(this.responseObject)
+    }
+    into.add(',"requestReceivedTimestamp":"')
+    into.add(this.received)
+    into.add('","stageTimestamp":"')
+    into.add(ms === undefined ? this.received : microTime(ms))
+    into.add('"')
+    this.#tellAnnotations(into, slim)
+    into.add('}')
+  }
+
+  /** What was asked, by whom, of what: from within the quotes of `requestURI` up to `objectRef`. */
+  tellRequest(into: EventText): void {
     const { request, user } = this
-    const impersonated = user && request.user !== user ? request.user : undefined
-    const who = impersonated ? `,"user":${userJson(user)},"impersonatedUser":${userJson(impersonated)}${fromText(request)}` : this.#origin
-    const sent = slim || !this.#requestObject ? '' : `,"requestObject":${this.#requestObject}`
-    const answered = slim || !this.responseObject ? '' : `,"responseObject":${this.responseObject}`
-    const at = ms === undefined ? this.#received : microTime(ms)
-    return `"level":"${this.config.level}","auditID":${jsonText(this.id)},"stage":"${stage}${this.#about}${who}${(this.#ref ??= this.#objectRef())}${this.#responseStatus()}${sent}${answered},"requestReceivedTimestamp":"${this.#received}","stageTimestamp":"${at}"${this.#annotationsJson(slim)}}`
+    into.add(this.#uri)
+    into.add(verbMember(request.info.verb))
+    if (user && request.user && request.user !== user) into.add(`,"user":${userJson(user)},"impersonatedUser":${userJson(request.user)}${fromText(request)}`)
+    else into.add(this.#origin)
+    if (request.info.isResourceRequest) this.#tellObjectRef(into)
   }
 
-  /** When the request came in, as text. */
-  get received(): string {
-    return this.#received
-  }
-
-  #objectRef(): string {
+  #tellObjectRef(into: EventText): void {
     const { info } = this.request
-    if (!info.isResourceRequest) return ''
     const named = this.#named
-    const members = `${member('resource', info.resource)}${member('namespace', info.namespace || named?.namespace)}${member('name', info.name || named?.name)}${member('uid', named?.uid)}${member('apiGroup', info.group)}${member('apiVersion', info.version)}${member('resourceVersion', named?.resourceVersion)}${member('subresource', info.subresource)}`
-    return `,"objectRef":{${members.slice(1)}}`
+    let first = this.#tellRef(into, ref.resource, info.resource, true)
+    first = this.#tellRef(into, ref.namespace, info.namespace || named?.namespace, first)
+    first = this.#tellRef(into, ref.name, info.name || named?.name, first)
+    first = this.#tellRef(into, ref.uid, named?.uid, first)
+    first = this.#tellRef(into, ref.apiGroup, info.group, first)
+    first = this.#tellRef(into, ref.apiVersion, info.version, first)
+    first = this.#tellRef(into, ref.resourceVersion, named?.resourceVersion, first)
+    first = this.#tellRef(into, ref.subresource, info.subresource, first)
+    into.add(first ? ',"objectRef":{}' : '"}')
   }
 
-  #responseStatus(): string {
+  /** A member, unless it is empty or no text. Says whether the next one is still the first. */
+  #tellRef(into: EventText, member: { readonly first: string; readonly next: string }, value: unknown, first: boolean): boolean {
+    if (typeof value !== 'string' || value === '') return first
+    into.add(first ? member.first : member.next)
+    into.add(this.#isPlain && !this.#named ? value : jsonInner(value))
+    return false
+  }
+
+  #tellStatus(into: EventText): void {
     const { status, code } = this
-    if (!status && code === 0) return ''
-    if (!status) return `,"responseStatus":{"metadata":{},"code":${code}}`
-    const { status: outcome, message, reason, details } = status
-    const told = (member: string, text: string | undefined): string => (text ? `,"${member}":${jsonText(text)}` : '')
-    return `,"responseStatus":{"metadata":{}${told('status', outcome)}${told('message', message)}${told('reason', reason)}${details ? `,"details":${goJson(details)}` : ''}${code ? `,"code":${code}` : ''}}`
+    if (!status && code === 0) return
+    into.add(',"responseStatus":{"metadata":{}')
+    if (status) {
+      const { status: outcome, message, reason, details } = status
+      if (outcome) into.add(`,"status":${jsonText(outcome)}`)
+      if (message) into.add(`,"message":${jsonText(message)}`)
+      if (reason) into.add(`,"reason":${jsonText(reason)}`)
+      if (details) into.add(`,"details":${goJson(details)}`)
+    }
+    if (code) {
+      into.add(',"code":')
+      into.add(String(code))
+    }
+    into.add('}')
   }
 
-  #annotationsJson(truncated: boolean): string {
-    let all = this.#annotations
-    if (truncated) all = [...(all ?? []), ['audit.k8s.io/truncated', 'true'] as [string, string]].sort(([a], [b]) => (a < b ? -1 : 1))
-    if (!all) return ''
-    let text = ''
-    for (const [key, value] of all) text += `,${annotationJson(key)}:${annotationJson(value)}`
-    return `,"annotations":{${text.slice(1)}}`
+  #tellAnnotations(into: EventText, truncated: boolean): void {
+    const all = truncated ? this.#truncatedAnnotations() : this.#annotations
+    if (!all) return
+    for (let i = 0; i < all.length; i += 2) {
+      into.add(i === 0 ? firstAnnotation(all[i]!) : nextAnnotation(all[i]!))
+      into.add(annotationJson(all[i + 1]!))
+    }
+    into.add('}')
+  }
+
+  /** With the one that says that something was left out. */
+  #truncatedAnnotations(): readonly string[] {
+    const before = this.#annotations
+    this.#annotations = before && [...before]
+    this.annotate('audit.k8s.io/truncated', 'true')
+    const all = this.#annotations!
+    this.#annotations = before
+    return all
   }
 }

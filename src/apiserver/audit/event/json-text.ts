@@ -3,6 +3,12 @@ import { goJson } from '../../../machinery/fields/json.ts'
 
 const plain = /^[\x20\x21\x23-\x25\x27-\x3b\x3d\x3f-\x5b\x5d-\x7e]*$/
 
+/** What stands between the quotes. */
+export const jsonInner = (text: string): string => (plain.test(text) ? text : goJson(text).slice(1, -1))
+
+/** Whether a text, and whatever is cut out of it, is in JSON what it is. */
+export const isPlain = (text: string): boolean => plain.test(text)
+
 export const jsonText = (text: string): string => (plain.test(text) ? `"${text}"` : goJson(text))
 
 export const jsonTexts = (texts: readonly string[]): string => `[${texts.map(jsonText).join(',')}]`

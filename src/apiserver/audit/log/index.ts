@@ -5,6 +5,7 @@ import { Batcher } from '../batcher.ts'
 import { legacyLine } from '../event/legacy-line.ts'
 import { truncated } from '../truncate.ts'
 import { LogFile, type LogFileOptions } from './log-file.ts'
+import { eventStart, TurnLines } from './turn-lines.ts'
 
 export const formats = ['json', 'legacy'] as const
 
@@ -37,8 +38,10 @@ export function logBackend(options: LogBackendOptions, lost: ReportLoss, log: (l
   const lineOf = (staged: StagedEvent): string | undefined => {
     if (format === 'legacy') return `${legacyLine(staged.event, staged.stage)}\n`
     const members = truncated(staged, options.truncate, lost)
-    return members === undefined ? undefined : `{"kind":"Event","apiVersion":"audit.k8s.io/v1",${members}\n`
+    return members === undefined ? undefined : `${eventStart}${members}\n`
   }
+  /** Events need not be texts: nobody asks how long they are. */
+  const isWhole = format === 'json' && !options.truncate
   const write = (lines: Uint8Array, events: number): boolean => {
     try {
       file.append(lines)
@@ -61,8 +64,12 @@ export function logBackend(options: LogBackendOptions, lost: ReportLoss, log: (l
   if (mode === 'blocking') {
     return {
       take(staged) {
+        if (isWhole) {
+          turn.tell(staged)
+          return true
+        }
         const line = lineOf(staged)
-        if (line !== undefined) turn.add(line)
+        if (line !== undefined) turn.addLines(line)
         return true
       },
       async stop() {
@@ -71,7 +78,7 @@ export function logBackend(options: LogBackendOptions, lost: ReportLoss, log: (l
       },
     }
   }
-  const batcher = new Batcher({ ...options.batch, lost, send: async (lines) => turn.add(lines.join(''), lines.length) })
+  const batcher = new Batcher({ ...options.batch, lost, send: async (lines) => turn.addLines(lines.join(''), lines.length) })
   return {
     take(staged) {
       const line = lineOf(staged)
@@ -91,46 +98,5 @@ function opened(options: Omit<LogFileOptions, 'log'>, log: (line: string) => voi
     return new LogFile({ ...options, log })
   } catch (error) {
     throw new ExplainedError(`ensureLogFile: ${(error as Error).message}: choose another file with --audit-log-path`, { cause: error })
-  }
-}
-
-/** More is not gathered. */
-const gatheredBytes = 256 * 1024
-const mostBytesOfCharacter = 3
-
-/**
- * Lines of one turn of the event loop are written together, before the network has sent the answers that they are about. They become
- * bytes at once: texts that have to be kept for a while cost the garbage collector more than they did to make.
- */
-class TurnLines {
-  readonly #write: (lines: Uint8Array, events: number) => boolean
-  readonly #bytes = Buffer.allocUnsafeSlow(gatheredBytes)
-  readonly #soon = (): void => this.flush()
-  #size = 0
-  #events = 0
-
-  constructor(write: (lines: Uint8Array, events: number) => boolean) {
-    this.#write = write
-  }
-
-  add(lines: string, events = 1): void {
-    const most = lines.length * mostBytesOfCharacter
-    if (this.#size + most > gatheredBytes) this.flush()
-    if (most > gatheredBytes) {
-      this.#write(Buffer.from(lines), events)
-      return
-    }
-    if (this.#events === 0) setImmediate(this.#soon)
-    this.#size += this.#bytes.write(lines, this.#size)
-    this.#events += events
-  }
-
-  flush(): void {
-    if (this.#events === 0) return
-    const lines = this.#bytes.subarray(0, this.#size)
-    const events = this.#events
-    this.#size = 0
-    this.#events = 0
-    this.#write(lines, events)
   }
 }
