@@ -37,6 +37,7 @@ function request(path: string, headers: Readonly<Record<string, string>> = {}): 
     header: (name) => headers[name],
     headerValues: (name) => (headers[name] === undefined ? [] : [headers[name]]),
     headerNames: () => Object.keys(headers),
+    hasHeaders: (prefix) => Object.keys(headers).some((name) => name.startsWith(prefix)),
     clientCertificate: () => undefined,
     remoteAddress: '127.0.0.1',
     protocol: 'HTTP/1.1',

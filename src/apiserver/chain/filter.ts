@@ -44,15 +44,17 @@ export function compose(filters: readonly Filter[], handler: Handler): Handler {
 
 /** One call, and where something has to be waited for one promise, for all of them. */
 function besides(filters: readonly Beside[], next: Handler): Handler {
+  // Looked up once: filters have all kinds of shapes.
+  const begin = filters.map((filter) => filter.begin?.bind(filter))
+  const answered = filters.map((filter) => filter.answered?.bind(filter))
   /** From the inside out, those that had begun. */
   const told = (request: Request, from: number, response: Response | undefined, error: unknown): Response => {
     let answer = response
     let fault = error
     for (let i = from; i >= 0; i--) {
-      const filter = filters[i]!
       try {
-        if (answer) answer = filter.answered ? filter.answered(request, answer) : answer
-        else if (filter.failed) answer = filter.failed(request, fault)
+        if (answer) answer = answered[i]?.(request, answer) ?? answer
+        else answer = filters[i]!.failed?.(request, fault)
       } catch (thrown) {
         answer = undefined
         fault = thrown
@@ -66,7 +68,7 @@ function besides(filters: readonly Beside[], next: Handler): Handler {
     let begun = -1
     return settle(
       () => {
-        for (; begun < innermost; begun++) filters[begun + 1]!.begin?.(request)
+        for (; begun < innermost; begun++) begin[begun + 1]?.(request)
         return next(request)
       },
       (response) => told(request, innermost, response, undefined),

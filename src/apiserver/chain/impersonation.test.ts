@@ -29,6 +29,7 @@ async function acting(headers: Headers, may: (claim: string) => boolean = () => 
     user: proxy,
     info: { verb: 'get', path: '/api' },
     headerNames: () => Object.keys(headers),
+    hasHeaders: (prefix: string) => Object.keys(headers).some((name) => name.startsWith(prefix)),
     headerValues: (name: string) => headers[name] ?? [],
   } as unknown as Request
   const response = await impersonation(authorizer)(request, async () => ({ status: 200, headers: {} }))

@@ -10,7 +10,7 @@ import type { Authorizer } from '../authorization/authorizer.ts'
 import { type Request, type Response, text, type UserInfo } from '../http/exchange.ts'
 import type { Around } from './filter.ts'
 
-const isClaim = (header: string): boolean => header.startsWith('impersonate-')
+const claimPrefix = 'impersonate-'
 
 const extraPrefix = 'impersonate-extra-'
 const authenticationGroup = 'authentication.k8s.io'
@@ -29,9 +29,8 @@ interface Claim {
 export const impersonation =
   (authorizer: Authorizer): Around =>
   (request, next) => {
-    const all = request.headerNames()
-    if (!all.some(isClaim)) return next(request)
-    const names = all.filter(isClaim)
+    if (!request.hasHeaders(claimPrefix)) return next(request)
+    const names = request.headerNames().filter((name) => name.startsWith(claimPrefix))
     const claims = claimsOf(request, names)
     if (claims.length === 0) return next(request)
     const user = first(request, 'impersonate-user')

@@ -35,6 +35,8 @@ export interface Request {
   headerValues(name: string): readonly string[]
   /** The names of all headers, in lower case. */
   headerNames(): string[]
+  /** Whether a header's name, in lower case, begins like this. */
+  hasHeaders(prefix: string): boolean
   /** Undefined if the client showed none. */
   clientCertificate(): ClientCertificate | undefined
   readonly remoteAddress: string

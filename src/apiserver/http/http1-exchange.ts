@@ -72,6 +72,11 @@ export class Http1Request implements Request, UnreadAnswer {
     return Object.keys(this.#message.headers)
   }
 
+  hasHeaders(prefix: string): boolean {
+    for (const name in this.#message.headers) if (name.startsWith(prefix)) return true
+    return false
+  }
+
   clientCertificate(): ClientCertificate | undefined {
     const socket = this.#message.socket as TLSSocket
     let peer = peers.get(socket)

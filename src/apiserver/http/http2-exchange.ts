@@ -97,6 +97,13 @@ export class Http2Request implements Request, UnreadAnswer, Startable {
     return Object.keys(this.#headers)
   }
 
+  hasHeaders(prefix: string): boolean {
+    // HTTP/2 knows names in lower case only.
+    const raw = this.#rawHeaders
+    for (let i = 0; i < raw.length; i += 2) if (raw[i]!.startsWith(prefix)) return true
+    return false
+  }
+
   clientCertificate() {
     return this.#peer.clientCertificate
   }

@@ -1,6 +1,7 @@
 /** What the server counts about requests, under upstream's names. */
 import type { ResourceDefinition } from '../../api/resource.ts'
 import type { Request, Response } from '../http/exchange.ts'
+import type { RequestInfo } from '../request/request-info.ts'
 import type { CounterSeries, HistogramSeries, MetricsRegistry } from './registry.ts'
 
 const durations = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60]
@@ -54,6 +55,27 @@ class Tally {
   }
 }
 
+/** What requests of a resource count in, and which. */
+interface KeptTally {
+  readonly verb: string
+  readonly group: string
+  readonly version: string
+  readonly subresource: string
+  readonly scope: string
+  readonly dryRun: string
+  readonly status: number
+  readonly tally: Tally
+}
+
+const isOf = (kept: KeptTally, { verb, group, version, subresource }: RequestInfo, scope: string, dryRun: string, status: number): boolean =>
+  kept.status === status &&
+  kept.verb === verb &&
+  kept.scope === scope &&
+  kept.dryRun === dryRun &&
+  kept.version === version &&
+  kept.group === group &&
+  kept.subresource === subresource
+
 /** Labels hold only what the server knows: clients could make series without end otherwise. `find` tells what that is. */
 export function requestMetrics(metrics: MetricsRegistry, find: FindResource): RequestMetrics {
   const total = metrics.counter('apiserver_request_total', 'Requests by verb, resource and HTTP code.', ['verb', 'dry_run', ...place, 'code'])
@@ -65,15 +87,21 @@ export function requestMetrics(metrics: MetricsRegistry, find: FindResource): Re
     [['readOnly'], running.readOnly],
   ])
   const kindOf = (request: Request): 'mutating' | 'readOnly' => (request.method === 'GET' || request.method === 'HEAD' ? 'readOnly' : 'mutating')
-  const tallies = new Map<string, Tally>()
+  /** By resource: a key of all that sets requests apart would be made anew for each. */
+  const tallies = new Map<string, KeptTally[]>()
+
+  function keep(resource: string, tally: KeptTally): void {
+    const ofResource = tallies.get(resource)
+    if (ofResource) ofResource.push(tally)
+    else tallies.set(resource, [tally])
+  }
 
   function tallyOf(request: Request, status: number): Tally {
     const { info } = request
     const scope = scopeOf(request)
-    const dryRun = request.query.get('dryRun') === 'All' ? 'All' : ''
-    const key = `${info.verb} ${info.group}/${info.version}/${info.resource}/${info.subresource} ${scope} ${dryRun} ${status}`
-    const kept = tallies.get(key)
-    if (kept) return kept
+    const dryRun = request.rawQuery !== '' && request.query.get('dryRun') === 'All' ? 'All' : ''
+    const ofResource = tallies.get(info.resource)
+    if (ofResource) for (const kept of ofResource) if (isOf(kept, info, scope, dryRun, status)) return kept.tally
     const verb = verbOf(request)
     const shown = verbs.has(verb) ? verb : 'other'
     const definition = info.isResourceRequest ? find(info.group, info.version, info.resource) : undefined
@@ -86,7 +114,8 @@ export function requestMetrics(metrics: MetricsRegistry, find: FindResource): Re
       () => size([shown, ...about]),
     )
     // Only what the server knows all parts of: there is an end to those.
-    if (definition && shown === verb && subresource === info.subresource) tallies.set(key, tally)
+    if (definition && shown === verb && subresource === info.subresource)
+      keep(info.resource, { verb: info.verb, group: info.group, version: info.version, subresource, scope, dryRun, status, tally })
     return tally
   }
 

@@ -25,6 +25,8 @@ export interface RequestInfo {
   readonly rest: readonly string[]
 }
 
+const nothing: readonly string[] = []
+
 const verbs: Readonly<Record<string, string>> = { POST: 'create', GET: 'get', HEAD: 'get', PUT: 'update', PATCH: 'patch', DELETE: 'delete' }
 
 const other = (method: string, path: string, prefix = '', group = '', version = ''): RequestInfo => ({
@@ -48,7 +50,6 @@ export const wantsWatch = (query: URLSearchParams): boolean => {
 }
 
 const decode = (segment: string): string => {
-  if (!segment.includes('%')) return segment
   try {
     return decodeURIComponent(segment)
   } catch {
@@ -71,7 +72,9 @@ function nameIn(fields: string): string {
 /** Reads a request. Paths that are not under a group version are non-resource requests. */
 export function requestInfo(method: string, path: string, query: URLSearchParams): RequestInfo {
   const segments = path.split('/')
-  const parts = (segments.at(-1) === '' ? segments.slice(1, -1) : segments.slice(1)).map(decode)
+  if (segments.at(-1) === '') segments.pop()
+  segments.shift()
+  const parts = path.includes('%') ? segments.map(decode) : segments
   const prefix = parts[0]
   const core = prefix === 'api'
   if (!core && prefix !== 'apis') return other(method, path)
@@ -106,5 +109,17 @@ export function requestInfo(method: string, path: string, query: URLSearchParams
     const fields = query.get('fieldSelector')
     if (fields?.includes('metadata.name')) name = nameIn(fields)
   } else if (!name && verb === 'delete') verb = 'deletecollection'
-  return { isResourceRequest: true, path, verb, prefix: prefix!, group, version, namespace, resource, subresource, name, rest: parts.slice(i + 3) }
+  return {
+    isResourceRequest: true,
+    path,
+    verb,
+    prefix: prefix!,
+    group,
+    version,
+    namespace,
+    resource,
+    subresource,
+    name,
+    rest: parts.length > i + 3 ? parts.slice(i + 3) : nothing,
+  }
 }

@@ -7,9 +7,14 @@ import type { TokenAuthentication } from './token-authentication.ts'
 
 const spaceWarning = 'the provided Authorization header contains extra space before the bearer token, and is ignored'
 
+const usualStart = 'Bearer '
+
 /** The token of an Authorization header: one space after `Bearer`, in any case. Other schemes have no token. */
 export function bearerToken(header: string | undefined, warn?: (text: string) => void): string | undefined {
-  const [scheme, token, ...rest] = header?.trim().split(' ', 3) ?? []
+  const trimmed = header?.trim() ?? ''
+  // As nearly all clients write it.
+  if (trimmed.startsWith(usualStart) && !trimmed.includes(' ', usualStart.length)) return trimmed.slice(usualStart.length)
+  const [scheme, token, ...rest] = trimmed.split(' ', 3)
   if (token === undefined || scheme!.toLowerCase() !== 'bearer') return undefined
   if (token === '' && rest.length > 0) warn?.(spaceWarning)
   return token || undefined
