@@ -49,6 +49,8 @@ export type Defaults<T> = Readonly<Record<string, unknown>> | ((object: T) => vo
 
 /** What a kind says about validity. Paths are strings (`spec.containers[0].name`); an empty list means valid. */
 export interface Validation<T> {
+  /** As `object`, and before it: rules that look at nothing but `spec`. One that has passed is not asked about again while it stays as it is. */
+  readonly spec?: (object: T) => readonly FieldError[]
   /** On create, and on update before `update`. */
   readonly object?: (object: T) => readonly FieldError[]
   /** On create only, after `object`. */

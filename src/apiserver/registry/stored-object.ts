@@ -39,6 +39,8 @@ export class StoredObject {
   row: RowTemplate | undefined
   /** Whether the store holds it in an older form or version: writing it as it is shown is a change. */
   outdated = false
+  /** Whether it was written here, and its spec has passed the rules of today. */
+  validSpec = false
   /** The stored object that this one was made of, where that takes time. */
   base: StoredObject | undefined
 
@@ -76,9 +78,16 @@ export class StoredObject {
 
   /** The JSON of `metadata`. */
   get metadata(): Buffer {
-    const start = this.resource.head.length - 1
-    this.#metadataEnd ||= endOfObject(this.bytes, start)
-    return this.bytes.subarray(start, this.#metadataEnd)
+    return this.bytes.subarray(this.resource.head.length - 1, this.#endOfMetadata())
+  }
+
+  /** What follows metadata, from the comma on. */
+  get rest(): Buffer {
+    return this.bytes.subarray(this.#endOfMetadata())
+  }
+
+  #endOfMetadata(): number {
+    return (this.#metadataEnd ||= endOfObject(this.bytes, this.resource.head.length - 1))
   }
 
   /** The same state under another revision: how a deleted object is shown. */
@@ -106,14 +115,19 @@ function endOfObject(bytes: Buffer, start: number): number {
   throw new Error('an object in the store is not JSON')
 }
 
-/** The bytes for the store: kind and version first, then metadata without resourceVersion. The object is not changed. */
-export function encode(resource: ServedResource, object: KubeObject): Buffer {
+/**
+ * The bytes for the store: kind and version first, then metadata without resourceVersion. The object is not changed. With `like`, what
+ * follows metadata is known to be as it is there.
+ */
+export function encode(resource: ServedResource, object: KubeObject, like?: StoredObject): Buffer {
   const { kind: _kind, apiVersion: _apiVersion, metadata, ...rest } = object
   const { resourceVersion: _resourceVersion, managedFields, ...meta } = metadata
   const named = JSON.stringify(meta).slice(1, -1)
   const owned = managedFields?.length ? `${named && ','}"managedFields":${managedFieldsText(managedFields)}` : ''
+  const start = `${resource.headText}${named}${owned}}`
+  if (like) return Buffer.concat([Buffer.from(start), like.rest])
   const others = JSON.stringify(rest).slice(1)
-  return Buffer.from(`${resource.headText}${named}${owned}}${others.length > 1 ? ',' : ''}${others}`)
+  return Buffer.from(`${start}${others.length > 1 ? ',' : ''}${others}`)
 }
 
 /** Puts `"resourceVersion":"N"` into bytes from the store. Only the metadata of reviews, which are not stored, may be empty. */

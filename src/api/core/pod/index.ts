@@ -103,7 +103,7 @@ export const pods: ResourceDefinition = resource<Pod>({
   },
   generation: 'spec',
   validate: {
-    object: specRules,
+    spec: specRules,
     create: createRules,
     update: podUpdate,
     status: podStatusUpdate,

@@ -45,7 +45,7 @@ async function attemptDelete(context: WriteContext, options: DeleteOptions, key:
   if (stays || grace) changed = mark(context, object, seconds) || changed
   if (options.dryRun) return { object: unstored(resource, object), gone: !stays }
   // Kinds with grace show their end as a change before they go.
-  const last = changed && (stays || grace) ? await registry.put(resource, key, object, live) : live
+  const last = changed && (stays || grace) ? await registry.put(resource, key, object, live, { restAsLive: !deletion?.begin, validSpec: live.validSpec }) : live
   if (typeof last === 'string') return last
   if (stays) return { object: last, gone: false }
   const revision = await registry.remove(resource, key, last.revision)
