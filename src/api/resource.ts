@@ -199,6 +199,8 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
     readonly returnsObject?: boolean
     /** Seconds that the object stays after DELETE; `asked` is gracePeriodSeconds, if given. 0 deletes at once. */
     readonly gracePeriod?: (object: T, asked: number | undefined) => number
+    /** Whether selectable fields alone tell that `gracePeriod` is 0. */
+    readonly isImmediate?: (fields: Readonly<Record<string, string>>, asked: number | undefined) => boolean
     /** The propagation policy when the client asks for none. */
     readonly defaultPropagation?: 'orphan' | 'background'
     /** Sent as a Warning header when the client asks for no policy and `defaultPropagation` decides. */

@@ -5,7 +5,7 @@
 import type { ResourceDefinition } from '../../api/resource.ts'
 import { resourceKey } from '../../api/resource.ts'
 import { jsonEqual } from '../../machinery/fields/json.ts'
-import type { KubeObject } from '../../machinery/object.ts'
+import type { KubeObject, ObjectMeta } from '../../machinery/object.ts'
 import type { CommitResult, Entry, Store, Transaction } from '../../storage/store.ts'
 import type { CacheView } from './cache/cache-view.ts'
 import { Cacher } from './cache/cacher.ts'
@@ -17,7 +17,7 @@ import { ConvertedObjects } from './conversion/converted-objects.ts'
 import type { ObjectConversion } from './conversion/object-conversion.ts'
 import { readStored } from './conversion/read-stored.ts'
 import { ServedResource } from './served-resource.ts'
-import { encode, StoredObject, spliceRevision, summarize } from './stored-object.ts'
+import { encode, StoredObject, spliceRevision, summarize, summaryWith } from './stored-object.ts'
 import { Turns } from './write/turns.ts'
 
 /** Why nothing was committed: the key has `changed` since it was read, or it has not, and another condition was `refused`. */
@@ -171,6 +171,16 @@ export class Registry {
     }
     const value = encode(resource, object, known.restAsLive && !live?.outdated ? live : undefined)
     return this.#putStored(resource, key, object, object, value, live, known.validSpec)
+  }
+
+  /** Commits `live` with other metadata. */
+  putMetadata(resource: ServedResource, key: string, metadata: ObjectMeta, live: StoredObject): Promise<StoredObject | Lost> {
+    const { storage, conversion, writeHook } = resource
+    if (storage !== resource || conversion || writeHook || live.outdated) return this.put(resource, key, { ...live.parse(), metadata }, live)
+    const value = encode(resource, { kind: '', apiVersion: '', metadata }, live)
+    this.cacher(resource).hints.set(value, { summary: summaryWith(metadata, live.summary), validSpec: live.validSpec })
+    const { revision } = live
+    return this.#written(resource, key, value, revision, this.store.commit({ conditions: [{ key, revision }], operations: [{ key, value }] }))
   }
 
   /** Gives `live` back if the store holds the same: whether two versions show it alike is the webhook's affair. */

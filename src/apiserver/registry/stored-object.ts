@@ -5,7 +5,7 @@
  * In the store the bytes lack `metadata.resourceVersion`, which nobody knows before the commit; it is put in as the
  * first member of metadata when the object comes back.
  */
-import type { KubeObject } from '../../machinery/object.ts'
+import type { KubeObject, ObjectMeta } from '../../machinery/object.ts'
 import type { RowTemplate } from '../printing/row.ts'
 import { managedFieldsText, parseObject } from './known-fields.ts'
 import type { ServedResource } from './served-resource.ts'
@@ -17,6 +17,9 @@ export interface Summary {
   readonly labels: Readonly<Record<string, string>>
   readonly fields: Readonly<Record<string, string>>
 }
+
+/** That of an object of which nothing but metadata has changed. */
+export const summaryWith = ({ labels = nothing }: ObjectMeta, { fields }: Summary): Summary => ({ labels, fields })
 
 export function summarize(resource: ServedResource, object: KubeObject): Summary {
   const { selectableFields } = resource.definition
@@ -65,6 +68,11 @@ export class StoredObject {
   /** A fresh copy that the caller may change, but for the sets of fields in it. */
   parse<T extends KubeObject = KubeObject>(): T {
     return parseObject(this.bytes.toString()) as T
+  }
+
+  /** Its metadata alone, as above. */
+  parseMetadata(): ObjectMeta {
+    return parseObject(`{"metadata":${this.metadata}}`).metadata
   }
 
   get summary(): Summary {

@@ -121,5 +121,5 @@ export const pods: ResourceDefinition = resource<Pod>({
   },
   columns: podColumns,
   rowConditions: podRowConditions,
-  deletion: { returnsObject: true, gracePeriod: podGracePeriod },
+  deletion: { returnsObject: true, gracePeriod: podGracePeriod, isImmediate: (fields, asked) => asked === 0 || !fields['spec.nodeName'] },
 })

@@ -70,13 +70,7 @@ export function timestamp(ms = Date.now()): string {
   return lastTimestamp
 }
 
-export function attributes(
-  context: WriteContext,
-  operation: AdmissionAttributes['operation'],
-  object?: KubeObject,
-  old?: KubeObject,
-  deletion?: DeleteOptions,
-): AdmissionAttributes {
+export function attributes(context: WriteContext, operation: AdmissionAttributes['operation'], object?: KubeObject, old?: KubeObject): AdmissionAttributes {
   const { resource, namespace, name, subresource, user, options, warnings, annotate, shownAs } = context
   return {
     operation,
@@ -88,6 +82,30 @@ export function attributes(
     object: shownAs && object ? shownAs.of(object) : object,
     old: shownAs && old ? shownAs.of(old) : old,
     kind: shownAs?.kind,
+    deletion: undefined,
+    reinvocation: undefined,
+    dryRun: options.dryRun,
+    options,
+    warn: (text) => warnings.push(text),
+    annotate,
+  }
+}
+
+/** Those of a DELETE: the object is read when somebody looks at it. */
+export function deleteAttributes(context: WriteContext, old: () => KubeObject, deletion: DeleteOptions): AdmissionAttributes {
+  const { resource, namespace, name, subresource, user, options, warnings, annotate } = context
+  return {
+    operation: 'DELETE',
+    resource,
+    subresource,
+    namespace,
+    name,
+    user,
+    object: undefined,
+    get old() {
+      return old()
+    },
+    kind: undefined,
     deletion,
     reinvocation: undefined,
     dryRun: options.dryRun,
