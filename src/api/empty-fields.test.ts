@@ -41,6 +41,7 @@ function lifeOf(resource: ResourceDefinition, type: StructType): (fields: Fields
   const change = (object: KubeObject, before: KubeObject): void => {
     const old = sharing(object, before, 'status')
     prepare?.update?.(object, old)
+    validate?.spec?.(object)
     validate?.object?.(object)
     validate?.update?.(object, old)
     if (typeof generation === 'function') generation(object, old)
@@ -67,6 +68,7 @@ function lifeOf(resource: ResourceDefinition, type: StructType): (fields: Fields
   return (fields) => {
     const created = fresh(fields)
     prepare?.create?.(created, creator)
+    validate?.spec?.(created)
     validate?.object?.(created)
     validate?.create?.(created)
     warnings?.(created, undefined)

@@ -49,6 +49,8 @@ export type Defaults<T> = Readonly<Record<string, unknown>> | ((object: T) => vo
 
 /** What a kind says about validity. Paths are strings (`spec.containers[0].name`); an empty list means valid. */
 export interface Validation<T> {
+  /** As `object`, and before it: rules that look at nothing but `spec`. One that has passed is not asked about again while it stays as it is. */
+  readonly spec?: (object: T) => readonly FieldError[]
   /** On create, and on update before `update`. */
   readonly object?: (object: T) => readonly FieldError[]
   /** On create only, after `object`. */
@@ -197,6 +199,8 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
     readonly returnsObject?: boolean
     /** Seconds that the object stays after DELETE; `asked` is gracePeriodSeconds, if given. 0 deletes at once. */
     readonly gracePeriod?: (object: T, asked: number | undefined) => number
+    /** Whether selectable fields alone tell that `gracePeriod` is 0. */
+    readonly isImmediate?: (fields: Readonly<Record<string, string>>, asked: number | undefined) => boolean
     /** The propagation policy when the client asks for none. */
     readonly defaultPropagation?: 'orphan' | 'background'
     /** Sent as a Warning header when the client asks for no policy and `defaultPropagation` decides. */

@@ -3,10 +3,10 @@
  * Gives the new `metadata.managedFields`; the object itself is left alone.
  */
 import { atOnce, type Steps } from '../../lib/pauses.ts'
-import { difference, emptySet, isEmpty, union } from '../../machinery/fields/field-set.ts'
+import { difference, emptySet, isEmpty, sorted, union } from '../../machinery/fields/field-set.ts'
 import type { FieldsV1, KubeObject, ManagedFieldsEntry } from '../../machinery/object.ts'
 import { fieldsOfShape } from './fields-of-shape.ts'
-import { capUpdaters, decodeManaged, encodeManaged, identityOf, isReset, type Managed } from './managed.ts'
+import { capUpdaters, decodeManaged, encodeManaged, identityOf, isReset, type Managed, setFields } from './managed.ts'
 import { Changes, takeFromOthers, type Written, withoutUntracked } from './ownership.ts'
 
 export interface Update extends Written {
@@ -75,15 +75,33 @@ function* startingPoint(
 /** Adds to `managed` what the write of `update` does. */
 export function* recordUpdate(managed: Managed, update: Update): Steps<void> {
   const { live, object, manager: name, apiVersion, now } = update
+  const manager = { name, operation: 'Update', apiVersion, subresource: update.subresource || undefined, time: now } as const
+  const identity = identityOf(manager)
   const changes = new Changes(live, object, update)
-  yield* takeFromOthers(managed, changes, undefined)
+  yield* takeFromOthers(managed, changes, identity)
   yield
   const fields = yield* changedFields(changes, apiVersion)
   yield
-  if (isEmpty(fields)) return
-  const manager = { name, operation: 'Update', apiVersion, subresource: update.subresource || undefined, time: now } as const
-  const identity = identityOf(manager)
-  managed.set(identity, { ...manager, fields: union(fields, managed.get(identity)?.fields ?? emptySet) })
+  const { added, modified, removed } = changes.in(apiVersion)!
+  const own = managed.get(identity)
+  // What the manager changes and owns already stays where it is: a set that is as it was is known.
+  const left = difference(own?.fields ?? emptySet, difference(union(union(modified, added), removed), fields))
+  if (!isEmpty(fields)) managed.set(identity, { ...manager, fields: joined(left, fields) })
+  else if (own) setFields(managed, identity, own, left)
+}
+
+/** By a set: what was last joined to it. Objects made from one template have the same set, and are changed alike. */
+const joins = new WeakMap<FieldsV1, { readonly fields: string; readonly set: FieldsV1 }>()
+
+/** The fields of both, in order. */
+function joined(set: FieldsV1, fields: FieldsV1): FieldsV1 {
+  if (isEmpty(difference(fields, set))) return set
+  const text = JSON.stringify(fields)
+  const known = joins.get(set)
+  if (known?.fields === text) return known.set
+  const both = sorted(union(fields, set))
+  joins.set(set, { fields: text, set: both })
+  return both
 }
 
 /** The stored list itself if the new one holds the same entries. */

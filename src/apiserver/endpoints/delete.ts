@@ -19,6 +19,6 @@ export const remove: Endpoint = async (target) => {
   )
   if (!gone || deletion?.returnsObject) return objectResponse(representation, object)
   const { definition } = resource
-  const { uid } = object.parse().metadata
+  const { uid } = object.parseMetadata()
   return statusResponse(request, success({ name: object.name, ...(definition.group && { group: definition.group }), kind: definition.plural, uid }), 200)
 }

@@ -23,7 +23,8 @@ export const patch: Endpoint = async (target) => {
       checkNamespace(object, resource, namespace)
       return { object }
     },
-    startsFromLive: true,
+    // Patches change nothing, and decoding makes a new object of what they give; custom objects are pruned in place.
+    startsFromLive: resource.definition.custom !== undefined,
     conditional,
   })
   return objectResponse(representation, object)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FieldsV1, KubeObject, ManagedFieldsEntry } from '../../machinery/object.ts'
-import { managedFieldsText, parseObject } from './known-fields.ts'
+import { managedFieldsText, parseObject, parseSharing } from './known-fields.ts'
 
 const entry = (manager: string, fieldsV1: FieldsV1, subresource?: string): ManagedFieldsEntry => ({
   manager,
@@ -38,6 +38,27 @@ test('what is not known, or looks like known sets, is read as it stands', () => 
     `{"metadata":{"managedFields":${entries}},"spec":{"template":{"metadata":{"managedFields":${entries}}}}}`,
   ]
   for (const text of texts) assert.deepEqual(parseObject(text), JSON.parse(text))
+})
+
+test('what a client sends is read as JSON.parse reads it, and refused in its words', () => {
+  const entries = managedFieldsText([entry('a', { 'f:spec': { 'f:sent': {} } })])
+  const texts = [
+    `{"metadata":{"managedFields":${entries}}}`,
+    `{"metadata":{"managedFields":[null,${entries.slice(1)}}}`,
+    `{"metadata":{"managedFields":${entries}},"metadata":null}`,
+    `{"metadata":{"managedFields":${entries},"managedFields":[{"fieldsV1":0}]}}`,
+    entries,
+  ]
+  for (const text of texts) assert.deepEqual(parseSharing(text), JSON.parse(text))
+  for (const text of [`{"metadata":{"managedFields":${entries}}`, `${entries},`, `{"metadata":{"managedFields":${entries}}}}`]) {
+    let message = ''
+    try {
+      JSON.parse(text)
+    } catch (error) {
+      message = (error as Error).message
+    }
+    assert.throws(() => parseSharing(text), { name: 'SyntaxError', message })
+  }
 })
 
 test('texts of sets are those of JSON, with strings like their places', () => {

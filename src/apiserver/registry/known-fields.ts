@@ -2,6 +2,7 @@
  * Sets of fields and their JSON texts. They make up a third of an object's bytes and most of its members, and objects of one
  * shape have the same, as has an object whose manager writes it again: a text that is known is neither parsed nor made anew.
  */
+import { randomInt } from 'node:crypto'
 import type { FieldsV1, KubeObject, ManagedFieldsEntry } from '../../machinery/object.ts'
 
 /** Characters of a generation of texts. There are two at most; what nobody asked for in a generation is forgotten. */
@@ -59,8 +60,14 @@ export function managedFieldsText(entries: readonly ManagedFieldsEntry[]): strin
 
 const member = '"fieldsType":"FieldsV1","fieldsV1":'
 
-/** Parses the JSON of an object. What is known of its managedFields is shared by all that have it, and must not be changed. */
-export function parseObject(text: string): KubeObject {
+/** Stands for a set that is known. Nobody else can know it. */
+const marker = randomInt(2 ** 47, 2 ** 48 - 1)
+
+/**
+ * Parses JSON as JSON.parse does, and throws as it does; of an object. What is known of its managedFields is shared by all that have it,
+ * and must not be changed.
+ */
+export function parseSharing(text: string): unknown {
   const found: FieldsV1[] = []
   let rest = ''
   let from = 0
@@ -71,16 +78,30 @@ export function parseObject(text: string): KubeObject {
     const end = endOfFields(text, start, at)
     const fields = knownFields(text.slice(start, end))
     if (!fields) continue
-    rest += `${text.slice(from, start)}0`
+    rest += `${text.slice(from, start)}${marker}`
     from = end
     found.push(fields)
   }
-  if (found.length === 0) return JSON.parse(text) as KubeObject
-  const object = JSON.parse(rest + text.slice(from)) as KubeObject
-  let next = 0
-  for (const entry of (object.metadata.managedFields ?? []) as { fieldsV1?: unknown }[]) if (entry.fieldsV1 === 0) entry.fieldsV1 = found[next++]
   // The same words may stand elsewhere in an object that somebody defined.
-  return next === found.length ? object : (JSON.parse(text) as KubeObject)
+  return (found.length > 0 && filled(rest + text.slice(from), found)) || JSON.parse(text)
+}
+
+/** Parses the JSON of an object of the store, as above. */
+export const parseObject = (text: string): KubeObject => parseSharing(text) as KubeObject
+
+/** The value of a text in which markers stand for these sets; undefined if they do not stand in managedFields, or the text is no JSON. */
+function filled(text: string, sets: readonly FieldsV1[]): unknown {
+  let value: { readonly metadata?: { readonly managedFields?: unknown } | null } | null
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return undefined
+  }
+  const entries = value?.metadata?.managedFields
+  if (!Array.isArray(entries)) return undefined
+  let next = 0
+  for (const entry of entries as ({ fieldsV1?: unknown } | null)[]) if (entry?.fieldsV1 === marker) entry.fieldsV1 = sets[next++]
+  return next === sets.length ? value : undefined
 }
 
 /**

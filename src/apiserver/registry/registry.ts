@@ -5,7 +5,7 @@
 import type { ResourceDefinition } from '../../api/resource.ts'
 import { resourceKey } from '../../api/resource.ts'
 import { jsonEqual } from '../../machinery/fields/json.ts'
-import type { KubeObject } from '../../machinery/object.ts'
+import type { KubeObject, ObjectMeta } from '../../machinery/object.ts'
 import type { CommitResult, Entry, Store, Transaction } from '../../storage/store.ts'
 import type { CacheView } from './cache/cache-view.ts'
 import { Cacher } from './cache/cacher.ts'
@@ -17,11 +17,21 @@ import { ConvertedObjects } from './conversion/converted-objects.ts'
 import type { ObjectConversion } from './conversion/object-conversion.ts'
 import { readStored } from './conversion/read-stored.ts'
 import { ServedResource } from './served-resource.ts'
-import { encode, StoredObject, spliceRevision, summarize } from './stored-object.ts'
+import { encode, StoredObject, spliceRevision, summarize, summaryWith } from './stored-object.ts'
 import { Turns } from './write/turns.ts'
 
 /** Why nothing was committed: the key has `changed` since it was read, or it has not, and another condition was `refused`. */
 export type Lost = 'changed' | 'refused'
+
+/** What a writer knows of the object that it commits, so that it need not be found out again. */
+export interface Known {
+  /** Whether all but its metadata is as in the live object. */
+  readonly restAsLive: boolean
+  /** Whether its spec has passed the rules that look at it alone. */
+  readonly validSpec: boolean
+}
+
+const nothingKnown: Known = { restAsLive: false, validSpec: false }
 
 export class Registry {
   readonly store: Store
@@ -152,11 +162,25 @@ export class Registry {
   }
 
   /** Commits an object over `live`, or where nothing is. */
-  put(resource: ServedResource, key: string, object: KubeObject, live: StoredObject | undefined): Promise<StoredObject | Lost> {
+  put(resource: ServedResource, key: string, object: KubeObject, live: StoredObject | undefined, known = nothingKnown): Promise<StoredObject | Lost> {
     const { storage, conversion } = resource
     if (conversion) return this.#putConverted(resource, conversion, key, object, live)
-    const stored = storage === resource ? object : toStorage(resource, object)
-    return this.#putStored(resource, key, object, stored, encode(storage, stored), live)
+    if (storage !== resource) {
+      const stored = toStorage(resource, object)
+      return this.#putStored(resource, key, object, stored, encode(storage, stored), live, false)
+    }
+    const value = encode(resource, object, known.restAsLive && !live?.outdated ? live : undefined)
+    return this.#putStored(resource, key, object, object, value, live, known.validSpec)
+  }
+
+  /** Commits `live` with other metadata. */
+  putMetadata(resource: ServedResource, key: string, metadata: ObjectMeta, live: StoredObject): Promise<StoredObject | Lost> {
+    const { storage, conversion, writeHook } = resource
+    if (storage !== resource || conversion || writeHook || live.outdated) return this.put(resource, key, { ...live.parse(), metadata }, live)
+    const value = encode(resource, { kind: '', apiVersion: '', metadata }, live)
+    this.cacher(resource).hints.set(value, { summary: summaryWith(metadata, live.summary), validSpec: live.validSpec })
+    const { revision } = live
+    return this.#written(resource, key, value, revision, this.store.commit({ conditions: [{ key, revision }], operations: [{ key, value }] }))
   }
 
   /** Gives `live` back if the store holds the same: whether two versions show it alike is the webhook's affair. */
@@ -172,7 +196,7 @@ export class Registry {
     const value = encode(storage, stored)
     const base = live?.base ?? live
     if (live && base && !base.outdated && isSame(base, value)) return live
-    return this.#putStored(resource, key, object, stored, value, live)
+    return this.#putStored(resource, key, object, stored, value, live, false)
   }
 
   /** `value` is `stored` as the store has it, `object` what it is to the resource. */
@@ -183,9 +207,10 @@ export class Registry {
     stored: KubeObject,
     value: Buffer,
     live: StoredObject | undefined,
+    validSpec: boolean,
   ): Promise<StoredObject | Lost> {
     const { storage } = resource
-    this.cacher(resource).hints.set(value, summarize(storage, stored))
+    this.cacher(resource).hints.set(value, { summary: summarize(storage, stored), validSpec })
     const revision = live?.revision ?? 0
     return this.#written(resource, key, value, revision, this.#commit(storage, key, object, { conditions: [{ key, revision }], operations: [{ key, value }] }))
   }

@@ -5,7 +5,7 @@
  * In the store the bytes lack `metadata.resourceVersion`, which nobody knows before the commit; it is put in as the
  * first member of metadata when the object comes back.
  */
-import type { KubeObject } from '../../machinery/object.ts'
+import type { KubeObject, ObjectMeta } from '../../machinery/object.ts'
 import type { RowTemplate } from '../printing/row.ts'
 import { managedFieldsText, parseObject } from './known-fields.ts'
 import type { ServedResource } from './served-resource.ts'
@@ -17,6 +17,9 @@ export interface Summary {
   readonly labels: Readonly<Record<string, string>>
   readonly fields: Readonly<Record<string, string>>
 }
+
+/** That of an object of which nothing but metadata has changed. */
+export const summaryWith = ({ labels = nothing }: ObjectMeta, { fields }: Summary): Summary => ({ labels, fields })
 
 export function summarize(resource: ServedResource, object: KubeObject): Summary {
   const { selectableFields } = resource.definition
@@ -39,6 +42,8 @@ export class StoredObject {
   row: RowTemplate | undefined
   /** Whether the store holds it in an older form or version: writing it as it is shown is a change. */
   outdated = false
+  /** Whether it was written here, and its spec has passed the rules of today. */
+  validSpec = false
   /** The stored object that this one was made of, where that takes time. */
   base: StoredObject | undefined
 
@@ -65,6 +70,11 @@ export class StoredObject {
     return parseObject(this.bytes.toString()) as T
   }
 
+  /** Its metadata alone, as above. */
+  parseMetadata(): ObjectMeta {
+    return parseObject(`{"metadata":${this.metadata}}`).metadata
+  }
+
   get summary(): Summary {
     return (this.#summary ??= summarize(this.resource, this.parse()))
   }
@@ -76,9 +86,16 @@ export class StoredObject {
 
   /** The JSON of `metadata`. */
   get metadata(): Buffer {
-    const start = this.resource.head.length - 1
-    this.#metadataEnd ||= endOfObject(this.bytes, start)
-    return this.bytes.subarray(start, this.#metadataEnd)
+    return this.bytes.subarray(this.resource.head.length - 1, this.#endOfMetadata())
+  }
+
+  /** What follows metadata, from the comma on. */
+  get rest(): Buffer {
+    return this.bytes.subarray(this.#endOfMetadata())
+  }
+
+  #endOfMetadata(): number {
+    return (this.#metadataEnd ||= endOfObject(this.bytes, this.resource.head.length - 1))
   }
 
   /** The same state under another revision: how a deleted object is shown. */
@@ -106,14 +123,19 @@ function endOfObject(bytes: Buffer, start: number): number {
   throw new Error('an object in the store is not JSON')
 }
 
-/** The bytes for the store: kind and version first, then metadata without resourceVersion. The object is not changed. */
-export function encode(resource: ServedResource, object: KubeObject): Buffer {
+/**
+ * The bytes for the store: kind and version first, then metadata without resourceVersion. The object is not changed. With `like`, what
+ * follows metadata is known to be as it is there.
+ */
+export function encode(resource: ServedResource, object: KubeObject, like?: StoredObject): Buffer {
   const { kind: _kind, apiVersion: _apiVersion, metadata, ...rest } = object
   const { resourceVersion: _resourceVersion, managedFields, ...meta } = metadata
   const named = JSON.stringify(meta).slice(1, -1)
   const owned = managedFields?.length ? `${named && ','}"managedFields":${managedFieldsText(managedFields)}` : ''
+  const start = `${resource.headText}${named}${owned}}`
+  if (like) return Buffer.concat([Buffer.from(start), like.rest])
   const others = JSON.stringify(rest).slice(1)
-  return Buffer.from(`${resource.headText}${named}${owned}}${others.length > 1 ? ',' : ''}${others}`)
+  return Buffer.from(`${start}${others.length > 1 ? ',' : ''}${others}`)
 }
 
 /** Puts `"resourceVersion":"N"` into bytes from the store. Only the metadata of reviews, which are not stored, may be empty. */

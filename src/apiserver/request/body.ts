@@ -6,6 +6,7 @@ import type { StructType } from '../../machinery/schema.ts'
 import { badRequest, StatusError } from '../../machinery/status-error.ts'
 import { fromYaml } from '../../machinery/yaml.ts'
 import type { Request } from '../http/exchange.ts'
+import { parseSharing } from '../registry/known-fields.ts'
 
 /** Upstream's limit: what fits into an etcd request twice. */
 export const maxBodyBytes = 3 * 1024 * 1024
@@ -78,7 +79,7 @@ function bodyOf(text: string, format: 'json' | 'yaml', bytes?: Buffer): Body {
       if (format === 'json') checkValues(text)
       let value: unknown
       try {
-        value = format === 'json' ? JSON.parse(text) : fromYaml(text)
+        value = format === 'json' ? parseSharing(text) : fromYaml(text)
       } catch (error) {
         throw unrecognized(
           kind,

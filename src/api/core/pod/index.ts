@@ -103,7 +103,7 @@ export const pods: ResourceDefinition = resource<Pod>({
   },
   generation: 'spec',
   validate: {
-    object: specRules,
+    spec: specRules,
     create: createRules,
     update: podUpdate,
     status: podStatusUpdate,
@@ -121,5 +121,5 @@ export const pods: ResourceDefinition = resource<Pod>({
   },
   columns: podColumns,
   rowConditions: podRowConditions,
-  deletion: { returnsObject: true, gracePeriod: podGracePeriod },
+  deletion: { returnsObject: true, gracePeriod: podGracePeriod, isImmediate: (fields, asked) => asked === 0 || !fields['spec.nodeName'] },
 })

@@ -75,7 +75,7 @@ async function deleteEvicted(context: WriteContext, deletion: DeleteOptions): Pr
       startsFromLive: true,
       conditional: preconditions?.resourceVersion !== undefined,
       change: (live) => {
-        checkPreconditions(context, deletion, live!)
+        checkPreconditions(context, deletion, live!.metadata)
         return { object: disrupted(live as Pod, context.now()), tracked: true }
       },
     },

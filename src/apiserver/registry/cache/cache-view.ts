@@ -3,9 +3,9 @@
  * date by one watch on the store. All three always belong together. When the watch ends, the view is over; the cacher makes another.
  */
 import { type ChangeEvent, type KeyRange, prefixRange, type Store, type Watch } from '../../../storage/store.ts'
-import { readStored } from '../conversion/read-stored.ts'
+import { type Hint, readStored } from '../conversion/read-stored.ts'
 import type { ServedResource } from '../served-resource.ts'
-import type { StoredObject, Summary } from '../stored-object.ts'
+import type { StoredObject } from '../stored-object.ts'
 import { ChangeHistory } from './change-history.ts'
 import { type ChangeFeed, type ChangeListener, type ObjectChange, Removal } from './object-change.ts'
 import { SortedObjects } from './sorted-objects.ts'
@@ -15,7 +15,7 @@ export interface CacheSource {
   readonly resource: ServedResource
   readonly store: Store
   /** What a write knows of the value it commits, so that its event need not be parsed. */
-  readonly hints: WeakMap<Buffer, Summary>
+  readonly hints: WeakMap<Buffer, Hint>
   readonly log: (line: string) => void
 }
 

@@ -19,11 +19,13 @@ export interface WatchForm {
 }
 
 /** Objects come into a selection, change in it, and leave it. */
-export function eventOf({ type, object, previous }: ObjectChange, selection: Selection): WatchEvent | undefined {
-  const isIn = type === 'put' && selection.matches(object)
+export function eventOf(change: ObjectChange, selection: Selection): WatchEvent | undefined {
+  const { type, previous } = change
+  const isIn = type === 'put' && selection.matches(change.object)
   const wasIn = previous !== undefined && selection.matches(previous)
-  if (isIn) return { type: wasIn ? 'MODIFIED' : 'ADDED', object }
-  if (wasIn) return { type: 'DELETED', object: type === 'delete' ? object : previous.at(object.revision) }
+  // The object of a delete is a copy that is made when it is asked for: most watches with a selection never do.
+  if (isIn) return { type: wasIn ? 'MODIFIED' : 'ADDED', object: change.object }
+  if (wasIn) return { type: 'DELETED', object: type === 'delete' ? change.object : previous.at(change.revision) }
   return undefined
 }
 

@@ -2,9 +2,20 @@
 import type { ServedResource } from '../served-resource.ts'
 import { StoredObject, type Summary, spliceRevision } from '../stored-object.ts'
 
-/** A `hint` is what a write knows of the value: what was written here just now is in today's form. Throws a StatusError. */
-export function readStored(resource: ServedResource, key: string, value: Buffer, revision: number, hint?: Summary): StoredObject {
-  if (hint || !resource.readStored) return new StoredObject(resource, key, revision, spliceRevision(resource, value, revision), hint)
+/** What a write knows of the value that it commits. */
+export interface Hint {
+  readonly summary: Summary
+  /** Whether its spec has passed the rules. */
+  readonly validSpec: boolean
+}
+
+/** With a `hint` it was written here just now, and is in today's form. Throws a StatusError. */
+export function readStored(resource: ServedResource, key: string, value: Buffer, revision: number, hint?: Hint): StoredObject {
+  if (hint || !resource.readStored) {
+    const object = new StoredObject(resource, key, revision, spliceRevision(resource, value, revision), hint?.summary)
+    object.validSpec = hint?.validSpec ?? false
+    return object
+  }
   const form = resource.readStored(value)
   const object = new StoredObject(form.resource, key, revision, spliceRevision(form.resource, form.value, revision))
   object.outdated = form.value !== value || form.resource !== resource

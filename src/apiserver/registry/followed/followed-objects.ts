@@ -14,7 +14,10 @@ export interface FollowedOptions<T> {
   readonly resource: ServedResource
   /** What is kept of an object; called once for each of its revisions. The object itself, parsed, unless said. */
   readonly read?: (object: StoredObject) => T
-  /** Told after every change, the objects that are there at the start among them. `value` is undefined where the object has gone. */
+  /**
+   * Told after every change, the objects that are there at the start among them. `value` is undefined where the object has gone;
+   * `object` is what it was then.
+   */
   readonly changed?: (value: T | undefined, before: T | undefined, object: StoredObject) => void
   readonly log: (line: string) => void
 }
@@ -70,9 +73,9 @@ export class FollowedObjects<T = KubeObject> {
     const view = await registry.cacher(resource).ready()
     this.#unsubscribe = view.subscribe({
       changes: (batch) => {
-        for (const { type, object } of batch) {
-          if (type === 'put') this.#seen(object)
-          else this.#gone(object)
+        for (const change of batch) {
+          if (change.type === 'put') this.#seen(change.object)
+          else this.#gone(change.previous ?? change.object)
         }
       },
       end: () => {

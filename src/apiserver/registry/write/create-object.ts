@@ -63,7 +63,9 @@ async function commitNew(context: WriteContext, object: KubeObject, isVersioned:
     // The store says this upstream: what it is not asked about (dry runs) or cannot read passes.
     if (isVersioned && !options.dryRun) throw internal('resourceVersion should not be set on objects to be created')
     const key = resource.key(metadata.namespace ?? '', metadata.name!)
-    const created = options.dryRun ? await rehearse(context, key, object) : await registry.put(resource, key, object, undefined)
+    const created = options.dryRun
+      ? await rehearse(context, key, object)
+      : await registry.put(resource, key, object, undefined, { restAsLive: false, validSpec: true })
     if (created !== 'changed' || !generated || attempt === generateAttempts) return created
   }
 }

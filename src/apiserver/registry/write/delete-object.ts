@@ -1,11 +1,11 @@
 /** Deletes an object: preconditions, grace, finalizers. What nothing holds is gone at once; the rest is marked. */
-import type { KubeObject } from '../../../machinery/object.ts'
+import type { KubeObject, ObjectMeta } from '../../../machinery/object.ts'
 import { conflict, notFound } from '../../../machinery/status-error.ts'
 import type { DeleteOptions } from '../../request/delete-options.ts'
 import type { Lost } from '../registry.ts'
 import { type StoredObject, unstored } from '../stored-object.ts'
 import { guaranteedWrite } from './guaranteed-write.ts'
-import { attributes, timestamp, type WriteContext } from './write-context.ts'
+import { deleteAttributes, timestamp, type WriteContext } from './write-context.ts'
 
 export interface Deleted {
   /** The object as it is, or as it last was. */
@@ -28,35 +28,52 @@ export function deleteObject(context: WriteContext, options: DeleteOptions): Pro
 
 async function attemptDelete(context: WriteContext, options: DeleteOptions, key: string, live: StoredObject): Promise<Deleted | Lost> {
   const { registry, admission, resource } = context
-  const old = live.parse()
-  checkPreconditions(context, options, old)
-  await admission.mutate(attributes(context, 'DELETE', undefined, old, options))
-  await admission.validate(attributes(context, 'DELETE', undefined, old, options))
+  const before = live.parseMetadata()
+  checkPreconditions(context, options, before)
+  // Most objects go without anybody looking into them.
+  let parsed: KubeObject | undefined
+  const old = (): KubeObject => (parsed ??= live.parse())
+  await admission.mutate(deleteAttributes(context, old, options))
+  await admission.validate(deleteAttributes(context, old, options))
 
   const { deletion } = resource.definition
-  const grace = deletion?.gracePeriod
-  const finalizers = withOwn(finalizersFor(old, options, deletion?.defaultPropagation === 'orphan'), old, deletion?.finalizer)
-  const object: KubeObject = { ...old, metadata: { ...old.metadata, finalizers } }
-  if (!finalizers.length) delete object.metadata.finalizers
-  const seconds = grace ? secondsLeft(object, grace(object, normalGrace(options.gracePeriodSeconds))) : 0
-  const stays = seconds > 0 || finalizers.length > 0 || deletion?.held?.(object) === true
+  const finalizers = withOwn(finalizersFor(before, options, deletion?.defaultPropagation === 'orphan'), before, deletion?.finalizer)
+  const metadata: ObjectMeta = { ...before, finalizers }
+  if (!finalizers.length) delete metadata.finalizers
+  const hasGrace = deletion?.gracePeriod !== undefined
+  const seconds = secondsLeft(metadata, graceOf(live, old, options.gracePeriodSeconds))
+  const stays = seconds > 0 || finalizers.length > 0 || deletion?.held?.({ ...old(), metadata }) === true
 
-  let changed = finalizers.join() !== (old.metadata.finalizers ?? []).join()
-  if (stays || grace) changed = mark(context, object, seconds) || changed
-  if (options.dryRun) return { object: unstored(resource, object), gone: !stays }
+  let changed = finalizers.join() !== (before.finalizers ?? []).join()
+  if (stays || hasGrace) changed = mark(context, metadata, seconds) || changed
+  const begins = before.deletionTimestamp === undefined && metadata.deletionTimestamp !== undefined ? deletion?.begin : undefined
+  const marked = (): KubeObject => {
+    const object = { ...old(), metadata }
+    begins?.(object)
+    return object
+  }
+  if (options.dryRun) return { object: unstored(resource, marked()), gone: !stays }
+  let last: StoredObject | Lost = live
   // Kinds with grace show their end as a change before they go.
-  const last = changed && (stays || grace) ? await registry.put(resource, key, object, live) : live
+  if (changed && (stays || hasGrace)) last = await (begins ? registry.put(resource, key, marked(), live) : registry.putMetadata(resource, key, metadata, live))
   if (typeof last === 'string') return last
   if (stays) return { object: last, gone: false }
   const revision = await registry.remove(resource, key, last.revision)
-  if (typeof revision !== 'string') return { object: grace ? last.at(revision) : live, gone: true }
+  if (typeof revision !== 'string') return { object: hasGrace ? last.at(revision) : live, gone: true }
   // Once it is marked, who looks after its end may be faster.
   const wasMarked = last !== live && !(await registry.newest(resource, key))
   return wasMarked ? { object: last, gone: true } : revision
 }
 
+/** Seconds that the object stays. What field selectors know may tell that there are none. */
+function graceOf(live: StoredObject, old: () => KubeObject, asked: number | undefined): number {
+  const { gracePeriod, isImmediate } = live.resource.definition.deletion ?? {}
+  if (!gracePeriod || isImmediate?.(live.summary.fields, asked)) return 0
+  return gracePeriod(old(), normalGrace(asked))
+}
+
 /** Throws 409 for an object that is not the one meant. */
-export function checkPreconditions({ resource, name }: WriteContext, { preconditions }: DeleteOptions, { metadata }: KubeObject): void {
+export function checkPreconditions({ resource, name }: WriteContext, { preconditions }: DeleteOptions, metadata: ObjectMeta): void {
   const { uid, resourceVersion } = preconditions ?? {}
   if (uid !== undefined && uid !== metadata.uid) {
     // Kinds with finalizers of their own check in another place, and in other words.
@@ -78,34 +95,30 @@ export function checkPreconditions({ resource, name }: WriteContext, { precondit
 }
 
 /** The kind's own finalizer comes with the first DELETE. */
-const withOwn = (finalizers: string[], { metadata }: KubeObject, own: string | undefined): string[] =>
+const withOwn = (finalizers: string[], metadata: ObjectMeta, own: string | undefined): string[] =>
   own === undefined || metadata.deletionTimestamp !== undefined || finalizers.includes(own) ? finalizers : [...finalizers, own]
 
 /** A negative grace period becomes 1. */
 const normalGrace = (asked: number | undefined): number | undefined => (asked !== undefined && asked < 0 ? 1 : asked)
 
 /** Once deletion has begun, its grace is only ever shortened. */
-const secondsLeft = ({ metadata }: KubeObject, seconds: number): number =>
+const secondsLeft = (metadata: ObjectMeta, seconds: number): number =>
   metadata.deletionTimestamp !== undefined && metadata.deletionGracePeriodSeconds !== undefined
     ? Math.min(seconds, metadata.deletionGracePeriodSeconds)
     : seconds
 
 /** Notes that deletion has begun, or that its grace is shorter now; whether that changes anything. */
-function mark({ resource, now }: WriteContext, object: KubeObject, seconds: number): boolean {
-  const { metadata } = object
+function mark({ now }: WriteContext, metadata: ObjectMeta, seconds: number): boolean {
   const first = metadata.deletionTimestamp === undefined
   if (!first && metadata.deletionGracePeriodSeconds === seconds) return false
   metadata.deletionTimestamp = timestamp(Date.parse(now()) + seconds * 1000)
   metadata.deletionGracePeriodSeconds = seconds
-  if (first) {
-    if (metadata.generation) metadata.generation++
-    resource.definition.deletion?.begin?.(object)
-  }
+  if (first && metadata.generation) metadata.generation++
   return true
 }
 
 /** The finalizers after DELETE: the policy decides which of the garbage collector's two are there. */
-function finalizersFor({ metadata }: KubeObject, { propagationPolicy, orphanDependents }: DeleteOptions, orphansByDefault: boolean): string[] {
+function finalizersFor(metadata: ObjectMeta, { propagationPolicy, orphanDependents }: DeleteOptions, orphansByDefault: boolean): string[] {
   const now = metadata.finalizers ?? []
   const wanted =
     orphanDependents !== undefined

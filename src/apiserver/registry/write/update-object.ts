@@ -1,7 +1,8 @@
 /** Updates an object: changes the live one and commits if nobody was faster, else again. Creates it where that may be. */
 
-import { setOwn } from '../../../lib/own.ts'
+import { own, setOwn } from '../../../lib/own.ts'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
+import { jsonEqual } from '../../../machinery/fields/json.ts'
 import type { KubeObject, Unstructured } from '../../../machinery/object.ts'
 import { conflict, invalid, notFound, objectModified } from '../../../machinery/status-error.ts'
 import { invalidShown } from '../../../machinery/validation/go-notation.ts'
@@ -11,7 +12,7 @@ import type { Lost } from '../registry.ts'
 import { type StoredObject, unstored } from '../stored-object.ts'
 import { createUnlessThere } from './create-object.ts'
 import { guaranteedWrite } from './guaranteed-write.ts'
-import { attributes, partialWrite, track, validateUpdate, type WriteContext } from './write-context.ts'
+import { asksAllRules, attributes, partialWrite, track, validateUpdate, type WriteContext } from './write-context.ts'
 
 /** What a change makes of the live object. `tracked`: managedFields are set already (apply). */
 export interface Changed {
@@ -96,7 +97,10 @@ async function commitChange(context: WriteContext, key: string, live: StoredObje
   const { registry, admission, resource, options: write } = context
   prepareUpdate(context, object, old)
   await context.pause()
-  validateUpdate(context, object, old)
+  const restAsLive = shareUnchanged(object as Unstructured, old as Unstructured)
+  await context.pause()
+  const isSpecKnown = live.validSpec && (object as Unstructured).spec === (old as Unstructured).spec
+  validateUpdate(context, object, old, isSpecKnown)
   await context.pause()
   await admission.validate(attributes(context, 'UPDATE', object, old))
 
@@ -106,7 +110,7 @@ async function commitChange(context: WriteContext, key: string, live: StoredObje
     if (typeof removed === 'string' && (await registry.newest(resource, key))) return removed
     return unstored(resource, object)
   }
-  if (isUnchanged(object, old)) {
+  if (restAsLive && isUnchanged(object, old)) {
     // What the store holds counts: of an older form it is written anew; where a webhook converts, it is compared as it is stored.
     if (
       write.dryRun ||
@@ -116,7 +120,25 @@ async function commitChange(context: WriteContext, key: string, live: StoredObje
     object.metadata.managedFields = old.metadata.managedFields
   }
   await context.pause()
-  return write.dryRun ? unstored(resource, object) : registry.put(resource, key, object, live)
+  if (write.dryRun) return unstored(resource, object)
+  return registry.put(resource, key, object, live, { restAsLive, validSpec: isSpecKnown || asksAllRules(context.subresource) })
+}
+
+/**
+ * Makes what is as it was the same value in both, so that it is compared once, and neither checked nor encoded again; whether all but
+ * metadata is. From now on neither object may be changed.
+ */
+function shareUnchanged(object: Unstructured, old: Unstructured): boolean {
+  let all = true
+  for (const field in object) {
+    if (field === 'metadata') continue
+    const before = own(old, field)
+    if (object[field] === before) continue
+    if (jsonEqual(object[field], before)) setOwn(object, field, before)
+    else all = false
+  }
+  for (const field in old) if (old[field] !== undefined && own(object, field) === undefined) all = false
+  return all
 }
 
 /** What clients cannot change is as it was; what another endpoint writes too. */

@@ -70,13 +70,7 @@ export function timestamp(ms = Date.now()): string {
   return lastTimestamp
 }
 
-export function attributes(
-  context: WriteContext,
-  operation: AdmissionAttributes['operation'],
-  object?: KubeObject,
-  old?: KubeObject,
-  deletion?: DeleteOptions,
-): AdmissionAttributes {
+export function attributes(context: WriteContext, operation: AdmissionAttributes['operation'], object?: KubeObject, old?: KubeObject): AdmissionAttributes {
   const { resource, namespace, name, subresource, user, options, warnings, annotate, shownAs } = context
   return {
     operation,
@@ -88,6 +82,30 @@ export function attributes(
     object: shownAs && object ? shownAs.of(object) : object,
     old: shownAs && old ? shownAs.of(old) : old,
     kind: shownAs?.kind,
+    deletion: undefined,
+    reinvocation: undefined,
+    dryRun: options.dryRun,
+    options,
+    warn: (text) => warnings.push(text),
+    annotate,
+  }
+}
+
+/** Those of a DELETE: the object is read when somebody looks at it. */
+export function deleteAttributes(context: WriteContext, old: () => KubeObject, deletion: DeleteOptions): AdmissionAttributes {
+  const { resource, namespace, name, subresource, user, options, warnings, annotate } = context
+  return {
+    operation: 'DELETE',
+    resource,
+    subresource,
+    namespace,
+    name,
+    user,
+    object: undefined,
+    get old() {
+      return old()
+    },
+    kind: undefined,
     deletion,
     reinvocation: undefined,
     dryRun: options.dryRun,
@@ -134,26 +152,37 @@ const namesOf = ({ definition, namespaced }: ServedResource) => ({ namespaced, n
 export function validateCreate({ resource, warnings }: WriteContext, object: KubeObject): void {
   const { validate } = resource.definition
   const errors = limitFaults(() =>
-    all(validateMetadata(object.metadata, namesOf(resource)), validate?.object?.(object) ?? valid, validate?.create?.(object) ?? valid),
+    all(
+      validateMetadata(object.metadata, namesOf(resource)),
+      validate?.spec?.(object) ?? valid,
+      validate?.object?.(object) ?? valid,
+      validate?.create?.(object) ?? valid,
+    ),
   )
   refuse(resource, object, errors)
   warnings.push(...(resource.definition.warnings?.(object, undefined) ?? []))
 }
 
-/** Throws 422 if the object is not valid, or changes what may not change. Other subresources (`/binding`) change what they change. */
-export function validateUpdate({ resource, subresource, warnings }: WriteContext, object: KubeObject, old: KubeObject): void {
-  const errors = limitFaults(() => all(validateMetadataUpdate(object.metadata, old.metadata), updateFaults(resource, subresource, object, old)))
+/** Whether a write to the object or to this subresource asks all rules. */
+export const asksAllRules = (subresource: string): boolean => subresource === '' || subresource === 'scale'
+
+/**
+ * Throws 422 if the object is not valid, or changes what may not change. Other subresources (`/binding`) change what they change.
+ * `validSpec`: its spec is one that has passed already.
+ */
+export function validateUpdate({ resource, subresource, warnings }: WriteContext, object: KubeObject, old: KubeObject, validSpec = false): void {
+  const errors = limitFaults(() => all(validateMetadataUpdate(object.metadata, old.metadata), updateFaults(resource, subresource, object, old, validSpec)))
   refuse(resource, object, errors)
   if (!subresource) warnings.push(...(resource.definition.warnings?.(object, old) ?? []))
 }
 
-function updateFaults(resource: ServedResource, subresource: string, object: KubeObject, old: KubeObject): readonly FieldError[] {
+function updateFaults(resource: ServedResource, subresource: string, object: KubeObject, old: KubeObject, validSpec: boolean): readonly FieldError[] {
   const { validate } = resource.definition
   const partial = partialWrite(resource, subresource)
   if (partial) return partial.validate(object, old)
   if (subresource === 'status') return validate?.status?.(object, old) ?? valid
-  if (subresource !== '' && subresource !== 'scale') return valid
-  return all(validate?.object?.(object) ?? valid, validate?.update?.(object, old) ?? valid)
+  if (!asksAllRules(subresource)) return valid
+  return all((validSpec ? undefined : validate?.spec?.(object)) ?? valid, validate?.object?.(object) ?? valid, validate?.update?.(object, old) ?? valid)
 }
 
 /** Errors name the kind that is stored: an Event is one whichever group it came through. */
