@@ -19,21 +19,21 @@ export interface Connection {
 
 /** Rejects with an ExplainedError for files that cannot be read. */
 export async function connectionOf(url: URL, cluster: KubeconfigEntry, user: KubeconfigEntry | undefined): Promise<Connection> {
-  const [ca, cert, key] = await Promise.all([
-    pemOf(cluster, 'certificate-authority'),
-    user && pemOf(user, 'client-certificate'),
-    user && pemOf(user, 'client-key'),
-  ])
+  const [ca, credentials] = await Promise.all([pemOf(cluster, 'certificate-authority'), user && credentialsOf(user)])
   const serverName = text(cluster.fields['tls-server-name'])
   return {
     url,
     insecure: cluster.fields['insecure-skip-tls-verify'] === true,
     ...(ca && { ca }),
     ...(serverName && { serverName }),
-    ...(cert && { cert }),
-    ...(key && { key }),
-    ...(user && secretsOf(user)),
+    ...credentials,
   }
+}
+
+/** What a user's entry says, but for programs. Rejects with an ExplainedError for files that cannot be read. */
+export async function credentialsOf(user: KubeconfigEntry): Promise<Pick<Connection, 'cert' | 'key' | 'token' | 'tokenFile' | 'basic'>> {
+  const [cert, key] = await Promise.all([pemOf(user, 'client-certificate'), pemOf(user, 'client-key')])
+  return { ...(cert && { cert }), ...(key && { key }), ...secretsOf(user) }
 }
 
 /** As in client-go, a token's file comes before a token. */
@@ -49,7 +49,7 @@ function secretsOf({ fields, folder }: KubeconfigEntry): Pick<Connection, 'token
 }
 
 /** The header `authorization` of a call as it is now; undefined for who shows a certificate, or nothing. Rejects for a token's file that cannot be read. */
-export function authorizationOf({ token, tokenFile, basic }: Connection): (() => Promise<string>) | undefined {
+export function authorizationOf({ token, tokenFile, basic }: Pick<Connection, 'token' | 'tokenFile' | 'basic'>): (() => Promise<string>) | undefined {
   if (tokenFile) return async () => `Bearer ${(await readFile(tokenFile, 'utf8')).trim()}`
   if (token) return async () => `Bearer ${token}`
   return basic && (async () => `Basic ${Buffer.from(`${basic.username}:${basic.password}`).toString('base64')}`)

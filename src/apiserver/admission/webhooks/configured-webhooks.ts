@@ -2,11 +2,13 @@
 import type { Webhook } from '../../../api/admissionregistration/webhook-rules.ts'
 import { admissionEnvironment } from '../../../cel/admission/environment.ts'
 import { compileConditions, type MatchConditions } from '../../../cel/admission/match-conditions.ts'
+import type { NamedUsers } from '../../../kubeconfig/named-users.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import { FollowedObjects } from '../../registry/followed/followed-objects.ts'
 import { WebhookClient, type WebhookConfig } from '../../webhooks/index.ts'
 import { type Entry, isAdmissionConfiguration, Match, Matcher, MatchIndex } from '../matching/matcher.ts'
 import type { PluginSources } from '../plugin.ts'
+import { credentialsFor, kubeConfigFileOf } from './webhook-users.ts'
 
 /** A webhook, ready to be called. */
 export interface ConfiguredWebhook {
@@ -38,12 +40,15 @@ export class ConfiguredWebhooks {
   #index: MatchIndex<ConfiguredWebhook>
   #started = false
   #places = 0
+  readonly #kubeConfigFile: string | undefined
+  #users: NamedUsers | undefined
   #unsubscribe: (() => void) | undefined
 
-  /** `plural` names the kind of configurations. */
-  constructor(sources: PluginSources, plural: 'mutatingwebhookconfigurations' | 'validatingwebhookconfigurations') {
-    const { registry, find, apis, log } = sources
+  /** `plural` names the kind of configurations. Throws an ExplainedError for a configuration of the plug-in that makes no sense. */
+  constructor(sources: PluginSources, plugin: string, plural: 'mutatingwebhookconfigurations' | 'validatingwebhookconfigurations') {
+    const { registry, find, apis, configuration, log } = sources
     this.#sources = sources
+    this.#kubeConfigFile = kubeConfigFileOf(plugin, configuration(plugin))
     this.matcher = new Matcher(registry, apis, find('v1/namespaces'))
     this.#index = new MatchIndex<ConfiguredWebhook>(this.matcher, [], isAdmissionConfiguration)
     this.#followed = new FollowedObjects<Configuration>({
@@ -59,6 +64,7 @@ export class ConfiguredWebhooks {
   }
 
   async start(): Promise<void> {
+    if (this.#kubeConfigFile) this.#users = await (await import('../../../kubeconfig/named-users.ts')).readNamedUsers(this.#kubeConfigFile)
     await this.#followed.start()
     this.#started = true
     this.#compile()
@@ -113,7 +119,12 @@ export class ConfiguredWebhooks {
   #clientOf({ clientConfig, timeoutSeconds = usualTimeoutSeconds }: Webhook, before: ReadonlyMap<string, WebhookClient>): WebhookClient {
     const key = JSON.stringify([clientConfig, timeoutSeconds])
     let client = this.#clients.get(key) ?? before.get(key)
-    client ??= new WebhookClient(clientConfig as WebhookConfig, { sources: this.#sources.places, timeoutMs: timeoutSeconds * 1000, mostBytes })
+    client ??= new WebhookClient(clientConfig as WebhookConfig, {
+      sources: this.#sources.places,
+      timeoutMs: timeoutSeconds * 1000,
+      mostBytes,
+      ...(this.#users && credentialsFor(this.#users, clientConfig as WebhookConfig)),
+    })
     this.#clients.set(key, client)
     return client
   }

@@ -17,7 +17,7 @@ const pluginName = 'MutatingAdmissionWebhook'
 
 export function mutatingWebhooks(sources: PluginSources): AdmissionPlugin {
   const { authorizer, log } = sources
-  const webhooks = new ConfiguredWebhooks(sources, 'mutatingwebhookconfigurations')
+  const webhooks = new ConfiguredWebhooks(sources, pluginName, 'mutatingwebhookconfigurations')
   const metrics = webhookMetrics(sources.metrics)
   return {
     name: pluginName,

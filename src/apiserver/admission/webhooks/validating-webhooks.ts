@@ -5,12 +5,14 @@ import { objectsFor, type Selecting } from './called-webhooks.ts'
 import { ConfiguredWebhooks } from './configured-webhooks.ts'
 import { webhookMetrics } from './webhook-metrics.ts'
 
+const pluginName = 'ValidatingAdmissionWebhook'
+
 export function validatingWebhooks(sources: PluginSources): AdmissionPlugin {
   const { authorizer, log } = sources
-  const webhooks = new ConfiguredWebhooks(sources, 'validatingwebhookconfigurations')
+  const webhooks = new ConfiguredWebhooks(sources, pluginName, 'validatingwebhookconfigurations')
   const metrics = webhookMetrics(sources.metrics)
   return {
-    name: 'ValidatingAdmissionWebhook',
+    name: pluginName,
     start: () => webhooks.start(),
     stop: () => webhooks.stop(),
     validate(attributes) {
