@@ -61,6 +61,12 @@ test('what a client sends is read as JSON.parse reads it, and refused in its wor
   }
 })
 
+test('text that is full of what looks like sets is read in one go', () => {
+  const one = '"fieldsType":"FieldsV1","fieldsV1":{"f:a":{}}'
+  const many = JSON.stringify(Array.from({ length: 50_000 }, (_, i) => [`n${i}`, {}])).replaceAll('{}', `{${one}}`)
+  assert.deepEqual(parseSharing(many), JSON.parse(many))
+})
+
 test('texts of sets are those of JSON, with strings like their places', () => {
   const entries = [entry('"fieldsV1":0', { 'f:"fieldsV1":0': {} }), { ...entry('b', {}), fieldsV1: undefined }]
   assert.deepEqual(JSON.parse(managedFieldsText(entries)), JSON.parse(JSON.stringify(entries)))

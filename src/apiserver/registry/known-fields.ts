@@ -76,7 +76,7 @@ export function parseSharing(text: string): unknown {
     const start = at + member.length
     at = text.indexOf(member, start)
     const end = endOfFields(text, start, at)
-    const fields = knownFields(text.slice(start, end))
+    const fields = end > start && end - start <= maxLength && knownFields(text.slice(start, end))
     if (!fields) continue
     rest += `${text.slice(from, start)}${marker}`
     from = end
@@ -109,8 +109,9 @@ function filled(text: string, sets: readonly FieldsV1[]): unknown {
  * known is a whole JSON value, and no value is the beginning of another.
  */
 function endOfFields(text: string, start: number, next: number): number {
-  let end = next < 0 ? text.indexOf('}]', text.indexOf(']', start) - 1) : text.lastIndexOf('},{"', next)
+  // Only what stands between the two is looked through: there may be many that are none.
+  const between = next < 0 ? text.slice(start) : text.slice(start, next + 1)
+  const end = next < 0 ? between.indexOf('}]', between.indexOf(']') - 1) : between.lastIndexOf('},{"')
   // What is behind the set is the name of a subresource.
-  if (text[end - 1] === '"') end = text.lastIndexOf(',"subresource":"', end)
-  return end
+  return start + (between[end - 1] === '"' ? between.lastIndexOf(',"subresource":"', end) : end)
 }
