@@ -3,7 +3,6 @@ import { type IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
-import { settle } from '../../lib/settle.ts'
 import type { RequestInfo } from '../request/request-info.ts'
 import type { BodyBudget } from './bounds/body-budget.ts'
 import type { Bounds } from './bounds/index.ts'
@@ -171,6 +170,9 @@ class Http1Sink implements Sink {
   }
 }
 
+/** Never at once: whether all of a request has come, the parser says after the event only. */
+const soon = (handler: Handler, request: Request): Promise<Response> => new Promise((resolve) => resolve(handler(request)))
+
 /** Listens to the `request` event of a server; `waits` for `checkContinue`. */
 export const answerMessages =
   (handler: Handler, { limits: { lingerMs }, budget, unread }: Bounds, waits = false) =>
@@ -182,11 +184,7 @@ export const answerMessages =
       if (response.destroyed || response.headersSent) return
       respondHttp1(message, response, answered, { waits: request.waits, lingerMs, follow: () => unread.follow(request) })
     }
-    settle(
-      () => handler(request),
-      answer,
-      (error) => answer(failed(error)),
-    )
+    soon(handler, request).then(answer, (error) => answer(failed(error)))
   }
 
 /** Listens to the `upgrade` event of a server: such requests go the way of all others, and some end with the connection taken over. */
@@ -212,11 +210,7 @@ export const answerUpgrades =
       })
       respondHttp1(message, response, answered, { waits: true, lingerMs, follow: () => unread.follow(request) })
     }
-    settle(
-      () => handler(request),
-      answer,
-      (error) => answer(failed(error)),
-    )
+    soon(handler, request).then(answer, (error) => answer(failed(error)))
   }
 
 interface Circumstances {

@@ -68,7 +68,7 @@ export class Http2Request implements Request, UnreadAnswer, Startable {
   start(): void {
     // A reset may have come meanwhile: nobody waits for an answer then.
     if (this.#stream.closed) return
-    settle(
+    void settle(
       () => this.#handler(this),
       (response) => this.#answer(response),
       (error) => this.#answer(failed(error)),

@@ -26,8 +26,11 @@ const verbMember = remembered((verb) => `","verb":${jsonText(verb)}`)
 
 /** Keys, and the reasons of decisions, come again and again. */
 const annotationJson = remembered(jsonText)
-const firstAnnotation = remembered((key) => `,"annotations":{${jsonText(key)}:`)
+const firstAnnotation = remembered((key) => `","annotations":{${jsonText(key)}:`)
 const nextAnnotation = remembered((key) => `,${jsonText(key)}:`)
+
+/** Of answers without a Status. */
+const codeStatus = remembered((code) => `,"responseStatus":{"metadata":{},"code":${code}}`)
 
 /** What stands before the value of a member of `objectRef`: the first, or one that follows another. */
 const refMember = (name: string) => ({ first: `,"objectRef":{"${name}":"`, next: `","${name}":"` })
@@ -104,6 +107,8 @@ export class AuditEvent implements RequestAudit {
   code = 0
   status: ResponseStatus | undefined = undefined
   responseObject = ''
+  /** The member that tells when it came in, and what stands before the time of a stage. */
+  readonly #times: string
   readonly #uri: string
   /** Whether nothing in the URI has to be escaped: then nothing of what was read from it has to be, either. */
   readonly #isPlain: boolean
@@ -120,6 +125,7 @@ export class AuditEvent implements RequestAudit {
     this.id = id
     this.user = request.user
     this.received = microTime(clockOrigin + request.received)
+    this.#times = `,"requestReceivedTimestamp":"${this.received}","stageTimestamp":"`
     const uri = request.rawQuery ? `${request.path}?${request.rawQuery}` : request.path
     const plain = isPlain(uri)
     this.#uri = plain ? uri : jsonInner(uri)
@@ -171,13 +177,9 @@ export class AuditEvent implements RequestAudit {
       into.add(',"responseObject":')
       into.add(this.responseObject)
     }
-    into.add(',"requestReceivedTimestamp":"')
-    into.add(this.received)
-    into.add('","stageTimestamp":"')
+    into.add(this.#times)
     into.add(ms === undefined ? this.received : microTime(ms))
-    into.add('"')
     this.#tellAnnotations(into, slim)
-    into.add('}')
   }
 
   /** What was asked, by whom, of what: from within the quotes of `requestURI` up to `objectRef`. */
@@ -214,30 +216,31 @@ export class AuditEvent implements RequestAudit {
 
   #tellStatus(into: EventText): void {
     const { status, code } = this
-    if (!status && code === 0) return
+    if (!status) {
+      if (code) into.add(codeStatus(String(code)))
+      return
+    }
+    const { status: outcome, message, reason, details } = status
     into.add(',"responseStatus":{"metadata":{}')
-    if (status) {
-      const { status: outcome, message, reason, details } = status
-      if (outcome) into.add(`,"status":${jsonText(outcome)}`)
-      if (message) into.add(`,"message":${jsonText(message)}`)
-      if (reason) into.add(`,"reason":${jsonText(reason)}`)
-      if (details) into.add(`,"details":${goJson(details)}`)
-    }
-    if (code) {
-      into.add(',"code":')
-      into.add(String(code))
-    }
-    into.add('}')
+    if (outcome) into.add(`,"status":${jsonText(outcome)}`)
+    if (message) into.add(`,"message":${jsonText(message)}`)
+    if (reason) into.add(`,"reason":${jsonText(reason)}`)
+    if (details) into.add(`,"details":${goJson(details)}`)
+    into.add(code ? `,"code":${code}}` : '}')
   }
 
+  /** From the end of the last time to that of the event. */
   #tellAnnotations(into: EventText, truncated: boolean): void {
     const all = truncated ? this.#truncatedAnnotations() : this.#annotations
-    if (!all) return
+    if (!all) {
+      into.add('"}')
+      return
+    }
     for (let i = 0; i < all.length; i += 2) {
       into.add(i === 0 ? firstAnnotation(all[i]!) : nextAnnotation(all[i]!))
       into.add(annotationJson(all[i + 1]!))
     }
-    into.add('}')
+    into.add('}}')
   }
 
   /** With the one that says that something was left out. */
