@@ -6,7 +6,7 @@
 import { once } from 'node:events'
 import { type ClientHttp2Session, connect, performServerHandshake } from 'node:http2'
 import { duplexPair } from 'node:stream'
-import type { WaitGroup } from './chain/wait-group.ts'
+import type { WaitGroup } from './chain/lifetime/wait-group.ts'
 import { boundsOf } from './http/bounds/index.ts'
 import type { Handler } from './http/exchange.ts'
 import { answerStreams, type Http2Peer } from './http/http2-exchange.ts'

@@ -1,7 +1,7 @@
 /** The aggregator: follows APIServices, knows who answers each group version, and keeps their conditions up to date. */
 import type { KubeObject } from '../../machinery/object.ts'
 import { StatusError } from '../../machinery/status-error.ts'
-import type { WaitGroup } from '../chain/wait-group.ts'
+import type { WaitGroup } from '../chain/lifetime/wait-group.ts'
 import type { Request, Response } from '../http/exchange.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
 import { updateObject } from '../registry/write/update-object.ts'

@@ -16,7 +16,7 @@ import { MetricsRegistry } from '../metrics/registry.ts'
 import { requestMetrics } from '../metrics/request-metrics.ts'
 import { requestInfo } from '../request/request-info.ts'
 import { buildChain } from './index.ts'
-import { WaitGroup } from './wait-group.ts'
+import { WaitGroup } from './lifetime/wait-group.ts'
 
 interface Told {
   readonly stage: string

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { memoryStore } from '../../storage/memory/index.ts'
-import { WaitGroup } from '../chain/wait-group.ts'
+import { WaitGroup } from '../chain/lifetime/wait-group.ts'
 import type { Sink } from '../http/exchange.ts'
 import { nativeRepresentation } from '../negotiation/native.ts'
 import { fixture, turn } from '../registry/cache/cache-fixture.ts'

@@ -1,6 +1,6 @@
 /** The APIs that come and go while the server runs: custom resources, and those that other servers answer. */
 import { Aggregator, publishAuthentication } from '../aggregator/index.ts'
-import type { WaitGroup } from '../chain/wait-group.ts'
+import type { WaitGroup } from '../chain/lifetime/wait-group.ts'
 import { customResources } from '../crd/index.ts'
 import type { Places } from '../proxy/index.ts'
 import type { Writer } from '../registry/write/write-context.ts'

@@ -1,6 +1,6 @@
 /** What endpoints use of the server's parts. */
 import { allResources } from '../../api/registry.ts'
-import type { WaitGroup } from '../chain/wait-group.ts'
+import type { WaitGroup } from '../chain/lifetime/wait-group.ts'
 import type { Services } from '../endpoints/endpoint.ts'
 import { componentProbes } from '../health/components.ts'
 import type { HealthCheck } from '../health/health.ts'

@@ -6,7 +6,7 @@ import { type Agent, type ClientRequest, request as httpRequest, type IncomingMe
 import { request as httpsRequest } from 'node:https'
 import { isIPv6 } from 'node:net'
 import type { ConnectionOptions } from 'node:tls'
-import type { WaitGroup } from '../chain/wait-group.ts'
+import type { WaitGroup } from '../chain/lifetime/wait-group.ts'
 import type { Request, Response, Sink } from '../http/exchange.ts'
 import { connectionError } from './connection-error.ts'
 import { answerHeaders } from './headers.ts'

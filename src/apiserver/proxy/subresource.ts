@@ -1,6 +1,6 @@
 /** `…/pods/NAME/proxy/PATH`, and the same of services and nodes: what stands behind the object answers. */
 import { internal } from '../../machinery/status-error.ts'
-import type { WaitGroup } from '../chain/wait-group.ts'
+import type { WaitGroup } from '../chain/lifetime/wait-group.ts'
 import type { Request, Response } from '../http/exchange.ts'
 import { type Backend, BackendError, forward } from './forward.ts'
 import { forwardedHeaders } from './headers.ts'

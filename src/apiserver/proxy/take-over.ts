@@ -1,7 +1,7 @@
 /** Two connections that speak a protocol of their own (WebSocket, SPDY) from now on: what comes on one goes out on the other. */
 import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { WaitGroup } from '../chain/wait-group.ts'
+import type { WaitGroup } from '../chain/lifetime/wait-group.ts'
 
 /** For the connection of the client, when the backend has said `101 Switching Protocols`. It ends with the server at the latest. */
 export const takeOver =

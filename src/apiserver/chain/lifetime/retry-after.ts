@@ -1,6 +1,6 @@
 /** Sends clients away while the server ends: 429, and their connection with it. Probes and scrapers are answered to the end. */
-import { text } from '../http/exchange.ts'
-import type { Around } from './filter.ts'
+import { text } from '../../http/exchange.ts'
+import type { Around } from '../filter.ts'
 import type { WaitGroup } from './wait-group.ts'
 
 const exempt = ['/readyz', '/livez', '/healthz', '/metrics']

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { StatusError } from '../../machinery/status-error.ts'
-import { type AccessAttributes, allow, noOpinion } from '../authorization/authorizer.ts'
-import type { Request, UserInfo } from '../http/exchange.ts'
+import { StatusError } from '../../../machinery/status-error.ts'
+import { type AccessAttributes, allow, noOpinion } from '../../authorization/authorizer.ts'
+import type { Request, UserInfo } from '../../http/exchange.ts'
 import { impersonation } from './impersonation.ts'
 
 type Headers = Readonly<Record<string, readonly string[]>>

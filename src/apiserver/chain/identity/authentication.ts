@@ -1,10 +1,10 @@
 /** Finds out who is asking. Wrong credentials are 401; none at all are `system:anonymous`. */
-import { after } from '../../lib/after.ts'
-import { unauthorized } from '../../machinery/status-error.ts'
-import { type Authenticator, anonymous, type Verdict } from '../authentication/authenticator.ts'
-import type { Authentication } from '../authentication/index.ts'
-import type { Request } from '../http/exchange.ts'
-import type { Around } from './filter.ts'
+import { after } from '../../../lib/after.ts'
+import { unauthorized } from '../../../machinery/status-error.ts'
+import { type Authenticator, anonymous, type Verdict } from '../../authentication/authenticator.ts'
+import type { Authentication } from '../../authentication/index.ts'
+import type { Request } from '../../http/exchange.ts'
+import type { Around } from '../filter.ts'
 
 export const authentication =
   ({ authenticators, isIdentityHeader }: Pick<Authentication, 'authenticators' | 'isIdentityHeader'>): Around =>

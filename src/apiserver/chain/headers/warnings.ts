@@ -1,6 +1,6 @@
 /** Sends what was noted on the way as Warning headers (RFC 7234, code 299; KEP-1693). */
-import type { Request, Response } from '../http/exchange.ts'
-import type { Filter } from './filter.ts'
+import type { Request, Response } from '../../http/exchange.ts'
+import type { Filter } from '../filter.ts'
 
 /** All warnings of a response together stay below this many characters. */
 const limit = 4096

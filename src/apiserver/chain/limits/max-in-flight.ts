@@ -2,10 +2,10 @@
  * Bounds how many requests are under way, reads and writes apart, where priority and fairness is off. What lasts for as long as its
  * client likes is not counted, and who may do everything is never refused.
  */
-import { settle } from '../../lib/settle.ts'
-import { isMutating } from '../flow-control/index.ts'
-import type { Around } from './filter.ts'
-import { isLongRunning } from './long-running.ts'
+import { settle } from '../../../lib/settle.ts'
+import { isMutating } from '../../flow-control/index.ts'
+import type { Around } from '../filter.ts'
+import { isLongRunning } from '../lifetime/long-running.ts'
 import { tooManyRequestsText } from './too-many-requests.ts'
 
 export interface InFlightLimits {

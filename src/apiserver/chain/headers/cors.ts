@@ -1,8 +1,8 @@
 /** Lets pages of some origins use the API from a browser (fetch.spec.whatwg.org, CORS protocol). */
-import { after } from '../../lib/after.ts'
-import { linearRegexp } from '../../lib/linear-regexp/index.ts'
-import type { Response } from '../http/exchange.ts'
-import type { Around } from './filter.ts'
+import { after } from '../../../lib/after.ts'
+import { linearRegexp } from '../../../lib/linear-regexp/index.ts'
+import type { Response } from '../../http/exchange.ts'
+import type { Around } from '../filter.ts'
 
 const methods = 'POST, GET, OPTIONS, PUT, DELETE, PATCH'
 const allowedHeaders = 'Content-Type, Content-Length, Accept-Encoding, X-CSRF-Token, Authorization, X-Requested-With, If-Modified-Since'

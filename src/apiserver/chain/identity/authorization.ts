@@ -1,11 +1,11 @@
 /** Refuses what the user may not do: 403, before anything is looked up. */
-import { after } from '../../lib/after.ts'
-import { StatusError } from '../../machinery/status-error.ts'
-import type { Authorizer } from '../authorization/authorizer.ts'
-import { attributesOf } from '../authorization/selector-attributes.ts'
-import type { Request } from '../http/exchange.ts'
-import type { AuthorizationMetrics } from '../metrics/authorization-metrics.ts'
-import type { Around } from './filter.ts'
+import { after } from '../../../lib/after.ts'
+import { StatusError } from '../../../machinery/status-error.ts'
+import type { Authorizer } from '../../authorization/authorizer.ts'
+import { attributesOf } from '../../authorization/selector-attributes.ts'
+import type { Request } from '../../http/exchange.ts'
+import type { AuthorizationMetrics } from '../../metrics/authorization-metrics.ts'
+import type { Around } from '../filter.ts'
 
 export const authorization =
   (authorizer: Authorizer, metrics: AuthorizationMetrics): Around =>

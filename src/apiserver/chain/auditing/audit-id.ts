@@ -1,6 +1,6 @@
 /** Every request has an audit id: the client's, or one made here. Its answer tells it. */
 import { randomBytes } from 'node:crypto'
-import type { Filter } from './filter.ts'
+import type { Filter } from '../filter.ts'
 
 /** What may be told back: an id of other characters is not taken. */
 const printable = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/

@@ -1,5 +1,5 @@
 /** Tells browsers to come over TLS only (RFC 6797). */
-import type { Filter } from './filter.ts'
+import type { Filter } from '../filter.ts'
 
 export function strictTransportSecurity(directives: readonly string[]): Filter {
   const value = directives.join('; ')

@@ -1,8 +1,8 @@
 /** Answers 504 when a short request takes too long. Watches, streams and what is passed on to pods and services have their own ends. */
-import { goDurationMs } from '../../lib/go-duration.ts'
-import { badRequest, requestTimeout } from '../../machinery/status-error.ts'
-import type { Request, Response } from '../http/exchange.ts'
-import type { Around } from './filter.ts'
+import { goDurationMs } from '../../../lib/go-duration.ts'
+import { badRequest, requestTimeout } from '../../../machinery/status-error.ts'
+import type { Request, Response } from '../../http/exchange.ts'
+import type { Around } from '../filter.ts'
 import { isLongRunning } from './long-running.ts'
 
 const sweepMs = 1000

@@ -1,10 +1,10 @@
 /** Turns what was thrown behind it into a Status; errors nobody foresaw are logged with their stack, and their client is told to look there. */
-import { internal, StatusError } from '../../machinery/status-error.ts'
-import { RequestTooLargeError, StoreFailedError } from '../../storage/store.ts'
-import type { StoreHealth } from '../health/store-health.ts'
-import { text } from '../http/exchange.ts'
-import { errorResponse } from '../negotiation/error-response.ts'
-import type { Filter } from './filter.ts'
+import { internal, StatusError } from '../../../machinery/status-error.ts'
+import { RequestTooLargeError, StoreFailedError } from '../../../storage/store.ts'
+import type { StoreHealth } from '../../health/store-health.ts'
+import { text } from '../../http/exchange.ts'
+import { errorResponse } from '../../negotiation/error-response.ts'
+import type { Filter } from '../filter.ts'
 
 /** The answer that an error is; undefined of errors that nobody foresaw. */
 export function foreseen(error: unknown, store: StoreHealth): StatusError | undefined {

@@ -1,12 +1,12 @@
 /** Audits requests: who asked what, and what came of it. Stands behind authentication, so that the user is known. */
-import { after } from '../../lib/after.ts'
-import { settle } from '../../lib/settle.ts'
-import { goJson } from '../../machinery/fields/json.ts'
-import type { Status, StatusError } from '../../machinery/status-error.ts'
-import { type AuditEvent, type Auditing, answerJson } from '../audit/index.ts'
-import { type Handler, type Request, type Response, text } from '../http/exchange.ts'
-import type { Around } from './filter.ts'
-import { isLongRunning } from './long-running.ts'
+import { after } from '../../../lib/after.ts'
+import { settle } from '../../../lib/settle.ts'
+import { goJson } from '../../../machinery/fields/json.ts'
+import type { Status, StatusError } from '../../../machinery/status-error.ts'
+import { type AuditEvent, type Auditing, answerJson } from '../../audit/index.ts'
+import { type Handler, type Request, type Response, text } from '../../http/exchange.ts'
+import type { Around } from '../filter.ts'
+import { isLongRunning } from '../lifetime/long-running.ts'
 
 /** Tells errors that are answers from those that nobody foresaw. */
 export type Foreseen = (error: unknown) => StatusError | undefined

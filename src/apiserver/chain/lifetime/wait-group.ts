@@ -1,6 +1,6 @@
 /** Counts requests under way, so that a server that stops can let them finish; watches and streams are told to end. */
-import { StatusError } from '../../machinery/status-error.ts'
-import type { Filter } from './filter.ts'
+import { StatusError } from '../../../machinery/status-error.ts'
+import type { Filter } from '../filter.ts'
 
 export class WaitGroup {
   #running = 0

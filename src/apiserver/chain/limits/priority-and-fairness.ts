@@ -3,13 +3,13 @@
  * later (429). Where there are seats, nothing here waits. What lasts for as long as its client likes is not counted; watches are while
  * they begin.
  */
-import { after } from '../../lib/after.ts'
-import { settle } from '../../lib/settle.ts'
-import type { AdmittedRequest } from '../flow-control/admitted-request.ts'
-import type { FlowControl } from '../flow-control/index.ts'
-import type { Handler, Request, Response } from '../http/exchange.ts'
-import type { Around } from './filter.ts'
-import { isLongRunning } from './long-running.ts'
+import { after } from '../../../lib/after.ts'
+import { settle } from '../../../lib/settle.ts'
+import type { AdmittedRequest } from '../../flow-control/admitted-request.ts'
+import type { FlowControl } from '../../flow-control/index.ts'
+import type { Handler, Request, Response } from '../../http/exchange.ts'
+import type { Around } from '../filter.ts'
+import { isLongRunning } from '../lifetime/long-running.ts'
 import { tooManyRequestsText } from './too-many-requests.ts'
 
 export const priorityAndFairness =
