@@ -53,7 +53,7 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
       signer: certificateSigner(pki.authority),
       signToken: async (claims) => signedToken(await serviceAccount.signingKey(), claims),
     },
-    options.controllers,
+    { chosen: options.controllers },
   )
   const { serveStore } = await timed('API server loaded', import('./serve-store.ts'))
   const clientCA = joinedBundles([pki.authority.cert, options.clientCA ?? '', flagged.clientCA ?? ''].filter((bundle) => bundle !== ''))
