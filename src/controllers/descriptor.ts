@@ -22,6 +22,6 @@ export interface ControllerDescriptor {
   /** Runs only where it is named: `*` does not mean it. */
   readonly onlyIfNamed?: boolean
   readonly flags?: readonly ControllerFlag[]
-  /** A controller with a state of its own. Throws an ExplainedError for flags that make no sense. */
-  make(sources: ControllerSources, flags: FlagValues): Controller
+  /** A controller with a state of its own. Its code is loaded here: who does not run it does not pay for it. */
+  make(sources: ControllerSources, flags: FlagValues): Controller | Promise<Controller>
 }

@@ -29,6 +29,11 @@ export class FlagValues {
     this.#given = given
   }
 
+  /** Throws an ExplainedError for a value that is none of its flag's. */
+  check(): void {
+    for (const { name, type } of this.#flags.values()) this[type](name)
+  }
+
   text(name: string): string {
     const flag = this.#flags.get(name)
     if (!flag) throw new Error(`${name} is no flag of this controller`)

@@ -1,7 +1,7 @@
 /** The controllers: the loops that keep what the API promises. They know nothing but the API. */
 import { randomBytes } from 'node:crypto'
 import { Connection, type ServerAccess } from '../client/connection.ts'
-import { type Controller, type RunningController, runController } from '../client/controller.ts'
+import { type RunningController, runController } from '../client/controller.ts'
 import { RestClient } from '../client/rest-client.ts'
 import { SharedInformers } from '../client/shared-informers.ts'
 import { ExplainedError } from '../lib/explained-error.ts'
@@ -19,32 +19,35 @@ export interface ControllerIdentity {
   readonly token: string
 }
 
-export interface ControllerManager {
+/** Which controllers run, and as whom. Plain data: it may be sent to another thread. */
+export interface ControllerPlan {
   /** As whom all controllers read: upstream's role lets it see everything. */
   readonly manager: ControllerIdentity
-  readonly controllers: readonly { readonly controller: Controller; readonly identity: ControllerIdentity }[]
+  /** By their names. */
+  readonly controllers: readonly { readonly name: string; readonly identity: ControllerIdentity }[]
+  /** Flags of controllers, by their names without dashes. */
+  readonly flags: Readonly<Record<string, string>>
 }
 
-export interface ManagerOptions {
-  /** As `--controllers`: `*` stands for all that are on by default, `name` turns one on, `-name` off. */
+export interface PlanOptions {
+  /** As `--controllers`: `*` stands for all that are on by default, `name` turns one on, `-name` off. All unless said. */
   readonly chosen?: readonly string[]
-  /** Flags of controllers, by their names without dashes. */
   readonly flags?: Readonly<Record<string, string>>
 }
 
 const tokenBytes = 32
 
 /**
- * The controllers, each with a token of its own that the server has to be told of. Throws an ExplainedError for a name that no
- * controller has, and for flags that make no sense.
+ * Each controller gets a token of its own, which the server has to be told of. Throws an ExplainedError for a name that no controller
+ * has, and for flags that make no sense.
  */
-export function controllerManager(sources: ControllerSources, { chosen = ['*'], flags = {} }: ManagerOptions = {}): ControllerManager {
+export function planControllers({ chosen = ['*'], flags = {} }: PlanOptions = {}): ControllerPlan {
   const manager = identityOf('system:kube-controller-manager')
-  const controllers = chosenOf(chosen).map((descriptor) => ({
-    controller: descriptor.make(sources, new FlagValues(descriptor.flags ?? [], flags)),
-    identity: descriptor.account ? identityOf(`system:serviceaccount:kube-system:${descriptor.account}`) : manager,
-  }))
-  return { manager, controllers }
+  const controllers = chosenOf(chosen).map(({ name, account, flags: own = [] }) => {
+    new FlagValues(own, flags).check()
+    return { name, identity: account ? identityOf(`system:serviceaccount:kube-system:${account}`) : manager }
+  })
+  return { manager, controllers, flags }
 }
 
 function chosenOf(chosen: readonly string[]): ControllerDescriptor[] {
@@ -71,22 +74,30 @@ function chosenOf(chosen: readonly string[]): ControllerDescriptor[] {
 const identityOf = (user: string): ControllerIdentity => ({ user, token: randomBytes(tokenBytes).toString('base64url') })
 
 export interface RunningControllers {
+  /** Resolves when all controllers know what was there at the start. */
   readonly synced: Promise<void>
   /** Resolves when what is under way is done. */
   stop(): Promise<void>
 }
 
 /** Runs controllers over one connection. */
-export function runControllers({ manager, controllers }: ControllerManager, server: ServerAccess, log: (line: string) => void): RunningControllers {
+export function runControllers(plan: ControllerPlan, sources: ControllerSources, server: ServerAccess, log: (line: string) => void): RunningControllers {
   const connection = new Connection(server)
-  const informers = new SharedInformers(new RestClient(connection, manager.token), log)
-  const running: RunningController[] = controllers.map(({ controller, identity }) =>
-    runController(controller, { informers, client: new RestClient(connection, identity.token) }, log),
+  const informers = new SharedInformers(new RestClient(connection, plan.manager.token), log)
+  let isStopped = false
+  const started = Promise.all(
+    plan.controllers.map(async ({ name, identity }): Promise<RunningController | undefined> => {
+      const { make, flags = [] } = descriptors.find((descriptor) => descriptor.name === name)!
+      const controller = await make(sources, new FlagValues(flags, plan.flags))
+      return isStopped ? undefined : runController(controller, { informers, client: new RestClient(connection, identity.token) }, log)
+    }),
   )
   return {
-    synced: Promise.all(running.map(({ synced }) => synced)).then(() => {}),
+    synced: started.then(async (running) => void (await Promise.all(running.map((controller) => controller?.synced)))),
     async stop() {
-      await Promise.all([informers.stop(), ...running.map((controller) => controller.stop())])
+      isStopped = true
+      const running = await started
+      await Promise.all([informers.stop(), ...running.map((controller) => controller?.stop())])
       connection.close()
     },
   }
