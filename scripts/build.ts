@@ -34,7 +34,7 @@ await buildBundle()
 async function buildBundle(): Promise<void> {
   const { outputFiles } = await build({
     absWorkingDir: root,
-    entryPoints: { t8s: 'src/cli/t8s.ts', index: 'src/cluster/index.ts' },
+    entryPoints: { t8s: 'src/cli/t8s.ts', index: 'src/cluster/index.ts', 'controllers-worker': 'src/cluster/controllers/worker.ts' },
     outdir: '.build',
     // Beside the entry, because code that looks for files looks in its own folder.
     chunkNames: '[name]-[hash]',

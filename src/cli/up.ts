@@ -82,6 +82,7 @@ async function up(given: UpFlags, apiServerFlags: readonly string[]): Promise<vo
     runtimeConfig: given.runtimeConfig,
     serviceClusterIpRange: given.serviceClusterIpRange,
     controllers: given.controllers.split(',').filter(Boolean),
+    controllersThread: true,
     compaction: { intervalMs: given.compactionInterval, retainMs: given.compactionRetention },
     apiServerFlags,
     warmUp: true,

@@ -1,9 +1,12 @@
 /** A controller: what it watches, and one `reconcile` that brings what a key stands for to where it should be. Called twice, it does nothing the second time. */
 import type { KubeObject } from '../machinery/object.ts'
 import { StatusError } from '../machinery/status-error.ts'
-import { Informer, keyOf } from './informer.ts'
+import { EventRecorder } from './event-recorder.ts'
+import { keyOf } from './informer.ts'
+import type { IndexFunction } from './object-index.ts'
 import type { Resource } from './resource.ts'
 import type { ListOptions, RestClient } from './rest-client.ts'
+import type { SharedInformers } from './shared-informers.ts'
 import { WorkQueue } from './work-queue.ts'
 
 /** A kind that is watched, and whose keys are looked at when one of its objects changes. */
@@ -12,32 +15,46 @@ export interface Watched<T extends KubeObject = KubeObject> {
   readonly selection?: ListOptions
   /** The keys to look at; that of the object itself unless said. Called with the new state and with the old one. */
   keys?(object: T, caches: Caches): Iterable<string>
+  /** Told of a change before its keys are looked at; `object` is undefined where it has gone, `before` where it is new. */
+  changed?(object: T | undefined, before: T | undefined, context: ReconcileContext): void
 }
 
 /** Ties the type of the objects together. */
 export const watched = <T extends KubeObject>(watch: Watched<T>): Watched => watch as unknown as Watched
 
-/** What the controller's informers know. Objects must not be changed. */
+/** A kind that is looked at, but brings nothing to be looked at. */
+export const looked = <T extends KubeObject>(resource: Resource<T>, selection?: ListOptions): Watched => watched({ resource, selection, keys: () => [] })
+
+/** What the controller's informers know. Objects must not be changed: they are shared with other controllers. */
 export interface Caches {
   get<T extends KubeObject>(resource: Resource<T>, namespace: string, name: string): T | undefined
   all<T extends KubeObject>(resource: Resource<T>): Iterable<T>
+  /** Those of a namespace. */
+  in<T extends KubeObject>(resource: Resource<T>, namespace: string): Iterable<T>
+  /** Those for which `index`, a function that is always the same one, gives a value. */
+  by<T extends KubeObject>(resource: Resource<T>, index: IndexFunction<T>, value: string): Iterable<T>
 }
 
 export interface ReconcileContext {
   readonly client: RestClient
   readonly caches: Caches
+  readonly events: EventRecorder
   readonly log: (line: string) => void
-  /** Looks at a key once more, in so many milliseconds. */
-  readonly again: (key: string, ms: number) => void
+  /** Looks at a key once more: at once, or in so many milliseconds. */
+  readonly again: (key: string, ms?: number) => void
 }
 
 export interface Controller {
   /** Upstream's, as `--controllers` names it. */
   readonly name: string
+  /** As whom events are told (`source.component`); the name unless said. */
+  readonly component?: string
   readonly watches: readonly Watched[]
   readonly concurrency?: number
   /** `key` is `namespace/name`, or a name. Rejections are tried again, with longer and longer pauses. */
-  reconcile(key: string, context: ReconcileContext): Promise<void>
+  reconcile?(key: string, context: ReconcileContext): Promise<void>
+  /** What goes on beside the keys, such as a period; begins when what is watched is known. Should end soon after `signal` is aborted, and never reject. */
+  run?(context: ReconcileContext, signal: AbortSignal): Promise<void>
 }
 
 export interface RunningController {
@@ -47,47 +64,66 @@ export interface RunningController {
   stop(): Promise<void>
 }
 
-/** As whom a controller reads what it watches, and as whom it does everything else. */
+/** Through what a controller sees, and as whom it acts. */
 export interface ControllerClients {
-  readonly reader: RestClient
-  readonly writer: RestClient
+  readonly informers: SharedInformers
+  readonly client: RestClient
 }
 
-export function runController(controller: Controller, { reader, writer }: ControllerClients, log: (line: string) => void): RunningController {
+export function runController(controller: Controller, { informers, client }: ControllerClients, log: (line: string) => void): RunningController {
+  const { name, component = name, watches, concurrency } = controller
+  const caches = cachesOf(watches, informers)
   const stopping = new AbortController()
-  const informers = new Map(controller.watches.map(({ resource, selection }) => [resource, new Informer({ ...selection, client: reader, resource, log })]))
-  const caches: Caches = {
-    get: <T extends KubeObject>(resource: Resource<T>, namespace: string, name: string) => informers.get(resource)?.get(namespace, name) as T | undefined,
-    all: <T extends KubeObject>(resource: Resource<T>) => (informers.get(resource)?.all() ?? []) as Iterable<T>,
-  }
   const queue = new WorkQueue({
-    concurrency: controller.concurrency,
-    work: (key) => controller.reconcile(key, context),
+    concurrency,
+    work: async (key) => controller.reconcile?.(key, context),
     failed: (key, error) => {
       // Somebody was faster: what they wrote will be looked at.
-      if (!(error instanceof StatusError && error.code === 409)) log(`${controller.name}: ${key}: ${error instanceof Error ? error.message : String(error)}`)
+      if (!(error instanceof StatusError && error.code === 409)) log(`${name}: ${key}: ${error instanceof Error ? error.message : String(error)}`)
     },
   })
-  const context: ReconcileContext = { client: writer, caches, log, again: (key, ms) => queue.addAfter(key, ms) }
-  for (const { resource, keys = ownKey } of controller.watches) {
-    informers.get(resource)!.onChange((object, before) => {
+  const context: ReconcileContext = {
+    client,
+    caches,
+    events: new EventRecorder(client, component, log),
+    log,
+    again: (key, ms = 0) => (ms > 0 ? queue.addAfter(key, ms) : queue.add(key)),
+  }
+  for (const { resource, selection, keys = ownKey, changed } of watches) {
+    informers.of(resource, selection).onChange((object, before) => {
+      if (stopping.signal.aborted) return
+      changed?.(object, before, context)
       for (const state of [object, before]) if (state) for (const key of keys(state, caches)) queue.add(key)
     })
   }
-  const runs: Promise<void>[] = []
-  const synced = Promise.all(
-    [...informers.values()].map((informer) => new Promise<void>((resolve) => runs.push(informer.run(stopping.signal, resolve).then(resolve)))),
-  ).then(() => {
+  let running: Promise<void> | undefined
+  const synced = Promise.all(watches.map(({ resource, selection }) => informers.synced(resource, selection))).then(() => {
     // Nothing is decided before all that it is decided by is known.
-    if (!stopping.signal.aborted) queue.start()
+    if (stopping.signal.aborted) return
+    queue.start()
+    running = controller.run?.(context, stopping.signal)
   })
   return {
     synced,
     async stop() {
       stopping.abort()
       await queue.stop()
-      await Promise.all(runs)
+      await running
     },
+  }
+}
+
+function cachesOf(watches: readonly Watched[], informers: SharedInformers): Caches {
+  const selections = new Map(watches.map(({ resource, selection }) => [resource, selection]))
+  const informer = <T extends KubeObject>(resource: Resource<T>) => {
+    if (!selections.has(resource)) throw new Error(`${resource.plural} are not watched by this controller`)
+    return informers.of(resource, selections.get(resource))
+  }
+  return {
+    get: (resource, namespace, name) => informer(resource).get(namespace, name),
+    all: (resource) => informer(resource).all(),
+    in: (resource, namespace) => informer(resource).in(namespace),
+    by: (resource, index, value) => informer(resource).by(index, value),
   }
 }
 

@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { KubeObject } from '../machinery/object.ts'
 import { StatusError } from '../machinery/status-error.ts'
+import { Index, type IndexFunction } from './object-index.ts'
 import type { Resource } from './resource.ts'
 import type { ListOptions, RestClient } from './rest-client.ts'
 
@@ -20,10 +21,14 @@ const longestPauseMs = 10_000
 /** `namespace/name`, or the name of what has no namespace. */
 export const keyOf = ({ metadata: { namespace, name = '' } }: KubeObject): string => (namespace ? `${namespace}/${name}` : name)
 
+/** The index that every informer has: the objects of a namespace. */
+const namespaceIndex: IndexFunction<KubeObject> = ({ metadata }) => [metadata.namespace ?? '']
+
 export class Informer<T extends KubeObject> {
   readonly #options: InformerOptions<T>
   readonly #objects = new Map<string, T>()
   readonly #handlers: ChangeHandler<T>[] = []
+  readonly #indexes = new Map<IndexFunction<T>, Index<T>>()
   #synced = false
 
   constructor(options: InformerOptions<T>) {
@@ -44,9 +49,25 @@ export class Informer<T extends KubeObject> {
     return this.#objects.values()
   }
 
-  /** Before `run`. */
+  /** Those of a namespace. */
+  in(namespace: string): Iterable<T> {
+    return this.by(namespaceIndex, namespace)
+  }
+
+  /** Those that an index function gives a value for; the index is made when first asked for, and kept. */
+  by(values: IndexFunction<T>, value: string): Iterable<T> {
+    let index = this.#indexes.get(values)
+    if (!index) {
+      this.#indexes.set(values, (index = new Index(values)))
+      for (const object of this.#objects.values()) index.add(object)
+    }
+    return index.get(value)
+  }
+
+  /** Told of what is there already, and of every change from now on. */
   onChange(handler: ChangeHandler<T>): void {
     this.#handlers.push(handler)
+    for (const object of this.#objects.values()) handler(object, undefined)
   }
 
   /** Follows the objects until `signal` is aborted; `synced` is called when all are known. Never rejects. */
@@ -93,6 +114,10 @@ export class Informer<T extends KubeObject> {
     const before = this.#objects.get(key)
     if (before?.metadata.resourceVersion === object.metadata.resourceVersion && before) return
     this.#objects.set(key, object)
+    for (const index of this.#indexes.values()) {
+      if (before) index.remove(before)
+      index.add(object)
+    }
     this.#tell(object, before)
   }
 
@@ -101,6 +126,7 @@ export class Informer<T extends KubeObject> {
     const before = this.#objects.get(key)
     if (!before) return
     this.#objects.delete(key)
+    for (const index of this.#indexes.values()) index.remove(before)
     this.#tell(undefined, before)
   }
 

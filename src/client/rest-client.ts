@@ -28,6 +28,17 @@ export interface WatchOptions extends ListOptions {
 export interface DeleteOptions {
   readonly uid?: string
   readonly resourceVersion?: string
+  readonly propagationPolicy?: 'Background' | 'Foreground' | 'Orphan'
+  readonly gracePeriodSeconds?: number
+}
+
+/** How a patch is written (RFC 6902, RFC 7386, and Kubernetes' own that knows lists by their keys). */
+export type PatchType = 'json' | 'merge' | 'strategic'
+
+const patchTypes: Readonly<Record<PatchType, string>> = {
+  json: 'application/json-patch+json',
+  merge: 'application/merge-patch+json',
+  strategic: 'application/strategic-merge-patch+json',
 }
 
 const pageSize = 500
@@ -90,6 +101,20 @@ export class RestClient {
     return this.#call('PUT', objectPath(of, namespace, name, subresource), object)
   }
 
+  /** Replaces the status alone. */
+  updateStatus<T extends KubeObject>(of: Resource<T>, object: T): Promise<T> {
+    return this.update(of, object, 'status')
+  }
+
+  patch<T extends KubeObject>(of: Resource<T>, namespace: string, name: string, patch: object, type: PatchType = 'strategic', subresource = ''): Promise<T> {
+    return this.#call('PATCH', objectPath(of, namespace, name, subresource), patch, patchTypes[type])
+  }
+
+  /** Creates something under an object, such as an eviction, a binding or a token. */
+  createUnder<Answer>(of: Resource, namespace: string, name: string, subresource: string, object: object): Promise<Answer> {
+    return this.#call('POST', objectPath(of, namespace, name, subresource), object)
+  }
+
   /** Server-side apply as `manager`, over the conflicts of others. */
   apply<T extends KubeObject>(of: Resource<T>, object: T, manager: string): Promise<T> {
     const { namespace = '', name = '' } = object.metadata
@@ -97,9 +122,13 @@ export class RestClient {
     return this.#call('PATCH', `${objectPath(of, namespace, name)}?${query}`, object, 'application/apply-patch+yaml')
   }
 
-  async delete(of: Resource, namespace: string, name: string, { uid, resourceVersion }: DeleteOptions = {}): Promise<void> {
-    const preconditions = { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) }
-    await this.#call('DELETE', objectPath(of, namespace, name), { apiVersion: 'v1', kind: 'DeleteOptions', preconditions })
+  async delete(of: Resource, namespace: string, name: string, options: DeleteOptions = {}): Promise<void> {
+    await this.#call('DELETE', objectPath(of, namespace, name), deleteBody(options))
+  }
+
+  /** Deletes all objects of a namespace, or of a selection of them. */
+  async deleteCollection(of: Resource, { namespace, ...selection }: ListOptions, options: DeleteOptions = {}): Promise<void> {
+    await this.#call('DELETE', `${collectionPath(of, namespace)}?${new URLSearchParams(selectors(selection))}`, deleteBody(options))
   }
 
   #send(request: ClientRequest): Promise<ClientAnswer> {
@@ -113,6 +142,13 @@ export class RestClient {
     return JSON.parse(answer) as T
   }
 }
+
+const deleteBody = ({ uid, resourceVersion, ...how }: DeleteOptions): object => ({
+  apiVersion: 'v1',
+  kind: 'DeleteOptions',
+  preconditions: { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) },
+  ...how,
+})
 
 function selectors({ fieldSelector, labelSelector }: ListOptions): Record<string, string> {
   return { ...(fieldSelector && { fieldSelector }), ...(labelSelector && { labelSelector }) }

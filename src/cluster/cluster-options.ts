@@ -33,6 +33,10 @@ export interface ClusterOptions {
    * have no accounts, so that pods need `--disable-admission-plugins=ServiceAccount`.
    */
   readonly controllers?: readonly string[]
+  /** Flags of kube-controller-manager for them, by their names: `{ 'concurrent-deployment-syncs': '10' }`. */
+  readonly controllerFlags?: Readonly<Record<string, string>>
+  /** Controllers run on a thread of their own, where they delay no request, at the price of some memory: for clusters that live long. */
+  readonly controllersThread?: boolean
   /** Makes the first requests fast at the price of 0.3 s of CPU after the start: for clusters that live long. */
   readonly warmUp?: boolean
   /**

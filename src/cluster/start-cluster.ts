@@ -4,14 +4,14 @@ import { signedToken } from '../apiserver/authentication/service-accounts/signin
 import { joinedBundles } from '../apiserver/authentication/signed-by.ts'
 import type { TokenUser } from '../apiserver/authentication/tokens/static-tokens.ts'
 import { defaultServiceRange } from '../apiserver/services/address-range.ts'
-import { type ControllerIdentity, controllerManager, runControllers } from '../controllers/index.ts'
+import { type ControllerIdentity, planControllers } from '../controllers/index.ts'
 import type { Store } from '../storage/store.ts'
 import { localUrl, serverHosts } from './addresses.ts'
 import { flaggedOptions } from './cluster-flags.ts'
 import type { Cluster, ClusterOptions } from './cluster-options.ts'
 import { clusterUser, userOf } from './cluster-users.ts'
+import { clusterControllers } from './controllers/index.ts'
 import { type DataDirectory, dataDirectory } from './data-directory.ts'
-import { certificateSigner } from './pki/certificate-signer.ts'
 import { filePki, memoryPki } from './pki/pki.ts'
 import { usualIssuer } from './service-account-keys.ts'
 import type { ServingOptions } from './serving-options/index.ts'
@@ -47,14 +47,7 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
   const pki = await timed('certificates loaded', data ? filePki(data.pki, hosts) : memoryPki(hosts))
   if (pki.made.length > 0) log(`certificates made in ${data?.pki}: ${[...pki.made].sort().join(', ')}`)
   const serviceAccount = { issuers: [usualIssuer], signingKey: pki.serviceAccountKey, ...flagged.serviceAccount }
-  const manager = controllerManager(
-    {
-      rootCA: options.tls?.cert ?? pki.authority.cert,
-      signer: certificateSigner(pki.authority),
-      signToken: async (claims) => signedToken(await serviceAccount.signingKey(), claims),
-    },
-    options.controllers,
-  )
+  const plan = planControllers({ chosen: options.controllers, flags: options.controllerFlags })
   const { serveStore } = await timed('API server loaded', import('./serve-store.ts'))
   const clientCA = joinedBundles([pki.authority.cert, options.clientCA ?? '', flagged.clientCA ?? ''].filter((bundle) => bundle !== ''))
   const server = await timed(
@@ -71,11 +64,7 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
       requestHeader: options.requestHeader ??
         flagged.requestHeader ?? { ...defaultHeaders, clientCA: pki.frontProxy.authority.cert, allowedNames: [pki.frontProxy.name] },
       proxyClient: options.proxyClient ?? flagged.proxyClient ?? pki.frontProxy.client,
-      tokens: [
-        ...(options.tokens ?? []),
-        ...(flagged.tokens ?? []),
-        ...[manager.manager, ...manager.controllers.map(({ identity }) => identity)].map(tokenUser),
-      ],
+      tokens: [...(options.tokens ?? []), ...(flagged.tokens ?? []), ...[plan.manager, ...plan.controllers.map(({ identity }) => identity)].map(tokenUser)],
       bootstrapTokens: flagged.bootstrapTokens ?? true,
       runtimeConfig: [...(options.runtimeConfig ?? []), ...(flagged.runtimeConfig ?? [])],
       serviceClusterIpRange,
@@ -89,7 +78,17 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
   const url = localUrl(bindAddress, server.port)
   // A certificate of the user's is trusted as it stands: its authority may be unknown.
   const ca = options.tls?.cert ?? pki.authority.cert
-  const controllers = runControllers(manager, { url, ca }, log)
+  const controllers = await timed(
+    'controllers begun',
+    clusterControllers({
+      plan,
+      server: { url, ca },
+      authority: pki.authority,
+      signToken: async (claims) => signedToken(await serviceAccount.signingKey(), claims),
+      onThread: options.controllersThread ?? false,
+      log,
+    }),
+  )
   const administrator = userOf({ url, ca, ...pki.admin }, contextName)
   let stopped: Promise<void> | undefined
   const stop = async (graceMs: number): Promise<void> => {

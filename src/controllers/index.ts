@@ -1,29 +1,16 @@
 /** The controllers: the loops that keep what the API promises. They know nothing but the API. */
 import { randomBytes } from 'node:crypto'
 import { Connection, type ServerAccess } from '../client/connection.ts'
-import { type Controller, type RunningController, runController } from '../client/controller.ts'
+import { type RunningController, runController } from '../client/controller.ts'
 import { RestClient } from '../client/rest-client.ts'
+import { SharedInformers } from '../client/shared-informers.ts'
 import { ExplainedError } from '../lib/explained-error.ts'
-import { csrApproving } from './certificates/approving.ts'
-import { csrSigning } from './certificates/signing.ts'
-import type { CertificateSigner } from './certificates/signing-request.ts'
-import { clusterRoleAggregation } from './cluster-role-aggregation.ts'
-import { serviceAccountController } from './service-accounts/default-account.ts'
-import { rootCaPublisher } from './service-accounts/root-ca-publisher.ts'
-import { tokensController } from './service-accounts/token-secrets.ts'
-import { claimProtection } from './volume-protection/claims.ts'
-import { volumeProtection } from './volume-protection/volumes.ts'
+import type { ControllerDescriptor, ControllerSources } from './descriptor.ts'
+import { descriptors } from './descriptors.ts'
+import { FlagValues } from './flags.ts'
 
 export type { CertificateSigner, CertificateTerms, RequestedSubject } from './certificates/signing-request.ts'
-
-/** What controllers need beside the API. */
-export interface ControllerSources {
-  /** PEM bundle that pods check the server by. */
-  readonly rootCA: string
-  readonly signer: CertificateSigner
-  /** Signs the claims of a service account's token. */
-  readonly signToken: (claims: Readonly<Record<string, unknown>>) => Promise<string>
-}
+export type { ControllerSources } from './descriptor.ts'
 
 /** Who a controller is. Tokens are made for one process and known to nobody else. */
 export interface ControllerIdentity {
@@ -32,60 +19,85 @@ export interface ControllerIdentity {
   readonly token: string
 }
 
-export interface ControllerManager {
+/** Which controllers run, and as whom. Plain data: it may be sent to another thread. */
+export interface ControllerPlan {
   /** As whom all controllers read: upstream's role lets it see everything. */
   readonly manager: ControllerIdentity
-  readonly controllers: readonly { readonly controller: Controller; readonly identity: ControllerIdentity }[]
+  /** By their names. */
+  readonly controllers: readonly { readonly name: string; readonly identity: ControllerIdentity }[]
+  /** Flags of controllers, by their names without dashes. */
+  readonly flags: Readonly<Record<string, string>>
+}
+
+export interface PlanOptions {
+  /** As `--controllers`: `*` stands for all that are on by default, `name` turns one on, `-name` off. All unless said. */
+  readonly chosen?: readonly string[]
+  readonly flags?: Readonly<Record<string, string>>
 }
 
 const tokenBytes = 32
 
 /**
- * The controllers, each with a token of its own that the server has to be told of. `chosen` is as `--controllers`: `*` stands for all,
- * `name` turns one on, `-name` off. Throws an ExplainedError for a name that no controller has.
+ * Each controller gets a token of its own, which the server has to be told of. Throws an ExplainedError for a name that no controller
+ * has, and for flags that make no sense.
  */
-export function controllerManager({ rootCA, signer, signToken }: ControllerSources, chosen: readonly string[] = ['*']): ControllerManager {
+export function planControllers({ chosen = ['*'], flags = {} }: PlanOptions = {}): ControllerPlan {
   const manager = identityOf('system:kube-controller-manager')
-  const accounts: readonly (readonly [account: string | undefined, controller: Controller])[] = [
-    ['service-account-controller', serviceAccountController],
-    ['root-ca-cert-publisher', rootCaPublisher(rootCA)],
-    // It has no account of its own: without it there would be none.
-    [undefined, tokensController({ rootCA, sign: signToken })],
-    ['clusterrole-aggregation-controller', clusterRoleAggregation],
-    ['certificate-controller', csrApproving(signer)],
-    ['certificate-controller', csrSigning(signer)],
-    ['pvc-protection-controller', claimProtection],
-    ['pv-protection-controller', volumeProtection],
-  ]
-  const names = accounts.map(([, { name }]) => name)
-  const unknown = chosen.find((name) => name !== '*' && !names.includes(name.replace(/^-/, '')))
-  if (unknown !== undefined) throw new ExplainedError(`"${unknown}" is not in the list of known controllers: choose of *, ${names.join(', ')}`)
-  const isOn = ({ name }: Controller): boolean => !chosen.includes(`-${name}`) && (chosen.includes('*') || chosen.includes(name))
-  const controllers = accounts
-    .filter(([, controller]) => isOn(controller))
-    .map(([account, controller]) => ({ controller, identity: account ? identityOf(`system:serviceaccount:kube-system:${account}`) : manager }))
-  return { manager, controllers }
+  const controllers = chosenOf(chosen).map(({ name, account, flags: own = [] }) => {
+    new FlagValues(own, flags).check()
+    return { name, identity: account ? identityOf(`system:serviceaccount:kube-system:${account}`) : manager }
+  })
+  return { manager, controllers, flags }
+}
+
+function chosenOf(chosen: readonly string[]): ControllerDescriptor[] {
+  const names = new Map(descriptors.flatMap((descriptor) => [descriptor.name, ...(descriptor.aliases ?? [])].map((name) => [name, descriptor])))
+  const on = new Set<ControllerDescriptor>()
+  const off = new Set<ControllerDescriptor>()
+  for (const choice of chosen) {
+    if (choice === '*') {
+      for (const descriptor of descriptors) if (!descriptor.onlyIfNamed) on.add(descriptor)
+      continue
+    }
+    const name = choice.replace(/^-/, '')
+    const descriptor = names.get(name)
+    if (!descriptor) {
+      const known = descriptors.map((one) => one.name)
+      throw new ExplainedError(`"${choice}" is not in the list of known controllers: choose of *, ${known.join(', ')}`)
+    }
+    if (choice.startsWith('-')) off.add(descriptor)
+    else on.add(descriptor)
+  }
+  return descriptors.filter((descriptor) => on.has(descriptor) && !off.has(descriptor))
 }
 
 const identityOf = (user: string): ControllerIdentity => ({ user, token: randomBytes(tokenBytes).toString('base64url') })
 
 export interface RunningControllers {
+  /** Resolves when all controllers know what was there at the start. */
   readonly synced: Promise<void>
   /** Resolves when what is under way is done. */
   stop(): Promise<void>
 }
 
 /** Runs controllers over one connection. */
-export function runControllers({ manager, controllers }: ControllerManager, server: ServerAccess, log: (line: string) => void): RunningControllers {
+export function runControllers(plan: ControllerPlan, sources: ControllerSources, server: ServerAccess, log: (line: string) => void): RunningControllers {
   const connection = new Connection(server)
-  const reader = new RestClient(connection, manager.token)
-  const running: RunningController[] = controllers.map(({ controller, identity }) =>
-    runController(controller, { reader, writer: new RestClient(connection, identity.token) }, log),
+  const informers = new SharedInformers(new RestClient(connection, plan.manager.token), log)
+  let isStopped = false
+  const started = Promise.all(
+    plan.controllers.map(async ({ name, identity }): Promise<RunningController | undefined> => {
+      const { make, flags = [] } = descriptors.find((descriptor) => descriptor.name === name)!
+      const controller = await make(sources, new FlagValues(flags, plan.flags))
+      return isStopped ? undefined : runController(controller, { informers, client: new RestClient(connection, identity.token) }, log)
+    }),
   )
   return {
-    synced: Promise.all(running.map(({ synced }) => synced)).then(() => {}),
+    synced: started.then(async (running) => void (await Promise.all(running.map((controller) => controller?.synced)))),
     async stop() {
-      await Promise.all(running.map((controller) => controller.stop()))
+      isStopped = true
+      const running = await started
+      await Promise.all([informers.stop(), ...running.map((controller) => controller?.stop())])
       connection.close()
     },
   }

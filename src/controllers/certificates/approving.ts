@@ -1,12 +1,8 @@
 /** Approves the requests of kubelets for their own client certificates, if whoever asks may have them (verb `create` on `…/nodeclient`, `…/selfnodeclient`). */
-import type { V1SubjectAccessReview } from '@kubernetes/client-node'
 import { type Controller, type ReconcileContext, watched } from '../../client/controller.ts'
-import { resource } from '../../client/resource.ts'
-import type { Model } from '../../machinery/object.ts'
+import { subjectAccessReviews as accessReviews } from '../../client/kinds.ts'
 import { kubeletClientRule, kubeletClientSigner } from './signer-rules.ts'
 import { type CertificateSigner, hasCondition, pemOf, type SigningRequest, signingRequests } from './signing-request.ts'
-
-const accessReviews = resource<Model<V1SubjectAccessReview>>('authorization.k8s.io/v1', 'SubjectAccessReview', 'subjectaccessreviews', false)
 
 export const csrApproving = (signer: CertificateSigner): Controller => ({
   name: 'certificatesigningrequest-approving-controller',

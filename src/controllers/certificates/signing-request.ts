@@ -1,11 +1,7 @@
 /** A CertificateSigningRequest as the controllers see it, and what a signer has to be able to do. */
-import type { V1CertificateSigningRequest } from '@kubernetes/client-node'
-import { resource } from '../../client/resource.ts'
-import type { Model } from '../../machinery/object.ts'
+import type { CertificateSigningRequest as SigningRequest } from '../../client/kinds.ts'
 
-export type SigningRequest = Model<V1CertificateSigningRequest>
-
-export const signingRequests = resource<SigningRequest>('certificates.k8s.io/v1', 'CertificateSigningRequest', 'certificatesigningrequests', false)
+export { type CertificateSigningRequest as SigningRequest, certificateSigningRequests as signingRequests } from '../../client/kinds.ts'
 
 /** What a PKCS #10 request asks for. */
 export interface RequestedSubject {

@@ -1,11 +1,7 @@
 /** Keeps the account `default` in every namespace: pods that name none run under it. */
-import type { V1Namespace, V1ServiceAccount } from '@kubernetes/client-node'
 import { type Controller, watched } from '../../client/controller.ts'
-import { resource } from '../../client/resource.ts'
-import type { Model } from '../../machinery/object.ts'
+import { serviceAccounts as accounts, namespaces } from '../../client/kinds.ts'
 
-const namespaces = resource<Model<V1Namespace>>('v1', 'Namespace', 'namespaces', false)
-const accounts = resource<Model<V1ServiceAccount>>('v1', 'ServiceAccount', 'serviceaccounts')
 const accountName = 'default'
 
 export const serviceAccountController: Controller = {

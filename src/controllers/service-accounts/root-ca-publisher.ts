@@ -1,11 +1,7 @@
 /** Keeps the config map `kube-root-ca.crt` in every namespace: the authority that pods check the server by. */
-import type { V1ConfigMap, V1Namespace } from '@kubernetes/client-node'
 import { type Controller, watched } from '../../client/controller.ts'
-import { resource } from '../../client/resource.ts'
-import type { Model } from '../../machinery/object.ts'
+import { configMaps, namespaces } from '../../client/kinds.ts'
 
-const namespaces = resource<Model<V1Namespace>>('v1', 'Namespace', 'namespaces', false)
-const configMaps = resource<Model<V1ConfigMap>>('v1', 'ConfigMap', 'configmaps')
 const name = 'kube-root-ca.crt'
 const annotations = {
   'kubernetes.io/description':

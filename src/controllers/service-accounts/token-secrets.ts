@@ -2,17 +2,10 @@
  * Fills Secrets of type `kubernetes.io/service-account-token` with a token of their account, and removes those whose account has gone.
  * Such tokens live as long as their Secret; `kubectl create token` makes better ones.
  */
-import type { V1Secret, V1ServiceAccount } from '@kubernetes/client-node'
 import { type Controller, type ReconcileContext, watched } from '../../client/controller.ts'
-import { resource } from '../../client/resource.ts'
-import type { Model } from '../../machinery/object.ts'
+import { serviceAccounts as accounts, type Secret, type ServiceAccount, secrets } from '../../client/kinds.ts'
 import { StatusError } from '../../machinery/status-error.ts'
 
-type Secret = Model<V1Secret>
-type Account = Model<V1ServiceAccount>
-
-const secrets = resource<Secret>('v1', 'Secret', 'secrets')
-const accounts = resource<Account>('v1', 'ServiceAccount', 'serviceaccounts')
 const tokenType = 'kubernetes.io/service-account-token'
 const nameAnnotation = 'kubernetes.io/service-account.name'
 const uidAnnotation = 'kubernetes.io/service-account.uid'
@@ -51,11 +44,11 @@ export const tokensController = (options: TokenSecretsOptions): Controller => ({
 const keyOfSecret = ({ metadata }: Secret): string => `${metadata.namespace}/${metadata.name}`
 
 /** The account that a Secret names, if it is there and the one meant. What the cache does not have is asked for: it may be new. */
-async function accountOf({ metadata }: Secret, { caches, client }: ReconcileContext): Promise<Account | undefined> {
+async function accountOf({ metadata }: Secret, { caches, client }: ReconcileContext): Promise<ServiceAccount | undefined> {
   const { namespace = '', annotations } = metadata
   const name = annotations?.[nameAnnotation] ?? ''
   const uid = annotations?.[uidAnnotation]
-  const isMeant = (account: Account | undefined): boolean => account !== undefined && (!uid || uid === account.metadata.uid)
+  const isMeant = (account: ServiceAccount | undefined): boolean => account !== undefined && (!uid || uid === account.metadata.uid)
   const cached = caches.get(accounts, namespace, name)
   if (isMeant(cached)) return cached
   const live = await client.get(accounts, namespace, name).catch(ignoreMissing)
@@ -63,7 +56,7 @@ async function accountOf({ metadata }: Secret, { caches, client }: ReconcileCont
 }
 
 /** Puts in what is missing; what is there stays, but for the authority, which is kept up to date. */
-async function fill(secret: Secret, account: Account, { client }: ReconcileContext, { rootCA, sign }: TokenSecretsOptions): Promise<void> {
+async function fill(secret: Secret, account: ServiceAccount, { client }: ReconcileContext, { rootCA, sign }: TokenSecretsOptions): Promise<void> {
   const { metadata, data = {} } = secret
   const { namespace = '', name = '', uid = '' } = account.metadata
   const ca = base64(rootCA)

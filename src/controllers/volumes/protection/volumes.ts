@@ -1,11 +1,8 @@
 /** Lets deleted volumes go when no claim is bound to them any more: they carry a finalizer from the start (StorageObjectInUseProtection). */
-import type { V1PersistentVolume } from '@kubernetes/client-node'
-import { type Controller, watched } from '../../client/controller.ts'
-import { resource } from '../../client/resource.ts'
-import type { Model } from '../../machinery/object.ts'
+import { type Controller, watched } from '../../../client/controller.ts'
+import { persistentVolumes as volumes } from '../../../client/kinds.ts'
 import { withoutFinalizer } from './finalizers.ts'
 
-const volumes = resource<Model<V1PersistentVolume>>('v1', 'PersistentVolume', 'persistentvolumes', false)
 const finalizer = 'kubernetes.io/pv-protection'
 
 export const volumeProtection: Controller = {

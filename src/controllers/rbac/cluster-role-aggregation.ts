@@ -1,15 +1,10 @@
 /** Gathers the rules of cluster roles with an `aggregationRule` from the roles that its selectors choose. */
-import type { V1ClusterRole } from '@kubernetes/client-node'
-import { type Caches, type Controller, watched } from '../client/controller.ts'
-import { resource } from '../client/resource.ts'
-import { jsonEqual } from '../machinery/fields/json.ts'
-import type { Model } from '../machinery/object.ts'
-import { labelSelectorOf } from '../machinery/selectors/label-selector.ts'
+import { type Caches, type Controller, watched } from '../../client/controller.ts'
+import { type ClusterRole, clusterRoles } from '../../client/kinds.ts'
+import { jsonEqual } from '../../machinery/fields/json.ts'
+import { labelSelectorOf } from '../../machinery/selectors/label-selector.ts'
 
-type ClusterRole = Model<V1ClusterRole>
 type Rule = NonNullable<ClusterRole['rules']>[number]
-
-const clusterRoles = resource<ClusterRole>('rbac.authorization.k8s.io/v1', 'ClusterRole', 'clusterroles', false)
 
 export const clusterRoleAggregation: Controller = {
   name: 'clusterrole-aggregation-controller',

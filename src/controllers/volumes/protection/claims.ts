@@ -1,14 +1,8 @@
 /** Lets deleted claims go when no pod uses them any more: they carry a finalizer from the start (StorageObjectInUseProtection). */
-import type { V1PersistentVolumeClaim, V1Pod } from '@kubernetes/client-node'
-import { type Controller, watched } from '../../client/controller.ts'
-import { resource } from '../../client/resource.ts'
-import type { Model } from '../../machinery/object.ts'
+import { type Controller, watched } from '../../../client/controller.ts'
+import { persistentVolumeClaims as claims, type Pod, pods } from '../../../client/kinds.ts'
 import { withoutFinalizer } from './finalizers.ts'
 
-type Pod = Model<V1Pod>
-
-const claims = resource<Model<V1PersistentVolumeClaim>>('v1', 'PersistentVolumeClaim', 'persistentvolumeclaims')
-const pods = resource<Pod>('v1', 'Pod', 'pods')
 const finalizer = 'kubernetes.io/pvc-protection'
 /** How long a claim that is in use waits until it is looked at again: pods are asked for, not kept in memory, as few claims are deleted. */
 const againMs = 1000

@@ -1,0 +1,4 @@
+/** Tokens that nodes join with. */
+import type { ControllerDescriptor } from '../descriptor.ts'
+
+export const controllers: readonly ControllerDescriptor[] = []

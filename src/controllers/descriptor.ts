@@ -1,0 +1,27 @@
+/** What the manager knows of a controller before it makes it: its names, its account, its flags. */
+import type { Controller } from '../client/controller.ts'
+import type { CertificateSigner } from './certificates/signing-request.ts'
+import type { ControllerFlag, FlagValues } from './flags.ts'
+
+/** What controllers need beside the API. */
+export interface ControllerSources {
+  /** PEM bundle that pods check the server by. */
+  readonly rootCA: string
+  readonly signer: CertificateSigner
+  /** Signs the claims of a service account's token. */
+  readonly signToken: (claims: Readonly<Record<string, unknown>>) => Promise<string>
+}
+
+export interface ControllerDescriptor {
+  /** Upstream's, as `--controllers` takes it. */
+  readonly name: string
+  /** Names that it had once, which `--controllers` takes too. */
+  readonly aliases?: readonly string[]
+  /** The service account of kube-system that upstream's role for it is bound to; the manager itself where there is none. */
+  readonly account?: string
+  /** Runs only where it is named: `*` does not mean it. */
+  readonly onlyIfNamed?: boolean
+  readonly flags?: readonly ControllerFlag[]
+  /** A controller with a state of its own. Its code is loaded here: who does not run it does not pay for it. */
+  make(sources: ControllerSources, flags: FlagValues): Controller | Promise<Controller>
+}

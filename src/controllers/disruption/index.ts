@@ -1,0 +1,4 @@
+/** How many pods may be evicted at a time. */
+import type { ControllerDescriptor } from '../descriptor.ts'
+
+export const controllers: readonly ControllerDescriptor[] = []

@@ -1,0 +1,4 @@
+/** Removes what nobody owns any more. */
+import type { ControllerDescriptor } from '../descriptor.ts'
+
+export const controllers: readonly ControllerDescriptor[] = []

@@ -1,0 +1,4 @@
+/** Empties namespaces that are deleted. */
+import type { ControllerDescriptor } from '../descriptor.ts'
+
+export const controllers: readonly ControllerDescriptor[] = []

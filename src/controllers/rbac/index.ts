@@ -1,0 +1,11 @@
+/** Roles that are made of others. */
+import type { ControllerDescriptor } from '../descriptor.ts'
+
+export const controllers: readonly ControllerDescriptor[] = [
+  {
+    name: 'clusterrole-aggregation-controller',
+    aliases: ['clusterrole-aggregation'],
+    account: 'clusterrole-aggregation-controller',
+    make: async () => (await import('./cluster-role-aggregation.ts')).clusterRoleAggregation,
+  },
+]

@@ -1,0 +1,4 @@
+/** Devices that pods claim. */
+import type { ControllerDescriptor } from '../descriptor.ts'
+
+export const controllers: readonly ControllerDescriptor[] = []
