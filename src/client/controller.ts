@@ -4,6 +4,7 @@ import { StatusError } from '../machinery/status-error.ts'
 import { EventRecorder } from './event-recorder.ts'
 import { keyOf } from './informer.ts'
 import type { IndexFunction } from './object-index.ts'
+import type { QueueMetricsProvider } from './queue/queue-metrics.ts'
 import type { Resource } from './resource.ts'
 import type { ListOptions, RestClient } from './rest-client.ts'
 import type { SharedInformers } from './shared-informers.ts'
@@ -51,6 +52,8 @@ export interface Controller {
   readonly component?: string
   readonly watches: readonly Watched[]
   readonly concurrency?: number
+  /** What its queue is called in metrics (`workqueue_*`); the name unless said. */
+  readonly queue?: string
   /** `key` is `namespace/name`, or a name. Rejections are tried again, with longer and longer pauses. */
   reconcile?(key: string, context: ReconcileContext): Promise<void>
   /** What goes on beside the keys, such as a period; begins when what is watched is known. Should end soon after `signal` is aborted, and never reject. */
@@ -68,13 +71,17 @@ export interface RunningController {
 export interface ControllerClients {
   readonly informers: SharedInformers
   readonly client: RestClient
+  /** Where queues are counted. */
+  readonly metrics?: QueueMetricsProvider
 }
 
-export function runController(controller: Controller, { informers, client }: ControllerClients, log: (line: string) => void): RunningController {
+export function runController(controller: Controller, { informers, client, metrics }: ControllerClients, log: (line: string) => void): RunningController {
   const { name, component = name, watches, concurrency } = controller
   const caches = cachesOf(watches, informers)
   const stopping = new AbortController()
   const queue = new WorkQueue({
+    name: controller.queue ?? name,
+    metrics,
     concurrency,
     work: async (key) => controller.reconcile?.(key, context),
     failed: (key, error) => {

@@ -6,7 +6,11 @@ import { Informer } from './informer.ts'
 import { configMaps } from './kinds.ts'
 import type { RestClient, WatchEvent, WatchOptions } from './rest-client.ts'
 
-const object = (name: string, resourceVersion: string, uid = name): KubeObject => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, uid, resourceVersion } })
+const object = (name: string, resourceVersion: string, uid = name): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, uid, resourceVersion },
+})
 const event = (type: WatchEvent<KubeObject>['type'], subject: KubeObject): WatchEvent<KubeObject> => ({ type, object: subject })
 const end = (resourceVersion: string): WatchEvent<KubeObject> =>
   event('BOOKMARK', { apiVersion: 'v1', kind: 'ConfigMap', metadata: { resourceVersion, annotations: { 'k8s.io/initial-events-end': 'true' } } })
@@ -35,7 +39,9 @@ function scripted(script: Script, listed: readonly KubeObject[] = []) {
   const told: string[] = []
   const logged: string[] = []
   const informer = new Informer<KubeObject>({ client, resource: configMaps, log: (line) => logged.push(line) })
-  informer.onChange((now, before) => told.push(`${before?.metadata.name ?? ''}${before?.metadata.resourceVersion ?? ''}→${now?.metadata.resourceVersion ?? ''}`))
+  informer.onChange((now, before) =>
+    told.push(`${before?.metadata.name ?? ''}${before?.metadata.resourceVersion ?? ''}→${now?.metadata.resourceVersion ?? ''}`),
+  )
   const run = async () => {
     const stopping = new AbortController()
     const running = informer.run(stopping.signal)
@@ -54,11 +60,17 @@ test('objects are streamed, told once, and followed from where the stream ended'
   await run()
   assert.deepEqual(told, ['→1', '→2', 'a1→6', 'b7→', '→8'])
   assert.deepEqual(asked, ['watch all', 'watch 7'])
-  assert.deepEqual([...informer.all()].map(({ metadata }) => metadata.name), ['a', 'c'])
+  assert.deepEqual(
+    [...informer.all()].map(({ metadata }) => metadata.name),
+    ['a', 'c'],
+  )
 })
 
 test('a server that does not stream lists is listed', async () => {
-  const { told, asked, run } = scripted([new StatusError(422, 'Invalid', 'sendInitialEvents: Forbidden'), [event('ADDED', object('b', '11'))]], [object('a', '1')])
+  const { told, asked, run } = scripted(
+    [new StatusError(422, 'Invalid', 'sendInitialEvents: Forbidden'), [event('ADDED', object('b', '11'))]],
+    [object('a', '1')],
+  )
   await run()
   assert.deepEqual(asked, ['watch all', 'list', 'watch 10'])
   assert.deepEqual(told, ['→1', '→11'])
