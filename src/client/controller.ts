@@ -116,6 +116,7 @@ export function runController(controller: Controller, { informers, client, metri
       stopping.abort()
       await queue.stop()
       await running
+      context.events.stop()
     },
   }
 }

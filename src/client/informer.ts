@@ -116,16 +116,10 @@ export class Informer<T extends KubeObject> {
     const before = this.#store.byKey(key)
     if (before && before.metadata.resourceVersion === object.metadata.resourceVersion) return
     // Another of the same name: the one that was known has gone.
-    if (before && before.metadata.uid !== object.metadata.uid) {
-      this.#forget(key)
-      return this.#change(key, object, undefined)
-    }
-    this.#change(key, object, before)
-  }
-
-  #change(key: string, object: T, before: T | undefined): void {
+    const isAnother = before && before.metadata.uid !== object.metadata.uid
+    if (isAnother) this.#forget(key)
     this.#store.set(key, object)
-    this.#tell(object, before)
+    this.#tell(object, isAnother ? undefined : before)
   }
 
   /** `last` is its last state, as the server tells it. */
