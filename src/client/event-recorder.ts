@@ -4,7 +4,7 @@ import { StatusError } from '../machinery/status-error.ts'
 import { type Correlated, EventCorrelator } from './events/correlator.ts'
 import { EventSender } from './events/event-sender.ts'
 import { type EventSubject, eventPlace, subjectOf } from './events/event-subject.ts'
-import { type Event, events } from './kinds.ts'
+import { events } from './kinds.ts'
 import type { RestClient } from './rest-client.ts'
 
 export type { EventSubject } from './events/event-subject.ts'

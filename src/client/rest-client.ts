@@ -37,6 +37,8 @@ export interface WatchOptions extends ListOptions {
   readonly sendInitialEvents?: boolean
   /** When the server ends the watch. */
   readonly timeoutSeconds?: number
+  /** The representation asked for; the objects themselves unless said. */
+  readonly accept?: string
 }
 
 export interface DeleteOptions {
@@ -154,6 +156,7 @@ export class RestClient {
   /** What changes from a version on. Ends when the server ends it; throws a StatusError that the server tells in between (410: list again), and ConnectionLost. */
   async *watch<T extends KubeObject>(of: Resource<T>, options: WatchOptions): AsyncGenerator<WatchEvent<T>> {
     const { resourceVersion, signal, sendInitialEvents, timeoutSeconds, metadataOnly } = options
+    const accept = metadataOnly ? metadataType('PartialObjectMetadata') : options.accept
     const query = new URLSearchParams({
       ...selectors(options),
       watch: '1',
@@ -167,7 +170,7 @@ export class RestClient {
       method: 'GET',
       path: `${collectionPath(of, options.namespace)}?${query}`,
       signal,
-      ...(metadataOnly && { accept: metadataType('PartialObjectMetadata') }),
+      accept,
     }
     const answer = await begin(this.#connection, request)
     let rest = ''
@@ -232,6 +235,11 @@ export class RestClient {
   /** Deletes all objects of a namespace, or of a selection of them. */
   async deleteCollection(of: Resource, { namespace, ...selection }: ListOptions, options: DeleteOptions = {}): Promise<void> {
     await this.request('DELETE', `${collectionPath(of, namespace)}?${new URLSearchParams(selectors(selection))}`, { body: deleteBody(options) })
+  }
+
+  /** Reads any path, in a representation other than JSON's usual one if `accept` says so. */
+  read<T>(path: string, accept?: string): Promise<T> {
+    return this.request('GET', path, { accept })
   }
 
   /**
