@@ -1,6 +1,8 @@
 /** HTTP/2 to an API server: one connection that all requests and watches share, made when first needed and made again when it is lost. */
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants, type IncomingHttpHeaders } from 'node:http2'
+import type { Duplex } from 'node:stream'
 import { connect as connectTls } from 'node:tls'
+import { AnswerBody } from './connection/answer-body.ts'
 import { ConnectionLost, GivenUp, lossOf } from './connection/connection-lost.ts'
 import { type Credentials, type Impersonation, impersonationHeaders } from './connection/credentials.ts'
 import { type RateLimit, TokenBucket } from './connection/token-bucket.ts'
@@ -25,6 +27,8 @@ export interface ServerAccess {
   readonly proxyUrl?: string
   /** Requests wait for their turn; without it they never do. */
   readonly rateLimit?: RateLimit
+  /** Makes the connection, where that is none of TCP and TLS. */
+  readonly dial?: () => Duplex
   /** `t8s` unless said. */
   readonly userAgent?: string
 }
@@ -49,7 +53,8 @@ export interface ClientRequest {
 export interface ClientAnswer {
   readonly status: number
   readonly headers: IncomingHttpHeaders
-  readonly stream: ClientHttp2Stream
+  /** Has to be read, or ended by a reader who stops. */
+  readonly body: AsyncIterable<Buffer>
 }
 
 /** A server that accepts no connection is given up after this. Milliseconds. */
@@ -157,6 +162,7 @@ export class Connection {
       throw lost(error, false)
     }
     session.streams++
+    const answer = new AnswerBody(stream)
     const end = (error: Error): void => {
       stream.close(constants.NGHTTP2_CANCEL)
       stream.destroy(error)
@@ -164,7 +170,7 @@ export class Connection {
     const giveUp = (): void => end(new GivenUp(`${what} was given up`))
     signal?.addEventListener('abort', giveUp, { once: true })
     const late = timeoutMs && setTimeout(() => end(new ConnectionLost(`${what}: no answer within ${timeoutMs / 1000} s`, true)), timeoutMs)
-    stream.on('response', (headers) => resolve({ status: headers[':status'] ?? 0, headers, stream }))
+    stream.on('response', (headers) => resolve({ status: headers[':status'] ?? 0, headers, body: answer }))
     stream.on('error', (error) => {
       if (error instanceof GivenUp || error instanceof ConnectionLost) reject(error)
       else reject(lost(error, session.connected && stream.rstCode !== constants.NGHTTP2_REFUSED_STREAM))
@@ -197,7 +203,7 @@ export class Connection {
   }
 
   async #open(): Promise<Session> {
-    const { url, ca, serverName, insecure, credentials, proxyUrl } = this.#access
+    const { url, ca, serverName, insecure, credentials, proxyUrl, dial } = this.#access
     const { cert, key } = (await credentials?.certificate?.()) ?? this.#access
     const tls = { ca, cert, key, ...(serverName && { servername: serverName }), ...(insecure && { rejectUnauthorized: false }) }
     const { hostname, port } = new URL(url)
@@ -211,6 +217,7 @@ export class Connection {
       ...tls,
       maxSessionMemory,
       settings: { initialWindowSize: answerWindow, enablePush: false },
+      ...(dial && { createConnection: dial }),
       ...(through && { createConnection: () => connectTls({ servername: host, ...tls, socket: through, ALPNProtocols: ['h2'] }) }),
     })
     const session: Session = { http2, streams: 0, connected: false }

@@ -16,6 +16,8 @@ export interface Watched<T extends KubeObject = KubeObject> {
   readonly selection?: ListOptions
   /** The keys to look at; that of the object itself unless said. Called with the new state and with the old one. */
   keys?(object: T, caches: Caches): Iterable<string>
+  /** Whether a change is worth a look; all are unless said. `object` is undefined where it has gone, `before` where it is new. */
+  when?(object: T | undefined, before: T | undefined): boolean
   /** Told of a change before its keys are looked at; `object` is undefined where it has gone, `before` where it is new. */
   changed?(object: T | undefined, before: T | undefined, context: ReconcileContext): void
 }
@@ -96,10 +98,11 @@ export function runController(controller: Controller, { informers, client, metri
     log,
     again: (key, ms = 0) => (ms > 0 ? queue.addAfter(key, ms) : queue.add(key)),
   }
-  for (const { resource, selection, keys = ownKey, changed } of watches) {
+  for (const { resource, selection, keys = ownKey, when, changed } of watches) {
     informers.of(resource, selection).onChange((object, before) => {
       if (stopping.signal.aborted) return
       changed?.(object, before, context)
+      if (when && !when(object, before)) return
       for (const state of [object, before]) if (state) for (const key of keys(state, caches)) queue.add(key)
     })
   }

@@ -174,9 +174,9 @@ export class RestClient {
     }
     const answer = await begin(this.#connection, request)
     let rest = ''
-    answer.stream.setEncoding('utf8')
-    for await (const piece of bodyOf<string>(request, answer)) {
-      const lines = (rest + piece).split('\n')
+    const decoder = new TextDecoder()
+    for await (const piece of bodyOf(request, answer)) {
+      const lines = (rest + decoder.decode(piece, { stream: true })).split('\n')
       rest = lines.pop() ?? ''
       for (const line of lines) {
         const event = JSON.parse(line) as WatchEvent<T> | { readonly type: 'ERROR'; readonly object: Status }

@@ -10,9 +10,6 @@ export class NoMatch extends Error {
   }
 }
 
-/** What was read so recently is not read again because something is missing in it. Milliseconds. */
-const freshMs = 500
-
 export class RestMapper {
   readonly #client: RestClient
   #known: { readonly at: number; readonly resources: Promise<readonly DiscoveredResource[]> } | undefined
@@ -68,11 +65,12 @@ export class RestMapper {
     })
   }
 
-  /** What is missing may have come since. */
+  /** What is missing may have come since it was read. */
   async #find(what: string, find: (resources: readonly DiscoveredResource[]) => DiscoveredResource | undefined): Promise<DiscoveredResource> {
+    const asked = performance.now()
     const found = find(await this.resources())
     if (found) return found
-    if (this.#known && performance.now() - this.#known.at > freshMs) this.invalidate()
+    if (this.#known && this.#known.at < asked) this.invalidate()
     const again = find(await this.resources())
     if (!again) throw new NoMatch(what)
     return again

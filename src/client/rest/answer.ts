@@ -66,18 +66,14 @@ async function textOf(request: ClientRequest, answer: ClientAnswer): Promise<str
 }
 
 /** The pieces of a body. Throws ConnectionLost if it breaks off, GivenUp if that was wanted. */
-export async function* bodyOf<Piece = Buffer>({ method, path, signal }: ClientRequest, { stream }: ClientAnswer): AsyncGenerator<Piece> {
-  const brokeOff = (why: string, cause?: unknown): Error => {
-    if (signal?.aborted) return new GivenUp(`${method} ${path} was given up`)
-    return new ConnectionLost(`${method} ${path}: the answer broke off: ${why}`, true, { cause })
-  }
+export async function* bodyOf({ method, path, signal }: ClientRequest, { body }: ClientAnswer): AsyncGenerator<Buffer> {
   try {
-    yield* stream as AsyncIterable<Piece>
+    yield* body
   } catch (error) {
-    throw error instanceof ConnectionLost || error instanceof GivenUp ? error : brokeOff(lossOf(error), error)
+    if (error instanceof ConnectionLost || error instanceof GivenUp) throw error
+    if (signal?.aborted) throw new GivenUp(`${method} ${path} was given up`)
+    throw new ConnectionLost(`${method} ${path}: the answer broke off: ${lossOf(error)}`, true, { cause: error })
   }
-  // A stream ends well for Node, too, when its connection does.
-  if (stream.aborted) throw brokeOff('the connection was closed')
 }
 
 export const statusError = ({ code = 500, reason, message = '', details }: Status): StatusError => new StatusError(code, reason, message, details)
