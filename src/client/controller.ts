@@ -77,6 +77,7 @@ export interface ControllerClients {
   readonly metrics?: QueueMetricsProvider
 }
 
+/** Runs a controller until it is stopped: when all that it watches is known, keys are looked at. `log` is told of what fails. */
 export function runController(controller: Controller, { informers, client, metrics }: ControllerClients, log: (line: string) => void): RunningController {
   const { name, component = name, watches, concurrency } = controller
   const caches = cachesOf(watches, informers)

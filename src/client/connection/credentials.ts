@@ -24,8 +24,10 @@ export interface Impersonation {
   readonly extra?: Readonly<Record<string, readonly string[]>>
 }
 
+/** A token that does not change. */
 export const bearerToken = (token: string): Credentials => ({ authorization: async () => `Bearer ${token}` })
 
+/** A name and a password. */
 export const basicAuthentication = (username: string, password: string): Credentials => {
   const value = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
   return { authorization: async () => value }

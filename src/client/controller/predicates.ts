@@ -14,15 +14,19 @@ const differ =
 /** Changes of what is wanted (`metadata.generation`): not those of status, labels and annotations. */
 export const generationChanged: Predicate = differ(({ metadata }) => [metadata.generation, metadata.deletionTimestamp])
 
+/** Changes of labels. */
 export const labelsChanged: Predicate = differ(({ metadata }) => metadata.labels)
 
+/** Changes of annotations. */
 export const annotationsChanged: Predicate = differ(({ metadata }) => metadata.annotations)
 
+/** Changes that one of the predicates lets through. */
 export const anyOf =
   <T extends KubeObject>(...predicates: readonly Predicate<T>[]): Predicate<T> =>
   (object, before) =>
     predicates.some((holds) => holds(object, before))
 
+/** Changes that all of the predicates let through. */
 export const allOf =
   <T extends KubeObject>(...predicates: readonly Predicate<T>[]): Predicate<T> =>
   (object, before) =>

@@ -4,6 +4,7 @@ import { StatusError } from '../../machinery/status-error.ts'
 import type { Resource } from '../resource.ts'
 import type { RestClient } from '../rest-client.ts'
 
+/** Whether a finalizer is there. */
 export const hasFinalizer = ({ metadata: { finalizers = [] } }: KubeObject, finalizer: string): boolean => finalizers.includes(finalizer)
 
 /** The object with the finalizer; itself if it has it. */
