@@ -1,6 +1,6 @@
 /**
  * Builds what `./t8s` runs and what programs import: the schema (`.build/schema.json`) where it is out of date, then
- * `.build/t8s.js` and `.build/index.js` with the chunks that they load on demand. Run it through `scripts/build`, which sees to the packages and to builds at the same time.
+ * `.build/t8s.js` and what the package exports with the chunks that they load on demand. Run it through `scripts/build`, which sees to the packages and to builds at the same time.
  */
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
@@ -34,7 +34,13 @@ await buildBundle()
 async function buildBundle(): Promise<void> {
   const { outputFiles } = await build({
     absWorkingDir: root,
-    entryPoints: { t8s: 'src/cli/t8s.ts', index: 'src/cluster/index.ts', 'controllers-worker': 'src/cluster/controllers/worker.ts' },
+    entryPoints: {
+      t8s: 'src/cli/t8s.ts',
+      index: 'src/cluster/index.ts',
+      client: 'src/client/index.ts',
+      testing: 'src/cluster/testing/index.ts',
+      'controllers-worker': 'src/cluster/controllers/worker.ts',
+    },
     outdir: '.build',
     // Beside the entry, because code that looks for files looks in its own folder.
     chunkNames: '[name]-[hash]',

@@ -26,7 +26,7 @@ const reporter = ['--test-reporter', join(root, 'scripts/test-reporter.ts'), '--
 const steps: readonly Step[] = [
   { name: 'types', command: [bin('tsc'), '--noEmit'] },
   { name: 'lint', command: [bin('biome'), 'check', '--error-on-warnings', '--diagnostic-level=warn'] },
-  { name: 'promises', command: [bin('oxlint'), '--type-aware', '--deny-warnings', 'src', 'test', 'scripts'] },
+  { name: 'promises', command: [bin('oxlint'), '--type-aware', '--deny-warnings', 'src', 'test', 'scripts', 'examples'] },
   { name: 'layers', command: [node, join(root, 'scripts/check-layers.ts')] },
   { name: 'dead code', command: [bin('knip'), '--no-progress', '--no-config-hints'] },
   // One process for all units: starting one for each would take longer than the tests.

@@ -1,4 +1,5 @@
 /** What an API server is started with, and what its starter gets. */
+import type { Duplex } from 'node:stream'
 import type { Store } from '../storage/store.ts'
 import type { AdmissionOptions } from './admission/index.ts'
 import type { ProxyClient } from './aggregator/index.ts'
@@ -16,7 +17,8 @@ export interface ApiServerOptions extends AuthenticationOptions {
   readonly bindAddress: string
   /** 0 takes any free port. */
   readonly port: number
-  readonly tls: { readonly cert: string | Buffer; readonly key: string | Buffer }
+  /** Without it the server listens nowhere: clients in the same process `dial` it. */
+  readonly tls?: { readonly cert: string | Buffer; readonly key: string | Buffer }
   /** The certificate that is shown to the servers of aggregated APIs. */
   readonly proxyClient?: ProxyClient
   /** As `--runtime-config`: `api/beta=true`, `batch/v1=false`, … */
@@ -56,6 +58,8 @@ export interface ApiServerOptions extends AuthenticationOptions {
 export interface ApiServer {
   readonly url: string
   readonly port: number
+  /** A new connection (HTTP/2) to a server that listens nowhere. */
+  readonly dial?: () => Duplex
   /** Serves on for `shutdownDelayMs`, unready; then takes no new requests, ends watches, waits up to `graceMs` (10 s) for the rest. */
   stop(options?: StopOptions): Promise<void>
 }

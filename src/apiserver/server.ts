@@ -1,5 +1,6 @@
 /** The API server: puts its parts together on a store and listens. */
 import { setTimeout as delay } from 'node:timers/promises'
+import { MetricsRegistry } from '../lib/metrics/registry.ts'
 import { PolicyStatus } from './admission/policies/policy-status.ts'
 import { auditing } from './audit/index.ts'
 import { joinedBundles } from './authentication/signed-by.ts'
@@ -10,10 +11,10 @@ import { director } from './director.ts'
 import { plainLimits, priorityAndFairnessOf } from './flow-control/index.ts'
 import { storeHealth } from './health/store-health.ts'
 import type { Handler } from './http/exchange.ts'
-import { listen } from './http/listener.ts'
+import { type Listener, listen } from './http/listener.ts'
+import { listenInMemory, type MemoryListener } from './http/memory-listener.ts'
 import { authorizationMetrics } from './metrics/authorization-metrics.ts'
 import { processMetrics } from './metrics/process-metrics.ts'
-import { MetricsRegistry } from './metrics/registry.ts'
 import { requestMetrics } from './metrics/request-metrics.ts'
 import { accessOf } from './parts/access.ts'
 import { addedApis } from './parts/added-apis.ts'
@@ -31,6 +32,8 @@ export type { ApiServer, ApiServerOptions } from './server-options.ts'
 
 const defaultRequestTimeoutMs = 60_000
 const defaultGraceMs = 10_000
+/** What the Service of a server says that listens nowhere. */
+const httpsPort = 443
 
 /** Starts a server. Rejects with Node's errors when it cannot listen, and with an Error for a bad runtimeConfig; then nothing runs. */
 export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
@@ -115,24 +118,24 @@ async function start(options: ApiServerOptions, lifetime: Lifetime): Promise<Api
   )
 
   const authorities = [options.clientCA, options.requestHeader?.clientCA].filter((bundle) => bundle !== undefined)
-  const listener = await listen({
-    bindAddress,
-    port: options.port,
-    tls: options.tls,
-    clientCA: authorities.length > 0 ? { bundle: joinedBundles(authorities), changed: republish } : undefined,
-    limits: options.limits,
-    handler,
-  })
+  const clientCA = authorities.length > 0 ? { bundle: joinedBundles(authorities), changed: republish } : undefined
+  const { tls, limits } = options
+  const listener: Listener & Partial<MemoryListener> = tls
+    ? await listen({ bindAddress, port: options.port, tls, clientCA, limits, handler })
+    : listenInMemory(handler)
   url = urlOf(bindAddress, listener.port)
-  await allocation.begin({ bindAddress, advertiseAddress: options.advertiseAddress, port: listener.port, context: writer }).catch(async (error) => {
-    await listener.close(0)
-    throw error
-  })
+  await allocation
+    .begin({ bindAddress, advertiseAddress: options.advertiseAddress, port: listener.port || httpsPort, context: writer })
+    .catch(async (error) => {
+      await listener.close(0)
+      throw error
+    })
   const endWarmUp = options.warmUp ? warmUp(direct, waitGroup) : undefined
 
   return {
     url,
     port: listener.port,
+    dial: listener.dial,
     async stop({ graceMs = defaultGraceMs, delayMs = options.shutdownDelayMs ?? 0 } = {}) {
       ending = true
       endWarmUp?.()

@@ -4,6 +4,7 @@ import { StatusError } from '../machinery/status-error.ts'
 import { EventRecorder } from './event-recorder.ts'
 import { keyOf } from './informer.ts'
 import type { IndexFunction } from './object-index.ts'
+import type { QueueMetricsProvider } from './queue/queue-metrics.ts'
 import type { Resource } from './resource.ts'
 import type { ListOptions, RestClient } from './rest-client.ts'
 import type { SharedInformers } from './shared-informers.ts'
@@ -15,6 +16,8 @@ export interface Watched<T extends KubeObject = KubeObject> {
   readonly selection?: ListOptions
   /** The keys to look at; that of the object itself unless said. Called with the new state and with the old one. */
   keys?(object: T, caches: Caches): Iterable<string>
+  /** Whether a change is worth a look; all are unless said. `object` is undefined where it has gone, `before` where it is new. */
+  when?(object: T | undefined, before: T | undefined): boolean
   /** Told of a change before its keys are looked at; `object` is undefined where it has gone, `before` where it is new. */
   changed?(object: T | undefined, before: T | undefined, context: ReconcileContext): void
 }
@@ -51,6 +54,8 @@ export interface Controller {
   readonly component?: string
   readonly watches: readonly Watched[]
   readonly concurrency?: number
+  /** What its queue is called in metrics (`workqueue_*`); the name unless said. */
+  readonly queue?: string
   /** `key` is `namespace/name`, or a name. Rejections are tried again, with longer and longer pauses. */
   reconcile?(key: string, context: ReconcileContext): Promise<void>
   /** What goes on beside the keys, such as a period; begins when what is watched is known. Should end soon after `signal` is aborted, and never reject. */
@@ -68,13 +73,18 @@ export interface RunningController {
 export interface ControllerClients {
   readonly informers: SharedInformers
   readonly client: RestClient
+  /** Where queues are counted. */
+  readonly metrics?: QueueMetricsProvider
 }
 
-export function runController(controller: Controller, { informers, client }: ControllerClients, log: (line: string) => void): RunningController {
+/** Runs a controller until it is stopped: when all that it watches is known, keys are looked at. `log` is told of what fails. */
+export function runController(controller: Controller, { informers, client, metrics }: ControllerClients, log: (line: string) => void): RunningController {
   const { name, component = name, watches, concurrency } = controller
   const caches = cachesOf(watches, informers)
   const stopping = new AbortController()
   const queue = new WorkQueue({
+    name: controller.queue ?? name,
+    metrics,
     concurrency,
     work: async (key) => controller.reconcile?.(key, context),
     failed: (key, error) => {
@@ -89,10 +99,11 @@ export function runController(controller: Controller, { informers, client }: Con
     log,
     again: (key, ms = 0) => (ms > 0 ? queue.addAfter(key, ms) : queue.add(key)),
   }
-  for (const { resource, selection, keys = ownKey, changed } of watches) {
+  for (const { resource, selection, keys = ownKey, when, changed } of watches) {
     informers.of(resource, selection).onChange((object, before) => {
       if (stopping.signal.aborted) return
       changed?.(object, before, context)
+      if (when && !when(object, before)) return
       for (const state of [object, before]) if (state) for (const key of keys(state, caches)) queue.add(key)
     })
   }
@@ -109,6 +120,7 @@ export function runController(controller: Controller, { informers, client }: Con
       stopping.abort()
       await queue.stop()
       await running
+      context.events.stop()
     },
   }
 }

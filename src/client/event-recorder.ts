@@ -1,57 +1,43 @@
 /** Tells in events what was done to an object, or could not be: `kubectl describe` and `kubectl events` show them. */
 import type { KubeObject } from '../machinery/object.ts'
-import { type Event, events } from './kinds.ts'
+import { StatusError } from '../machinery/status-error.ts'
+import { type Correlated, EventCorrelator } from './events/correlator.ts'
+import { EventSender } from './events/event-sender.ts'
+import { type EventSubject, eventPlace, subjectOf } from './events/event-subject.ts'
+import { events } from './kinds.ts'
 import type { RestClient } from './rest-client.ts'
 
+export type { EventSubject } from './events/event-subject.ts'
+
 export type EventType = 'Normal' | 'Warning'
-
-/** What an event is about: an object, or a reference to one. */
-export interface EventSubject {
-  readonly apiVersion?: string
-  readonly kind?: string
-  readonly namespace?: string
-  readonly name?: string
-  readonly uid?: string
-  readonly resourceVersion?: string
-  readonly fieldPath?: string
-}
-
-const isObject = (subject: KubeObject | EventSubject): subject is KubeObject => 'metadata' in subject
-
-const subjectOf = ({ apiVersion, kind, metadata: { namespace, name, uid, resourceVersion } }: KubeObject): EventSubject => ({
-  apiVersion,
-  kind,
-  namespace,
-  name,
-  uid,
-  resourceVersion,
-})
-
-/** Events of what has no namespace are in this one. */
-const clusterNamespace = 'default'
-const nanosecondsPerMs = 1_000_000
 
 export class EventRecorder {
   readonly #client: RestClient
   readonly #component: string
-  readonly #log: (line: string) => void
+  readonly #correlator: EventCorrelator
+  readonly #sender: EventSender
 
-  constructor(client: RestClient, component: string, log: (line: string) => void) {
+  /** `component` is who tells (`source.component`); `log` learns of events that cannot be told; `now` gives ms since 1970. */
+  constructor(client: RestClient, component: string, log: (line: string) => void, now: () => number = Date.now) {
     this.#client = client
     this.#component = component
-    this.#log = log
+    this.#correlator = new EventCorrelator(now)
+    this.#sender = new EventSender((line) => log(`${component}: ${line}`))
+    this.#now = now
   }
 
-  /** Never rejects and never waits: an event that cannot be told is logged. */
+  readonly #now: () => number
+
+  /** Never rejects and never waits. What is told again is counted, and of what is told too often a part is left out (`events/correlator.ts`). */
   tell(subject: KubeObject | EventSubject, type: EventType, reason: string, message: string): void {
-    const about = isObject(subject) ? subjectOf(subject) : subject
-    const namespace = about.namespace || clusterNamespace
-    const now = new Date()
-    const event: Event = {
+    const involvedObject = subjectOf(subject)
+    const now = this.#now()
+    const timestamp = withoutMs(now)
+    const correlated = this.#correlator.correlate({
       apiVersion: 'v1',
       kind: 'Event',
-      metadata: { namespace, name: `${about.name}.${(now.getTime() * nanosecondsPerMs).toString(16)}${Math.random().toString(16).slice(2, 6)}` },
-      involvedObject: { ...about },
+      metadata: eventPlace(involvedObject, now),
+      involvedObject,
       type,
       reason,
       message,
@@ -59,13 +45,30 @@ export class EventRecorder {
       reportingComponent: this.#component,
       reportingInstance: '',
       count: 1,
-      firstTimestamp: withoutMs(now),
-      lastTimestamp: withoutMs(now),
+      firstTimestamp: timestamp,
+      lastTimestamp: timestamp,
+    })
+    if (correlated) this.#sender.send(() => this.#write(correlated), `the event ${reason} of ${involvedObject.kind} ${involvedObject.name}`)
+  }
+
+  /** Tells nothing more. */
+  stop(): void {
+    this.#sender.stop()
+  }
+
+  async #write({ event, isNew }: Correlated): Promise<void> {
+    const { namespace = '', name = '' } = event.metadata
+    if (!isNew) {
+      const { count, lastTimestamp, message } = event
+      const counted = await this.#client.patch(events, namespace, name, { count, lastTimestamp, message }).catch((error) => {
+        // Events do not live for ever.
+        if (error instanceof StatusError && error.code === 404) return undefined
+        throw error
+      })
+      if (counted) return
     }
-    this.#client
-      .create(events, event)
-      .catch((error) => this.#log(`${this.#component}: the event ${reason} of ${about.kind} ${about.name} is lost: ${error.message}`))
+    await this.#client.create(events, event)
   }
 }
 
-const withoutMs = (time: Date): string => `${time.toISOString().slice(0, 19)}Z`
+const withoutMs = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`

@@ -1,136 +1,153 @@
-/** Informers: a kind's objects in memory, kept up to date by a list and a watch that goes on where the one before ended. */
-import { setTimeout as delay } from 'node:timers/promises'
+/** Informers: a kind's objects in memory, kept up to date, and those who are told of each change in the order of changes. */
 import type { KubeObject } from '../machinery/object.ts'
-import { StatusError } from '../machinery/status-error.ts'
-import { Index, type IndexFunction } from './object-index.ts'
+import { keyOf, ObjectStore } from './informers/object-store.ts'
+import { Reflector } from './informers/reflector.ts'
+import type { IndexFunction } from './object-index.ts'
 import type { Resource } from './resource.ts'
 import type { ListOptions, RestClient } from './rest-client.ts'
+
+export { keyOf } from './informers/object-store.ts'
 
 export interface InformerOptions<T extends KubeObject> extends ListOptions {
   readonly client: RestClient
   readonly resource: Resource<T>
   readonly log: (line: string) => void
+  /**
+   * What is kept of an object; it may be changed. Without `managedFields` unless said: nobody decides by who wrote what, and it is the
+   * larger half of many objects.
+   */
+  readonly transform?: (object: T) => T
 }
 
-/** Told of every change; `object` is undefined where it has gone, `before` where it is new. */
+/** Told of every change; `object` is undefined where it has gone (`before` is what was known last), `before` where it is new. */
 export type ChangeHandler<T> = (object: T | undefined, before: T | undefined) => void
 
-const shortestPauseMs = 200
-const longestPauseMs = 10_000
+export interface HandlerOptions {
+  /** Tells the handler all objects again, as unchanged, every so many ms; never unless said. */
+  readonly resyncMs?: number
+}
 
-/** `namespace/name`, or the name of what has no namespace. */
-export const keyOf = ({ metadata: { namespace, name = '' } }: KubeObject): string => (namespace ? `${namespace}/${name}` : name)
-
-/** The index that every informer has: the objects of a namespace. */
-const namespaceIndex: IndexFunction<KubeObject> = ({ metadata }) => [metadata.namespace ?? '']
+interface Told<T> {
+  readonly handler: ChangeHandler<T>
+  readonly timer: NodeJS.Timeout | undefined
+}
 
 export class Informer<T extends KubeObject> {
   readonly #options: InformerOptions<T>
-  readonly #objects = new Map<string, T>()
-  readonly #handlers: ChangeHandler<T>[] = []
-  readonly #indexes = new Map<IndexFunction<T>, Index<T>>()
+  readonly #transform: (object: T) => T
+  readonly #store = new ObjectStore<T>()
+  readonly #handlers = new Set<Told<T>>()
   #synced = false
+  #whenSynced: (() => void) | undefined
 
   constructor(options: InformerOptions<T>) {
     this.#options = options
+    this.#transform = options.transform ?? withoutManagedFields
   }
 
-  /** Whether all objects of the first list are known. */
+  /** Whether all objects of the first list are known, and handlers have been told of them. */
   get hasSynced(): boolean {
     return this.#synced
   }
 
+  /** How many objects there are. */
+  get size(): number {
+    return this.#store.size
+  }
+
   /** The object as last seen: it must not be changed. `namespace` is empty for what has none. */
   get(namespace: string, name: string): T | undefined {
-    return this.#objects.get(namespace ? `${namespace}/${name}` : name)
+    return this.#store.byKey(namespace ? `${namespace}/${name}` : name)
   }
 
   all(): Iterable<T> {
-    return this.#objects.values()
+    return this.#store.all()
   }
 
   /** Those of a namespace. */
   in(namespace: string): Iterable<T> {
-    return this.by(namespaceIndex, namespace)
+    return this.#store.in(namespace)
   }
 
   /** Those that an index function gives a value for; the index is made when first asked for, and kept. */
   by(values: IndexFunction<T>, value: string): Iterable<T> {
-    let index = this.#indexes.get(values)
-    if (!index) {
-      this.#indexes.set(values, (index = new Index(values)))
-      for (const object of this.#objects.values()) index.add(object)
-    }
-    return index.get(value)
+    return this.#store.by(values, value)
   }
 
-  /** Told of what is there already, and of every change from now on. */
-  onChange(handler: ChangeHandler<T>): void {
-    this.#handlers.push(handler)
-    for (const object of this.#objects.values()) handler(object, undefined)
+  /**
+   * Told of what is there already, and of every change from now on, one after the other: nothing is left out, and nothing made one of
+   * two. What a handler throws is logged, and keeps it from nothing else. Returns what ends it.
+   */
+  onChange(handler: ChangeHandler<T>, { resyncMs }: HandlerOptions = {}): () => void {
+    const again = (): void => {
+      for (const object of this.#store.all()) this.#call(handler, object, object)
+    }
+    const told: Told<T> = { handler, timer: resyncMs ? setInterval(again, resyncMs).unref() : undefined }
+    this.#handlers.add(told)
+    for (const object of this.#store.all()) this.#call(handler, object, undefined)
+    return () => {
+      this.#handlers.delete(told)
+      clearInterval(told.timer)
+    }
   }
 
   /** Follows the objects until `signal` is aborted; `synced` is called when all are known. Never rejects. */
-  async run(signal: AbortSignal, synced: () => void): Promise<void> {
-    const { client, resource, log, ...selection } = this.#options
-    let version = ''
-    let pauseMs = shortestPauseMs
-    while (!signal.aborted) {
-      try {
-        if (!version) {
-          const list = await client.list(resource, selection)
-          this.#replace(list.items)
-          version = list.resourceVersion
-          if (!this.#synced) synced()
-          this.#synced = true
-        }
-        for await (const { type, object } of client.watch(resource, { ...selection, resourceVersion: version, signal })) {
-          version = object.metadata.resourceVersion ?? version
-          if (type === 'DELETED') this.#remove(object)
-          else if (type !== 'BOOKMARK') this.#set(object)
-          pauseMs = shortestPauseMs
-        }
-      } catch (error) {
-        if (signal.aborted) return
-        // The past is forgotten: begin anew.
-        if (error instanceof StatusError && error.code === 410) version = ''
-        else log(`${resource.plural} are not followed just now, trying again: ${error instanceof Error ? error.message : String(error)}`)
-        await delay(pauseMs, undefined, { signal }).catch(() => {})
-        pauseMs = Math.min(pauseMs * 2, longestPauseMs)
-      }
-    }
+  async run(signal: AbortSignal, synced: () => void = () => {}): Promise<void> {
+    this.#whenSynced = synced
+    const { transform: _, ...options } = this.#options
+    const sink = { replace: (items: readonly T[]) => this.#replace(items), set: (object: T) => this.#set(object), remove: (object: T) => this.#remove(object) }
+    await new Reflector({ ...options, sink }).run(signal)
+    for (const { timer } of this.#handlers) clearInterval(timer)
   }
 
   #replace(items: readonly T[]): void {
     const seen = new Set(items.map(keyOf))
-    for (const [key, object] of [...this.#objects]) if (!seen.has(key)) this.#remove(object)
+    // What has gone while nobody told us: its last state is the one that we know.
+    for (const key of [...this.#store.keys()]) if (!seen.has(key)) this.#forget(key)
     for (const item of items) this.#set(item)
+    this.#synced = true
+    this.#whenSynced?.()
+    this.#whenSynced = undefined
   }
 
-  #set(object: T): void {
-    // Nobody decides by who wrote what, and it is the larger half of many objects.
-    delete object.metadata.managedFields
+  #set(came: T): void {
+    const object = this.#transform(came)
     const key = keyOf(object)
-    const before = this.#objects.get(key)
-    if (before?.metadata.resourceVersion === object.metadata.resourceVersion && before) return
-    this.#objects.set(key, object)
-    for (const index of this.#indexes.values()) {
-      if (before) index.remove(before)
-      index.add(object)
-    }
-    this.#tell(object, before)
+    const before = this.#store.byKey(key)
+    if (before && before.metadata.resourceVersion === object.metadata.resourceVersion) return
+    // Another of the same name: the one that was known has gone.
+    const isAnother = before && before.metadata.uid !== object.metadata.uid
+    if (isAnother) this.#forget(key)
+    this.#store.set(key, object)
+    this.#tell(object, isAnother ? undefined : before)
   }
 
-  #remove(object: T): void {
-    const key = keyOf(object)
-    const before = this.#objects.get(key)
-    if (!before) return
-    this.#objects.delete(key)
-    for (const index of this.#indexes.values()) index.remove(before)
-    this.#tell(undefined, before)
+  /** `last` is its last state, as the server tells it. */
+  #remove(last: T): void {
+    this.#forget(keyOf(last), this.#transform(last))
+  }
+
+  #forget(key: string, last = this.#store.byKey(key)): void {
+    if (!this.#store.byKey(key)) return
+    this.#store.delete(key)
+    this.#tell(undefined, last)
   }
 
   #tell(object: T | undefined, before: T | undefined): void {
-    for (const handler of this.#handlers) handler(object, before)
+    for (const { handler } of this.#handlers) this.#call(handler, object, before)
   }
+
+  #call(handler: ChangeHandler<T>, object: T | undefined, before: T | undefined): void {
+    try {
+      handler(object, before)
+    } catch (error) {
+      const { resource, log } = this.#options
+      log(`who follows ${resource.plural} failed on ${keyOf((object ?? before) as T)}: ${error instanceof Error ? error.stack : String(error)}`)
+    }
+  }
+}
+
+function withoutManagedFields<T extends KubeObject>(object: T): T {
+  delete object.metadata.managedFields
+  return object
 }

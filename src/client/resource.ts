@@ -13,11 +13,13 @@ export interface Resource<T extends KubeObject = KubeObject> {
   readonly objects?: T
 }
 
+/** A kind: `resource<Boat>('example.com/v1', 'Boat', 'boats')`; in namespaces unless said. */
 export const resource = <T extends KubeObject>(apiVersion: string, kind: string, plural: string, namespaced = true): Resource<T> => {
   const [version = '', group = ''] = apiVersion.split('/').reverse()
   return { group, version, kind, plural, namespaced }
 }
 
+/** As objects of the kind say it: `apps/v1`. */
 export const apiVersionOf = ({ group, version }: Resource): string => (group ? `${group}/${version}` : version)
 
 /** Where the objects of a namespace are, or those of all where none is given. */

@@ -1,13 +1,23 @@
 /** Reads and writes objects of any kind over the API. Refusals are StatusErrors, as the server told them. */
 import type { KubeObject } from '../machinery/object.ts'
 import { type Status, StatusError } from '../machinery/status-error.ts'
-import type { ClientAnswer, ClientRequest, Connection } from './connection.ts'
+import type { Impersonation } from './connection/credentials.ts'
+import type { ClientRequest, Connection } from './connection.ts'
 import { apiVersionOf, collectionPath, objectPath, type Resource } from './resource.ts'
+import { begin, bodyOf, complete, statusError } from './rest/answer.ts'
+import type { ApplyConfiguration } from './rest/apply-configuration.ts'
 
 export interface ListOptions {
   readonly namespace?: string
   readonly fieldSelector?: string
   readonly labelSelector?: string
+  /** Objects come with their metadata alone. */
+  readonly metadataOnly?: boolean
+}
+
+export interface PageOptions extends ListOptions {
+  /** Objects on a page; 500 unless said. */
+  readonly limit?: number
 }
 
 export interface ObjectList<T> {
@@ -23,6 +33,12 @@ export interface WatchEvent<T> {
 export interface WatchOptions extends ListOptions {
   readonly resourceVersion: string
   readonly signal: AbortSignal
+  /** Begins with the objects that are there, closed by a bookmark that `endsInitialEvents` (KEP-3157). */
+  readonly sendInitialEvents?: boolean
+  /** When the server ends the watch. */
+  readonly timeoutSeconds?: number
+  /** The representation asked for; the objects themselves unless said. */
+  readonly accept?: string
 }
 
 export interface DeleteOptions {
@@ -30,6 +46,27 @@ export interface DeleteOptions {
   readonly resourceVersion?: string
   readonly propagationPolicy?: 'Background' | 'Foreground' | 'Orphan'
   readonly gracePeriodSeconds?: number
+}
+
+export interface WriteOptions {
+  /** Who is told in `managedFields`; the program's name unless said. */
+  readonly fieldManager?: string
+  /** Nothing is written: the answer is what would be. */
+  readonly dryRun?: boolean
+}
+
+export interface ApplyOptions extends WriteOptions {
+  readonly fieldManager: string
+  /** Takes fields that others have; true unless said. Without it their fields are a 409. */
+  readonly force?: boolean
+  /** Such as `status`. */
+  readonly subresource?: string
+}
+
+/** Who asks, where that is not who the connection belongs to. */
+export interface Identity {
+  readonly token?: string
+  readonly impersonate?: Impersonation
 }
 
 /** How a patch is written (RFC 6902, RFC 7386, and Kubernetes' own that knows lists by their keys). */
@@ -42,63 +79,121 @@ const patchTypes: Readonly<Record<PatchType, string>> = {
 }
 
 const pageSize = 500
+/** Servers give requests a minute. */
+const answerTimeoutMs = 90_000
+const metadataType = (kind: string): string => `application/json;as=${kind};g=meta.k8s.io;v=v1,application/json`
+
+/** Whether a bookmark says that all objects that were there have been told. */
+export const endsInitialEvents = ({ metadata: { annotations } }: KubeObject): boolean => annotations?.['k8s.io/initial-events-end'] === 'true'
+
+interface Page<T> {
+  readonly items: readonly T[] | null
+  readonly metadata: { readonly resourceVersion: string; readonly continue?: string }
+}
 
 export class RestClient {
   readonly #connection: Connection
-  readonly #token: string | undefined
+  readonly #identity: Identity
 
-  /** Several clients, of several users, may share a connection: `token` says who asks. */
-  constructor(connection: Connection, token?: string) {
+  /** Several clients, of several users, may share a connection: `identity`, or its token, says who asks. */
+  constructor(connection: Connection, identity: Identity | string = {}) {
     this.#connection = connection
-    this.#token = token
+    this.#identity = typeof identity === 'string' ? { token: identity } : identity
   }
 
-  get<T extends KubeObject>(of: Resource<T>, namespace: string, name: string): Promise<T> {
-    return this.#call('GET', objectPath(of, namespace, name))
+  /** A client of the same connection that asks for somebody else's place. */
+  as(impersonate: Impersonation): RestClient {
+    return new RestClient(this.#connection, { ...this.#identity, impersonate })
   }
 
-  /** All objects, in pages. */
-  async list<T extends KubeObject>(of: Resource<T>, options: ListOptions = {}): Promise<ObjectList<T>> {
+  get<T extends KubeObject>(of: Resource<T>, namespace: string, name: string, subresource = ''): Promise<T> {
+    return this.request('GET', objectPath(of, namespace, name, subresource))
+  }
+
+  /** The object, or undefined if there is none. */
+  async find<T extends KubeObject>(of: Resource<T>, namespace: string, name: string): Promise<T | undefined> {
+    return this.get(of, namespace, name).catch((error) => {
+      if (error instanceof StatusError && error.code === 404) return undefined
+      throw error
+    })
+  }
+
+  /** All objects, read in pages. */
+  async list<T extends KubeObject>(of: Resource<T>, options: PageOptions = {}): Promise<ObjectList<T>> {
     const items: T[] = []
-    for (let from = ''; ; ) {
-      const query = new URLSearchParams({ ...selectors(options), limit: `${pageSize}`, ...(from && { continue: from }) })
-      const page = await this.#call<{ items: T[]; metadata: { resourceVersion: string; continue?: string } }>(
-        'GET',
-        `${collectionPath(of, options.namespace)}?${query}`,
-      )
-      // Items of a list do not say what they are.
-      for (const item of page.items) items.push({ ...item, apiVersion: apiVersionOf(of), kind: of.kind })
-      from = page.metadata.continue ?? ''
-      if (!from) return { items, resourceVersion: page.metadata.resourceVersion }
+    let resourceVersion = ''
+    try {
+      for await (const page of this.pages(of, options)) {
+        for (const item of page.items) items.push(item)
+        resourceVersion = page.resourceVersion
+      }
+      return { items, resourceVersion }
+    } catch (error) {
+      // The server does not remember what the first page showed: all at once, then.
+      if (items.length > 0 && error instanceof StatusError && error.code === 410) return this.list(of, { ...options, limit: 0 })
+      throw error
     }
   }
 
-  /** What changes from a version on. Ends when the server ends it; throws a StatusError that the server tells in between (410: list again). */
+  /** The pages of a list, all of one revision. Throws a StatusError 410 when the server has forgotten it before the last one is read. */
+  async *pages<T extends KubeObject>(of: Resource<T>, { limit = pageSize, ...options }: PageOptions = {}): AsyncGenerator<ObjectList<T>> {
+    const accept = options.metadataOnly ? metadataType('PartialObjectMetadataList') : undefined
+    for (let from = ''; ; ) {
+      const query = new URLSearchParams({ ...selectors(options), ...(limit > 0 && { limit: `${limit}` }), ...(from && { continue: from }) })
+      const { items, metadata } = await this.request<Page<T>>('GET', `${collectionPath(of, options.namespace)}?${query}`, { accept })
+      // Items of a list do not say what they are.
+      yield { items: (items ?? []).map((item) => ({ ...item, apiVersion: apiVersionOf(of), kind: of.kind })), resourceVersion: metadata.resourceVersion }
+      from = metadata.continue ?? ''
+      if (!from) return
+    }
+  }
+
+  /** The objects of a list, one by one, read page by page as they are wanted. */
+  async *items<T extends KubeObject>(of: Resource<T>, options: PageOptions = {}): AsyncGenerator<T> {
+    for await (const page of this.pages(of, options)) yield* page.items
+  }
+
+  /** What changes from a version on. Ends when the server ends it; throws a StatusError that the server tells in between (410: list again), and ConnectionLost. */
   async *watch<T extends KubeObject>(of: Resource<T>, options: WatchOptions): AsyncGenerator<WatchEvent<T>> {
-    const query = new URLSearchParams({ ...selectors(options), watch: '1', allowWatchBookmarks: 'true', resourceVersion: options.resourceVersion })
-    const { status, stream } = await this.#send({ method: 'GET', path: `${collectionPath(of, options.namespace)}?${query}`, signal: options.signal })
-    if (status !== 200) throw refusal(status, await read(stream))
+    const { resourceVersion, signal, sendInitialEvents, timeoutSeconds, metadataOnly } = options
+    const accept = metadataOnly ? metadataType('PartialObjectMetadata') : options.accept
+    const query = new URLSearchParams({
+      ...selectors(options),
+      watch: '1',
+      allowWatchBookmarks: 'true',
+      ...(resourceVersion && { resourceVersion }),
+      ...(sendInitialEvents && { sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan' }),
+      ...(timeoutSeconds && { timeoutSeconds: `${timeoutSeconds}` }),
+    })
+    const request: ClientRequest = {
+      ...this.#identity,
+      method: 'GET',
+      path: `${collectionPath(of, options.namespace)}?${query}`,
+      signal,
+      accept,
+    }
+    const answer = await begin(this.#connection, request)
     let rest = ''
-    stream.setEncoding('utf8')
-    for await (const piece of stream) {
-      const lines = (rest + piece).split('\n')
+    const decoder = new TextDecoder()
+    for await (const piece of bodyOf(request, answer)) {
+      const lines = (rest + decoder.decode(piece, { stream: true })).split('\n')
       rest = lines.pop() ?? ''
       for (const line of lines) {
         const event = JSON.parse(line) as WatchEvent<T> | { readonly type: 'ERROR'; readonly object: Status }
         if (event.type === 'ERROR') throw statusError(event.object)
-        yield event
+        yield metadataOnly ? { type: event.type, object: { ...event.object, apiVersion: apiVersionOf(of), kind: of.kind } } : event
       }
     }
   }
 
-  create<T extends KubeObject>(of: Resource<T>, object: T): Promise<T> {
-    return this.#call('POST', collectionPath(of, object.metadata.namespace), object)
+  create<T extends KubeObject>(of: Resource<T>, object: T, options: WriteOptions = {}): Promise<T> {
+    return this.request('POST', withQuery(collectionPath(of, object.metadata.namespace), options), { body: object })
   }
 
   /** Replaces an object; with a resourceVersion in it only if nobody was faster. */
-  update<T extends KubeObject>(of: Resource<T>, object: T, subresource = ''): Promise<T> {
-    const { namespace = '', name = '' } = object.metadata
-    return this.#call('PUT', objectPath(of, namespace, name, subresource), object)
+  update<T extends KubeObject>(of: Resource<T>, object: T, subresource = '', options: WriteOptions = {}): Promise<T> {
+    const { namespace = '', name = '', resourceVersion } = object.metadata
+    return this.request('PUT', withQuery(objectPath(of, namespace, name, subresource), options), { body: object, repeatable: resourceVersion !== undefined })
   }
 
   /** Replaces the status alone. */
@@ -106,41 +201,62 @@ export class RestClient {
     return this.update(of, object, 'status')
   }
 
-  patch<T extends KubeObject>(of: Resource<T>, namespace: string, name: string, patch: object, type: PatchType = 'strategic', subresource = ''): Promise<T> {
-    return this.#call('PATCH', objectPath(of, namespace, name, subresource), patch, patchTypes[type])
+  patch<T extends KubeObject>(
+    of: Resource<T>,
+    namespace: string,
+    name: string,
+    patch: object,
+    type: PatchType = 'strategic',
+    subresource = '',
+    options: WriteOptions = {},
+  ): Promise<T> {
+    return this.request('PATCH', withQuery(objectPath(of, namespace, name, subresource), options), { body: patch, contentType: patchTypes[type] })
   }
 
   /** Creates something under an object, such as an eviction, a binding or a token. */
   createUnder<Answer>(of: Resource, namespace: string, name: string, subresource: string, object: object): Promise<Answer> {
-    return this.#call('POST', objectPath(of, namespace, name, subresource), object)
+    return this.request('POST', objectPath(of, namespace, name, subresource), { body: object })
   }
 
-  /** Server-side apply as `manager`, over the conflicts of others. */
-  apply<T extends KubeObject>(of: Resource<T>, object: T, manager: string): Promise<T> {
-    const { namespace = '', name = '' } = object.metadata
-    const query = new URLSearchParams({ fieldManager: manager, force: 'true' })
-    return this.#call('PATCH', `${objectPath(of, namespace, name)}?${query}`, object, 'application/apply-patch+yaml')
+  /** Server-side apply: the object has these fields from now on, as fields of this manager (a name, or options with it). */
+  apply<T extends KubeObject>(of: Resource<T>, object: ApplyConfiguration<T>, manager: string | ApplyOptions): Promise<T> {
+    const { force = true, subresource, ...options } = typeof manager === 'string' ? { fieldManager: manager } : manager
+    const { namespace = '', name } = object.metadata
+    const path = withQuery(objectPath(of, namespace, name, subresource), options, force ? { force: 'true' } : {})
+    const body = { ...object, apiVersion: apiVersionOf(of), kind: of.kind }
+    return this.request('PATCH', path, { body, contentType: 'application/apply-patch+yaml', repeatable: true })
   }
 
   async delete(of: Resource, namespace: string, name: string, options: DeleteOptions = {}): Promise<void> {
-    await this.#call('DELETE', objectPath(of, namespace, name), deleteBody(options))
+    // Without its uid, sent twice, it might end one that somebody made in between.
+    await this.request('DELETE', objectPath(of, namespace, name), { body: deleteBody(options), repeatable: options.uid !== undefined })
   }
 
   /** Deletes all objects of a namespace, or of a selection of them. */
   async deleteCollection(of: Resource, { namespace, ...selection }: ListOptions, options: DeleteOptions = {}): Promise<void> {
-    await this.#call('DELETE', `${collectionPath(of, namespace)}?${new URLSearchParams(selectors(selection))}`, deleteBody(options))
+    await this.request('DELETE', `${collectionPath(of, namespace)}?${new URLSearchParams(selectors(selection))}`, { body: deleteBody(options) })
   }
 
-  #send(request: ClientRequest): Promise<ClientAnswer> {
-    return this.#connection.send({ ...request, token: this.#token })
+  /** Reads any path, in a representation other than JSON's usual one if `accept` says so. */
+  read<T>(path: string, accept?: string): Promise<T> {
+    return this.request('GET', path, { accept })
   }
 
-  async #call<T>(method: string, path: string, body?: object, contentType = 'application/json'): Promise<T> {
-    const { status, stream } = await this.#send({ method, path, ...(body && { contentType, body: Buffer.from(JSON.stringify(body)) }) })
-    const answer = await read(stream)
-    if (status >= 300) throw refusal(status, answer)
-    return JSON.parse(answer) as T
+  /**
+   * Any call: resolves with its answer, parsed. `repeatable` (reading is, unless said) lets it be sent again when its answer was lost.
+   * Rejects with a StatusError that the server told, with ConnectionLost where there is no answer.
+   */
+  request<T>(method: string, path: string, { body, contentType = 'application/json', accept, repeatable = method === 'GET' }: CallOptions = {}): Promise<T> {
+    const content = body && { contentType, body: Buffer.from(JSON.stringify(body)) }
+    return complete<T>(this.#connection, { ...this.#identity, method, path, accept, timeoutMs: answerTimeoutMs, ...content }, repeatable)
   }
+}
+
+export interface CallOptions {
+  readonly body?: object
+  readonly contentType?: string
+  readonly accept?: string
+  readonly repeatable?: boolean
 }
 
 const deleteBody = ({ uid, resourceVersion, ...how }: DeleteOptions): object => ({
@@ -154,20 +270,7 @@ function selectors({ fieldSelector, labelSelector }: ListOptions): Record<string
   return { ...(fieldSelector && { fieldSelector }), ...(labelSelector && { labelSelector }) }
 }
 
-async function read(stream: AsyncIterable<Buffer>): Promise<string> {
-  const pieces: Buffer[] = []
-  for await (const piece of stream) pieces.push(piece)
-  return Buffer.concat(pieces).toString()
-}
-
-const statusError = ({ code = 500, reason, message = '', details }: Status): StatusError => new StatusError(code, reason, message, details)
-
-function refusal(status: number, body: string): StatusError {
-  try {
-    const told = JSON.parse(body) as Partial<Status>
-    if (told.kind === 'Status') return statusError({ ...(told as Status), code: told.code ?? status })
-  } catch {
-    // Not everything that answers is an API server.
-  }
-  return new StatusError(status, undefined, body.slice(0, 1024) || `the server answered ${status}`)
+function withQuery(path: string, { fieldManager, dryRun }: WriteOptions, more: Record<string, string> = {}): string {
+  const query = new URLSearchParams({ ...(fieldManager && { fieldManager }), ...(dryRun && { dryRun: 'All' }), ...more }).toString()
+  return query ? `${path}?${query}` : path
 }

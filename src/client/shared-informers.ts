@@ -37,8 +37,8 @@ export class SharedInformers {
   }
 
   #of(resource: Resource, selection: ListOptions): Running {
-    const { namespace, fieldSelector = '', labelSelector = '' } = selection
-    const key = [collectionPath(resource, namespace), fieldSelector, labelSelector].join('?')
+    const { namespace, fieldSelector = '', labelSelector = '', metadataOnly = false } = selection
+    const key = [collectionPath(resource, namespace), fieldSelector, labelSelector, metadataOnly].join('?')
     let running = this.#running.get(key)
     if (!running) {
       const informer = new Informer({ ...selection, client: this.#client, resource, log: this.#log })

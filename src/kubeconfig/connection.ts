@@ -15,17 +15,32 @@ export interface Connection {
   /** Read for each call: such tokens are renewed in place. */
   readonly tokenFile?: string
   readonly basic?: { readonly username: string; readonly password: string }
+  /** An HTTP proxy on the way. */
+  readonly proxyUrl?: string
+  /** As whom one acts there. */
+  readonly impersonate?: ImpersonatedUser
+}
+
+export interface ImpersonatedUser {
+  readonly userName: string
+  readonly uid?: string
+  readonly groups?: readonly string[]
+  readonly extra?: Readonly<Record<string, readonly string[]>>
 }
 
 /** Rejects with an ExplainedError for files that cannot be read. */
 export async function connectionOf(url: URL, cluster: KubeconfigEntry, user: KubeconfigEntry | undefined): Promise<Connection> {
   const [ca, credentials] = await Promise.all([pemOf(cluster, 'certificate-authority'), user && credentialsOf(user)])
   const serverName = text(cluster.fields['tls-server-name'])
+  const proxyUrl = text(cluster.fields['proxy-url'])
+  const impersonate = user && impersonatedBy(user)
   return {
     url,
     insecure: cluster.fields['insecure-skip-tls-verify'] === true,
     ...(ca && { ca }),
     ...(serverName && { serverName }),
+    ...(proxyUrl && { proxyUrl }),
+    ...(impersonate && { impersonate }),
     ...credentials,
   }
 }
@@ -46,6 +61,14 @@ function secretsOf({ fields, folder }: KubeconfigEntry): Pick<Connection, 'token
     ...(tokenFile && { tokenFile: resolve(folder, tokenFile) }),
     ...(username && { basic: { username, password: text(fields.password) ?? '' } }),
   }
+}
+
+function impersonatedBy({ fields }: KubeconfigEntry): ImpersonatedUser | undefined {
+  const userName = text(fields.as)
+  const uid = text(fields['as-uid'])
+  const groups = fields['as-groups'] as readonly string[] | undefined
+  const extra = fields['as-user-extra'] as Readonly<Record<string, readonly string[]>> | undefined
+  return userName ? { userName, ...(uid && { uid }), ...(groups && { groups }), ...(extra && { extra }) } : undefined
 }
 
 /** The header `authorization` of a call as it is now; undefined for who shows a certificate, or nothing. Rejects for a token's file that cannot be read. */

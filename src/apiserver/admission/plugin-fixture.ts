@@ -1,10 +1,10 @@
 /** For tests of plug-ins: a registry of all kinds on a store in memory, and writes as plug-ins see them. */
 import { allResources, resourceRegistry } from '../../api/registry.ts'
 import { resourceKey } from '../../api/resource.ts'
+import { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import { memoryStore } from '../../storage/memory/index.ts'
 import { alwaysAllow } from '../authorization/fixed-authorizers.ts'
-import { MetricsRegistry } from '../metrics/registry.ts'
 import { Registry } from '../registry/registry.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
 import { createObject } from '../registry/write/create-object.ts'

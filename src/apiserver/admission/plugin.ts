@@ -1,9 +1,10 @@
 /** What an admission plug-in is: it looks at every write after it was decoded; some change it, some refuse it. One file per plug-in. */
+
+import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import type { ServiceSources } from '../aggregator/index.ts'
 import type { Authorizer } from '../authorization/authorizer.ts'
 import type { UserInfo } from '../http/exchange.ts'
-import type { MetricsRegistry } from '../metrics/registry.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
 import type { Writer } from '../registry/write/write-context.ts'

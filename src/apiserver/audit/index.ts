@@ -2,8 +2,9 @@
  * Auditing: which requests leave an event, by the policy, and where events go. Without a policy file or a backend there is none of it.
  * kubernetes.io/docs/tasks/debug/debug-cluster/audit
  */
+
+import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import type { Request } from '../http/exchange.ts'
-import type { MetricsRegistry } from '../metrics/registry.ts'
 import type { AuditBackend, ReportLoss } from './backend.ts'
 import { AuditEvent } from './event/audit-event.ts'
 import { clockOrigin } from './event/micro-time.ts'

@@ -1,6 +1,7 @@
 /** The ways of saying who one is, in the order in which they are tried. */
+
+import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import type { ServiceSources } from '../aggregator/index.ts'
-import type { MetricsRegistry } from '../metrics/registry.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
 import type { Writer } from '../registry/write/write-context.ts'

@@ -1,5 +1,5 @@
 /** Tokens of OpenID providers, as flags or a configuration file name them. What they need is loaded only where there are any. */
-import type { MetricsRegistry } from '../metrics/registry.ts'
+import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import type { ConfiguredAuthentication } from './configuration/index.ts'
 import type { JwtIssuer } from './oidc/jwt-issuer.ts'
 import type { TokenAuthenticator } from './token-authenticator.ts'

@@ -1,6 +1,6 @@
 /** Counts what authorizers decide, by type and name; who has no opinion has decided nothing. */
 import { after } from '../../lib/after.ts'
-import type { MetricsRegistry } from '../metrics/registry.ts'
+import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import type { Authorizer, Decision } from './authorizer.ts'
 
 /** Gives an authorizer that counts. Made once for a server. */

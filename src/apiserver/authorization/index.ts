@@ -1,8 +1,8 @@
 /** Who decides: the authorizers that the modes name, in their order, behind system:masters. */
 
 import { ExplainedError } from '../../lib/explained-error.ts'
+import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import type { ServiceSources } from '../aggregator/index.ts'
-import type { MetricsRegistry } from '../metrics/registry.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
 import { abacAuthorizer, type Policy } from './abac/index.ts'

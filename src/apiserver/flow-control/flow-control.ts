@@ -3,8 +3,8 @@
  * executes from then on until its answer is made: most of that time it waits, for the store or for somebody else.
  */
 
+import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import type { Request } from '../http/exchange.ts'
-import type { MetricsRegistry } from '../metrics/registry.ts'
 import { AdmittedRequest } from './admitted-request.ts'
 import { HeldRefusals } from './held-refusals.ts'
 import { Levels } from './levels.ts'

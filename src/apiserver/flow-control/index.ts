@@ -1,6 +1,6 @@
 /** Flow control: who executes when. Its face: what the server starts, what the chain asks, and the pages that tell how it stands. */
 
-import type { MetricsRegistry } from '../metrics/registry.ts'
+import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import type { Documents } from '../non-resource.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { ServedResource } from '../registry/served-resource.ts'

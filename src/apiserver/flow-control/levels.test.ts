@@ -8,7 +8,7 @@ import {
   suggestedFlowSchemas,
   suggestedPriorityLevels,
 } from '../../api/flowcontrol/bootstrap-objects.ts'
-import { MetricsRegistry } from '../metrics/registry.ts'
+import { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import { requestInfo } from '../request/request-info.ts'
 import { Levels } from './levels.ts'
 import type { PriorityLevel } from './priority-level.ts'

@@ -1,6 +1,7 @@
 /** What the server counts about decisions on requests, under upstream's names. */
+
+import type { CounterSeries, HistogramSeries, MetricsRegistry } from '../../lib/metrics/registry.ts'
 import type { Decision } from '../authorization/authorizer.ts'
-import type { CounterSeries, HistogramSeries, MetricsRegistry } from './registry.ts'
 
 /** Counts a decision that took `ms` milliseconds. */
 export type AuthorizationMetrics = (decision: Decision, ms: number) => void

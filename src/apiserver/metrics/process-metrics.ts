@@ -1,5 +1,5 @@
 /** What Prometheus' client libraries tell of every process. */
-import type { MetricsRegistry } from './registry.ts'
+import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 
 export function processMetrics(metrics: MetricsRegistry): void {
   const started = Date.now() / 1000 - process.uptime()

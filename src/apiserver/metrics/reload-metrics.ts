@@ -1,7 +1,7 @@
 /** What is told of reading a configuration again while the server runs, by upstream's names. */
 import { createHash } from 'node:crypto'
 import { hostname } from 'node:os'
-import type { MetricsRegistry } from './registry.ts'
+import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 
 export interface ReloadMetrics {
   /** A configuration is in use from the start. */

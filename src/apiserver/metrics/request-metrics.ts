@@ -1,8 +1,8 @@
 /** What the server counts about requests, under upstream's names. */
 import type { ResourceDefinition } from '../../api/resource.ts'
+import type { CounterSeries, HistogramSeries, MetricsRegistry } from '../../lib/metrics/registry.ts'
 import type { Request, Response } from '../http/exchange.ts'
 import type { RequestInfo } from '../request/request-info.ts'
-import type { CounterSeries, HistogramSeries, MetricsRegistry } from './registry.ts'
 
 const durations = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60]
 const sizes = [1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000]

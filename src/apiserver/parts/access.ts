@@ -1,12 +1,12 @@
 /** Who somebody is, what they may do, and what becomes of what they write: authentication, authorization and admission. */
 
+import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import { admissionChain } from '../admission/index.ts'
 import type { Admission } from '../admission/plugin.ts'
 import { type Authentication, authenticationOf } from '../authentication/index.ts'
 import type { Authorizer } from '../authorization/authorizer.ts'
 import { authorization } from '../authorization/index.ts'
 import { guardRoles, RolePolicy } from '../authorization/rbac/index.ts'
-import type { MetricsRegistry } from '../metrics/registry.ts'
 import type { Places } from '../proxy/index.ts'
 import { ownWriter } from '../registry/write/own-writer.ts'
 import type { Writer } from '../registry/write/write-context.ts'

@@ -1,9 +1,10 @@
 /** What is told of the server itself: discovery, OpenAPI, health, version, metrics, and the keys of tokens. */
+
+import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import { type Aggregator, mergedApis } from '../aggregator/index.ts'
 import { discoveryDocuments } from '../discovery/index.ts'
 import { healthChecks } from '../health/checks.ts'
 import type { HealthCheck } from '../health/health.ts'
-import type { MetricsRegistry } from '../metrics/registry.ts'
 import { type Documents, nonResource } from '../non-resource.ts'
 import { openapiDocuments } from '../openapi/index.ts'
 import { openidIssuer } from '../openid.ts'

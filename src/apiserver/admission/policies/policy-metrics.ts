@@ -1,5 +1,5 @@
 /** What is counted of policies, by upstream's names. */
-import type { MetricsRegistry } from '../../metrics/registry.ts'
+import type { MetricsRegistry } from '../../../lib/metrics/registry.ts'
 
 export type ErrorType = 'no_error' | 'compile_error' | 'invalid_error' | 'out_of_budget_error'
 

@@ -1,5 +1,5 @@
 /** What is counted of webhooks, by upstream's names. */
-import type { MetricsRegistry } from '../../metrics/registry.ts'
+import type { MetricsRegistry } from '../../../lib/metrics/registry.ts'
 import type { Operation } from '../plugin.ts'
 
 /** As metrics call the two kinds. */

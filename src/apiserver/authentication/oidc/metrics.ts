@@ -1,7 +1,7 @@
 /** What is told of tokens of OpenID providers, by upstream's names. */
 import { createHash } from 'node:crypto'
 import { hostname } from 'node:os'
-import type { MetricsRegistry } from '../../metrics/registry.ts'
+import type { MetricsRegistry } from '../../../lib/metrics/registry.ts'
 
 export interface JwtMetrics {
   /** A token of the issuer was judged; in seconds. */

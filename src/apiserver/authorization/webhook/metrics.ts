@@ -1,5 +1,5 @@
 /** What is counted of webhooks and their match conditions, by upstream's names. */
-import type { MetricsRegistry } from '../../metrics/registry.ts'
+import type { MetricsRegistry } from '../../../lib/metrics/registry.ts'
 
 export type EvaluationResult = 'canceled' | 'timeout' | 'error' | 'success'
 

@@ -1,5 +1,5 @@
 /** The metrics `apiserver_flowcontrol_…`, under upstream's names. */
-import type { MetricsRegistry } from '../../metrics/registry.ts'
+import type { MetricsRegistry } from '../../../lib/metrics/registry.ts'
 import type { PriorityLevel } from '../priority-level.ts'
 import type { Refusal } from '../queuing/queue-set.ts'
 import { FlowTally } from './flow-tally.ts'

@@ -1,5 +1,5 @@
 /** What is counted of the requests of one schema at one level. */
-import type { CounterSeries, HistogramSeries } from '../../metrics/registry.ts'
+import type { CounterSeries, HistogramSeries } from '../../../lib/metrics/registry.ts'
 import type { Refusal } from '../queuing/queue-set.ts'
 
 /** Where numbers go that are told as counters and histograms. */

@@ -1,5 +1,5 @@
 /** A number that changes, as a part of another: for how long it was how large. */
-import type { HistogramSeries } from '../../metrics/registry.ts'
+import type { HistogramSeries } from '../../../lib/metrics/registry.ts'
 
 const nanosecondsPerMs = 1e6
 

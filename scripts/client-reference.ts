@@ -1,0 +1,103 @@
+/**
+ * Writes the reference of `typernetes/client` and `typernetes/testing` out of their doc comments: `.build/docs/client-reference.md`.
+ * It reads the code as it is formatted here, not as a compiler would.
+ */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+
+/** Something that a module gives to programs. */
+export interface Documented {
+  readonly name: string
+  /** Its doc comment as plain text; empty if there is none. */
+  readonly comment: string
+  /** Its declaration without bodies of functions, doc comments of members among it. */
+  readonly declaration: string
+}
+
+const root = dirname(import.meta.dirname)
+
+/** What an index exports, in the order of the alphabet; kinds, which `export *` gives, are left out. */
+export function documentedOf(index: string): Documented[] {
+  const found: Documented[] = []
+  for (const [, names = '', file = ''] of readFileSync(index, 'utf8').matchAll(/^export (?:type )?\{([^}]*)\} from '([^']+)'/gm)) {
+    const source = readFileSync(resolve(dirname(index), file), 'utf8')
+    for (const name of names.split(',').map((text) => text.trim().replace(/^type /, ''))) if (name) found.push(documented(source, name))
+  }
+  return found.sort((a, b) => a.name.localeCompare(b.name))
+}
+
+function documented(source: string, name: string): Documented {
+  const start = new RegExp(String.raw`^export (?:async )?(?:class|interface|type|const|function) ${name}\b`, 'm').exec(source)
+  // Handed on from a file below.
+  if (!start) return { name, comment: '', declaration: '' }
+  const before = source.slice(0, start.index)
+  const [, comment = ''] = /\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\n$/.exec(before) ?? []
+  const declaration = declarationAt(source.slice(start.index))
+  // What a file is about stands at its top, and is its class.
+  const [, top = ''] = /^\/\*\*((?:(?!\*\/)[\s\S])*)\*\//.exec(source) ?? []
+  return { name, comment: plain(comment || (declaration.startsWith('export class') ? top : '')), declaration }
+}
+
+const plain = (comment: string): string =>
+  comment
+    .split('\n')
+    .map((line) => line.replace(/^\s*\* ?/, '').trimEnd())
+    .join('\n')
+    .trim()
+
+function declarationAt(text: string): string {
+  const block = text.slice(0, /^[})].*$|^export (?:type|const)[^\n]*[^{(,|&=>]$/m.exec(text)?.index ?? text.length)
+  const [first = ''] = text.split('\n')
+  if (/^export (async )?function/.test(first)) return signature(text)
+  if (first.startsWith('export class')) return `${classFace(`${block}}`)}`
+  if (first.startsWith('export interface')) return first.endsWith('}') ? first : `${block}}`
+  if (first.startsWith('export const')) return text.slice(0, text.search(/ =>|\n\n/) >>> 0)
+  return text.slice(0, text.search(/\n\n|\n(?=export )/) >>> 0)
+}
+
+/** Up to the body. */
+function signature(text: string): string {
+  const end = /\)(?:: [^\n]*)? \{$/m.exec(text)
+  return text.slice(0, end ? end.index + end[0].length - 2 : text.indexOf('\n'))
+}
+
+/** Public members of a class, with their comments. */
+function classFace(text: string): string {
+  const lines = text.split('\n')
+  const kept: string[] = [lines[0] ?? '']
+  let comment: string[] = []
+  let inComment = false
+  for (const line of lines.slice(1)) {
+    if (/^ {2}\/\*\*/.test(line) || inComment) {
+      comment.push(line)
+      inComment = !line.includes('*/')
+      continue
+    }
+    const isMember = /^ {2}(?:readonly |get |async |\*|async \*)?[a-z]\w*(?:<[^(]*>)?[(:]/.test(line)
+    if (isMember && !/^ {2}constructor\(connection: Connection, namespace/.test(line)) kept.push(...comment, line.replace(/ \{$/, ''))
+    comment = []
+  }
+  return [...kept, '}'].join('\n')
+}
+
+/** All of it as Markdown. */
+export function reference(): string {
+  const parts = [
+    { module: 'typernetes/client', index: join(root, 'src/client/index.ts') },
+    { module: 'typernetes/testing', index: join(root, 'src/cluster/testing/index.ts') },
+  ]
+  const sections = parts.map(({ module, index }) => {
+    const entries = documentedOf(index).filter(({ declaration }) => declaration !== '')
+    const texts = entries.map(({ name, comment, declaration }) => `### ${name}\n\n${comment}\n\n\`\`\`ts\n${declaration}\n\`\`\`\n`)
+    return `## ${module}\n\n${texts.join('\n')}`
+  })
+  const kinds = [...readFileSync(join(root, 'src/client/kinds.ts'), 'utf8').matchAll(/^export const (\w+) =/gm)].map(([, name]) => `\`${name}\``)
+  return `# Reference\n\n${sections.join('\n')}\n## Kinds\n\nEach with the type of its objects (\`pods\`, \`Pod\`): ${kinds.join(', ')}.\n`
+}
+
+if (import.meta.main) {
+  const file = join(root, '.build/docs/client-reference.md')
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, reference())
+  console.log(`written to ${file}`)
+}

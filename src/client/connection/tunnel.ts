@@ -1,0 +1,36 @@
+/** A way to a server through an HTTP proxy (`CONNECT`, RFC 9110, 9.3.6). */
+import { request } from 'node:http'
+import { request as secureRequest } from 'node:https'
+import type { Duplex } from 'node:stream'
+
+/** Resolves with a connection to `host:port` by way of the proxy. Rejects with an Error that names both. */
+export function tunnel(proxy: URL, host: string, port: number, timeoutMs: number): Promise<Duplex> {
+  const { promise, resolve, reject } = Promise.withResolvers<Duplex>()
+  const place = `${host.includes(':') ? `[${host}]` : host}:${port}`
+  const fail = (why: string): void => reject(new Error(`the proxy ${proxy.host} gives no way to ${place}: ${why}`))
+  const send = proxy.protocol === 'https:' ? secureRequest : request
+  if (proxy.protocol !== 'https:' && proxy.protocol !== 'http:') throw new Error(`a proxy is reached by http or https, not by ${proxy.protocol}`)
+  const user = proxy.username && `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`
+  const asked = send({
+    host: proxy.hostname.replace(/^\[|\]$/g, ''),
+    port: proxy.port || (proxy.protocol === 'https:' ? 443 : 80),
+    method: 'CONNECT',
+    path: place,
+    agent: false,
+    timeout: timeoutMs,
+    headers: { host: place, ...(user && { 'proxy-authorization': `Basic ${Buffer.from(user).toString('base64')}` }) },
+  })
+  asked.on('connect', ({ statusCode }, socket) => {
+    if (statusCode === 200) return resolve(socket)
+    socket.destroy()
+    fail(`it answered ${statusCode}`)
+  })
+  asked.on('timeout', () => asked.destroy(new Error(`no answer within ${timeoutMs / 1000} s`)))
+  asked.on('response', (response) => {
+    response.destroy()
+    fail(`it answered ${response.statusCode}`)
+  })
+  asked.on('error', (error) => fail(error.message))
+  asked.end()
+  return promise
+}

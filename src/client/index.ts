@@ -1,0 +1,66 @@
+/**
+ * `typernetes/client`: a client of any Kubernetes, informers, work queues, controllers, events and leader election.
+ * docs/client.md shows how they go together.
+ */
+
+export { MetricsRegistry } from '../lib/metrics/registry.ts'
+export type { KubeObject, Model, ObjectMeta, OwnerReference, Unstructured } from '../machinery/object.ts'
+export { type Status, type StatusDetails, StatusError } from '../machinery/status-error.ts'
+export { type Client, type ConnectOptions, connectTo } from './connect-to.ts'
+export { ConnectionLost, GivenUp } from './connection/connection-lost.ts'
+export { basicAuthentication, bearerToken, type Credentials, type Impersonation, tokenFile } from './connection/credentials.ts'
+export { inClusterAccess, type LoadedAccess, type LoadOptions, loadAccess } from './connection/load-access.ts'
+export type { RateLimit } from './connection/token-bucket.ts'
+export { Connection, type ServerAccess } from './connection.ts'
+export {
+  type ControllerDefinition,
+  controller,
+  type MappedSource,
+  mapped,
+  type ReconcileRequest,
+  type ReconcileResult,
+  type Source,
+} from './controller/define-controller.ts'
+export { allOf, annotationsChanged, anyOf, generationChanged, labelsChanged, type Predicate } from './controller/predicates.ts'
+export {
+  type Caches,
+  type Controller,
+  looked,
+  type ReconcileContext,
+  type RunningController,
+  runController,
+  type Watched,
+  watched,
+} from './controller.ts'
+export { DynamicClient, type ObjectReference } from './discovery/dynamic-client.ts'
+export { NoMatch, RestMapper } from './discovery/rest-mapper.ts'
+export { type DiscoveredResource, type Discovery, discover, supports } from './discovery.ts'
+export { type LeaderElectionOptions, LeaderElector, type LeadershipEnd } from './election/leader-election.ts'
+export { EventRecorder, type EventSubject, type EventType } from './event-recorder.ts'
+export { SeriesRecorder, type ToldEvent } from './events/series-recorder.ts'
+export { type ChangeHandler, type HandlerOptions, Informer, type InformerOptions, keyOf } from './informer.ts'
+export * from './kinds.ts'
+export { type Manager, type ManagerOptions, manager } from './manager.ts'
+export type { IndexFunction } from './object-index.ts'
+export { addFinalizer, hasFinalizer, removeFinalizer, withFinalizer, withoutFinalizer } from './objects/finalizers.ts'
+export { controllerOf, controllerReference } from './objects/owners.ts'
+export { hasCondition, isGone, type WaitOptions, waitFor } from './objects/wait-for.ts'
+export { createOrUpdate, type ObjectName, updateStatus, type WriteResult } from './objects/write-state.ts'
+export { type QueueMetricsProvider, workQueueMetrics } from './queue/queue-metrics.ts'
+export { apiVersionOf, type Resource, resource } from './resource.ts'
+export type { ApplyConfiguration } from './rest/apply-configuration.ts'
+export {
+  type ApplyOptions,
+  type DeleteOptions,
+  type Identity,
+  type ListOptions,
+  type ObjectList,
+  type PageOptions,
+  type PatchType,
+  RestClient,
+  type WatchEvent,
+  type WatchOptions,
+  type WriteOptions,
+} from './rest-client.ts'
+export { SharedInformers } from './shared-informers.ts'
+export { type AddOptions, WorkQueue, type WorkQueueOptions } from './work-queue.ts'

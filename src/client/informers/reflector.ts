@@ -1,0 +1,137 @@
+/**
+ * Reflects a kind's objects into a sink: a list (streamed where the server can do that), then watches that go on where the one before
+ * ended; and a list once more when the server has forgotten the past.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import type { KubeObject } from '../../machinery/object.ts'
+import { StatusError } from '../../machinery/status-error.ts'
+import { ConnectionLost, GivenUp } from '../connection/connection-lost.ts'
+import type { Resource } from '../resource.ts'
+import { endsInitialEvents, type ListOptions, type RestClient, type WatchEvent } from '../rest-client.ts'
+
+export interface ReflectorSink<T> {
+  /** All that is there now. */
+  replace(items: readonly T[]): void
+  set(object: T): void
+  remove(object: T): void
+}
+
+export interface ReflectorOptions<T extends KubeObject> extends ListOptions {
+  readonly client: RestClient
+  readonly resource: Resource<T>
+  readonly sink: ReflectorSink<T>
+  /** Told of what is worth knowing when it lasts. */
+  readonly log: (line: string) => void
+  /** Between 0 and 1; Math.random unless said. */
+  readonly random?: () => number
+}
+
+const shortestPauseMs = 200
+const longestPauseMs = 30_000
+/** How long a server keeps a watch: between this and twice as long, so that not all end together. */
+const watchSeconds = 300
+/** How much later a watch is given up that its server should have ended. */
+const graceMs = 30_000
+/** A watch that ends sooner than this, and has told nothing, is no reason to begin the next one at once. */
+const shortWatchMs = 1000
+
+export class Reflector<T extends KubeObject> {
+  readonly #options: ReflectorOptions<T>
+  readonly #random: () => number
+  /** Up to where everything is known; empty before the first list, and when the past is forgotten. */
+  #version = ''
+  #pauseMs = shortestPauseMs
+  #streams = true
+
+  constructor(options: ReflectorOptions<T>) {
+    this.#options = options
+    this.#random = options.random ?? Math.random
+  }
+
+  /** Until `signal` is aborted. Never rejects. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const began = performance.now()
+      const version = this.#version
+      try {
+        await this.#follow(signal)
+        if (performance.now() - began > shortWatchMs || this.#version !== version) continue
+      } catch (error) {
+        if (signal.aborted) return
+        this.#fail(error)
+      }
+      await delay(this.#pauseMs * (1 + this.#random()), undefined, { signal }).catch(() => {})
+      this.#pauseMs = Math.min(this.#pauseMs * 2, longestPauseMs)
+    }
+  }
+
+  /** One watch, after a list if there has been none. */
+  async #follow(signal: AbortSignal): Promise<void> {
+    if (!this.#version && !this.#streams) await this.#list()
+    const seconds = Math.round(watchSeconds * (1 + this.#random()))
+    // A server that does not end it has gone, and nobody has told us.
+    const giveUp = new AbortController()
+    const end = (): void => giveUp.abort()
+    const late = setTimeout(end, seconds * 1000 + graceMs).unref()
+    signal.addEventListener('abort', end, { once: true })
+    try {
+      await this.#watch(seconds, giveUp.signal)
+    } catch (error) {
+      if (!(error instanceof GivenUp)) throw error
+    } finally {
+      clearTimeout(late)
+      signal.removeEventListener('abort', end)
+    }
+  }
+
+  async #watch(timeoutSeconds: number, signal: AbortSignal): Promise<void> {
+    const { client, resource, sink, log: _, random: __, ...selection } = this.#options
+    // Without a version it begins with all that is there, which replaces what is known when it is complete.
+    let initial: Map<string, T> | undefined = this.#version ? undefined : new Map()
+    const sendInitialEvents = initial !== undefined
+    for await (const event of client.watch(resource, { ...selection, resourceVersion: this.#version, sendInitialEvents, timeoutSeconds, signal })) {
+      if (initial) {
+        if (!collected(initial, event)) continue
+        sink.replace([...initial.values()])
+        initial = undefined
+      } else if (event.type === 'DELETED') sink.remove(event.object)
+      else if (event.type !== 'BOOKMARK') sink.set(event.object)
+      this.#version = event.object.metadata.resourceVersion ?? this.#version
+      this.#pauseMs = shortestPauseMs
+    }
+  }
+
+  async #list(): Promise<void> {
+    const { client, resource, sink, log: _, random: __, ...selection } = this.#options
+    const { items, resourceVersion } = await client.list(resource, selection)
+    sink.replace(items)
+    this.#version = resourceVersion
+  }
+
+  #fail(error: unknown): void {
+    if (error instanceof StatusError) {
+      // The past is forgotten: begin anew.
+      if (error.code === 410) {
+        this.#version = ''
+        return
+      }
+      // Servers before 1.32 do not stream lists unless they are told to.
+      if (!this.#version && this.#streams && (error.code === 400 || error.code === 422)) {
+        this.#streams = false
+        return
+      }
+    }
+    // A server that is started anew is missed once by everybody: that is told when it lasts.
+    if (error instanceof ConnectionLost && this.#pauseMs === shortestPauseMs) return
+    this.#options.log(`${this.#options.resource.plural} are not followed just now, trying again: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+/** Takes an event of a streamed list; true for the one that ends it. */
+function collected<T extends KubeObject>(objects: Map<string, T>, { type, object }: WatchEvent<T>): boolean {
+  if (type === 'BOOKMARK') return endsInitialEvents(object)
+  const { namespace = '', name = '' } = object.metadata
+  if (type === 'DELETED') objects.delete(`${namespace}/${name}`)
+  else objects.set(`${namespace}/${name}`, object)
+  return false
+}

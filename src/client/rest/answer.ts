@@ -1,0 +1,91 @@
+/** Answers of a server: read to their end, with refusals as StatusErrors and what breaks off as ConnectionLost. */
+import { type Status, StatusError } from '../../machinery/status-error.ts'
+import { ConnectionLost, GivenUp, lossOf } from '../connection/connection-lost.ts'
+import { type Answered, withRetries } from '../connection/retries.ts'
+import type { ClientAnswer, ClientRequest, Connection } from '../connection.ts'
+
+/** An answer whose body is still to come, if it is a good one. */
+interface Begun extends Answered {
+  readonly answer: ClientAnswer
+  /** Of a refusal. */
+  readonly text: string
+}
+
+interface Complete<T> extends Answered {
+  /** Of a good answer. */
+  readonly value?: T
+  /** Of a refusal. */
+  readonly text: string
+}
+
+/** Sends until there is an answer that counts; resolves with what it says, parsed. Rejects with a StatusError where the server refuses. */
+export async function complete<T>(connection: Connection, request: ClientRequest, repeatable: boolean): Promise<T> {
+  const attempt = async (): Promise<Complete<T>> => {
+    const answer = await connection.send(request)
+    const text = await textOf(request, answer)
+    return answer.status < 300 ? { ...headOf(answer), value: parsed<T>(request, text), text: '' } : { ...headOf(answer), text }
+  }
+  const { status, text, value } = await answered(connection, attempt, request, repeatable)
+  if (status >= 300) throw refusal(status, text)
+  return value as T
+}
+
+/** A server that ends its streams in order when it dies leaves half an answer that looks like a whole one. */
+function parsed<T>({ method, path }: ClientRequest, text: string): T {
+  try {
+    return JSON.parse(text) as T
+  } catch (error) {
+    throw new ConnectionLost(`${method} ${path}: the answer broke off, or is no JSON: ${text.slice(0, 100)}`, true, { cause: error })
+  }
+}
+
+/** Sends until there is an answer that counts, and resolves when its body begins. Rejects with a StatusError where the server refuses. */
+export async function begin(connection: Connection, request: ClientRequest): Promise<ClientAnswer> {
+  const attempt = async (): Promise<Begun> => {
+    const answer = await connection.send(request)
+    return { ...headOf(answer), answer, text: answer.status >= 300 ? await textOf(request, answer) : '' }
+  }
+  const { status, text, answer } = await answered(connection, attempt, request, true)
+  if (status >= 300) throw refusal(status, text)
+  return answer
+}
+
+/** A request that is refused for its credentials is sent once more if there are others. */
+async function answered<T extends Answered>(connection: Connection, attempt: () => Promise<T>, request: ClientRequest, repeatable: boolean): Promise<T> {
+  const retried = { repeatable, signal: request.signal ?? connection.closed }
+  const answer = await withRetries(attempt, retried)
+  return answer.status === 401 && !request.token && connection.refused() ? withRetries(attempt, retried) : answer
+}
+
+const headOf = ({ status, headers }: ClientAnswer): Answered => ({ status, retryAfter: headers['retry-after'] })
+
+async function textOf(request: ClientRequest, answer: ClientAnswer): Promise<string> {
+  const pieces: Buffer[] = []
+  for await (const piece of bodyOf(request, answer)) pieces.push(piece)
+  return Buffer.concat(pieces).toString()
+}
+
+/** The pieces of a body. Throws ConnectionLost if it breaks off, GivenUp if that was wanted. */
+export async function* bodyOf({ method, path, signal }: ClientRequest, { body }: ClientAnswer): AsyncGenerator<Buffer> {
+  try {
+    yield* body
+  } catch (error) {
+    if (error instanceof ConnectionLost || error instanceof GivenUp) throw error
+    if (signal?.aborted) throw new GivenUp(`${method} ${path} was given up`)
+    throw new ConnectionLost(`${method} ${path}: the answer broke off: ${lossOf(error)}`, true, { cause: error })
+  }
+}
+
+export const statusError = ({ code = 500, reason, message = '', details }: Status): StatusError => new StatusError(code, reason, message, details)
+
+const shownBytes = 1024
+
+function refusal(status: number, body: string): StatusError {
+  try {
+    const told = JSON.parse(body) as Partial<Status>
+    if (told.kind === 'Status') return statusError({ ...(told as Status), code: told.code ?? status })
+  } catch {
+    // Not everything that answers is an API server.
+  }
+  return new StatusError(status, undefined, body.slice(0, shownBytes) || `the server answered ${status}`)
+}

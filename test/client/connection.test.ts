@@ -1,0 +1,151 @@
+/** The client's connection: credentials against a real server, and what happens when a server answers badly, late, or not at all. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { createServer as createProxy } from 'node:http'
+import { createServer, type ServerHttp2Stream } from 'node:http2'
+import { type AddressInfo, connect } from 'node:net'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { loadAccess } from '../../src/client/connection/load-access.ts'
+import { Connection, type ServerAccess } from '../../src/client/connection.ts'
+import { configMaps, namespaces, pods } from '../../src/client/kinds.ts'
+import { RestClient } from '../../src/client/rest-client.ts'
+import { type Lifetime, testCluster } from '../support/test-cluster.ts'
+
+function clientOf(t: Lifetime, access: ServerAccess): RestClient {
+  const connection = new Connection(access)
+  t.after(() => connection.close())
+  return new RestClient(connection)
+}
+
+const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', namespace: 'default' } }
+
+/** A server that answers as the test says, without TLS. */
+async function oddServer(t: Lifetime, answer: (stream: ServerHttp2Stream, method: string, count: number) => void): Promise<RestClient> {
+  let count = 0
+  const server = createServer()
+  server.on('stream', (stream, headers) => {
+    stream.on('error', () => {})
+    answer(stream, headers[':method'] ?? '', ++count)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  return clientOf(t, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
+}
+
+const good = (stream: ServerHttp2Stream): void => {
+  stream.respond({ ':status': 200 })
+  stream.end(JSON.stringify(object))
+}
+
+test('a request that is put off is sent again when the server says', async (t) => {
+  const client = await oddServer(t, (stream, _method, count) => {
+    if (count > 2) return good(stream)
+    stream.respond({ ':status': count === 1 ? 429 : 503, 'retry-after': '0' })
+    stream.end('{}')
+  })
+  assert.equal((await client.create(configMaps, object)).metadata.name, 'a')
+})
+
+test('an answer that breaks off is read again; a write whose answer is lost says so', async (t) => {
+  const client = await oddServer(t, (stream, _method, count) => {
+    if (count === 2 || count > 5) return good(stream)
+    stream.respond({ ':status': 200 })
+    stream.write('{"kind":', () => stream.session?.destroy())
+  })
+  assert.equal((await client.get(configMaps, 'default', 'a')).metadata.name, 'a')
+  await assert.rejects(client.create(configMaps, object), /POST \/api\/v1\/namespaces\/default\/configmaps: the answer broke off/)
+  await assert.rejects(client.delete(configMaps, 'default', 'a'), /broke off/)
+})
+
+test('a connection that the server ends (GOAWAY) carries what is on it to its end, and the next request takes another', async (t) => {
+  const client = await oddServer(t, (stream, _method, count) => {
+    if (count === 1) {
+      stream.session?.goaway()
+      setImmediate(() => good(stream))
+    } else good(stream)
+  })
+  assert.equal((await client.get(configMaps, 'default', 'a')).metadata.name, 'a')
+  assert.equal((await client.create(configMaps, object)).metadata.name, 'a')
+})
+
+test('a server that is not there is named, and what waits for it ends with its client', async (t) => {
+  const client = clientOf(t, { url: 'https://127.0.0.1:1' })
+  await assert.rejects(client.get(pods, 'default', 'a'), /https:\/\/127\.0\.0\.1:1 cannot be reached: the server accepts no connections/)
+  const connection = new Connection({ url: 'https://127.0.0.1:1' })
+  const asked = new RestClient(connection).get(pods, 'default', 'a')
+  connection.close()
+  await assert.rejects(asked, /given up|closed/)
+})
+
+test('a client that limits itself asks no faster than it may', async (t) => {
+  const { client: access } = await testCluster(t)
+  const client = clientOf(t, { ...access, rateLimit: { qps: 50, burst: 5 } })
+  const began = performance.now()
+  await Promise.all(Array.from({ length: 15 }, () => client.get(namespaces, '', 'default')))
+  assert.ok(performance.now() - began > 150)
+})
+
+test('all kinds of credentials of a kubeconfig reach the server', async (t) => {
+  const tokens = [{ token: 'T', user: { name: 'admin', groups: ['system:masters'] } }]
+  const { url, client: admin, folder } = await testCluster(t, { tokens })
+  const { ca } = admin
+  const whoami = async (cluster: object, user: object) => {
+    const file = join(folder, 'config')
+    const config = {
+      clusters: [{ name: 'c', cluster }],
+      users: [{ name: 'u', user }],
+      contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
+      'current-context': 'c',
+    }
+    writeFileSync(file, JSON.stringify({ apiVersion: 'v1', kind: 'Config', ...config }))
+    const client = clientOf(t, await loadAccess({ kubeconfig: file }))
+    const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }
+    const { status } = await client.request<{ status: { userInfo: { username: string; groups: string[] } } }>(
+      'POST',
+      '/apis/authentication.k8s.io/v1/selfsubjectreviews',
+      { body: review },
+    )
+    return status.userInfo.username
+  }
+  const base64 = (pem: string): string => Buffer.from(pem).toString('base64')
+  const cluster = { server: url, 'certificate-authority-data': base64(ca) }
+  assert.equal(await whoami(cluster, { token: 'T' }), 'admin')
+  writeFileSync(join(folder, 'token'), 'T\n')
+  assert.equal(await whoami(cluster, { tokenFile: 'token' }), 'admin')
+  const certificate = { 'client-certificate-data': base64(admin.cert), 'client-key-data': base64(admin.key) }
+  assert.equal(await whoami(cluster, certificate), 'kubernetes-admin')
+  assert.equal(await whoami(cluster, { ...certificate, as: 'jane' }), 'jane')
+  const exec = (status: object) => ({
+    exec: {
+      apiVersion: 'client.authentication.k8s.io/v1',
+      command: 'echo',
+      args: [JSON.stringify({ apiVersion: 'client.authentication.k8s.io/v1', status })],
+    },
+  })
+  assert.equal(await whoami(cluster, exec({ token: 'T' })), 'admin')
+  assert.equal(await whoami(cluster, exec({ clientCertificateData: admin.cert, clientKeyData: admin.key })), 'kubernetes-admin')
+  assert.equal(await whoami({ server: url, 'insecure-skip-tls-verify': true }, { token: 'T' }), 'admin')
+  const byName = { ...cluster, server: url.replace('127.0.0.1', 'localhost'), 'tls-server-name': 'kubernetes.default.svc' }
+  assert.equal(await whoami(byName, { token: 'T' }), 'admin')
+  await assert.rejects(whoami({ ...cluster, 'tls-server-name': 'elsewhere.example' }, { token: 'T' }), /cannot be reached: .*elsewhere\.example/)
+
+  const asked: string[] = []
+  const proxy = createProxy().on('connect', (request, socket) => {
+    asked.push(request.url ?? '')
+    const [host = '', port] = (request.url ?? '').split(':')
+    const onward = connect(Number(port), host, () => {
+      socket.write('HTTP/1.1 200 OK\r\n\r\n')
+      socket.pipe(onward).pipe(socket)
+    })
+    for (const side of [socket, onward]) side.on('error', () => {})
+  })
+  proxy.listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  t.after(() => proxy.close())
+  const proxyUrl = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+  assert.equal(await whoami({ ...cluster, 'proxy-url': proxyUrl }, { token: 'T' }), 'admin')
+  assert.deepEqual(asked, [new URL(url).host])
+})

@@ -1,0 +1,10 @@
+/** A client of a test's cluster, as its administrator; its connection ends with the test. */
+import { Connection } from '../../src/client/connection.ts'
+import { RestClient } from '../../src/client/rest-client.ts'
+import type { Lifetime, Reach } from './reachable-cluster.ts'
+
+export function clientFor(t: Lifetime, { client: { url, ca, cert, key } }: Pick<Reach, 'client'>): RestClient {
+  const connection = new Connection({ url, ca, cert, key })
+  t.after(() => connection.close())
+  return new RestClient(connection)
+}
