@@ -8,7 +8,7 @@ import type { RestClient } from '../../client/rest-client.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import { StatusError } from '../../machinery/status-error.ts'
 import { byController, controllerOf, controllerReference, orphansOf } from './owner.ts'
-import { isNotFound } from './refusals.ts'
+import { unlessGone } from './refusals.ts'
 
 export interface Claim<Owner extends KubeObject, T extends KubeObject> {
   readonly owner: Owner
@@ -46,14 +46,14 @@ export async function claimed<Owner extends KubeObject, T extends KubeObject>(ob
   const { owner, matches } = claim
   const kept: T[] = []
   const writes: Promise<T | undefined>[] = []
-  let ownerIsThere: Promise<void> | undefined
+  let ownerIsThere: Promise<boolean> | undefined
   for (const object of objects) {
     const verdict = claimVerdict(object, owner, matches(object))
     if (verdict === 'keep') kept.push(object)
     else if (verdict === 'release') writes.push(release(object, claim, client))
     else if (verdict === 'adopt') {
-      ownerIsThere ??= checkOwner(claim, client)
-      writes.push(ownerIsThere.then(() => adopt(object, claim, client)))
+      ownerIsThere ??= isThere(claim, client)
+      writes.push(ownerIsThere.then((there) => (there ? adopt(object, claim, client) : undefined)))
     }
   }
   const results = await Promise.allSettled(writes)
@@ -64,12 +64,14 @@ export async function claimed<Owner extends KubeObject, T extends KubeObject>(ob
   return kept
 }
 
-/** Asks the server, not the cache: who adopts after having been deleted would take what is left for the next of that name, or keep it from being orphaned. */
-async function checkOwner<Owner extends KubeObject, T extends KubeObject>({ owner, owners }: Claim<Owner, T>, client: RestClient): Promise<void> {
+/**
+ * Asks the server, not the cache: who adopts after having been deleted would take what is left for the next of that name, or keep
+ * it from being orphaned.
+ */
+async function isThere<Owner extends KubeObject, T extends KubeObject>({ owner, owners }: Claim<Owner, T>, client: RestClient): Promise<boolean> {
   const { namespace = '', name = '', uid } = owner.metadata
-  const fresh = (await client.get(owners, namespace, name)).metadata
-  if (fresh.uid !== uid) throw new Error(`original ${owners.kind} ${namespace}/${name} is gone: got uid ${fresh.uid}, wanted ${uid}`)
-  if (fresh.deletionTimestamp) throw new Error(`${namespace}/${name} has just been deleted at ${fresh.deletionTimestamp}`)
+  const fresh = await client.get(owners, namespace, name).catch(unlessGone)
+  return fresh !== undefined && fresh.metadata.uid === uid && !fresh.metadata.deletionTimestamp
 }
 
 /** The uid in a patch makes it fail if the object is another one of that name. */
@@ -98,8 +100,4 @@ async function release<Owner extends KubeObject, T extends KubeObject>(
     // Nothing to release: it is another object of that name, or was released already.
     if (!(error instanceof StatusError && error.code === 422)) unlessGone(error)
   })
-}
-
-function unlessGone(error: unknown): undefined {
-  if (!isNotFound(error)) throw error
 }

@@ -1,12 +1,20 @@
 /** Equal pods, many of them: ReplicaSets and ReplicationControllers keep their number, Deployments replace them bit by bit. */
 import type { ControllerDescriptor } from '../descriptor.ts'
 import { concurrencyFlag } from '../flags.ts'
+import { deploymentController } from './deployments/controller.ts'
 import { podSetController } from './pod-sets/controller.ts'
 import { replicaSetKind, replicationControllerKind } from './pod-sets/kind.ts'
 
 const fallbackConcurrency = 5
 
 export const controllers: readonly ControllerDescriptor[] = [
+  {
+    name: 'deployment-controller',
+    aliases: ['deployment'],
+    account: 'deployment-controller',
+    flags: [concurrencyFlag('concurrent-deployment-syncs', 'Deployments', fallbackConcurrency)],
+    make: (_sources, flags) => deploymentController(flags.number('concurrent-deployment-syncs')),
+  },
   {
     name: replicaSetKind.controller,
     aliases: ['replicaset'],

@@ -6,6 +6,7 @@ import { Expectations, expectationsExpireMs } from '../../pods/expectations.ts'
 import { byController, controllerOf, isControlledBy } from '../../pods/owner.ts'
 import { ownerKeys } from '../../pods/owner-keys.ts'
 import { availableInMs, isActive, isReady, isTerminating } from '../../pods/phase.ts'
+import { unlessGone } from '../../pods/refusals.ts'
 import type { PodSet, PodSetKind } from './kind.ts'
 import { manage } from './manage.ts'
 import { isTold, statusOf } from './status.ts'
@@ -48,9 +49,9 @@ export function podSetController<T extends PodSet>(kind: PodSetKind<T>, concurre
         if (!expectations.satisfied(uid)) again(key, expectationsExpireMs + 1)
       }
       const now = Date.now()
-      const terminating = kind.countsTerminating ? candidates.filter((pod) => isTerminating(pod) && isControlledBy(pod, set)).length : undefined
+      const terminating = kind.countsTerminating ? candidates.filter((pod) => isTerminating(pod) && isControlledBy(pod, set)).length : 0
       const status = statusOf(set, { active, terminating, failure, now })
-      if (!isTold(set, status)) await client.updateStatus(resource, { ...set, status })
+      if (!isTold(set, status)) await client.updateStatus(resource, { ...set, status }).catch(unlessGone)
       const soonest = Math.min(...active.filter(isReady).map((pod) => availableInMs(pod, set.spec?.minReadySeconds ?? 0, now) || Number.POSITIVE_INFINITY))
       if (Number.isFinite(soonest)) again(key, soonest)
       if (failure !== undefined) throw failure

@@ -14,8 +14,8 @@ const failureType = 'ReplicaFailure'
 export interface Counted {
   /** Those that count. */
   readonly active: readonly Pod[]
-  /** Deleted, still running; undefined where nobody wants to know. */
-  readonly terminating: number | undefined
+  /** Deleted, still running. */
+  readonly terminating: number
   /** Why pods could not be created or deleted. */
   readonly failure: unknown
   /** Milliseconds. */
@@ -31,7 +31,7 @@ export function statusOf({ metadata, spec, status }: PodSet, { active, terminati
     ...count('fullyLabeledReplicas', active.filter((pod) => template.matches(pod.metadata.labels)).length),
     ...count('readyReplicas', active.filter(isReady).length),
     ...count('availableReplicas', active.filter((pod) => isAvailable(pod, minReadySeconds, now)).length),
-    ...(terminating !== undefined && { terminatingReplicas: terminating }),
+    ...count('terminatingReplicas', terminating),
     observedGeneration: metadata.generation,
     ...(conditions.length > 0 && { conditions }),
   }
