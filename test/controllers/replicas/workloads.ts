@@ -128,7 +128,8 @@ export class Workloads {
   async playKubelet<T>(app: string, what: string, done: () => Promise<T | undefined | false>): Promise<T> {
     return await waitFor(what, async () => {
       for (const { metadata, status } of await this.pods(app))
-        if (status?.phase === 'Pending' && !metadata.deletionTimestamp) await this.tell(metadata.name ?? '', 'Running', true).catch(unlessGone)
+        if (!metadata.deletionTimestamp && !isReady({ status }) && status?.phase !== 'Failed')
+          await this.tell(metadata.name ?? '', 'Running', true).catch(unlessGone)
       return await done()
     })
   }
@@ -144,6 +145,8 @@ export class Workloads {
     })
   }
 }
+
+const isReady = ({ status }: Pick<Pod, 'status'>): boolean => status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false
 
 function unlessGone(error: unknown): void {
   if (!String(error).includes(' 404 ')) throw error

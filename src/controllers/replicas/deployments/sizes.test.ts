@@ -65,6 +65,7 @@ test('old sets shrink by what is not available first, then as far as availabilit
     ['with each new pod that is available', deployment(4), set('new', 2, 1), [set('a', 3)], { a: 2 }],
     ['unhealthy pods', deployment(10, 3, 2), set('new', 0), [set('a', 8, 3), set('bb', 5, 5)], { a: 3 }],
     ['unhealthy pods, no more than may go', deployment(10, 3, 2), set('new', 5, 0), [set('a', 8, 5)], {}],
+    ['not by pods that are about to go', deployment(4), set('new', 2, 1), [set('a', 2, 3)], {}],
     ['the oldest first', deployment(5, 0, 2), set('new', 2), [set('bb', 1), set('a', 3)], { a: 0 }],
     ['all of them in the end', deployment(4), set('new', 4), [set('a', 1)], { a: 0 }],
     ['nothing to shrink', deployment(4), set('new', 4), [set('a', 0)], {}],

@@ -43,21 +43,24 @@ export function newSetSize(deployment: Deployment, current: number, others: read
   return room <= 0 ? current : current + Math.min(room, replicas - current)
 }
 
+/** The available pods of a set that stay: those beyond its size are about to go, though its status may not tell yet. */
+const lastingIn = (set: ReplicaSet): number => Math.min(availableIn(set), replicasOf(set))
+
 /** How far the old sets shrink now: first by what is not available anyway, then by what availability allows. Oldest first. */
 export function oldSetSizes(deployment: Deployment, newSet: ReplicaSet, oldSets: readonly ReplicaSet[]): Sizes {
   const sizes = new Map<string, number>()
   const active = oldSets.filter(isActiveSet).sort(byAge)
   const minAvailable = replicasOf(deployment) - limitsOf(deployment).maxUnavailable
-  const newUnavailable = replicasOf(newSet) - availableIn(newSet)
+  const newUnavailable = replicasOf(newSet) - lastingIn(newSet)
   let excess = wantedIn([...active, newSet]) - minAvailable - newUnavailable
   if (active.length === 0 || excess <= 0) return sizes
   for (const set of active) {
-    const unhealthy = Math.min(excess, replicasOf(set) - availableIn(set))
+    const unhealthy = Math.min(excess, replicasOf(set) - lastingIn(set))
     if (unhealthy <= 0) continue
     sizes.set(nameOf(set), replicasOf(set) - unhealthy)
     excess -= unhealthy
   }
-  let surplus = sum([...active, newSet], availableIn) - minAvailable
+  let surplus = sum([...active, newSet], lastingIn) - minAvailable
   for (const set of active) {
     const size = sizes.get(nameOf(set)) ?? replicasOf(set)
     const fewer = Math.min(size, surplus)
