@@ -32,7 +32,7 @@ export function numbersOf(deployment: Deployment, sets: RolloutSets, now: number
   const { collisionCount } = deployment.status ?? {}
   return {
     observedGeneration: deployment.metadata.generation,
-    // Numbers that are 0 are left out, as upstream writes them.
+    // Numbers that are 0 are left out, as ReplicaSets leave them out.
     ...Object.fromEntries(Object.entries(numbers).filter(([, value]) => value !== 0)),
     ...(collisionCount !== undefined && { collisionCount }),
     conditions: withCondition(deployment.status?.conditions ?? [], condition),

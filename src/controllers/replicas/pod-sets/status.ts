@@ -37,7 +37,7 @@ export function statusOf({ metadata, spec, status }: PodSet, { active, terminati
   }
 }
 
-/** Numbers that are 0 are left out, as upstream writes them. */
+/** Numbers that are 0 are left out, as upstream does; that of terminating pods too, which clients of earlier releases do not know. */
 const count = (field: string, value: number): Record<string, number> => (value === 0 ? {} : { [field]: value })
 
 /** A failure that is told stays as it is until there is none: messages that change would make a write of every attempt. */
