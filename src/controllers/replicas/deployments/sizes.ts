@@ -1,5 +1,6 @@
 /** The arithmetic of a Deployment: how many pods may be too many or missing, and how many each ReplicaSet should have. Pure functions. */
 import type { Deployment, ReplicaSet } from '../../../client/kinds.ts'
+import { countOf } from '../../pods/percent.ts'
 import { desiredReplicas, maxReplicas } from './revisions.ts'
 
 /** Sizes by the names of ReplicaSets; those that are not in it stay as they are. */
@@ -15,20 +16,13 @@ export const wantedIn = (sets: readonly ReplicaSet[]): number => sum(sets, repli
 export const isActiveSet = (set: ReplicaSet): boolean => replicasOf(set) > 0
 export const isRolling = ({ spec }: Deployment): boolean => spec?.strategy?.type !== 'Recreate'
 
-/** A number, or the share of `total` that a percentage means. */
-function scaled(value: number | string | undefined, total: number, round: (share: number) => number): number {
-  if (typeof value === 'number') return value
-  const percent = /^(\d+)%$/.exec(value ?? '')?.[1]
-  return percent === undefined ? 0 : round((Number(percent) * total) / 100)
-}
-
 /** How many pods a Deployment may have beyond its size, and how many may be missing. Both 0 would get nowhere: one may be missing then. */
 export function limitsOf(deployment: Deployment): { readonly maxSurge: number; readonly maxUnavailable: number } {
   if (!isRolling(deployment)) return { maxSurge: 0, maxUnavailable: 0 }
   const replicas = replicasOf(deployment)
   const { maxSurge, maxUnavailable } = deployment.spec?.strategy?.rollingUpdate ?? {}
-  const surge = scaled(maxSurge, replicas, Math.ceil)
-  const unavailable = scaled(maxUnavailable, replicas, Math.floor)
+  const surge = countOf(maxSurge, replicas, 'up') ?? 0
+  const unavailable = countOf(maxUnavailable, replicas, 'down') ?? 0
   return { maxSurge: surge, maxUnavailable: surge === 0 && unavailable === 0 ? Math.min(1, replicas) : Math.min(unavailable, replicas) }
 }
 

@@ -5,7 +5,7 @@ import { claimable, claimed } from '../../pods/claim.ts'
 import { Expectations, expectationsExpireMs } from '../../pods/expectations.ts'
 import { byController, controllerOf, isControlledBy } from '../../pods/owner.ts'
 import { ownerKeys } from '../../pods/owner-keys.ts'
-import { availableInMs, isActive, isReady, isTerminating } from '../../pods/phase.ts'
+import { isActive, isTerminating, nextAvailableMs } from '../../pods/phase.ts'
 import { unlessGone } from '../../pods/refusals.ts'
 import type { PodSet, PodSetKind } from './kind.ts'
 import { manage } from './manage.ts'
@@ -52,8 +52,8 @@ export function podSetController<T extends PodSet>(kind: PodSetKind<T>, concurre
       const terminating = kind.countsTerminating ? candidates.filter((pod) => isTerminating(pod) && isControlledBy(pod, set)).length : 0
       const status = statusOf(set, { active, terminating, failure, now })
       if (!isTold(set, status)) await client.updateStatus(resource, { ...set, status }).catch(unlessGone)
-      const soonest = Math.min(...active.filter(isReady).map((pod) => availableInMs(pod, set.spec?.minReadySeconds ?? 0, now) || Number.POSITIVE_INFINITY))
-      if (Number.isFinite(soonest)) again(key, soonest)
+      const soonest = nextAvailableMs(active, set.spec?.minReadySeconds ?? 0, now)
+      if (soonest !== undefined) again(key, soonest)
       if (failure !== undefined) throw failure
     },
   }
