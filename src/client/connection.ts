@@ -17,6 +17,8 @@ export interface ClientRequest {
   readonly path: string
   /** The bearer token of who asks. */
   readonly token?: string
+  /** The representation asked for; JSON unless said. */
+  readonly accept?: string
   readonly contentType?: string
   readonly body?: Buffer
   /** Given up when this is aborted. */
@@ -43,14 +45,14 @@ export class Connection {
   }
 
   /** Resolves with the head of the answer. Rejects with an Error when the server cannot be reached. */
-  send({ method, path, token, contentType, body, signal }: ClientRequest): Promise<ClientAnswer> {
+  send({ method, path, token, accept = 'application/json', contentType, body, signal }: ClientRequest): Promise<ClientAnswer> {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(new Error(`${method} ${path} was given up`))
       const stream = this.#open().request(
         {
           ':method': method,
           ':path': path,
-          accept: 'application/json',
+          accept,
           'user-agent': 't8s',
           ...(token && { authorization: `Bearer ${token}` }),
           ...(contentType && { 'content-type': contentType }),

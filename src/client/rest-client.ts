@@ -23,6 +23,8 @@ export interface WatchEvent<T> {
 export interface WatchOptions extends ListOptions {
   readonly resourceVersion: string
   readonly signal: AbortSignal
+  /** The representation asked for; the objects themselves unless said. */
+  readonly accept?: string
 }
 
 export interface DeleteOptions {
@@ -76,7 +78,8 @@ export class RestClient {
   /** What changes from a version on. Ends when the server ends it; throws a StatusError that the server tells in between (410: list again). */
   async *watch<T extends KubeObject>(of: Resource<T>, options: WatchOptions): AsyncGenerator<WatchEvent<T>> {
     const query = new URLSearchParams({ ...selectors(options), watch: '1', allowWatchBookmarks: 'true', resourceVersion: options.resourceVersion })
-    const { status, stream } = await this.#send({ method: 'GET', path: `${collectionPath(of, options.namespace)}?${query}`, signal: options.signal })
+    const { accept, namespace, signal } = options
+    const { status, stream } = await this.#send({ method: 'GET', path: `${collectionPath(of, namespace)}?${query}`, accept, signal })
     if (status !== 200) throw refusal(status, await read(stream))
     let rest = ''
     stream.setEncoding('utf8')
@@ -131,12 +134,17 @@ export class RestClient {
     await this.#call('DELETE', `${collectionPath(of, namespace)}?${new URLSearchParams(selectors(selection))}`, deleteBody(options))
   }
 
+  /** Reads any path, in a representation other than JSON's usual one if `accept` says so. */
+  read<T>(path: string, accept?: string): Promise<T> {
+    return this.#call('GET', path, undefined, undefined, accept)
+  }
+
   #send(request: ClientRequest): Promise<ClientAnswer> {
     return this.#connection.send({ ...request, token: this.#token })
   }
 
-  async #call<T>(method: string, path: string, body?: object, contentType = 'application/json'): Promise<T> {
-    const { status, stream } = await this.#send({ method, path, ...(body && { contentType, body: Buffer.from(JSON.stringify(body)) }) })
+  async #call<T>(method: string, path: string, body?: object, contentType = 'application/json', accept?: string): Promise<T> {
+    const { status, stream } = await this.#send({ method, path, accept, ...(body && { contentType, body: Buffer.from(JSON.stringify(body)) }) })
     const answer = await read(stream)
     if (status >= 300) throw refusal(status, answer)
     return JSON.parse(answer) as T
