@@ -13,7 +13,7 @@ export interface MonitorOptions {
   readonly signal: AbortSignal
   /** Called when all objects are in the graph for the first time. */
   readonly synced: () => void
-  /** Called after changes, not for what was there at the start. */
+  /** Called after changes, and when all objects were read. */
   readonly changed: () => void
   readonly log: (line: string) => void
 }
@@ -30,6 +30,7 @@ export async function monitor({ client, resource, graph, signal, synced, changed
       if (!version) {
         version = await readAll()
         synced()
+        changed()
       }
       for await (const { type, object } of watchMetadata(client, resource, { resourceVersion: version, signal })) {
         version = object.metadata.resourceVersion ?? version

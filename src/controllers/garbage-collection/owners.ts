@@ -18,7 +18,7 @@ export class Owners {
   readonly #client: RestClient
   readonly #kinds: Kinds
   readonly #absent: AbsentOwners
-  readonly #asked = new Map<string, Promise<Found>>()
+  readonly #asked = new Map<string, Promise<Found | undefined>>()
 
   constructor(client: RestClient, kinds: Kinds, absent: AbsentOwners) {
     this.#client = client
@@ -35,14 +35,15 @@ export class Owners {
     return this.#shared(namespaced ? owner : { ...owner, namespace: '' })
   }
 
-  #shared(owner: Identity): Promise<Found> {
+  /** An owner that was deleted stays so, but one that was alive a moment ago may be deleted by now: then everybody asks. */
+  async #shared(owner: Identity): Promise<Found> {
     const key = [owner.apiVersion, owner.kind, owner.namespace, owner.name, owner.uid].join(' ')
-    const asked = this.#asked.get(key)
-    if (asked) return asked
+    const known = await this.#asked.get(key)
+    if (known && isDeleted(known)) return known
     const asking = this.#ask(owner)
-    this.#asked.set(key, asking)
-    const forget = (): void => void setTimeout(() => this.#asked.delete(key), sharedMs).unref()
-    asking.then(forget, () => this.#asked.delete(key))
+    const asked = asking.catch(() => undefined)
+    this.#asked.set(key, asked)
+    setTimeout(() => this.#asked.get(key) === asked && this.#asked.delete(key), sharedMs).unref()
     return asking
   }
 
@@ -53,6 +54,8 @@ export class Owners {
     return 'absent'
   }
 }
+
+const isDeleted = (found: Found): boolean => found === 'absent' || (typeof found === 'object' && found.beingDeleted)
 
 /** An object as it is; undefined if there is none of this name and uid. */
 export async function liveState(client: RestClient, kinds: Kinds, { apiVersion, kind, namespace, name, uid }: Identity): Promise<ObjectState | undefined> {
