@@ -52,7 +52,7 @@ function startCollector({ client: access }: TestCluster) {
   const connection = new Connection(access)
   const client = new RestClient(connection)
   const informers = new SharedInformers(client, () => {})
-  const running = runController(garbageCollector({ concurrency: 20 }), { informers, client }, () => {})
+  const running = runController(garbageCollector({ workers: 20 }), { informers, client }, () => {})
   return {
     async cut() {
       connection.close()

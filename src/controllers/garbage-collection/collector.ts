@@ -34,7 +34,7 @@ export interface CollectorParts {
 }
 
 /** Dependents that are released at once. */
-const releasedAtOnce = 20
+const releasedAtOnce = 80
 const mostOrphaned = 500
 
 export class Collector {

@@ -14,15 +14,17 @@ import { Owners } from './owners.ts'
 
 const name = 'garbage-collector-controller'
 
+/** What one worker of upstream's is here: requests wait for the server's disk most of the time, and those that wait together share its writes. */
+const objectsPerWorker = 4
+
 export interface GarbageCollectorOptions {
-  /** Objects looked at, and owners whose dependents are released, at once. */
-  readonly concurrency: number
+  readonly workers: number
 }
 
-export const garbageCollector = ({ concurrency }: GarbageCollectorOptions): Controller => ({
+export const garbageCollector = ({ workers }: GarbageCollectorOptions): Controller => ({
   name,
   watches: [],
-  run: (context, signal) => collect(context, signal, concurrency),
+  run: (context, signal) => collect(context, signal, workers * objectsPerWorker),
 })
 
 /** Ends when `signal` is aborted and what is under way is done. */
