@@ -7,7 +7,7 @@ import { envtestAssetsCommand } from './envtest-assets.ts'
 import { snapshotCommand } from './snapshot.ts'
 import { upCommand } from './up.ts'
 import { versionCommand } from './version.ts'
-import { whyCommand } from './why.ts'
+import { whyCommand } from './why/index.ts'
 
 const examples = `
 Examples:

@@ -1,12 +1,11 @@
 /** The cluster's controllers, in this thread or on one of their own. */
-import type { ServerAccess } from '../../client/connection.ts'
 import type { ControllerPlan, RunningControllers } from '../../controllers/index.ts'
 import type { KeyPair } from '../pki/key-pair.ts'
-import type { Claims } from './messages.ts'
+import type { Claims, ServerPlace } from './messages.ts'
 
 export interface ClusterControllersOptions {
   readonly plan: ControllerPlan
-  readonly server: ServerAccess
+  readonly server: ServerPlace
   readonly authority: KeyPair
   readonly signToken: (claims: Claims) => Promise<string>
   /** Whether they get a thread of their own. */

@@ -1,12 +1,17 @@
 /** What the serving thread and the controllers' thread say to each other. */
-import type { ServerAccess } from '../../client/connection.ts'
 import type { ControllerPlan } from '../../controllers/index.ts'
 import type { KeyPair } from '../pki/key-pair.ts'
+
+/** Where the server is, and the PEM bundle that it is checked by; pods check it by the same. */
+export interface ServerPlace {
+  readonly url: string
+  readonly ca: string
+}
 
 /** All that a thread needs to run controllers: plain data. */
 export interface ControllerTask {
   readonly plan: ControllerPlan
-  readonly server: ServerAccess
+  readonly server: ServerPlace
   /** Signs certificates that are asked for. */
   readonly authority: KeyPair
 }

@@ -1,4 +1,17 @@
 /** Empties namespaces that are deleted. */
 import type { ControllerDescriptor } from '../descriptor.ts'
+import { concurrencyFlag } from '../flags.ts'
+import { namespaceController } from './namespace-controller.ts'
 
-export const controllers: readonly ControllerDescriptor[] = []
+export const controllers: readonly ControllerDescriptor[] = [
+  {
+    name: 'namespace-controller',
+    aliases: ['namespace'],
+    account: 'namespace-controller',
+    flags: [
+      concurrencyFlag('concurrent-namespace-syncs', 'namespaces', 10),
+      { name: 'namespace-sync-period', type: 'duration', help: 'how often namespaces that go away are looked at, whatever happens', fallback: '5m0s' },
+    ],
+    make: (_, flags) => namespaceController({ concurrency: flags.number('concurrent-namespace-syncs'), syncPeriodMs: flags.duration('namespace-sync-period') }),
+  },
+]

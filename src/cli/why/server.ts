@@ -1,12 +1,14 @@
 /** What `t8s why` asks a server, by API calls that every Kubernetes answers. */
 import { Agent, request } from 'node:https'
-import type { NamedRole, Question, Roles } from '../apiserver/authorization/rbac/explain.ts'
-import type { PolicyRule, RoleRef, Subject } from '../apiserver/authorization/rbac/index.ts'
-import { authorizationOf, type Connection } from '../kubeconfig/connection.ts'
-import { ExplainedError, reasonOf } from '../lib/explained-error.ts'
+import type { NamedRole, Question, Roles } from '../../apiserver/authorization/rbac/explain.ts'
+import type { PolicyRule, RoleRef, Subject } from '../../apiserver/authorization/rbac/index.ts'
+import { type Discovery, discoveryOf } from '../../client/discovery.ts'
+import { authorizationOf, type Connection } from '../../kubeconfig/connection.ts'
+import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
 
 const timeoutMs = 30_000
 const pageSize = 500
+const aggregated = ['v2', 'v2beta1'].map((version) => `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`).join()
 const rbac = '/apis/rbac.authorization.k8s.io/v1'
 
 interface Item {
@@ -55,7 +57,7 @@ export class WhyServer {
 
   async roles(): Promise<Roles> {
     const [clusterRoles, roles, clusterRoleBindings, roleBindings] = await Promise.all(
-      ['clusterroles', 'roles', 'clusterrolebindings', 'rolebindings'].map((plural) => this.#list(`${rbac}/${plural}`)),
+      ['clusterroles', 'roles', 'clusterrolebindings', 'rolebindings'].map((plural) => this.all<Item>(`${rbac}/${plural}`)),
     )
     const role =
       (kind: NamedRole['kind']) =>
@@ -100,22 +102,60 @@ export class WhyServer {
     return undefined
   }
 
-  async #list(path: string): Promise<readonly Item[]> {
-    const items: Item[] = []
+  /** All resources there are. Throws an ExplainedError for a server that has no aggregated discovery (Kubernetes before 1.26). */
+  async discovery(): Promise<Discovery> {
+    const roots = await Promise.all(
+      ['/api', '/apis'].map((path) =>
+        this.#call<{ readonly kind: string; readonly items?: Parameters<typeof discoveryOf>[0] }>('GET', path, undefined, aggregated),
+      ),
+    )
+    if (roots.some(({ kind }) => kind !== 'APIGroupDiscoveryList'))
+      throw new ExplainedError(`${this.#url} has no aggregated discovery: it has to be Kubernetes 1.26 or newer`)
+    return discoveryOf(roots.flatMap(({ items }) => items ?? []))
+  }
+
+  /** An object or another document; undefined if there is none. */
+  async get<T>(path: string): Promise<T | undefined> {
+    try {
+      return await this.#call<T>('GET', path)
+    } catch (error) {
+      if (error instanceof Refused && error.code === 404) return undefined
+      throw error
+    }
+  }
+
+  /** All objects of a collection, page by page. */
+  async all<T>(path: string): Promise<readonly T[]> {
+    const items: T[] = []
     let token = ''
     do {
       const query = new URLSearchParams({ limit: String(pageSize), ...(token && { continue: token }) })
-      const page = await this.#call<{ readonly items: readonly Item[] | null; readonly metadata: { readonly continue?: string } }>('GET', `${path}?${query}`)
+      const page = await this.#call<{ readonly items: readonly T[] | null; readonly metadata: { readonly continue?: string } }>('GET', `${path}?${query}`)
       items.push(...(page.items ?? []))
       token = page.metadata.continue ?? ''
     } while (token)
     return items
   }
 
-  async #call<T>(method: string, path: string, body?: object): Promise<T> {
+  async delete(path: string): Promise<void> {
+    await this.#call('DELETE', path)
+  }
+
+  /** Why an object cannot be deleted, in the server's words; undefined if it can. */
+  async refusalToDelete(path: string): Promise<string | undefined> {
+    try {
+      await this.#call('DELETE', `${path}?dryRun=All`)
+      return undefined
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error
+      return error.code === 404 ? undefined : error.told
+    }
+  }
+
+  async #call<T>(method: string, path: string, body?: object, accept = 'application/json'): Promise<T> {
     const url = this.#url
     const authorization = await this.#authorization?.()
-    const headers = { accept: 'application/json', ...(body && { 'content-type': 'application/json' }), ...(authorization && { authorization }) }
+    const headers = { accept, ...(body && { 'content-type': 'application/json' }), ...(authorization && { authorization }) }
     return new Promise<T>((done, reject) => {
       const asked = request(`${url}${path}`, { method, agent: this.#agent, headers, timeout: timeoutMs }, (response) => {
         const chunks: Buffer[] = []
@@ -144,13 +184,26 @@ const isCalled = ({ name, singularName, kind, shortNames }: DiscoveredResource, 
   return name === lower || singularName === lower || kind.toLowerCase() === lower || shortNames?.includes(lower) === true
 }
 
-function refused(url: string, path: string, code: number, text: string): ExplainedError {
+/** An answer that is a refusal. */
+class Refused extends ExplainedError {
+  readonly code: number
+  /** The server's words alone. */
+  readonly told: string
+
+  constructor(code: number, told: string, explained: string) {
+    super(explained)
+    this.code = code
+    this.told = told
+  }
+}
+
+function refused(url: string, path: string, code: number, text: string): Refused {
   let message = text
   try {
     message = (JSON.parse(text) as { readonly message?: string }).message ?? text
   } catch {
     // Not every answer on the way is from a Kubernetes.
   }
-  const hint = code === 401 || code === 403 ? ": use the administrator's kubeconfig, roles and bindings of the whole cluster are read" : ''
-  return new ExplainedError(`${url}${path.replace(/\?.*/, '')} answered ${code} (${message.trim()})${hint}`)
+  const hint = code === 401 || code === 403 ? ": use the administrator's kubeconfig" : ''
+  return new Refused(code, message.trim(), `${url}${path.replace(/\?.*/, '')} answered ${code} (${message.trim()})${hint}`)
 }

@@ -1,8 +1,8 @@
 /** The answer of `t8s why can-i` for a terminal. */
-import type { Explanation, Miss, Question } from '../apiserver/authorization/rbac/explain.ts'
-import type { PolicyRule } from '../apiserver/authorization/rbac/index.ts'
-import type { UserInfo } from '../apiserver/http/exchange.ts'
-import type { Verdict } from './why-server.ts'
+import type { Explanation, Miss, Question } from '../../apiserver/authorization/rbac/explain.ts'
+import type { PolicyRule } from '../../apiserver/authorization/rbac/index.ts'
+import type { UserInfo } from '../../apiserver/http/exchange.ts'
+import type { Verdict } from './server.ts'
 
 export interface Answer {
   readonly user: UserInfo

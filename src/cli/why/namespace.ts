@@ -1,0 +1,57 @@
+/** What `t8s why namespace` asks a server about a namespace: what is in it, what holds that, and which APIs cannot be asked. */
+import { type DiscoveredResource, supports } from '../../client/discovery.ts'
+import type { APIService, Namespace } from '../../client/kinds.ts'
+import { apiServices, services } from '../../client/kinds.ts'
+import { collectionPath, objectPath } from '../../client/resource.ts'
+import type { ApiServiceFacts, ContentFacts, NamespaceFacts } from '../../controllers/namespaces/why/explain.ts'
+import type { KubeObject } from '../../machinery/object.ts'
+import type { WhyServer } from './server.ts'
+
+/** Undefined if there is no such namespace. */
+export async function namespaceFacts(server: WhyServer, name: string): Promise<NamespaceFacts | undefined> {
+  const namespace = await server.get<Namespace>(`/api/v1/namespaces/${encodeURIComponent(name)}`)
+  if (!namespace) return undefined
+  const { deletionTimestamp, finalizers = [] } = namespace.metadata
+  if (!deletionTimestamp) return { name, finalizers, content: [], apiServices: [] }
+  const ofSpec = namespace.spec?.finalizers?.filter((finalizer) => finalizer !== 'kubernetes') ?? []
+  const { resources } = await server.discovery()
+  const emptied = resources.filter((resource) => resource.namespaced && resource.preferred && supports(resource, 'list', 'delete'))
+  const content = await Promise.all(emptied.map((resource) => contentOf(server, resource, name)))
+  return {
+    name,
+    deletedAt: deletionTimestamp,
+    finalizers: [...ofSpec, ...finalizers],
+    content: content.flatMap((found) => found ?? []),
+    apiServices: await unavailable(server),
+  }
+}
+
+async function contentOf(server: WhyServer, resource: DiscoveredResource, namespace: string): Promise<ContentFacts | undefined> {
+  // What cannot be listed is told by its APIService.
+  const items = await server.all<KubeObject>(collectionPath(resource, namespace)).catch(() => [])
+  if (items.length === 0) return undefined
+  const objects = items.map(({ metadata: { name = '', finalizers = [], deletionTimestamp } }) => ({
+    name,
+    finalizers,
+    isBeingDeleted: deletionTimestamp !== undefined,
+  }))
+  const untouched = objects.find(({ isBeingDeleted }) => !isBeingDeleted)
+  const refusal = untouched && (await server.refusalToDelete(objectPath(resource, namespace, untouched.name)))
+  return { resource: resource.group ? `${resource.plural}.${resource.group}` : resource.plural, objects, ...(refusal !== undefined && { refusal }) }
+}
+
+async function unavailable(server: WhyServer): Promise<ApiServiceFacts[]> {
+  const all = await server.all<APIService>(collectionPath(apiServices))
+  const facts = all.map(async ({ metadata, spec, status }) => {
+    const available = status?.conditions?.find(({ type }) => type === 'Available')
+    if (available?.status !== 'False') return []
+    const { namespace, name } = spec?.service ?? {}
+    const service = namespace && name ? { namespace, name } : undefined
+    const hasService = service ? (await server.get(objectPath(services, service.namespace, service.name))) !== undefined : false
+    const message = available.message ?? available.reason ?? 'it does not say why'
+    return [{ name: metadata.name ?? '', message, hasService, ...(service && { service: `${service.namespace}/${service.name}` }) }]
+  })
+  return (await Promise.all(facts)).flat()
+}
+
+export const deleteApiService = (server: WhyServer, name: string): Promise<void> => server.delete(objectPath(apiServices, '', name))

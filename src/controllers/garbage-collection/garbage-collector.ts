@@ -1,0 +1,80 @@
+/** Deletes what is owned by nothing that is there, releases what is to stay, and lets owners go after their dependents. */
+import { once } from 'node:events'
+import type { Controller, ReconcileContext } from '../../client/controller.ts'
+import { WorkQueue } from '../../client/work-queue.ts'
+import type { OwnerReference } from '../../machinery/object.ts'
+import { StatusError } from '../../machinery/status-error.ts'
+import { AbsentOwners } from './absent-owners.ts'
+import { Collector, NotSeenYet } from './collector.ts'
+import { Graph } from './graph/graph.ts'
+import type { Identity } from './graph/node.ts'
+import { Kinds } from './kinds.ts'
+import { Monitors } from './monitors.ts'
+import { Owners } from './owners.ts'
+
+const name = 'garbage-collector-controller'
+
+/** What one worker of upstream's is here: requests wait for the server's disk most of the time, and those that wait together share its writes. */
+const objectsPerWorker = 4
+
+export interface GarbageCollectorOptions {
+  readonly workers: number
+}
+
+export const garbageCollector = ({ workers }: GarbageCollectorOptions): Controller => ({
+  name,
+  watches: [],
+  run: (context, signal) => collect(context, signal, workers * objectsPerWorker),
+})
+
+/** Ends when `signal` is aborted and what is under way is done. */
+async function collect({ client, events, log }: ReconcileContext, signal: AbortSignal, concurrency: number): Promise<void> {
+  const kinds = new Kinds()
+  const absent = new AbsentOwners()
+  const parked = new Set<string>()
+  const failed = (uid: string, error: unknown): void => {
+    // Somebody was faster, or a watch is late.
+    const isExpected = error instanceof NotSeenYet || (error instanceof StatusError && error.code === 409)
+    if (isExpected || signal.aborted) return
+    const of = graph.get(uid)?.identity
+    log(`${name}: ${of ? `${of.kind} ${of.namespace ? `${of.namespace}/` : ''}${of.name}` : uid}: ${error instanceof Error ? error.message : String(error)}`)
+  }
+  const deletions: WorkQueue = new WorkQueue({ concurrency, failed, work: (uid) => collector.attemptToDelete(uid) })
+  const releases: WorkQueue = new WorkQueue({ concurrency, failed, work: (uid) => collector.attemptToOrphan(uid) })
+  const graph: Graph = new Graph({
+    attemptToDelete: (uid) => deletions.add(uid),
+    attemptToOrphan: (uid) => releases.add(uid),
+    absent: (owner) => absent.add(owner),
+    invalidNamespace: (dependent, reference) => events.tell(dependent, 'Warning', 'OwnerRefInvalidNamespace', invalidNamespace(dependent, reference)),
+  })
+  const collector: Collector = new Collector({
+    client,
+    graph,
+    kinds,
+    owners: new Owners(client, kinds, absent),
+    again: (uid) => deletions.add(uid),
+    park: (uid) => parked.add(uid),
+  })
+  const monitors = new Monitors({
+    client,
+    graph,
+    signal,
+    log,
+    discovered(discovery) {
+      if (!kinds.replace(discovery)) return
+      for (const uid of parked) deletions.add(uid)
+      parked.clear()
+    },
+  })
+  await monitors.start()
+  if (!signal.aborted) {
+    deletions.start()
+    releases.start()
+    await once(signal, 'abort')
+  }
+  await Promise.all([monitors.stop(), deletions.stop(), releases.stop()])
+}
+
+/** Kubernetes' words. */
+const invalidNamespace = ({ namespace }: Identity, { apiVersion, kind, name: owner, uid }: OwnerReference): string =>
+  `ownerRef [${apiVersion}/${kind}, namespace: ${namespace}, name: ${owner}, uid: ${uid}] does not exist in namespace ${JSON.stringify(namespace)}`

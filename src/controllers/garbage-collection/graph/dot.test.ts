@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { dotOf } from './dot.ts'
+import { notingGraph, ownedBy } from './graph-fixture.ts'
+
+test('the graph is drawn with what is tied together, owners that were not seen too', () => {
+  const { graph, observe } = notingGraph()
+  observe('alone')
+  observe('child', [ownedBy('unseen')])
+  const dot = dotOf(graph)
+  assert.match(dot, /^strict digraph full \{\n/)
+  assert.match(dot, /\n {2}0 -> 1;\n\}$/)
+  assert.match(dot, /label="uid=unseen\nnamespace=a\nConfigMap\.v1\/unseen\nvirtual\n"/)
+  assert.match(dot, /virtual="true"/)
+  assert.doesNotMatch(dot, /alone/)
+})
+
+test('with uids it is drawn with what they are tied to alone; names cannot break out', () => {
+  const { graph, observe } = notingGraph()
+  observe('owner')
+  observe('child', [ownedBy('owner')])
+  observe('stranger', [ownedBy('x"]; y')])
+  const dot = dotOf(graph, ['child'])
+  assert.match(dot, /owner/)
+  assert.doesNotMatch(dot, /stranger/)
+  assert.match(dotOf(graph), /name="x\\"\]; y"/)
+})

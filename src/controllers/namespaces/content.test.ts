@@ -1,0 +1,17 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Pod } from '../../client/kinds.ts'
+import { longestGrace } from './content.ts'
+
+const pod = (terminationGracePeriodSeconds?: number, phase = 'Running'): Pod => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'p' },
+  spec: { containers: [], terminationGracePeriodSeconds },
+  status: { phase },
+})
+
+test('pods that have not ended are given the longest of their grace periods', () => {
+  assert.equal(longestGrace([pod(30), pod(60), pod(), pod(90, 'Succeeded'), pod(90, 'Failed')]), 60)
+  assert.equal(longestGrace([]), 0)
+})

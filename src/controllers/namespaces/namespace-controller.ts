@@ -1,0 +1,81 @@
+/** Empties namespaces that are deleted, says in their conditions what holds them, and lets them go when nothing is left. */
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Controller, watched } from '../../client/controller.ts'
+import { type Namespace, namespaces } from '../../client/kinds.ts'
+import type { RestClient } from '../../client/rest-client.ts'
+import { StatusError } from '../../machinery/status-error.ts'
+import { statusAfter } from './conditions.ts'
+import { deleteContent } from './content.ts'
+
+export interface NamespaceControllerOptions {
+  readonly concurrency: number
+  readonly syncPeriodMs: number
+}
+
+/**
+ * A namespace is not let go earlier after its deletion: a server admits requests by what it knows of namespaces, and what was admitted
+ * before the deletion may be written after it.
+ */
+const settleMs = 2000
+/** What remains is looked at again after this, then after twice as long, up to half of what it may take. */
+const firstLookMs = 250
+const finalizer = 'kubernetes'
+
+export function namespaceController({ concurrency, syncPeriodMs }: NamespaceControllerOptions): Controller {
+  /** How often a namespace that does not go away was looked at, by uid. */
+  const looks = new Map<string, number>()
+  return {
+    name: 'namespace-controller',
+    concurrency,
+    watches: [
+      watched({
+        resource: namespaces,
+        keys: ({ metadata }) => (metadata.deletionTimestamp ? [metadata.name ?? ''] : []),
+        changed(object, before) {
+          if (!object) looks.delete(before?.metadata.uid ?? '')
+        },
+      }),
+    ],
+    async reconcile(name, { client, again }) {
+      const namespace = await unlessMissing(client.get(namespaces, '', name))
+      const { deletionTimestamp, uid = '' } = namespace?.metadata ?? {}
+      if (!namespace || !deletionTimestamp || !namespace.spec?.finalizers?.length) return
+      const deletedAt = Date.parse(deletionTimestamp)
+      const started = Date.now()
+      const report = await deleteContent(client, name, deletedAt, Date.now)
+      const status = statusAfter(namespace.status, report, `${new Date().toISOString().slice(0, 19)}Z`)
+      const told = status ? await unlessMissing(client.updateStatus(namespaces, { ...namespace, status })) : namespace
+      if (!told) return
+      const troubles = [...(report.discoveryFailure ? [report.discoveryFailure] : []), ...report.failures]
+      if (troubles.length > 0) throw new Error(troubles.join('; '))
+      if (report.remaining.length > 0) {
+        const look = looks.get(uid) ?? 0
+        looks.set(uid, look + 1)
+        again(name, Math.min(firstLookMs * 2 ** look, (report.estimate / 2 + 1) * 1000))
+      } else if (started - deletedAt < settleMs) again(name, settleMs - (started - deletedAt))
+      else await unlessMissing(letGo(client, told))
+    },
+    async run({ caches, again }, signal) {
+      for (;;) {
+        await delay(syncPeriodMs, undefined, { signal, ref: false }).catch(() => {})
+        if (signal.aborted) return
+        for (const { metadata } of caches.all(namespaces)) if (metadata.deletionTimestamp) again(metadata.name ?? '')
+      }
+    },
+  }
+}
+
+const letGo = (client: RestClient, namespace: Namespace): Promise<Namespace> => {
+  const finalizers = namespace.spec?.finalizers?.filter((name) => name !== finalizer) ?? []
+  return client.update(namespaces, { ...namespace, spec: { ...namespace.spec, finalizers } }, 'finalize')
+}
+
+/** The namespace may go at any time: then all is well. */
+async function unlessMissing<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked
+  } catch (error) {
+    if (error instanceof StatusError && error.code === 404) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,184 @@
+/** Namespaces that are deleted take everything in them along, and say what holds them as long as something does. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { installedKubectls, Kubectl } from '../support/kubectl.ts'
+import { waitFor } from '../support/wait-for.ts'
+import { ownedObjects } from './owned-objects.ts'
+import { sharedCluster } from './shared-cluster.ts'
+
+interface Namespace {
+  readonly metadata: { readonly name: string; readonly labels?: Readonly<Record<string, string>>; readonly finalizers?: readonly string[] }
+  readonly spec: { readonly finalizers?: readonly string[] }
+  readonly status: { readonly phase: string; readonly conditions?: readonly { readonly type: string; readonly status: string; readonly message: string }[] }
+}
+
+const root = '/api/v1/namespaces'
+const merge = 'application/merge-patch+json'
+const podSpec = { containers: [{ name: 'c', image: 'i' }] }
+
+const cluster = sharedCluster()
+
+const create = (name: string, more: object = {}) => cluster().call('POST', root, { apiVersion: 'v1', kind: 'Namespace', metadata: { name, ...more } })
+const get = async (name: string): Promise<Namespace | undefined> => {
+  try {
+    return (await cluster().call('GET', `${root}/${name}`)) as unknown as Namespace
+  } catch (error) {
+    if (String(error).includes(' 404 ')) return undefined
+    throw error
+  }
+}
+const gone = (name: string) => waitFor(`the namespace ${name} to go`, async () => !(await get(name)))
+const conditionOf = (namespace: Namespace | undefined, type: string) => namespace?.status.conditions?.find((condition) => condition.type === type)
+const account = (name: string) => waitFor('its account', () => ownedObjects(cluster(), name).get('serviceaccounts', 'default'))
+
+describe('as the conformance tests say', { concurrency: 4 }, () => {
+  test('all pods are removed when a namespace is deleted', async () => {
+    await create('pods')
+    await account('pods')
+    await ownedObjects(cluster(), 'pods').create('pods', 'Pod', 'p', { spec: podSpec })
+    await cluster().call('DELETE', `${root}/pods`)
+    await gone('pods')
+    await create('pods')
+    assert.deepEqual(await ownedObjects(cluster(), 'pods').names('pods'), [])
+  })
+
+  test('all services are removed when a namespace is deleted', async () => {
+    await create('services')
+    await ownedObjects(cluster(), 'services').create('services', 'Service', 's', { spec: { selector: { a: 'b' }, ports: [{ port: 80 }] } })
+    await cluster().call('DELETE', `${root}/services`)
+    await gone('services')
+    await create('services')
+    assert.deepEqual(await ownedObjects(cluster(), 'services').names('services'), [])
+  })
+
+  test('a namespace is patched, and updated', async () => {
+    await create('changed')
+    await cluster().call('PATCH', `${root}/changed`, { metadata: { labels: { patched: 'yes' } } }, merge)
+    const patched = await get('changed')
+    assert.equal(patched?.metadata.labels?.patched, 'yes')
+    await cluster().call('PUT', `${root}/changed`, { ...patched, metadata: { ...patched.metadata, labels: { updated: 'yes' } } })
+    assert.equal((await get('changed'))?.metadata.labels?.updated, 'yes')
+  })
+
+  test('changes to a namespace status are applied', async () => {
+    await create('status')
+    const status = { conditions: [{ type: 'StatusPatch', status: 'True', reason: 'E2E', message: 'Patched by a test' }] }
+    await cluster().call('PATCH', `${root}/status/status`, { status }, merge)
+    const namespace = await get('status')
+    assert.deepEqual([namespace?.status.phase, conditionOf(namespace, 'StatusPatch')?.message], ['Active', 'Patched by a test'])
+  })
+
+  test('a finalizer is applied to a namespace, and removed', async () => {
+    await create('finalized')
+    const namespace = await get('finalized')
+    const put = (finalizers: string[]) =>
+      cluster().call('PUT', `${root}/finalized/finalize`, { ...namespace, metadata: { name: 'finalized' }, spec: { finalizers } })
+    await put(['kubernetes', 'e2e.example.com/fakeFinalizer'])
+    assert.deepEqual((await get('finalized'))?.spec.finalizers, ['kubernetes', 'e2e.example.com/fakeFinalizer'])
+    await put(['kubernetes'])
+    assert.deepEqual((await get('finalized'))?.spec.finalizers, ['kubernetes'])
+  })
+})
+
+test('pods go first: nothing else is touched while one is held', async () => {
+  await create('ordered')
+  await account('ordered')
+  const { create: make, get: find, patch } = ownedObjects(cluster(), 'ordered')
+  await make('pods', 'Pod', 'held', { finalizers: ['example.com/hold'], spec: podSpec })
+  await make('configmaps', 'ConfigMap', 'c')
+  await cluster().call('DELETE', `${root}/ordered`)
+  const stuck = await waitFor('the pod to be named', async () => {
+    const namespace = await get('ordered')
+    return conditionOf(namespace, 'NamespaceFinalizersRemaining')?.status === 'True' ? namespace : undefined
+  })
+  assert.equal(conditionOf(stuck, 'NamespaceContentRemaining')?.message, 'Some resources are remaining: pods. has 1 resource instances')
+  assert.ok(await find('configmaps', 'c'))
+  await patch('pods', 'held', { finalizers: null })
+  await gone('ordered')
+})
+
+test('a pod on a node is given its time', async () => {
+  await create('graceful')
+  await account('graceful')
+  const { create: make, at } = ownedObjects(cluster(), 'graceful')
+  await make('pods', 'Pod', 'p', { spec: { ...podSpec, nodeName: 'far-away' } })
+  await cluster().call('DELETE', `${root}/graceful`)
+  const waiting = await waitFor('the pod to be named', async () => {
+    const namespace = await get('graceful')
+    return conditionOf(namespace, 'NamespaceContentRemaining')?.status === 'True' ? namespace : undefined
+  })
+  assert.equal(conditionOf(waiting, 'NamespaceDeletionContentFailure')?.status, 'False')
+  // What its node does in the end.
+  await cluster().call('DELETE', `${at('pods', 'p')}?gracePeriodSeconds=0`)
+  await gone('graceful')
+})
+
+test('what cannot be deleted is told, and the namespace goes when it can', async () => {
+  await create('refused')
+  await ownedObjects(cluster(), 'refused').create('configmaps', 'ConfigMap', 'c')
+  const policies = '/apis/admissionregistration.k8s.io/v1'
+  const metadata = { name: 'nothing-goes' }
+  await cluster().call('POST', `${policies}/validatingadmissionpolicies`, {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'ValidatingAdmissionPolicy',
+    metadata,
+    spec: {
+      matchConstraints: { resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'], operations: ['DELETE'] }] },
+      validations: [{ expression: 'false', message: 'it stays' }],
+    },
+  })
+  const matchResources = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'refused' } } }
+  const binding = { policyName: metadata.name, validationActions: ['Deny'], matchResources }
+  await cluster().call('POST', `${policies}/validatingadmissionpolicybindings`, {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'ValidatingAdmissionPolicyBinding',
+    metadata,
+    spec: binding,
+  })
+  const { at } = ownedObjects(cluster(), 'refused')
+  await waitFor('the policy to hold', () =>
+    cluster()
+      .call('DELETE', `${at('configmaps', 'c')}?dryRun=All`)
+      .then(
+        () => false,
+        (error) => String(error).includes('it stays'),
+      ),
+  )
+  await cluster().call('DELETE', `${root}/refused`)
+  const failing = await waitFor('the failure to be told', async () => {
+    const namespace = await get('refused')
+    return conditionOf(namespace, 'NamespaceDeletionContentFailure')?.status === 'True' ? namespace : undefined
+  })
+  assert.match(conditionOf(failing, 'NamespaceDeletionContentFailure')?.message ?? '', /^Failed to delete all resource types, 1 remaining: .*it stays/)
+  await cluster().call('DELETE', `${policies}/validatingadmissionpolicybindings/nothing-goes`)
+  await gone('refused')
+})
+
+test('a namespace that its own finalizers hold is empty, and says so', async () => {
+  await create('own', { finalizers: ['example.com/own'] })
+  await cluster().call('DELETE', `${root}/own`)
+  const left = await waitFor('its content to go', async () => {
+    const namespace = await get('own')
+    return namespace && !namespace.spec.finalizers?.length ? namespace : undefined
+  })
+  assert.deepEqual(
+    left.status.conditions?.map(({ status }) => status),
+    ['False', 'False', 'False', 'False', 'False'],
+  )
+  await cluster().call('PATCH', `${root}/own`, { metadata: { finalizers: null } }, merge)
+  await gone('own')
+})
+
+describe('kubectl delete namespace', { concurrency: 3 }, () => {
+  for (const program of installedKubectls()) {
+    test(program.version, async () => {
+      const name = `kubectl-${program.minor}`
+      const kubectl = new Kubectl(program, cluster().kubeconfigFile, cluster().folder, name)
+      await kubectl.ok(`create namespace ${name}`)
+      await kubectl.ok('create configmap c --from-literal=a=b')
+      await kubectl.ok('create deployment d --image=i')
+      await kubectl.ok(`delete namespace ${name} --timeout=30s`, new RegExp(`namespace "${name}" deleted`))
+      await kubectl.fails(`get namespace ${name}`, /not found/)
+    })
+  }
+})

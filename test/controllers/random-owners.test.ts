@@ -1,0 +1,62 @@
+/** A model of owners and deletions, against the garbage collector, which is cut off and started again at random points. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Connection } from '../../src/client/connection.ts'
+import { runController } from '../../src/client/controller.ts'
+import { RestClient } from '../../src/client/rest-client.ts'
+import { SharedInformers } from '../../src/client/shared-informers.ts'
+import { garbageCollector } from '../../src/controllers/garbage-collection/garbage-collector.ts'
+import { Random } from '../fuzz/random.ts'
+import { bareServer } from '../support/bare-server.ts'
+import { type TestCluster, testCluster } from '../support/test-cluster.ts'
+import { waitFor } from '../support/wait-for.ts'
+import { RandomOwners } from './random-owners.ts'
+
+const seeds = [1, 2, Date.now() % 1_000_000]
+const steps = 400
+const workers = 6
+
+for (const seed of seeds) {
+  test(`what is owned goes with its owners and nothing else does, with the collector cut off in between (seed ${seed})`, { timeout: 120_000 }, async (t) => {
+    const cluster = await testCluster(t, bareServer)
+    const random = new Random(seed)
+    const model = new RandomOwners(cluster, random)
+    let collector = startCollector(cluster)
+    t.after(() => collector.cut())
+    let left = steps
+    await Promise.all(
+      Array.from({ length: workers }, async () => {
+        while (left-- > 0) {
+          await model.step()
+          if (!random.chance(0.02)) continue
+          const cut = collector.cut()
+          collector = startCollector(cluster)
+          await cut
+        }
+      }),
+    )
+    let wrongs: string[] = []
+    await waitFor(
+      'all to be as it must',
+      async () => {
+        wrongs = await model.wrongs()
+        return wrongs.length === 0
+      },
+      { deadlineMs: 60_000, everyMs: 250 },
+    ).catch(() => assert.deepEqual(wrongs, []))
+  })
+}
+
+/** A collector over a connection of its own, which ends in the middle of what it does. */
+function startCollector({ client: access }: TestCluster) {
+  const connection = new Connection(access)
+  const client = new RestClient(connection)
+  const informers = new SharedInformers(client, () => {})
+  const running = runController(garbageCollector({ workers: 20 }), { informers, client }, () => {})
+  return {
+    async cut() {
+      connection.close()
+      await running.stop()
+    },
+  }
+}
