@@ -1,17 +1,12 @@
 /** Does what is planned for a DaemonSet's pods. */
 import type { ReconcileContext } from '../../client/controller.ts'
-import type { DaemonSet } from '../../client/kinds.ts'
-import type { Expectations } from '../pods/expectations.ts'
+import type { Outstanding } from '../pods/outstanding.ts'
 import { createPod, deletePod } from '../pods/pod-control.ts'
 import { isNamespaceTerminating, isNotFound } from '../pods/refusals.ts'
 import { slowStart } from '../pods/slow-start.ts'
 import { daemonPod } from './daemon-pod.ts'
 import type { PodChanges } from './decisions/manage.ts'
-
-export interface Outstanding {
-  readonly creations: Expectations
-  readonly deletions: Expectations
-}
+import type { DaemonSituation } from './decisions/situation.ts'
 
 /** As many at once; the rest when these are seen. */
 const burst = 250
@@ -19,8 +14,7 @@ const burst = 250
 /** Rejects with the first failure, when all else is done. */
 export async function carryOut(
   changes: PodChanges,
-  set: DaemonSet,
-  hash: string,
+  { set, hash }: DaemonSituation,
   { creations, deletions }: Outstanding,
   context: Pick<ReconcileContext, 'client' | 'events'>,
 ): Promise<void> {

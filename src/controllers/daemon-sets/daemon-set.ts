@@ -1,7 +1,7 @@
 /** Keeps a pod of each DaemonSet on every node that it is for. */
 import { type Controller, type ReconcileContext, watched } from '../../client/controller.ts'
 import { keyOf } from '../../client/informer.ts'
-import { type DaemonSet, daemonSets, type Node, nodes, type Pod, pods } from '../../client/kinds.ts'
+import { type ControllerRevision, type DaemonSet, daemonSets, type Node, nodes, type Pod, pods } from '../../client/kinds.ts'
 import type { RestClient } from '../../client/rest-client.ts'
 import { jsonEqual } from '../../machinery/fields/json.ts'
 import type { KubeObject } from '../../machinery/object.ts'
@@ -9,10 +9,11 @@ import { labelSelectorOf } from '../../machinery/selectors/label-selector.ts'
 import { latestRevision, revisionsOf, truncateHistory } from '../histories/keep-history.ts'
 import { watchedRevisions } from '../histories/watched-revisions.ts'
 import { claimable, claimed } from '../pods/claim.ts'
-import { Expectations } from '../pods/expectations.ts'
+import { Outstanding } from '../pods/outstanding.ts'
 import { ownerKeys } from '../pods/owner-keys.ts'
-import { availableInMs, hasEnded } from '../pods/phase.ts'
-import { carryOut, type Outstanding } from './carry-out.ts'
+import { hasEnded, nextAvailableMs } from '../pods/phase.ts'
+import { unlessNamespaceTerminating } from '../pods/refusals.ts'
+import { carryOut } from './carry-out.ts'
 import { hashLabel, targetNode } from './daemon-pod.ts'
 import { type DaemonPlan, manage, type PodChanges } from './decisions/manage.ts'
 import { rollingUpdate } from './decisions/rolling-update.ts'
@@ -29,68 +30,52 @@ export interface DaemonSetOptions {
 }
 
 export function daemonSetController({ concurrency, now = Date.now }: DaemonSetOptions): Controller {
-  const outstanding: Outstanding = { creations: new Expectations(now), deletions: new Expectations(now) }
+  const outstanding = new Outstanding(now)
   const backoff = new FailedPodsBackoff()
   return {
     name: 'daemonset-controller',
     concurrency,
     watches: [
-      watched({
-        resource: daemonSets,
-        changed(set, before) {
-          if (!before || set?.metadata.uid === before.metadata.uid) return
-          for (const expected of Object.values(outstanding)) expected.forget(before.metadata.uid ?? '')
-        },
-      }),
+      watched({ resource: daemonSets, changed: (set, before) => outstanding.observeOwner(set, before) }),
       watched({
         resource: pods,
         keys: (pod, caches) => ownerKeys(pod, caches, daemonSets, selects),
-        changed(pod, before) {
-          for (const expected of Object.values(outstanding)) expected.observe(pod, before)
-        },
+        changed: (pod, before) => outstanding.observe(pod, before),
       }),
       watched({ resource: nodes, keys: () => [], changed: nodeChanged }),
       watchedRevisions(daemonSets, selects),
     ],
     async reconcile(key, context) {
-      const { client, caches, again } = context
       const [namespace = '', name = ''] = key.split('/')
-      const set = caches.get(daemonSets, namespace, name)
-      if (!set || set.metadata.deletionTimestamp) return
-      const { uid = '' } = set.metadata
-      // What was done is not seen yet: what would be decided now is decided already.
-      if (!Object.values(outstanding).every((expected) => expected.satisfied(uid))) return
-      const selector = labelSelectorOf(set.spec?.selector)
-      const members = await claimed(
-        claimable(set, pods, caches),
-        { owner: set, owners: daemonSets, resource: pods, matches: (pod) => selector.matches(pod.metadata.labels) },
-        client,
-      )
-      const history = await latestRevision(set, await revisionsOf(set, daemonSets, selector, context), hashLabel, client)
-      const revisions = await withoutDuplicates(set, history, members, client)
-      const hash = hashOf(history.latest)
-      const situation: DaemonSituation = {
-        set,
-        nodes: [...caches.all(nodes)],
-        placement: placementOf(set),
-        pods: byNode(members),
-        hash,
-        now: now(),
-      }
-      let failure: { readonly error: unknown } | undefined
-      await carryOut(changesOf(situation, backoff, context), set, hash, outstanding, context).catch((error: unknown) => {
-        failure = { error }
-      })
-      const hashes = new Set([hash, ...members.map(({ metadata }) => metadata.labels?.[hashLabel] ?? '')])
-      const inUse = revisions.filter((revision) => hashes.has(hashOf(revision))).map(({ metadata }) => metadata.name ?? '')
-      await truncateHistory(set, revisions, new Set(inUse), client)
-      // How far it has come is told even where it came to a stop.
-      await tellStatus(set, statusOf(situation, history.collisions), client)
-      if (failure) throw failure.error
-      const ms = nextAvailableMs(members, situation)
-      if (ms !== undefined) again(key, ms)
+      const set = context.caches.get(daemonSets, namespace, name)
+      if (!set || set.metadata.deletionTimestamp || !outstanding.satisfied(set)) return
+      await keep(set, outstanding, backoff, now(), context).catch(unlessNamespaceTerminating)
     },
   }
+}
+
+async function keep(set: DaemonSet, outstanding: Outstanding, backoff: FailedPodsBackoff, now: number, context: ReconcileContext): Promise<void> {
+  const { client, caches, again } = context
+  const selector = labelSelectorOf(set.spec?.selector)
+  const isMember = (pod: Pod): boolean => selector.matches(pod.metadata.labels)
+  const members = await claimed(claimable(set, pods, caches), { owner: set, owners: daemonSets, resource: pods, matches: isMember }, client)
+  const history = await latestRevision(set, await revisionsOf(set, daemonSets, selector, context), hashLabel, client)
+  const revisions = await withoutDuplicates(set, history, members, client)
+  const situation: DaemonSituation = {
+    set,
+    nodes: [...caches.all(nodes)],
+    placement: placementOf(set),
+    pods: byNode(members),
+    hash: hashOf(history.latest),
+    now,
+  }
+  const [done] = await Promise.allSettled([carryOut(changesOf(situation, backoff, context), situation, outstanding, context)])
+  await truncateHistory(set, revisions, inUse(revisions, members, situation), client)
+  // How far it has come is told even where it came to a stop.
+  await tellStatus(set, statusOf(situation, history.collisions), client)
+  if (done.status === 'rejected') throw done.reason
+  const ms = nextAvailableMs(members, set.spec?.minReadySeconds ?? 0, now)
+  if (ms !== undefined) again(keyOf(set), ms)
 }
 
 const selects = (set: DaemonSet, { metadata }: KubeObject): boolean => labelSelectorOf(set.spec?.selector).matches(metadata.labels)
@@ -152,8 +137,8 @@ async function tellStatus(set: DaemonSet, status: DaemonSetStatus, client: RestC
   if (!jsonEqual(status, set.status)) await client.updateStatus(daemonSets, { ...set, status })
 }
 
-/** When the next pod is available that is ready already; undefined if there is none. */
-function nextAvailableMs(members: readonly Pod[], { set, now }: DaemonSituation): number | undefined {
-  const soonest = Math.min(...members.map((pod) => availableInMs(pod, set.spec?.minReadySeconds ?? 0, now)).filter((ms) => ms > 0))
-  return Number.isFinite(soonest) ? soonest : undefined
+/** Names of the revisions that pods are of. */
+function inUse(revisions: readonly ControllerRevision[], members: readonly Pod[], { hash }: DaemonSituation): ReadonlySet<string> {
+  const hashes = new Set([hash, ...members.map(({ metadata }) => metadata.labels?.[hashLabel])])
+  return new Set(revisions.filter((revision) => hashes.has(hashOf(revision))).map(({ metadata }) => metadata.name ?? ''))
 }

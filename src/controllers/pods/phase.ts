@@ -32,3 +32,9 @@ export function availableInMs(pod: Pod, minReadySeconds: number, now: number): n
 
 /** Whether a pod has been ready for `minReadySeconds`. `now` is in milliseconds. */
 export const isAvailable = (pod: Pod, minReadySeconds: number, now: number): boolean => availableInMs(pod, minReadySeconds, now) === 0
+
+/** In how many milliseconds the next of some pods is available that is ready already; undefined if there is none. `now` is in milliseconds. */
+export function nextAvailableMs(pods: readonly Pod[], minReadySeconds: number, now: number): number | undefined {
+  const soonest = Math.min(...pods.map((pod) => availableInMs(pod, minReadySeconds, now)).filter((ms) => ms > 0))
+  return Number.isFinite(soonest) ? soonest : undefined
+}

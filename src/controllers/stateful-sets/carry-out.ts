@@ -2,16 +2,11 @@
 import type { ReconcileContext } from '../../client/controller.ts'
 import { type PersistentVolumeClaim, type Pod, persistentVolumeClaims, pods, type StatefulSet } from '../../client/kinds.ts'
 import { StatusError } from '../../machinery/status-error.ts'
-import type { Expectations } from '../pods/expectations.ts'
+import type { Outstanding } from '../pods/outstanding.ts'
 import { isNamespaceTerminating, isNotFound, messageOf } from '../pods/refusals.ts'
 import { slowStart } from '../pods/slow-start.ts'
 import type { ClaimChanges } from './claims/changes.ts'
 import type { Plan, Step } from './plan.ts'
-
-export interface Outstanding {
-  readonly creations: Expectations
-  readonly deletions: Expectations
-}
 
 type Context = Pick<ReconcileContext, 'client' | 'events'>
 
