@@ -297,6 +297,44 @@ test('orphans are adopted, and those that are selected no more are released', as
   await waitFor('it to be adopted', async () => (await web.ns.get<StatefulSet>(`${web.ns.core}/pods/web-0`)).metadata.ownerReferences?.[0]?.name === 'web')
 })
 
+test('what was orphaned is adopted by the next set of that name, and goes on as it was', async () => {
+  const web = await Web.in('again', { replicas: 2 })
+  const { status } = await web.rolledOut()
+  const before = (await web.ns.pods('web')).map(({ metadata }) => metadata.uid)
+  // Nobody collects garbage here: the test orphans what is left.
+  await web.ns.delete(web.path)
+  await waitFor('it to go', async () => !(await web.ns.isThere(web.path)))
+  for (const collection of [`${web.ns.core}/pods`, `${web.ns.apps}/controllerrevisions`]) {
+    for (const name of await web.ns.names(collection)) await web.ns.patch(`${collection}/${name}`, { metadata: { ownerReferences: null } })
+  }
+  await web.ns.post(`${web.ns.apps}/statefulsets`, setOf({ replicas: 2 }))
+  assert.equal((await web.rolledOut()).status?.currentRevision, status?.currentRevision)
+  const after = await web.ns.pods('web')
+  assert.deepEqual(
+    after.map(({ metadata }) => metadata.uid),
+    before,
+  )
+  assert.deepEqual(
+    new Set([...after, ...(await web.ns.revisions('web'))].map(({ metadata }) => metadata.ownerReferences?.[0]?.uid)),
+    new Set([(await web.get()).metadata.uid]),
+  )
+})
+
+test('what cannot be made is told, and made when it can be', async () => {
+  const spec = { serviceAccountName: 'late', containers: [{ name: 'c', image: 'web:1' }] }
+  const web = await Web.in('refused', { replicas: 1, template: { metadata: { labels: { app: 'web' } }, spec } })
+  const [message] = await waitFor('the event', async () => {
+    const messages = await web.ns.events('web', 'FailedCreate')
+    return messages.length > 0 && messages
+  })
+  assert.equal(
+    message,
+    'create Pod web-0 in StatefulSet web failed error: pods "web-0" is forbidden: error looking up service account refused/late: serviceaccount "late" not found',
+  )
+  await web.ns.post(`${web.ns.core}/serviceaccounts`, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'late' } })
+  await web.rolledOut()
+})
+
 test('old revisions beyond the limit go', async () => {
   const web = await Web.in('limit', { replicas: 1, revisionHistoryLimit: 1 })
   await web.rolledOut()
