@@ -6,7 +6,7 @@ import type { RestClient } from '../../client/rest-client.ts'
 import { jsonEqual } from '../../machinery/fields/json.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import { labelSelectorOf } from '../../machinery/selectors/label-selector.ts'
-import { latestRevision, revisionsOf, truncateHistory } from '../histories/keep-history.ts'
+import { historyLimit, latestRevision, revisionsOf, truncateHistory } from '../histories/keep-history.ts'
 import { watchedRevisions } from '../histories/watched-revisions.ts'
 import { claimable, claimed } from '../pods/claim.ts'
 import { Outstanding } from '../pods/outstanding.ts'
@@ -70,7 +70,9 @@ async function keep(set: DaemonSet, outstanding: Outstanding, backoff: FailedPod
     now,
   }
   const [done] = await Promise.allSettled([carryOut(changesOf(situation, backoff, context), situation, outstanding, context)])
-  await truncateHistory(set, revisions, inUse(revisions, members, situation), client)
+  const used = inUse(revisions, members, situation)
+  // Older ones that pods are of count.
+  await truncateHistory(revisions, used, Math.max(0, historyLimit(set) - (used.size - 1)), client)
   // How far it has come is told even where it came to a stop.
   await tellStatus(set, statusOf(situation, history.collisions), client)
   if (done.status === 'rejected') throw done.reason

@@ -78,17 +78,13 @@ async function create(set: RevisedSet, terms: RevisionTerms, client: RestClient)
   }
 }
 
-/** Removes the oldest revisions that are not in use (by name), beyond the set's limit. */
-export async function truncateHistory(
-  set: RevisedSet,
-  revisions: readonly ControllerRevision[],
-  inUse: ReadonlySet<string>,
-  client: RestClient,
-): Promise<void> {
-  for (const revision of expendable(revisions, inUse, set.spec?.revisionHistoryLimit ?? defaultLimit)) await removeRevision(revision, client)
-}
+/** How many revisions beside those in use a set keeps, unless it says. */
+export const historyLimit = ({ spec }: RevisedSet): number => spec?.revisionHistoryLimit ?? 10
 
-const defaultLimit = 10
+/** Removes the oldest revisions that are not in use (by name), beyond a limit. */
+export async function truncateHistory(revisions: readonly ControllerRevision[], inUse: ReadonlySet<string>, limit: number, client: RestClient): Promise<void> {
+  for (const revision of expendable(revisions, inUse, limit)) await removeRevision(revision, client)
+}
 
 /** One that has gone already is as good. */
 export async function removeRevision({ metadata: { namespace = '', name = '' } }: ControllerRevision, client: RestClient): Promise<void> {

@@ -14,7 +14,7 @@ import type { RestClient } from '../../client/rest-client.ts'
 import { jsonEqual } from '../../machinery/fields/json.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import { labelSelectorOf } from '../../machinery/selectors/label-selector.ts'
-import { latestRevision, revisionsOf, truncateHistory } from '../histories/keep-history.ts'
+import { historyLimit, latestRevision, revisionsOf, truncateHistory } from '../histories/keep-history.ts'
 import { templateAt } from '../histories/revision.ts'
 import { watchedRevisions } from '../histories/watched-revisions.ts'
 import { claimable, claimed } from '../pods/claim.ts'
@@ -82,7 +82,7 @@ async function keep(set: StatefulSet, outstanding: Outstanding, now: number, con
   const [done] = await Promise.allSettled([carryOut(plan, set, outstanding, context)])
   // How far it has come is told even where it came to a stop.
   await tellStatus(set, statusOf(situation, collisions, done.status === 'fulfilled' ? plan.outdated : 0), client)
-  await truncateHistory(set, revisions, inUse(situation), client)
+  await truncateHistory(revisions, inUse(situation), historyLimit(set), client)
   if (done.status === 'rejected') throw done.reason
   const ms = nextAvailableMs(members, set.spec?.minReadySeconds ?? 0, now)
   if (ms !== undefined) again(keyOf(set), ms)
