@@ -6,7 +6,7 @@ import type { Outstanding } from '../pods/outstanding.ts'
 import { isNamespaceTerminating, isNotFound, messageOf } from '../pods/refusals.ts'
 import { slowStart } from '../pods/slow-start.ts'
 import type { ClaimChanges } from './claims/changes.ts'
-import type { Plan, Step } from './plan.ts'
+import type { Plan, Step } from './decisions/plan.ts'
 
 type Context = Pick<ReconcileContext, 'client' | 'events'>
 

@@ -2,8 +2,8 @@
 import type { Pod, StatefulSet } from '../../client/kinds.ts'
 import { podFromTemplate } from '../pods/from-template.ts'
 import { claimName, claimTemplates, templateName } from './claims/claim.ts'
+import type { SetRevision } from './decisions/situation.ts'
 import { ordinalOf, podIndexLabel, podName, podNameLabel, revisionLabel } from './identity.ts'
-import type { SetRevision } from './situation.ts'
 
 type Volume = NonNullable<NonNullable<Pod['spec']>['volumes']>[number]
 

@@ -1,7 +1,7 @@
 /** StatefulSets and pods for the tests of this room. */
 import type { PersistentVolumeClaim, Pod, StatefulSet } from '../../client/kinds.ts'
+import type { SetRevision, Situation } from './decisions/situation.ts'
 import { memberOf } from './member.ts'
-import type { SetRevision, Situation } from './situation.ts'
 
 type Spec = NonNullable<StatefulSet['spec']>
 

@@ -24,10 +24,10 @@ import { nextAvailableMs } from '../pods/phase.ts'
 import { unlessNamespaceTerminating } from '../pods/refusals.ts'
 import { carryOut } from './carry-out.ts'
 import { claimTemplates, templateName } from './claims/claim.ts'
+import { planOf } from './decisions/plan.ts'
+import type { SetRevision, Situation } from './decisions/situation.ts'
+import { type StatefulSetStatus, statusOf, withoutNoughts } from './decisions/status.ts'
 import { ordinalOf, revisionNameOf } from './identity.ts'
-import { planOf } from './plan.ts'
-import type { SetRevision, Situation } from './situation.ts'
-import { type StatefulSetStatus, statusOf, withoutNoughts } from './status.ts'
 
 /** On revisions. */
 const hashLabel = 'controller.kubernetes.io/hash'

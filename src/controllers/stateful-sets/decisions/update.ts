@@ -1,7 +1,7 @@
 /** Decides which pods of a StatefulSet are replaced next because they are not of its newest revision (KEP-961). */
-import type { Pod, StatefulSet } from '../../client/kinds.ts'
-import { countOf } from '../pods/percent.ts'
-import { replicasOf, revisionNameOf, startOf } from './identity.ts'
+import type { Pod, StatefulSet } from '../../../client/kinds.ts'
+import { countOf } from '../../pods/percent.ts'
+import { replicasOf, revisionNameOf, startOf } from '../identity.ts'
 import { isDeleted, isHealthy, isRunningAndAvailable, type Members, type Situation } from './situation.ts'
 
 /** The pods to delete: from the highest ordinal down to the partition, while no more than allowed are unavailable. */

@@ -1,6 +1,6 @@
 /** The status of a StatefulSet: how many pods there are, how far they are, and of which revision. */
-import type { StatefulSet } from '../../client/kinds.ts'
-import { replicasOf, revisionNameOf } from './identity.ts'
+import type { StatefulSet } from '../../../client/kinds.ts'
+import { replicasOf, revisionNameOf } from '../identity.ts'
 import { isDeleted, isRunningAndAvailable, isRunningAndReady, type Situation } from './situation.ts'
 
 export type StatefulSetStatus = NonNullable<StatefulSet['status']>

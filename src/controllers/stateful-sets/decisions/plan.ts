@@ -2,13 +2,13 @@
  * Decides what becomes of a StatefulSet's pods next. In order, unless the set says `Parallel`: none is made before all with lower
  * ordinals are available, none taken away before all with higher ones have gone, and scaling goes before updating.
  */
-import type { Pod } from '../../client/kinds.ts'
-import { hasEnded } from '../pods/phase.ts'
-import { type ClaimChanges, claimChanges } from './claims/changes.ts'
-import { claimName, claimTemplates } from './claims/claim.ts'
-import { isStale } from './claims/owners.ts'
-import { podName, replicasOf, startOf } from './identity.ts'
-import { correctedMember, memberOf } from './member.ts'
+import type { Pod } from '../../../client/kinds.ts'
+import { hasEnded } from '../../pods/phase.ts'
+import { type ClaimChanges, claimChanges } from '../claims/changes.ts'
+import { claimName, claimTemplates } from '../claims/claim.ts'
+import { isStale } from '../claims/owners.ts'
+import { podName, replicasOf, startOf } from '../identity.ts'
+import { correctedMember, memberOf } from '../member.ts'
 import { isDeleted, isHealthy, isRunningAndAvailable, type Members, membersOf, type SetRevision, type Situation } from './situation.ts'
 import { outdatedPods } from './update.ts'
 

@@ -1,9 +1,9 @@
 /** What is there when it is decided what becomes of a StatefulSet, and what its pods' states mean to it. */
-import type { Pod, StatefulSet } from '../../client/kinds.ts'
-import type { Template } from '../histories/revision.ts'
-import { isAvailable, isReady } from '../pods/phase.ts'
-import type { FindClaim } from './claims/changes.ts'
-import { isWanted, ordinalOf } from './identity.ts'
+import type { Pod, StatefulSet } from '../../../client/kinds.ts'
+import type { Template } from '../../histories/revision.ts'
+import { isAvailable, isReady } from '../../pods/phase.ts'
+import type { FindClaim } from '../claims/changes.ts'
+import { isWanted, ordinalOf } from '../identity.ts'
 
 /** A revision of the set: its name, and the template as it was. */
 export interface SetRevision {

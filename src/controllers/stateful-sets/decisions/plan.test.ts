@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { StatefulSet } from '../../client/kinds.ts'
-import { revisionNameOf } from './identity.ts'
+import type { StatefulSet } from '../../../client/kinds.ts'
+import { revisionNameOf } from '../identity.ts'
+import { aSet, type PodState, pods, type revisions, situation } from '../set-for-tests.ts'
 import { planOf, type Step } from './plan.ts'
-import { aSet, type PodState, pods, type revisions, situation } from './set-for-tests.ts'
 
 type States = Readonly<Record<number, PodState | readonly [PodState, keyof typeof revisions]>>
 type Spec = Partial<NonNullable<StatefulSet['spec']>>
