@@ -13,3 +13,8 @@ export function unlessGone(error: unknown): undefined {
 /** Whether something cannot be created because its namespace goes: no reason to try again, nor to tell. */
 export const isNamespaceTerminating = (error: unknown): boolean =>
   error instanceof StatusError && (error.status.details?.causes?.some(({ reason }) => reason === 'NamespaceTerminating') ?? false)
+
+/** For `catch`: nothing is left to do where the namespace goes. */
+export function unlessNamespaceTerminating(error: unknown): void {
+  if (!isNamespaceTerminating(error)) throw error
+}

@@ -1,4 +1,16 @@
-/** Pods that keep their names and their claims. */
+/** Pods with a name and storage of their own. */
 import type { ControllerDescriptor } from '../descriptor.ts'
+import { concurrencyFlag } from '../flags.ts'
+import { statefulSetController } from './stateful-set.ts'
 
-export const controllers: readonly ControllerDescriptor[] = []
+const concurrency = 'concurrent-statefulset-syncs'
+
+export const controllers: readonly ControllerDescriptor[] = [
+  {
+    name: 'statefulset-controller',
+    aliases: ['statefulset'],
+    account: 'statefulset-controller',
+    flags: [concurrencyFlag(concurrency, 'StatefulSets', 5)],
+    make: (_sources, flags) => statefulSetController({ concurrency: flags.number(concurrency) }),
+  },
+]

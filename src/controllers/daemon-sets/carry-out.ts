@@ -1,0 +1,50 @@
+/** Does what is planned for a DaemonSet's pods. */
+import type { ReconcileContext } from '../../client/controller.ts'
+import type { Outstanding } from '../pods/outstanding.ts'
+import { createPod, deletePod } from '../pods/pod-control.ts'
+import { isNamespaceTerminating, isNotFound } from '../pods/refusals.ts'
+import { slowStart } from '../pods/slow-start.ts'
+import { daemonPod } from './daemon-pod.ts'
+import type { PodChanges } from './decisions/manage.ts'
+import type { DaemonSituation } from './decisions/situation.ts'
+
+/** As many at once; the rest when these are seen. */
+const burst = 250
+
+/** Rejects with the first failure, when all else is done. */
+export async function carryOut(
+  changes: PodChanges,
+  { set, hash }: DaemonSituation,
+  { creations, deletions }: Outstanding,
+  context: Pick<ReconcileContext, 'client' | 'events'>,
+): Promise<void> {
+  const { uid: owner = '' } = set.metadata
+  const create = changes.create.slice(0, burst)
+  const remove = changes.remove.slice(0, burst)
+  if (create.length) creations.expectCreations(owner, create.length)
+  if (remove.length)
+    deletions.expectDeletions(
+      owner,
+      remove.map(({ metadata }) => metadata.uid ?? ''),
+    )
+  let created = 0
+  const { error } = await slowStart(create.length, async (at) => {
+    try {
+      await createPod(daemonPod(set, hash, create[at]!), set, context)
+      created++
+    } catch (error) {
+      if (!isNamespaceTerminating(error)) throw error
+    }
+  })
+  creations.created(owner, create.length - created)
+  const removals = remove.map(async (pod) => {
+    try {
+      await deletePod(pod, set, context)
+    } catch (error) {
+      deletions.deleted(owner, pod.metadata.uid ?? '')
+      if (!isNotFound(error)) throw error
+    }
+  })
+  for (const result of await Promise.allSettled(removals)) if (result.status === 'rejected') throw result.reason
+  if (error !== undefined) throw error
+}

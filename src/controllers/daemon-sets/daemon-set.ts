@@ -1,0 +1,146 @@
+/** Keeps a pod of each DaemonSet on every node that it is for. */
+import { type Controller, type ReconcileContext, watched } from '../../client/controller.ts'
+import { keyOf } from '../../client/informer.ts'
+import { type ControllerRevision, type DaemonSet, daemonSets, type Node, nodes, type Pod, pods } from '../../client/kinds.ts'
+import type { RestClient } from '../../client/rest-client.ts'
+import { jsonEqual } from '../../machinery/fields/json.ts'
+import type { KubeObject } from '../../machinery/object.ts'
+import { labelSelectorOf } from '../../machinery/selectors/label-selector.ts'
+import { historyLimit, latestRevision, revisionsOf, truncateHistory } from '../histories/keep-history.ts'
+import { watchedRevisions } from '../histories/watched-revisions.ts'
+import { claimable, claimed } from '../pods/claim.ts'
+import { Outstanding } from '../pods/outstanding.ts'
+import { ownerKeys } from '../pods/owner-keys.ts'
+import { hasEnded, nextAvailableMs } from '../pods/phase.ts'
+import { unlessNamespaceTerminating } from '../pods/refusals.ts'
+import { carryOut } from './carry-out.ts'
+import { hashLabel, targetNode } from './daemon-pod.ts'
+import { type DaemonPlan, manage, type PodChanges } from './decisions/manage.ts'
+import { rollingUpdate } from './decisions/rolling-update.ts'
+import { type DaemonSituation, isDeleted } from './decisions/situation.ts'
+import { type DaemonSetStatus, statusOf } from './decisions/status.ts'
+import { hashOf, withoutDuplicates } from './duplicates.ts'
+import { FailedPodsBackoff } from './failed-pods-backoff.ts'
+import { isSamePlacement, placementOf } from './nodes/placement.ts'
+
+export interface DaemonSetOptions {
+  readonly concurrency: number
+  /** Milliseconds. */
+  readonly now?: () => number
+}
+
+export function daemonSetController({ concurrency, now = Date.now }: DaemonSetOptions): Controller {
+  const outstanding = new Outstanding(now)
+  const backoff = new FailedPodsBackoff()
+  return {
+    name: 'daemonset-controller',
+    concurrency,
+    watches: [
+      watched({ resource: daemonSets, changed: (set, before) => outstanding.observeOwner(set, before) }),
+      watched({
+        resource: pods,
+        keys: (pod, caches) => ownerKeys(pod, caches, daemonSets, selects),
+        changed: (pod, before) => outstanding.observe(pod, before),
+      }),
+      watched({ resource: nodes, keys: () => [], changed: nodeChanged }),
+      watchedRevisions(daemonSets, selects),
+    ],
+    async reconcile(key, context) {
+      const [namespace = '', name = ''] = key.split('/')
+      const set = context.caches.get(daemonSets, namespace, name)
+      if (!set || set.metadata.deletionTimestamp || !outstanding.satisfied(set)) return
+      await keep(set, outstanding, backoff, now(), context).catch(unlessNamespaceTerminating)
+    },
+  }
+}
+
+async function keep(set: DaemonSet, outstanding: Outstanding, backoff: FailedPodsBackoff, now: number, context: ReconcileContext): Promise<void> {
+  const { client, caches, again } = context
+  const selector = labelSelectorOf(set.spec?.selector)
+  const isMember = (pod: Pod): boolean => selector.matches(pod.metadata.labels)
+  const members = await claimed(claimable(set, pods, caches), { owner: set, owners: daemonSets, resource: pods, matches: isMember }, client)
+  const history = await latestRevision(set, await revisionsOf(set, daemonSets, selector, context), hashLabel, client)
+  const revisions = await withoutDuplicates(set, history, members, client)
+  const situation: DaemonSituation = {
+    set,
+    nodes: [...caches.all(nodes)],
+    placement: placementOf(set),
+    pods: byNode(members),
+    hash: hashOf(history.latest),
+    now,
+  }
+  const [done] = await Promise.allSettled([carryOut(changesOf(situation, backoff, context), situation, outstanding, context)])
+  const used = inUse(revisions, members, situation)
+  // Older ones that pods are of count.
+  await truncateHistory(revisions, used, Math.max(0, historyLimit(set) - (used.size - 1)), client)
+  // How far it has come is told even where it came to a stop.
+  await tellStatus(set, statusOf(situation, history.collisions), client)
+  if (done.status === 'rejected') throw done.reason
+  const ms = nextAvailableMs(members, set.spec?.minReadySeconds ?? 0, now)
+  if (ms !== undefined) again(keyOf(set), ms)
+}
+
+const selects = (set: DaemonSet, { metadata }: KubeObject): boolean => labelSelectorOf(set.spec?.selector).matches(metadata.labels)
+
+/** A node concerns the sets that it comes into question for, or does not any more. */
+function nodeChanged(node: Node | undefined, before: Node | undefined, { caches, again }: ReconcileContext): void {
+  // Most of what nodes tell is how they are.
+  if (node && before && jsonEqual(node.metadata.labels, before.metadata.labels) && jsonEqual(node.spec, before.spec)) return
+  for (const set of caches.all(daemonSets)) {
+    const placement = placementOf(set)
+    if (!isSamePlacement(placement(node), placement(before))) again(keyOf(set))
+  }
+}
+
+/** One that has ended and goes is nothing to a DaemonSet any more. */
+function byNode(members: readonly Pod[]): ReadonlyMap<string, readonly Pod[]> {
+  const all = new Map<string, Pod[]>()
+  for (const pod of members) {
+    const node = targetNode(pod)
+    if (node === undefined || (hasEnded(pod) && isDeleted(pod))) continue
+    const there = all.get(node)
+    if (there) there.push(pod)
+    else all.set(node, [pod])
+  }
+  return all
+}
+
+/** An update goes on when all nodes have what they should have otherwise. */
+function changesOf(situation: DaemonSituation, backoff: FailedPodsBackoff, context: ReconcileContext): PodChanges {
+  const changes = managed(manage(situation), situation, backoff, context)
+  const isNothing = changes.create.length + changes.remove.length === 0
+  return isNothing && situation.set.spec?.updateStrategy?.type !== 'OnDelete' ? rollingUpdate(situation) : changes
+}
+
+/** Pods that have ended go as well, those that have failed at times only. */
+function managed(
+  { create, remove, failed, succeeded }: DaemonPlan,
+  { set, now }: DaemonSituation,
+  backoff: FailedPodsBackoff,
+  { events, again }: ReconcileContext,
+): PodChanges {
+  const ended: Pod[] = []
+  for (const { pod, node } of failed) {
+    const delay = backoff.delay(`${set.metadata.uid}/${set.status?.observedGeneration ?? 0}/${node}`, now)
+    if (delay > 0) again(keyOf(set), delay)
+    else {
+      events.tell(set, 'Warning', 'FailedDaemonPod', `Found failed daemon pod ${keyOf(pod)} on node ${node}, will try to kill it`)
+      ended.push(pod)
+    }
+  }
+  for (const { pod, node } of succeeded) {
+    events.tell(set, 'Normal', 'SucceededDaemonPod', `Found succeeded daemon pod ${keyOf(pod)} on node ${node}, will try to delete it`)
+    ended.push(pod)
+  }
+  return { create, remove: [...ended, ...remove] }
+}
+
+async function tellStatus(set: DaemonSet, status: DaemonSetStatus, client: RestClient): Promise<void> {
+  if (!jsonEqual(status, set.status)) await client.updateStatus(daemonSets, { ...set, status })
+}
+
+/** Names of the revisions that pods are of. */
+function inUse(revisions: readonly ControllerRevision[], members: readonly Pod[], { hash }: DaemonSituation): ReadonlySet<string> {
+  const hashes = new Set([hash, ...members.map(({ metadata }) => metadata.labels?.[hashLabel])])
+  return new Set(revisions.filter((revision) => hashes.has(hashOf(revision))).map(({ metadata }) => metadata.name ?? ''))
+}

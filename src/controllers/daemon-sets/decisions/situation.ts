@@ -1,0 +1,46 @@
+/** What is there when it is decided what becomes of a DaemonSet. */
+import type { DaemonSet, Node, Pod } from '../../../client/kinds.ts'
+import { countOf } from '../../pods/percent.ts'
+import { isAvailable } from '../../pods/phase.ts'
+import type { Placement } from '../nodes/placement.ts'
+
+export interface DaemonSituation {
+  readonly set: DaemonSet
+  readonly nodes: readonly Node[]
+  readonly placement: (node: Node) => Placement
+  /** Those of the set, by the nodes that they are on or are meant for. */
+  readonly pods: ReadonlyMap<string, readonly Pod[]>
+  /** Names the newest revision. */
+  readonly hash: string
+  /** Milliseconds. */
+  readonly now: number
+}
+
+export const nameOf = ({ metadata }: Node | Pod): string => metadata.name ?? ''
+
+export const isDeleted = ({ metadata }: Pod): boolean => metadata.deletionTimestamp !== undefined
+
+export const isPodAvailable = (pod: Pod, { set, now }: DaemonSituation): boolean => isAvailable(pod, set.spec?.minReadySeconds ?? 0, now)
+
+/** How many of `nodes` may have a pod more than one while it is updated. */
+export const maxSurge = (set: DaemonSet, nodes: number): number => rollingCount(set, 'maxSurge', nodes)
+
+/** How many of `nodes` may be without an available pod while they are updated. */
+export function maxUnavailable(set: DaemonSet, nodes: number): number {
+  const count = rollingCount(set, 'maxUnavailable', nodes)
+  // Something has to give.
+  return count === 0 && nodes > 0 && maxSurge(set, nodes) === 0 ? 1 : count
+}
+
+function rollingCount({ spec }: DaemonSet, field: 'maxSurge' | 'maxUnavailable', nodes: number): number {
+  const { type, rollingUpdate } = spec?.updateStrategy ?? {}
+  return type === 'RollingUpdate' ? (countOf(rollingUpdate?.[field], nodes, 'up') ?? 0) : 0
+}
+
+export const allowsSurge = (set: DaemonSet): boolean => maxSurge(set, 1) > 0
+
+const createdAt = ({ metadata }: Pod): number => Date.parse(metadata.creationTimestamp ?? '') || 0
+
+/** Those that have a node first, of them the older first. */
+export const bySeniority = (a: Pod, b: Pod): number =>
+  Number(Boolean(b.spec?.nodeName)) - Number(Boolean(a.spec?.nodeName)) || createdAt(a) - createdAt(b) || (nameOf(a) < nameOf(b) ? -1 : 1)

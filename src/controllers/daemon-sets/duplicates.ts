@@ -1,0 +1,31 @@
+/** Revisions of a DaemonSet that say the same as its newest one: their pods get the newest one's label, and they go. */
+import { type ControllerRevision, type DaemonSet, type Pod, pods } from '../../client/kinds.ts'
+import type { RestClient } from '../../client/rest-client.ts'
+import { removeRevision } from '../histories/keep-history.ts'
+import { isOf } from '../histories/revision.ts'
+import { isNotFound } from '../pods/refusals.ts'
+import { hashLabel } from './daemon-pod.ts'
+
+/** What pods of a revision are labelled with. */
+export const hashOf = ({ metadata: { name = '', labels } }: ControllerRevision): string => labels?.[hashLabel] ?? name
+
+/** Resolves with those that stay. */
+export async function withoutDuplicates(
+  set: DaemonSet,
+  { latest, revisions }: { readonly latest: ControllerRevision; readonly revisions: readonly ControllerRevision[] },
+  members: readonly Pod[],
+  client: RestClient,
+): Promise<readonly ControllerRevision[]> {
+  const duplicates = revisions.filter((revision) => revision !== latest && isOf(revision, set.spec?.template ?? {}))
+  for (const duplicate of duplicates) {
+    for (const { metadata } of members) {
+      if (metadata.labels?.[hashLabel] !== hashOf(duplicate)) continue
+      const patch = { metadata: { uid: metadata.uid, labels: { [hashLabel]: hashOf(latest) } } }
+      await client.patch(pods, metadata.namespace ?? '', metadata.name ?? '', patch).catch((error) => {
+        if (!isNotFound(error)) throw error
+      })
+    }
+    await removeRevision(duplicate, client)
+  }
+  return revisions.filter((revision) => !duplicates.includes(revision))
+}

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { DaemonSet, Node } from '../../../client/kinds.ts'
+import { aNode, aSet } from '../set-for-tests.ts'
+import { choosesNode } from './node-affinity.ts'
+import { placementOf } from './placement.ts'
+import { daemonTolerations, tolerates } from './tolerations.ts'
+
+type PodSpec = Partial<NonNullable<DaemonSet['spec']>['template']['spec']>
+
+const tainted = (...taints: readonly [string, string, string?][]): Node =>
+  aNode('n', { disk: 'ssd', cores: '8' }, { taints: taints.map(([key, effect, value]) => ({ key, effect, ...(value && { value }) })) })
+const word = (pod: PodSpec, node: Node): string => {
+  const { runs, stays } = placementOf(aSet(undefined, pod))(node)
+  return runs ? 'runs' : stays ? 'stays' : 'goes'
+}
+
+test('pods run where node and template agree', () => {
+  const required = (...nodeSelectorTerms: readonly object[]) =>
+    ({ affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } } }) as PodSpec
+  const expression = (key: string, operator: string, ...values: string[]) => ({ matchExpressions: [{ key, operator, values }] })
+  const plain = tainted()
+  const cases: [string, PodSpec, Node, string][] = [
+    ['nothing said', {}, plain, 'runs'],
+    ['the selector', { nodeSelector: { disk: 'ssd' } }, plain, 'runs'],
+    ['another selector', { nodeSelector: { disk: 'hdd' } }, plain, 'goes'],
+    ['the node by name', { nodeName: 'n' }, plain, 'runs'],
+    ['another node by name', { nodeName: 'm' }, plain, 'goes'],
+    ['In', required(expression('disk', 'In', 'ssd', 'hdd')), plain, 'runs'],
+    ['NotIn', required(expression('disk', 'NotIn', 'ssd')), plain, 'goes'],
+    ['NotIn of a label that it does not have', required(expression('x', 'NotIn', 'y')), plain, 'runs'],
+    ['Exists', required(expression('disk', 'Exists')), plain, 'runs'],
+    ['DoesNotExist', required(expression('disk', 'DoesNotExist')), plain, 'goes'],
+    ['Gt', required(expression('cores', 'Gt', '7')), plain, 'runs'],
+    ['Lt', required(expression('cores', 'Lt', '8')), plain, 'goes'],
+    ['one of several terms', required(expression('disk', 'In', 'hdd'), expression('cores', 'Exists')), plain, 'runs'],
+    ['a term that says nothing', required({}), plain, 'goes'],
+    ['no terms', required(), plain, 'goes'],
+    ['a field', required({ matchFields: [{ key: 'metadata.name', operator: 'In', values: ['n'] }] }), plain, 'runs'],
+    ['another field', required({ matchFields: [{ key: 'metadata.name', operator: 'NotIn', values: ['n'] }] }), plain, 'goes'],
+    ['a taint', {}, tainted(['a', 'NoSchedule']), 'stays'],
+    ['a taint that drives out', {}, tainted(['a', 'NoExecute']), 'goes'],
+    ['a taint that would rather not', {}, tainted(['a', 'PreferNoSchedule']), 'runs'],
+    ['a taint that is tolerated', { tolerations: [{ key: 'a', operator: 'Exists' }] }, tainted(['a', 'NoExecute']), 'runs'],
+    ['a node that is cordoned', {}, tainted(['node.kubernetes.io/unschedulable', 'NoSchedule']), 'runs'],
+    ['a node that is not ready', {}, tainted(['node.kubernetes.io/not-ready', 'NoExecute']), 'runs'],
+    ['a node that was never ready', {}, tainted(['node.kubernetes.io/not-ready', 'NoSchedule']), 'stays'],
+    ['a node under pressure', {}, tainted(['node.kubernetes.io/memory-pressure', 'NoSchedule']), 'runs'],
+    ['a node without a network', {}, tainted(['node.kubernetes.io/network-unavailable', 'NoSchedule']), 'stays'],
+    ['but the network is its own', { hostNetwork: true }, tainted(['node.kubernetes.io/network-unavailable', 'NoSchedule']), 'runs'],
+  ]
+  for (const [title, pod, node, expected] of cases) assert.equal(word(pod, node), expected, title)
+  assert.deepEqual(placementOf(aSet())(undefined), { runs: false, stays: false })
+})
+
+test('an operator that nobody knows chooses no node', () => {
+  const affinity = {
+    nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions: [{ key: 'a', operator: 'Like' }] }] } },
+  }
+  assert.equal(choosesNode({ affinity }, aNode('n', { a: 'b' })), false)
+})
+
+test('tolerations bear taints by key, value and effect', () => {
+  const taint = { key: 'a', value: 'b', effect: 'NoSchedule' }
+  const cases: [object, boolean][] = [
+    [{ operator: 'Exists' }, true],
+    [{ key: 'a', operator: 'Exists' }, true],
+    [{ key: 'x', operator: 'Exists' }, false],
+    [{ key: 'a', value: 'b' }, true],
+    [{ key: 'a', operator: 'Equal', value: 'c' }, false],
+    [{ key: 'a', operator: 'Exists', effect: 'NoExecute' }, false],
+    [{ key: 'a', operator: 'Exists', effect: 'NoSchedule' }, true],
+    [{ key: 'a', operator: 'Unknown', value: 'b' }, false],
+  ]
+  for (const [toleration, expected] of cases) assert.equal(tolerates(toleration, taint), expected, JSON.stringify(toleration))
+})
+
+test('tolerations of daemons are there once', () => {
+  const given = { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute' }
+  const all = daemonTolerations({ tolerations: [given] })
+  assert.equal(all.length, 6)
+  assert.deepEqual(daemonTolerations({ tolerations: all }), all)
+})

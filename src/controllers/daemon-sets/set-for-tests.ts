@@ -1,0 +1,67 @@
+/** DaemonSets, nodes and pods for the tests of this room. */
+import type { DaemonSet, Node, Pod } from '../../client/kinds.ts'
+import { daemonPod } from './daemon-pod.ts'
+import type { DaemonSituation } from './decisions/situation.ts'
+import { placementOf } from './nodes/placement.ts'
+
+type Spec = NonNullable<DaemonSet['spec']>
+type PodSpec = Spec['template']['spec']
+
+export const aSet = (
+  updateStrategy: Spec['updateStrategy'] = { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1, maxSurge: 0 } },
+  pod: Partial<PodSpec> = {},
+): DaemonSet => ({
+  apiVersion: 'apps/v1',
+  kind: 'DaemonSet',
+  metadata: { name: 'agent', namespace: 'ns', uid: 'set', generation: 1, annotations: { 'deprecated.daemonset.template.generation': '7' } },
+  spec: {
+    selector: { matchLabels: { app: 'agent' } },
+    updateStrategy,
+    template: { metadata: { labels: { app: 'agent' } }, spec: { containers: [{ name: 'c', image: 'a' }], ...pod } },
+  },
+})
+
+export const aNode = (name: string, labels: Record<string, string> = {}, spec: Node['spec'] = {}): Node => ({
+  apiVersion: 'v1',
+  kind: 'Node',
+  metadata: { name, labels },
+  spec,
+})
+
+/** The test's present. */
+export const now = Date.parse('2026-01-01T12:00:00Z')
+
+/** `new ready`: the revision and the state, of which `going` is ready and deleted. */
+export type PodWord = `${'new' | 'old'} ${'ready' | 'pending' | 'failed' | 'succeeded' | 'going'}`
+
+let made = 0
+
+/** A pod for a node; those that are made later are younger. */
+export function aPod(node: string, word: PodWord): Pod {
+  const [revision, state] = word.split(' ')
+  const pod = daemonPod(aSet(), revision ?? '', node)
+  const phases: Readonly<Record<string, string>> = { ready: 'Running', going: 'Running', pending: 'Pending', failed: 'Failed', succeeded: 'Succeeded' }
+  const isReady = state === 'ready' || state === 'going'
+  const since = new Date(now - 60_000).toISOString()
+  return {
+    ...pod,
+    metadata: {
+      ...pod.metadata,
+      labels: { ...pod.metadata.labels, 'pod-template-generation': revision === 'new' ? '7' : '6' },
+      name: `${node} ${word}`,
+      creationTimestamp: new Date(now - 1_000_000 + 1000 * made++).toISOString(),
+      ...(state === 'going' && { deletionTimestamp: since }),
+    },
+    status: { phase: phases[state ?? ''], conditions: [{ type: 'Ready', status: isReady ? 'True' : 'False', lastTransitionTime: since }] },
+  }
+}
+
+/** Pods by nodes, all of which the set is for. */
+export const situation = (set: DaemonSet, on: Readonly<Record<string, readonly PodWord[]>>): DaemonSituation => ({
+  set,
+  nodes: Object.keys(on).map((name) => aNode(name)),
+  placement: placementOf(set),
+  pods: new Map(Object.entries(on).flatMap(([name, words]) => (words.length ? [[name, words.map((word) => aPod(name, word))]] : []))),
+  hash: 'new',
+  now,
+})

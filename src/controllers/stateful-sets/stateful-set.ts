@@ -1,0 +1,111 @@
+/** Keeps the pods of StatefulSets: each with a name, an ordinal and claims that stay when it is replaced. */
+import { type Caches, type Controller, type ReconcileContext, watched } from '../../client/controller.ts'
+import { keyOf } from '../../client/informer.ts'
+import {
+  type ControllerRevision,
+  type PersistentVolumeClaim,
+  type Pod,
+  persistentVolumeClaims,
+  pods,
+  type StatefulSet,
+  statefulSets,
+} from '../../client/kinds.ts'
+import type { RestClient } from '../../client/rest-client.ts'
+import { jsonEqual } from '../../machinery/fields/json.ts'
+import type { KubeObject } from '../../machinery/object.ts'
+import { labelSelectorOf } from '../../machinery/selectors/label-selector.ts'
+import { historyLimit, latestRevision, revisionsOf, truncateHistory } from '../histories/keep-history.ts'
+import { templateAt } from '../histories/revision.ts'
+import { watchedRevisions } from '../histories/watched-revisions.ts'
+import { claimable, claimed } from '../pods/claim.ts'
+import { Outstanding } from '../pods/outstanding.ts'
+import { ownerKeys } from '../pods/owner-keys.ts'
+import { nextAvailableMs } from '../pods/phase.ts'
+import { unlessNamespaceTerminating } from '../pods/refusals.ts'
+import { carryOut } from './carry-out.ts'
+import { claimTemplates, templateName } from './claims/claim.ts'
+import { planOf } from './decisions/plan.ts'
+import type { SetRevision, Situation } from './decisions/situation.ts'
+import { type StatefulSetStatus, statusOf, withoutNoughts } from './decisions/status.ts'
+import { ordinalOf, revisionNameOf } from './identity.ts'
+
+/** On revisions. */
+const hashLabel = 'controller.kubernetes.io/hash'
+
+export interface StatefulSetOptions {
+  readonly concurrency: number
+  /** Milliseconds. */
+  readonly now?: () => number
+}
+
+export function statefulSetController({ concurrency, now = Date.now }: StatefulSetOptions): Controller {
+  const outstanding = new Outstanding(now)
+  return {
+    name: 'statefulset-controller',
+    concurrency,
+    watches: [
+      watched({ resource: statefulSets, changed: (set, before) => outstanding.observeOwner(set, before) }),
+      watched({
+        resource: pods,
+        keys: (pod, caches) => ownerKeys(pod, caches, statefulSets, selects),
+        changed: (pod, before) => outstanding.observe(pod, before),
+      }),
+      watched({ resource: persistentVolumeClaims, keys: setsOfClaim }),
+      watchedRevisions(statefulSets, selects),
+    ],
+    async reconcile(key, context) {
+      const [namespace = '', name = ''] = key.split('/')
+      const set = context.caches.get(statefulSets, namespace, name)
+      if (!set || !outstanding.satisfied(set)) return
+      await keep(set, outstanding, now(), context).catch(unlessNamespaceTerminating)
+    },
+  }
+}
+
+async function keep(set: StatefulSet, outstanding: Outstanding, now: number, context: ReconcileContext): Promise<void> {
+  const { client, caches, again } = context
+  const selector = labelSelectorOf(set.spec?.selector)
+  const known = await revisionsOf(set, statefulSets, selector, context)
+  const isMember = (pod: Pod): boolean => selector.matches(pod.metadata.labels) && ordinalOf(set, pod) !== undefined
+  const members = await claimed(claimable(set, pods, caches), { owner: set, owners: statefulSets, resource: pods, matches: isMember }, client)
+  const { latest, revisions, collisions = 0 } = await latestRevision(set, known, hashLabel, client)
+  const current = revisions.find(({ metadata }) => metadata.name === set.status?.currentRevision) ?? latest
+  const situation: Situation = {
+    set,
+    pods: members,
+    current: setRevision(set, current),
+    update: setRevision(set, latest),
+    claim: (name) => caches.get(persistentVolumeClaims, set.metadata.namespace ?? '', name),
+    now,
+  }
+  const plan = planOf(situation)
+  const [done] = await Promise.allSettled([carryOut(plan, set, outstanding, context)])
+  // How far it has come is told even where it came to a stop.
+  await tellStatus(set, statusOf(situation, collisions, done.status === 'fulfilled' ? plan.outdated : 0), client)
+  await truncateHistory(revisions, inUse(situation), historyLimit(set), client)
+  if (done.status === 'rejected') throw done.reason
+  const ms = nextAvailableMs(members, set.spec?.minReadySeconds ?? 0, now)
+  if (ms !== undefined) again(keyOf(set), ms)
+}
+
+const selects = (set: StatefulSet, { metadata }: KubeObject): boolean => labelSelectorOf(set.spec?.selector).matches(metadata.labels)
+
+function* setsOfClaim({ metadata: { namespace = '', name = '' } }: PersistentVolumeClaim, caches: Caches): Generator<string> {
+  for (const set of caches.in(statefulSets, namespace)) {
+    if (claimTemplates(set).some((template) => name.startsWith(`${templateName(template)}-${set.metadata.name}-`))) yield keyOf(set)
+  }
+}
+
+const setRevision = (set: StatefulSet, revision: ControllerRevision): SetRevision => ({
+  name: revision.metadata.name ?? '',
+  template: templateAt(set, revision),
+})
+
+const inUse = ({ pods, current, update }: Situation): ReadonlySet<string> =>
+  new Set([current.name, update.name, ...pods.map((pod) => revisionNameOf(pod) ?? '')])
+
+async function tellStatus(set: StatefulSet, status: StatefulSetStatus, client: RestClient): Promise<void> {
+  const told = withoutNoughts(status)
+  if (jsonEqual(told, withoutNoughts({ ...set.status, replicas: set.status?.replicas ?? 0 }))) return
+  await client.updateStatus(statefulSets, { ...set, status: told })
+}

@@ -1,0 +1,143 @@
+/** A namespace in which the test plays the kubelet and the scheduler: it binds pods to their nodes, writes their status, and ends those that are deleted. */
+import type { ControllerRevision, PersistentVolumeClaim, Pod } from '../../../src/client/kinds.ts'
+import type { KubeObject } from '../../../src/machinery/object.ts'
+import type { ReachableCluster } from '../../support/reachable-cluster.ts'
+import { waitFor } from '../../support/wait-for.ts'
+
+const patchTypes = { merge: 'application/merge-patch+json', strategic: 'application/strategic-merge-patch+json' }
+
+/** Either kind of set, as far as tests look at both. */
+export interface TestedSet extends KubeObject {
+  readonly spec: { readonly template: { readonly spec: { readonly containers: readonly { readonly image: string }[] } } }
+}
+
+export class PlayedNamespace {
+  readonly name: string
+  readonly core: string
+  readonly apps: string
+  readonly cluster: ReachableCluster
+
+  private constructor(cluster: ReachableCluster, name: string) {
+    this.cluster = cluster
+    this.name = name
+    this.core = `/api/v1/namespaces/${name}`
+    this.apps = `/apis/apps/v1/namespaces/${name}`
+  }
+
+  static async in(cluster: ReachableCluster, name: string): Promise<PlayedNamespace> {
+    await cluster.call('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+    return new PlayedNamespace(cluster, name)
+  }
+
+  async get<T>(path: string): Promise<T> {
+    return (await this.cluster.call('GET', path)) as unknown as T
+  }
+
+  async post<T>(path: string, body: object): Promise<T> {
+    return (await this.cluster.call('POST', path, body)) as unknown as T
+  }
+
+  async put<T>(path: string, body: object): Promise<T> {
+    return (await this.cluster.call('PUT', path, body)) as unknown as T
+  }
+
+  async patch<T>(path: string, body: object, type: keyof typeof patchTypes = 'merge'): Promise<T> {
+    return (await this.cluster.call('PATCH', path, body, patchTypes[type])) as unknown as T
+  }
+
+  async delete(path: string): Promise<void> {
+    await this.cluster.call('DELETE', path)
+  }
+
+  async list<T>(path: string): Promise<readonly T[]> {
+    return (await this.get<{ items: T[] }>(path)).items
+  }
+
+  async names(path: string): Promise<string[]> {
+    return (await this.list<KubeObject>(path)).map(({ metadata }) => metadata.name ?? '').sort()
+  }
+
+  /** Those of an app. */
+  pods(app: string): Promise<readonly Pod[]> {
+    return this.list(`${this.core}/pods?labelSelector=app%3D${app}`)
+  }
+
+  /** Those that are not deleted, by name. */
+  async living(app: string): Promise<string[]> {
+    return (await this.pods(app)).flatMap(({ metadata }) => (metadata.deletionTimestamp ? [] : (metadata.name ?? ''))).sort()
+  }
+
+  /** Of an app, the oldest first. */
+  async revisions(app: string): Promise<readonly ControllerRevision[]> {
+    const all = await this.list<ControllerRevision>(`${this.apps}/controllerrevisions?labelSelector=app%3D${app}`)
+    return all.toSorted((a, b) => a.revision - b.revision)
+  }
+
+  claims(): Promise<readonly PersistentVolumeClaim[]> {
+    return this.list(`${this.core}/persistentvolumeclaims`)
+  }
+
+  /** Messages of the events about an object. */
+  async events(name: string, reason: string): Promise<string[]> {
+    const events = await this.list<{ message: string }>(`${this.core}/events?fieldSelector=involvedObject.name%3D${name},reason%3D${reason}`)
+    return events.map(({ message }) => message)
+  }
+
+  async isThere(path: string): Promise<boolean> {
+    return this.cluster.call('GET', path).then(
+      () => true,
+      (error) => {
+        if (String(error).includes(' 404 ')) return false
+        throw error
+      },
+    )
+  }
+
+  /** Writes what a kubelet would tell of a pod. */
+  async tell(pod: string, phase: 'Running' | 'Failed' | 'Succeeded', isReady = phase === 'Running'): Promise<void> {
+    const condition = { type: 'Ready', status: isReady ? 'True' : 'False', lastTransitionTime: new Date().toISOString().replace(/\.\d+/, '') }
+    await this.patch(`${this.core}/pods/${pod}/status`, { status: { phase, conditions: [condition] } }, 'strategic')
+  }
+
+  /** What scheduler and kubelet do with an app's pods: each comes to its node and is ready, those that are deleted end. */
+  async play(app: string): Promise<void> {
+    for (const { metadata, spec, status } of await this.pods(app)) {
+      const path = `${this.core}/pods/${metadata.name}`
+      const terms = spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms
+      const node = terms?.[0]?.matchFields?.[0]?.values?.[0]
+      try {
+        if (metadata.deletionTimestamp) await this.delete(`${path}?gracePeriodSeconds=0`)
+        else if (node && !spec?.nodeName) {
+          await this.post(`${path}/binding`, {
+            apiVersion: 'v1',
+            kind: 'Binding',
+            metadata: { name: metadata.name },
+            target: { apiVersion: 'v1', kind: 'Node', name: node },
+          })
+        } else if (status?.phase === 'Pending') await this.tell(metadata.name ?? '', 'Running')
+      } catch (error) {
+        // It was deleted meanwhile.
+        if (!String(error).includes(' 404 ')) throw error
+      }
+    }
+  }
+
+  /** Plays until something is so. */
+  playUntil<T>(app: string, what: string, probe: () => Promise<T | undefined | false>): Promise<T> {
+    return waitFor(what, async () => {
+      await this.play(app)
+      return probe()
+    })
+  }
+
+  /** Gives a set's template another image. */
+  async image(plural: string, name: string, image: string): Promise<void> {
+    await this.patch(`${this.apps}/${plural}/${name}`, { spec: { template: { spec: { containers: [{ name: 'c', image }] } } } }, 'strategic')
+  }
+
+  /** The images of an app's pods that are not deleted, by name. */
+  async images(app: string): Promise<Record<string, string | undefined>> {
+    const pods = (await this.pods(app)).filter(({ metadata }) => !metadata.deletionTimestamp)
+    return Object.fromEntries(pods.map(({ metadata, spec }) => [metadata.name, spec?.containers[0]?.image]).sort())
+  }
+}
