@@ -17,7 +17,7 @@ export const conditionOf = (type: JobConditionType, reason: string, message: str
 })
 
 /** The condition, if it holds. */
-export const trueCondition = ({ status }: Job, type: JobConditionType): JobCondition | undefined =>
+export const trueCondition = ({ status }: Job, type: string): JobCondition | undefined =>
   status?.conditions?.find((condition) => condition.type === type && condition.status === 'True')
 
 /** How a Job has ended; undefined while it goes on. */

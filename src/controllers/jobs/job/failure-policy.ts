@@ -32,7 +32,9 @@ function byExitCode({ containerName, operator, values }: NonNullable<Rule['onExi
     return (containerName === undefined || containerName === name) && exitCode !== 0 && values.includes(exitCode) === (operator === 'In')
   }
   const container = status?.containerStatuses?.find(isMeant) ?? status?.initContainerStatuses?.find(isMeant)
-  return container && `Container ${container.name} for pod ${metadata.namespace}/${metadata.name} failed with exit code ${container.state?.terminated?.exitCode}`
+  return (
+    container && `Container ${container.name} for pod ${metadata.namespace}/${metadata.name} failed with exit code ${container.state?.terminated?.exitCode}`
+  )
 }
 
 function byCondition(patterns: Rule['onPodConditions'], { metadata, status }: Pod): string | undefined {

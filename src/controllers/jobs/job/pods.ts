@@ -15,12 +15,7 @@ export function completionIndexOf({ metadata }: Pod): number | undefined {
   return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined
 }
 
-const hasEnded = ({ status }: Pod): boolean => status?.phase === 'Succeeded' || status?.phase === 'Failed'
-
-export const isActive = (pod: Pod): boolean => !hasEnded(pod) && !pod.metadata.deletionTimestamp
-export const isTerminating = (pod: Pod): boolean => !hasEnded(pod) && pod.metadata.deletionTimestamp !== undefined
 export const hasSucceeded = ({ status }: Pod): boolean => status?.phase === 'Succeeded'
-export const isReady = ({ status }: Pod): boolean => status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false
 
 /** Whether a pod is replaced only when it has failed, and not as soon as it is deleted (KEP-3939). A failure policy has to see how it ended. */
 export const replacesOnlyFailed = ({ spec }: Job): boolean => spec?.podReplacementPolicy === 'Failed' || spec?.podFailurePolicy !== undefined
