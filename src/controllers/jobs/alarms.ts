@@ -3,6 +3,8 @@ import type { ReconcileContext } from '../../client/controller.ts'
 
 /** Nobody is woken later than this; who is woken too early asks again. Timers cannot wait longer than 24 days. */
 const longestMs = 24 * 3_600_000
+/** An alarm this close may have rung already: timers are not exact. */
+const closeMs = 50
 
 export class Alarms {
   readonly #due = new Map<string, number>()
@@ -18,7 +20,7 @@ export class Alarms {
     const now = this.#now()
     const wait = Math.min(ms, longestMs)
     const known = this.#due.get(key) ?? 0
-    if (known > now && known <= now + wait) return
+    if (known > now + closeMs && known <= now + wait) return
     this.#due.set(key, now + wait)
     again(key, wait)
   }

@@ -1,10 +1,12 @@
 /** Work that ends: Jobs, CronJobs, and the removal of what has ended. */
 import type { ControllerDescriptor } from '../descriptor.ts'
 import { concurrencyFlag } from '../flags.ts'
+import { cronJobController } from './cron-job/cron-job-controller.ts'
 import { jobController } from './job/job-controller.ts'
 import { ttlAfterFinished } from './ttl-after-finished.ts'
 
 const jobSyncs = 'concurrent-job-syncs'
+const cronJobSyncs = 'concurrent-cron-job-syncs'
 const ttlSyncs = 'concurrent-ttl-after-finished-syncs'
 
 export const controllers: readonly ControllerDescriptor[] = [
@@ -14,6 +16,13 @@ export const controllers: readonly ControllerDescriptor[] = [
     account: 'job-controller',
     flags: [concurrencyFlag(jobSyncs, 'Jobs', 5)],
     make: (_sources, flags) => jobController({ concurrency: flags.number(jobSyncs) }),
+  },
+  {
+    name: 'cronjob-controller',
+    aliases: ['cronjob'],
+    account: 'cronjob-controller',
+    flags: [concurrencyFlag(cronJobSyncs, 'CronJobs', 5)],
+    make: (_sources, flags) => cronJobController(flags.number(cronJobSyncs)),
   },
   {
     name: 'ttl-after-finished-controller',
