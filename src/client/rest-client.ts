@@ -53,8 +53,13 @@ export class RestClient {
     this.#token = token
   }
 
-  get<T extends KubeObject>(of: Resource<T>, namespace: string, name: string): Promise<T> {
-    return this.#call('GET', objectPath(of, namespace, name))
+  get<T extends KubeObject>(of: Resource<T>, namespace: string, name: string, subresource = ''): Promise<T> {
+    return this.#call('GET', objectPath(of, namespace, name, subresource))
+  }
+
+  /** Anything else that answers in JSON, such as discovery. */
+  request<T>(method: string, path: string): Promise<T> {
+    return this.#call(method, path)
   }
 
   /** All objects, in pages. */
