@@ -12,6 +12,7 @@ import type { ReachableCluster } from '../../support/reachable-cluster.ts'
 /** Lets so many writes through, and none after them. The last one may be done without anybody being told. */
 class MortalClient extends RestClient {
   #left: number
+  #isDead = false
   readonly #died: () => void
 
   constructor(connection: Connection, writes: number, died: () => void) {
@@ -25,7 +26,9 @@ class MortalClient extends RestClient {
     if (this.#left < 0) throw new Error('the controller has died')
     const answer = await write()
     if (this.#left <= 0) {
-      this.#died()
+      // Several writes may be under way, but who has died is followed once.
+      if (!this.#isDead) this.#died()
+      this.#isDead = true
       throw new Error('the controller has died before it got the answer')
     }
     return answer

@@ -21,6 +21,8 @@ interface Remembered {
   written: string
   /** What was told last, by reason: it is not told again with every look. */
   readonly told: Map<string, string>
+  /** Uids of Jobs that were told to be unexpected. */
+  unexpected: ReadonlySet<string | undefined>
 }
 
 /** `now`: milliseconds. */
@@ -29,7 +31,7 @@ export function cronJobController(concurrency: number, now: () => number = Date.
   const memory = new Map<string, Remembered>()
   const remembered = ({ metadata: { uid = '' } }: CronJob): Remembered => {
     let known = memory.get(uid)
-    if (!known) memory.set(uid, (known = { written: '', told: new Map() }))
+    if (!known) memory.set(uid, (known = { written: '', told: new Map(), unexpected: new Set() }))
     return known
   }
 
@@ -72,7 +74,10 @@ export function cronJobController(concurrency: number, now: () => number = Date.
     const { ended, missing, unexpected, ...found } = activeJobs(cron, mine)
     for (const job of ended)
       context.events.tell(cron, 'Normal', 'SawCompletedJob', `Saw completed job: ${job.metadata.name}, condition: ${finishedCondition(job)?.type}`)
-    for (const { metadata } of unexpected) tellOnce('Warning', 'UnexpectedJob', `Saw a job that the controller did not create or forgot: ${metadata.name}`)
+    for (const { metadata } of unexpected)
+      if (!known.unexpected.has(metadata.uid))
+        context.events.tell(cron, 'Warning', 'UnexpectedJob', `Saw a job that the controller did not create or forgot: ${metadata.name}`)
+    known.unexpected = new Set(unexpected.map(({ metadata }) => metadata.uid))
     const gone = new Set<JobReference>()
     for (const reference of missing) {
       // The cache may be behind.
