@@ -23,15 +23,21 @@ class MortalClient extends RestClient {
 
   async #write<T>(write: () => Promise<T>): Promise<T> {
     this.#left--
-    if (this.#left < 0) throw new Error('the controller has died')
-    const answer = await write()
-    if (this.#left <= 0) {
-      // Several writes may be under way, but who has died is followed once.
-      if (!this.#isDead) this.#died()
-      this.#isDead = true
-      throw new Error('the controller has died before it got the answer')
+    if (this.#left < 0) throw this.#dead()
+    try {
+      const answer = await write()
+      if (this.#left > 0) return answer
+    } catch (error) {
+      if (this.#left > 0) throw error
     }
-    return answer
+    throw this.#dead()
+  }
+
+  /** Several writes may be under way, but who has died is followed once. */
+  #dead(): Error {
+    if (!this.#isDead) this.#died()
+    this.#isDead = true
+    return new Error('the controller has died')
   }
 
   override create<T extends KubeObject>(of: Resource<T>, object: T): Promise<T> {
