@@ -113,7 +113,7 @@ class Player {
 }
 
 for (const isIndexed of [true])
-  for (const seed of [10,11,20,21,22])
+  for (const seed of [10, 11, 20, 21, 22])
     test(`${isIndexed ? 'an Indexed' : 'a'} Job counts each pod once, whenever its controller dies (seed ${seed})`, { timeout: 60_000 }, async (t) => {
       const random = generator(seed)
       const cluster = await testCluster(t, { controllers: ['serviceaccount'] })

@@ -5,9 +5,9 @@ import type { Expectations } from '../../pods/expectations.ts'
 import { createPod, deletePod } from '../../pods/pod-control.ts'
 import { isNamespaceTerminating, isNotFound } from '../../pods/refusals.ts'
 import { slowStart } from '../../pods/slow-start.ts'
+import type { JobState } from './decisions/state.ts'
 import { podOfJob } from './pod-template.ts'
 import { isTracked, trackingFinalizer } from './pods.ts'
-import type { JobState } from './state.ts'
 
 type Context = Pick<ReconcileContext, 'client' | 'events'>
 

@@ -5,11 +5,11 @@ import { jsonEqual } from '../../../machinery/fields/json.ts'
 import { isNotFound } from '../../pods/refusals.ts'
 import type { JobCondition } from '../finished.ts'
 import { each, releasePod } from './carry-out.ts'
+import type { JobState } from './decisions/state.ts'
+import { counted, finalCondition, finished, type JobStatus, type Observed, tracking } from './decisions/tracking.ts'
+import type { Moment } from './decisions/verdict.ts'
 import type { JobMemory } from './memory.ts'
 import { isTracked } from './pods.ts'
-import type { JobState } from './state.ts'
-import { counted, finalCondition, finished, type JobStatus, type Observed, tracking } from './tracking.ts'
-import type { Moment } from './verdict.ts'
 
 type Context = Pick<ReconcileContext, 'client' | 'events'>
 

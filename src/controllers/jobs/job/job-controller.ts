@@ -11,11 +11,11 @@ import { isActive } from '../../pods/phase.ts'
 import { Alarms } from '../alarms.ts'
 import { finishedCondition } from '../finished.ts'
 import { holdPods } from './carry-out.ts'
+import { isManagedElsewhere, stateOf } from './decisions/state.ts'
 import { JobMemory } from './memory.ts'
 import { isOrphan, orphanKey, orphanOf, releaseOrphan } from './orphans.ts'
 import { isTracked, trackingFinalizer } from './pods.ts'
 import { runJob } from './run-job.ts'
-import { isManagedElsewhere, stateOf } from './state.ts'
 
 export interface JobControllerOptions {
   readonly concurrency: number

@@ -6,8 +6,8 @@ import { controllerOf } from '../../pods/owner.ts'
 import { isNotFound } from '../../pods/refusals.ts'
 import { finishedCondition } from '../finished.ts'
 import { releasePod } from './carry-out.ts'
+import { isManagedElsewhere } from './decisions/state.ts'
 import { isTracked } from './pods.ts'
-import { isManagedElsewhere } from './state.ts'
 
 const prefix = 'pods/'
 

@@ -1,9 +1,9 @@
 /** The pods that a Job makes: its template, held until they are counted, and told their index. */
 import type { Job, Pod } from '../../../client/kinds.ts'
 import { podFromTemplate } from '../../pods/from-template.ts'
-import { failureAnnotations, hasLimitPerIndex } from './index-failures.ts'
+import type { JobIndexes } from './decisions/state.ts'
 import { completionIndexAnnotation, trackingFinalizer } from './pods.ts'
-import type { JobIndexes } from './state.ts'
+import { failureAnnotations, hasLimitPerIndex } from './policies/index-failures.ts'
 
 type Container = NonNullable<Pod['spec']>['containers'][number]
 

@@ -6,13 +6,13 @@ import type { Expectations } from '../../pods/expectations.ts'
 import { isReady } from '../../pods/phase.ts'
 import type { Alarms } from '../alarms.ts'
 import { conditionOf, type JobCondition, trueCondition, withCondition } from '../finished.ts'
-import { type BackOff, backOffAfter } from './back-off.ts'
 import { createPods, removePods } from './carry-out.ts'
 import { countPods, writeStatus } from './count-pods.ts'
+import { podChanges } from './decisions/pod-changes.ts'
+import { conditionsOf, isSuspended, type JobState } from './decisions/state.ts'
+import { completed, deadlineInMs, isComplete, type Moment, momentOf, verdictOf } from './decisions/verdict.ts'
 import type { JobMemory } from './memory.ts'
-import { podChanges } from './pod-changes.ts'
-import { conditionsOf, isSuspended, type JobState } from './state.ts'
-import { completed, deadlineInMs, isComplete, type Moment, momentOf, verdictOf } from './verdict.ts'
+import { type BackOff, backOffAfter } from './policies/back-off.ts'
 
 /** What the controller keeps between two looks. */
 export interface JobRoom {

@@ -1,11 +1,11 @@
 /** What a Job and its pods come to: what runs, what has ended, what of that is counted already. */
-import type { Job, Pod } from '../../../client/kinds.ts'
-import { isActive, isReady, isTerminating } from '../../pods/phase.ts'
-import type { JobCondition } from '../finished.ts'
-import { failureVerdict } from './failure-policy.ts'
-import { failedIndexes, hasLimitPerIndex, podsToReplace } from './index-failures.ts'
-import { countOf, hasIndex, type Indexes, noIndexes, parseIndexes, withIndexes } from './indexes.ts'
-import { completionIndexOf, hasFailed, hasSucceeded, isIndexed, isTracked } from './pods.ts'
+import type { Job, Pod } from '../../../../client/kinds.ts'
+import { isActive, isReady, isTerminating } from '../../../pods/phase.ts'
+import type { JobCondition } from '../../finished.ts'
+import { countOf, hasIndex, type Indexes, noIndexes, parseIndexes, withIndexes } from '../indexes.ts'
+import { completionIndexOf, hasFailed, hasSucceeded, isIndexed, isTracked } from '../pods.ts'
+import { failureVerdict } from '../policies/failure-policy.ts'
+import { failedIndexes, hasLimitPerIndex, podsToReplace } from '../policies/index-failures.ts'
 
 const ownName = 'kubernetes.io/job-controller'
 

@@ -1,6 +1,6 @@
 /** How long a Job waits before it replaces failed pods: 10 s after the first failure, twice as long after each further one, up to 10 minutes. */
-import type { Pod } from '../../../client/kinds.ts'
-import { finishedAt } from './pods.ts'
+import type { Pod } from '../../../../client/kinds.ts'
+import { finishedAt } from '../pods.ts'
 
 /** What is remembered of a Job's failures. */
 export interface BackOff {

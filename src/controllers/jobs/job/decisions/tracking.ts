@@ -2,11 +2,11 @@
  * How a Job's pods are counted so that none is lost or counted twice, whenever the controller may die (KEP-2307): a pod that has ended
  * is first named in the status, then loses its finalizer, and is then counted and named no more. Indexes need no names.
  */
-import type { Job, Pod } from '../../../client/kinds.ts'
-import { conditionOf, type JobCondition, withCondition } from '../finished.ts'
-import { failureVerdict } from './failure-policy.ts'
-import { countOf, indexesText } from './indexes.ts'
-import { hasFailed, hasSucceeded, isIndexed, isTracked } from './pods.ts'
+import type { Job, Pod } from '../../../../client/kinds.ts'
+import { conditionOf, type JobCondition, withCondition } from '../../finished.ts'
+import { countOf, indexesText } from '../indexes.ts'
+import { hasFailed, hasSucceeded, isIndexed, isTracked } from '../pods.ts'
+import { failureVerdict } from '../policies/failure-policy.ts'
 import { awaitsReplacement, hasValidIndex, isNewlySucceeded, type JobIndexes, type JobState } from './state.ts'
 import type { Moment } from './verdict.ts'
 

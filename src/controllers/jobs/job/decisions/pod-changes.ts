@@ -1,11 +1,11 @@
 /** Which pods a Job needs more, and which it has too many of: at one time it makes some or removes some, never both. */
-import type { Pod } from '../../../client/kinds.ts'
-import { podsToDelete } from '../../pods/deletion-order.ts'
-import { isTerminating } from '../../pods/phase.ts'
-import { type BackOff, remainingMs } from './back-off.ts'
-import { dueIndexes, hasLimitPerIndex } from './index-failures.ts'
-import { firstMissing, union, withIndexes } from './indexes.ts'
-import { completionIndexOf, isIndexed, replacesOnlyFailed } from './pods.ts'
+import type { Pod } from '../../../../client/kinds.ts'
+import { podsToDelete } from '../../../pods/deletion-order.ts'
+import { isTerminating } from '../../../pods/phase.ts'
+import { firstMissing, union, withIndexes } from '../indexes.ts'
+import { completionIndexOf, isIndexed, replacesOnlyFailed } from '../pods.ts'
+import { type BackOff, remainingMs } from '../policies/back-off.ts'
+import { dueIndexes, hasLimitPerIndex } from '../policies/index-failures.ts'
 import { completionsOf, indexesOfPods, isSuspended, type JobState } from './state.ts'
 
 export interface PodChanges {

@@ -1,6 +1,6 @@
 /** Whether enough of an Indexed Job's indexes have succeeded, by its success policy (KEP-3998). */
-import type { Job } from '../../../client/kinds.ts'
-import { countInBoth, countOf, type Indexes, parseIndexes } from './indexes.ts'
+import type { Job } from '../../../../client/kinds.ts'
+import { countInBoth, countOf, type Indexes, parseIndexes } from '../indexes.ts'
 
 /** Which rule is met, in the words of the condition; undefined if none is. */
 export function metSuccessRule({ spec }: Job, succeeded: Indexes): string | undefined {

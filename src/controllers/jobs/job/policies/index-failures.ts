@@ -2,11 +2,11 @@
  * Back-off by index (KEP-3850): each index has a limit of failures of its own. How often it has failed stands in an annotation of its
  * newest pod; so the last failed pod of an index stays until its successor is there, which takes the number over.
  */
-import type { Job, Pod } from '../../../client/kinds.ts'
+import type { Job, Pod } from '../../../../client/kinds.ts'
+import { hasIndex, type Indexes, parseIndexes, union, withIndexes } from '../indexes.ts'
+import { completionIndexOf, finishedAt, hasFailed, isTracked } from '../pods.ts'
 import { remainingMs } from './back-off.ts'
 import { failureVerdict } from './failure-policy.ts'
-import { hasIndex, type Indexes, parseIndexes, union, withIndexes } from './indexes.ts'
-import { completionIndexOf, finishedAt, hasFailed, isTracked } from './pods.ts'
 
 const failureCountAnnotation = 'batch.kubernetes.io/job-index-failure-count'
 const ignoredCountAnnotation = 'batch.kubernetes.io/job-index-ignored-failure-count'

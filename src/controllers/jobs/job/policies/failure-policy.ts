@@ -1,5 +1,5 @@
 /** What a Job's pod failure policy says of a failed pod (KEP-3329). */
-import type { Job, Pod } from '../../../client/kinds.ts'
+import type { Job, Pod } from '../../../../client/kinds.ts'
 
 type Rule = NonNullable<NonNullable<Job['spec']>['podFailurePolicy']>['rules'][number]
 type ContainerStatus = NonNullable<NonNullable<Pod['status']>['containerStatuses']>[number]

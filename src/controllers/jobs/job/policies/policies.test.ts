@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Pod } from '../../../client/kinds.ts'
+import type { Pod } from '../../../../client/kinds.ts'
+import { indexesText, noIndexes, parseIndexes } from '../indexes.ts'
+import { endedPod, jobOf, podOf } from '../job-fixture.ts'
+import { finishedAt } from '../pods.ts'
 import { backOffAfter, noBackOff, remainingMs } from './back-off.ts'
 import { failureVerdict } from './failure-policy.ts'
 import { dueIndexes, failedIndexes, failureAnnotations, podsToReplace } from './index-failures.ts'
-import { indexesText, noIndexes, parseIndexes } from './indexes.ts'
-import { endedPod, jobOf, podOf } from './job-fixture.ts'
-import { finishedAt } from './pods.ts'
 import { metSuccessRule } from './success-policy.ts'
 
 const at = (time: string): number => Date.parse(`2026-01-01T${time}Z`)

@@ -1,11 +1,11 @@
 /** Whether a Job has failed or succeeded, and why: by its policies, limits and deadline, in this order. */
-import type { Job, Pod } from '../../../client/kinds.ts'
-import { conditionOf, type JobCondition, trueCondition } from '../finished.ts'
-import { failureVerdict } from './failure-policy.ts'
-import { countOf } from './indexes.ts'
-import { hasFailed, isIndexed } from './pods.ts'
+import type { Job, Pod } from '../../../../client/kinds.ts'
+import { conditionOf, type JobCondition, trueCondition } from '../../finished.ts'
+import { countOf } from '../indexes.ts'
+import { hasFailed, isIndexed } from '../pods.ts'
+import { failureVerdict } from '../policies/failure-policy.ts'
+import { metSuccessRule } from '../policies/success-policy.ts'
 import { completionsOf, isSuspended, type JobState } from './state.ts'
-import { metSuccessRule } from './success-policy.ts'
 
 /** Milliseconds, and as on the wire. */
 export interface Moment {
