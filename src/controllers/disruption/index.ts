@@ -1,4 +1,7 @@
-/** How many pods may be evicted at a time. */
+/** How many pods may be disrupted, and which were about to be. */
 import type { ControllerDescriptor } from '../descriptor.ts'
+import { disruptionController } from './disruption-controller.ts'
 
-export const controllers: readonly ControllerDescriptor[] = []
+export const controllers: readonly ControllerDescriptor[] = [
+  { name: 'disruption-controller', aliases: ['disruption'], account: 'disruption-controller', make: () => disruptionController() },
+]

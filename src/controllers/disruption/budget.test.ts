@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Pod, PodDisruptionBudget } from '../../client/kinds.ts'
+import { budgetVerdict, expectedOf, failedStatus, needsScale } from './budget.ts'
+import { selectorWords } from './selector-words.ts'
+import { staleInMs } from './stale-condition.ts'
+
+const now = Date.parse('2026-01-01T00:10:00Z')
+const budget = (spec: object, status?: PodDisruptionBudget['status']): PodDisruptionBudget => ({
+  apiVersion: 'policy/v1',
+  kind: 'PodDisruptionBudget',
+  metadata: { namespace: 'n', name: 'b', generation: 2 },
+  spec,
+  status,
+})
+const pod = (name: string, ready = 'True', deletionTimestamp?: string): Pod => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { namespace: 'n', name, ...(deletionTimestamp && { deletionTimestamp }) },
+  status: { phase: 'Running', conditions: [{ type: 'Ready', status: ready }] },
+})
+
+const expected: [spec: object, pods: number, scale: number, expectedPods: number, desiredHealthy: number][] = [
+  [{ minAvailable: 2 }, 3, 0, 3, 2],
+  [{ minAvailable: '50%' }, 3, 5, 5, 3],
+  [{ minAvailable: '100%' }, 3, 3, 3, 3],
+  [{ maxUnavailable: 1 }, 3, 4, 4, 3],
+  [{ maxUnavailable: '30%' }, 3, 4, 4, 2],
+  [{ maxUnavailable: 9 }, 3, 4, 4, 0],
+  [{}, 3, 4, 0, 0],
+]
+for (const [spec, pods, scale, expectedPods, desiredHealthy] of expected)
+  test(`${JSON.stringify(spec)} of ${pods} pods, ${scale} wanted`, () =>
+    assert.deepEqual(expectedOf(budget(spec), pods, scale), { expectedPods, desiredHealthy }))
+
+test('shares need to know how many pods are wanted', () => {
+  assert.deepEqual([{ minAvailable: 1 }, { minAvailable: '1%' }, { maxUnavailable: 0 }, {}].map(budget1), [false, true, true, false])
+})
+const budget1 = (spec: object): boolean => needsScale(budget(spec))
+
+test('healthy is what is ready, not deleted, and not just evicted', () => {
+  const pods = [pod('a'), pod('b', 'False'), pod('c', 'True', 'T'), pod('evicted'), pod('kept')]
+  const disruptedPods = { evicted: '2026-01-01T00:09:00Z', kept: '2026-01-01T00:07:00Z', gone: '2026-01-01T00:09:30Z', c: '2026-01-01T00:09:30Z' }
+  const before = { disruptedPods, disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 }
+  const { status, notDeleted, againMs } = budgetVerdict(budget({}, before), pods, { expectedPods: 5, desiredHealthy: 1 }, now)
+  assert.deepEqual(status, {
+    observedGeneration: 2,
+    disruptedPods: { evicted: disruptedPods.evicted },
+    disruptionsAllowed: 1,
+    currentHealthy: 2,
+    desiredHealthy: 1,
+    expectedPods: 5,
+    conditions: [
+      { observedGeneration: 2, type: 'DisruptionAllowed', status: 'True', reason: 'SufficientPods', message: '', lastTransitionTime: '2026-01-01T00:10:00Z' },
+    ],
+  })
+  assert.deepEqual(
+    notDeleted.map(({ metadata }) => metadata.name),
+    ['kept'],
+  )
+  assert.equal(againMs, 60_000)
+})
+
+test('nothing is allowed without pods, nor when nothing is known; the time of the condition is that of its change', () => {
+  const none = budgetVerdict(budget({}), [], { expectedPods: 0, desiredHealthy: 0 }, now).status
+  assert.deepEqual([none.disruptionsAllowed, none.conditions?.[0]?.reason], [0, 'InsufficientPods'])
+  const failed = failedStatus(budget({}, { ...none, disruptionsAllowed: 3 }), 'found no controllers for pod "p"', now + 60_000)
+  assert.equal(failed.disruptionsAllowed, 0)
+  assert.deepEqual(failed.conditions, [
+    {
+      observedGeneration: 2,
+      type: 'DisruptionAllowed',
+      status: 'False',
+      reason: 'SyncFailed',
+      message: 'found no controllers for pod "p"',
+      lastTransitionTime: '2026-01-01T00:10:00Z',
+    },
+  ])
+})
+
+test('what a pod was to be disrupted for is stale after two minutes, but for what its kubelet says', () => {
+  const target = (reason: string, status = 'True', more: object = {}): Pod => ({
+    ...pod('p'),
+    ...more,
+    status: { phase: 'Running', conditions: [{ type: 'DisruptionTarget', status, reason, lastTransitionTime: '2026-01-01T00:09:00Z' }] },
+  })
+  assert.equal(staleInMs(target('EvictionByEvictionAPI'), now), 60_000)
+  assert.equal(staleInMs(target('EvictionByEvictionAPI'), now + 120_000), 0)
+  assert.equal(staleInMs(target('TerminationByKubelet'), now), undefined)
+  assert.equal(staleInMs(target('EvictionByEvictionAPI', 'False'), now), undefined)
+  assert.equal(staleInMs(pod('p'), now), undefined)
+})
+
+test('selectors are told in the words of Go', () => {
+  const selector = { matchLabels: { b: '1', a: '2' }, matchExpressions: [{ key: 'k', operator: 'In', values: ['x', 'y'] }] }
+  assert.equal(
+    selectorWords(selector),
+    '&LabelSelector{MatchLabels:map[string]string{a: 2,b: 1,},MatchExpressions:[]LabelSelectorRequirement{LabelSelectorRequirement{Key:k,Operator:In,Values:[x y],},},}',
+  )
+})

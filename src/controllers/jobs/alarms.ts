@@ -1,0 +1,32 @@
+/** Keys that are looked at again at a certain time: each has one such time, however often it is asked for. */
+import type { ReconcileContext } from '../../client/controller.ts'
+
+/** Nobody is woken later than this; who is woken too early asks again. Timers cannot wait longer than 24 days. */
+const longestMs = 24 * 3_600_000
+/** An alarm this close may have rung already: timers are not exact. */
+const closeMs = 50
+
+export class Alarms {
+  readonly #due = new Map<string, number>()
+  readonly #now: () => number
+
+  /** `now`: milliseconds. */
+  constructor(now: () => number = Date.now) {
+    this.#now = now
+  }
+
+  /** Looks at a key in so many ms, or before. */
+  set(key: string, ms: number, { again }: Pick<ReconcileContext, 'again'>): void {
+    const now = this.#now()
+    const wait = Math.min(ms, longestMs)
+    const known = this.#due.get(key) ?? 0
+    if (known > now + closeMs && known <= now + wait) return
+    this.#due.set(key, now + wait)
+    again(key, wait)
+  }
+
+  /** The key stands for nothing any more. */
+  forget(key: string): void {
+    this.#due.delete(key)
+  }
+}

@@ -1,0 +1,17 @@
+/** Deletes Jobs of a CronJob, and tells so. */
+import type { ReconcileContext } from '../../../client/controller.ts'
+import { type CronJob, type Job, jobs } from '../../../client/kinds.ts'
+import { isNotFound, messageOf } from '../../pods/refusals.ts'
+
+/** Its pods go after it. Rejects with the server's refusal. */
+export async function deleteJob(cron: CronJob, { metadata }: Job, { client, events }: ReconcileContext): Promise<void> {
+  const { namespace = '', name = '', uid } = metadata
+  try {
+    await client.delete(jobs, namespace, name, { uid, propagationPolicy: 'Background' })
+    events.tell(cron, 'Normal', 'SuccessfulDelete', `Deleted job ${name}`)
+  } catch (error) {
+    if (isNotFound(error)) return
+    events.tell(cron, 'Warning', 'FailedDelete', `Deleted job: ${messageOf(error)}`)
+    throw error
+  }
+}

@@ -1,0 +1,93 @@
+/** Runs the pods of Jobs until enough have succeeded or too many have failed, and counts them. */
+import { type Caches, type Controller, type ReconcileContext, watched } from '../../../client/controller.ts'
+import { keyOf } from '../../../client/informer.ts'
+import { type Job, jobs, type Pod, pods } from '../../../client/kinds.ts'
+import { labelSelectorOf } from '../../../machinery/selectors/label-selector.ts'
+import { claimable, claimed } from '../../pods/claim.ts'
+import { Expectations, expectationsExpireMs } from '../../pods/expectations.ts'
+import { byController } from '../../pods/owner.ts'
+import { ownerKeys } from '../../pods/owner-keys.ts'
+import { isActive } from '../../pods/phase.ts'
+import { Alarms } from '../alarms.ts'
+import { finishedCondition } from '../finished.ts'
+import { holdPods } from './carry-out.ts'
+import { isManagedElsewhere, stateOf } from './decisions/state.ts'
+import { JobMemory } from './memory.ts'
+import { isOrphan, orphanKey, orphanOf, releaseOrphan } from './orphans.ts'
+import { isTracked, trackingFinalizer } from './pods.ts'
+import { runJob } from './run-job.ts'
+
+export interface JobControllerOptions {
+  readonly concurrency: number
+  /** Milliseconds. */
+  readonly now?: () => number
+}
+
+export function jobController({ concurrency, now = Date.now }: JobControllerOptions): Controller {
+  const expectations = new Expectations(now)
+  const memory = new JobMemory()
+  const alarms = new Alarms(now)
+  const room = { expectations, memory, alarms, now }
+
+  return {
+    name: 'job-controller',
+    concurrency,
+    watches: [
+      watched({
+        resource: jobs,
+        changed(job, before, context) {
+          const gone = before && job?.metadata.uid !== before.metadata.uid ? before : undefined
+          if (gone) forget(gone)
+          for (const ended of [gone, job && finishedCondition(job) ? job : undefined]) if (ended) releaseAll(ended, context)
+        },
+      }),
+      watched({
+        resource: pods,
+        *keys(pod, caches) {
+          yield* ownerKeys(pod, caches, jobs, selects)
+          if (isOrphan(pod, caches)) yield orphanKey(pod)
+        },
+        changed(pod, before) {
+          expectations.observe(pod, before)
+          memory.observe(pod, before)
+        },
+      }),
+    ],
+    async reconcile(key, context) {
+      const orphan = orphanOf(key)
+      if (orphan) return releaseOrphan(orphan, context)
+      const [namespace = '', name = ''] = key.split('/')
+      const job = context.caches.get(jobs, namespace, name)
+      if (!job || isManagedElsewhere(job)) return
+      if (finishedCondition(job)) return forget(job)
+      if (memory.isOutdated(job)) return
+      // Its pods are about to be seen, and then it is looked at again.
+      if (!expectations.satisfied(job.metadata.uid ?? '')) return alarms.set(key, expectationsExpireMs, context)
+      const mine = (await podsOf(job, context)).map((pod) => memory.asReleased(pod, job))
+      const loose = job.metadata.deletionTimestamp ? [] : mine.filter((pod) => isActive(pod) && !isTracked(pod))
+      if (loose.length > 0) return holdPods(loose, context)
+      await runJob(stateOf(job, mine), room, context)
+    },
+  }
+
+  function forget(job: Job): void {
+    memory.forget(job)
+    expectations.forget(job.metadata.uid ?? '')
+    alarms.forget(keyOf(job))
+  }
+}
+
+const selects = ({ spec }: Job, { metadata }: { metadata: Pod['metadata'] }): boolean => labelSelectorOf(spec?.selector).matches(metadata.labels ?? {})
+
+/** Its pods, and those that it adopts. */
+const podsOf = (job: Job, { caches, client }: ReconcileContext): Promise<Pod[]> =>
+  claimed(
+    claimable(job, pods, caches),
+    { owner: job, owners: jobs, resource: pods, matches: (pod) => selects(job, pod), finalizers: [trackingFinalizer] },
+    client,
+  )
+
+/** Looks at what is left of a Job that has ended or gone. */
+function releaseAll(job: Job, { caches, again }: { caches: Caches; again: (key: string) => void }): void {
+  for (const pod of caches.by(pods, byController, job.metadata.uid ?? '')) if (isTracked(pod)) again(orphanKey(pod))
+}

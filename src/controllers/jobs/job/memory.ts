@@ -1,0 +1,47 @@
+/** What the controller remembers of a Job between two looks at it: nothing that it could not do without after a restart. */
+import type { Job, Pod } from '../../../client/kinds.ts'
+import { controllerOf } from '../../pods/owner.ts'
+import { isTracked, trackingFinalizer } from './pods.ts'
+import { type BackOff, noBackOff } from './policies/back-off.ts'
+
+interface Remembered {
+  backOff: BackOff
+  /** The resourceVersion of the last status written: an older one may be in the cache yet. */
+  written: string
+  /** Uids of pods whose finalizer was removed, though the cache does not show it yet. */
+  readonly released: Set<string>
+}
+
+export class JobMemory {
+  /** By uid. */
+  readonly #jobs = new Map<string, Remembered>()
+
+  of({ metadata: { uid = '' } }: Job): Remembered {
+    let known = this.#jobs.get(uid)
+    if (!known) this.#jobs.set(uid, (known = { backOff: noBackOff, written: '', released: new Set() }))
+    return known
+  }
+
+  /** Whether this is not the newest state that the controller knows of. */
+  isOutdated(job: Job): boolean {
+    const { written } = this.of(job)
+    return written !== '' && BigInt(job.metadata.resourceVersion ?? 0) < BigInt(written)
+  }
+
+  /** The pod as it is by now. */
+  asReleased(pod: Pod, job: Job): Pod {
+    if (!this.of(job).released.has(pod.metadata.uid ?? '')) return pod
+    return { ...pod, metadata: { ...pod.metadata, finalizers: pod.metadata.finalizers?.filter((name) => name !== trackingFinalizer) } }
+  }
+
+  /** Takes note of what a watch tells of a pod. */
+  observe(pod: Pod | undefined, before: Pod | undefined): void {
+    const seen = pod ?? before
+    if (seen && !(pod && isTracked(pod))) this.#jobs.get(controllerOf(seen)?.uid ?? '')?.released.delete(seen.metadata.uid ?? '')
+  }
+
+  /** The Job has ended, or gone. */
+  forget({ metadata: { uid = '' } }: Job): void {
+    this.#jobs.delete(uid)
+  }
+}

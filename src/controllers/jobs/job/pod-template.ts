@@ -1,0 +1,49 @@
+/** The pods that a Job makes: its template, held until they are counted, and told their index. */
+import type { Job, Pod } from '../../../client/kinds.ts'
+import { podFromTemplate } from '../../pods/from-template.ts'
+import type { JobIndexes } from './decisions/state.ts'
+import { completionIndexAnnotation, trackingFinalizer } from './pods.ts'
+import { failureAnnotations, hasLimitPerIndex } from './policies/index-failures.ts'
+
+type Container = NonNullable<Pod['spec']>['containers'][number]
+
+const indexVariable = 'JOB_COMPLETION_INDEX'
+/** What the server completes a name by takes five characters more. */
+const longestPrefix = 58
+
+/** `index` is undefined where pods have none. */
+export function podOfJob(job: Job, index: number | undefined, { replaced }: JobIndexes): Pod {
+  const pod = podFromTemplate(job.spec?.template ?? {}, job)
+  const { metadata } = pod
+  const finalizers = [...(metadata.finalizers ?? []).filter((name) => name !== trackingFinalizer), trackingFinalizer]
+  if (index === undefined) return { ...pod, metadata: { ...metadata, finalizers } }
+  const text = { [completionIndexAnnotation]: `${index}` }
+  return {
+    ...pod,
+    metadata: {
+      ...metadata,
+      finalizers,
+      generateName: namePrefix(job.metadata.name ?? '', index),
+      annotations: { ...metadata.annotations, ...text, ...(hasLimitPerIndex(job) && failureAnnotations(job, replaced.get(index))) },
+      labels: { ...metadata.labels, ...text },
+    },
+    ...(pod.spec && { spec: withIndex(pod.spec, `${job.metadata.name}-${index}`) }),
+  }
+}
+
+function withIndex(spec: NonNullable<Pod['spec']>, hostname: string): NonNullable<Pod['spec']> {
+  const { containers, initContainers } = spec
+  return { ...spec, hostname, containers: containers.map(tellIndex), ...(initContainers && { initContainers: initContainers.map(tellIndex) }) }
+}
+
+function tellIndex(container: Container): Container {
+  const { env = [] } = container
+  if (env.some(({ name }) => name === indexVariable)) return container
+  const variable = { name: indexVariable, valueFrom: { fieldRef: { fieldPath: `metadata.labels['${completionIndexAnnotation}']` } } }
+  return { ...container, env: [...env, variable] }
+}
+
+function namePrefix(name: string, index: number): string {
+  const suffix = `-${index}-`
+  return name.slice(0, longestPrefix - suffix.length) + suffix
+}

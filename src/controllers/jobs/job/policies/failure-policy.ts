@@ -1,0 +1,43 @@
+/** What a Job's pod failure policy says of a failed pod (KEP-3329). */
+import type { Job, Pod } from '../../../../client/kinds.ts'
+
+type Rule = NonNullable<NonNullable<Job['spec']>['podFailurePolicy']>['rules'][number]
+type ContainerStatus = NonNullable<NonNullable<Pod['status']>['containerStatuses']>[number]
+
+export interface FailureVerdict {
+  /** Undefined where no rule means the pod. */
+  readonly action?: 'FailJob' | 'FailIndex' | 'Count' | 'Ignore'
+  /** Whether it counts towards the limit of failures. */
+  readonly counts: boolean
+  /** Why the Job fails, where the rule lets it fail. */
+  readonly message?: string
+}
+
+/** By the first rule that means the pod. */
+export function failureVerdict({ spec }: Job, pod: Pod): FailureVerdict {
+  for (const [index, rule] of spec?.podFailurePolicy?.rules.entries() ?? []) {
+    const why = rule.onExitCodes ? byExitCode(rule.onExitCodes, pod) : byCondition(rule.onPodConditions, pod)
+    if (why === undefined) continue
+    const { action } = rule
+    if (action === 'Ignore') return { action, counts: false }
+    if (action === 'FailJob') return { action, counts: true, message: `${why} matching ${action} rule at index ${index}` }
+    if (action === 'FailIndex' || action === 'Count') return { action, counts: true }
+  }
+  return { counts: true }
+}
+
+function byExitCode({ containerName, operator, values }: NonNullable<Rule['onExitCodes']>, { metadata, status }: Pod): string | undefined {
+  const isMeant = ({ name, state }: ContainerStatus): boolean => {
+    const exitCode = state?.terminated?.exitCode ?? 0
+    return (containerName === undefined || containerName === name) && exitCode !== 0 && values.includes(exitCode) === (operator === 'In')
+  }
+  const container = status?.containerStatuses?.find(isMeant) ?? status?.initContainerStatuses?.find(isMeant)
+  return (
+    container && `Container ${container.name} for pod ${metadata.namespace}/${metadata.name} failed with exit code ${container.state?.terminated?.exitCode}`
+  )
+}
+
+function byCondition(patterns: Rule['onPodConditions'], { metadata, status }: Pod): string | undefined {
+  const met = status?.conditions?.find(({ type, status }) => patterns?.some((pattern) => pattern.type === type && (pattern.status ?? 'True') === status))
+  return met && `Pod ${metadata.namespace}/${metadata.name} has condition ${met.type}`
+}

@@ -1,0 +1,40 @@
+/** Deletes Jobs some time after they have ended, if they say when: `spec.ttlSecondsAfterFinished` (KEP-592). */
+import { type Controller, watched } from '../../client/controller.ts'
+import { type Job, jobs } from '../../client/kinds.ts'
+import { isNotFound } from '../pods/refusals.ts'
+import { Alarms } from './alarms.ts'
+import { finishedCondition } from './finished.ts'
+
+/** `now`: milliseconds. */
+export function ttlAfterFinished(concurrency: number, now: () => number = Date.now): Controller {
+  const alarms = new Alarms(now)
+  return {
+    name: 'ttl-after-finished-controller',
+    concurrency,
+    watches: [watched({ resource: jobs })],
+    async reconcile(key, context) {
+      const [namespace = '', name = ''] = key.split('/')
+      const job = context.caches.get(jobs, namespace, name)
+      const wait = job && expiresInMs(job, now())
+      if (wait === undefined) return alarms.forget(key)
+      if (wait > 0) return alarms.set(key, wait, context)
+      // The cache may be old, and the time put off meanwhile.
+      const fresh = await context.client.get(jobs, namespace, name).catch(unlessMissing)
+      const freshWait = fresh && expiresInMs(fresh, now())
+      if (!fresh || freshWait === undefined || freshWait > 0) return
+      await context.client.delete(jobs, namespace, name, { uid: fresh.metadata.uid, propagationPolicy: 'Foreground' }).catch(unlessMissing)
+    },
+  }
+}
+
+/** In how many ms a Job is to be deleted; undefined for one that stays. */
+export function expiresInMs(job: Job, now: number): number | undefined {
+  const seconds = job.spec?.ttlSecondsAfterFinished
+  const end = finishedCondition(job)?.lastTransitionTime
+  if (seconds === undefined || end === undefined || job.metadata.deletionTimestamp) return undefined
+  return Math.max(0, Date.parse(end) + seconds * 1000 - now)
+}
+
+function unlessMissing(error: unknown): undefined {
+  if (!isNotFound(error)) throw error
+}
