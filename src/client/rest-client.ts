@@ -57,6 +57,11 @@ export class RestClient {
     return this.#call('GET', objectPath(of, namespace, name))
   }
 
+  /** Reads what is no object of a kind: discovery, metrics. `path` is with its query. */
+  read<Answer>(path: string): Promise<Answer> {
+    return this.#call('GET', path)
+  }
+
   /** All objects, in pages. */
   async list<T extends KubeObject>(of: Resource<T>, options: ListOptions = {}): Promise<ObjectList<T>> {
     const items: T[] = []
