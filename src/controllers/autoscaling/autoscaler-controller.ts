@@ -5,6 +5,7 @@ import { StatusError } from '../../machinery/status-error.ts'
 import { messageOf } from '../pods/refusals.ts'
 import { type AutoscalerStatus, Conditions, withStatus } from './autoscaler-status.ts'
 import { desiredReplicas, type MetricsDecision } from './desired-replicas.ts'
+import type { MetricStatus } from './metrics/metric-proposal.ts'
 import { changed, type History } from './replicas/limits.ts'
 import { KindMapper, readScale } from './scale-target.ts'
 import { Selectors } from './selectors.ts'
@@ -94,16 +95,16 @@ export function autoscalerController(options: AutoscalerOptions): Controller {
       desiredReplicas({ scaler, scale, current, conditions, memory, mapper, selectors, options, now }, context),
     )
     if (decision.failure !== undefined) {
-      await tell({ currentReplicas: current, currentMetrics: [...(decision.statuses ?? [])] })
+      await tell({ currentReplicas: current, currentMetrics: told(decision.statuses) })
       events.tell(scaler, 'Warning', 'FailedComputeMetricsReplicas', decision.failure)
       return
     }
     const { replicas, reason, statuses } = decision
     if (replicas === undefined) {
       conditions.set('ScalingActive', false, { reason: 'ScalingDisabled', message: 'scaling is disabled since the replica count of the target is zero' })
-      return tell({ currentReplicas: current, desiredReplicas: current, currentMetrics: [] })
+      return tell({ currentReplicas: current, desiredReplicas: current, currentMetrics: undefined })
     }
-    const metrics = { currentReplicas: current, currentMetrics: [...(statuses ?? [])] }
+    const metrics = { currentReplicas: current, currentMetrics: told(statuses) }
     if (replicas === current) return tell({ ...metrics, desiredReplicas: current })
     try {
       await client.update(target, { ...scale, spec: { ...scale.spec, replicas } }, 'scale')
@@ -122,11 +123,11 @@ export function autoscalerController(options: AutoscalerOptions): Controller {
   }
 }
 
-/** What is to be done: `replicas` is undefined where nothing is, as somebody has scaled the target to zero. */
-type Decision = MetricsDecision & { readonly reason?: string }
+/** A list that is empty is not told. */
+const told = (statuses: readonly MetricStatus[] = []): MetricStatus[] | undefined => (statuses.length > 0 ? [...statuses] : undefined)
 
-/** Out of bounds, a target is brought back, whatever is measured. */
-async function decide({ spec }: HorizontalPodAutoscaler, current: number, measured: () => Promise<Decision>): Promise<Decision> {
+/** Out of bounds, a target is brought back, whatever is measured; one that somebody has scaled to zero is left alone: nothing is decided. */
+async function decide({ spec }: HorizontalPodAutoscaler, current: number, measured: () => Promise<MetricsDecision>): Promise<MetricsDecision> {
   const { minReplicas = 1, maxReplicas = 0 } = spec ?? {}
   if (current === 0 && minReplicas !== 0) return {}
   if (current > maxReplicas) return { replicas: maxReplicas, reason: 'Current number of replicas above Spec.MaxReplicas' }

@@ -74,7 +74,7 @@ export class MetricsClient {
 
   /** A metric of each of the selected pods. */
   async pods(metric: string, selector: string, metricSelector: string): Promise<PodMetrics> {
-    const items = await this.#custom(`pods/*/${metric}`, selector, metricSelector)
+    const items = await this.#custom(`pods/*/${encodeURIComponent(metric)}`, selector, metricSelector)
     if (items.length === 0) throw new Error('no metrics returned from custom metrics API')
     return new Map(
       items.map(({ describedObject, timestamp, window, windowSeconds = window, value }) => [
@@ -88,8 +88,8 @@ export class MetricsClient {
   async object(metric: string, reference: KindReference, metricSelector: string): Promise<number> {
     const found = await this.#mapper.find(this.#client, reference).catch(fetchFailed('custom metrics API'))
     // An autoscaler sees its own namespace only, whatever name is given.
-    const place = found.kind === 'Namespace' && found.group === '' ? 'metrics' : `${groupResource(found)}/${reference.name}`
-    const items = await this.#custom(`${place}/${metric}`, '', metricSelector)
+    const place = found.kind === 'Namespace' && found.group === '' ? 'metrics' : `${groupResource(found)}/${encodeURIComponent(reference.name)}`
+    const items = await this.#custom(`${place}/${encodeURIComponent(metric)}`, '', metricSelector)
     const [only, ...others] = items
     if (!only || others.length > 0) {
       throw new Error(
@@ -101,7 +101,7 @@ export class MetricsClient {
 
   /** All values of a metric of something else, in thousandths. */
   async external(metric: string, metricSelector: string): Promise<readonly number[]> {
-    const path = `/apis/external.metrics.k8s.io/v1beta1/namespaces/${this.#namespace}/${metric}?${new URLSearchParams({ labelSelector: metricSelector })}`
+    const path = `/apis/external.metrics.k8s.io/v1beta1/namespaces/${this.#namespace}/${encodeURIComponent(metric)}?${new URLSearchParams({ labelSelector: metricSelector })}`
     const items = await this.#list<MetricValue>(path, `${metric}.external.metrics.k8s.io`, 'external metrics API')
     return items.map(({ value }) => milli(value))
   }

@@ -78,3 +78,35 @@ test('a slice with other labels than it should have is written', () => {
   const plan = packed([slice('a', 1)], [endpoint(1)], (one) => ({ ...one, metadata: { ...one.metadata, labels: { tier: 'front' } } }))
   assert.deepEqual(plan.update[0]?.metadata.labels, { tier: 'front' })
 })
+
+/** Numbers from 0 to below 1, the same for the same seed (mulberry32). */
+function randomFrom(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let bits = Math.imul(state ^ (state >>> 15), 1 | state)
+    bits = (bits + Math.imul(bits ^ (bits >>> 7), 61 | bits)) ^ bits
+    return ((bits ^ (bits >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+test('whatever comes and goes, each wanted endpoint is in one slice, no slice is too full, and looking again changes nothing', () => {
+  const random = randomFrom(7)
+  let slices: EndpointSlice[] = []
+  let made = 0
+  for (let round = 0; round < 300; round++) {
+    const share = random()
+    const wanted = range(1, 30)
+      .filter(() => random() < share)
+      .map((n) => endpoint(n, random() < 0.8))
+    const { create, update, remove, unchanged } = packed(slices, wanted)
+    assert.equal(update.length + remove.length + unchanged.length, slices.length)
+    slices = [...unchanged, ...update, ...create.map((one) => ({ ...one, metadata: { ...one.metadata, name: `s${made++}` } }))]
+    const told = slices.flatMap(({ endpoints }) => endpoints ?? [])
+    const byAddress = (a: Endpoint, b: Endpoint): number => Number(a.addresses[0]?.slice(7)) - Number(b.addresses[0]?.slice(7))
+    assert.deepEqual(told.sort(byAddress), wanted)
+    assert.ok(slices.every(({ endpoints }) => (endpoints?.length ?? 0) <= 4))
+    const again = packed(slices, wanted)
+    assert.deepEqual([again.create, again.update, again.remove], [[], [], []])
+  }
+})
