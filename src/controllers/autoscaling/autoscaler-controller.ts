@@ -7,7 +7,7 @@ import { type AutoscalerStatus, Conditions, withStatus } from './autoscaler-stat
 import { desiredReplicas, type MetricsDecision } from './desired-replicas.ts'
 import type { MetricStatus } from './metrics/metric-proposal.ts'
 import { changed, type History } from './replicas/limits.ts'
-import { KindMapper, readScale } from './scale-target.ts'
+import { KindMapper, readScale, writeScale } from './scale-target.ts'
 import { Selectors } from './selectors.ts'
 
 export interface AutoscalerOptions {
@@ -107,7 +107,7 @@ export function autoscalerController(options: AutoscalerOptions): Controller {
     const metrics = { currentReplicas: current, currentMetrics: told(statuses) }
     if (replicas === current) return tell({ ...metrics, desiredReplicas: current })
     try {
-      await client.update(target, { ...scale, spec: { ...scale.spec, replicas } }, 'scale')
+      await writeScale(client, target, scale, replicas)
     } catch (error) {
       events.tell(scaler, 'Warning', 'FailedRescale', `New size: ${replicas}; reason: ${reason}; error: ${messageOf(error)}`)
       conditions.set('AbleToScale', false, {

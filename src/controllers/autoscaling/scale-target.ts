@@ -3,6 +3,7 @@ import type { V1Scale } from '@kubernetes/client-node'
 import { objectPath, type Resource, resource } from '../../client/resource.ts'
 import type { RestClient } from '../../client/rest-client.ts'
 import type { Model } from '../../machinery/object.ts'
+import { StatusError } from '../../machinery/status-error.ts'
 import { isNotFound } from '../pods/refusals.ts'
 import { refusalText } from './refusal-text.ts'
 
@@ -79,6 +80,23 @@ export async function readScale(
     // The kind may be served under another name by now.
     if (isNotFound(error)) mapper.forget(found)
     throw new Error(refusalText(error, groupResource(found)))
+  }
+}
+
+/** A scale that others change all the while is not fought for. */
+const attempts = 5
+
+/** Sets the replicas; what others change of the target meanwhile does not hinder it. */
+export async function writeScale(client: RestClient, target: Resource<Scale>, scale: Scale, replicas: number): Promise<void> {
+  const { namespace = '', name = '' } = scale.metadata
+  for (let attempt = 1, live = scale; ; attempt++) {
+    try {
+      await client.update(target, { ...live, spec: { ...live.spec, replicas } }, 'scale')
+      return
+    } catch (error) {
+      if (!(error instanceof StatusError && error.code === 409) || attempt === attempts) throw error
+      live = await client.read<Scale>(objectPath(target, namespace, name, 'scale'))
+    }
   }
 }
 

@@ -1,4 +1,5 @@
 /** A cluster with the controllers of endpoints, in which the test plays kubelets: pods have the addresses and states that it says. */
+import type { ClusterOptions } from '../../../src/cluster/start-cluster.ts'
 import { type Lifetime, type TestCluster, testCluster } from '../../support/test-cluster.ts'
 import { waitFor } from '../../support/wait-for.ts'
 
@@ -131,9 +132,9 @@ const lineOf = (addresses: readonly string[], ports: readonly { readonly name?: 
     .join()}`
 
 /** With a node `n`. */
-export async function backends(t: Lifetime): Promise<Backends> {
+export async function backends(t: Lifetime, options: ClusterOptions = {}): Promise<Backends> {
   const controllers = ['endpoints-controller', 'endpointslice-controller', 'endpointslice-mirroring-controller', 'serviceaccount-controller']
-  const cluster = await testCluster(t, { controllers })
+  const cluster = await testCluster(t, { controllers, ...options })
   const made = new Backends(cluster)
   await made.node('n')
   await waitFor('the account of pods', () => cluster.call('GET', `${core}/serviceaccounts/default`))

@@ -171,6 +171,31 @@ test('many pods fill several slices, and what changes later is written to few of
   assert.equal(changed.filter(({ metadata }) => !before.has(metadata.resourceVersion)).length, 1)
 })
 
+test('a Service of two families has slices of both, and its Endpoints those of the first', async (t) => {
+  const b = await backends(t, { serviceClusterIpRange: '10.0.0.0/16,fd00:1::/108' })
+  await b.service('web', { ipFamilyPolicy: 'RequireDualStack' })
+  await b.pod('a', { ips: ['10.1.0.1', 'fd00::1'] })
+  await waitFor('slices of both', async () => (await b.shown('web')) === '10.1.0.1: http 8080 | fd00::1: http 8080')
+  assert.deepEqual((await b.slices('web')).map(({ addressType }) => addressType).sort(), ['IPv4', 'IPv6'])
+  await waitFor('the Endpoints', async () => (await b.shownAsEndpoints('web')) === '10.1.0.1: http 8080')
+  await b.cluster.call('PATCH', `${core}/services/web`, { spec: { ipFamilyPolicy: 'SingleStack' } }, merge)
+  await waitFor('one family to be left', async () => (await b.shown('web')) === '10.1.0.1: http 8080')
+})
+
+test('Endpoints whose Service is gone go, unless somebody keeps them by hand', async (t) => {
+  const b = await backends(t)
+  const labels = { 'endpoints.kubernetes.io/managed-by': 'endpoint-controller' }
+  for (const [name, metadata] of [['hand', {}] as const, ['left', { labels }] as const]) {
+    await b.cluster.call('POST', `${core}/endpoints`, { apiVersion: 'v1', kind: 'Endpoints', metadata: { name, ...metadata } })
+  }
+  await waitFor('those that were left to go', async () => (await b.shownAsEndpoints('left')) === 'none')
+  assert.equal(await b.shownAsEndpoints('hand'), '')
+  await b.service('web')
+  await b.show('web', ': ')
+  await b.delete('endpoints/web')
+  await b.show('web', ': ')
+})
+
 test('hints follow the zones of nodes, and events tell of them', async (t) => {
   const b = await backends(t)
   await b.node('east', 'east')
