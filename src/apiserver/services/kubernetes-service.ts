@@ -84,7 +84,12 @@ async function ensureServiceCidr(given: KubernetesService, serviceCidrs: ServedR
   const place = { ...given.context, resource: serviceCidrs, namespace: '', name }
   if (live) {
     if (semanticallyEqual((live.spec as { cidrs?: unknown } | undefined)?.cidrs, cidrs)) return
-    await deleteObject({ ...place, subresource: '' }, { dryRun: false })
+    // Nothing waits for the addresses of a range that is not served any more.
+    if (live.metadata.finalizers?.length) {
+      const released = ({ metadata, ...object }: KubeObject): KubeObject => ({ ...object, metadata: { ...metadata, finalizers: [] } }) as KubeObject
+      await updateObject({ ...place, subresource: '' }, { startsFromLive: true, change: (object) => ({ object: released(object!) }) })
+    }
+    if (!live.metadata.deletionTimestamp) await deleteObject({ ...place, subresource: '' }, { dryRun: false })
   }
   await ensure(given, serviceCidrs, '', { kind: 'ServiceCIDR', apiVersion: 'networking.k8s.io/v1', metadata: { name }, spec: { cidrs } })
   const conditions = [{ type: 'Ready', status: 'True', lastTransitionTime: timestamp(), reason: '', message: 'Kubernetes default Service CIDR is ready' }]

@@ -4,7 +4,7 @@ import { describe, type TestContext, test } from 'node:test'
 import type { Service, ServiceSpec } from '../../api/core/service/index.ts'
 import { allResources } from '../../api/registry.ts'
 import { resourceKey } from '../../api/resource.ts'
-import type { Unstructured } from '../../machinery/object.ts'
+import type { KubeObject, Unstructured } from '../../machinery/object.ts'
 import { StatusError } from '../../machinery/status-error.ts'
 import { memoryStore } from '../../storage/memory/index.ts'
 import type { Store } from '../../storage/store.ts'
@@ -358,6 +358,11 @@ describe('the store', () => {
     const { revision } = store
     assert.deepEqual(await seen('192.0.2.2', 7443, '10.0.0.0/24'), ['10.0.0.1', 7443, '192.0.2.2:7443', '192.0.2.2:7443', '10.0.0.0/24'])
     assert.equal(store.revision, revision)
+    // Another range is served at once, whoever holds the old one.
+    const holder = new Writer(t, { store })
+    const place = { ...holder.context('kubernetes'), resource: holder.find('networking.k8s.io/v1/servicecidrs'), namespace: '' }
+    const held = (object: KubeObject): KubeObject => ({ ...object, metadata: { ...object.metadata, finalizers: ['example.com/held'] } })
+    await updateObject(place, { startsFromLive: true, change: (object) => ({ object: held(object!) }) })
     assert.deepEqual(await seen('192.0.2.2', 7443, '10.9.0.0/16'), ['10.9.0.1', 7443, '192.0.2.2:7443', '192.0.2.2:7443', '10.9.0.0/16'])
   })
 })

@@ -1,4 +1,68 @@
 /** The addresses behind Services. */
+import { ExplainedError } from '../../lib/explained-error.ts'
 import type { ControllerDescriptor } from '../descriptor.ts'
+import { type ControllerFlag, concurrencyFlag, type FlagValues } from '../flags.ts'
+import { endpointsController } from './legacy/endpoints-controller.ts'
+import { mirroringController } from './mirroring/mirroring-controller.ts'
+import { sliceController } from './slices/slice-controller.ts'
 
-export const controllers: readonly ControllerDescriptor[] = []
+const batchFlag = (name: string, of: string): ControllerFlag => ({
+  name,
+  type: 'duration',
+  help: `how long changes of ${of} are gathered before they are looked at`,
+  fallback: '0s',
+})
+
+const maxFlag = (name: string, help: string, fallback: number): ControllerFlag => ({ name, type: 'number', help, fallback: `${fallback}` })
+
+/** As many endpoints as a slice may hold. */
+const mostEndpoints = 1000
+
+function count(flags: FlagValues, name: string): number {
+  const value = flags.number(name)
+  if (Number.isInteger(value) && value >= 1 && value <= mostEndpoints) return value
+  throw new ExplainedError(`--${name} has to be a whole number from 1 to ${mostEndpoints}, not ${value}`)
+}
+
+export const controllers: readonly ControllerDescriptor[] = [
+  {
+    name: 'endpoints-controller',
+    aliases: ['endpoint'],
+    account: 'endpoint-controller',
+    flags: [concurrencyFlag('concurrent-endpoint-syncs', 'Endpoints', 5), batchFlag('endpoint-updates-batch-period', 'pods')],
+    make: (_sources, flags) =>
+      endpointsController({ concurrency: flags.number('concurrent-endpoint-syncs'), batchMs: flags.duration('endpoint-updates-batch-period') }),
+  },
+  {
+    name: 'endpointslice-controller',
+    aliases: ['endpointslice'],
+    account: 'endpointslice-controller',
+    flags: [
+      concurrencyFlag('concurrent-service-endpoint-syncs', 'Services', 5),
+      batchFlag('endpointslice-updates-batch-period', 'pods'),
+      maxFlag('max-endpoints-per-slice', 'endpoints that are in an EndpointSlice at most', 100),
+    ],
+    make: (_sources, flags) =>
+      sliceController({
+        concurrency: flags.number('concurrent-service-endpoint-syncs'),
+        batchMs: flags.duration('endpointslice-updates-batch-period'),
+        max: count(flags, 'max-endpoints-per-slice'),
+      }),
+  },
+  {
+    name: 'endpointslice-mirroring-controller',
+    aliases: ['endpointslicemirroring'],
+    account: 'endpointslicemirroring-controller',
+    flags: [
+      concurrencyFlag('mirroring-concurrent-service-endpoint-syncs', 'Endpoints', 5),
+      batchFlag('mirroring-endpointslice-updates-batch-period', 'Endpoints'),
+      maxFlag('mirroring-max-endpoints-per-subset', 'addresses of a subset that are mirrored at most', 1000),
+    ],
+    make: (_sources, flags) =>
+      mirroringController({
+        concurrency: flags.number('mirroring-concurrent-service-endpoint-syncs'),
+        batchMs: flags.duration('mirroring-endpointslice-updates-batch-period'),
+        max: count(flags, 'mirroring-max-endpoints-per-subset'),
+      }),
+  },
+]

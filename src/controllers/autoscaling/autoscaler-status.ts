@@ -1,0 +1,39 @@
+/** The status of an autoscaler: what it sees, what it wants, and why. */
+import type { HorizontalPodAutoscaler } from '../../client/kinds.ts'
+import { semanticallyEqual } from '../../machinery/equality.ts'
+
+export type AutoscalerStatus = NonNullable<HorizontalPodAutoscaler['status']>
+type Condition = NonNullable<AutoscalerStatus['conditions']>[number]
+
+/** Conditions as they are being found out. */
+export class Conditions {
+  #conditions: readonly Condition[]
+  readonly #now: string
+
+  /** `now` is in RFC 3339. */
+  constructor(conditions: readonly Condition[] | undefined, now: string) {
+    this.#conditions = conditions ?? []
+    this.#now = now
+  }
+
+  set(
+    type: 'AbleToScale' | 'ScalingActive' | 'ScalingLimited',
+    isTrue: boolean,
+    { reason, message }: { readonly reason: string; readonly message: string },
+  ): void {
+    const status = isTrue ? 'True' : 'False'
+    const before = this.#conditions.find((condition) => condition.type === type)
+    const lastTransitionTime = before?.status === status ? before.lastTransitionTime : this.#now
+    const condition: Condition = { type, status, reason, message, lastTransitionTime }
+    this.#conditions = before ? this.#conditions.map((one) => (one === before ? condition : one)) : [...this.#conditions, condition]
+  }
+
+  all(): Condition[] {
+    return [...this.#conditions]
+  }
+}
+
+/** The autoscaler with the status, or undefined where nothing changes. */
+export function withStatus(scaler: HorizontalPodAutoscaler, status: AutoscalerStatus): HorizontalPodAutoscaler | undefined {
+  return semanticallyEqual(scaler.status, status) ? undefined : { ...scaler, status }
+}

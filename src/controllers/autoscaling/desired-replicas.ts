@@ -1,0 +1,107 @@
+/** How many replicas an autoscaler wants within its bounds: what its metrics propose, limited by its past and its rules. */
+import type { ReconcileContext } from '../../client/controller.ts'
+import type { HorizontalPodAutoscaler } from '../../client/kinds.ts'
+import { parseQuantity } from '../../machinery/quantity.ts'
+import { parseLabelSelector, type Selector } from '../../machinery/selectors/label-selector.ts'
+import { selectedPods } from '../pods/by-labels.ts'
+import { messageOf } from '../pods/refusals.ts'
+import type { AutoscalerOptions, Memory } from './autoscaler-controller.ts'
+import type { Conditions } from './autoscaler-status.ts'
+import { MetricFailure, type MetricStatus, type Proposal, propose } from './metrics/metric-proposal.ts'
+import { MetricsClient } from './metrics/metrics-client.ts'
+import { limit } from './replicas/limits.ts'
+import type { Tolerances } from './replicas/pod-replicas.ts'
+import type { KindMapper, Scale } from './scale-target.ts'
+import type { Selectors } from './selectors.ts'
+
+export interface MetricsDecision {
+  readonly replicas?: number
+  readonly reason?: string
+  readonly statuses?: readonly MetricStatus[]
+  /** Why nothing can be said. */
+  readonly failure?: string
+}
+
+export interface Measured {
+  readonly scaler: HorizontalPodAutoscaler
+  readonly scale: Scale
+  readonly current: number
+  readonly conditions: Conditions
+  readonly memory: Memory
+  readonly mapper: KindMapper
+  readonly selectors: Selectors
+  readonly options: AutoscalerOptions
+  readonly now: number
+}
+
+/** Sets the conditions that follow, and tells events of what goes wrong. */
+export async function desiredReplicas(measured: Measured, context: ReconcileContext): Promise<MetricsDecision> {
+  const { scaler, scale, current, conditions, memory, mapper, selectors, options, now } = measured
+  const { namespace = '', name } = scaler.metadata
+  const { metrics = [], minReplicas: min = 1, maxReplicas: max = 0, behavior } = scaler.spec ?? {}
+  const text = scale.status?.selector ?? ''
+  const selector = parsed(text)
+  const refused = (reason: string, event: string, why: string, message = why): MetricsDecision => {
+    context.events.tell(scaler, 'Warning', event, why)
+    conditions.set('ScalingActive', false, { reason, message })
+    return { failure: why }
+  }
+  if (text === '') return refused('InvalidSelector', 'SelectorRequired', 'selector is required', "the HPA target's scale is missing a selector")
+  if (typeof selector === 'string') return refused('InvalidSelector', 'InvalidSelector', selector)
+  const pods = [...selectedPods(context.caches, namespace, selector)]
+  const counting = selectors.counting(`${namespace}/${name}`, selector, pods)
+  if (counting.length > 1) {
+    return refused('AmbiguousSelector', 'AmbiguousSelector', `pods by selector ${text} are controlled by multiple HPAs: [${counting.join(' ')}]`)
+  }
+
+  const scaled = {
+    namespace,
+    pods,
+    selector: text,
+    specReplicas: current,
+    statusReplicas: scale.status?.replicas ?? 0,
+    tolerances: tolerancesOf(scaler, options.tolerance),
+    readiness: { initializationMs: options.initializationMs, delayMs: options.readinessDelayMs, now },
+  }
+  const client = new MetricsClient(context.client, mapper, namespace)
+  const results = await Promise.all(metrics.map((metric) => propose(metric, scaled, client).catch(failureOf)))
+  const failures = results.filter((result) => result instanceof MetricFailure)
+  const proposals = results.filter((result): result is Proposal => !(result instanceof MetricFailure))
+  const best = proposals.reduce<Proposal | undefined>((most, proposal) => (most && most.replicas >= proposal.replicas ? most : proposal), undefined)
+  // The list of the status has a place for each metric.
+  const statuses = results.map((result): MetricStatus => (result instanceof MetricFailure ? { type: '' } : result.status))
+  for (const { reason, why } of failures) context.events.tell(scaler, 'Warning', reason, why)
+  const [first] = failures
+  // What cannot be measured may be what keeps replicas from going.
+  if (!best || (first && best.replicas < current)) {
+    if (first) conditions.set('ScalingActive', false, { reason: first.reason, message: `the HPA was unable to compute the replica count: ${first.why}` })
+    return { statuses, failure: `invalid metrics (${failures.length} invalid out of ${metrics.length}), first error is: ${first?.message}` }
+  }
+  const message = `the HPA was able to successfully calculate a replica count from ${best.name}`
+  conditions.set('ScalingActive', true, { reason: 'ValidMetricFound', message })
+
+  const { replicas, able, limited, history } = limit(best.replicas, memory.history, { current, min, max, behavior, downscaleMs: options.downscaleMs, now })
+  memory.history = history
+  conditions.set('AbleToScale', true, able)
+  conditions.set('ScalingLimited', limited.isLimited, limited)
+  return { replicas, statuses, reason: best.replicas > current ? `${best.name} above target` : best.replicas < current ? 'All metrics below target' : '' }
+}
+
+function parsed(text: string): Selector | string {
+  try {
+    return parseLabelSelector(text)
+  } catch (error) {
+    return `couldn't convert selector into a corresponding internal selector object: ${messageOf(error)}`
+  }
+}
+
+function failureOf(error: unknown): MetricFailure {
+  if (error instanceof MetricFailure) return error
+  throw error
+}
+
+/** Those of its behavior, or those of all. */
+function tolerancesOf({ spec }: HorizontalPodAutoscaler, usual: number): Tolerances {
+  const own = (tolerance: string | undefined): number => (tolerance === undefined ? usual : Number(parseQuantity(`${tolerance}`).nano) / 1e9)
+  return { down: own(spec?.behavior?.scaleDown?.tolerance), up: own(spec?.behavior?.scaleUp?.tolerance) }
+}
