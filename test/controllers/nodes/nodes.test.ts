@@ -84,7 +84,7 @@ test('a node that falls silent is Unknown, its pods are not ready, and go when t
   })
   const brief = await waitFor('the brief pod to be deleted', async () => {
     const pod = await get<Pod>(cluster, `${core}/pods/brief`)
-    return pod.metadata.deletionTimestamp && pod
+    return pod.metadata.deletionTimestamp ? pod : undefined
   })
   const target = brief.status?.conditions?.find(({ type }) => type === 'DisruptionTarget')
   assert.deepEqual([target?.status, target?.reason, target?.message], ['True', 'DeletionByTaintManager', 'Taint manager: deleting due to NoExecute taint'])
