@@ -2,6 +2,7 @@
 import type { ServedResource } from '../registry/served-resource.ts'
 import type { Writer } from '../registry/write/write-context.ts'
 import { ensureObjects } from './ensure-objects.ts'
+import { legacyTokenTracking, reconciledTracking } from './legacy-token-tracking.ts'
 import { ensureRoles } from './roles/index.ts'
 import { systemNamespaces } from './system-namespaces.ts'
 import { systemPriorityClasses } from './system-priority-classes.ts'
@@ -18,6 +19,10 @@ export async function ensureBootstrapObjects({ find, context: writer, log }: Boo
     ensureObjects({ writer, resource: find('v1/namespaces'), objects: systemNamespaces, log }),
     ensureObjects({ writer, resource: find('scheduling.k8s.io/v1/priorityclasses'), objects: systemPriorityClasses, log }),
   ])
-  // Some stand in the namespaces.
-  await ensureRoles(find, writer, log)
+  // They stand in the namespaces.
+  const tracking = [legacyTokenTracking(Date.now())]
+  await Promise.all([
+    ensureRoles(find, writer, log),
+    ensureObjects({ writer, resource: find('v1/configmaps'), objects: tracking, reconcile: reconciledTracking, log }),
+  ])
 }

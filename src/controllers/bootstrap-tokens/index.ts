@@ -1,4 +1,19 @@
-/** Tokens that nodes join with. */
+/** Tokens that new nodes join with. As upstream, both run only where they are named. */
 import type { ControllerDescriptor } from '../descriptor.ts'
 
-export const controllers: readonly ControllerDescriptor[] = []
+export const controllers: readonly ControllerDescriptor[] = [
+  {
+    name: 'bootstrap-signer-controller',
+    aliases: ['bootstrapsigner'],
+    account: 'bootstrap-signer',
+    onlyIfNamed: true,
+    make: async () => (await import('./signer.ts')).bootstrapSigner(),
+  },
+  {
+    name: 'token-cleaner-controller',
+    aliases: ['tokencleaner'],
+    account: 'token-cleaner',
+    onlyIfNamed: true,
+    make: async () => (await import('./token-cleaner.ts')).tokenCleaner(),
+  },
+]

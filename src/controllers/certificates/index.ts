@@ -16,4 +16,10 @@ export const controllers: readonly ControllerDescriptor[] = [
     account,
     make: async ({ signer }) => (await import('./signing.ts')).csrSigning(signer),
   },
+  {
+    name: 'certificatesigningrequest-cleaner-controller',
+    aliases: ['csrcleaner'],
+    account,
+    make: async () => (await import('./cleaner.ts')).csrCleaner(),
+  },
 ]

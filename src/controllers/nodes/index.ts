@@ -1,4 +1,59 @@
 /** Nodes that come, fail and go, and the pods on them. */
 import type { ControllerDescriptor } from '../descriptor.ts'
+import { addressFlags } from './addresses/flags.ts'
+import { lifecycleFlags } from './lifecycle/flags.ts'
 
-export const controllers: readonly ControllerDescriptor[] = []
+/** Upstream's for all that nodes are watched by. */
+const account = 'node-controller'
+
+export const controllers: readonly ControllerDescriptor[] = [
+  {
+    name: 'node-ipam-controller',
+    aliases: ['nodeipam'],
+    account,
+    flags: addressFlags,
+    make: async (_sources, flags) => (await import('./addresses/controller.ts')).nodeAddresses(flags),
+  },
+  {
+    name: 'node-lifecycle-controller',
+    aliases: ['nodelifecycle'],
+    account,
+    flags: lifecycleFlags,
+    make: async (_sources, flags) =>
+      (await import('./lifecycle/controller.ts')).nodeLifecycle({
+        grace: { monitor: flags.duration('node-monitor-grace-period'), startup: flags.duration('node-startup-grace-period') },
+        rates: {
+          normal: flags.number('node-eviction-rate'),
+          secondary: flags.number('secondary-node-eviction-rate'),
+          unhealthyShare: flags.number('unhealthy-zone-threshold'),
+          largeSize: flags.number('large-cluster-size-threshold'),
+        },
+        periodMs: flags.duration('node-monitor-period'),
+      }),
+  },
+  {
+    name: 'taint-eviction-controller',
+    account,
+    make: async () => (await import('./taint-eviction/controller.ts')).taintEviction(),
+  },
+  {
+    name: 'pod-garbage-collector-controller',
+    aliases: ['podgc'],
+    account: 'pod-garbage-collector',
+    flags: [
+      {
+        name: 'terminated-pod-gc-threshold',
+        type: 'number',
+        help: 'how many pods that have ended are kept; all if it is 0 or less',
+        fallback: '12500',
+      },
+    ],
+    make: async (_sources, flags) => (await import('./pod-garbage/controller.ts')).podGarbage({ kept: flags.number('terminated-pod-gc-threshold') }),
+  },
+  {
+    name: 'ttl-controller',
+    aliases: ['ttl'],
+    account: 'ttl-controller',
+    make: async () => (await import('./time-to-live.ts')).timeToLive(),
+  },
+]

@@ -1,6 +1,8 @@
 /** Accounts that pods run under, and what they need to speak to the API. */
 import type { ControllerDescriptor } from '../descriptor.ts'
 
+const yearHours = 365 * 24
+
 export const controllers: readonly ControllerDescriptor[] = [
   {
     name: 'serviceaccount-controller',
@@ -13,6 +15,23 @@ export const controllers: readonly ControllerDescriptor[] = [
     aliases: ['root-ca-cert-publisher'],
     account: 'root-ca-cert-publisher',
     make: async ({ rootCA }) => (await import('./root-ca-publisher.ts')).rootCaPublisher(rootCA),
+  },
+  {
+    name: 'legacy-serviceaccount-token-cleaner-controller',
+    aliases: ['legacy-service-account-token-cleaner'],
+    account: 'legacy-service-account-token-cleaner',
+    flags: [
+      {
+        name: 'legacy-service-account-token-clean-up-period',
+        type: 'duration',
+        help: 'how long a generated token Secret has to be unused before it is marked, and then removed',
+        fallback: `${yearHours}h`,
+      },
+    ],
+    make: async (_sources, flags) => {
+      const { legacyTokens } = await import('./legacy-tokens.ts')
+      return legacyTokens({ unusedMs: flags.duration('legacy-service-account-token-clean-up-period') })
+    },
   },
   // It has no account of its own: without it there would be none.
   {

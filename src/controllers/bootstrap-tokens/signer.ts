@@ -1,0 +1,30 @@
+/** Signs the config map `cluster-info` of kube-public, where there is one, with each bootstrap token that may sign. */
+import { type Controller, watched } from '../../client/controller.ts'
+import { configMaps, secrets } from '../../client/kinds.ts'
+import { signedData } from './signatures.ts'
+import { expiration, signingToken, tokenSelection } from './token.ts'
+
+const name = 'cluster-info'
+const namespace = 'kube-public'
+/** Timers reach no further. */
+const longestMs = 24 * 3600 * 1000
+
+export const bootstrapSigner = (now: () => number = Date.now): Controller => ({
+  name: 'bootstrap-signer-controller',
+  watches: [
+    watched({ resource: configMaps, selection: { namespace, fieldSelector: `metadata.name=${name}` }, keys: () => [name] }),
+    watched({ resource: secrets, selection: tokenSelection, keys: () => [name] }),
+  ],
+  async reconcile(key, { caches, client, again }) {
+    const info = caches.get(configMaps, namespace, name)
+    if (!info) return
+    const all = [...caches.all(secrets)].sort((one, other) => ((one.metadata.name ?? '') < (other.metadata.name ?? '') ? -1 : 1))
+    const data = signedData(
+      info.data ?? {},
+      all.flatMap((secret) => signingToken(secret, now()) ?? []),
+    )
+    if (data) await client.update(configMaps, { ...info, data })
+    const soonestMs = Math.min(...all.map(expiration).filter((end) => end > now())) - now()
+    if (Number.isFinite(soonestMs)) again(key, Math.min(soonestMs, longestMs))
+  },
+})

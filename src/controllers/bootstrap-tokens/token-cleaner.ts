@@ -1,0 +1,22 @@
+/** Removes bootstrap tokens that have ended. */
+import { type Controller, watched } from '../../client/controller.ts'
+import { secrets } from '../../client/kinds.ts'
+import { unlessGone } from '../pods/refusals.ts'
+import { expiration, tokenSelection } from './token.ts'
+
+/** Timers reach no further. */
+const longestMs = 24 * 3600 * 1000
+
+export const tokenCleaner = (now: () => number = Date.now): Controller => ({
+  name: 'token-cleaner-controller',
+  watches: [watched({ resource: secrets, selection: tokenSelection })],
+  async reconcile(key, { caches, client, again }) {
+    const [namespace = '', name = ''] = key.split('/')
+    const secret = caches.get(secrets, namespace, name)
+    if (!secret) return
+    const leftMs = expiration(secret) - now()
+    const { uid, resourceVersion } = secret.metadata
+    if (leftMs <= 0) await client.delete(secrets, namespace, name, { uid, resourceVersion }).catch(unlessGone)
+    else if (leftMs !== Number.POSITIVE_INFINITY) again(key, Math.min(leftMs, longestMs))
+  },
+})

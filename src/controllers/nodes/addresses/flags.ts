@@ -1,0 +1,42 @@
+/** Flags of the node IPAM controller: kube-controller-manager's, with its defaults. */
+import type { Cidr } from '../../../lib/cidr.ts'
+import { parseCidr } from '../../../lib/cidr.ts'
+import { ExplainedError } from '../../../lib/explained-error.ts'
+import type { ControllerFlag, FlagValues } from '../../flags.ts'
+
+export const addressFlags: readonly ControllerFlag[] = [
+  { name: 'allocate-node-cidrs', type: 'boolean', help: 'gives each node a range of addresses for its pods', fallback: 'false' },
+  { name: 'cluster-cidr', type: 'text', help: 'addresses of pods: one range, or one of IPv4 and one of IPv6', fallback: '' },
+  { name: 'node-cidr-mask-size', type: 'number', help: 'how long the prefix of a node’s range is; 24 for IPv4 and 64 for IPv6 unless said', fallback: '0' },
+  { name: 'node-cidr-mask-size-ipv4', type: 'number', help: 'the same for IPv4 alone', fallback: '0' },
+  { name: 'node-cidr-mask-size-ipv6', type: 'number', help: 'the same for IPv6 alone', fallback: '0' },
+]
+
+export interface ClusterRange {
+  readonly cidr: Cidr
+  /** How long the prefix of a node's range is. */
+  readonly nodePrefix: number
+}
+
+/** Empty if nodes get no ranges. Throws an ExplainedError for flags that do not go together. */
+export function clusterRanges(flags: FlagValues): readonly ClusterRange[] {
+  if (!flags.boolean('allocate-node-cidrs')) return []
+  const text = flags.text('cluster-cidr')
+  if (text === '') throw new ExplainedError('--allocate-node-cidrs needs --cluster-cidr: say from which range nodes get theirs, such as 10.244.0.0/16')
+  const ranges = text.split(',').map((part) => {
+    const cidr = parseCidr(part.trim())
+    if (!cidr) throw new ExplainedError(`--cluster-cidr ${part} is no address range: write it like 10.244.0.0/16`)
+    return cidr
+  })
+  if (ranges.length > 2 || (ranges.length === 2 && ranges[0]!.family === ranges[1]!.family)) {
+    throw new ExplainedError(`--cluster-cidr ${text}: give one range, or one of IPv4 and one of IPv6`)
+  }
+  const both = flags.number('node-cidr-mask-size')
+  if (both && ranges.length === 2) {
+    throw new ExplainedError('--node-cidr-mask-size is for one range: use --node-cidr-mask-size-ipv4 and --node-cidr-mask-size-ipv6')
+  }
+  return ranges.map((cidr) => ({
+    cidr,
+    nodePrefix: cidr.family === 4 ? flags.number('node-cidr-mask-size-ipv4') || both || 24 : flags.number('node-cidr-mask-size-ipv6') || both || 64,
+  }))
+}

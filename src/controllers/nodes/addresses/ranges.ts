@@ -1,0 +1,64 @@
+/** Which part of the cluster's address range each node gives its pods (`spec.podCIDRs`). */
+import { addressAt, type Cidr } from '../../../lib/cidr.ts'
+
+/** As upstream: more nodes than this many bits can count share no range. */
+const mostBits = 16
+
+export class NodeRanges {
+  readonly #cluster: Cidr
+  readonly #prefix: number
+  readonly #count: number
+  readonly #taken = new Set<number>()
+  #next = 0
+
+  /** `prefix` is the length of a node's. Throws a RangeError if the cluster's range has no such parts, or too many. */
+  constructor(cluster: Cidr, prefix: number) {
+    const bits = prefix - cluster.prefix
+    if (bits < 0) throw new RangeError(`nodes cannot have ranges of /${prefix} in a range of /${cluster.prefix}: choose a longer mask for nodes`)
+    if (bits > mostBits) throw new RangeError(`/${prefix} is too small a part of /${cluster.prefix}: the masks may differ by ${mostBits} bits at most`)
+    if (prefix > widthOf(cluster)) throw new RangeError(`/${prefix} is longer than an address of IPv${cluster.family}`)
+    this.#cluster = cluster
+    this.#prefix = prefix
+    this.#count = 2 ** bits
+  }
+
+  get family(): 4 | 6 {
+    return this.#cluster.family
+  }
+
+  /** Takes all parts that share addresses with a range; nothing if there are none. */
+  take(range: Cidr): void {
+    for (const index of this.#within(range)) this.#taken.add(index)
+  }
+
+  release(range: Cidr): void {
+    for (const index of this.#within(range)) this.#taken.delete(index)
+  }
+
+  /** Takes a free part: the next one after the last. Undefined if all are taken. */
+  takeFree(): string | undefined {
+    for (let tried = 0; tried < this.#count; tried++) {
+      const index = (this.#next + tried) % this.#count
+      if (this.#taken.has(index)) continue
+      this.#taken.add(index)
+      this.#next = (index + 1) % this.#count
+      return `${addressAt({ ...this.#cluster, base: this.#cluster.base + BigInt(index) * this.#size }, 0)}/${this.#prefix}`
+    }
+    return undefined
+  }
+
+  get #size(): bigint {
+    return 1n << BigInt(widthOf(this.#cluster) - this.#prefix)
+  }
+
+  *#within(range: Cidr): Generator<number> {
+    if (range.family !== this.#cluster.family) return
+    const first = (range.base - this.#cluster.base) / this.#size
+    const last = (range.base + (1n << BigInt(widthOf(range) - range.prefix)) - 1n - this.#cluster.base) / this.#size
+    if (range.base + (1n << BigInt(widthOf(range) - range.prefix)) <= this.#cluster.base) return
+    const from = first < 0n ? 0 : Number(first)
+    for (let index = from; index < this.#count && BigInt(index) <= last; index++) yield index
+  }
+}
+
+const widthOf = ({ family }: Pick<Cidr, 'family'>): number => (family === 4 ? 32 : 128)

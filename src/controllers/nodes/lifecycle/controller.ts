@@ -1,0 +1,140 @@
+/** Watches over nodes: those that are not heard of are Unknown, get taints, and their pods are neither ready nor, in time, theirs any more. */
+import { type Controller, looked, type ReconcileContext, watched } from '../../../client/controller.ts'
+import { leases, type Node, nodes, type Pod, pods } from '../../../client/kinds.ts'
+import { unlessGone } from '../../pods/refusals.ts'
+import { byNode } from '../pods-of-node.ts'
+import { conditionsOfSilent, type GracePeriods, readyCondition } from './health.ts'
+import { olderLabels } from './labels.ts'
+import { NodeWatch } from './node-watch.ts'
+import { markNotReady } from './pods.ts'
+import { isEvicting, type Taint, withConditionTaints, withEviction, withoutEviction } from './taints.ts'
+import type { EvictionRates } from './zones.ts'
+
+export interface NodeLifecycleOptions {
+  readonly grace: GracePeriods
+  readonly rates: EvictionRates
+  /** How often nodes are looked at, in ms (`--node-monitor-period`). */
+  readonly periodMs: number
+  readonly now?: () => number
+}
+
+const leaseNamespace = 'kube-node-lease'
+/** Keys: a look at all nodes, nodes that wait to be tainted, one node, one pod. */
+const health = 'health'
+const evictions = 'evictions'
+const nodeKey = (name: string): string => `node/${name}`
+const podKey = ({ metadata }: Pod): string => `pod/${metadata.namespace}/${metadata.name}`
+const concurrency = 8
+
+export function nodeLifecycle({ grace, rates, periodMs, now = Date.now }: NodeLifecycleOptions): Controller {
+  const watch = new NodeWatch(grace, rates)
+  let nextLookAt = 0
+
+  async function lookAtAll(context: ReconcileContext): Promise<void> {
+    const { caches, again } = context
+    const all = [...caches.all(nodes)]
+    const { added, removed } = watch.classify(all)
+    for (const node of added) tell(node.metadata, 'RegisteredNode', `Registered Node ${node.metadata.name} in Controller`, context)
+    for (const gone of removed) tell(gone, 'RemovingNode', `Removing Node ${gone.name} from Controller`, context)
+    if (all.length > 0 && nextLookAt <= now()) {
+      nextLookAt = now() + periodMs
+      again(health, periodMs)
+    }
+    // One node that cannot be written does not keep the others from being looked at.
+    const looks = await Promise.allSettled(all.map((node) => lookAt(node, context)))
+    const seen = looks.map((look, at) => (look.status === 'fulfilled' ? look.value : all[at]!))
+    if (watch.judge(seen, now())) await Promise.all(seen.map((node) => write(node, { taints: withoutEviction(node) }, context)))
+    again(evictions)
+    const failed = looks.find((look) => look.status === 'rejected')
+    if (failed) throw failed.reason
+  }
+
+  /** Resolves with the node as it is afterwards. */
+  async function lookAt(node: Node, context: ReconcileContext): Promise<Node> {
+    const { client, caches, events } = context
+    const { name = '', uid } = node.metadata
+    const before = readyCondition(node)
+    const conditions = watch.isSilent(node, caches.get(leases, leaseNamespace, name), now()) ? conditionsOfSilent(node, now()) : undefined
+    const current = conditions ? await client.updateStatus(nodes, { ...node, status: { ...node.status, conditions } }) : node
+    if (before?.status === 'True') {
+      watch.queueOf(node).remove(name)
+      if (!conditions) return write(node, { taints: withoutEviction(node) }, context)
+      events.tell({ apiVersion: 'v1', kind: 'Node', name, uid }, 'Normal', 'NodeNotReady', `Node ${name} status is now: NodeNotReady`)
+    } else if (isEvicting(current)) return write(current, { taints: withEviction(current, now()) }, context)
+    else if (readyCondition(current)) watch.queueOf(node).add(name)
+    return current
+  }
+
+  /** Gives nodes the taint that drives pods away, as fast as their zones allow. */
+  async function evict(context: ReconcileContext): Promise<void> {
+    for (const queue of watch.queues()) {
+      for (let name = queue.take(now()); name !== undefined; name = queue.take(now())) {
+        const node = context.caches.get(nodes, '', name)
+        if (node) await write(node, { taints: withEviction(node, now()) }, context)
+      }
+      const nextMs = queue.nextInMs(now())
+      if (nextMs !== undefined) context.again(evictions, nextMs)
+    }
+  }
+
+  return {
+    name: 'node-lifecycle-controller',
+    component: 'node-controller',
+    concurrency,
+    watches: [
+      watched({
+        resource: nodes,
+        keys: ({ metadata }) => [nodeKey(metadata.name ?? '')],
+        changed(node, before, { caches, again }) {
+          const status = node && readyCondition(node)?.status
+          if (node && before && readyCondition(before)?.status === status) return
+          again(health)
+          if (before && status === 'Unknown') for (const pod of caches.by(pods, byNode, before.metadata.name ?? '')) again(podKey(pod))
+        },
+      }),
+      looked(leases, { namespace: leaseNamespace }),
+      watched({
+        resource: pods,
+        keys: () => [],
+        changed(pod, before, { again }) {
+          if (pod?.spec?.nodeName && before?.spec?.nodeName !== pod.spec.nodeName) again(podKey(pod))
+        },
+      }),
+    ],
+    async reconcile(key, context) {
+      const { caches } = context
+      if (key === health) return lookAtAll(context)
+      if (key === evictions) return evict(context)
+      const [kind, namespace = '', name = ''] = key.split('/')
+      if (kind === 'pod') {
+        const pod = caches.get(pods, namespace, name)
+        const node = pod && caches.get(nodes, '', pod.spec?.nodeName ?? '')
+        const ready = node && readyCondition(node)
+        if (pod && ready && ready.status !== 'True') await markNotReady(pod, context, now())
+        return
+      }
+      const node = caches.get(nodes, '', namespace)
+      if (node) await write(node, { taints: withConditionTaints(node, now()), labels: olderLabels(node) }, context)
+    },
+  }
+}
+
+/** Events about what the controller knows of. */
+function tell({ name, uid }: { readonly name?: string; readonly uid?: string }, reason: string, what: string, { events }: ReconcileContext): void {
+  events.tell({ apiVersion: 'v1', kind: 'Node', name, uid }, 'Normal', reason, `Node ${name} event: ${what}`)
+}
+
+interface Changes {
+  /** All taints; none where they stay. */
+  readonly taints: readonly Taint[] | undefined
+  /** Those to set. */
+  readonly labels?: Readonly<Record<string, string>>
+}
+
+/** Resolves with the node as it is afterwards. Rejects with a conflict if it is not as it was read: it is decided anew then. */
+async function write(node: Node, { taints, labels }: Changes, { client }: ReconcileContext): Promise<Node> {
+  if (!taints && !labels) return node
+  const { name = '', resourceVersion } = node.metadata
+  const patch = { metadata: { resourceVersion, ...(labels && { labels }) }, ...(taints && { spec: { taints } }) }
+  return (await client.patch(nodes, '', name, patch, 'merge').catch(unlessGone)) ?? node
+}

@@ -1,0 +1,15 @@
+/** Labels of nodes that have an older name: it follows the newer one. */
+import type { Node } from '../../../client/kinds.ts'
+
+const olderNames: Readonly<Record<string, string>> = {
+  'kubernetes.io/os': 'beta.kubernetes.io/os',
+  'kubernetes.io/arch': 'beta.kubernetes.io/arch',
+}
+
+/** The labels to set; undefined if all is well. */
+export function olderLabels({ metadata: { labels = {} } }: Node): Record<string, string> | undefined {
+  const set = Object.entries(olderNames).flatMap(([name, older]) =>
+    labels[name] !== undefined && labels[older] !== labels[name] ? [[older, labels[name]]] : [],
+  )
+  return set.length > 0 ? Object.fromEntries(set) : undefined
+}

@@ -1,0 +1,93 @@
+/** Removes pods that no kubelet will end: those of nodes that have gone, deleted ones without a node, and too many that have ended. */
+import { type Controller, type ReconcileContext, watched } from '../../../client/controller.ts'
+import { nodes, type Pod, pods } from '../../../client/kinds.ts'
+import { hasEnded } from '../../pods/phase.ts'
+import { isNotFound, unlessGone } from '../../pods/refusals.ts'
+import { withDisruption } from '../disruption.ts'
+import { byNode } from '../pods-of-node.ts'
+import { ended, isDeclaredLost, isOnLostNode, isUnscheduledAndDeleted, surplus } from './choices.ts'
+
+export interface PodGarbageOptions {
+  /** How many pods that have ended are kept (`--terminated-pod-gc-threshold`); all if it is 0 or less. */
+  readonly kept: number
+  /** How long a node has to be gone before its pods go, in ms; 40 s unless said. */
+  readonly quarantineMs?: number
+  /** How often pods that have ended are counted while their number grows, in ms; 20 s unless said. */
+  readonly countMs?: number
+  readonly now?: () => number
+}
+
+/** A key that is no pod's. */
+const count = 'count'
+
+export function podGarbage({ kept, quarantineMs = 40_000, countMs = 20_000, now = Date.now }: PodGarbageOptions): Controller {
+  /** Since when nodes are missed. */
+  const missed = new Map<string, number>()
+  let counts = false
+  return {
+    name: 'pod-garbage-collector-controller',
+    watches: [
+      watched({
+        resource: pods,
+        *keys(pod) {
+          if (pod.spec?.nodeName || pod.metadata.deletionTimestamp) yield keyOf(pod)
+        },
+        changed(pod, before, { again }) {
+          if (kept <= 0 || counts || !pod || !hasEnded(pod) || (before && hasEnded(before))) return
+          counts = true
+          again(count, countMs)
+        },
+      }),
+      watched({
+        resource: nodes,
+        keys: () => [],
+        changed(node, before, { caches, again }) {
+          const name = (node ?? before)?.metadata.name ?? ''
+          if (node) missed.delete(name)
+          if (!node || isDeclaredLost(node)) for (const pod of caches.by(pods, byNode, name)) again(keyOf(pod))
+        },
+      }),
+    ],
+    async reconcile(key, context) {
+      const { caches, client, again } = context
+      if (key === count) {
+        counts = false
+        for (const pod of surplus([...caches.by(pods, ended, 'ended')], kept)) await remove(pod, context)
+        return
+      }
+      const [namespace = '', name = ''] = key.split('/')
+      const pod = caches.get(pods, namespace, name)
+      if (!pod) return
+      if (isUnscheduledAndDeleted(pod)) return remove(pod, context)
+      const { nodeName } = pod.spec ?? {}
+      if (!nodeName) return
+      const node = caches.get(nodes, '', nodeName)
+      if (isOnLostNode(pod, node)) return remove(pod, context)
+      if (node) return
+      const since = missed.get(nodeName) ?? now()
+      missed.set(nodeName, since)
+      const leftMs = since + quarantineMs - now()
+      if (leftMs > 0) return again(key, leftMs)
+      // What the cache does not have may be new.
+      if (await client.get(nodes, '', nodeName).then(() => true, unlessMissing)) return
+      await remove(pod, context, withDisruption(pod, 'DeletionByPodGC', 'PodGC: node no longer exists', now()))
+      if ([...caches.by(pods, byNode, nodeName)].length <= 1) missed.delete(nodeName)
+    },
+  }
+}
+
+const keyOf = ({ metadata }: Pod): string => `${metadata.namespace}/${metadata.name}`
+
+function unlessMissing(error: unknown): false {
+  if (isNotFound(error)) return false
+  throw error
+}
+
+/** A pod that nobody can tell about has failed, and goes at once. */
+async function remove(pod: Pod, { client }: ReconcileContext, status: object = {}): Promise<void> {
+  const { namespace = '', name = '', uid } = pod.metadata
+  if (!hasEnded(pod)) {
+    await client.patch(pods, namespace, name, { metadata: { uid }, status: { phase: 'Failed', ...status } }, 'strategic', 'status').catch(unlessGone)
+  }
+  await client.delete(pods, namespace, name, { uid, gracePeriodSeconds: 0 }).catch(unlessGone)
+}

@@ -1,0 +1,74 @@
+/** Drives pods away from nodes whose taints they do not tolerate, or not any longer. */
+import { type Controller, type ReconcileContext, watched } from '../../../client/controller.ts'
+import { nodes, type Pod, pods } from '../../../client/kinds.ts'
+import { unlessGone } from '../../pods/refusals.ts'
+import { withDisruption } from '../disruption.ts'
+import { byNode } from '../pods-of-node.ts'
+import { toleratedSeconds } from './tolerance.ts'
+
+/** Timers reach no further. */
+const longestMs = 24 * 3600 * 1000
+const concurrency = 8
+
+export function taintEviction(now: () => number = Date.now): Controller {
+  /** Since when pods are to go, by uid. */
+  const since = new Map<string, number>()
+
+  function cancel({ metadata: { uid = '', namespace, name } }: Pod, { events }: ReconcileContext): void {
+    if (!since.delete(uid)) return
+    events.tell({ apiVersion: 'v1', kind: 'Pod', namespace, name, uid }, 'Normal', 'TaintManagerEviction', `Cancelling deletion of Pod ${namespace}/${name}`)
+  }
+
+  return {
+    name: 'taint-eviction-controller',
+    concurrency,
+    watches: [
+      watched({
+        resource: pods,
+        *keys(pod) {
+          if (pod.spec?.nodeName) yield keyOf(pod)
+        },
+        changed(pod, before) {
+          if (!pod && before) since.delete(before.metadata.uid ?? '')
+        },
+      }),
+      watched({
+        resource: nodes,
+        keys: () => [],
+        changed(node, before, { caches, again }) {
+          const name = (node ?? before)?.metadata.name ?? ''
+          if (!isTainted(node) && !isTainted(before)) return
+          for (const pod of caches.by(pods, byNode, name)) again(keyOf(pod))
+        },
+      }),
+    ],
+    async reconcile(key, context) {
+      const { caches, again } = context
+      const [namespace = '', name = ''] = key.split('/')
+      const pod = caches.get(pods, namespace, name)
+      if (!pod || pod.metadata.deletionTimestamp) return
+      const { uid = '' } = pod.metadata
+      const seconds = toleratedSeconds(pod, caches.get(nodes, '', pod.spec?.nodeName ?? '')?.spec?.taints ?? [])
+      if (seconds === Number.POSITIVE_INFINITY) return cancel(pod, context)
+      const began = since.get(uid) ?? now()
+      since.set(uid, began)
+      const leftMs = began + seconds * 1000 - now()
+      if (leftMs > 0) return again(key, Math.min(leftMs, longestMs))
+      await evict(pod, context)
+      since.delete(uid)
+    },
+  }
+}
+
+const keyOf = ({ metadata }: Pod): string => `${metadata.namespace}/${metadata.name}`
+
+const isTainted = (node: { readonly spec?: { readonly taints?: readonly { readonly effect: string }[] } } | undefined): boolean =>
+  node?.spec?.taints?.some(({ effect }) => effect === 'NoExecute') ?? false
+
+async function evict(pod: Pod, { client, events }: ReconcileContext): Promise<void> {
+  const { namespace = '', name = '', uid } = pod.metadata
+  events.tell({ apiVersion: 'v1', kind: 'Pod', namespace, name, uid }, 'Normal', 'TaintManagerEviction', `Marking for deletion Pod ${namespace}/${name}`)
+  const status = withDisruption(pod, 'DeletionByTaintManager', 'Taint manager: deleting due to NoExecute taint')
+  await client.patch(pods, namespace, name, { metadata: { uid }, status }, 'strategic', 'status').catch(unlessGone)
+  await client.delete(pods, namespace, name, { uid }).catch(unlessGone)
+}
