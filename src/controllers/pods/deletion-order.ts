@@ -1,0 +1,59 @@
+/** Which pods go first when there are too many: those that serve least, and of equals rather the newer. */
+import type { Pod } from '../../client/kinds.ts'
+import { isReady, readySince } from './phase.ts'
+
+const costAnnotation = 'controller.kubernetes.io/pod-deletion-cost'
+const phases: Readonly<Record<string, number>> = { Pending: 0, Unknown: 1, Running: 2 }
+const integer = /^(0|-?[1-9]\d*)$/
+const int32 = 2 ** 31
+const nanosecondsPerMs = 1e6
+
+export interface DeletionOrder {
+  /** All pods of the same work: of two pods, the one on the node with more of them goes first. */
+  readonly related: Iterable<Pod>
+  /** Milliseconds. */
+  readonly now: number
+}
+
+/** The `count` of these pods that go first. */
+export function podsToDelete(pods: readonly Pod[], count: number, { related, now }: DeletionOrder): Pod[] {
+  // Those who delete all need no order.
+  if (count >= pods.length) return [...pods]
+  const onNode = new Map<string, number>()
+  for (const { spec } of related) if (spec?.nodeName) onNode.set(spec.nodeName, (onNode.get(spec.nodeName) ?? 0) + 1)
+  const rank = ({ spec }: Pod): number => onNode.get(spec?.nodeName ?? '') ?? 0
+  const order = (a: Pod, b: Pod): number =>
+    Number(isAssigned(a)) - Number(isAssigned(b)) ||
+    phaseOf(a) - phaseOf(b) ||
+    Number(isReady(a)) - Number(isReady(b)) ||
+    deletionCost(a) - deletionCost(b) ||
+    rank(b) - rank(a) ||
+    byAge(isReady(a) ? readySince(a) : 0, isReady(b) ? readySince(b) : 0, a, b, now) ||
+    restarts(b) - restarts(a) ||
+    byAge(createdAt(a), createdAt(b), a, b, now)
+  return pods.toSorted(order).slice(0, count)
+}
+
+const isAssigned = ({ spec }: Pod): boolean => Boolean(spec?.nodeName)
+
+const phaseOf = ({ status }: Pod): number => phases[status?.phase ?? ''] ?? 0
+
+/** What its user says that a pod is worth (KEP-2255); 0 for one that says nothing, or nothing that makes sense. */
+export function deletionCost({ metadata }: Pod): number {
+  const text = metadata.annotations?.[costAnnotation] ?? ''
+  const cost = integer.test(text) ? Number(text) : 0
+  return cost >= -int32 && cost < int32 ? cost : 0
+}
+
+const createdAt = ({ metadata }: Pod): number | undefined => (metadata.creationTimestamp ? Date.parse(metadata.creationTimestamp) : undefined)
+
+const restarts = ({ status }: Pod): number => Math.max(0, ...(status?.containerStatuses ?? []).map(({ restartCount }) => restartCount))
+
+/** Newer first, those without a time before all. Times of the same order of magnitude count as equal (KEP-2185): then the uid, which is as good as chance. */
+function byAge(a: number | undefined, b: number | undefined, podA: Pod, podB: Pod, now: number): number {
+  if (a === b) return 0
+  if (a === undefined || b === undefined) return a === undefined ? -1 : 1
+  return magnitude(now - a) - magnitude(now - b) || ((podA.metadata.uid ?? '') < (podB.metadata.uid ?? '') ? -1 : 1)
+}
+
+const magnitude = (ms: number): number => (ms > 0 ? Math.floor(Math.log2(ms * nanosecondsPerMs)) : -1)

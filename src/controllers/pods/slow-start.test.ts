@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { slowStart } from './slow-start.ts'
+
+/** What was tried, in batches, when the attempts of `failing` fail. */
+async function batches(count: number, failing: readonly number[] = []) {
+  const sizes: number[] = []
+  let pending = 0
+  const result = await slowStart(count, async (at) => {
+    if (pending++ === 0) sizes.push(0)
+    sizes.push((sizes.pop() ?? 0) + 1)
+    await new Promise((resolve) => setImmediate(resolve))
+    pending--
+    if (failing.includes(at)) throw new Error(`${at}`)
+  })
+  return { sizes, ...result }
+}
+
+test('batches double', async () => {
+  assert.deepEqual(await batches(10), { sizes: [1, 2, 4, 3], done: 10 })
+  assert.deepEqual(await batches(0), { sizes: [], done: 0 })
+})
+
+test('after a failure no batch follows', async () => {
+  const { sizes, done, error } = await batches(100, [0])
+  assert.deepEqual([sizes, done], [[1], 0])
+  assert.match(String(error), /0/)
+})
+
+test('the rest of a batch goes on beside a failure, and counts', async () => {
+  const { sizes, done } = await batches(100, [4, 5])
+  assert.deepEqual([sizes, done], [[1, 2, 4], 5])
+})

@@ -1,0 +1,77 @@
+/** Brings Deployments to what they ask for, by way of ReplicaSets: one a template, of sizes that change step by step. */
+import { type Caches, type Controller, type ReconcileContext, watched } from '../../../client/controller.ts'
+import { keyOf } from '../../../client/informer.ts'
+import { type Deployment, deployments, type Pod, pods, replicaSets } from '../../../client/kinds.ts'
+import type { KubeObject } from '../../../machinery/object.ts'
+import { labelSelectorOf } from '../../../machinery/selectors/label-selector.ts'
+import { claimable, claimed } from '../../pods/claim.ts'
+import { controllerOf } from '../../pods/owner.ts'
+import { ownerKeys } from '../../pods/owner-keys.ts'
+import { hasEnded } from '../../pods/phase.ts'
+import { desiredReplicas } from './revisions.ts'
+import { Rollout } from './rollout.ts'
+import { isActiveSet, isRolling, replicasOf } from './sizes.ts'
+import { numbersOf, rolloutStatus } from './status.ts'
+import { cleanUp, followSize, recreate, rollOn } from './strategies.ts'
+
+export const deploymentController = (concurrency: number): Controller => ({
+  name: 'deployment-controller',
+  concurrency,
+  watches: [
+    watched({ resource: deployments }),
+    watched({ resource: replicaSets, keys: (set, caches) => ownerKeys(set, caches, deployments, selects) }),
+    // Who recreates waits for the end of the old pods; all else shows in ReplicaSets.
+    watched({
+      resource: pods,
+      keys: () => [],
+      changed(pod, before, { caches, again }) {
+        if (!before || (pod && (!hasEnded(pod) || hasEnded(before)))) return
+        const deployment = deploymentOf(before, caches)
+        if (deployment && !isRolling(deployment)) again(keyOf(deployment))
+      },
+    }),
+  ],
+  async reconcile(key, context) {
+    const [namespace = '', name = ''] = key.split('/')
+    const deployment = context.caches.get(deployments, namespace, name)
+    if (deployment) await bringOn(deployment, context)
+  },
+})
+
+async function bringOn(deployment: Deployment, context: ReconcileContext): Promise<void> {
+  const { client, caches } = context
+  const claim = { owner: deployment, owners: deployments, resource: replicaSets, matches: (set: KubeObject) => selects(deployment, set) }
+  const rollout = new Rollout(deployment, await claimed(claimable(deployment, replicaSets, caches), claim, client), context, Date.now())
+  const numbers = () => numbersOf(rollout.deployment, rollout, rollout.now)
+  if (deployment.metadata.deletionTimestamp) return await rollout.write(numbers())
+  rollout.notePause()
+  await rollout.syncRevision()
+  const isPaused = deployment.spec?.paused ?? false
+  if (isPaused || isScaled(rollout)) {
+    await followSize(rollout)
+    if (isPaused) await cleanUp(rollout)
+    return await rollout.write(numbers())
+  }
+  if (isRolling(deployment)) await rollOn(rollout)
+  else await recreate(rollout)
+  await rollout.write(rolloutStatus(rollout.deployment, rollout, rollout.now))
+}
+
+const selects = ({ spec }: Deployment, { metadata }: KubeObject): boolean => labelSelectorOf(spec?.selector).matches(metadata.labels)
+
+/** Whether the size of the Deployment is another one than its ReplicaSets were scaled for: that goes before the rollout. */
+function isScaled({ deployment, newSet, oldSets }: Rollout): boolean {
+  return [...oldSets, ...(newSet ? [newSet] : [])]
+    .filter(isActiveSet)
+    .some((set) => (desiredReplicas(set) ?? replicasOf(deployment)) !== replicasOf(deployment))
+}
+
+/** The Deployment that a pod belongs to by way of its ReplicaSet. */
+function deploymentOf(pod: Pod, caches: Caches): Deployment | undefined {
+  const namespace = pod.metadata.namespace ?? ''
+  const set = controllerOf(pod)
+  const owned = set && caches.get(replicaSets, namespace, set.name)
+  const owner = owned && owned.metadata.uid === set.uid ? controllerOf(owned) : undefined
+  const deployment = owner && caches.get(deployments, namespace, owner.name)
+  return deployment && deployment.metadata.uid === owner.uid ? deployment : undefined
+}

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Deployment, ReplicaSet } from '../../../client/kinds.ts'
+import { historyAnnotation, newSetAnnotations, revisionAnnotation } from './revisions.ts'
+
+const deployment = (annotations: Record<string, string> = {}): Deployment => ({
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name: 'd', annotations },
+})
+const old = (revision: string): ReplicaSet => ({ apiVersion: 'apps/v1', kind: 'ReplicaSet', metadata: { annotations: { [revisionAnnotation]: revision } } })
+
+test('the first set has revision 1, and what its Deployment is annotated with', () => {
+  const annotations = newSetAnnotations(
+    deployment({ 'kubernetes.io/change-cause': 'x', 'kubectl.kubernetes.io/last-applied-configuration': '{}', [revisionAnnotation]: '7' }),
+    undefined,
+    [],
+  )
+  assert.deepEqual(annotations, { 'kubernetes.io/change-cause': 'x', [revisionAnnotation]: '1' })
+})
+
+test('a set that is used again gets the next revision, and remembers those it had', () => {
+  const once = newSetAnnotations(deployment(), { [revisionAnnotation]: '1' }, [old('2')])
+  assert.deepEqual(once, { [revisionAnnotation]: '3', [historyAnnotation]: '1' })
+  assert.deepEqual(newSetAnnotations(deployment(), once, [old('9'), old('10')]), { [revisionAnnotation]: '11', [historyAnnotation]: '1,3' })
+})
+
+test('the revision of the newest set stays when older ones go', () => {
+  const annotations = { [revisionAnnotation]: '5' }
+  assert.deepEqual(newSetAnnotations(deployment(), annotations, [old('2')]), annotations)
+})
+
+test('a history that is too long forgets what is oldest', () => {
+  const history = Array.from({ length: 500 }, (_, at) => `${at + 1000}`).join(',')
+  const after = newSetAnnotations(deployment(), { [revisionAnnotation]: '1500', [historyAnnotation]: history }, [old('1501')])[historyAnnotation] ?? ''
+  assert.ok(after.length <= 2000)
+  assert.match(after, /,1499,1500$/)
+})

@@ -1,0 +1,119 @@
+/** One look at a Deployment: what is there, and what becomes of it. Writes to ReplicaSets are made at once, those to the Deployment together at the end. */
+import type { ReconcileContext } from '../../../client/controller.ts'
+import { keyOf } from '../../../client/informer.ts'
+import { type Deployment, deployments, type ReplicaSet, replicaSets } from '../../../client/kinds.ts'
+import { semanticallyEqual } from '../../../machinery/equality.ts'
+import { unlessGone } from '../../pods/refusals.ts'
+import { conditionOf, type DeploymentCondition, type DeploymentStatus, newCondition, reasons, withCondition } from './conditions.ts'
+import { newSetAnnotations, revisionAnnotation, sizeAnnotations } from './revisions.ts'
+import { byAge, mostOf, replicasOf, type Sizes } from './sizes.ts'
+import { progressCheckInMs, progressDeadline, withPause } from './status.ts'
+import { sameTemplate } from './template-hash.ts'
+
+export type RolloutContext = Pick<ReconcileContext, 'client' | 'caches' | 'events' | 'again'>
+
+export class Rollout {
+  readonly context: RolloutContext
+  /** Milliseconds. */
+  readonly now: number
+  /** With what is to be written. */
+  deployment: Deployment
+  /** That of the current template, if there is one. */
+  newSet: ReplicaSet | undefined
+  oldSets: readonly ReplicaSet[]
+  readonly #cached: Deployment
+
+  /** `sets` are those that the Deployment controls. */
+  constructor(deployment: Deployment, sets: readonly ReplicaSet[], context: RolloutContext, now: number) {
+    this.#cached = deployment
+    this.deployment = deployment
+    this.context = context
+    this.now = now
+    this.newSet = sets.toSorted(byAge).find(({ spec }) => sameTemplate(spec?.template, deployment.spec?.template))
+    this.oldSets = sets.filter((set) => set !== this.newSet)
+  }
+
+  get conditions(): readonly DeploymentCondition[] {
+    return this.deployment.status?.conditions ?? []
+  }
+
+  /** Puts a condition into the status that is to be written. */
+  tell(type: string, status: 'True' | 'False' | 'Unknown', reason: string, message: string): void {
+    this.#setConditions(withCondition(this.conditions, newCondition(type, status, reason, message, this.now)))
+  }
+
+  /** Notes that the Deployment is paused, or goes on. */
+  notePause(): void {
+    this.#setConditions(withPause(this.deployment, this.now))
+  }
+
+  /** Gives the new set, if it is there, what it takes over from the Deployment, and the Deployment its revision. */
+  async syncRevision(): Promise<void> {
+    if (!this.newSet) return
+    const { metadata, spec } = this.newSet
+    const annotations = newSetAnnotations(this.deployment, metadata.annotations, this.oldSets)
+    const minReadySeconds = this.deployment.spec?.minReadySeconds ?? 0
+    if (!semanticallyEqual(annotations, metadata.annotations) || (spec?.minReadySeconds ?? 0) !== minReadySeconds)
+      this.newSet = await this.context.client.update(replicaSets, {
+        ...this.newSet,
+        metadata: { ...metadata, annotations },
+        ...(spec && { spec: { ...spec, minReadySeconds } }),
+      })
+    this.noteRevision(this.newSet)
+    if (progressDeadline(this.deployment) !== undefined && !conditionOf(this.conditions, 'Progressing'))
+      this.tell('Progressing', 'True', reasons.found, `Found new replica set "${metadata.name}"`)
+  }
+
+  noteRevision({ metadata }: ReplicaSet): void {
+    const revision = metadata.annotations?.[revisionAnnotation]
+    if (revision === undefined) return
+    const { metadata: own } = this.deployment
+    this.deployment = { ...this.deployment, metadata: { ...own, annotations: { ...own.annotations, [revisionAnnotation]: revision } } }
+  }
+
+  /** Scales ReplicaSets to other sizes, and notes in them how large the Deployment is. */
+  async scale(sizes: Sizes): Promise<void> {
+    for (const set of [...this.oldSets, ...(this.newSet ? [this.newSet] : [])]) {
+      const size = sizes.get(set.metadata.name ?? '')
+      if (size !== undefined) this.#replace(set, await this.#scaled(set, size))
+    }
+  }
+
+  /** Writes the Deployment if its status, or its revision, is another one than before. */
+  async write(status: DeploymentStatus): Promise<void> {
+    const { client, again } = this.context
+    const cached = this.#cached
+    const changed = { ...this.deployment, status }
+    if (!semanticallyEqual(cached.status, status) || !semanticallyEqual(cached.metadata.annotations, changed.metadata.annotations)) {
+      await client.updateStatus(deployments, changed).catch(unlessGone)
+      return
+    }
+    const checkInMs = progressCheckInMs(changed, status, this.now)
+    if (checkInMs !== undefined && !changed.spec?.paused) again(keyOf(cached), checkInMs)
+  }
+
+  #setConditions(conditions: DeploymentCondition[]): void {
+    this.deployment = { ...this.deployment, status: { ...this.deployment.status, conditions } }
+  }
+
+  async #scaled(set: ReplicaSet, size: number): Promise<ReplicaSet> {
+    const before = replicasOf(set)
+    const annotations = { ...set.metadata.annotations, ...sizeAnnotations(replicasOf(this.deployment), mostOf(this.deployment)) }
+    if (!set.spec || (size === before && semanticallyEqual(annotations, set.metadata.annotations))) return set
+    const updated = await this.context.client.update(replicaSets, {
+      ...set,
+      metadata: { ...set.metadata, annotations },
+      spec: { ...set.spec, replicas: size },
+    })
+    if (size !== before) {
+      const message = `Scaled ${size > before ? 'up' : 'down'} replica set ${set.metadata.name} from ${before} to ${size}`
+      this.context.events.tell(this.deployment, 'Normal', 'ScalingReplicaSet', message)
+    }
+    return updated
+  }
+
+  #replace(set: ReplicaSet, updated: ReplicaSet): void {
+    if (set === this.newSet) this.newSet = updated
+    else this.oldSets = this.oldSets.map((old) => (old === set ? updated : old))
+  }
+}

@@ -1,0 +1,64 @@
+/** How the pods of one template are replaced by those of another: bit by bit, or all at once after the old ones have gone. */
+import { pods, type ReplicaSet, replicaSets } from '../../../client/kinds.ts'
+import { byController } from '../../pods/owner.ts'
+import { hasEnded } from '../../pods/phase.ts'
+import { unlessGone } from '../../pods/refusals.ts'
+import { createNewSet } from './new-set.ts'
+import { revisionOf } from './revisions.ts'
+import type { Rollout } from './rollout.ts'
+import { isActiveSet, newSetSize, oldSetSizes, replicasOf, scaledSizes } from './sizes.ts'
+import { historyLimit, isComplete } from './status.ts'
+
+const nameOf = ({ metadata }: ReplicaSet): string => metadata.name ?? ''
+
+/** Takes the next step of a rolling update: grows the new set, or shrinks old ones, as far as the limits allow. */
+export async function rollOn(rollout: Rollout): Promise<void> {
+  if (await growNewSet(rollout)) return
+  const { deployment, newSet, oldSets } = rollout
+  const sizes = newSet ? oldSetSizes(deployment, newSet, oldSets) : new Map<string, number>()
+  if (sizes.size > 0) await rollout.scale(sizes)
+  else if (isComplete(deployment, deployment.status)) await cleanUp(rollout)
+}
+
+/** Takes the next step of a replacement: stops the old pods, waits for their end, and then starts the new ones. */
+export async function recreate(rollout: Rollout): Promise<void> {
+  const { deployment, oldSets } = rollout
+  const active = oldSets.filter(isActiveSet)
+  if (active.length > 0) return await rollout.scale(new Map(active.map((set) => [nameOf(set), 0])))
+  if (oldPodsRun(rollout)) return
+  if (await growNewSet(rollout)) return
+  if (isComplete(deployment, deployment.status)) await cleanUp(rollout)
+}
+
+/** Follows another size of the Deployment without going on with a rollout. */
+export async function followSize(rollout: Rollout): Promise<void> {
+  await rollout.scale(scaledSizes(rollout.deployment, rollout.newSet, rollout.oldSets))
+}
+
+/** Makes the new set, or scales it; resolves with whether it was scaled. */
+async function growNewSet(rollout: Rollout): Promise<boolean> {
+  if (!rollout.newSet) await createNewSet(rollout)
+  const { deployment, newSet, oldSets } = rollout
+  if (!newSet) return false
+  const size = newSetSize(deployment, replicasOf(newSet), oldSets)
+  if (size === replicasOf(newSet)) return false
+  await rollout.scale(new Map([[nameOf(newSet), size]]))
+  return true
+}
+
+function oldPodsRun({ oldSets, context: { caches } }: Rollout): boolean {
+  if (oldSets.some(({ status }) => (status?.replicas ?? 0) > 0)) return true
+  return oldSets.some(({ metadata }) => [...caches.by(pods, byController, metadata.uid ?? '')].some((pod) => !hasEnded(pod)))
+}
+
+/** Deletes the oldest ReplicaSets that nothing runs of and that are beyond the history that is kept. */
+export async function cleanUp({ deployment, oldSets, context: { client } }: Rollout): Promise<void> {
+  const limit = historyLimit(deployment)
+  if (limit === undefined) return
+  const alive = oldSets.filter(({ metadata }) => !metadata.deletionTimestamp).sort((a, b) => revisionOf(a) - revisionOf(b))
+  for (const { metadata, spec, status } of alive.slice(0, Math.max(0, alive.length - limit))) {
+    const { namespace = '', name = '', uid, generation = 0 } = metadata
+    if (status?.replicas || spec?.replicas !== 0 || generation > (status?.observedGeneration ?? 0)) continue
+    await client.delete(replicaSets, namespace, name, { uid }).catch(unlessGone)
+  }
+}

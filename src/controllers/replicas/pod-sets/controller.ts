@@ -1,0 +1,68 @@
+/** Keeps as many pods alive as a ReplicaSet or a ReplicationController asks for. */
+import { type Caches, type Controller, watched } from '../../../client/controller.ts'
+import { type Pod, pods } from '../../../client/kinds.ts'
+import { claimable, claimed } from '../../pods/claim.ts'
+import { Expectations, expectationsExpireMs } from '../../pods/expectations.ts'
+import { byController, controllerOf, isControlledBy } from '../../pods/owner.ts'
+import { ownerKeys } from '../../pods/owner-keys.ts'
+import { availableInMs, isActive, isReady, isTerminating } from '../../pods/phase.ts'
+import { unlessGone } from '../../pods/refusals.ts'
+import type { PodSet, PodSetKind } from './kind.ts'
+import { manage } from './manage.ts'
+import { isTold, statusOf } from './status.ts'
+
+export function podSetController<T extends PodSet>(kind: PodSetKind<T>, concurrency: number): Controller {
+  const { resource, selector } = kind
+  const expectations = new Expectations()
+  return {
+    name: kind.controller,
+    component: kind.component,
+    concurrency,
+    watches: [
+      watched({
+        resource,
+        changed(set, before) {
+          const uid = before?.metadata.uid
+          if (uid !== undefined && uid !== set?.metadata.uid) expectations.forget(uid)
+        },
+      }),
+      watched({
+        resource: pods,
+        changed: (pod, before) => expectations.observe(pod, before),
+        keys: (pod, caches) => ownerKeys(pod, caches, resource, (set, { metadata }) => selector(set).matches(metadata.labels)),
+      }),
+    ],
+    async reconcile(key, context) {
+      const { caches, client, again } = context
+      const [namespace = '', name = ''] = key.split('/')
+      const set = caches.get(resource, namespace, name)
+      if (!set) return
+      const { uid = '', deletionTimestamp } = set.metadata
+      const isUpToDate = expectations.satisfied(uid)
+      const { matches } = selector(set)
+      const candidates = [...claimable(set, pods, caches)]
+      const claim = { owner: set, owners: resource, resource: pods, matches: (pod: Pod) => matches(pod.metadata.labels) }
+      const active = await claimed(candidates.filter(isActive), claim, client)
+      let failure: unknown
+      if (isUpToDate && !deletionTimestamp) {
+        failure = await manage(set, active, { ...context, expectations, related: () => relatedPods(set, kind, caches) })
+        if (!expectations.satisfied(uid)) again(key, expectationsExpireMs + 1)
+      }
+      const now = Date.now()
+      const terminating = kind.countsTerminating ? candidates.filter((pod) => isTerminating(pod) && isControlledBy(pod, set)).length : 0
+      const status = statusOf(set, { active, terminating, failure, now })
+      if (!isTold(set, status)) await client.updateStatus(resource, { ...set, status }).catch(unlessGone)
+      const soonest = Math.min(...active.filter(isReady).map((pod) => availableInMs(pod, set.spec?.minReadySeconds ?? 0, now) || Number.POSITIVE_INFINITY))
+      if (Number.isFinite(soonest)) again(key, soonest)
+      if (failure !== undefined) throw failure
+    },
+  }
+}
+
+/** The pods of all sets that have the same controller, such as those of one Deployment. */
+function* relatedPods<T extends PodSet>(set: T, { resource }: PodSetKind<T>, caches: Caches): Generator<Pod> {
+  const controller = controllerOf(set)
+  if (!controller) return
+  for (const { metadata } of caches.by(resource, byController, controller.uid))
+    for (const pod of caches.by(pods, byController, metadata.uid ?? '')) if (isActive(pod)) yield pod
+}

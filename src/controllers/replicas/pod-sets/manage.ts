@@ -1,0 +1,57 @@
+/** Creates what a set of pods is missing, or deletes what is too many. */
+import type { ReconcileContext } from '../../../client/controller.ts'
+import type { Pod } from '../../../client/kinds.ts'
+import { podsToDelete } from '../../pods/deletion-order.ts'
+import type { Expectations } from '../../pods/expectations.ts'
+import { podFromTemplate } from '../../pods/from-template.ts'
+import { createPod, deletePod } from '../../pods/pod-control.ts'
+import { isNamespaceTerminating, isNotFound } from '../../pods/refusals.ts'
+import { slowStart } from '../../pods/slow-start.ts'
+import type { PodSet } from './kind.ts'
+
+/** Pods created or deleted at most before their arrival is awaited. */
+const burst = 500
+
+export interface Managing extends Pick<ReconcileContext, 'client' | 'events'> {
+  readonly expectations: Expectations
+  /** The pods that do the same work, for which goes first. */
+  related(): Iterable<Pod>
+}
+
+/** At most a burst of them; `active` are those there. Resolves with the first failure, if there is one. */
+export async function manage(set: PodSet, active: readonly Pod[], context: Managing): Promise<unknown> {
+  const missing = (set.spec?.replicas ?? 1) - active.length
+  if (missing > 0) return await create(set, Math.min(missing, burst), context)
+  if (missing < 0) return await remove(set, active, Math.min(-missing, burst), context)
+}
+
+async function create(set: PodSet, count: number, context: Managing): Promise<unknown> {
+  const { expectations } = context
+  const { uid = '' } = set.metadata
+  const pod = podFromTemplate(set.spec?.template ?? {}, set)
+  expectations.expectCreations(uid, count)
+  const { done, error } = await slowStart(count, () => createPod(pod, set, context))
+  expectations.created(uid, count - done)
+  return isNamespaceTerminating(error) ? undefined : error
+}
+
+async function remove(set: PodSet, active: readonly Pod[], count: number, context: Managing): Promise<unknown> {
+  const { expectations, related } = context
+  const { uid = '' } = set.metadata
+  const excess = podsToDelete(active, count, { related: related(), now: Date.now() })
+  expectations.expectDeletions(
+    uid,
+    excess.map(({ metadata }) => metadata.uid ?? ''),
+  )
+  const failures = await Promise.all(
+    excess.map(async (pod) => {
+      try {
+        await deletePod(pod, set, context)
+      } catch (error) {
+        expectations.deleted(uid, pod.metadata.uid ?? '')
+        return isNotFound(error) ? undefined : error
+      }
+    }),
+  )
+  return failures.find((failure) => failure !== undefined)
+}
