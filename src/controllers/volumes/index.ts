@@ -3,6 +3,29 @@ import type { ControllerDescriptor } from '../descriptor.ts'
 
 export const controllers: readonly ControllerDescriptor[] = [
   {
+    name: 'persistentvolume-binder-controller',
+    aliases: ['persistentvolume-binder'],
+    account: 'persistent-volume-binder',
+    flags: [
+      { name: 'pvclaimbinder-sync-period', type: 'duration', help: 'how often volumes and claims that wait are looked at again', fallback: '15s' },
+      { name: 'enable-dynamic-provisioning', type: 'boolean', help: 'whether volumes are made for claims whose class says by whom', fallback: 'true' },
+      {
+        name: 'enable-hostpath-provisioner',
+        type: 'boolean',
+        help: 'whether classes with the provisioner kubernetes.io/host-path get directories of this machine',
+        fallback: 'false',
+      },
+      { name: 'hostpath-provisioner-directory', type: 'text', help: 'what holds these directories', fallback: '/tmp/hostpath_pv' },
+    ],
+    make: async (_sources, flags) =>
+      (await import('./binder/controller.ts')).volumeBinder({
+        syncPeriodMs: flags.duration('pvclaimbinder-sync-period'),
+        dynamicProvisioning: flags.boolean('enable-dynamic-provisioning'),
+        hostPath: { enabled: flags.boolean('enable-hostpath-provisioner'), directory: flags.text('hostpath-provisioner-directory') },
+        now: Date.now,
+      }),
+  },
+  {
     name: 'persistentvolumeclaim-protection-controller',
     aliases: ['pvc-protection'],
     account: 'pvc-protection-controller',
