@@ -1,5 +1,6 @@
 /** Volumes and claims: who gets which, and when they go. */
 import type { ControllerDescriptor } from '../descriptor.ts'
+import { concurrencyFlag } from '../flags.ts'
 
 export const controllers: readonly ControllerDescriptor[] = [
   {
@@ -36,5 +37,23 @@ export const controllers: readonly ControllerDescriptor[] = [
     aliases: ['pv-protection'],
     account: 'pv-protection-controller',
     make: async () => (await import('./protection/volumes.ts')).volumeProtection,
+  },
+  {
+    name: 'volumeattributesclass-protection-controller',
+    account: 'volumeattributesclass-protection-controller',
+    make: async () => (await import('./protection/attributes-classes.ts')).attributesClassProtection,
+  },
+  {
+    name: 'ephemeral-volume-controller',
+    aliases: ['ephemeral-volume'],
+    account: 'ephemeral-volume-controller',
+    flags: [concurrencyFlag('concurrent-ephemeralvolume-syncs', 'pods with ephemeral volumes', 5)],
+    make: async (_sources, flags) => (await import('./ephemeral/controller.ts')).ephemeralVolumes(flags.number('concurrent-ephemeralvolume-syncs')),
+  },
+  {
+    name: 'persistentvolume-expander-controller',
+    aliases: ['persistentvolume-expander'],
+    account: 'expand-controller',
+    make: async () => (await import('./expansion/controller.ts')).volumeExpander(),
   },
 ]

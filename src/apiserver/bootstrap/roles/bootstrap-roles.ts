@@ -4,6 +4,7 @@ import type { PolicyRule, RoleRef, Subject } from '../../authorization/rbac/inde
 import { clusterRoleSubjects, namespacedBindings, systemAccount } from './bindings.ts'
 import { componentRoles } from './component-roles.ts'
 import { controllerRoles } from './controller-roles.ts'
+import { laterControllerRoles } from './later-controller-roles.ts'
 import { namespacedRoles } from './namespaced-roles.ts'
 import { userFacingRoles } from './user-facing-roles.ts'
 
@@ -71,18 +72,26 @@ const clusterRoleBinding = (name: string, subjects: readonly Subject[]): Binding
   ...(subjects.length > 0 && { subjects }),
 })
 
+function unlabelled<T extends RoleObject | BindingObject>(object: T): T {
+  const { labels: _, ...rest } = object.metadata
+  return { ...object, metadata: rest }
+}
+
 /** They are made anew by each call, and share nothing that could be changed but their rules and subjects. */
 export function bootstrapRoles(): BootstrapRoles {
   const controllers = Object.entries(controllerRoles)
+  const later = Object.entries(laterControllerRoles)
   return {
     clusterRoles: [
       ...Object.entries({ ...userFacingRoles, ...componentRoles }).map(([name, rules]) => clusterRole(name, rules)),
       ...controllers.map(([name, rules]) => clusterRole(`system:controller:${name}`, rules)),
+      ...later.map(([name, rules]) => unlabelled(clusterRole(`system:controller:${name}`, rules))),
       ...[aggregated('admin', admin), aggregated('edit', edit), aggregated('view', view)],
     ],
     clusterRoleBindings: [
       ...Object.entries(clusterRoleSubjects).map(([name, subjects]) => clusterRoleBinding(name, subjects)),
       ...controllers.map(([name]) => clusterRoleBinding(`system:controller:${name}`, [systemAccount(name)])),
+      ...later.map(([name]) => unlabelled(clusterRoleBinding(`system:controller:${name}`, [systemAccount(name)]))),
     ],
     roles: Object.entries(namespacedRoles).map(([path, rules]) => {
       const [namespace, name] = path.split('/') as [string, string]

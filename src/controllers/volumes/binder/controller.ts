@@ -12,8 +12,9 @@ import {
   persistentVolumes as volumes,
 } from '../../../client/kinds.ts'
 import { hasEnded } from '../../pods/phase.ts'
+import { claimsOfPod } from '../pod-claims.ts'
 import { type ClaimSurroundings, planClaim, type Told } from './claim-plan.ts'
-import { claimKey, claimsByVolume, claimsOfPod, freeVolumesByClass, noClassNamed, unboundClaims, volumesByClaim } from './indexes.ts'
+import { claimKey, claimsByVolume, freeVolumesByClass, noClassNamed, unboundClaims, volumesByClaim } from './indexes.ts'
 import { Latest } from './latest.ts'
 import { suits } from './matching.ts'
 import type { HostPathOptions } from './provision/host-path.ts'

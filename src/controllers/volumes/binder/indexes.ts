@@ -1,5 +1,5 @@
-/** How volumes, claims and pods find each other in the caches. */
-import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../../../client/kinds.ts'
+/** How volumes and claims find each other in the caches. */
+import type { PersistentVolume, PersistentVolumeClaim } from '../../../client/kinds.ts'
 import { claimClass, namesClass, volumeClass } from './storage-class.ts'
 
 /** The claim that a volume names, as a key. */
@@ -26,13 +26,3 @@ export function unboundClaims(claim: PersistentVolumeClaim): readonly string[] {
 
 /** Claims by the volume that they name. */
 export const claimsByVolume = ({ spec }: PersistentVolumeClaim): readonly string[] => (spec?.volumeName ? [spec.volumeName] : [])
-
-/** The claims of a pod, as keys: those it names, and those made for it. */
-export function claimsOfPod({ metadata: { namespace, name }, spec }: Pod): string[] {
-  const keys: string[] = []
-  for (const volume of spec?.volumes ?? []) {
-    if (volume.persistentVolumeClaim) keys.push(`${namespace}/${volume.persistentVolumeClaim.claimName}`)
-    else if (volume.ephemeral) keys.push(`${namespace}/${name}-${volume.name}`)
-  }
-  return keys
-}
