@@ -1,7 +1,31 @@
 /** Volumes and claims: who gets which, and when they go. */
 import type { ControllerDescriptor } from '../descriptor.ts'
+import { concurrencyFlag } from '../flags.ts'
 
 export const controllers: readonly ControllerDescriptor[] = [
+  {
+    name: 'persistentvolume-binder-controller',
+    aliases: ['persistentvolume-binder'],
+    account: 'persistent-volume-binder',
+    flags: [
+      { name: 'pvclaimbinder-sync-period', type: 'duration', help: 'how often volumes and claims that wait are looked at again', fallback: '15s' },
+      { name: 'enable-dynamic-provisioning', type: 'boolean', help: 'whether volumes are made for claims whose class says by whom', fallback: 'true' },
+      {
+        name: 'enable-hostpath-provisioner',
+        type: 'boolean',
+        help: 'whether classes with the provisioner kubernetes.io/host-path get directories of this machine',
+        fallback: 'false',
+      },
+      { name: 'hostpath-provisioner-directory', type: 'text', help: 'what holds these directories', fallback: '/tmp/hostpath_pv' },
+    ],
+    make: async (_sources, flags) =>
+      (await import('./binder/controller.ts')).volumeBinder({
+        syncPeriodMs: flags.duration('pvclaimbinder-sync-period'),
+        dynamicProvisioning: flags.boolean('enable-dynamic-provisioning'),
+        hostPath: { enabled: flags.boolean('enable-hostpath-provisioner'), directory: flags.text('hostpath-provisioner-directory') },
+        now: Date.now,
+      }),
+  },
   {
     name: 'persistentvolumeclaim-protection-controller',
     aliases: ['pvc-protection'],
@@ -13,5 +37,23 @@ export const controllers: readonly ControllerDescriptor[] = [
     aliases: ['pv-protection'],
     account: 'pv-protection-controller',
     make: async () => (await import('./protection/volumes.ts')).volumeProtection,
+  },
+  {
+    name: 'volumeattributesclass-protection-controller',
+    account: 'volumeattributesclass-protection-controller',
+    make: async () => (await import('./protection/attributes-classes.ts')).attributesClassProtection,
+  },
+  {
+    name: 'ephemeral-volume-controller',
+    aliases: ['ephemeral-volume'],
+    account: 'ephemeral-volume-controller',
+    flags: [concurrencyFlag('concurrent-ephemeralvolume-syncs', 'pods with ephemeral volumes', 5)],
+    make: async (_sources, flags) => (await import('./ephemeral/controller.ts')).ephemeralVolumes(flags.number('concurrent-ephemeralvolume-syncs')),
+  },
+  {
+    name: 'persistentvolume-expander-controller',
+    aliases: ['persistentvolume-expander'],
+    account: 'expand-controller',
+    make: async () => (await import('./expansion/controller.ts')).volumeExpander(),
   },
 ]

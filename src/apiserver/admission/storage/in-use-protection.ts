@@ -1,4 +1,4 @@
-/** StorageObjectInUseProtection: claims and volumes get a finalizer, so that none goes while it is in use. */
+/** StorageObjectInUseProtection: claims, volumes and classes of their attributes get a finalizer, so that none goes while it is in use. */
 import type { ServedResource } from '../../registry/served-resource.ts'
 import type { AdmissionPlugin, PluginSources } from '../plugin.ts'
 
@@ -6,6 +6,7 @@ export function storageObjectInUseProtection({ find }: PluginSources): Admission
   const finalizers = new Map<ServedResource, string>([
     [find('v1/persistentvolumeclaims'), 'kubernetes.io/pvc-protection'],
     [find('v1/persistentvolumes'), 'kubernetes.io/pv-protection'],
+    [find('storage.k8s.io/v1/volumeattributesclasses'), 'kubernetes.io/vac-protection'],
   ])
   return {
     name: 'StorageObjectInUseProtection',

@@ -10,6 +10,7 @@ test('claims, volumes and classes of attributes get their finalizer once', async
   for (const [resource, finalizer] of [
     ['v1/persistentvolumeclaims', 'kubernetes.io/pvc-protection'],
     ['v1/persistentvolumes', 'kubernetes.io/pv-protection'],
+    ['storage.k8s.io/v1/volumeattributesclasses', 'kubernetes.io/vac-protection'],
   ] as const) {
     const attributes = write(resource, { metadata: { name: 'o', finalizers: ['example.com/own'] } })
     await refusalOf(plugin, attributes)

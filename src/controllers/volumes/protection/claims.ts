@@ -1,33 +1,42 @@
 /** Lets deleted claims go when no pod uses them any more: they carry a finalizer from the start (StorageObjectInUseProtection). */
 import { type Controller, watched } from '../../../client/controller.ts'
-import { persistentVolumeClaims as claims, type Pod, pods } from '../../../client/kinds.ts'
+import { persistentVolumeClaims as claims, type PersistentVolumeClaim, type Pod, pods } from '../../../client/kinds.ts'
+import { hasEnded } from '../../pods/phase.ts'
+import { unlessGone } from '../../pods/refusals.ts'
+import { claimsOfPod } from '../pod-claims.ts'
 import { withoutFinalizer } from './finalizers.ts'
 
 const finalizer = 'kubernetes.io/pvc-protection'
-/** How long a claim that is in use waits until it is looked at again: pods are asked for, not kept in memory, as few claims are deleted. */
-const againMs = 1000
+
+const isLeaving = ({ metadata }: PersistentVolumeClaim): boolean =>
+  metadata.deletionTimestamp !== undefined && metadata.finalizers?.includes(finalizer) === true
 
 export const claimProtection: Controller = {
   name: 'persistentvolumeclaim-protection-controller',
-  watches: [watched({ resource: claims })],
-  async reconcile(key, { client, caches, again }) {
+  watches: [
+    watched({ resource: claims, keys: (claim) => (isLeaving(claim) ? [`${claim.metadata.namespace}/${claim.metadata.name}`] : []) }),
+    watched({
+      resource: pods,
+      *keys(pod, caches) {
+        for (const key of claimsOfPod(pod)) {
+          const [namespace = '', name = ''] = key.split('/')
+          const claim = caches.get(claims, namespace, name)
+          if (claim && isLeaving(claim)) yield key
+        }
+      },
+    }),
+  ],
+  async reconcile(key, { client, caches }) {
     const [namespace = '', name = ''] = key.split('/')
     const claim = caches.get(claims, namespace, name)
-    if (!claim?.metadata.deletionTimestamp || !claim.metadata.finalizers?.includes(finalizer)) return
+    if (!claim || !isLeaving(claim)) return
+    for (const pod of caches.by(pods, claimsOfPod, key)) if (uses(pod)) return
+    // A pod that came just now may not be known yet, and the claim does not come back.
     const { items } = await client.list(pods, { namespace })
-    if (items.some((pod) => uses(pod, name))) again(key, againMs)
-    else await client.update(claims, withoutFinalizer(claim, finalizer))
+    if (items.some((pod) => claimsOfPod(pod).includes(key) && uses(pod))) return
+    await client.update(claims, withoutFinalizer(claim, finalizer)).catch(unlessGone)
   },
 }
 
-/** Whether a pod has a claim, and may still write to it: one that nobody runs, or that has ended and was deleted, does not. */
-export function uses({ metadata, spec, status }: Pod, claim: string): boolean {
-  if (!spec?.nodeName) return false
-  const hasEnded = metadata.deletionTimestamp !== undefined && (status?.phase === 'Succeeded' || status?.phase === 'Failed')
-  if (hasEnded) return false
-  const ofPod = (volume: string): string => `${metadata.name}-${volume}`
-  return (
-    spec.volumes?.some(({ name, persistentVolumeClaim, ephemeral }) => persistentVolumeClaim?.claimName === claim || (ephemeral && ofPod(name) === claim)) ??
-    false
-  )
-}
+/** Whether a pod may still write to its claims: one that nobody runs, or that has ended and was deleted, does not. */
+export const uses = (pod: Pod): boolean => Boolean(pod.spec?.nodeName) && !(pod.metadata.deletionTimestamp && hasEnded(pod))

@@ -1,6 +1,7 @@
 /** Lets deleted volumes go when no claim is bound to them any more: they carry a finalizer from the start (StorageObjectInUseProtection). */
 import { type Controller, watched } from '../../../client/controller.ts'
 import { persistentVolumes as volumes } from '../../../client/kinds.ts'
+import { unlessGone } from '../../pods/refusals.ts'
 import { withoutFinalizer } from './finalizers.ts'
 
 const finalizer = 'kubernetes.io/pv-protection'
@@ -11,6 +12,6 @@ export const volumeProtection: Controller = {
   async reconcile(name, { client, caches }) {
     const volume = caches.get(volumes, '', name)
     if (!volume?.metadata.deletionTimestamp || volume.status?.phase === 'Bound' || !volume.metadata.finalizers?.includes(finalizer)) return
-    await client.update(volumes, withoutFinalizer(volume, finalizer))
+    await client.update(volumes, withoutFinalizer(volume, finalizer)).catch(unlessGone)
   },
 }

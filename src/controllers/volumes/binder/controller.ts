@@ -1,0 +1,180 @@
+/** Finds volumes for claims, has them made where there are none, and decides what becomes of those that are given back. */
+import { type Controller, type ReconcileContext, watched } from '../../../client/controller.ts'
+import { keyOf } from '../../../client/informer.ts'
+import {
+  persistentVolumeClaims as claims,
+  type PersistentVolume,
+  type PersistentVolumeClaim,
+  type Pod,
+  pods,
+  type StorageClass,
+  storageClasses,
+  persistentVolumes as volumes,
+} from '../../../client/kinds.ts'
+import { hasEnded } from '../../pods/phase.ts'
+import { claimsOfPod } from '../pod-claims.ts'
+import { type ClaimSurroundings, planClaim, type Told } from './claim-plan.ts'
+import { claimKey, claimsByVolume, freeVolumesByClass, noClassNamed, unboundClaims, volumesByClaim } from './indexes.ts'
+import { Latest } from './latest.ts'
+import { suits } from './matching.ts'
+import type { HostPathOptions } from './provision/host-path.ts'
+import { provision } from './provision/provision.ts'
+import { reclaim } from './reclaim/reclaim.ts'
+import { recycledBy } from './reclaim/recycle.ts'
+import { claimClass, isDefault, volumeClass } from './storage-class.ts'
+import { Tellings } from './tellings.ts'
+import { finalizersFor, planVolume } from './volume-plan.ts'
+import { BinderWrites } from './writes.ts'
+
+export interface BinderOptions {
+  /** How often claims that wait and volumes that could not be deleted are looked at again, in ms. */
+  readonly syncPeriodMs: number
+  readonly dynamicProvisioning: boolean
+  readonly hostPath: HostPathOptions
+  /** Milliseconds. */
+  readonly now: () => number
+}
+
+export function volumeBinder({ syncPeriodMs, dynamicProvisioning, hostPath, now }: BinderOptions): Controller {
+  const ofVolumes = new Latest<PersistentVolume>(volumes)
+  const ofClaims = new Latest<PersistentVolumeClaim>(claims)
+  const writes = new BinderWrites(ofVolumes, ofClaims)
+  const tellings = new Tellings(syncPeriodMs, now)
+
+  async function syncClaim(key: string, context: ReconcileContext): Promise<void> {
+    const { caches, again } = context
+    const [namespace = '', name = ''] = key.split('/')
+    const claim = ofClaims.get(caches, namespace, name)
+    if (!claim) return tellings.forget(key)
+    const plan = planClaim(claim, surroundings(context))
+    const tell = (told: Told): void => {
+      if (!tellings.isNew(key, told)) return
+      context.events.tell(claim, told.type, told.reason, told.message)
+      again(key, syncPeriodMs)
+    }
+    switch (plan.step) {
+      case 'bind':
+        await writes.bind(plan.volume, claim, context)
+        return tellings.forget(key)
+      case 'lose':
+        return writes.claimStatus(claim, 'Lost', undefined, context, plan.told)
+      case 'name class':
+        await writes.claim({ ...claim, spec: { ...claim.spec, storageClassName: plan.className } }, context)
+        return
+      case 'wait':
+        if (plan.told) tell(plan.told)
+        return writes.claimStatus(claim, 'Pending', undefined, context)
+      case 'provision':
+        if (!dynamicProvisioning) return
+        return tell(await provision(claim, plan.className, caches.get(storageClasses, '', plan.className), hostPath, writes, context))
+      case 'nothing':
+        return
+      default:
+        plan satisfies never
+    }
+  }
+
+  async function syncVolume(name: string, context: ReconcileContext): Promise<void> {
+    const { caches, events, again } = context
+    const known = ofVolumes.get(caches, '', name)
+    if (!known) return tellings.forget(name)
+    const finalizers = finalizersFor(known)
+    const volume = finalizers ? await writes.volume({ ...known, metadata: { ...known.metadata, finalizers } }, context) : known
+    const [namespace = '', claimName = ''] = claimKey(volume)?.split('/') ?? []
+    const plan = planVolume(volume, claimName ? ofClaims.get(caches, namespace, claimName) : undefined)
+    switch (plan.step) {
+      case 'phase':
+        await writes.volumePhase(volume, plan.phase, context)
+        return
+      case 'unbind':
+        return writes.unbind(volume, context)
+      case 'look at claim':
+        return again(`${namespace}/${claimName}`)
+      case 'mismatch': {
+        const why = 'due to incompatible volumeMode.'
+        const told = { type: 'Warning', reason: 'VolumeMismatch' } as const
+        const ofVolume = { ...told, message: `Cannot bind PersistentVolume to requested PersistentVolumeClaim "${claimName}" ${why}` }
+        if (!tellings.isNew(name, ofVolume)) return
+        events.tell(volume, ofVolume.type, ofVolume.reason, ofVolume.message)
+        events.tell(plan.claim, told.type, told.reason, `Cannot bind PersistentVolume "${name}" to requested PersistentVolumeClaim ${why}`)
+        return
+      }
+      case 'release': {
+        const released = volume.status?.phase === 'Failed' ? volume : await writes.volumePhase(volume, 'Released', context)
+        const isFailed = await reclaim(released, hostPath, writes, context)
+        if (isFailed && tellings.isNew(name, { type: 'Warning', reason: 'Failed', message: 'tried again later' })) again(name, syncPeriodMs)
+        return
+      }
+      default:
+        plan satisfies never
+    }
+  }
+
+  function surroundings({ caches }: ReconcileContext): ClaimSurroundings {
+    return {
+      volume: (name) => ofVolumes.get(caches, '', name),
+      *candidates(claim) {
+        yield* ofVolumes.of(caches.by(volumes, volumesByClaim, keyOf(claim)))
+        yield* ofVolumes.of(caches.by(volumes, freeVolumesByClass, `class ${claimClass(claim)}`))
+      },
+      storageClass: (name) => caches.get(storageClasses, '', name),
+      storageClasses: () => caches.all(storageClasses),
+      waitingPods: (claim) =>
+        [...caches.by(pods, waitingPods, keyOf(claim))]
+          .filter((pod) => !hasEnded(pod))
+          .map(({ metadata }) => metadata.name ?? '')
+          .sort(),
+    }
+  }
+
+  return {
+    name: 'persistentvolume-binder-controller',
+    component: 'persistentvolume-controller',
+    watches: [
+      watched({
+        resource: claims,
+        changed: (claim, before) => ofClaims.changed(claim, before),
+        *keys(claim, caches) {
+          yield keyOf(claim)
+          if (claim.spec?.volumeName) yield claim.spec.volumeName
+          for (const { metadata } of caches.by(volumes, volumesByClaim, keyOf(claim))) yield metadata.name ?? ''
+        },
+      }),
+      watched({
+        resource: volumes,
+        changed: (volume, before) => ofVolumes.changed(volume, before),
+        *keys(volume, caches) {
+          const name = volume.metadata.name ?? ''
+          yield name
+          const key = claimKey(volume)
+          if (key) yield key
+          for (const claim of caches.by(claims, claimsByVolume, name)) yield keyOf(claim)
+          // Whoever waits for one like it.
+          if (!key) for (const claim of caches.by(claims, unboundClaims, `class ${volumeClass(volume)}`)) if (suits(volume, claim)) yield keyOf(claim)
+        },
+      }),
+      watched({
+        resource: storageClasses,
+        *keys(storageClass: StorageClass, caches) {
+          for (const claim of caches.by(claims, unboundClaims, `class ${storageClass.metadata.name}`)) yield keyOf(claim)
+          if (isDefault(storageClass)) for (const claim of caches.by(claims, unboundClaims, noClassNamed)) yield keyOf(claim)
+        },
+      }),
+      watched({
+        resource: pods,
+        *keys(pod, caches) {
+          const volume = recycledBy(pod)
+          if (volume) yield volume
+          for (const key of waitingPods(pod)) {
+            const [namespace = '', name = ''] = key.split('/')
+            if (caches.get(claims, namespace, name)?.status?.phase === 'Pending') yield key
+          }
+        },
+      }),
+    ],
+    reconcile: (key, context) => (key.includes('/') ? syncClaim(key, context) : syncVolume(key, context)),
+  }
+}
+
+/** Pods without a node, by their claims. */
+const waitingPods = (pod: Pod): readonly string[] => (pod.spec?.nodeName ? [] : claimsOfPod(pod))

@@ -1,0 +1,65 @@
+/** Makes the claims of volumes that live as long as their pod (KEP-1698): the pod owns them, and takes them with it. */
+import { type Controller, watched } from '../../../client/controller.ts'
+import { persistentVolumeClaims as claims, type PersistentVolumeClaim, type Pod, pods } from '../../../client/kinds.ts'
+import { StatusError } from '../../../machinery/status-error.ts'
+import { controllerReference, isControlledBy } from '../../pods/owner.ts'
+import { messageOf } from '../../pods/refusals.ts'
+import { claimsOfPod, ephemeralClaimName } from '../pod-claims.ts'
+
+type Volume = NonNullable<NonNullable<Pod['spec']>['volumes']>[number]
+
+const isLeaving = ({ metadata }: Pod): boolean => metadata.deletionTimestamp !== undefined
+const hasEphemeral = ({ spec }: Pod): boolean => spec?.volumes?.some(({ ephemeral }) => ephemeral) ?? false
+
+export const ephemeralVolumes = (concurrency: number): Controller => ({
+  name: 'ephemeral-volume-controller',
+  component: 'ephemeral_volume',
+  concurrency,
+  watches: [
+    watched({ resource: pods, keys: (pod) => (hasEphemeral(pod) && !isLeaving(pod) ? [`${pod.metadata.namespace}/${pod.metadata.name}`] : []) }),
+    watched({
+      resource: claims,
+      *keys({ metadata: { namespace, name } }, caches) {
+        for (const pod of caches.by(pods, claimsOfPod, `${namespace}/${name}`)) if (hasEphemeral(pod)) yield `${namespace}/${pod.metadata.name}`
+      },
+    }),
+  ],
+  async reconcile(key, { client, caches, events }) {
+    const [namespace = '', name = ''] = key.split('/')
+    const pod = caches.get(pods, namespace, name)
+    if (!pod || isLeaving(pod)) return
+    for (const volume of pod.spec?.volumes ?? []) {
+      if (!volume.ephemeral) continue
+      try {
+        const claim = ephemeralClaim(pod, volume)
+        const there = caches.get(claims, namespace, claim.metadata.name ?? '')
+        if (!there) await client.create(claims, claim)
+        else if (!isControlledBy(there, pod))
+          throw new Error(`PVC ${namespace}/${there.metadata.name} was not created for pod ${namespace}/${name} (pod is not owner)`)
+      } catch (error) {
+        // It was made just now, and is not known yet: what it is will be looked at.
+        if (error instanceof StatusError && error.reason === 'AlreadyExists') throw error
+        events.tell(pod, 'Warning', 'FailedBinding', `ephemeral volume ${volume.name}: ${messageOf(error)}`)
+        throw new Error(`ephemeral volume ${volume.name}: ${messageOf(error)}`, { cause: error })
+      }
+    }
+  },
+})
+
+/** The claim that a pod gets for one of its volumes. */
+export function ephemeralClaim(pod: Pod, { name, ephemeral }: Volume): PersistentVolumeClaim {
+  const { metadata, spec } = ephemeral?.volumeClaimTemplate ?? {}
+  const { labels, annotations } = metadata ?? {}
+  return {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: {
+      namespace: pod.metadata.namespace,
+      name: ephemeralClaimName(pod.metadata.name ?? '', name),
+      ownerReferences: [controllerReference(pod)],
+      ...(labels && { labels: { ...labels } }),
+      ...(annotations && { annotations: { ...annotations } }),
+    },
+    ...(spec && { spec }),
+  }
+}
