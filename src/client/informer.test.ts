@@ -115,3 +115,16 @@ test('what is kept of an object is up to the informer', async () => {
   await run()
   assert.equal(informer.get('', 'a')?.metadata.managedFields, undefined)
 })
+
+test('a handler that wants it is told everything again and again, until it is removed', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const { informer, run } = scripted([[event('ADDED', object('a', '1')), event('ADDED', object('b', '2')), end('5')]])
+  await run()
+  const told: string[] = []
+  const remove = informer.onChange((now, before) => told.push(`${now?.metadata.name} ${now === before}`), { resyncMs: 1000 })
+  t.mock.timers.tick(1000)
+  assert.deepEqual(told, ['a false', 'b false', 'a true', 'b true'])
+  remove()
+  t.mock.timers.tick(5000)
+  assert.equal(told.length, 4)
+})

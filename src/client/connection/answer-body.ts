@@ -28,10 +28,7 @@ export class AnswerBody implements AsyncIterable<Buffer> {
       this.#error = error
     })
     stream.on('end', () => this.#end())
-    stream.on('close', () => {
-      if (!this.#ended && (stream.aborted || stream.rstCode !== constants.NGHTTP2_NO_ERROR)) this.#error ??= new Error('the connection was closed')
-      this.#end()
-    })
+    stream.on('close', () => this.#end())
   }
 
   /** The pieces as they come. Throws what ended the stream, if that was not its end; a reader who stops early ends the request. */
@@ -56,6 +53,10 @@ export class AnswerBody implements AsyncIterable<Buffer> {
   }
 
   #end(): void {
+    if (this.#ended) return
+    // For Node, a stream that was reset has an end too.
+    const { aborted, rstCode } = this.#stream
+    if (aborted || rstCode !== constants.NGHTTP2_NO_ERROR) this.#error ??= new Error('the connection was closed')
     this.#ended = true
     this.#wake?.()
   }
