@@ -107,6 +107,16 @@ test('a share of pods whose owner has no scale is not known, and allows nothing'
   assert.equal(conditions?.[0]?.message, 'jobs.batch does not implement the scale subresource')
 })
 
+test('PodDisruptionBudget: update and patch status: what is not so is put right', async (t) => {
+  const cluster = await start(t)
+  await readyPod(cluster, 'p0')
+  await create(cluster, 'b', { minAvailable: 0 })
+  await statusWith(cluster, 'b', { disruptionsAllowed: 1 })
+  const patched = await cluster.call('PATCH', `${budgets}/b/status`, { status: { disruptionsAllowed: 5 } }, merge)
+  assert.equal((patched as unknown as PodDisruptionBudget).status?.disruptionsAllowed, 5)
+  await statusWith(cluster, 'b', { disruptionsAllowed: 1, currentHealthy: 1 })
+})
+
 for (const program of installedKubectls())
   test(`kubectl drain waits for budgets (${program.version})`, { timeout: 60_000 }, async (t) => {
     const cluster = await start(t)

@@ -214,3 +214,33 @@ test('a Job goes some time after it has ended, if it says when', async (t) => {
   })
   assert.equal((await world.condition('stays', 'Complete')).metadata.deletionTimestamp, undefined)
 })
+
+test('Jobs, apply changes to status: what others write there stays', async (t) => {
+  const world = await batchWorld(t)
+  await world.create('theirs', { parallelism: 2, completions: 2 })
+  const [pod] = await world.active('theirs', 2)
+  await world.status('theirs', { active: 2 })
+  const condition = { type: 'CustomConditionType', status: 'True' }
+  await world.change(`${batch}/jobs/theirs/status`, { metadata: { annotations: { patched: 'status' } }, status: { conditions: [condition] } })
+  await world.succeeds(pod!)
+  const { metadata, status } = await world.status('theirs', { succeeded: 1 })
+  assert.equal(metadata.annotations?.patched, 'status')
+  assert.deepEqual(
+    status?.conditions?.map(({ type }) => type),
+    ['CustomConditionType'],
+  )
+})
+
+test('Jobs, active pods, graceful termination: as many pods as are wanted at once, and the Job can be deleted', async (t) => {
+  const world = await batchWorld(t)
+  await world.create('foo', { parallelism: 2, completions: 4 })
+  await world.active('foo', 2)
+  await world.change(`${batch}/jobs/foo`, { spec: { parallelism: 3 } })
+  await world.active('foo', 3)
+  await world.change(`${batch}/jobs/foo`, { spec: { parallelism: 1 } })
+  await world.active('foo', 1)
+  const { status } = await world.status('foo', { active: 1, terminating: 0 })
+  assert.equal(status?.failed, undefined)
+  await world.cluster.call('DELETE', `${batch}/jobs/foo?propagationPolicy=Background`)
+  await assert.rejects(world.job('foo'), / 404 /)
+})
