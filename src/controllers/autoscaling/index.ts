@@ -1,7 +1,6 @@
 /** As many replicas as the load needs. */
 import type { ControllerDescriptor } from '../descriptor.ts'
 import { type ControllerFlag, concurrencyFlag } from '../flags.ts'
-import { autoscalerController } from './autoscaler-controller.ts'
 
 const prefix = 'horizontal-pod-autoscaler'
 const duration = (name: string, help: string, fallback: string): ControllerFlag => ({ name: `${prefix}-${name}`, type: 'duration', help, fallback })
@@ -24,8 +23,8 @@ export const controllers: readonly ControllerDescriptor[] = [
         fallback: '0.1',
       },
     ],
-    make: (_sources, flags) =>
-      autoscalerController({
+    make: async (_sources, flags) =>
+      (await import('./autoscaler-controller.ts')).autoscalerController({
         concurrency: flags.number(`concurrent-${prefix}-syncs`),
         periodMs: flags.duration(`${prefix}-sync-period`),
         downscaleMs: flags.duration(`${prefix}-downscale-stabilization`),

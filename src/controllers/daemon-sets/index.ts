@@ -1,7 +1,6 @@
 /** A pod on every node. */
 import type { ControllerDescriptor } from '../descriptor.ts'
 import { concurrencyFlag } from '../flags.ts'
-import { daemonSetController } from './daemon-set.ts'
 
 const concurrency = 'concurrent-daemonset-syncs'
 
@@ -11,6 +10,6 @@ export const controllers: readonly ControllerDescriptor[] = [
     aliases: ['daemonset'],
     account: 'daemon-set-controller',
     flags: [concurrencyFlag(concurrency, 'DaemonSets', 2)],
-    make: (_sources, flags) => daemonSetController({ concurrency: flags.number(concurrency) }),
+    make: async (_sources, flags) => (await import('./daemon-set.ts')).daemonSetController({ concurrency: flags.number(concurrency) }),
   },
 ]

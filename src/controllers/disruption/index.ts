@@ -1,7 +1,11 @@
 /** How many pods may be disrupted, and which were about to be. */
 import type { ControllerDescriptor } from '../descriptor.ts'
-import { disruptionController } from './disruption-controller.ts'
 
 export const controllers: readonly ControllerDescriptor[] = [
-  { name: 'disruption-controller', aliases: ['disruption'], account: 'disruption-controller', make: () => disruptionController() },
+  {
+    name: 'disruption-controller',
+    aliases: ['disruption'],
+    account: 'disruption-controller',
+    make: async () => (await import('./disruption-controller.ts')).disruptionController(),
+  },
 ]

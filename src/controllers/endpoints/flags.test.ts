@@ -24,6 +24,6 @@ test('slices hold from one to a thousand endpoints', () => {
   assert.equal(fault('mirroring-max-endpoints-per-subset', '1001'), '--mirroring-max-endpoints-per-subset has to be a whole number from 1 to 1000, not 1001')
 })
 
-test('without flags all of them are made, under their own names', () => {
-  for (const { name, flags = [], make } of controllers) assert.equal(make(sources, new FlagValues(flags)).name, name)
+test('without flags all of them are made, under their own names', async () => {
+  for (const { name, flags = [], make } of controllers) assert.equal((await make(sources, new FlagValues(flags))).name, name)
 })

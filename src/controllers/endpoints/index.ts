@@ -2,9 +2,6 @@
 import { ExplainedError } from '../../lib/explained-error.ts'
 import type { ControllerDescriptor } from '../descriptor.ts'
 import { type ControllerFlag, concurrencyFlag, type FlagValues } from '../flags.ts'
-import { endpointsController } from './legacy/endpoints-controller.ts'
-import { mirroringController } from './mirroring/mirroring-controller.ts'
-import { sliceController } from './slices/slice-controller.ts'
 
 const batchFlag = (name: string, of: string): ControllerFlag => ({
   name,
@@ -30,8 +27,11 @@ export const controllers: readonly ControllerDescriptor[] = [
     aliases: ['endpoint'],
     account: 'endpoint-controller',
     flags: [concurrencyFlag('concurrent-endpoint-syncs', 'Endpoints', 5), batchFlag('endpoint-updates-batch-period', 'pods')],
-    make: (_sources, flags) =>
-      endpointsController({ concurrency: flags.number('concurrent-endpoint-syncs'), batchMs: flags.duration('endpoint-updates-batch-period') }),
+    make: async (_sources, flags) =>
+      (await import('./legacy/endpoints-controller.ts')).endpointsController({
+        concurrency: flags.number('concurrent-endpoint-syncs'),
+        batchMs: flags.duration('endpoint-updates-batch-period'),
+      }),
   },
   {
     name: 'endpointslice-controller',
@@ -42,8 +42,8 @@ export const controllers: readonly ControllerDescriptor[] = [
       batchFlag('endpointslice-updates-batch-period', 'pods'),
       maxFlag('max-endpoints-per-slice', 'endpoints that are in an EndpointSlice at most', 100),
     ],
-    make: (_sources, flags) =>
-      sliceController({
+    make: async (_sources, flags) =>
+      (await import('./slices/slice-controller.ts')).sliceController({
         concurrency: flags.number('concurrent-service-endpoint-syncs'),
         batchMs: flags.duration('endpointslice-updates-batch-period'),
         max: count(flags, 'max-endpoints-per-slice'),
@@ -58,8 +58,8 @@ export const controllers: readonly ControllerDescriptor[] = [
       batchFlag('mirroring-endpointslice-updates-batch-period', 'Endpoints'),
       maxFlag('mirroring-max-endpoints-per-subset', 'addresses of a subset that are mirrored at most', 1000),
     ],
-    make: (_sources, flags) =>
-      mirroringController({
+    make: async (_sources, flags) =>
+      (await import('./mirroring/mirroring-controller.ts')).mirroringController({
         concurrency: flags.number('mirroring-concurrent-service-endpoint-syncs'),
         batchMs: flags.duration('mirroring-endpointslice-updates-batch-period'),
         max: count(flags, 'mirroring-max-endpoints-per-subset'),

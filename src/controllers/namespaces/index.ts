@@ -1,7 +1,6 @@
 /** Empties namespaces that are deleted. */
 import type { ControllerDescriptor } from '../descriptor.ts'
 import { concurrencyFlag } from '../flags.ts'
-import { namespaceController } from './namespace-controller.ts'
 
 export const controllers: readonly ControllerDescriptor[] = [
   {
@@ -12,6 +11,10 @@ export const controllers: readonly ControllerDescriptor[] = [
       concurrencyFlag('concurrent-namespace-syncs', 'namespaces', 10),
       { name: 'namespace-sync-period', type: 'duration', help: 'how often namespaces that go away are looked at, whatever happens', fallback: '5m0s' },
     ],
-    make: (_, flags) => namespaceController({ concurrency: flags.number('concurrent-namespace-syncs'), syncPeriodMs: flags.duration('namespace-sync-period') }),
+    make: async (_, flags) =>
+      (await import('./namespace-controller.ts')).namespaceController({
+        concurrency: flags.number('concurrent-namespace-syncs'),
+        syncPeriodMs: flags.duration('namespace-sync-period'),
+      }),
   },
 ]

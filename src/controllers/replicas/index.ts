@@ -1,8 +1,6 @@
 /** Equal pods, many of them: ReplicaSets and ReplicationControllers keep their number, Deployments replace them bit by bit. */
 import type { ControllerDescriptor } from '../descriptor.ts'
 import { concurrencyFlag } from '../flags.ts'
-import { deploymentController } from './deployments/controller.ts'
-import { podSetController } from './pod-sets/controller.ts'
 import { replicaSetKind, replicationControllerKind } from './pod-sets/kind.ts'
 
 const fallbackConcurrency = 5
@@ -13,20 +11,21 @@ export const controllers: readonly ControllerDescriptor[] = [
     aliases: ['deployment'],
     account: 'deployment-controller',
     flags: [concurrencyFlag('concurrent-deployment-syncs', 'Deployments', fallbackConcurrency)],
-    make: (_sources, flags) => deploymentController(flags.number('concurrent-deployment-syncs')),
+    make: async (_sources, flags) => (await import('./deployments/controller.ts')).deploymentController(flags.number('concurrent-deployment-syncs')),
   },
   {
     name: replicaSetKind.controller,
     aliases: ['replicaset'],
     account: 'replicaset-controller',
     flags: [concurrencyFlag('concurrent-replicaset-syncs', 'ReplicaSets', fallbackConcurrency)],
-    make: (_sources, flags) => podSetController(replicaSetKind, flags.number('concurrent-replicaset-syncs')),
+    make: async (_sources, flags) => (await import('./pod-sets/controller.ts')).podSetController(replicaSetKind, flags.number('concurrent-replicaset-syncs')),
   },
   {
     name: replicationControllerKind.controller,
     aliases: ['replicationcontroller'],
     account: 'replication-controller',
     flags: [concurrencyFlag('concurrent-rc-syncs', 'ReplicationControllers', fallbackConcurrency)],
-    make: (_sources, flags) => podSetController(replicationControllerKind, flags.number('concurrent-rc-syncs')),
+    make: async (_sources, flags) =>
+      (await import('./pod-sets/controller.ts')).podSetController(replicationControllerKind, flags.number('concurrent-rc-syncs')),
   },
 ]

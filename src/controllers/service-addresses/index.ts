@@ -1,7 +1,10 @@
 /** The addresses of Services, and the ranges that they are from. */
 import type { ControllerDescriptor } from '../descriptor.ts'
-import { serviceCidrController } from './service-cidr-controller.ts'
 
 export const controllers: readonly ControllerDescriptor[] = [
-  { name: 'service-cidr-controller', account: 'service-cidrs-controller', make: () => serviceCidrController(Date.now) },
+  {
+    name: 'service-cidr-controller',
+    account: 'service-cidrs-controller',
+    make: async () => (await import('./service-cidr-controller.ts')).serviceCidrController(Date.now),
+  },
 ]

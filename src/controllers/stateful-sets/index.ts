@@ -1,7 +1,6 @@
 /** Pods with a name and storage of their own. */
 import type { ControllerDescriptor } from '../descriptor.ts'
 import { concurrencyFlag } from '../flags.ts'
-import { statefulSetController } from './stateful-set.ts'
 
 const concurrency = 'concurrent-statefulset-syncs'
 
@@ -11,6 +10,6 @@ export const controllers: readonly ControllerDescriptor[] = [
     aliases: ['statefulset'],
     account: 'statefulset-controller',
     flags: [concurrencyFlag(concurrency, 'StatefulSets', 5)],
-    make: (_sources, flags) => statefulSetController({ concurrency: flags.number(concurrency) }),
+    make: async (_sources, flags) => (await import('./stateful-set.ts')).statefulSetController({ concurrency: flags.number(concurrency) }),
   },
 ]
