@@ -128,13 +128,17 @@ export function resetFields({ definition }: ServedResource, subresource: string)
 export const partialWrite = ({ definition }: ServedResource, subresource: string): PartialWrite<KubeObject> | undefined =>
   subresource === '' ? undefined : definition.subresources?.special?.find(({ name }) => name === subresource)?.writes
 
-const namesOf = ({ definition, namespaced }: ServedResource) => ({ namespaced, nameRule: definition.nameRule ?? dnsSubdomain })
+const metadataRules = ({ definition, namespaced }: ServedResource) => ({
+  namespaced,
+  nameRule: definition.nameRule ?? dnsSubdomain,
+  anyFinalizer: definition.custom !== undefined,
+})
 
 /** Throws 422 if the object is not valid. */
 export function validateCreate({ resource, warnings }: WriteContext, object: KubeObject): void {
   const { validate } = resource.definition
   const errors = limitFaults(() =>
-    all(validateMetadata(object.metadata, namesOf(resource)), validate?.object?.(object) ?? valid, validate?.create?.(object) ?? valid),
+    all(validateMetadata(object.metadata, metadataRules(resource)), validate?.object?.(object) ?? valid, validate?.create?.(object) ?? valid),
   )
   refuse(resource, object, errors)
   warnings.push(...(resource.definition.warnings?.(object, undefined) ?? []))
@@ -142,7 +146,9 @@ export function validateCreate({ resource, warnings }: WriteContext, object: Kub
 
 /** Throws 422 if the object is not valid, or changes what may not change. Other subresources (`/binding`) change what they change. */
 export function validateUpdate({ resource, subresource, warnings }: WriteContext, object: KubeObject, old: KubeObject): void {
-  const errors = limitFaults(() => all(validateMetadataUpdate(object.metadata, old.metadata), updateFaults(resource, subresource, object, old)))
+  const errors = limitFaults(() =>
+    all(validateMetadataUpdate(object.metadata, old.metadata, metadataRules(resource)), updateFaults(resource, subresource, object, old)),
+  )
   refuse(resource, object, errors)
   if (!subresource) warnings.push(...(resource.definition.warnings?.(object, old) ?? []))
 }
