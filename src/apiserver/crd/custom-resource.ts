@@ -83,7 +83,7 @@ function resourceOf(definition: Definition, version: Version, schema: CustomSche
   const faults = (object: KubeObject, old?: KubeObject): readonly FieldError[] => schema.faults(object, old, moreFaults(object))
   // Metadata is looked at here once more, so that its faults are told twice, as upstream does.
   const updateFaults = (object: KubeObject, old: KubeObject): readonly FieldError[] => [
-    ...validateMetadataUpdate(object.metadata, old.metadata),
+    ...validateMetadataUpdate(object.metadata, old.metadata, { anyFinalizer: true }),
     ...faults(object, old),
   ]
   const statusFaults = (object: KubeObject, old: KubeObject): readonly FieldError[] => schema.faults(object, old, { statusOnly: true, ...moreFaults(object) })

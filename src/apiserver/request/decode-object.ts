@@ -8,6 +8,7 @@ import type { Request } from '../http/exchange.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
 import { type Body, readBody, unrecognized } from './body.ts'
 import { decodeAs } from './decode-as.ts'
+import { removeDuplicateOwners } from './duplicate-owners.ts'
 import type { WriteOptions } from './write-options.ts'
 
 /** A kind that a body may be of. */
@@ -40,6 +41,8 @@ export async function decodeObject(request: Request, resource: ServedResource, o
   await pause()
   resource.applyDefaults(object)
   request.audit?.noteObject(object)
+  const duplicates = removeDuplicateOwners(object.metadata)
+  if (duplicates) request.warnings.push(duplicates)
   return object
 }
 

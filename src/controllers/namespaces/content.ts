@@ -3,6 +3,7 @@ import { type DiscoveredResource, type Discovery, discover, supports } from '../
 import { type Pod, pods } from '../../client/kinds.ts'
 import { metadataPages } from '../../client/metadata.ts'
 import type { RestClient } from '../../client/rest-client.ts'
+import { reasonOf } from '../../lib/explained-error.ts'
 import { StatusError } from '../../machinery/status-error.ts'
 
 /** Objects of one kind that are still there. */
@@ -45,7 +46,8 @@ export async function deleteContent(client: RestClient, namespace: string, delet
       estimate = Math.max(estimate, grace || (left.finalizers.size > 0 ? finalizerEstimate : 0))
       if (grace === 0 && left.finalizers.size === 0) failures.push(unexpected(namespace, resource))
     } catch (error) {
-      failures.push(error instanceof Error ? error.message : String(error))
+      // The server's words name the resource, those of a broken connection do not.
+      failures.push(error instanceof StatusError ? error.message : `${resource.plural}.${resource.group}: ${reasonOf(error)}`)
     }
   }
   for (const resource of deletable.filter(isPod)) await deleteAll(resource)

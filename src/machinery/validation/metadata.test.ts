@@ -66,3 +66,9 @@ test('what an update may not change', () => {
   ]
   for (const [meta, old, expected] of cases) assert.deepEqual(told(validateMetadataUpdate(meta, old)), expected)
 })
+
+test('custom resources take finalizers without a domain', () => {
+  const rules = { namespaced: false, nameRule: () => [], anyFinalizer: true }
+  assert.deepEqual(validateMetadata({ name: 'n', finalizers: ['nodomain'] }, rules), [])
+  assert.equal(validateMetadata({ name: 'n', finalizers: ['not valid'] }, rules).length, 1)
+})

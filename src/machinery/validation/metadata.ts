@@ -12,6 +12,8 @@ export interface MetadataRules {
   readonly namespaced: boolean
   /** A function of `names.ts`. */
   readonly nameRule: (name: string, generated: boolean) => string[]
+  /** Whether finalizers may be without a domain: only custom resources take what nobody knows. */
+  readonly anyFinalizer?: boolean
 }
 
 /** The sum of all annotations' keys and values may be this many bytes. */
@@ -26,7 +28,7 @@ const isFinalizer = (name: string): boolean => name.includes('/') || standardFin
 export const unknownFinalizer = 'name is neither a standard finalizer name nor is it fully qualified'
 
 /** What is wrong with an object's metadata, on create and on update. */
-export function validateMetadata(meta: ObjectMeta, { namespaced, nameRule }: MetadataRules, path = 'metadata'): FieldError[] {
+export function validateMetadata(meta: ObjectMeta, { namespaced, nameRule, anyFinalizer = false }: MetadataRules, path = 'metadata'): FieldError[] {
   const errors: FieldError[] = []
   if (meta.generateName) for (const message of nameRule(meta.generateName, true)) errors.push(invalidValue(`${path}.generateName`, meta.generateName, message))
   if (!meta.name) errors.push(required(`${path}.name`, 'name or generateName is required'))
@@ -38,24 +40,30 @@ export function validateMetadata(meta: ObjectMeta, { namespaced, nameRule }: Met
   if (meta.generation !== undefined && meta.generation < 0)
     errors.push(invalidValue(`${path}.generation`, meta.generation, 'must be greater than or equal to 0'))
   sharedRules(errors, meta, path)
-  finalizerErrors(errors, meta.finalizers, path)
+  finalizerErrors(errors, meta.finalizers, path, anyFinalizer)
   return errors
 }
 
 /** Finalizers that were there before are left alone: they may be older than the rules. */
-function finalizerErrors(errors: FieldError[], finalizers: readonly string[] | undefined, path: string, before: readonly string[] = []): void {
+function finalizerErrors(errors: FieldError[], finalizers: readonly string[] | undefined, path: string, any: boolean, before: readonly string[] = []): void {
   if (!finalizers) return
   const known = new Set(before)
   const added = finalizers.filter((finalizer) => !known.has(finalizer))
   if (finalizers.includes('orphan') && finalizers.includes('foregroundDeletion'))
     errors.push(invalidShown(`${path}.finalizers`, goList(finalizers), 'finalizer orphan and foregroundDeletion cannot be both set'))
   for (const finalizer of added) for (const message of qualifiedName(finalizer)) errors.push(invalidValue(`${path}.finalizers`, finalizer, message))
+  if (any) return
   for (const finalizer of added)
     if (!isFinalizer(finalizer)) errors.push(invalidValue(`${path}.finalizers[${finalizers.indexOf(finalizer)}]`, finalizer, unknownFinalizer))
 }
 
 /** What an update may not change. `meta` has what the server fills in (uid, creationTimestamp, …) filled in already. */
-export function validateMetadataUpdate(meta: ObjectMeta, old: ObjectMeta, path = 'metadata'): FieldError[] {
+export function validateMetadataUpdate(
+  meta: ObjectMeta,
+  old: ObjectMeta,
+  { anyFinalizer = false }: Pick<MetadataRules, 'anyFinalizer'> = {},
+  path = 'metadata',
+): FieldError[] {
   const errors: FieldError[] = []
   if (old.deletionTimestamp) {
     const known = new Set(old.finalizers)
@@ -71,7 +79,7 @@ export function validateMetadataUpdate(meta: ObjectMeta, old: ObjectMeta, path =
     if (meta[field] !== old[field])
       errors.push(invalidValue(`${path}.${field}`, meta[field] ?? (field.startsWith('deletion') ? null : ''), 'field is immutable'))
   sharedRules(errors, meta, path)
-  finalizerErrors(errors, meta.finalizers, path, old.finalizers)
+  finalizerErrors(errors, meta.finalizers, path, anyFinalizer, old.finalizers)
   return errors
 }
 

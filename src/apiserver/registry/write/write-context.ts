@@ -146,14 +146,18 @@ export function resetFields({ definition }: ServedResource, subresource: string)
 export const partialWrite = ({ definition }: ServedResource, subresource: string): PartialWrite<KubeObject> | undefined =>
   subresource === '' ? undefined : definition.subresources?.special?.find(({ name }) => name === subresource)?.writes
 
-const namesOf = ({ definition, namespaced }: ServedResource) => ({ namespaced, nameRule: definition.nameRule ?? dnsSubdomain })
+const metadataRules = ({ definition, namespaced }: ServedResource) => ({
+  namespaced,
+  nameRule: definition.nameRule ?? dnsSubdomain,
+  anyFinalizer: definition.custom !== undefined,
+})
 
 /** Throws 422 if the object is not valid. */
 export function validateCreate({ resource, warnings }: WriteContext, object: KubeObject): void {
   const { validate } = resource.definition
   const errors = limitFaults(() =>
     all(
-      validateMetadata(object.metadata, namesOf(resource)),
+      validateMetadata(object.metadata, metadataRules(resource)),
       validate?.spec?.(object) ?? valid,
       validate?.object?.(object) ?? valid,
       validate?.create?.(object) ?? valid,
@@ -171,7 +175,9 @@ export const asksAllRules = (subresource: string): boolean => subresource === ''
  * `validSpec`: its spec is one that has passed already.
  */
 export function validateUpdate({ resource, subresource, warnings }: WriteContext, object: KubeObject, old: KubeObject, validSpec = false): void {
-  const errors = limitFaults(() => all(validateMetadataUpdate(object.metadata, old.metadata), updateFaults(resource, subresource, object, old, validSpec)))
+  const errors = limitFaults(() =>
+    all(validateMetadataUpdate(object.metadata, old.metadata, metadataRules(resource)), updateFaults(resource, subresource, object, old, validSpec)),
+  )
   refuse(resource, object, errors)
   if (!subresource) warnings.push(...(resource.definition.warnings?.(object, old) ?? []))
 }
