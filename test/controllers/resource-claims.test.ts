@@ -70,3 +70,25 @@ test('an allocated claim is reserved for a pod that has a node, and freed when t
   })
   assert.equal(freed.status?.reservedFor?.length ?? 0, 0)
 })
+
+test('a pod goes when a device that it uses gets a taint which drives it away', async (t) => {
+  const cluster = await testCluster(t)
+  await cluster.call('POST', '/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' } })
+  const slice = { apiVersion: 'resource.k8s.io/v1', kind: 'ResourceSlice', metadata: { name: 's' } }
+  const pool = { name: 'p', generation: 1, resourceSliceCount: 1 }
+  const spec = (device: object) => ({ driver: 'd.example.com', pool, nodeName: 'n', devices: [{ name: 'gpu', ...device }] })
+  await cluster.call('POST', '/apis/resource.k8s.io/v1/resourceslices', { ...slice, spec: spec({}) })
+  await cluster.call('POST', `${dra}/resourceclaims`, { apiVersion: 'resource.k8s.io/v1', kind: 'ResourceClaim', metadata: { name: 'one' }, spec: { devices } })
+  const results = [{ request: 'gpu', driver: 'd.example.com', pool: 'p', device: 'gpu' }]
+  await cluster.call('PATCH', `${dra}/resourceclaims/one/status`, { status: { allocation: { devices: { results } } } }, merge)
+  await makePod(cluster, 'p', { resourceClaimName: 'one' }, 'n')
+  await waitFor('the reservation', async () => (await claimsOf(cluster))[0]?.status?.reservedFor?.length === 1)
+  assert.equal((await get<Pod>(cluster, `${core}/pods/p`)).metadata.deletionTimestamp, undefined)
+  const taints = [{ key: 'sick', effect: 'NoExecute' }]
+  await cluster.call('PATCH', '/apis/resource.k8s.io/v1/resourceslices/s', { spec: spec({ taints }) }, merge)
+  const pod = await waitFor('the pod to be deleted', async () => {
+    const found = await get<Pod>(cluster, `${core}/pods/p`)
+    return found.metadata.deletionTimestamp ? found : undefined
+  })
+  assert.equal(pod.status?.conditions?.find(({ type }) => type === 'DisruptionTarget')?.reason, 'DeletionByDeviceTaintManager')
+})

@@ -4,7 +4,7 @@ import { resourceClaims as claims, type Pod, pods, type ResourceClaim, resourceC
 import { byController, isControlledBy } from '../pods/owner.ts'
 import { messageOf, unlessGone } from '../pods/refusals.ts'
 import { isDone, settleClaim } from './claims.ts'
-import { claimFrom, claimName, claimNames, type PodClaim, podClaimAnnotation } from './names.ts'
+import { byClaim, claimFrom, claimName, claimNames, type PodClaim, podClaimAnnotation } from './names.ts'
 
 /** As many pods may share a claim. */
 const mostReservations = 256
@@ -13,7 +13,6 @@ const concurrency = 10
 const podKey = ({ metadata }: Pod): string => `pod/${metadata.namespace}/${metadata.name}`
 const claimKey = (namespace: string | undefined, name: string | undefined): string => `claim/${namespace}/${name}`
 
-const byClaim = (pod: Pod): Iterable<string> => claimNames(pod).map((name) => `${pod.metadata.namespace}/${name}`)
 const byTemplate = ({ metadata, spec }: Pod): Iterable<string> =>
   (spec?.resourceClaims ?? []).flatMap(({ resourceClaimTemplateName: name }) => (name ? [`${metadata.namespace}/${name}`] : []))
 

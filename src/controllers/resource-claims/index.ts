@@ -8,4 +8,9 @@ export const controllers: readonly ControllerDescriptor[] = [
     account: 'resource-claim-controller',
     make: async () => (await import('./controller.ts')).resourceClaimController(),
   },
+  {
+    name: 'device-taint-eviction-controller',
+    account: 'device-taint-eviction-controller',
+    make: async () => (await import('./device-taints/controller.ts')).deviceTaintEviction(),
+  },
 ]

@@ -19,6 +19,9 @@ export function claimName({ status }: Pod, { name, resourceClaimName, resourceCl
 /** Those that are known by name. */
 export const claimNames = (pod: Pod): string[] => (pod.spec?.resourceClaims ?? []).flatMap((claim) => claimName(pod, claim) || [])
 
+/** The index of pods by the claims that they use. */
+export const byClaim = (pod: Pod): Iterable<string> => claimNames(pod).map((name) => `${pod.metadata.namespace}/${name}`)
+
 /** What a claim's name begins with. Of long names, each part loses its share. */
 export function generatedName(pod: string, claim: string): string {
   const whole = `${pod}-${claim}-`
