@@ -22,6 +22,8 @@ const contextName = 't8s'
 const defaultGraceMs = 5000
 /** On in clusters beyond the plug-ins that a lone API server has, as kubeadm does it. */
 const clusterPlugins: readonly string[] = ['NodeRestriction']
+/** Bootstrap tokens are looked after too, as kubeadm does it: the API server takes them. */
+const clusterChoice: readonly string[] = ['*', 'bootstrap-signer-controller', 'token-cleaner-controller']
 /** From this verbosity on, each step of the start is timed. */
 const timingVerbosity = 2
 
@@ -47,7 +49,7 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
   const pki = await timed('certificates loaded', data ? filePki(data.pki, hosts) : memoryPki(hosts))
   if (pki.made.length > 0) log(`certificates made in ${data?.pki}: ${[...pki.made].sort().join(', ')}`)
   const serviceAccount = { issuers: [usualIssuer], signingKey: pki.serviceAccountKey, ...flagged.serviceAccount }
-  const plan = planControllers({ chosen: options.controllers, flags: options.controllerFlags })
+  const plan = planControllers({ chosen: options.controllers ?? clusterChoice, flags: options.controllerFlags })
   const { serveStore } = await timed('API server loaded', import('./serve-store.ts'))
   const clientCA = joinedBundles([pki.authority.cert, options.clientCA ?? '', flagged.clientCA ?? ''].filter((bundle) => bundle !== ''))
   const server = await timed(

@@ -1,6 +1,6 @@
 /** When a node was last heard of, by the clock of whoever listens: that of the node may be wrong. */
 import type { Lease, Node } from '../../../client/kinds.ts'
-import { rfc3339 } from '../times.ts'
+import { rfc3339 } from '../../pods/times.ts'
 
 export type NodeCondition = NonNullable<NonNullable<Node['status']>['conditions']>[number]
 

@@ -1,6 +1,6 @@
 /** Taints that follow from the conditions of a node: kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/#taint-based-evictions */
 import type { Node } from '../../../client/kinds.ts'
-import { rfc3339 } from '../times.ts'
+import { rfc3339 } from '../../pods/times.ts'
 import { readyCondition } from './health.ts'
 
 export type Taint = NonNullable<NonNullable<Node['spec']>['taints']>[number]

@@ -1,6 +1,6 @@
 /** The condition that says why a pod is about to be ended by somebody else (KEP-3329). */
 import type { Pod } from '../../client/kinds.ts'
-import { type PodCondition, podCondition } from '../pods/phase.ts'
+import { type PodCondition, podCondition } from './phase.ts'
 import { rfc3339 } from './times.ts'
 
 /** A patch of the status. */

@@ -1,0 +1,81 @@
+/** Drives pods away that use devices whose taints they do not tolerate, or not any longer. Taints are those of ResourceSlices. */
+import { type Caches, type Controller, type ReconcileContext, watched } from '../../../client/controller.ts'
+import { resourceClaims as claims, type Pod, pods, type ResourceClaim, resourceSlices as slices } from '../../../client/kinds.ts'
+import { withDisruption } from '../../pods/disruption.ts'
+import { unlessGone } from '../../pods/refusals.ts'
+import { isDone } from '../claims.ts'
+import { byClaim, claimNames } from '../names.ts'
+import { byPool, evictionTime, poolKey, taintsOfDevice } from './eviction-time.ts'
+
+/** Timers reach no further. */
+const longestMs = 24 * 3600 * 1000
+
+const keyOf = ({ metadata }: Pod): string => `${metadata.namespace}/${metadata.name}`
+
+const byUsedPool = ({ status }: ResourceClaim): Iterable<string> =>
+  new Set((status?.allocation?.devices?.results ?? []).map(({ driver, pool }) => poolKey(driver, pool)))
+
+function* podsOf({ metadata }: ResourceClaim, caches: Caches): Generator<string> {
+  for (const pod of caches.by(pods, byClaim, `${metadata.namespace}/${metadata.name}`)) yield keyOf(pod)
+}
+
+export function deviceTaintEviction(now: () => number = Date.now): Controller {
+  /** Uids of pods that were to go. */
+  const doomed = new Set<string>()
+  return {
+    name: 'device-taint-eviction-controller',
+    watches: [
+      watched({
+        resource: pods,
+        *keys(pod) {
+          if (pod.spec?.resourceClaims?.length) yield keyOf(pod)
+        },
+        changed(pod, before) {
+          if (!pod && before) doomed.delete(before.metadata.uid ?? '')
+        },
+      }),
+      watched({ resource: claims, keys: podsOf }),
+      watched({
+        resource: slices,
+        *keys(slice, caches) {
+          for (const claim of caches.by(claims, byUsedPool, byPool(slice)[0])) yield* podsOf(claim, caches)
+        },
+      }),
+    ],
+    async reconcile(key, context) {
+      const { caches, events, again } = context
+      const [namespace = '', name = ''] = key.split('/')
+      const pod = caches.get(pods, namespace, name)
+      if (!pod?.spec?.nodeName || pod.metadata.deletionTimestamp || isDone(pod)) return
+      const { uid = '' } = pod.metadata
+      const leftMs = timeOf(pod, caches) - now()
+      if (leftMs === Number.POSITIVE_INFINITY) {
+        if (doomed.delete(uid)) events.tell(subject(pod), 'Normal', 'DeviceTaintManagerEviction', 'Cancelling deletion')
+        return
+      }
+      doomed.add(uid)
+      if (leftMs > 0) again(key, Math.min(leftMs, longestMs))
+      else await evict(pod, context)
+    },
+  }
+}
+
+const timeOf = (pod: Pod, caches: Caches): number =>
+  Math.min(
+    Number.POSITIVE_INFINITY,
+    ...claimNames(pod).map((name) => {
+      const claim = caches.get(claims, pod.metadata.namespace ?? '', name)
+      if (!claim) return Number.POSITIVE_INFINITY
+      return evictionTime(claim, (driver, pool, device) => taintsOfDevice(caches.by(slices, byPool, poolKey(driver, pool)), device))
+    }),
+  )
+
+const subject = ({ metadata: { namespace, name, uid } }: Pod) => ({ apiVersion: 'v1', kind: 'Pod', namespace, name, uid })
+
+async function evict(pod: Pod, { client, events }: ReconcileContext): Promise<void> {
+  const { namespace = '', name = '', uid } = pod.metadata
+  events.tell(subject(pod), 'Normal', 'DeviceTaintManagerEviction', 'Marking for deletion')
+  const status = withDisruption(pod, 'DeletionByDeviceTaintManager', 'Device Taint manager: deleting due to NoExecute taint')
+  await client.patch(pods, namespace, name, { metadata: { uid }, status }, 'strategic', 'status').catch(unlessGone)
+  await client.delete(pods, namespace, name, { uid }).catch(unlessGone)
+}

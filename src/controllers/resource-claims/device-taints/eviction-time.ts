@@ -1,0 +1,41 @@
+/** Until when a pod may use devices that their drivers have tainted with `NoExecute` (KEP-5055). */
+import type { ResourceClaim, ResourceSlice } from '../../../client/kinds.ts'
+
+type Device = NonNullable<NonNullable<ResourceSlice['spec']>['devices']>[number]
+export type DeviceTaint = NonNullable<Device['taints']>[number]
+type Result = NonNullable<NonNullable<NonNullable<NonNullable<ResourceClaim['status']>['allocation']>['devices']>['results']>[number]
+type Toleration = NonNullable<Result['tolerations']>[number]
+
+const tolerates = ({ key = '', operator = 'Equal', value = '', effect = '' }: Toleration, taint: DeviceTaint): boolean => {
+  if ((effect !== '' && effect !== taint.effect) || (key !== '' && key !== taint.key)) return false
+  return operator === 'Exists' || value === (taint.value ?? '')
+}
+
+/** In ms since the epoch: Infinity for devices without such taints, and for those that are tolerated. */
+export function evictionTime(claim: ResourceClaim, taintsOf: (driver: string, pool: string, device: string) => readonly DeviceTaint[]): number {
+  let soonest = Number.POSITIVE_INFINITY
+  for (const { driver, pool, device, tolerations = [] } of claim.status?.allocation?.devices?.results ?? []) {
+    for (const taint of taintsOf(driver, pool, device)) {
+      if (taint.effect !== 'NoExecute') continue
+      const seconds = tolerations
+        .filter((toleration) => tolerates(toleration, taint))
+        .map(({ tolerationSeconds }) => tolerationSeconds ?? Number.POSITIVE_INFINITY)
+      const since = Date.parse(taint.timeAdded ?? '') || 0
+      soonest = Math.min(soonest, since + Math.max(0, ...seconds) * 1000)
+    }
+  }
+  return soonest
+}
+
+/** The taints of a device, by the newest of its pool's slices. */
+export function taintsOfDevice(slices: Iterable<ResourceSlice>, device: string): readonly DeviceTaint[] {
+  const all = [...slices]
+  const newest = Math.max(...all.map(({ spec }) => spec?.pool.generation ?? 0))
+  const current = all.filter(({ spec }) => (spec?.pool.generation ?? 0) === newest)
+  return current.flatMap(({ spec }) => spec?.devices?.find(({ name }) => name === device)?.taints ?? [])
+}
+
+/** The index of slices by their pools. */
+export const byPool = ({ spec }: ResourceSlice): [string] => [poolKey(spec?.driver ?? '', spec?.pool.name ?? '')]
+
+export const poolKey = (driver: string, pool: string): string => `${driver}/${pool}`
