@@ -13,12 +13,11 @@ export const remove: Endpoint = async (target) => {
   const { deletion } = resource.definition
   if (deletion?.defaultPropagationWarning && options.propagationPolicy === undefined && options.orphanDependents === undefined)
     request.warnings.push(deletion.defaultPropagationWarning)
-  const { object, gone } = await deleteObject(
+  const { object, gone, uid } = await deleteObject(
     writeContext(target, { dryRun: options.dryRun, fieldManager: '', fieldValidation: 'Ignore', force: false }),
     options,
   )
   if (!gone || deletion?.returnsObject) return objectResponse(representation, object)
   const { definition } = resource
-  const { uid } = object.parseMetadata()
   return statusResponse(request, success({ name: object.name, ...(definition.group && { group: definition.group }), kind: definition.plural, uid }), 200)
 }

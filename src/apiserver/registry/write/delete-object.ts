@@ -11,6 +11,7 @@ export interface Deleted {
   /** The object as it is, or as it last was. */
   readonly object: StoredObject
   readonly gone: boolean
+  readonly uid: string | undefined
 }
 
 export function deleteObject(context: WriteContext, options: DeleteOptions): Promise<Deleted> {
@@ -29,12 +30,14 @@ export function deleteObject(context: WriteContext, options: DeleteOptions): Pro
 async function attemptDelete(context: WriteContext, options: DeleteOptions, key: string, live: StoredObject): Promise<Deleted | Lost> {
   const { registry, admission, resource } = context
   const before = live.parseMetadata()
+  const { uid } = before
   checkPreconditions(context, options, before)
   // Most objects go without anybody looking into them.
   let parsed: KubeObject | undefined
   const old = (): KubeObject => (parsed ??= live.parse())
-  await admission.mutate(deleteAttributes(context, old, options))
-  await admission.validate(deleteAttributes(context, old, options))
+  const attributes = deleteAttributes(context, old, options)
+  await admission.mutate(attributes)
+  await admission.validate(attributes)
 
   const { deletion } = resource.definition
   const finalizers = withOwn(finalizersFor(before, options, deletion?.defaultPropagation === 'orphan'), before, deletion?.finalizer)
@@ -52,17 +55,17 @@ async function attemptDelete(context: WriteContext, options: DeleteOptions, key:
     begins?.(object)
     return object
   }
-  if (options.dryRun) return { object: unstored(resource, marked()), gone: !stays }
+  if (options.dryRun) return { object: unstored(resource, marked()), gone: !stays, uid }
   let last: StoredObject | Lost = live
   // Kinds with grace show their end as a change before they go.
   if (changed && (stays || hasGrace)) last = await (begins ? registry.put(resource, key, marked(), live) : registry.putMetadata(resource, key, metadata, live))
   if (typeof last === 'string') return last
-  if (stays) return { object: last, gone: false }
+  if (stays) return { object: last, gone: false, uid }
   const revision = await registry.remove(resource, key, last.revision)
-  if (typeof revision !== 'string') return { object: hasGrace ? last.at(revision) : live, gone: true }
+  if (typeof revision !== 'string') return { object: hasGrace ? last.at(revision) : live, gone: true, uid }
   // Once it is marked, who looks after its end may be faster.
   const wasMarked = last !== live && !(await registry.newest(resource, key))
-  return wasMarked ? { object: last, gone: true } : revision
+  return wasMarked ? { object: last, gone: true, uid } : revision
 }
 
 /** Seconds that the object stays. What field selectors know may tell that there are none. */
