@@ -19,8 +19,9 @@ export interface NodeLifecycleOptions {
 }
 
 const leaseNamespace = 'kube-node-lease'
-/** Keys: a look at all nodes, nodes that wait to be tainted, one node, one pod. */
+/** Keys: a look at all nodes, the time for the next one, nodes that wait to be tainted, one node, one pod. */
 const health = 'health'
+const tick = 'tick'
 const evictions = 'evictions'
 const nodeKey = (name: string): string => `node/${name}`
 const podKey = ({ metadata }: Pod): string => `pod/${metadata.namespace}/${metadata.name}`
@@ -28,7 +29,7 @@ const concurrency = 8
 
 export function nodeLifecycle({ grace, rates, periodMs, now = Date.now }: NodeLifecycleOptions): Controller {
   const watch = new NodeWatch(grace, rates)
-  let nextLookAt = 0
+  let isTicking = false
 
   async function lookAtAll(context: ReconcileContext): Promise<void> {
     const { caches, again } = context
@@ -36,9 +37,10 @@ export function nodeLifecycle({ grace, rates, periodMs, now = Date.now }: NodeLi
     const { added, removed } = watch.classify(all)
     for (const node of added) tell(node.metadata, 'RegisteredNode', `Registered Node ${node.metadata.name} in Controller`, context)
     for (const gone of removed) tell(gone, 'RemovingNode', `Removing Node ${gone.name} from Controller`, context)
-    if (all.length > 0 && nextLookAt <= now()) {
-      nextLookAt = now() + periodMs
-      again(health, periodMs)
+    // Without nodes nothing ticks.
+    if (all.length > 0 && !isTicking) {
+      isTicking = true
+      again(tick, periodMs)
     }
     // One node that cannot be written does not keep the others from being looked at.
     const looks = await Promise.allSettled(all.map((node) => lookAt(node, context)))
@@ -102,7 +104,11 @@ export function nodeLifecycle({ grace, rates, periodMs, now = Date.now }: NodeLi
       }),
     ],
     async reconcile(key, context) {
-      const { caches } = context
+      const { caches, again } = context
+      if (key === tick) {
+        isTicking = false
+        return again(health)
+      }
       if (key === health) return lookAtAll(context)
       if (key === evictions) return evict(context)
       const [kind, namespace = '', name = ''] = key.split('/')
