@@ -1,8 +1,8 @@
 /** Claims and volumes go when nobody uses them, and not before. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { testCluster } from '../support/test-cluster.ts'
-import { waitFor } from '../support/wait-for.ts'
+import { testCluster } from '../../support/test-cluster.ts'
+import { waitFor } from '../../support/wait-for.ts'
 
 const core = '/api/v1/namespaces/default'
 const capacity = { storage: '1Gi' }
