@@ -35,7 +35,7 @@ test('a claim goes when it is deleted, but waits for the pod that uses it', asyn
 })
 
 test('a volume goes when it is deleted, unless it is bound', async (t) => {
-  const cluster = await testCluster(t)
+  const cluster = await testCluster(t, { controllers: ['pv-protection'] })
   const spec = { capacity, accessModes: ['ReadWriteOnce'], hostPath: { path: '/tmp/v' } }
   for (const name of ['free', 'bound'])
     await cluster.call('POST', '/api/v1/persistentvolumes', { apiVersion: 'v1', kind: 'PersistentVolume', metadata: { name }, spec })
