@@ -13,7 +13,6 @@ import {
   volumeAttachments,
   persistentVolumes as volumes,
 } from '../../../client/kinds.ts'
-import { StatusError } from '../../../machinery/status-error.ts'
 import { hasEnded } from '../../pods/phase.ts'
 import { unlessGone } from '../../pods/refusals.ts'
 import { claimKey } from '../binder/indexes.ts'
@@ -45,6 +44,8 @@ export function attachDetach({ maxWaitForUnmountMs, syncPeriodMs, neverForce, no
   const waiting = new Map<string, Set<string>>()
   /** Since when nobody uses what a node still holds, by the attachment; in ms. */
   const unusedSince = new Map<string, number>()
+  /** Attachments that were made and are not in the caches yet, by their names. */
+  const fresh = new Map<string, VolumeAttachment>()
   /** What was told last of an attachment, and when, by its name. */
   const told = new Map<string, { readonly text: string; readonly at: number }>()
 
@@ -58,7 +59,7 @@ export function attachDetach({ maxWaitForUnmountMs, syncPeriodMs, neverForce, no
   async function reconcile(name: string, context: ReconcileContext): Promise<void> {
     const { caches, again } = context
     const node = caches.get(nodes, '', name)
-    const attachments = [...caches.by(volumeAttachments, attachmentsByNode, name)]
+    const attachments = [...caches.by(volumeAttachments, attachmentsByNode, name), ...[...fresh.values()].filter(({ spec }) => spec?.nodeName === name)]
     if (node && node.metadata.annotations?.[managed] !== 'true') return
     if (!node && attachments.length === 0) return
     const sources = sourcesOf(context)
@@ -68,7 +69,10 @@ export function attachDetach({ maxWaitForUnmountMs, syncPeriodMs, neverForce, no
       node,
       wanted: wantedVolumes(here, sources),
       attachments,
-      elsewhere: (volume) => [...caches.by(volumeAttachments, attachmentsByVolume, volume)].filter(({ spec }) => spec?.nodeName !== name),
+      elsewhere: (volume) =>
+        [...caches.by(volumeAttachments, attachmentsByVolume, volume), ...[...fresh.values()].filter((made) => volumeName(made) === volume)].filter(
+          ({ spec }) => spec?.nodeName !== name,
+        ),
       usersElsewhere: (volume) => usersOf(volume, context).filter(({ spec }) => spec?.nodeName && spec.nodeName !== name),
       volume: sources.volume,
       hasWaited: (attachment) => !neverForce && now() - (unusedSince.get(attachment) ?? now()) >= maxWaitForUnmountMs,
@@ -87,9 +91,15 @@ export function attachDetach({ maxWaitForUnmountMs, syncPeriodMs, neverForce, no
     }
     const held = new Set(plan.held)
     for (const { metadata } of attachments) if (!held.has(metadata.name ?? '')) unusedSince.delete(metadata.name ?? '')
-    for (const { wanted } of plan.blocked) {
-      const volume = wanted.volume.metadata.name ?? ''
-      waiting.set(volume, (waiting.get(volume) ?? new Set()).add(name))
+    rememberBlocked(name, new Set(plan.blocked.map(({ wanted }) => wanted.volume.metadata.name ?? '')))
+  }
+
+  function rememberBlocked(node: string, blocked: ReadonlySet<string>): void {
+    for (const volume of blocked) waiting.set(volume, (waiting.get(volume) ?? new Set()).add(node))
+    for (const [volume, waiters] of waiting) {
+      if (blocked.has(volume) || !waiters.delete(node)) continue
+      told.delete(`${node} ${volume}`)
+      if (waiters.size === 0) waiting.delete(volume)
     }
   }
 
@@ -101,10 +111,15 @@ export function attachDetach({ maxWaitForUnmountMs, syncPeriodMs, neverForce, no
         metadata: { name },
         spec: { attacher: wanted.driver, nodeName, source: { persistentVolumeName: wanted.volume.metadata.name } },
       }
-      await client.create(volumeAttachments, attachment).catch((error: unknown) => {
-        // It was made just now, and is not known yet.
-        if (!(error instanceof StatusError && error.reason === 'AlreadyExists')) throw error
-      })
+      try {
+        // Seen before the caches have it: no other node gets the volume in between.
+        fresh.set(name, attachment)
+        told.set(name, { text: '', at: now() })
+        await client.create(volumeAttachments, attachment)
+      } catch (error) {
+        fresh.delete(name)
+        throw error
+      }
     }
   }
 
@@ -152,7 +167,9 @@ export function attachDetach({ maxWaitForUnmountMs, syncPeriodMs, neverForce, no
       watched({
         resource: volumeAttachments,
         changed(attachment, before) {
-          if (!attachment && before) told.delete(before.metadata.name ?? '')
+          const name = (attachment ?? before)?.metadata.name ?? ''
+          fresh.delete(name)
+          if (!attachment) told.delete(name)
         },
         *keys(attachment) {
           yield* attachmentsByNode(attachment)

@@ -45,7 +45,7 @@ export function planAttachments(state: NodeState): AttachmentPlan {
     if (names.has(name)) continue
     const isTaken = !isShareable(want.volume) && state.elsewhere(volume).length > 0
     if (isTaken) blocked.push({ wanted: want, message: multiAttach(volume, want.pods, state.usersElsewhere(volume)) })
-    else if (state.node && !want.volume.metadata.deletionTimestamp) attach.push({ name, wanted: want })
+    else if (state.node) attach.push({ name, wanted: want })
   }
   const unused = attachments.filter((attachment) => isOurs(attachment, state) && !wanted.has(volumeName(attachment)))
   const going = unused.filter(({ metadata }) => !metadata.deletionTimestamp)
@@ -89,7 +89,8 @@ function isLostTo({ node, hasWaited }: NodeState, { metadata }: VolumeAttachment
   return !isHealthy(node) && hasWaited(metadata.name ?? '')
 }
 
-export const isHealthy = (node: Node | undefined): boolean => node?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false
+export const isHealthy = (node: Node | undefined): boolean =>
+  node?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false
 
 /** In upstream's words: pods of other namespaces are counted, not named. */
 export function multiAttach(volume: string, pods: readonly Pod[], users: readonly Pod[]): string {

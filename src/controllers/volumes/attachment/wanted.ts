@@ -1,7 +1,7 @@
 /** Which volumes have to be attached to a node: those of CSI drivers that attach, of the pods there. */
 import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../../../client/kinds.ts'
-import { hasEnded } from '../../pods/phase.ts'
 import { isControlledBy } from '../../pods/owner.ts'
+import { hasEnded } from '../../pods/phase.ts'
 import { claimNameOf } from '../pod-claims.ts'
 
 /** A volume of a pod that a driver attaches. */
