@@ -47,3 +47,21 @@ test('a volume goes when it is deleted, unless it is bound', async (t) => {
   })
   assert.equal(left[0]?.metadata.name, 'bound')
 })
+
+test('a class of attributes goes when no claim and no volume names it any more', async (t) => {
+  const cluster = await testCluster(t, { controllers: ['volumeattributesclass-protection-controller', 'pvc-protection'] })
+  const path = '/apis/storage.k8s.io/v1/volumeattributesclasses'
+  for (const name of ['gold', 'free'])
+    await cluster.call('POST', path, { apiVersion: 'storage.k8s.io/v1', kind: 'VolumeAttributesClass', metadata: { name }, driverName: 'csi.example.com' })
+  const { spec, ...rest } = claim('named')
+  await cluster.call('POST', `${core}/persistentvolumeclaims`, { ...rest, spec: { ...spec, volumeAttributesClassName: 'gold' } })
+  for (const name of ['gold', 'free']) await cluster.call('DELETE', `${path}/${name}`)
+  const names = async (): Promise<string[]> => {
+    const { items } = (await cluster.call('GET', path)) as unknown as { items: { metadata: { name: string } }[] }
+    return items.map(({ metadata }) => metadata.name)
+  }
+  await waitFor('the free class to go', async () => !(await names()).includes('free'))
+  assert.deepEqual(await names(), ['gold'])
+  await cluster.call('DELETE', `${core}/persistentvolumeclaims/named`)
+  await waitFor('the named class to go', async () => (await names()).length === 0)
+})
