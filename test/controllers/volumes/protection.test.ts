@@ -52,7 +52,13 @@ test('a class of attributes goes when no claim and no volume names it any more',
   const cluster = await testCluster(t, { controllers: ['volumeattributesclass-protection-controller', 'pvc-protection'] })
   const path = '/apis/storage.k8s.io/v1/volumeattributesclasses'
   for (const name of ['gold', 'free'])
-    await cluster.call('POST', path, { apiVersion: 'storage.k8s.io/v1', kind: 'VolumeAttributesClass', metadata: { name }, driverName: 'csi.example.com' })
+    await cluster.call('POST', path, {
+      apiVersion: 'storage.k8s.io/v1',
+      kind: 'VolumeAttributesClass',
+      metadata: { name },
+      driverName: 'csi.example.com',
+      parameters: { iops: '1' },
+    })
   const { spec, ...rest } = claim('named')
   await cluster.call('POST', `${core}/persistentvolumeclaims`, { ...rest, spec: { ...spec, volumeAttributesClassName: 'gold' } })
   for (const name of ['gold', 'free']) await cluster.call('DELETE', `${path}/${name}`)
