@@ -86,6 +86,7 @@ test('a volume follows its claim', () => {
   assert.equal(step(volumeOf('v', { claimRef: mine })), 'release')
   assert.equal(step(volumeOf('v', { claimRef: ref('c', 'before') }), claimOf('c')), 'release')
   assert.equal(step(volumeOf('v', { claimRef: mine }), claimOf('c')), 'look at claim')
+  assert.equal(step(volumeOf('v', { claimRef: mine }, { metadata: { deletionTimestamp: 'now' } }), claimOf('c')), 'unbind')
   assert.equal(step(volumeOf('v', { claimRef: mine, volumeMode: 'Block' }), claimOf('c')), 'mismatch')
   assert.equal(step(volumeOf('v', { claimRef: mine }), claimOf('c', { volumeName: 'other' })), 'unbind')
   const made = volumeOf(
