@@ -22,6 +22,7 @@ interface UpFlags extends FrontProxyFiles {
   readonly runtimeConfig?: readonly string[]
   readonly serviceClusterIpRange?: string
   readonly controllers: string
+  readonly enableHostpathProvisioner?: boolean
   readonly compactionInterval?: number
   readonly compactionRetention?: number
   readonly v: number
@@ -43,6 +44,7 @@ export function upCommand(): Command {
       new Option('--runtime-config <KEY=BOOL>', 'turn APIs on or off, such as api/beta=true; repeatable, or with commas').argParser(flags.runtimeConfig),
     )
     .addOption(new Option('--controllers <NAMES>', "which controllers run: '*' for all, 'name', '-name', with commas; '' for none").default('*'))
+    .addOption(new Option('--enable-hostpath-provisioner', 'make a default storage class whose volumes are directories in the data directory'))
     .addOption(new Option('--service-cluster-ip-range <CIDR>', 'addresses for Services (default: 10.0.0.0/24)').argParser(flags.serviceRanges))
     .addOption(new Option('--compaction-interval <DURATION>', 'how often old revisions are forgotten (default: 5m)').argParser(flags.positiveDurationMs))
     .addOption(new Option('--compaction-retention <DURATION>', 'how long old revisions are kept at least (default: 5m)').argParser(flags.durationMs))
@@ -82,6 +84,7 @@ async function up(given: UpFlags, apiServerFlags: readonly string[]): Promise<vo
     runtimeConfig: given.runtimeConfig,
     serviceClusterIpRange: given.serviceClusterIpRange,
     controllers: given.controllers.split(',').filter(Boolean),
+    controllerFlags: { ...(given.enableHostpathProvisioner && { 'enable-hostpath-provisioner': 'true' }) },
     controllersThread: true,
     compaction: { intervalMs: given.compactionInterval, retainMs: given.compactionRetention },
     apiServerFlags,

@@ -11,12 +11,14 @@ export interface DataDirectory {
   readonly pki: string
   /** The administrator's kubeconfig. */
   readonly kubeconfig: string
+  /** Directories that are volumes; not there before a cluster has such. */
+  readonly volumes: string
 }
 
 /** The paths of a data directory, without touching the disk. */
 export function dataDirectoryPaths(directory: string): DataDirectory {
   const path = resolve(directory)
-  return { path, store: join(path, 'store'), pki: join(path, 'pki'), kubeconfig: join(path, 'kubeconfig') }
+  return { path, store: join(path, 'store'), pki: join(path, 'pki'), kubeconfig: join(path, 'kubeconfig'), volumes: join(path, 'volumes') }
 }
 
 /** Makes the directory if it is missing. Throws an ExplainedError if it cannot be written. */

@@ -12,6 +12,7 @@ import type { Cluster, ClusterOptions } from './cluster-options.ts'
 import { clusterUser, userOf } from './cluster-users.ts'
 import { clusterControllers } from './controllers/index.ts'
 import { type DataDirectory, dataDirectory } from './data-directory.ts'
+import { hostPathStorage } from './host-path-storage.ts'
 import { filePki, memoryPki } from './pki/pki.ts'
 import { usualIssuer } from './service-account-keys.ts'
 import type { ServingOptions } from './serving-options/index.ts'
@@ -49,7 +50,8 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
   const pki = await timed('certificates loaded', data ? filePki(data.pki, hosts) : memoryPki(hosts))
   if (pki.made.length > 0) log(`certificates made in ${data?.pki}: ${[...pki.made].sort().join(', ')}`)
   const serviceAccount = { issuers: [usualIssuer], signingKey: pki.serviceAccountKey, ...flagged.serviceAccount }
-  const plan = planControllers({ chosen: options.controllers ?? clusterChoice, flags: options.controllerFlags })
+  const storage = hostPathStorage(options.controllerFlags, data)
+  const plan = planControllers({ chosen: options.controllers ?? clusterChoice, flags: storage.flags })
   const { serveStore } = await timed('API server loaded', import('./serve-store.ts'))
   const clientCA = joinedBundles([pki.authority.cert, options.clientCA ?? '', flagged.clientCA ?? ''].filter((bundle) => bundle !== ''))
   const server = await timed(
@@ -92,11 +94,13 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
     }),
   )
   const administrator = userOf({ url, ca, ...pki.admin }, contextName)
+  await storage.begin(administrator.client)
   let stopped: Promise<void> | undefined
   const stop = async (graceMs: number): Promise<void> => {
     await controllers.stop()
     await server.stop({ graceMs })
     await store.close()
+    await storage.end()
   }
   return {
     url,

@@ -56,4 +56,25 @@ export const controllers: readonly ControllerDescriptor[] = [
     account: 'expand-controller',
     make: async () => (await import('./expansion/controller.ts')).volumeExpander(),
   },
+  {
+    name: 'persistentvolume-attach-detach-controller',
+    aliases: ['attachdetach'],
+    account: 'attachdetach-controller',
+    flags: [
+      { name: 'attach-detach-reconcile-sync-period', type: 'duration', help: 'how often what cannot be attached is looked at again', fallback: '1m' },
+      {
+        name: 'disable-force-detach-on-timeout',
+        type: 'boolean',
+        help: 'whether a node that does not answer keeps its volumes until it is tainted as out of service',
+        fallback: 'false',
+      },
+    ],
+    make: async (_sources, flags) =>
+      (await import('./attachment/controller.ts')).attachDetach({
+        maxWaitForUnmountMs: 6 * 60_000,
+        syncPeriodMs: flags.duration('attach-detach-reconcile-sync-period'),
+        neverForce: flags.boolean('disable-force-detach-on-timeout'),
+        now: Date.now,
+      }),
+  },
 ]

@@ -12,6 +12,7 @@ import {
   persistentVolumes as volumes,
 } from '../../../client/kinds.ts'
 import { hasEnded } from '../../pods/phase.ts'
+import { unlessGone } from '../../pods/refusals.ts'
 import { claimsOfPod } from '../pod-claims.ts'
 import { type ClaimSurroundings, planClaim, type Told } from './claim-plan.ts'
 import { claimKey, claimsByVolume, freeVolumesByClass, noClassNamed, unboundClaims, volumesByClaim } from './indexes.ts'
@@ -172,7 +173,8 @@ export function volumeBinder({ syncPeriodMs, dynamicProvisioning, hostPath, now 
         },
       }),
     ],
-    reconcile: (key, context) => (key.includes('/') ? syncClaim(key, context) : syncVolume(key, context)),
+    // What has gone meanwhile brings its own change.
+    reconcile: (key, context) => (key.includes('/') ? syncClaim(key, context) : syncVolume(key, context)).catch(unlessGone),
   }
 }
 

@@ -7,27 +7,38 @@ import type { KubeObject } from '../../../machinery/object.ts'
 
 const versionOf = ({ metadata }: KubeObject): number => Number(metadata.resourceVersion ?? 0)
 
+interface Written<T> {
+  readonly object: T
+  /** Whether the informer has never had it. What it had, and has no more, is gone, whatever was written. */
+  readonly isNew: boolean
+}
+
 export class Latest<T extends KubeObject> {
   readonly #resource: Resource<T>
   /** What was written and has not come back yet, by key. */
-  readonly #written = new Map<string, T>()
+  readonly #written = new Map<string, Written<T>>()
 
   constructor(resource: Resource<T>) {
     this.#resource = resource
   }
 
-  get(caches: Caches, namespace: string, name: string): T | undefined {
-    const cached = caches.get(this.#resource, namespace, name)
-    return this.#newer(this.#written.get(namespace ? `${namespace}/${name}` : name), cached)
+  get(caches: Pick<Caches, 'get'>, namespace: string, name: string): T | undefined {
+    return this.#newer(namespace ? `${namespace}/${name}` : name, caches.get(this.#resource, namespace, name))
   }
 
   /** Objects of the cache, as they are now. */
   *of(cached: Iterable<T>): Generator<T> {
-    for (const object of cached) yield this.#newer(this.#written.get(keyOf(object)), object) ?? object
+    for (const object of cached) yield this.#newer(keyOf(object), object) ?? object
   }
 
   wrote(object: T): T {
-    this.#written.set(keyOf(object), object)
+    const key = keyOf(object)
+    this.#written.set(key, { object, isNew: this.#written.get(key)?.isNew ?? false })
+    return object
+  }
+
+  made(object: T): T {
+    this.#written.set(keyOf(object), { object, isNew: true })
     return object
   }
 
@@ -37,10 +48,17 @@ export class Latest<T extends KubeObject> {
     if (!state) return
     const key = keyOf(state)
     const written = this.#written.get(key)
-    if (written && (!object || versionOf(object) >= versionOf(written))) this.#written.delete(key)
+    if (!written) return
+    if (!object || versionOf(object) >= versionOf(written.object)) this.#written.delete(key)
+    else this.#written.set(key, { ...written, isNew: false })
   }
 
-  #newer(written: T | undefined, cached: T | undefined): T | undefined {
-    return written && (!cached || versionOf(written) > versionOf(cached)) ? written : cached
+  #newer(key: string, cached: T | undefined): T | undefined {
+    const written = this.#written.get(key)
+    if (!written) return cached
+    if (cached) return versionOf(written.object) > versionOf(cached) ? written.object : cached
+    if (written.isNew) return written.object
+    this.#written.delete(key)
+    return undefined
   }
 }

@@ -22,6 +22,8 @@ export function planVolume(volume: PersistentVolume, claim: PersistentVolumeClai
   if (claim?.metadata.uid !== owner.uid) return { step: 'release' }
   const bound = claim?.spec?.volumeName
   if (!claim || bound === volume.metadata.name) return { step: 'phase', phase: 'Bound' }
+  // It goes before its claim has found it: the claim takes none that is deleted, and would hold it for ever.
+  if (!bound && volume.metadata.deletionTimestamp) return { step: 'unbind' }
   if (!bound) return sameVolumeMode(volume, claim) ? { step: 'look at claim' } : { step: 'mismatch', claim }
   // Made for this claim, which found another one: nobody else has a use for it.
   const wasMade = has(volume, provisionedBy) && volume.spec?.persistentVolumeReclaimPolicy === 'Delete'

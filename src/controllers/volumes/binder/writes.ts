@@ -39,7 +39,7 @@ export class BinderWrites {
 
   /** A volume that was made just now. */
   made(volume: PersistentVolume): void {
-    this.#volumes.wrote(volume)
+    this.#volumes.made(volume)
   }
 
   /** `told` goes out only with a change of phase. */

@@ -3,7 +3,7 @@ import { type Controller, watched } from '../../../client/controller.ts'
 import { persistentVolumeClaims as claims, type PersistentVolumeClaim, type Pod, pods } from '../../../client/kinds.ts'
 import { StatusError } from '../../../machinery/status-error.ts'
 import { controllerReference, isControlledBy } from '../../pods/owner.ts'
-import { messageOf } from '../../pods/refusals.ts'
+import { isNamespaceTerminating, messageOf } from '../../pods/refusals.ts'
 import { claimsOfPod, ephemeralClaimName } from '../pod-claims.ts'
 
 type Volume = NonNullable<NonNullable<Pod['spec']>['volumes']>[number]
@@ -37,6 +37,8 @@ export const ephemeralVolumes = (concurrency: number): Controller => ({
         else if (!isControlledBy(there, pod))
           throw new Error(`PVC ${namespace}/${there.metadata.name} was not created for pod ${namespace}/${name} (pod is not owner)`)
       } catch (error) {
+        // The pod will go with its namespace.
+        if (isNamespaceTerminating(error)) return
         // It was made just now, and is not known yet: what it is will be looked at.
         if (error instanceof StatusError && error.reason === 'AlreadyExists') throw error
         events.tell(pod, 'Warning', 'FailedBinding', `ephemeral volume ${volume.name}: ${messageOf(error)}`)

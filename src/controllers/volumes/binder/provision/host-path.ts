@@ -1,7 +1,8 @@
 /** Volumes that are directories of this machine, as upstream's `kubernetes.io/host-path` makes them: for clusters of one machine. */
-import { chmod, mkdir, rm } from 'node:fs/promises'
+import { chmod, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from '../../../../client/kinds.ts'
+import { makeDirectory } from '../../../../lib/make-directory.ts'
 import { boundByController, deletionFinalizer, provisionedBy } from '../annotations.ts'
 
 export const hostPathProvisioner = 'kubernetes.io/host-path'
@@ -24,8 +25,8 @@ export async function makeHostPath(
   const { namespace, name: claimName, uid, resourceVersion } = claim.metadata
   const name = `pvc-${uid}`
   const path = join(resolve(directory), name)
-  await mkdir(path, { recursive: true })
-  // The mode of mkdir is cut by the umask.
+  makeDirectory(path, everyone)
+  // The mode of a new directory is cut by the umask.
   await chmod(path, everyone)
   const persistentVolumeReclaimPolicy = reclaimPolicy ?? 'Delete'
   return {

@@ -1,8 +1,8 @@
 /** Claims and volumes go when nobody uses them, and not before. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { testCluster } from '../support/test-cluster.ts'
-import { waitFor } from '../support/wait-for.ts'
+import { testCluster } from '../../support/test-cluster.ts'
+import { waitFor } from '../../support/wait-for.ts'
 
 const core = '/api/v1/namespaces/default'
 const capacity = { storage: '1Gi' }
@@ -35,7 +35,7 @@ test('a claim goes when it is deleted, but waits for the pod that uses it', asyn
 })
 
 test('a volume goes when it is deleted, unless it is bound', async (t) => {
-  const cluster = await testCluster(t)
+  const cluster = await testCluster(t, { controllers: ['pv-protection'] })
   const spec = { capacity, accessModes: ['ReadWriteOnce'], hostPath: { path: '/tmp/v' } }
   for (const name of ['free', 'bound'])
     await cluster.call('POST', '/api/v1/persistentvolumes', { apiVersion: 'v1', kind: 'PersistentVolume', metadata: { name }, spec })
@@ -46,4 +46,28 @@ test('a volume goes when it is deleted, unless it is bound', async (t) => {
     return items.length === 1 ? items : undefined
   })
   assert.equal(left[0]?.metadata.name, 'bound')
+})
+
+test('a class of attributes goes when no claim and no volume names it any more', async (t) => {
+  const cluster = await testCluster(t, { controllers: ['volumeattributesclass-protection-controller', 'pvc-protection'] })
+  const path = '/apis/storage.k8s.io/v1/volumeattributesclasses'
+  for (const name of ['gold', 'free'])
+    await cluster.call('POST', path, {
+      apiVersion: 'storage.k8s.io/v1',
+      kind: 'VolumeAttributesClass',
+      metadata: { name },
+      driverName: 'csi.example.com',
+      parameters: { iops: '1' },
+    })
+  const { spec, ...rest } = claim('named')
+  await cluster.call('POST', `${core}/persistentvolumeclaims`, { ...rest, spec: { ...spec, volumeAttributesClassName: 'gold' } })
+  for (const name of ['gold', 'free']) await cluster.call('DELETE', `${path}/${name}`)
+  const names = async (): Promise<string[]> => {
+    const { items } = (await cluster.call('GET', path)) as unknown as { items: { metadata: { name: string } }[] }
+    return items.map(({ metadata }) => metadata.name)
+  }
+  await waitFor('the free class to go', async () => !(await names()).includes('free'))
+  assert.deepEqual(await names(), ['gold'])
+  await cluster.call('DELETE', `${core}/persistentvolumeclaims/named`)
+  await waitFor('the named class to go', async () => (await names()).length === 0)
 })
