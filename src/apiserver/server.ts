@@ -1,5 +1,6 @@
 /** The API server: puts its parts together on a store and listens. */
 import { setTimeout as delay } from 'node:timers/promises'
+import { giveBackMemory } from '../lib/give-back-memory.ts'
 import { MetricsRegistry } from '../lib/metrics/registry.ts'
 import { PolicyStatus } from './admission/policies/policy-status.ts'
 import { auditing } from './audit/index.ts'
@@ -131,6 +132,7 @@ async function start(options: ApiServerOptions, lifetime: Lifetime): Promise<Api
       throw error
     })
   const endWarmUp = options.warmUp ? warmUp(direct, waitGroup) : undefined
+  const keepMemory = options.warmUp ? giveBackMemory() : undefined
 
   return {
     url,
@@ -139,6 +141,7 @@ async function start(options: ApiServerOptions, lifetime: Lifetime): Promise<Api
     async stop({ graceMs = defaultGraceMs, delayMs = options.shutdownDelayMs ?? 0 } = {}) {
       ending = true
       endWarmUp?.()
+      keepMemory?.()
       if (delayMs > 0) await delay(delayMs)
       const until = performance.now() + graceMs
       const left = (): number => Math.max(0, until - performance.now(), options.watchTerminationGraceMs ?? 0)

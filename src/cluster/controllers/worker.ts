@@ -1,6 +1,7 @@
 /** The thread that controllers run on: what its starter gives it is in `workerData`, and tokens are signed by the starter. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { runControllers } from '../../controllers/index.ts'
+import { giveBackMemory } from '../../lib/give-back-memory.ts'
 import { certificateSigner } from '../pki/certificate-signer.ts'
 import type { Claims, ControllerTask, Order, Report } from './messages.ts'
 
@@ -19,11 +20,12 @@ function signToken(claims: Claims): Promise<string> {
 }
 
 const running = runControllers(plan, { rootCA: server.ca, signer: certificateSigner(authority), signToken }, server, (line) => tell({ log: line }))
-running.synced.then(() => tell({ synced: true }))
+void running.synced.then(() => tell({ synced: true }))
+giveBackMemory()
 
 port.on('message', (order: Order) => {
   if ('stop' in order) {
-    running.stop().then(() => port.close())
+    void running.stop().then(() => port.close())
     return
   }
   const asked = signing.get(order.signed)
