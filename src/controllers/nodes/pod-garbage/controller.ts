@@ -12,15 +12,15 @@ export interface PodGarbageOptions {
   readonly kept: number
   /** How long a node has to be gone before its pods go, in ms; 40 s unless said. */
   readonly quarantineMs?: number
-  /** How often pods that have ended are counted while their number grows, in ms; 20 s unless said. */
-  readonly countMs?: number
+  /** How often pods that have ended are counted while their number grows, and how long deleted ones without a node may take, in ms; 20 s unless said. */
+  readonly periodMs?: number
   readonly now?: () => number
 }
 
 /** A key that is no pod's. */
 const count = 'count'
 
-export function podGarbage({ kept, quarantineMs = 40_000, countMs = 20_000, now = Date.now }: PodGarbageOptions): Controller {
+export function podGarbage({ kept, quarantineMs = 40_000, periodMs = 20_000, now = Date.now }: PodGarbageOptions): Controller {
   /** Since when nodes are missed. */
   const missed = new Map<string, number>()
   let counts = false
@@ -35,7 +35,7 @@ export function podGarbage({ kept, quarantineMs = 40_000, countMs = 20_000, now 
         changed(pod, before, { again }) {
           if (kept <= 0 || counts || !pod || !hasEnded(pod) || (before && hasEnded(before))) return
           counts = true
-          again(count, countMs)
+          again(count, periodMs)
         },
       }),
       watched({
@@ -58,7 +58,11 @@ export function podGarbage({ kept, quarantineMs = 40_000, countMs = 20_000, now 
       const [namespace = '', name = ''] = key.split('/')
       const pod = caches.get(pods, namespace, name)
       if (!pod) return
-      if (isUnscheduledAndDeleted(pod)) return remove(pod, context)
+      if (isUnscheduledAndDeleted(pod)) {
+        // Who waits for its end, or holds it by a finalizer, has this long to see it as it was.
+        const waitMs = Date.parse(pod.metadata.deletionTimestamp ?? '') + periodMs - now()
+        return waitMs > 0 ? again(key, waitMs) : remove(pod, context)
+      }
       const { nodeName } = pod.spec ?? {}
       if (!nodeName) return
       const node = caches.get(nodes, '', nodeName)
