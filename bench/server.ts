@@ -7,6 +7,9 @@ import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { auditPolicy, prepare } from './rights.ts'
 
+/** Those that every write of a pod needs. The others are not measured: the reference is kube-apiserver, without kube-controller-manager. */
+const controllers = '--controllers=serviceaccount,root-ca-cert-publisher'
+
 export const launcher = join(import.meta.dirname, '../t8s')
 
 export interface Server {
@@ -28,7 +31,7 @@ export async function startServer(directory: string, tokenFile: string, more: re
   const started = performance.now()
   const child = spawn(
     launcher,
-    ['up', '--data-dir', join(directory, 'data'), '--secure-port', String(port), '--token-auth-file', tokenFile, ...audit, ...more],
+    ['up', '--data-dir', join(directory, 'data'), '--secure-port', String(port), '--token-auth-file', tokenFile, controllers, ...audit, ...more],
     {
       stdio: ['ignore', 'ignore', 'inherit'],
     },
