@@ -226,7 +226,8 @@ export class Connection {
     http2.on('connect', () => {
       session.connected = true
       clearTimeout(late)
-      http2.setLocalWindowSize(connectionWindow)
+      // It may have been closed while its first bytes were on their way.
+      if (!http2.destroyed) http2.setLocalWindowSize(connectionWindow)
     })
     http2.on('close', () => {
       clearTimeout(late)
