@@ -29,7 +29,7 @@ const template = (labels: Record<string, string>) => ({
 })
 
 test('a claim is made out of a template, told in the status of its pod, and removed when the pod has ended', async (t) => {
-  const cluster = await testCluster(t)
+  const cluster = await testCluster(t, { controllers: ['*'] })
   await makePod(cluster, 'p', { resourceClaimTemplateName: 't' })
   await waitFor('the event', async () => {
     const { items } = await get<{ items: { message?: string }[] }>(cluster, `${core}/events?fieldSelector=reason=FailedResourceClaimCreation`)
@@ -50,7 +50,7 @@ test('a claim is made out of a template, told in the status of its pod, and remo
 })
 
 test('an allocated claim is reserved for a pod that has a node, and freed when the pod has gone', async (t) => {
-  const cluster = await testCluster(t)
+  const cluster = await testCluster(t, { controllers: ['*'] })
   await cluster.call('POST', '/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' } })
   await cluster.call('POST', `${dra}/resourceclaims`, {
     apiVersion: 'resource.k8s.io/v1',
@@ -72,7 +72,7 @@ test('an allocated claim is reserved for a pod that has a node, and freed when t
 })
 
 test('a pod goes when a device that it uses gets a taint which drives it away', async (t) => {
-  const cluster = await testCluster(t)
+  const cluster = await testCluster(t, { controllers: ['*'] })
   await cluster.call('POST', '/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' } })
   const slice = { apiVersion: 'resource.k8s.io/v1', kind: 'ResourceSlice', metadata: { name: 's' } }
   const pool = { name: 'p', generation: 1, resourceSliceCount: 1 }

@@ -21,7 +21,7 @@ const get = async (cluster: TestCluster, path: string): Promise<Parts | undefine
 const named = (kind: string, name: string, more: object = {}) => ({ apiVersion: 'v1', kind, metadata: { name }, ...more })
 
 test('a namespace gets its account and its authority, and gets them again', async (t) => {
-  const cluster = await testCluster(t)
+  const cluster = await testCluster(t, { controllers: ['*'] })
   await cluster.call('POST', '/api/v1/namespaces', named('Namespace', 'new'))
   const account = '/api/v1/namespaces/new/serviceaccounts/default'
   const authority = '/api/v1/namespaces/new/configmaps/kube-root-ca.crt'
@@ -38,7 +38,7 @@ test('a namespace gets its account and its authority, and gets them again', asyn
 })
 
 test('a Secret for an account gets a token; it goes with the account', async (t) => {
-  const cluster = await testCluster(t)
+  const cluster = await testCluster(t, { controllers: ['*'] })
   const core = '/api/v1/namespaces/default'
   await cluster.call('POST', `${core}/serviceaccounts`, named('ServiceAccount', 'robot'))
   const annotations = { 'kubernetes.io/service-account.name': 'robot' }

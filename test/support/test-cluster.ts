@@ -4,11 +4,21 @@ import { type Lifetime, type ReachableCluster, reachable } from './reachable-clu
 
 export type { Answer, Lifetime } from './reachable-cluster.ts'
 
+/** What the API itself needs of controllers. Others would look after what a test makes: those that are tested are named, all are `*`. */
+const usualControllers = [
+  'serviceaccount-controller',
+  'root-ca-certificate-publisher-controller',
+  'serviceaccount-token-controller',
+  'clusterrole-aggregation-controller',
+  'certificatesigningrequest-approving-controller',
+  'certificatesigningrequest-signing-controller',
+]
+
 export interface TestCluster extends Cluster, ReachableCluster {}
 
 /** Starts a cluster that stops when the test is over. */
 export async function testCluster(t: Lifetime, options: ClusterOptions = {}): Promise<TestCluster> {
-  const cluster = await startCluster({ storage: 'memory', ...options })
+  const cluster = await startCluster({ storage: 'memory', controllers: usualControllers, ...options })
   t.after(() => cluster.stop({ graceMs: 0 }))
   return reachable(t, cluster)
 }

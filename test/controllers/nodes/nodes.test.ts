@@ -60,7 +60,7 @@ const events = async (cluster: TestCluster, reason: string): Promise<readonly Ev
 
 test('a node that falls silent is Unknown, its pods are not ready, and go when they do not tolerate that any longer', async (t) => {
   const controllerFlags = { 'node-monitor-grace-period': '1500ms', 'node-monitor-period': '100ms', 'node-eviction-rate': '10' }
-  const cluster = await testCluster(t, { controllerFlags })
+  const cluster = await testCluster(t, { controllers: ['*'], controllerFlags })
   await joined(cluster, 'silent', { 'kubernetes.io/os': 'linux' })
   await joined(cluster, 'alive')
   // Heartbeats go on, or both would be down, and nobody driven away.
@@ -99,7 +99,7 @@ test('a node that falls silent is Unknown, its pods are not ready, and go when t
 })
 
 test('leases are heartbeats too', async (t) => {
-  const cluster = await testCluster(t, { controllerFlags: { 'node-monitor-grace-period': '3s', 'node-monitor-period': '100ms' } })
+  const cluster = await testCluster(t, { controllers: ['*'], controllerFlags: { 'node-monitor-grace-period': '3s', 'node-monitor-period': '100ms' } })
   await joined(cluster, 'leased')
   await joined(cluster, 'silent')
   const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases'
@@ -118,7 +118,7 @@ test('leases are heartbeats too', async (t) => {
 })
 
 test('conditions and cordons of a node are taints that keep pods away', async (t) => {
-  const cluster = await testCluster(t)
+  const cluster = await testCluster(t, { controllers: ['*'] })
   await joined(cluster, 'n')
   await cluster.call('PATCH', '/api/v1/nodes/n/status', { status: { conditions: [{ type: 'MemoryPressure', status: 'True' }] } }, strategic)
   await waitFor('the taint', async () => (await taints(cluster, 'n')).includes('memory-pressure:NoSchedule'))
@@ -130,7 +130,7 @@ test('conditions and cordons of a node are taints that keep pods away', async (t
 })
 
 test('a taint that drives pods away does so at once, or after the seconds they tolerate it', async (t) => {
-  const cluster = await testCluster(t)
+  const cluster = await testCluster(t, { controllers: ['*'] })
   await joined(cluster, 'n')
   await running(cluster, 'p', 'n')
   await cluster.call('PATCH', '/api/v1/nodes/n', { spec: { taints: [{ key: 'k', value: 'v', effect: 'NoExecute' }] } }, 'application/merge-patch+json')
@@ -138,7 +138,7 @@ test('a taint that drives pods away does so at once, or after the seconds they t
 })
 
 test('pods that no kubelet will end are removed', async (t) => {
-  const cluster = await testCluster(t, { controllerFlags: { 'terminated-pod-gc-threshold': '1' } })
+  const cluster = await testCluster(t, { controllers: ['*'], controllerFlags: { 'terminated-pod-gc-threshold': '1' } })
   await joined(cluster, 'n')
   await running(cluster, 'lost', 'n')
   await cluster.call(
@@ -153,7 +153,7 @@ test('pods that no kubelet will end are removed', async (t) => {
 })
 
 test('nodes get ranges of addresses where that is asked for', async (t) => {
-  const cluster = await testCluster(t, { controllerFlags: { 'allocate-node-cidrs': 'true', 'cluster-cidr': '10.244.0.0/23,fd00::/63' } })
+  const cluster = await testCluster(t, { controllers: ['*'], controllerFlags: { 'allocate-node-cidrs': 'true', 'cluster-cidr': '10.244.0.0/23,fd00::/63' } })
   await joined(cluster, 'a')
   await waitFor('its ranges', async () => (await get<Node>(cluster, '/api/v1/nodes/a')).spec?.podCIDRs?.join() === '10.244.0.0/24,fd00::/64')
   await joined(cluster, 'b')
