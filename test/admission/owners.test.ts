@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { as, mergePatch } from '../authorization/as-user.ts'
-import { testCluster } from '../support/test-cluster.ts'
+import { apiControllers, testCluster } from '../support/test-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 const configMaps = '/api/v1/namespaces/default/configmaps'
 const jane = { name: 'jane' }
 
 test('who makes others owners may delete the object, and set finalizers of owners that it holds up', async (t) => {
-  const cluster = await testCluster(t, { apiServerFlags: ['--enable-admission-plugins=OwnerReferencesPermissionEnforcement'] })
+  const cluster = await testCluster(t, { controllers: apiControllers, apiServerFlags: ['--enable-admission-plugins=OwnerReferencesPermissionEnforcement'] })
   const rules = async (name: string, more: readonly object[]): Promise<void> => {
     await cluster.call('POST', '/apis/rbac.authorization.k8s.io/v1/clusterroles', { metadata: { name }, rules: more })
     await cluster.call('POST', '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
@@ -55,7 +55,7 @@ test('who makes others owners may delete the object, and set finalizers of owner
 })
 
 test('Services get no external addresses beyond those they have', async (t) => {
-  const cluster = await testCluster(t, { apiServerFlags: ['--enable-admission-plugins=DenyServiceExternalIPs'] })
+  const cluster = await testCluster(t, { controllers: apiControllers, apiServerFlags: ['--enable-admission-plugins=DenyServiceExternalIPs'] })
   const services = '/api/v1/namespaces/default/services'
   const service = (name: string, externalIPs?: readonly string[]) => ({
     metadata: { name },

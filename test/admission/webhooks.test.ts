@@ -1,12 +1,12 @@
 /** Admission webhooks: what they are asked, what they may change and refuse, and what becomes of those that fail. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { testCluster } from '../support/test-cluster.ts'
+import { apiControllers, testCluster } from '../support/test-cluster.ts'
 import { withoutAccounts } from './policy.ts'
 import { admissionWebhooks, configMap, configMaps, configure, hook, metricsOf, refusal, rule } from './webhook.ts'
 
 test('a validating webhook is asked with all fields of an AdmissionRequest', async (t) => {
-  const [cluster, webhooks] = await Promise.all([testCluster(t), admissionWebhooks(t)])
+  const [cluster, webhooks] = await Promise.all([testCluster(t, { controllers: apiControllers }), admissionWebhooks(t)])
   await configure(cluster, 'Validating', 'all', [
     hook(webhooks, '/all', { rules: [rule({ operations: ['*'], resources: ['configmaps'] })], timeoutSeconds: 7 }),
   ])
@@ -53,7 +53,7 @@ test('a validating webhook is asked with all fields of an AdmissionRequest', asy
 })
 
 test('a refusal is told in the words and with the code of the webhook', async (t) => {
-  const [cluster, webhooks] = await Promise.all([testCluster(t), admissionWebhooks(t)])
+  const [cluster, webhooks] = await Promise.all([testCluster(t, { controllers: apiControllers }), admissionWebhooks(t)])
   await configure(cluster, 'Validating', 'no', [hook(webhooks, '/no')])
   const denied = 'admission webhook "no.example.com" denied the request'
   const told = [
@@ -73,7 +73,7 @@ test('a refusal is told in the words and with the code of the webhook', async (t
 })
 
 test('mutating webhooks change objects in the order of their configurations, before they are validated', async (t) => {
-  const [cluster, webhooks] = await Promise.all([testCluster(t), admissionWebhooks(t)])
+  const [cluster, webhooks] = await Promise.all([testCluster(t, { controllers: apiControllers }), admissionWebhooks(t)])
   const matching = { objectSelector: { matchLabels: { hook: 'both' } } }
   await configure(cluster, 'Mutating', 'b', [hook(webhooks, '/second', matching)])
   await configure(cluster, 'Mutating', 'a', [hook(webhooks, '/first', matching)])
@@ -99,7 +99,7 @@ test('mutating webhooks change objects in the order of their configurations, bef
 })
 
 test('a webhook is asked once more when a later one has changed the object, if it wants that', async (t) => {
-  const [cluster, webhooks] = await Promise.all([testCluster(t), admissionWebhooks(t)])
+  const [cluster, webhooks] = await Promise.all([testCluster(t, { controllers: apiControllers }), admissionWebhooks(t)])
   const matching = { objectSelector: { matchLabels: { hook: 'again' } } }
   await configure(cluster, 'Mutating', 'a', [
     hook(webhooks, '/again', { ...matching, reinvocationPolicy: 'IfNeeded' }),
@@ -121,7 +121,7 @@ test('a webhook is asked once more when a later one has changed the object, if i
 
 test('webhooks that fail are told in the words of Go, or ignored if their policy says so', async (t) => {
   const lines: string[] = []
-  const [cluster, webhooks] = await Promise.all([testCluster(t, { log: (line) => lines.push(line) }), admissionWebhooks(t)])
+  const [cluster, webhooks] = await Promise.all([testCluster(t, { controllers: apiControllers, log: (line) => lines.push(line) }), admissionWebhooks(t)])
   await configure(cluster, 'Validating', 'v', [
     hook(webhooks, '/bad', { timeoutSeconds: 1 }),
     hook(webhooks, '/ignored', { timeoutSeconds: 1, failurePolicy: 'Ignore' }),
@@ -186,7 +186,7 @@ test('webhooks that fail are told in the words of Go, or ignored if their policy
 })
 
 test('match conditions leave requests out; faults in them count as the failure policy says', async (t) => {
-  const [cluster, webhooks] = await Promise.all([testCluster(t), admissionWebhooks(t)])
+  const [cluster, webhooks] = await Promise.all([testCluster(t, { controllers: apiControllers }), admissionWebhooks(t)])
   const condition = (expression: string) => ({ matchConditions: [{ name: 'c', expression }] })
   await configure(cluster, 'Validating', 'v', [
     hook(webhooks, '/only', condition("object.metadata.name.startsWith('x') && request.operation == 'CREATE'")),
@@ -205,7 +205,7 @@ test('match conditions leave requests out; faults in them count as the failure p
 })
 
 test('selectors look at the namespace and at old and new labels; what a rule does not name passes', async (t) => {
-  const [cluster, webhooks] = await Promise.all([testCluster(t), admissionWebhooks(t)])
+  const [cluster, webhooks] = await Promise.all([testCluster(t, { controllers: apiControllers }), admissionWebhooks(t)])
   await cluster.call('POST', '/api/v1/namespaces', { metadata: { name: 'other', labels: { team: 'blue' } } })
   await configure(cluster, 'Validating', 'v', [
     hook(webhooks, '/labels', { rules: [rule({ operations: ['UPDATE'] })] }),
@@ -221,7 +221,7 @@ test('selectors look at the namespace and at old and new labels; what a rule doe
 })
 
 test('scales, evictions and bindings are shown as what they are, and so are connections', async (t) => {
-  const [cluster, webhooks] = await Promise.all([testCluster(t, withoutAccounts), admissionWebhooks(t)])
+  const [cluster, webhooks] = await Promise.all([testCluster(t, { ...withoutAccounts, controllers: apiControllers }), admissionWebhooks(t)])
   const resources = ['deployments/scale', 'pods/eviction', 'pods/binding', 'pods/exec', 'deployments', 'pods']
   const rules = [rule({ apiGroups: ['', 'apps'], operations: ['*'], resources })]
   await configure(cluster, 'Validating', 'v', [hook(webhooks, '/sub', { rules, objectSelector: {} })])

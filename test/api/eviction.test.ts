@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { testCluster } from '../support/test-cluster.ts'
+import { apiControllers, testCluster } from '../support/test-cluster.ts'
 
 const pods = '/api/v1/namespaces/default/pods'
 const budgets = '/apis/policy/v1/namespaces/default/poddisruptionbudgets'
@@ -10,7 +10,7 @@ const running = { status: { phase: 'Running', conditions: [{ type: 'Ready', stat
 const merge = 'application/merge-patch+json'
 
 test('an eviction spends the budget that covers the pod, and is refused when there is none left', async (t) => {
-  const cluster = await testCluster(t)
+  const cluster = await testCluster(t, { controllers: apiControllers })
   for (const name of ['a', 'b', 'pending']) await cluster.call('POST', pods, pod(name))
   for (const name of ['a', 'b']) await cluster.call('PATCH', `${pods}/${name}/status`, running, merge)
   const budget = {
@@ -40,7 +40,7 @@ test('an eviction spends the budget that covers the pod, and is refused when the
 })
 
 test('an evicted pod says so while it ends, and a budget that is used up says that', async (t) => {
-  const cluster = await testCluster(t)
+  const cluster = await testCluster(t, { controllers: apiControllers })
   const { metadata, spec, ...rest } = pod('a')
   await cluster.call('POST', pods, { ...rest, metadata, spec: { ...spec, nodeName: 'n' } })
   await cluster.call('PATCH', `${pods}/a/status`, running, merge)

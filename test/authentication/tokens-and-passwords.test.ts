@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
-import { type Lifetime, type TestCluster, testCluster } from '../support/test-cluster.ts'
+import { apiControllers, type Lifetime, type TestCluster, testCluster } from '../support/test-cluster.ts'
 import { ask, bearer, isAnonymous } from './whoami.ts'
 
 const secrets = '/api/v1/namespaces/kube-system/secrets'
@@ -17,7 +17,7 @@ const bootstrapSecret = (id: string, more: object = {}) => ({
 })
 
 test('a bootstrap token is its user and groups until it ends, and its secret with it', async (t) => {
-  const cluster = await testCluster(t)
+  const cluster = await testCluster(t, { controllers: apiControllers })
   const token = bearer(`aaaaa1.${secret}`)
   assert.equal((await ask(cluster, token)).code, 401)
   await cluster.call('POST', secrets, bootstrapSecret('aaaaa1', { 'auth-extra-groups': 'system:bootstrappers:kubeadm:default-node-token' }))
@@ -35,7 +35,7 @@ test('a bootstrap token is its user and groups until it ends, and its secret wit
   assert.equal((await ask(cluster, token)).code, 201)
   await cluster.call('DELETE', `${secrets}/bootstrap-token-aaaaa1`)
   assert.equal((await ask(cluster, token)).code, 401)
-  const without = await testCluster(t, { apiServerFlags: ['--enable-bootstrap-token-auth=false'] })
+  const without = await testCluster(t, { controllers: apiControllers, apiServerFlags: ['--enable-bootstrap-token-auth=false'] })
   await without.call('POST', secrets, bootstrapSecret('aaaaa1'))
   assert.equal((await ask(without, token)).code, 401)
 })
@@ -47,7 +47,7 @@ async function withFile(t: Lifetime, flag: string, text: string, ...flags: reado
   const file = join(folder, 'users.csv')
   writeFileSync(file, text)
   const lines: string[] = []
-  const cluster = await testCluster(t, { apiServerFlags: [`--${flag}=${file}`, ...flags], log: (line) => lines.push(line) })
+  const cluster = await testCluster(t, { controllers: apiControllers, apiServerFlags: [`--${flag}=${file}`, ...flags], log: (line) => lines.push(line) })
   return { ...cluster, lines }
 }
 
@@ -58,7 +58,7 @@ test('passwords are taken where a file lists them, with a warning at the start; 
   assert.ok(cluster.lines.some((line) => line.startsWith('--basic-auth-file: Kubernetes dropped passwords in 1.19')))
   assert.deepEqual((await ask(cluster, basic('anna:pa:ss'))).user, { username: 'anna', uid: '7', groups: ['dev', 'ops', 'system:authenticated'] })
   for (const wrong of ['anna:pa', 'anna:other', 'bob:pa:ss', 'carl:other', 'anna:', ':']) assert.equal((await ask(cluster, basic(wrong))).code, 401, wrong)
-  const plain = await testCluster(t)
+  const plain = await testCluster(t, { controllers: apiControllers })
   assert.ok(isAnonymous(await ask(plain, basic('anna:pa:ss'))))
 })
 
@@ -73,7 +73,7 @@ test('a token in the file is its user; a second space makes it no token, with a 
 })
 
 test('with --anonymous-auth=false who shows nothing is refused', async (t) => {
-  const cluster = await testCluster(t, { apiServerFlags: ['--anonymous-auth=false'] })
+  const cluster = await testCluster(t, { controllers: apiControllers, apiServerFlags: ['--anonymous-auth=false'] })
   assert.equal((await ask(cluster, {})).code, 401)
   assert.equal((await ask(cluster, { method: 'GET', path: '/healthz' })).code, 401)
 })

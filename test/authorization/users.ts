@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
-import { type Lifetime, type TestCluster, testCluster } from '../support/test-cluster.ts'
+import { apiControllers, type Lifetime, type TestCluster, testCluster } from '../support/test-cluster.ts'
 
 export interface Answered {
   readonly status: number
@@ -20,7 +20,10 @@ export const apiGroup = 'rbac.authorization.k8s.io'
 
 /** `users`: groups by name. The token of a user is the name. */
 export async function clusterWithUsers(t: Lifetime, users: Readonly<Record<string, readonly string[]>>): Promise<Users> {
-  const cluster = await testCluster(t, { tokens: Object.entries(users).map(([name, groups]) => ({ token: name, user: { name, groups } })) })
+  const cluster = await testCluster(t, {
+    controllers: apiControllers,
+    tokens: Object.entries(users).map(([name, groups]) => ({ token: name, user: { name, groups } })),
+  })
   const { hostname: host, port } = new URL(cluster.url)
   return {
     cluster,

@@ -6,7 +6,7 @@ import { request } from 'node:https'
 import { describe, test } from 'node:test'
 import { envelope, field, number } from '../../src/machinery/protobuf/encode-for-tests.ts'
 import { installedKubectls, Kubectl } from '../support/kubectl.ts'
-import { type Answer, type TestCluster, testCluster } from '../support/test-cluster.ts'
+import { type Answer, apiControllers, type TestCluster, testCluster } from '../support/test-cluster.ts'
 
 const mediaType = 'application/vnd.kubernetes.protobuf'
 
@@ -124,7 +124,7 @@ async function post({ client }: TestCluster, path: string, body: Buffer, method 
 describe('protobuf from kubectl', { concurrency: true }, () => {
   for (const program of installedKubectls().filter(({ minor }) => minor >= 32)) {
     test(program.version, async (t) => {
-      const cluster = await testCluster(t)
+      const cluster = await testCluster(t, { controllers: apiControllers })
       const within = (namespace: string): Kubectl => new Kubectl(program, cluster.kubeconfigFile, cluster.folder, namespace)
       const k = within('default')
       for (const [index, [line, path]] of Object.entries(namespaced)
@@ -196,7 +196,7 @@ describe('protobuf from kubectl', { concurrency: true }, () => {
 
 describe('a body in protobuf', () => {
   test('that is none, broken or of another kind is refused', async (t) => {
-    const cluster = await testCluster(t)
+    const cluster = await testCluster(t, { controllers: apiControllers })
     const message = async (body: Buffer): Promise<string> => {
       const { status, body: answer } = await post(cluster, '/api/v1/namespaces/default/configmaps', body)
       return `${status} ${answer.message}`
@@ -225,7 +225,7 @@ describe('a body in protobuf', () => {
   })
 
   test('holds the options of a DELETE', async (t) => {
-    const cluster = await testCluster(t)
+    const cluster = await testCluster(t, { controllers: apiControllers })
     await cluster.call('POST', '/api/v1/namespaces/default/configmaps', { metadata: { name: 'kept' } })
     const path = '/api/v1/namespaces/default/configmaps/kept'
     const options = (uid: string): Buffer => envelope('v1', 'DeleteOptions', [field(2, [field(1, uid)])])

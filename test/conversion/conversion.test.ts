@@ -1,14 +1,14 @@
 /** Custom resources whose versions a webhook converts: every verb, in each version. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { testCluster } from '../support/test-cluster.ts'
+import { apiControllers, testCluster } from '../support/test-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { follow } from './follow.ts'
 import { conversionWebhook, define, definitionPath, get, redefine, widgetsPath } from './webhook.ts'
 import { group, type Widget, type WidgetVersion, widget } from './widgets.ts'
 
 async function withWebhook(t: test.TestContext) {
-  const [cluster, webhook] = await Promise.all([testCluster(t), conversionWebhook(t)])
+  const [cluster, webhook] = await Promise.all([testCluster(t, { controllers: apiControllers }), conversionWebhook(t)])
   await define(cluster, { clientConfig: webhook.clientConfig })
   return { cluster, webhook }
 }
@@ -200,7 +200,7 @@ test('a streaming list shows the state in its version, says when that was all, a
 })
 
 test('a definition that gets a webhook later has objects converted that were written before', async (t) => {
-  const [cluster, webhook] = await Promise.all([testCluster(t), conversionWebhook(t)])
+  const [cluster, webhook] = await Promise.all([testCluster(t, { controllers: apiControllers }), conversionWebhook(t)])
   await define(cluster, {})
   await cluster.call('POST', widgetsPath('v1'), widget('v1', 'a', { hostPort: 'a:1' }))
   assert.deepEqual((await get(cluster, 'v2', 'a')).spec, {}, 'without one, fields that the version does not know are pruned')

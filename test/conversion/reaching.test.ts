@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { machineAddress } from '../aggregator/orchard.ts'
-import { testCluster } from '../support/test-cluster.ts'
+import { apiControllers, testCluster } from '../support/test-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { conversionWebhook, define, get, redefine, service, widgetsPath } from './webhook.ts'
 import { widget } from './widgets.ts'
 
 test('a webhook behind a Service that is another name for a machine is reached there, at the path that is given', async (t) => {
-  const [cluster, webhook] = await Promise.all([testCluster(t), conversionWebhook(t)])
+  const [cluster, webhook] = await Promise.all([testCluster(t, { controllers: apiControllers }), conversionWebhook(t)])
   const clientConfig = { service: { ...service, path: '/path/of/it', port: webhook.port }, caBundle: webhook.caBundle }
   await define(cluster, { clientConfig })
   await cluster.call('POST', widgetsPath('v1'), widget('v1', 'a', { hostPort: 'a:1' }))
@@ -29,7 +29,7 @@ test('a webhook behind a Service that is another name for a machine is reached t
 test('a webhook behind a Service is reached by its EndpointSlices', async (t) => {
   const ip = machineAddress()
   if (!ip) return t.skip('this machine has no address but loopback ones')
-  const [cluster, webhook] = await Promise.all([testCluster(t), conversionWebhook(t)])
+  const [cluster, webhook] = await Promise.all([testCluster(t, { controllers: apiControllers }), conversionWebhook(t)])
   const serviceOf = (name: string) => ({ apiVersion: 'v1', kind: 'Service', metadata: { name }, spec: { ports: [{ name: 'https', port: 443 }] } })
   const sliceOf = (name: string) => ({
     apiVersion: 'discovery.k8s.io/v1',
@@ -59,7 +59,7 @@ test('a webhook behind a Service is reached by its EndpointSlices', async (t) =>
 })
 
 test('a certificate that the bundle does not know is refused', async (t) => {
-  const [cluster, webhook, other] = await Promise.all([testCluster(t), conversionWebhook(t), conversionWebhook(t)])
+  const [cluster, webhook, other] = await Promise.all([testCluster(t, { controllers: apiControllers }), conversionWebhook(t), conversionWebhook(t)])
   await define(cluster, { clientConfig: { ...webhook.clientConfig, caBundle: other.caBundle } })
   await cluster.call('POST', widgetsPath('v1'), widget('v1', 'a', { hostPort: 'a:1' }))
   await assert.rejects(get(cluster, 'v2', 'a'), /tls: failed to verify certificate: x509: certificate signed by unknown authority/)
@@ -67,7 +67,7 @@ test('a certificate that the bundle does not know is refused', async (t) => {
 })
 
 test('reviews of the older version are sent where they are preferred', async (t) => {
-  const [cluster, webhook] = await Promise.all([testCluster(t), conversionWebhook(t)])
+  const [cluster, webhook] = await Promise.all([testCluster(t, { controllers: apiControllers }), conversionWebhook(t)])
   await define(cluster, { clientConfig: webhook.clientConfig, conversionReviewVersions: ['v1alpha1', 'v1beta1', 'v1'] })
   await cluster.call('POST', widgetsPath('v1'), widget('v1', 'a', { hostPort: 'a:1' }))
   await webhook.answers('another uid')

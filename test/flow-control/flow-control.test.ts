@@ -6,7 +6,7 @@ import { request } from 'node:https'
 import { type TestContext, test } from 'node:test'
 import type { ClusterOptions } from '../../src/cluster/start-cluster.ts'
 import { installedKubectls, Kubectl } from '../support/kubectl.ts'
-import { type TestCluster, testCluster } from '../support/test-cluster.ts'
+import { apiControllers, type TestCluster, testCluster } from '../support/test-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 const group = '/apis/flowcontrol.apiserver.k8s.io/v1'
@@ -15,7 +15,7 @@ const tenants = ['tenant', 'other']
 /** Tenants may do everything: how much at a time is another question. */
 async function cluster(t: TestContext, options: ClusterOptions = {}): Promise<TestCluster> {
   const tokens = tenants.map((name) => ({ token: name, user: { name, groups: ['system:authenticated', 'tenants'] } }))
-  const server = await testCluster(t, { tokens, ...options })
+  const server = await testCluster(t, { controllers: apiControllers, tokens, ...options })
   const apiGroup = 'rbac.authorization.k8s.io'
   await server.call('POST', `/apis/${apiGroup}/v1/clusterrolebindings`, {
     metadata: { name: 'tenants' },

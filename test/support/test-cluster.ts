@@ -4,8 +4,8 @@ import { type Lifetime, type ReachableCluster, reachable } from './reachable-clu
 
 export type { Answer, Lifetime } from './reachable-cluster.ts'
 
-/** What the API itself needs of controllers. Others would look after what a test makes: those that are tested are named, all are `*`. */
-const usualControllers = [
+/** What the API itself needs of controllers, for tests whose objects nobody else should look after. */
+export const apiControllers: readonly string[] = [
   'serviceaccount-controller',
   'root-ca-certificate-publisher-controller',
   'serviceaccount-token-controller',
@@ -18,7 +18,7 @@ export interface TestCluster extends Cluster, ReachableCluster {}
 
 /** Starts a cluster that stops when the test is over. */
 export async function testCluster(t: Lifetime, options: ClusterOptions = {}): Promise<TestCluster> {
-  const cluster = await startCluster({ storage: 'memory', controllers: usualControllers, ...options })
+  const cluster = await startCluster({ storage: 'memory', ...options })
   t.after(() => cluster.stop({ graceMs: 0 }))
   return reachable(t, cluster)
 }
