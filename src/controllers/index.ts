@@ -82,7 +82,8 @@ export interface RunningControllers {
 
 /** Runs controllers over one connection. */
 export function runControllers(plan: ControllerPlan, sources: ControllerSources, server: ServerAccess, log: (line: string) => void): RunningControllers {
-  const connection = new Connection(server)
+  // The field manager of what controllers write is known by this name.
+  const connection = new Connection({ ...server, userAgent: 'kube-controller-manager' })
   const informers = new SharedInformers(new RestClient(connection, plan.manager.token), log)
   let isStopped = false
   const started = Promise.all(
