@@ -1,6 +1,7 @@
 /** The director: finds who answers a request, by its path and method. */
+
+import { settle } from '../lib/flow/settle.ts'
 import { own } from '../lib/own.ts'
-import { settle } from '../lib/settle.ts'
 import { methodNotAllowed, methodNotSupported, resourceNotFound } from '../machinery/status-error.ts'
 import type { Endpoint, Services } from './endpoints/endpoint.ts'
 import { collectionEndpoints, itemEndpoints, subresourceEndpoint, virtualEndpoint } from './endpoints/index.ts'

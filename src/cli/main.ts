@@ -2,11 +2,11 @@
 import { Command } from 'commander'
 import { ExplainedError, errorCode, reasonOf } from '../lib/explained-error.ts'
 import { release } from '../lib/release.ts'
-import { apiserverCommand } from './apiserver.ts'
-import { envtestAssetsCommand } from './envtest-assets.ts'
-import { snapshotCommand } from './snapshot.ts'
-import { upCommand } from './up.ts'
-import { versionCommand } from './version.ts'
+import { apiserverCommand } from './commands/apiserver.ts'
+import { envtestAssetsCommand } from './commands/envtest-assets.ts'
+import { snapshotCommand } from './commands/snapshot.ts'
+import { upCommand } from './commands/up.ts'
+import { versionCommand } from './commands/version.ts'
 import { whyCommand } from './why/index.ts'
 
 const examples = `

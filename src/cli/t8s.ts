@@ -9,5 +9,5 @@ if (Number.parseInt(process.versions.node, 10) < 24) {
 // Only the bundle: sources are stripped, not compiled, most of the time.
 if (!import.meta.filename.endsWith('.ts')) enableCompileCache(join(import.meta.dirname, 'compile-cache'))
 const [, , command, ...args] = process.argv
-if (command === 'envtest') await (await import('./envtest.ts')).envtest(args)
+if (command === 'envtest') await (await import('./commands/envtest.ts')).envtest(args)
 else await (await import('./main.ts')).main(process.argv)

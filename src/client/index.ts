@@ -6,22 +6,12 @@
 export { MetricsRegistry } from '../lib/metrics/registry.ts'
 export type { KubeObject, Model, ObjectMeta, OwnerReference, Unstructured } from '../machinery/object.ts'
 export { type Status, type StatusDetails, StatusError } from '../machinery/status-error.ts'
-export { type Client, type ConnectOptions, connectTo } from './connect-to.ts'
+export { type Client, type ConnectOptions, connectTo } from './connection/connect-to.ts'
+export { Connection, type ServerAccess } from './connection/connection.ts'
 export { ConnectionLost, GivenUp } from './connection/connection-lost.ts'
 export { basicAuthentication, bearerToken, type Credentials, type Impersonation, tokenFile } from './connection/credentials.ts'
 export { inClusterAccess, type LoadedAccess, type LoadOptions, loadAccess } from './connection/load-access.ts'
 export type { RateLimit } from './connection/token-bucket.ts'
-export { Connection, type ServerAccess } from './connection.ts'
-export {
-  type ControllerDefinition,
-  controller,
-  type MappedSource,
-  mapped,
-  type ReconcileRequest,
-  type ReconcileResult,
-  type Source,
-} from './controller/define-controller.ts'
-export { allOf, annotationsChanged, anyOf, generationChanged, labelsChanged, type Predicate } from './controller/predicates.ts'
 export {
   type Caches,
   type Controller,
@@ -31,22 +21,34 @@ export {
   runController,
   type Watched,
   watched,
-} from './controller.ts'
+} from './controller/controller.ts'
+export {
+  type ControllerDefinition,
+  controller,
+  type MappedSource,
+  mapped,
+  type ReconcileRequest,
+  type ReconcileResult,
+  type Source,
+} from './controller/define-controller.ts'
+export { type Manager, type ManagerOptions, manager } from './controller/manager.ts'
+export { allOf, annotationsChanged, anyOf, generationChanged, labelsChanged, type Predicate } from './controller/predicates.ts'
+export { type DiscoveredResource, type Discovery, discover, supports } from './discovery/discovery.ts'
 export { DynamicClient, type ObjectReference } from './discovery/dynamic-client.ts'
 export { NoMatch, RestMapper } from './discovery/rest-mapper.ts'
-export { type DiscoveredResource, type Discovery, discover, supports } from './discovery.ts'
 export { type LeaderElectionOptions, LeaderElector, type LeadershipEnd } from './election/leader-election.ts'
-export { EventRecorder, type EventSubject, type EventType } from './event-recorder.ts'
+export { EventRecorder, type EventSubject, type EventType } from './events/event-recorder.ts'
 export { SeriesRecorder, type ToldEvent } from './events/series-recorder.ts'
-export { type ChangeHandler, type HandlerOptions, Informer, type InformerOptions, keyOf } from './informer.ts'
+export { type ChangeHandler, type HandlerOptions, Informer, type InformerOptions, keyOf } from './informers/informer.ts'
+export type { IndexFunction } from './informers/object-index.ts'
+export { SharedInformers } from './informers/shared-informers.ts'
 export * from './kinds.ts'
-export { type Manager, type ManagerOptions, manager } from './manager.ts'
-export type { IndexFunction } from './object-index.ts'
 export { addFinalizer, hasFinalizer, removeFinalizer, withFinalizer, withoutFinalizer } from './objects/finalizers.ts'
 export { controllerOf, controllerReference } from './objects/owners.ts'
 export { hasCondition, isGone, type WaitOptions, waitFor } from './objects/wait-for.ts'
 export { createOrUpdate, type ObjectName, updateStatus, type WriteResult } from './objects/write-state.ts'
 export { type QueueMetricsProvider, workQueueMetrics } from './queue/queue-metrics.ts'
+export { type AddOptions, WorkQueue, type WorkQueueOptions } from './queue/work-queue.ts'
 export { apiVersionOf, type Resource, resource } from './resource.ts'
 export type { ApplyConfiguration } from './rest/apply-configuration.ts'
 export {
@@ -61,6 +63,4 @@ export {
   type WatchEvent,
   type WatchOptions,
   type WriteOptions,
-} from './rest-client.ts'
-export { SharedInformers } from './shared-informers.ts'
-export { type AddOptions, WorkQueue, type WorkQueueOptions } from './work-queue.ts'
+} from './rest/rest-client.ts'

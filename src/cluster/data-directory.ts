@@ -2,7 +2,7 @@
 import { accessSync, constants } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { ExplainedError, reasonOf } from '../lib/explained-error.ts'
-import { makeDirectory } from '../lib/make-directory.ts'
+import { makeDirectory } from '../lib/files/make-directory.ts'
 
 export interface DataDirectory {
   readonly path: string

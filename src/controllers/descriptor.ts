@@ -1,5 +1,5 @@
 /** What the manager knows of a controller before it makes it: its names, its account, its flags. */
-import type { Controller } from '../client/controller.ts'
+import type { Controller } from '../client/controller/controller.ts'
 import type { CertificateSigner } from './certificates/signing-request.ts'
 import type { ControllerFlag, FlagValues } from './flags.ts'
 

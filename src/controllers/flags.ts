@@ -1,6 +1,6 @@
 /** Flags of controllers, as data: kube-controller-manager's, by its names. */
 import { ExplainedError } from '../lib/explained-error.ts'
-import { goDurationMs } from '../lib/go-duration.ts'
+import { goDurationMs } from '../lib/go/go-duration.ts'
 
 export interface ControllerFlag {
   /** Without dashes. */

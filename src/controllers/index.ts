@@ -1,9 +1,9 @@
 /** The controllers: the loops that keep what the API promises. They know nothing but the API. */
 import { randomBytes } from 'node:crypto'
-import { Connection, type ServerAccess } from '../client/connection.ts'
-import { type RunningController, runController } from '../client/controller.ts'
-import { RestClient } from '../client/rest-client.ts'
-import { SharedInformers } from '../client/shared-informers.ts'
+import { Connection, type ServerAccess } from '../client/connection/connection.ts'
+import { type RunningController, runController } from '../client/controller/controller.ts'
+import { SharedInformers } from '../client/informers/shared-informers.ts'
+import { RestClient } from '../client/rest/rest-client.ts'
 import { ExplainedError } from '../lib/explained-error.ts'
 import type { ControllerDescriptor, ControllerSources } from './descriptor.ts'
 import { descriptors } from './descriptors.ts'

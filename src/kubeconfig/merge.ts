@@ -3,9 +3,9 @@ import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { type Document, isMap, isScalar, isSeq, parseDocument, type YAMLMap, YAMLSeq } from 'yaml'
-import { writeFileAtomically } from '../lib/atomic-file.ts'
 import { ExplainedError, reasonOf } from '../lib/explained-error.ts'
-import { makeDirectory } from '../lib/make-directory.ts'
+import { writeFileAtomically } from '../lib/files/atomic-file.ts'
+import { makeDirectory } from '../lib/files/make-directory.ts'
 import { type Kubeconfig, kubeconfigYaml } from './kubeconfig.ts'
 
 /** The file that kubectl writes to: the first of $KUBECONFIG, or ~/.kube/config. */

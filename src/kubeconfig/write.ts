@@ -1,9 +1,9 @@
 /** Writes a kubeconfig file of our own. Files with other contexts in them are for `merge.ts`. */
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { writeFileAtomically } from '../lib/atomic-file.ts'
 import { ExplainedError, reasonOf } from '../lib/explained-error.ts'
-import { makeDirectory } from '../lib/make-directory.ts'
+import { writeFileAtomically } from '../lib/files/atomic-file.ts'
+import { makeDirectory } from '../lib/files/make-directory.ts'
 
 /** Writes `text` (of `kubeconfigYaml`) to `file`, readable by its owner alone. A file that somebody else wrote is not replaced. */
 export function writeKubeconfig(file: string, text: string): void {

@@ -7,10 +7,10 @@ import { createServer, type ServerHttp2Stream } from 'node:http2'
 import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { Connection, type ServerAccess } from '../../src/client/connection/connection.ts'
 import { loadAccess } from '../../src/client/connection/load-access.ts'
-import { Connection, type ServerAccess } from '../../src/client/connection.ts'
 import { configMaps, namespaces, pods } from '../../src/client/kinds.ts'
-import { RestClient } from '../../src/client/rest-client.ts'
+import { RestClient } from '../../src/client/rest/rest-client.ts'
 import { type Lifetime, testCluster } from '../support/test-cluster.ts'
 
 function clientOf(t: Lifetime, access: ServerAccess): RestClient {

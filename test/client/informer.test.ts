@@ -1,10 +1,10 @@
 /** Informers against a server that goes away, comes back, and forgets the past. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Connection } from '../../src/client/connection.ts'
-import { Informer } from '../../src/client/informer.ts'
+import { Connection } from '../../src/client/connection/connection.ts'
+import { Informer } from '../../src/client/informers/informer.ts'
 import { resource } from '../../src/client/resource.ts'
-import { RestClient } from '../../src/client/rest-client.ts'
+import { RestClient } from '../../src/client/rest/rest-client.ts'
 import { startCluster } from '../../src/cluster/start-cluster.ts'
 import type { KubeObject } from '../../src/machinery/object.ts'
 import { waitFor } from '../support/wait-for.ts'

@@ -1,6 +1,6 @@
 /** A client of a test's cluster, as its administrator; its connection ends with the test. */
-import { Connection } from '../../src/client/connection.ts'
-import { RestClient } from '../../src/client/rest-client.ts'
+import { Connection } from '../../src/client/connection/connection.ts'
+import { RestClient } from '../../src/client/rest/rest-client.ts'
 import type { Lifetime, Reach } from './reachable-cluster.ts'
 
 export function clientFor(t: Lifetime, { client: { url, ca, cert, key } }: Pick<Reach, 'client'>): RestClient {

@@ -10,7 +10,7 @@ import { createInterface } from 'node:readline'
 import { openLogStore } from '../../src/storage/log/index.ts'
 import { loadLog } from '../../src/storage/log/segments/load.ts'
 import { unfinished } from '../../src/storage/log/segments/segment.ts'
-import { restoreSnapshot, saveSnapshot } from '../../src/storage/log/snapshot.ts'
+import { restoreSnapshot, saveSnapshot } from '../../src/storage/log/snapshots/snapshot.ts'
 import { prefixRange, type Store } from '../../src/storage/store.ts'
 import { countOf, pairKeys, pairs, tuning } from './pairs.ts'
 

@@ -50,7 +50,7 @@ test('a changed source is built again, a changed test is not', (t) => {
 test('a broken source is reported, and nothing old is run instead', (t) => {
   const clone = freshClone(t)
   assert.equal(t8s(['version'], { program: join(clone, 't8s') }).code, 0)
-  rmSync(join(clone, 'src/cli/version.ts'))
+  rmSync(join(clone, 'src/cli/commands/version.ts'))
   const { code, stdout, stderr } = t8s(['version'], { program: join(clone, 't8s') })
   assert.notEqual(code, 0)
   assert.equal(stdout, '')

@@ -137,6 +137,7 @@ test("a certificate of one's own and further client authorities are used", { ski
     '--client-key',
     file('jane.key', jane.key),
   ]
-  assert.equal(kubectl('/dev/null', ...own, 'get', 'namespace', 'default', '-o', 'name').stdout, 'namespace/default\n')
+  const asked = kubectl('/dev/null', ...own, 'get', 'namespace', 'default', '-o', 'name')
+  assert.equal(asked.stdout, 'namespace/default\n', asked.stderr)
   await stop(running)
 })

@@ -1,7 +1,7 @@
 /** CertificateSigningRequests: certificates that someone asks for, someone approves and a signer issues. */
 import type { V1CertificateSigningRequest } from '@kubernetes/client-node'
-import { humanDuration } from '../../machinery/duration.ts'
 import type { Model } from '../../machinery/object.ts'
+import { humanDuration } from '../../machinery/values/duration.ts'
 import { age, column, name, resource } from '../resource.ts'
 import { approvalRules, requestRules, requestStatusRules } from './request-rules.ts'
 

@@ -2,7 +2,7 @@
  * Server-side apply (KEP-555): merges what a manager wants into the object, takes out what it no longer wants, and
  * refuses to change what others own unless forced.
  */
-import { atOnce, type Steps } from '../../lib/pauses.ts'
+import { atOnce, type Steps } from '../../lib/flow/pauses.ts'
 import { isSame } from '../../machinery/fields/compare.ts'
 import { differenceBelow, emptySet, equalSets, isEmpty, sorted } from '../../machinery/fields/field-set.ts'
 import { fieldSetOf } from '../../machinery/fields/field-set-of.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { schemaType } from '../../api/schema/index.ts'
-import { atOnce, type Steps } from '../../lib/pauses.ts'
+import { atOnce, type Steps } from '../../lib/flow/pauses.ts'
 import type { FieldsV1, KubeObject, Unstructured } from '../../machinery/object.ts'
 import type { StructType } from '../../machinery/schema.ts'
 import { fieldsOfShape } from './fields-of-shape.ts'

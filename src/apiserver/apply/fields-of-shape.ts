@@ -2,7 +2,7 @@
  * The fields that an object gives to its manager, new or applied. Objects are made from templates: many have the same shape, and
  * so the same FieldsV1, which is worked out once.
  */
-import type { Steps } from '../../lib/pauses.ts'
+import type { Steps } from '../../lib/flow/pauses.ts'
 import { sorted } from '../../machinery/fields/field-set.ts'
 import { typedNode } from '../../machinery/fields/typed-node.ts'
 import type { FieldsV1, KubeObject } from '../../machinery/object.ts'

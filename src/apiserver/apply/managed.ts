@@ -2,7 +2,7 @@
  * `metadata.managedFields` while it is worked on: entries by the identity of their manager. An entry that nobody
  * touches goes back as it came.
  */
-import { atOnce, type Steps } from '../../lib/pauses.ts'
+import { atOnce, type Steps } from '../../lib/flow/pauses.ts'
 import { emptySet, isEmpty, knownSorted, parseFieldsV1, sorted, union } from '../../machinery/fields/field-set.ts'
 import { jsonEqual } from '../../machinery/fields/json.ts'
 import type { FieldsV1, ManagedFieldsEntry } from '../../machinery/object.ts'

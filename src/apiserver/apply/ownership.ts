@@ -1,5 +1,5 @@
 /** How a write moves fields between managers (structured-merge-diff's Updater), for updates and for apply alike. */
-import type { Steps } from '../../lib/pauses.ts'
+import type { Steps } from '../../lib/flow/pauses.ts'
 import { type Comparison, compare } from '../../machinery/fields/compare.ts'
 import { difference, differenceBelow, emptySet, fieldSet, intersection, isEmpty, leaf, union } from '../../machinery/fields/field-set.ts'
 import type { FieldsV1 } from '../../machinery/object.ts'

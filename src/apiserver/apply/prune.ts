@@ -1,5 +1,5 @@
 /** Taking out of an applied object what its manager applied before, does not apply now, and nobody else owns. */
-import type { Steps } from '../../lib/pauses.ts'
+import type { Steps } from '../../lib/flow/pauses.ts'
 import { difference, intersection, isEmpty, union } from '../../machinery/fields/field-set.ts'
 import { fieldSetOf } from '../../machinery/fields/field-set-of.ts'
 import { removeFields, withNamedFields } from '../../machinery/fields/remove-fields.ts'

@@ -2,7 +2,7 @@
  * managedFields between an object and its scale: a Scale shows who owns the replicas, as fields of its own, and what
  * is written through it is noted in the object.
  */
-import { atOnce } from '../../lib/pauses.ts'
+import { atOnce } from '../../lib/flow/pauses.ts'
 import { difference, fieldSet, has, isEmpty, union } from '../../machinery/fields/field-set.ts'
 import { fieldElement } from '../../machinery/fields/path-element.ts'
 import type { ManagedFieldsEntry } from '../../machinery/object.ts'

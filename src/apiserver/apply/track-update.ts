@@ -2,7 +2,7 @@
  * Who owns what after a POST, PUT or PATCH (KEP-555): the manager comes to own what it changed, and others lose it.
  * Gives the new `metadata.managedFields`; the object itself is left alone.
  */
-import { atOnce, type Steps } from '../../lib/pauses.ts'
+import { atOnce, type Steps } from '../../lib/flow/pauses.ts'
 import { difference, emptySet, isEmpty, sorted, union } from '../../machinery/fields/field-set.ts'
 import type { FieldsV1, KubeObject, ManagedFieldsEntry } from '../../machinery/object.ts'
 import { fieldsOfShape } from './fields-of-shape.ts'

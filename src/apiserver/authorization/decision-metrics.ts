@@ -1,5 +1,5 @@
 /** Counts what authorizers decide, by type and name; who has no opinion has decided nothing. */
-import { after } from '../../lib/after.ts'
+import { after } from '../../lib/flow/after.ts'
 import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import type { Authorizer, Decision } from './authorizer.ts'
 

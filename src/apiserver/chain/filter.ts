@@ -1,5 +1,5 @@
 /** A filter sees a request before, and its answer after, everything that stands behind it in the chain. */
-import { settle } from '../../lib/settle.ts'
+import { settle } from '../../lib/flow/settle.ts'
 import type { Handler, Request, Response } from '../http/exchange.ts'
 
 /** A filter that has a say in whether and when the rest of the chain is asked. Who waits for nothing gives no promise. */

@@ -2,7 +2,7 @@
  * A store whose values are encrypted where somebody wants that, and as they are to everybody above. What is read from memory costs
  * nothing: only what goes to the store and comes from it passes here.
  */
-import { after } from '../../lib/after.ts'
+import { after } from '../../lib/flow/after.ts'
 import { internal, StatusError } from '../../machinery/status-error.ts'
 import type {
   ChangeEvent,

@@ -1,6 +1,6 @@
 /** Encryption at rest as `--encryption-provider-config` says: which resources are held how, followed while the file changes. */
 import type { ResourceDefinition } from '../../api/resource.ts'
-import { type FollowedFile, followFile } from '../../lib/followed-file.ts'
+import { type FollowedFile, followFile } from '../../lib/files/followed-file.ts'
 import type { HealthCheck } from '../health/health.ts'
 import { type EncryptionConfiguration, groupResource, readEncryptionConfiguration } from './configuration.ts'
 import { type Providers, providersOf } from './providers/index.ts'

@@ -1,5 +1,5 @@
 /** Server-side apply: PATCH with `application/apply-patch+yaml` (KEP-555). Creates the object if it is not there. */
-import { inSteps } from '../../lib/pauses.ts'
+import { inSteps } from '../../lib/flow/pauses.ts'
 import { conflict, notFound, objectModified } from '../../machinery/status-error.ts'
 import { applySteps } from '../apply/index.ts'
 import { representationFor } from '../negotiation/choose.ts'

@@ -1,6 +1,6 @@
 /** What every endpoint gets: the server's parts, the request and the resource it is about. */
-import { after } from '../../lib/after.ts'
-import { pauses } from '../../lib/pauses.ts'
+import { after } from '../../lib/flow/after.ts'
+import { pauses } from '../../lib/flow/pauses.ts'
 import { forbidden } from '../../machinery/status-error.ts'
 import type { Admission } from '../admission/plugin.ts'
 import { managerName } from '../apply/index.ts'

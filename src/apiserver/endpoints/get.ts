@@ -1,5 +1,5 @@
 /** GET of one object. */
-import { after } from '../../lib/after.ts'
+import { after } from '../../lib/flow/after.ts'
 import { notFound } from '../../machinery/status-error.ts'
 import { representationFor } from '../negotiation/choose.ts'
 import type { StoredObject } from '../registry/stored-object.ts'

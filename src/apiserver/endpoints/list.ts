@@ -1,5 +1,5 @@
 /** GET of a collection. */
-import { after } from '../../lib/after.ts'
+import { after } from '../../lib/flow/after.ts'
 import { representationFor } from '../negotiation/choose.ts'
 import { listObjects } from '../registry/cache/list-objects.ts'
 import { listOptions } from '../request/list-options.ts'

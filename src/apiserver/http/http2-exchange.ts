@@ -1,7 +1,7 @@
 /** Requests and answers over HTTP/2 streams. Node's core stream API, without its HTTP/1 compatibility layer (half the cost). */
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream, type ServerStreamResponseOptions } from 'node:http2'
 import type { Readable } from 'node:stream'
-import { settle } from '../../lib/settle.ts'
+import { settle } from '../../lib/flow/settle.ts'
 import type { RequestInfo } from '../request/request-info.ts'
 import type { Startable } from './bounds/fair-share.ts'
 import type { Bounds } from './bounds/index.ts'

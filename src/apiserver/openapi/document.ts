@@ -3,8 +3,8 @@
  * up, and nothing is kept but the bytes.
  */
 import type { ResourceDefinition } from '../../api/resource.ts'
+import type { Steps } from '../../lib/flow/pauses.ts'
 import { own, setOwn } from '../../lib/own.ts'
-import type { Steps } from '../../lib/pauses.ts'
 import { mergeV2, type OpenApiV2 } from '../aggregator/index.ts'
 import { customDefinitions } from './custom-definitions.ts'
 import type { DocumentForm } from './forms.ts'

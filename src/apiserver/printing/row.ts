@@ -1,7 +1,7 @@
 /** Rows of tables: cells are computed once per object revision; only ages are filled in when a row is printed. */
 import { type Column, defaultColumns, type Elapsed } from '../../api/resource.ts'
-import { humanDuration } from '../../machinery/duration.ts'
 import type { KubeObject } from '../../machinery/object.ts'
+import { humanDuration } from '../../machinery/values/duration.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
 
 /** JSON of the cells with the moments between them: `text[0] + age(since[0]) + text[1] + …`. */

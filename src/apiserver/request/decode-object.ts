@@ -1,5 +1,5 @@
 /** Makes an object of a resource's kind out of a request body: type check, decoding, field validation, defaults. */
-import { pauses } from '../../lib/pauses.ts'
+import { pauses } from '../../lib/flow/pauses.ts'
 import { type Decoded, DecodeError } from '../../machinery/decode/index.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import { badRequest, invalid, type StatusError } from '../../machinery/status-error.ts'

@@ -1,6 +1,7 @@
 /** Reads the body of a PATCH (all kinds but apply) and makes a function of it that patches an object. */
+
+import { pauses } from '../../lib/flow/pauses.ts'
 import { own } from '../../lib/own.ts'
-import { pauses } from '../../lib/pauses.ts'
 import { checkValues, DecodeError, duplicateFieldMessages, isDeeperThan, maxDepth } from '../../machinery/decode/index.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import { jsonPatch } from '../../machinery/patch/json-patch.ts'

@@ -1,6 +1,6 @@
 /** Values as Go's flags read them: each kind gives what it read, or says why not in the words of Go's own parsers. */
 import { isIP } from 'node:net'
-import { goDurationMs as parseDuration } from '../../lib/go-duration.ts'
+import { goDurationMs as parseDuration } from '../../lib/go/go-duration.ts'
 
 /** A value that a flag does not take; the message is Go's. */
 export class ValueError extends Error {}

@@ -1,5 +1,5 @@
 /** Kubernetes' library of quantities: `quantity('50k').add(20).isLessThan(quantity('1M'))`. */
-import { parseQuantity, QuantityError } from '../../machinery/quantity.ts'
+import { parseQuantity, QuantityError } from '../../machinery/values/quantity.ts'
 import type { Library } from '../library.ts'
 import { declare, member, overload } from '../standard/declare.ts'
 import { boolType, doubleType, intType, opaqueType, stringType } from '../types.ts'

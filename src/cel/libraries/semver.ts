@@ -1,5 +1,5 @@
 /** Kubernetes' library of semantic versions: `semver('1.2.3').isLessThan(semver('1.10.0'))`. */
-import * as versions from '../../machinery/semantic-version.ts'
+import * as versions from '../../machinery/values/semantic-version.ts'
 import type { Library } from '../library.ts'
 import { declare, member, overload } from '../standard/declare.ts'
 import { boolType, intType, opaqueType, stringType } from '../types.ts'

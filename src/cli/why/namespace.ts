@@ -1,5 +1,5 @@
 /** What `t8s why namespace` asks a server about a namespace: what is in it, what holds that, and which APIs cannot be asked. */
-import { type DiscoveredResource, supports } from '../../client/discovery.ts'
+import { type DiscoveredResource, supports } from '../../client/discovery/discovery.ts'
 import type { APIService, Namespace } from '../../client/kinds.ts'
 import { apiServices, services } from '../../client/kinds.ts'
 import { collectionPath, objectPath } from '../../client/resource.ts'

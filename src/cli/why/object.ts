@@ -1,5 +1,5 @@
 /** What `t8s why kept` and `t8s why deleted` ask a server about an object, its owners and its dependents. */
-import { type DiscoveredResource, type Discovery, supports } from '../../client/discovery.ts'
+import { type DiscoveredResource, type Discovery, supports } from '../../client/discovery/discovery.ts'
 import { apiVersionOf, collectionPath, objectPath, type Resource } from '../../client/resource.ts'
 import { stateOf } from '../../controllers/garbage-collection/graph/node.ts'
 import type { ObjectFacts, OwnerFound } from '../../controllers/garbage-collection/why/explain.ts'

@@ -2,7 +2,7 @@
 import { Agent, request } from 'node:https'
 import type { NamedRole, Question, Roles } from '../../apiserver/authorization/rbac/explain.ts'
 import type { PolicyRule, RoleRef, Subject } from '../../apiserver/authorization/rbac/index.ts'
-import { type Discovery, discoveryOf } from '../../client/discovery.ts'
+import { type Discovery, discoveryOf } from '../../client/discovery/discovery.ts'
 import { authorizationOf, type Connection } from '../../kubeconfig/connection.ts'
 import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Connection as KubeconfigConnection } from '../../kubeconfig/connection.ts'
 import { type Context, contextOf, kubeconfigFiles } from '../../kubeconfig/read-context.ts'
 import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
-import type { ServerAccess } from '../connection.ts'
+import type { ServerAccess } from './connection.ts'
 import { basicAuthentication, bearerToken, type Credentials, tokenFile } from './credentials.ts'
 import { execCredentials } from './exec-credentials.ts'
 

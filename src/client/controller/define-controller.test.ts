@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubeObject } from '../../machinery/object.ts'
-import type { Caches, ReconcileContext } from '../controller.ts'
 import { deployments, namespaces, nodes, pods, replicaSets } from '../kinds.ts'
+import type { Caches, ReconcileContext } from './controller.ts'
 import { controller } from './define-controller.ts'
 import { allOf, annotationsChanged, anyOf, generationChanged, labelsChanged } from './predicates.ts'
 

@@ -1,10 +1,10 @@
 /** Controllers as authors of operators write them: for a kind, owning others, watching more, on the engine that Typernetes' own controllers run on. */
 import type { KubeObject } from '../../machinery/object.ts'
-import { type Caches, type Controller, looked, type ReconcileContext, type Watched, watched } from '../controller.ts'
-import { keyOf } from '../informer.ts'
+import { keyOf } from '../informers/informer.ts'
 import { controllerOf } from '../objects/owners.ts'
 import type { Resource } from '../resource.ts'
-import type { ListOptions } from '../rest-client.ts'
+import type { ListOptions } from '../rest/rest-client.ts'
+import { type Caches, type Controller, looked, type ReconcileContext, type Watched, watched } from './controller.ts'
 import type { Predicate } from './predicates.ts'
 
 /** A part of a kind's objects, and of their changes. */

@@ -2,7 +2,7 @@
 import type { Unstructured } from '../../machinery/object.ts'
 import type { ObjectName } from '../objects/write-state.ts'
 import type { Resource } from '../resource.ts'
-import type { ApplyOptions, DeleteOptions, ObjectList, PageOptions, PatchType, RestClient } from '../rest-client.ts'
+import type { ApplyOptions, DeleteOptions, ObjectList, PageOptions, PatchType, RestClient } from '../rest/rest-client.ts'
 import { RestMapper } from './rest-mapper.ts'
 
 /** Which object, of which kind. */

@@ -1,6 +1,7 @@
 /** Discovery of servers before Kubernetes 1.26, group by group, in the form that later ones have. */
-import type { GroupDiscovery } from '../discovery.ts'
-import type { RestClient } from '../rest-client.ts'
+
+import type { RestClient } from '../rest/rest-client.ts'
+import type { GroupDiscovery } from './discovery.ts'
 
 /** What `/api` (versions) and `/apis` (groups) answer. */
 export interface LegacyRoot {

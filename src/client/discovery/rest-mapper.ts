@@ -1,6 +1,7 @@
 /** Finds the resource of a kind, or of a word that people use for it, by what the server says of itself (discovery). */
-import { type DiscoveredResource, discover } from '../discovery.ts'
-import type { RestClient } from '../rest-client.ts'
+
+import type { RestClient } from '../rest/rest-client.ts'
+import { type DiscoveredResource, discover } from './discovery.ts'
 
 /** The server knows no such kind, even when it was just asked. */
 export class NoMatch extends Error {

@@ -4,9 +4,9 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { StatusError } from '../../machinery/status-error.ts'
-import type { EventRecorder } from '../event-recorder.ts'
+import type { EventRecorder } from '../events/event-recorder.ts'
 import { type Lease, leases } from '../kinds.ts'
-import type { RestClient } from '../rest-client.ts'
+import type { RestClient } from '../rest/rest-client.ts'
 
 export interface LeaderElectionOptions {
   readonly client: RestClient

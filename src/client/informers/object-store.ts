@@ -1,6 +1,6 @@
 /** Objects in memory by their keys, with indexes that are made when they are first asked for. */
 import type { KubeObject } from '../../machinery/object.ts'
-import { Index, type IndexFunction } from '../object-index.ts'
+import { Index, type IndexFunction } from './object-index.ts'
 
 /** `namespace/name`, or the name of what has no namespace. */
 export const keyOf = ({ metadata: { namespace, name = '' } }: KubeObject): string => (namespace ? `${namespace}/${name}` : name)

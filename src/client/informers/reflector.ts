@@ -7,7 +7,7 @@ import type { KubeObject } from '../../machinery/object.ts'
 import { StatusError } from '../../machinery/status-error.ts'
 import { ConnectionLost, GivenUp } from '../connection/connection-lost.ts'
 import type { Resource } from '../resource.ts'
-import { endsInitialEvents, type ListOptions, type RestClient, type WatchEvent } from '../rest-client.ts'
+import { endsInitialEvents, type ListOptions, type RestClient, type WatchEvent } from '../rest/rest-client.ts'
 
 export interface ReflectorSink<T> {
   /** All that is there now. */

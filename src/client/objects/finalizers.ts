@@ -2,7 +2,7 @@
 import type { KubeObject } from '../../machinery/object.ts'
 import { StatusError } from '../../machinery/status-error.ts'
 import type { Resource } from '../resource.ts'
-import type { RestClient } from '../rest-client.ts'
+import type { RestClient } from '../rest/rest-client.ts'
 
 /** Whether a finalizer is there. */
 export const hasFinalizer = ({ metadata: { finalizers = [] } }: KubeObject, finalizer: string): boolean => finalizers.includes(finalizer)

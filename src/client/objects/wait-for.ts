@@ -1,8 +1,8 @@
 /** Waiting for an object to be as one wants it: by a watch, without asking again and again. */
 import type { KubeObject } from '../../machinery/object.ts'
-import { Informer } from '../informer.ts'
+import { Informer } from '../informers/informer.ts'
 import type { Resource } from '../resource.ts'
-import type { RestClient } from '../rest-client.ts'
+import type { RestClient } from '../rest/rest-client.ts'
 import type { ObjectName } from './write-state.ts'
 
 export interface WaitOptions {

@@ -3,7 +3,7 @@ import { semanticallyEqual } from '../../machinery/equality.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import { StatusError } from '../../machinery/status-error.ts'
 import { apiVersionOf, type Resource } from '../resource.ts'
-import type { RestClient } from '../rest-client.ts'
+import type { RestClient } from '../rest/rest-client.ts'
 
 export interface ObjectName {
   /** Empty for what has none. */

@@ -1,8 +1,8 @@
 /** Answers of a server: read to their end, with refusals as StatusErrors and what breaks off as ConnectionLost. */
 import { type Status, StatusError } from '../../machinery/status-error.ts'
+import type { ClientAnswer, ClientRequest, Connection } from '../connection/connection.ts'
 import { ConnectionLost, GivenUp, lossOf } from '../connection/connection-lost.ts'
 import { type Answered, withRetries } from '../connection/retries.ts'
-import type { ClientAnswer, ClientRequest, Connection } from '../connection.ts'
 
 /** An answer whose body is still to come, if it is a good one. */
 interface Begun extends Answered {

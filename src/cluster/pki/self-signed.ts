@@ -1,9 +1,9 @@
 /** The serving certificate of `--cert-dir`: what lies there is used; what is missing is made, signed by an authority that nobody keeps, as upstream does it. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { writeFileAtomically } from '../../lib/atomic-file.ts'
 import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
-import { makeDirectory } from '../../lib/make-directory.ts'
+import { writeFileAtomically } from '../../lib/files/atomic-file.ts'
+import { makeDirectory } from '../../lib/files/make-directory.ts'
 import type { KeyPair } from './key-pair.ts'
 
 /** `apiserver.crt` and `apiserver.key` of a directory, made for `hosts` if either is missing. Throws an ExplainedError that names the directory. */

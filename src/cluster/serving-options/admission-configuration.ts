@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
-import { goQuote } from '../../lib/go-quote.ts'
+import { goQuote } from '../../lib/go/go-quote.ts'
 import { anything, decodeConfiguration, listOf, OtherKindError, structOf, text } from '../../machinery/decode/configuration.ts'
 import { parseYaml, YamlError } from '../../machinery/yaml.ts'
 

@@ -3,12 +3,12 @@
  * resource versions, conflicts, watches, server-side apply and custom resources are what they are in a cluster.
  */
 import { startApiServer } from '../../apiserver/server.ts'
-import { Connection } from '../../client/connection.ts'
+import { Connection } from '../../client/connection/connection.ts'
 import { DynamicClient } from '../../client/discovery/dynamic-client.ts'
 import type { CustomResourceDefinition } from '../../client/kinds.ts'
 import { customResourceDefinitions } from '../../client/kinds.ts'
 import { waitFor } from '../../client/objects/wait-for.ts'
-import { RestClient } from '../../client/rest-client.ts'
+import { RestClient } from '../../client/rest/rest-client.ts'
 import type { KubeObject, Unstructured } from '../../machinery/object.ts'
 import { memoryStore } from '../../storage/memory/index.ts'
 

@@ -1,8 +1,8 @@
 /** Gives workloads as many replicas as what is measured of them asks for: HorizontalPodAutoscalers, each looked at once a period. */
-import { type Controller, looked, type ReconcileContext, watched } from '../../client/controller.ts'
+import { type Controller, looked, type ReconcileContext, watched } from '../../client/controller/controller.ts'
 import { type HorizontalPodAutoscaler, horizontalPodAutoscalers, pods } from '../../client/kinds.ts'
 import { StatusError } from '../../machinery/status-error.ts'
-import { messageOf } from '../pods/refusals.ts'
+import { messageOf } from '../pods/writing/refusals.ts'
 import { type AutoscalerStatus, Conditions, withStatus } from './autoscaler-status.ts'
 import { desiredReplicas, type MetricsDecision } from './desired-replicas.ts'
 import type { MetricStatus } from './metrics/metric-proposal.ts'

@@ -1,10 +1,10 @@
 /** What an autoscaler scales: anything that has a `/scale`, found by its kind as discovery tells it. */
 import type { V1Scale } from '@kubernetes/client-node'
 import { objectPath, type Resource, resource } from '../../client/resource.ts'
-import type { RestClient } from '../../client/rest-client.ts'
+import type { RestClient } from '../../client/rest/rest-client.ts'
 import type { Model } from '../../machinery/object.ts'
 import { StatusError } from '../../machinery/status-error.ts'
-import { isNotFound } from '../pods/refusals.ts'
+import { isNotFound } from '../pods/writing/refusals.ts'
 import { refusalText } from './refusal-text.ts'
 
 export type Scale = Model<V1Scale>

@@ -1,5 +1,5 @@
 /** Signs the config map `cluster-info` of kube-public, where there is one, with each bootstrap token that may sign. */
-import { type Controller, watched } from '../../client/controller.ts'
+import { type Controller, watched } from '../../client/controller/controller.ts'
 import { configMaps, secrets } from '../../client/kinds.ts'
 import { signedData } from './signatures.ts'
 import { expiration, signingToken, tokenSelection } from './token.ts'

@@ -1,5 +1,5 @@
 /** Approves the requests of kubelets for their own client certificates, if whoever asks may have them (verb `create` on `…/nodeclient`, `…/selfnodeclient`). */
-import { type Controller, type ReconcileContext, watched } from '../../client/controller.ts'
+import { type Controller, type ReconcileContext, watched } from '../../client/controller/controller.ts'
 import { subjectAccessReviews as accessReviews } from '../../client/kinds.ts'
 import { kubeletClientRule, kubeletClientSigner } from './signer-rules.ts'
 import { type CertificateSigner, hasCondition, pemOf, type SigningRequest, signingRequests } from './signing-request.ts'

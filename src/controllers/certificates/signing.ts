@@ -1,5 +1,5 @@
 /** Signs approved CertificateSigningRequests of Kubernetes' own signers with the cluster's authority. */
-import { type Controller, watched } from '../../client/controller.ts'
+import { type Controller, watched } from '../../client/controller/controller.ts'
 import { own } from '../../lib/own.ts'
 import { signerRules } from './signer-rules.ts'
 import { type CertificateSigner, hasCondition, pemOf, type SigningRequest, signingRequests } from './signing-request.ts'

@@ -1,6 +1,6 @@
 /** The pods of a DaemonSet: bound to their node by a node affinity, and labelled with the revision that they are of. */
 import type { DaemonSet, Pod } from '../../client/kinds.ts'
-import { podFromTemplate } from '../pods/from-template.ts'
+import { podFromTemplate } from '../pods/writing/from-template.ts'
 import { daemonTolerations } from './nodes/tolerations.ts'
 
 /** On revisions and on pods. */

@@ -1,9 +1,9 @@
 /** Revisions of a DaemonSet that say the same as its newest one: their pods get the newest one's label, and they go. */
 import { type ControllerRevision, type DaemonSet, type Pod, pods } from '../../client/kinds.ts'
-import type { RestClient } from '../../client/rest-client.ts'
+import type { RestClient } from '../../client/rest/rest-client.ts'
 import { removeRevision } from '../histories/keep-history.ts'
 import { isOf } from '../histories/revision.ts'
-import { isNotFound } from '../pods/refusals.ts'
+import { isNotFound } from '../pods/writing/refusals.ts'
 import { hashLabel } from './daemon-pod.ts'
 
 /** What pods of a revision are labelled with. */

@@ -1,6 +1,6 @@
 /** Keeps the status of PodDisruptionBudgets: how many of their pods may be disrupted. Evictions ask it. */
-import { type Caches, type Controller, looked, type ReconcileContext, watched } from '../../client/controller.ts'
-import { keyOf } from '../../client/informer.ts'
+import { type Caches, type Controller, looked, type ReconcileContext, watched } from '../../client/controller/controller.ts'
+import { keyOf } from '../../client/informers/informer.ts'
 import {
   podDisruptionBudgets as budgets,
   deployments,
@@ -14,8 +14,8 @@ import {
 import { jsonEqual } from '../../machinery/fields/json.ts'
 import { labelSelectorOf } from '../../machinery/selectors/label-selector.ts'
 import { StatusError } from '../../machinery/status-error.ts'
-import { controllerOf } from '../pods/owner.ts'
-import { isNotFound, messageOf } from '../pods/refusals.ts'
+import { controllerOf } from '../pods/owners/owner.ts'
+import { isNotFound, messageOf } from '../pods/writing/refusals.ts'
 import { budgetVerdict, expectedOf, failedStatus, needsScale } from './budget.ts'
 import { selectorWords } from './selector-words.ts'
 import { clearCondition, staleInMs } from './stale-condition.ts'

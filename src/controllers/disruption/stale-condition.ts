@@ -1,5 +1,5 @@
 /** Takes back from pods that they are about to be disrupted, when nobody has deleted them in time. */
-import type { ReconcileContext } from '../../client/controller.ts'
+import type { ReconcileContext } from '../../client/controller/controller.ts'
 import { type Pod, pods } from '../../client/kinds.ts'
 import { hasEnded, podCondition } from '../pods/phase.ts'
 

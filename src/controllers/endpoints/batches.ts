@@ -1,5 +1,5 @@
 /** Changes that come within a period are looked at together: each key once, when the period that began with its first change is over. */
-import type { ReconcileContext } from '../../client/controller.ts'
+import type { ReconcileContext } from '../../client/controller/controller.ts'
 
 /** Says to look at a key again. */
 export type Notice = (key: string, context: ReconcileContext) => void

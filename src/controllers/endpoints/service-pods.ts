@@ -1,8 +1,8 @@
 /** Which pods are behind a Service, and what of them its endpoints show. */
-import type { Caches } from '../../client/controller.ts'
+import type { Caches } from '../../client/controller/controller.ts'
 import { type Pod, type Service, services } from '../../client/kinds.ts'
 import { selectorOf } from '../../machinery/selectors/label-selector.ts'
-import { labelKey, selectedPods } from '../pods/by-labels.ts'
+import { labelKey, selectedPods } from '../pods/owners/by-labels.ts'
 import { hasEnded, isReady } from '../pods/phase.ts'
 
 export type ServicePort = NonNullable<NonNullable<Service['spec']>['ports']>[number]

@@ -1,5 +1,5 @@
 /** Carries out what the graph asks for: deletes what has no owner any more, releases dependents, lets owners go that waited for theirs. */
-import type { RestClient } from '../../client/rest-client.ts'
+import type { RestClient } from '../../client/rest/rest-client.ts'
 import type { OwnerReference } from '../../machinery/object.ts'
 import { StatusError } from '../../machinery/status-error.ts'
 import { decide, type JudgedReference } from './decision.ts'

@@ -1,7 +1,7 @@
 /** Deletes what is owned by nothing that is there, releases what is to stay, and lets owners go after their dependents. */
 import { once } from 'node:events'
-import type { Controller, ReconcileContext } from '../../client/controller.ts'
-import { WorkQueue } from '../../client/work-queue.ts'
+import type { Controller, ReconcileContext } from '../../client/controller/controller.ts'
+import { WorkQueue } from '../../client/queue/work-queue.ts'
 import type { OwnerReference } from '../../machinery/object.ts'
 import { StatusError } from '../../machinery/status-error.ts'
 import { AbsentOwners } from './absent-owners.ts'

@@ -1,5 +1,5 @@
 /** Which resource an owner reference means by its version and kind, and which resources are watched: what discovery told last. */
-import { type DiscoveredResource, type Discovery, supports } from '../../client/discovery.ts'
+import { type DiscoveredResource, type Discovery, supports } from '../../client/discovery/discovery.ts'
 import { apiVersionOf } from '../../client/resource.ts'
 
 /** Events name objects, but do not keep them; there are too many of them to follow. */

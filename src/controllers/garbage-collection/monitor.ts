@@ -1,8 +1,8 @@
 /** Follows the metadata of all objects of one kind and works it into the graph. Keeps nothing itself. */
 import { setTimeout as delay } from 'node:timers/promises'
-import { metadataPages, watchMetadata } from '../../client/metadata.ts'
 import { apiVersionOf, type Resource } from '../../client/resource.ts'
-import type { RestClient } from '../../client/rest-client.ts'
+import { metadataPages, watchMetadata } from '../../client/rest/metadata.ts'
+import type { RestClient } from '../../client/rest/rest-client.ts'
 import { StatusError } from '../../machinery/status-error.ts'
 import type { Graph } from './graph/graph.ts'
 

@@ -1,8 +1,8 @@
 /** Keeps a monitor for every kind whose objects can be collected: those that discovery knows, as they come and go. */
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Discovery, discover } from '../../client/discovery.ts'
+import { type Discovery, discover } from '../../client/discovery/discovery.ts'
 import { collectionPath, type Resource } from '../../client/resource.ts'
-import type { RestClient } from '../../client/rest-client.ts'
+import type { RestClient } from '../../client/rest/rest-client.ts'
 import type { Graph } from './graph/graph.ts'
 import { collectable } from './kinds.ts'
 import { monitor } from './monitor.ts'

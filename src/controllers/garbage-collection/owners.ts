@@ -1,6 +1,6 @@
 /** Whether owners are there, asked of the server: what the watches have shown may be late, and nothing is deleted on hearsay. */
-import { getMetadata } from '../../client/metadata.ts'
-import type { RestClient } from '../../client/rest-client.ts'
+import { getMetadata } from '../../client/rest/metadata.ts'
+import type { RestClient } from '../../client/rest/rest-client.ts'
 import type { OwnerReference } from '../../machinery/object.ts'
 import { StatusError } from '../../machinery/status-error.ts'
 import type { AbsentOwners } from './absent-owners.ts'

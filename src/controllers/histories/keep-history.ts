@@ -1,13 +1,13 @@
 /** Keeps the revisions of a set: makes the one of its template, adopts those that nobody has, removes those that are too many. */
-import type { Caches } from '../../client/controller.ts'
+import type { Caches } from '../../client/controller/controller.ts'
 import { type ControllerRevision, controllerRevisions } from '../../client/kinds.ts'
 import type { Resource } from '../../client/resource.ts'
-import type { RestClient } from '../../client/rest-client.ts'
+import type { RestClient } from '../../client/rest/rest-client.ts'
 import { jsonEqual } from '../../machinery/fields/json.ts'
 import type { Selector } from '../../machinery/selectors/label-selector.ts'
 import { StatusError } from '../../machinery/status-error.ts'
-import { claimable, claimed } from '../pods/claim.ts'
-import { isNotFound } from '../pods/refusals.ts'
+import { claimable, claimed } from '../pods/owners/claim.ts'
+import { isNotFound } from '../pods/writing/refusals.ts'
 import { byRevision, expendable, historyStep } from './history.ts'
 import { type RevisedSet, type RevisionTerms, revisionOf } from './revision.ts'
 

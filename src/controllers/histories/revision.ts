@@ -3,7 +3,7 @@ import { schemaType } from '../../api/schema/index.ts'
 import type { ControllerRevision, DaemonSet, StatefulSet } from '../../client/kinds.ts'
 import { goJson, type JsonObject, jsonEqual, sortMembers } from '../../machinery/fields/json.ts'
 import { strategicMergePatch } from '../../machinery/patch/strategic-merge.ts'
-import { controllerReference } from '../pods/owner.ts'
+import { controllerReference } from '../pods/owners/owner.ts'
 import { nameHash } from './hash.ts'
 
 /** Those who keep revisions of their templates. */

@@ -1,5 +1,5 @@
 /** Keys that are looked at again at a certain time: each has one such time, however often it is asked for. */
-import type { ReconcileContext } from '../../client/controller.ts'
+import type { ReconcileContext } from '../../client/controller/controller.ts'
 
 /** Nobody is woken later than this; who is woken too early asks again. Timers cannot wait longer than 24 days. */
 const longestMs = 24 * 3_600_000

@@ -1,7 +1,7 @@
 /** Deletes Jobs some time after they have ended, if they say when: `spec.ttlSecondsAfterFinished` (KEP-592). */
-import { type Controller, watched } from '../../client/controller.ts'
+import { type Controller, watched } from '../../client/controller/controller.ts'
 import { type Job, jobs } from '../../client/kinds.ts'
-import { isNotFound } from '../pods/refusals.ts'
+import { isNotFound } from '../pods/writing/refusals.ts'
 import { Alarms } from './alarms.ts'
 import { finishedCondition } from './finished.ts'
 

@@ -1,8 +1,8 @@
 /** Deletes what is in a namespace, whatever its kind: pods first, the rest when they are gone (KEP-5080), and tells what remains and why. */
-import { type DiscoveredResource, type Discovery, discover, supports } from '../../client/discovery.ts'
+import { type DiscoveredResource, type Discovery, discover, supports } from '../../client/discovery/discovery.ts'
 import { type Pod, pods } from '../../client/kinds.ts'
-import { metadataPages } from '../../client/metadata.ts'
-import type { RestClient } from '../../client/rest-client.ts'
+import { metadataPages } from '../../client/rest/metadata.ts'
+import type { RestClient } from '../../client/rest/rest-client.ts'
 import { reasonOf } from '../../lib/explained-error.ts'
 import { StatusError } from '../../machinery/status-error.ts'
 

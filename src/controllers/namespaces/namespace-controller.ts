@@ -1,8 +1,8 @@
 /** Empties namespaces that are deleted, says in their conditions what holds them, and lets them go when nothing is left. */
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Controller, watched } from '../../client/controller.ts'
+import { type Controller, watched } from '../../client/controller/controller.ts'
 import { type Namespace, namespaces } from '../../client/kinds.ts'
-import type { RestClient } from '../../client/rest-client.ts'
+import type { RestClient } from '../../client/rest/rest-client.ts'
 import { StatusError } from '../../machinery/status-error.ts'
 import { statusAfter } from './conditions.ts'
 import { deleteContent } from './content.ts'

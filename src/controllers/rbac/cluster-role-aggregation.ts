@@ -1,5 +1,5 @@
 /** Gathers the rules of cluster roles with an `aggregationRule` from the roles that its selectors choose. */
-import { type Caches, type Controller, watched } from '../../client/controller.ts'
+import { type Caches, type Controller, watched } from '../../client/controller/controller.ts'
 import { type ClusterRole, clusterRoles } from '../../client/kinds.ts'
 import { jsonEqual } from '../../machinery/fields/json.ts'
 import { labelSelectorOf } from '../../machinery/selectors/label-selector.ts'

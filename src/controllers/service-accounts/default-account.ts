@@ -1,5 +1,5 @@
 /** Keeps the account `default` in every namespace: pods that name none run under it. */
-import { type Controller, watched } from '../../client/controller.ts'
+import { type Controller, watched } from '../../client/controller/controller.ts'
 import { serviceAccounts as accounts, namespaces } from '../../client/kinds.ts'
 
 const accountName = 'default'

@@ -2,7 +2,7 @@
  * Removes generated token Secrets that nobody uses (KEP-2799): first their tokens are marked as invalid, and a period later they go.
  * When a token was used last is told by the server, in a label.
  */
-import { type Controller, looked, type ReconcileContext } from '../../client/controller.ts'
+import { type Controller, looked, type ReconcileContext } from '../../client/controller/controller.ts'
 import { serviceAccounts as accounts, configMaps, type Pod, pods, type Secret, type ServiceAccount, secrets } from '../../client/kinds.ts'
 import { StatusError } from '../../machinery/status-error.ts'
 

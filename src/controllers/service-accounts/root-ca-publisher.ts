@@ -1,5 +1,5 @@
 /** Keeps the config map `kube-root-ca.crt` in every namespace: the authority that pods check the server by. */
-import { type Controller, watched } from '../../client/controller.ts'
+import { type Controller, watched } from '../../client/controller/controller.ts'
 import { configMaps, namespaces } from '../../client/kinds.ts'
 
 const name = 'kube-root-ca.crt'

@@ -2,7 +2,7 @@
  * Fills Secrets of type `kubernetes.io/service-account-token` with a token of their account, and removes those whose account has gone.
  * Such tokens live as long as their Secret; `kubectl create token` makes better ones.
  */
-import { type Controller, type ReconcileContext, watched } from '../../client/controller.ts'
+import { type Controller, type ReconcileContext, watched } from '../../client/controller/controller.ts'
 import { serviceAccounts as accounts, type Secret, type ServiceAccount, secrets } from '../../client/kinds.ts'
 import { StatusError } from '../../machinery/status-error.ts'
 

@@ -1,5 +1,5 @@
 /** Keeps ranges of cluster IPs from going while their addresses are in use, and says whether they are ready. */
-import { type Controller, type ReconcileContext, watched } from '../../client/controller.ts'
+import { type Controller, type ReconcileContext, watched } from '../../client/controller/controller.ts'
 import { ipAddresses, type ServiceCIDR, serviceCIDRs } from '../../client/kinds.ts'
 import { mayGo } from './service-ranges.ts'
 

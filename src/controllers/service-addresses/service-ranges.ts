@@ -1,6 +1,6 @@
 /** Which ranges of cluster IPs may go: those whose addresses lie in another range too, or are used by nobody (KEP-1880). */
 import type { IPAddress, ServiceCIDR } from '../../client/kinds.ts'
-import { type IpRange, parseIpAddress, parseIpRange, rangeContains } from '../../machinery/ip-address.ts'
+import { type IpRange, parseIpAddress, parseIpRange, rangeContains } from '../../machinery/values/ip-address.ts'
 
 const managedBy = 'ipaddress.kubernetes.io/managed-by'
 const allocator = 'ipallocator.k8s.io'

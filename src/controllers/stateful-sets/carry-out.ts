@@ -1,10 +1,10 @@
 /** Does what is planned for a StatefulSet's pods, and tells so in its events. */
-import type { ReconcileContext } from '../../client/controller.ts'
+import type { ReconcileContext } from '../../client/controller/controller.ts'
 import { type PersistentVolumeClaim, type Pod, persistentVolumeClaims, pods, type StatefulSet } from '../../client/kinds.ts'
 import { StatusError } from '../../machinery/status-error.ts'
-import type { Outstanding } from '../pods/outstanding.ts'
-import { isNamespaceTerminating, isNotFound, messageOf } from '../pods/refusals.ts'
-import { slowStart } from '../pods/slow-start.ts'
+import type { Outstanding } from '../pods/writing/outstanding.ts'
+import { isNamespaceTerminating, isNotFound, messageOf } from '../pods/writing/refusals.ts'
+import { slowStart } from '../pods/writing/slow-start.ts'
 import type { ClaimChanges } from './claims/changes.ts'
 import type { Plan, Step } from './decisions/plan.ts'
 

@@ -1,6 +1,6 @@
 /** Keeps the pods of StatefulSets: each with a name, an ordinal and claims that stay when it is replaced. */
-import { type Caches, type Controller, type ReconcileContext, watched } from '../../client/controller.ts'
-import { keyOf } from '../../client/informer.ts'
+import { type Caches, type Controller, type ReconcileContext, watched } from '../../client/controller/controller.ts'
+import { keyOf } from '../../client/informers/informer.ts'
 import {
   type ControllerRevision,
   type PersistentVolumeClaim,
@@ -10,18 +10,18 @@ import {
   type StatefulSet,
   statefulSets,
 } from '../../client/kinds.ts'
-import type { RestClient } from '../../client/rest-client.ts'
+import type { RestClient } from '../../client/rest/rest-client.ts'
 import { jsonEqual } from '../../machinery/fields/json.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import { labelSelectorOf } from '../../machinery/selectors/label-selector.ts'
 import { historyLimit, latestRevision, revisionsOf, truncateHistory } from '../histories/keep-history.ts'
 import { templateAt } from '../histories/revision.ts'
 import { watchedRevisions } from '../histories/watched-revisions.ts'
-import { claimable, claimed } from '../pods/claim.ts'
-import { Outstanding } from '../pods/outstanding.ts'
-import { ownerKeys } from '../pods/owner-keys.ts'
+import { claimable, claimed } from '../pods/owners/claim.ts'
+import { ownerKeys } from '../pods/owners/owner-keys.ts'
 import { nextAvailableMs } from '../pods/phase.ts'
-import { unlessNamespaceTerminating } from '../pods/refusals.ts'
+import { Outstanding } from '../pods/writing/outstanding.ts'
+import { unlessNamespaceTerminating } from '../pods/writing/refusals.ts'
 import { carryOut } from './carry-out.ts'
 import { claimTemplates, templateName } from './claims/claim.ts'
 import { planOf } from './decisions/plan.ts'

@@ -1,7 +1,7 @@
 /** The store that an `etcd` launcher stands for: in memory where it may be lost, else on the disk; its folder is etcd's data directory. */
 import { join } from 'node:path'
 import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
-import { makeDirectory } from '../../lib/make-directory.ts'
+import { makeDirectory } from '../../lib/files/make-directory.ts'
 import { acquire } from '../../storage/log/owner.ts'
 import type { Store } from '../../storage/store.ts'
 

@@ -1,8 +1,8 @@
 /** The process that the launchers of one user share: it runs their programs, each on its own, and ends a while after the last. */
 import { closeSync, constants, existsSync, openSync, rmSync, writeSync } from 'node:fs'
 import { Socket } from 'node:net'
-import { writeFileAtomically } from '../../lib/atomic-file.ts'
 import { errorCode } from '../../lib/explained-error.ts'
+import { writeFileAtomically } from '../../lib/files/atomic-file.ts'
 import { acquire } from '../../storage/log/owner.ts'
 import { StoreOpenError } from '../../storage/store.ts'
 import { StoreTable } from '../store-table.ts'

@@ -3,8 +3,8 @@
  * where Go's `omitempty` would leave them out, and fields that Go always writes come.
  */
 import { setOwn } from '../../lib/own.ts'
-import { canonicalQuantity, QuantityError } from '../quantity.ts'
 import type { Field, FieldType, StructType } from '../schema.ts'
+import { canonicalQuantity, QuantityError } from '../values/quantity.ts'
 import { canonicalBase64 } from './base64.ts'
 import { DecodeError } from './decode-error.ts'
 import { fieldPath, type KeyPath, type PathElement } from './duplicate-keys.ts'

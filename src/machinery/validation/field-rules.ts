@@ -3,8 +3,8 @@
  * wrong. A field that is absent is fine unless the rule's name says otherwise.
  */
 import { semanticallyEqual } from '../equality.ts'
-import { compareQuantities } from '../quantity.ts'
 import { type LabelSelector, labelSelectorOf } from '../selectors/label-selector.ts'
+import { compareQuantities } from '../values/quantity.ts'
 import { type FieldError, invalidValue, notSupported, required } from './field-error.ts'
 import { portName, portNumber, type TextRule } from './names.ts'
 

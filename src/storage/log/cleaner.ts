@@ -4,13 +4,13 @@
  * whoever moves a value of a deleted key writes the deletion again behind it.
  */
 import type { VersionIndex } from '../mvcc/version-index.ts'
-import type { Batch } from './batch.ts'
-import type { GroupCommit } from './group-commit.ts'
 import { kinds } from './layout.ts'
 import type { Log, Place } from './log.ts'
 import { type Location, RecordReader, type Segment } from './segments/segment.ts'
 import { type IndexedRecord, recordsOf } from './segments/segment-index.ts'
 import { Window } from './segments/window.ts'
+import type { Batch } from './writing/batch.ts'
+import type { GroupCommit } from './writing/group-commit.ts'
 
 export interface CleaningLimits {
   /** A log that is smaller is left alone. */

@@ -4,12 +4,12 @@ import { existsSync, mkdirSync, readdirSync, realpathSync, rmSync } from 'node:f
 import { join } from 'node:path'
 import { errorCode, reasonOf } from '../../lib/explained-error.ts'
 import { type Store, StoreOpenError } from '../store.ts'
-import { type Disk, durable, systemDisk } from './disk.ts'
 import { Log } from './log.ts'
 import { acquire, heldError } from './owner.ts'
 import { loadLog } from './segments/load.ts'
 import { segmentPath, unfinished } from './segments/segment.ts'
 import { LogStore, type LogStoreOptions } from './store.ts'
+import { type Disk, durable, systemDisk } from './writing/disk.ts'
 
 export interface OpenOptions {
   /** The store's folder; made if it is missing. */

@@ -6,12 +6,12 @@ import { ftruncate } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { StoreFailedError } from '../store.ts'
-import type { Batch } from './batch.ts'
-import type { Disk } from './disk.ts'
 import { fileHeaderBytes } from './layout.ts'
 import type { Owner } from './owner.ts'
 import { makeSegment, type Segment } from './segments/segment.ts'
 import { sealSegment } from './segments/segment-index.ts'
+import type { Batch } from './writing/batch.ts'
+import type { Disk } from './writing/disk.ts'
 
 /** What a new segment's header says of the store. */
 export interface Revisions {

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { storeSuite } from '../suite/index.ts'
-import { type Disk, systemDisk } from './disk.ts'
 import { openLogStore, type Tuning } from './index.ts'
+import { type Disk, systemDisk } from './writing/disk.ts'
 
 function suite(name: string, tuning?: Partial<Tuning>): void {
   storeSuite(name, async () => {

@@ -21,12 +21,12 @@ import {
 import { checkTransaction } from '../transaction-check.ts'
 import { type History, Watchers } from '../watchers.ts'
 import { Cleaner, type CleaningLimits } from './cleaner.ts'
-import { type CommitListener, GroupCommit, type PendingChange } from './group-commit.ts'
 import { kinds } from './layout.ts'
 import type { Log } from './log.ts'
 import type { LoadedVersion } from './segments/load.ts'
 import { type Location, RecordReader, readValue } from './segments/segment.ts'
 import { Window } from './segments/window.ts'
+import { type CommitListener, GroupCommit, type PendingChange } from './writing/group-commit.ts'
 
 export interface LogStoreOptions {
   readonly cleaning: CleaningLimits

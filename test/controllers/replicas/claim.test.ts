@@ -1,10 +1,10 @@
 /** Adoption and release as they are written to a server: who has just been deleted adopts nothing, whatever a cache says. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { Connection } from '../../../src/client/connection.ts'
+import { Connection } from '../../../src/client/connection/connection.ts'
 import { type Pod, pods, type ReplicaSet, replicaSets } from '../../../src/client/kinds.ts'
-import { RestClient } from '../../../src/client/rest-client.ts'
-import { claimed } from '../../../src/controllers/pods/claim.ts'
+import { RestClient } from '../../../src/client/rest/rest-client.ts'
+import { claimed } from '../../../src/controllers/pods/owners/claim.ts'
 import { testCluster } from '../../support/test-cluster.ts'
 import { controllerName, Workloads } from './workloads.ts'
 

@@ -1,7 +1,7 @@
 /** What became of the pods of a namespace, in the order in which it happened. */
-import { Connection } from '../../../src/client/connection.ts'
+import { Connection } from '../../../src/client/connection/connection.ts'
 import { type Pod, pods } from '../../../src/client/kinds.ts'
-import { RestClient } from '../../../src/client/rest-client.ts'
+import { RestClient } from '../../../src/client/rest/rest-client.ts'
 import type { ReachableCluster } from '../../support/reachable-cluster.ts'
 
 /** Called with a change, and all pods as they were before it. `pod` is undefined where it has gone. */

@@ -1,8 +1,8 @@
 /** A controller that is killed and started again: what is under way then may or may not reach the server. */
-import { Connection } from '../../../src/client/connection.ts'
-import { type Controller, type RunningController, runController } from '../../../src/client/controller.ts'
-import { RestClient } from '../../../src/client/rest-client.ts'
-import { SharedInformers } from '../../../src/client/shared-informers.ts'
+import { Connection } from '../../../src/client/connection/connection.ts'
+import { type Controller, type RunningController, runController } from '../../../src/client/controller/controller.ts'
+import { SharedInformers } from '../../../src/client/informers/shared-informers.ts'
+import { RestClient } from '../../../src/client/rest/rest-client.ts'
 import type { ReachableCluster } from '../../support/reachable-cluster.ts'
 
 interface Run {

@@ -1,11 +1,11 @@
 /** What is valid in a HorizontalPodAutoscaler. Both versions are judged in the form of v2. */
 import type { V2HorizontalPodAutoscaler } from '@kubernetes/client-node'
 import type { Model } from '../../../machinery/object.ts'
-import { signOf } from '../../../machinery/quantity.ts'
 import { validateLabelSelector } from '../../../machinery/selectors/label-selector.ts'
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../machinery/validation/field-error.ts'
 import { all, each, follows, nonNegative, oneOf, requiredText, valid } from '../../../machinery/validation/field-rules.ts'
 import { pathSegment } from '../../../machinery/validation/names.ts'
+import { signOf } from '../../../machinery/values/quantity.ts'
 
 export type Autoscaler = Model<V2HorizontalPodAutoscaler>
 export type AutoscalerSpec = NonNullable<Autoscaler['spec']>

@@ -1,7 +1,7 @@
 /** Jobs: pods that run to their end. */
 
-import { humanDuration } from '../../../machinery/duration.ts'
 import { labelSelectorText } from '../../../machinery/selectors/label-selector.ts'
+import { humanDuration } from '../../../machinery/values/duration.ts'
 import { podNamesOf, podTemplateDefaults, templateWarnings } from '../../core/pod/index.ts'
 import { nullTimes } from '../../nulls.ts'
 import { containerImages, containerNames } from '../../printing/containers.ts'

@@ -1,5 +1,5 @@
 /** What a pod asks for altogether, and what it is limited to: its containers, sidecars and init containers, or the pod as a whole (KEP-753, KEP-2837). */
-import { addQuantities, compareQuantities, signOf } from '../../../machinery/quantity.ts'
+import { addQuantities, compareQuantities, signOf } from '../../../machinery/values/quantity.ts'
 import { isHugePages, type ResourceList } from '../quota/resource-list.ts'
 import { type Container, isSidecar, type Pod, type PodStatus } from './model.ts'
 

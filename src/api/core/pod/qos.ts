@@ -1,5 +1,5 @@
 /** Quality of service: who is evicted first when a node runs short. */
-import { addQuantities, compareQuantities, signOf } from '../../../machinery/quantity.ts'
+import { addQuantities, compareQuantities, signOf } from '../../../machinery/values/quantity.ts'
 import type { ResourceList } from '../quota/resource-list.ts'
 import type { PodSpec } from './model.ts'
 

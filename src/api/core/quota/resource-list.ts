@@ -1,5 +1,5 @@
 /** Lists of resources (`cpu: 500m`), which pods, nodes, volumes and quotas hold. */
-import { milliQuantity } from '../../../machinery/quantity.ts'
+import { milliQuantity } from '../../../machinery/values/quantity.ts'
 
 export type ResourceList = Record<string, string>
 

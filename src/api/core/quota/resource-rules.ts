@@ -1,9 +1,9 @@
 /** Rules for names and amounts of resources, which pods, nodes, volumes, limits and quotas share. */
 
-import { milliValue } from '../../../machinery/quantity.ts'
 import { type FieldError, invalidValue } from '../../../machinery/validation/field-error.ts'
 import { follows, nonNegativeQuantity, valid } from '../../../machinery/validation/field-rules.ts'
 import { qualifiedName } from '../../../machinery/validation/names.ts'
+import { milliValue } from '../../../machinery/values/quantity.ts'
 import { isContainerResource, isExtendedResource, isIntegerResource, isNativeResource, isStandardResource } from './resource-list.ts'
 
 /** Resources that every container may ask for. */

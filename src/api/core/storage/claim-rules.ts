@@ -1,11 +1,11 @@
 /** Rules for what a claim on storage asks for; claims stand alone, in pods and in StatefulSets. */
 import type { V1PersistentVolumeClaimSpec } from '@kubernetes/client-node'
 import type { Wire } from '../../../machinery/object.ts'
-import { signOf } from '../../../machinery/quantity.ts'
 import { validateLabelSelector } from '../../../machinery/selectors/label-selector.ts'
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../machinery/validation/field-error.ts'
 import { all, oneOf, optionalText, requiredText, valid } from '../../../machinery/validation/field-rules.ts'
 import { dnsSubdomain } from '../../../machinery/validation/names.ts'
+import { signOf } from '../../../machinery/values/quantity.ts'
 
 export type ClaimSpec = Wire<V1PersistentVolumeClaimSpec>
 

@@ -1,5 +1,5 @@
 /** CertificateApproval: who approves or denies a signing request needs the right to for its signer. */
-import { after } from '../../../lib/after.ts'
+import { after } from '../../../lib/flow/after.ts'
 import { forbidden } from '../../../machinery/status-error.ts'
 import type { Authorizer } from '../../authorization/authorizer.ts'
 import type { AdmissionPlugin } from '../plugin.ts'

@@ -1,5 +1,5 @@
 /** CertificateSigning: who writes the certificate or the conditions of a signing request needs the right to sign for its signer. */
-import { after } from '../../../lib/after.ts'
+import { after } from '../../../lib/flow/after.ts'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import { forbidden } from '../../../machinery/status-error.ts'
 import type { Authorizer } from '../../authorization/authorizer.ts'

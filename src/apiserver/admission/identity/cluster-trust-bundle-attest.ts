@@ -1,6 +1,6 @@
 /** ClusterTrustBundleAttest: who says which certificates a signer's are to be trusted by needs the right to attest for it. */
 import type { V1beta1ClusterTrustBundle } from '@kubernetes/client-node'
-import { after } from '../../../lib/after.ts'
+import { after } from '../../../lib/flow/after.ts'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import type { KubeObject, Model } from '../../../machinery/object.ts'
 import { forbidden } from '../../../machinery/status-error.ts'

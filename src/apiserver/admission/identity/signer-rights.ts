@@ -1,5 +1,5 @@
 /** Rights on signers: by the signer's name, or for all of its domain (`example.com/*`). */
-import { after } from '../../../lib/after.ts'
+import { after } from '../../../lib/flow/after.ts'
 import type { AccessAttributes, Authorizer } from '../../authorization/authorizer.ts'
 import type { UserInfo } from '../../http/exchange.ts'
 

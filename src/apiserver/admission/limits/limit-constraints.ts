@@ -1,6 +1,6 @@
 /** What LimitRanges ask of requests and limits: no less than a minimum, no more than a maximum, no more than so many times the request. */
 import type { ResourceList } from '../../../api/core/quota/resource-list.ts'
-import { canonicalQuantity, compareQuantities, milliValue } from '../../../machinery/quantity.ts'
+import { canonicalQuantity, compareQuantities, milliValue } from '../../../machinery/values/quantity.ts'
 
 /** The bounds of one item of a LimitRange. */
 export interface Bounds {

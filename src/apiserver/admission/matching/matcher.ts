@@ -1,5 +1,5 @@
 /** Finds those webhooks or policies that mean a request, without looking at those that do not. */
-import { after } from '../../../lib/after.ts'
+import { after } from '../../../lib/flow/after.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import { everything, type LabelSelector, labelSelectorOf, type Selector } from '../../../machinery/selectors/label-selector.ts'
 import { notFound } from '../../../machinery/status-error.ts'

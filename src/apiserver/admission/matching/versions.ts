@@ -1,5 +1,5 @@
 /** The objects of a request in the version that a webhook or policy wants to see. */
-import { after } from '../../../lib/after.ts'
+import { after } from '../../../lib/flow/after.ts'
 import { setOwn } from '../../../lib/own.ts'
 import type { KubeObject, Unstructured } from '../../../machinery/object.ts'
 import { StatusError, statusOf } from '../../../machinery/status-error.ts'

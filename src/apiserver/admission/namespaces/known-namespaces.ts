@@ -1,5 +1,5 @@
 /** Whether there is a namespace: as memory has it, and where that has none, as the store has it. */
-import { after } from '../../../lib/after.ts'
+import { after } from '../../../lib/flow/after.ts'
 import type { Registry } from '../../registry/registry.ts'
 import type { ServedResource } from '../../registry/served-resource.ts'
 import type { StoredObject } from '../../registry/stored-object.ts'

@@ -1,5 +1,5 @@
 /** NamespaceAutoProvision: a namespace that something is created in is created first. */
-import { after } from '../../../lib/after.ts'
+import { after } from '../../../lib/flow/after.ts'
 import { createUnlessThere } from '../../registry/write/create-object.ts'
 import { forbiddenWrite } from '../forbidden-write.ts'
 import type { AdmissionAttributes, AdmissionPlugin, PluginSources } from '../plugin.ts'

@@ -1,5 +1,5 @@
 /** NamespaceExists: nothing is written in a namespace that does not exist. NamespaceLifecycle says so too, and more. */
-import { after } from '../../../lib/after.ts'
+import { after } from '../../../lib/flow/after.ts'
 import { notFound } from '../../../machinery/status-error.ts'
 import type { AdmissionPlugin, PluginSources } from '../plugin.ts'
 import { findNamespace } from './known-namespaces.ts'

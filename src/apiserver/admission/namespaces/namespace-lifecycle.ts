@@ -1,5 +1,5 @@
 /** NamespaceLifecycle: nothing is created in a namespace that does not exist or is going away; three namespaces stay. */
-import { after } from '../../../lib/after.ts'
+import { after } from '../../../lib/flow/after.ts'
 import { forbidden, notFound, StatusError } from '../../../machinery/status-error.ts'
 import type { ServedResource } from '../../registry/served-resource.ts'
 import type { StoredObject } from '../../registry/stored-object.ts'

@@ -1,6 +1,6 @@
 /** Which pods that are there already a stricter level would not take: they stay, and whoever sets the level is told. */
 import type { Pod } from '../../../api/core/pod/model.ts'
-import { pauses } from '../../../lib/pauses.ts'
+import { pauses } from '../../../lib/flow/pauses.ts'
 import { evaluatePod, reasonsOf } from './evaluator.ts'
 import { type LevelVersion, shown } from './policy.ts'
 

@@ -3,7 +3,7 @@
  * refuses pods; templates of controllers are only warned of and audited.
  */
 import type { Pod, PodSpec } from '../../../api/core/pod/model.ts'
-import { after } from '../../../lib/after.ts'
+import { after } from '../../../lib/flow/after.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import { invalid, StatusError } from '../../../machinery/status-error.ts'
 import { FollowedObjects } from '../../registry/followed/followed-objects.ts'

@@ -1,5 +1,5 @@
 /** Some annotations of all namespaces, for plug-ins that are configured by them. */
-import { after } from '../../../lib/after.ts'
+import { after } from '../../../lib/flow/after.ts'
 import { own } from '../../../lib/own.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import { FollowedObjects } from '../../registry/followed/followed-objects.ts'

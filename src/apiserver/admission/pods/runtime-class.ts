@@ -1,9 +1,9 @@
 /** RuntimeClass: pods get the overhead of their runtime, and go where it is (KEP-688, KEP-585). */
 import type { V1RuntimeClass } from '@kubernetes/client-node'
-import { after } from '../../../lib/after.ts'
+import { after } from '../../../lib/flow/after.ts'
 import { own } from '../../../lib/own.ts'
 import type { Model } from '../../../machinery/object.ts'
-import { compareQuantities } from '../../../machinery/quantity.ts'
+import { compareQuantities } from '../../../machinery/values/quantity.ts'
 import { FollowedObjects } from '../../registry/followed/followed-objects.ts'
 import type { AdmissionAttributes, AdmissionPlugin, PluginSources } from '../plugin.ts'
 import { type PodWithSpec, refusal, writtenPod } from './pod-write.ts'

@@ -1,8 +1,8 @@
 /** Holds one write against the quotas of its namespace. */
 import type { ResourceList } from '../../../api/core/quota/resource-list.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
-import { signOf } from '../../../machinery/quantity.ts'
 import { internal } from '../../../machinery/status-error.ts'
+import { signOf } from '../../../machinery/values/quantity.ts'
 import { forbiddenWrite } from '../forbidden-write.ts'
 import type { AdmissionAttributes } from '../plugin.ts'
 import type { LimitedResource } from './configuration.ts'

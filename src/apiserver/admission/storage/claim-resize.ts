@@ -1,7 +1,7 @@
 /** PersistentVolumeClaimResize: a claim may grow only once it is bound, and only if its storage class allows it. */
 import type { V1PersistentVolumeClaim, V1StorageClass } from '@kubernetes/client-node'
 import type { Model } from '../../../machinery/object.ts'
-import { compareQuantities } from '../../../machinery/quantity.ts'
+import { compareQuantities } from '../../../machinery/values/quantity.ts'
 import { FollowedObjects } from '../../registry/followed/followed-objects.ts'
 import { forbiddenWrite } from '../forbidden-write.ts'
 import type { AdmissionPlugin, PluginSources } from '../plugin.ts'

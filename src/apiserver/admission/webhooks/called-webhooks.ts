@@ -1,7 +1,7 @@
 /** Which webhooks a request is to be sent to, and as what. */
 
 import { matchConditions } from '../../../cel/admission/match-conditions.ts'
-import { after } from '../../../lib/after.ts'
+import { after } from '../../../lib/flow/after.ts'
 import { forbidden } from '../../../machinery/status-error.ts'
 import type { Authorizer } from '../../authorization/authorizer.ts'
 import { authorizerBindings, Questions, whenAnswered } from '../matching/asking-authorizer.ts'

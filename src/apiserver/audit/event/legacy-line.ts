@@ -1,5 +1,5 @@
 /** The line that an event is in the format `legacy`. */
-import { goQuote } from '../../../lib/go-quote.ts'
+import { goQuote } from '../../../lib/go/go-quote.ts'
 import type { Stage } from '../policy/policy.ts'
 import type { AuditEvent } from './audit-event.ts'
 import { sourceIps } from './source-ips.ts'

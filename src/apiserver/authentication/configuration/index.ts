@@ -5,7 +5,7 @@
 import { readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ExplainedError, reasonOf } from '../../../lib/explained-error.ts'
-import { type FollowedFile, followFile } from '../../../lib/followed-file.ts'
+import { type FollowedFile, followFile } from '../../../lib/files/followed-file.ts'
 import type { MetricsRegistry } from '../../../lib/metrics/registry.ts'
 import { jsonEqual } from '../../../machinery/fields/json.ts'
 import { forbiddenField } from '../../../machinery/validation/field-error.ts'

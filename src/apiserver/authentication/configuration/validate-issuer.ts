@@ -1,6 +1,6 @@
 /** What is wrong with the issuer of tokens that a configuration names, in upstream's words. */
 import { X509Certificate } from 'node:crypto'
-import { goQuote } from '../../../lib/go-quote.ts'
+import { goQuote } from '../../../lib/go/go-quote.ts'
 import { duplicate, type FieldError, invalidValue, required } from '../../../machinery/validation/field-error.ts'
 import type { JwtIssuer } from '../oidc/jwt-issuer.ts'
 

@@ -1,7 +1,7 @@
 /** From the claims of a token that holds to a user, as an issuer's mappings and rules say. */
 import { adapt, type Program } from '../../../cel/index.ts'
 import { CelList, type Value } from '../../../cel/values.ts'
-import { goQuote } from '../../../lib/go-quote.ts'
+import { goQuote } from '../../../lib/go/go-quote.ts'
 import type { UserInfo } from '../../http/exchange.ts'
 import { claimsType, compileExpression, userType } from './expressions.ts'
 import type { ClaimOrExpression, JwtIssuer } from './jwt-issuer.ts'

@@ -1,5 +1,5 @@
 /** Distributed claims (OpenID Connect Core 1.0, section 5.6.2): a token says where groups are to be asked for, which come as a token of their own. */
-import { goQuote } from '../../../lib/go-quote.ts'
+import { goQuote } from '../../../lib/go/go-quote.ts'
 import { isObject } from '../../../machinery/fields/json.ts'
 import { parseToken, textOf } from '../service-accounts/json-web-token.ts'
 import { ClaimError, type Claims } from './claim-mapper.ts'

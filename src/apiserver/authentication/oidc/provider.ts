@@ -1,6 +1,6 @@
 /** An OpenID provider (OpenID Connect Discovery 1.0): what it says of itself and its keys. It may be out of reach when the server starts. */
 import { Agent } from 'node:https'
-import { goQuote } from '../../../lib/go-quote.ts'
+import { goQuote } from '../../../lib/go/go-quote.ts'
 import { isObject } from '../../../machinery/fields/json.ts'
 import { type JsonWebToken, textOf } from '../service-accounts/json-web-token.ts'
 import { httpsGet } from './https-get.ts'

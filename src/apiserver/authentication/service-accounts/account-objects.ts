@@ -1,5 +1,5 @@
 /** The objects that tokens are bound to, looked up in memory: what of them decides whether a token holds. */
-import { after } from '../../../lib/after.ts'
+import { after } from '../../../lib/flow/after.ts'
 import type { ObjectMeta } from '../../../machinery/object.ts'
 import type { Registry } from '../../registry/registry.ts'
 import type { ServedResource } from '../../registry/served-resource.ts'

@@ -1,5 +1,5 @@
 /** Tokens of service accounts: whose they are, and making them. */
-import { after } from '../../../lib/after.ts'
+import { after } from '../../../lib/flow/after.ts'
 import type { TokenAuthenticator, TokenIdentity, TokenRefusal, TokenVerdict } from '../token-authenticator.ts'
 import type { Lookup } from './account-objects.ts'
 import { type BoundClaims, boundClaimsOf, boundFault, boundUser, leewayMs } from './bound-token.ts'

@@ -1,6 +1,6 @@
 /** Tokens that live in Secrets of type kubernetes.io/service-account-token: they never end by themselves, only with their secret or account. */
 import type { V1Secret, V1ServiceAccount } from '@kubernetes/client-node'
-import { after } from '../../../lib/after.ts'
+import { after } from '../../../lib/flow/after.ts'
 import type { Model } from '../../../machinery/object.ts'
 import type { StoredObject } from '../../registry/stored-object.ts'
 import type { TokenIdentity, TokenRefusal } from '../token-authenticator.ts'

@@ -1,7 +1,7 @@
 /** Bootstrap tokens: Secrets in kube-system by which new machines authenticate, until they have certificates. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { V1Secret } from '@kubernetes/client-node'
-import { after } from '../../../lib/after.ts'
+import { after } from '../../../lib/flow/after.ts'
 import type { Model } from '../../../machinery/object.ts'
 import type { Registry } from '../../registry/registry.ts'
 import type { ServedResource } from '../../registry/served-resource.ts'

@@ -1,5 +1,5 @@
 /** Several token authenticators of one kind as one. */
-import { after } from '../../../lib/after.ts'
+import { after } from '../../../lib/flow/after.ts'
 import type { TokenAuthenticator, TokenVerdict } from '../token-authenticator.ts'
 
 /** The first of several that knows a token says whose it is; their reasons are told together. */

@@ -1,6 +1,6 @@
 /** Bearer tokens of requests: in the Authorization header (RFC 6750), or as a sub-protocol, since browsers let WebSockets set no headers. */
 import { isUtf8 } from 'node:buffer'
-import { after } from '../../../lib/after.ts'
+import { after } from '../../../lib/flow/after.ts'
 import type { Request } from '../../http/exchange.ts'
 import type { Authenticator, Verdict } from '../authenticator.ts'
 import type { TokenAuthentication } from './token-authentication.ts'

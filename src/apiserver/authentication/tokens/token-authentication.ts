@@ -1,5 +1,5 @@
 /** All token authenticators as one: the first that knows a token says whose it is. */
-import { after } from '../../../lib/after.ts'
+import { after } from '../../../lib/flow/after.ts'
 import { authenticated } from '../authenticator.ts'
 import type { TokenAuthenticator, TokenIdentity, TokenRefusal, TokenVerdict } from '../token-authenticator.ts'
 

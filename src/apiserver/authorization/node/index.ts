@@ -2,7 +2,7 @@
  * Node: kubelets may do what they need for their own pods, and nothing of others.
  * Rules: kubernetes.io/docs/reference/access-authn-authz/node
  */
-import { after } from '../../../lib/after.ts'
+import { after } from '../../../lib/flow/after.ts'
 import { type AccessAttributes, allow, type Decision, noOpinion, type RuleSet } from '../authorizer.ts'
 import type { Authorization, AuthorizationSources } from '../index.ts'
 import { FollowedGraph } from './followed-graph.ts'

@@ -1,6 +1,6 @@
 /** Audits requests: who asked what, and what came of it. Stands behind authentication, so that the user is known. */
-import { after } from '../../../lib/after.ts'
-import { settle } from '../../../lib/settle.ts'
+import { after } from '../../../lib/flow/after.ts'
+import { settle } from '../../../lib/flow/settle.ts'
 import { goJson } from '../../../machinery/fields/json.ts'
 import type { Status, StatusError } from '../../../machinery/status-error.ts'
 import { type AuditEvent, type Auditing, answerJson } from '../../audit/index.ts'

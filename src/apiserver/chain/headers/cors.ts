@@ -1,5 +1,5 @@
 /** Lets pages of some origins use the API from a browser (fetch.spec.whatwg.org, CORS protocol). */
-import { after } from '../../../lib/after.ts'
+import { after } from '../../../lib/flow/after.ts'
 import { linearRegexp } from '../../../lib/linear-regexp/index.ts'
 import type { Response } from '../../http/exchange.ts'
 import type { Around } from '../filter.ts'

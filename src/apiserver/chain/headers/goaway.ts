@@ -1,5 +1,5 @@
 /** Tells some HTTP/2 clients to come again on another connection, so that they spread over servers. What is under way goes on. */
-import { after } from '../../../lib/after.ts'
+import { after } from '../../../lib/flow/after.ts'
 import type { Around } from '../filter.ts'
 
 /** `chance`: of each request, 0 to 0.02. */

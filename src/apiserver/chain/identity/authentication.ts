@@ -1,5 +1,5 @@
 /** Finds out who is asking. Wrong credentials are 401; none at all are `system:anonymous`. */
-import { after } from '../../../lib/after.ts'
+import { after } from '../../../lib/flow/after.ts'
 import { unauthorized } from '../../../machinery/status-error.ts'
 import { type Authenticator, anonymous, type Verdict } from '../../authentication/authenticator.ts'
 import type { Authentication } from '../../authentication/index.ts'

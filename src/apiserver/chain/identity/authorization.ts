@@ -1,5 +1,5 @@
 /** Refuses what the user may not do: 403, before anything is looked up. */
-import { after } from '../../../lib/after.ts'
+import { after } from '../../../lib/flow/after.ts'
 import { StatusError } from '../../../machinery/status-error.ts'
 import type { Authorizer } from '../../authorization/authorizer.ts'
 import { attributesOf } from '../../authorization/selector-attributes.ts'

@@ -2,7 +2,7 @@
  * Impersonation: `Impersonate-User`, `-Group`, `-Uid` and `-Extra-…` headers let a user act as another, if the authorizer
  * allows the verb `impersonate` on each of these (kubernetes.io/docs/reference/access-authn-authz/authentication).
  */
-import { goQuote } from '../../../lib/go-quote.ts'
+import { goQuote } from '../../../lib/go/go-quote.ts'
 import { forbidden } from '../../../machinery/status-error.ts'
 import { anonymous, authenticated } from '../../authentication/authenticator.ts'
 import { accountGroups, accountOf } from '../../authentication/service-accounts/account-name.ts'

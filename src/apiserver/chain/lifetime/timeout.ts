@@ -1,5 +1,5 @@
 /** Answers 504 when a short request takes too long. Watches, streams and what is passed on to pods and services have their own ends. */
-import { goDurationMs } from '../../../lib/go-duration.ts'
+import { goDurationMs } from '../../../lib/go/go-duration.ts'
 import { badRequest, requestTimeout } from '../../../machinery/status-error.ts'
 import type { Request, Response } from '../../http/exchange.ts'
 import type { Around } from '../filter.ts'

@@ -2,7 +2,7 @@
  * Bounds how many requests are under way, reads and writes apart, where priority and fairness is off. What lasts for as long as its
  * client likes is not counted, and who may do everything is never refused.
  */
-import { settle } from '../../../lib/settle.ts'
+import { settle } from '../../../lib/flow/settle.ts'
 import { isMutating } from '../../flow-control/index.ts'
 import type { Around } from '../filter.ts'
 import { isLongRunning } from '../lifetime/long-running.ts'

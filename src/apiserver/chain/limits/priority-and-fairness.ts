@@ -3,8 +3,8 @@
  * later (429). Where there are seats, nothing here waits. What lasts for as long as its client likes is not counted; watches are while
  * they begin.
  */
-import { after } from '../../../lib/after.ts'
-import { settle } from '../../../lib/settle.ts'
+import { after } from '../../../lib/flow/after.ts'
+import { settle } from '../../../lib/flow/settle.ts'
 import type { AdmittedRequest } from '../../flow-control/admitted-request.ts'
 import type { FlowControl } from '../../flow-control/index.ts'
 import type { Handler, Request, Response } from '../../http/exchange.ts'

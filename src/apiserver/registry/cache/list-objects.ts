@@ -1,5 +1,5 @@
 /** Reads the objects of a list: which revision, which page, what is selected. */
-import { after } from '../../../lib/after.ts'
+import { after } from '../../../lib/flow/after.ts'
 import { badRequest, expired, internal, StatusError } from '../../../machinery/status-error.ts'
 import { CompactedError, FutureRevisionError, type KeyRange } from '../../../storage/store.ts'
 import type { ListMeta } from '../../negotiation/representation.ts'

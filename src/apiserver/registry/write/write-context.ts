@@ -1,7 +1,7 @@
 /** What every write knows: the resource, the object's place, who asks, and the options. */
 
 import type { PartialWrite } from '../../../api/resource.ts'
-import { inSteps, type Pause } from '../../../lib/pauses.ts'
+import { inSteps, type Pause } from '../../../lib/flow/pauses.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import { invalid } from '../../../machinery/status-error.ts'
 import { limitFaults } from '../../../machinery/validation/fault-limit.ts'

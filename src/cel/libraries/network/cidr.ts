@@ -1,6 +1,6 @@
 /** Kubernetes' library of address ranges: `cidr('10.0.0.0/8').containsIP('10.1.2.3')`. */
-import { goQuote } from '../../../lib/go-quote.ts'
-import * as net from '../../../machinery/ip-address.ts'
+import { goQuote } from '../../../lib/go/go-quote.ts'
+import * as net from '../../../machinery/values/ip-address.ts'
 import type { Library } from '../../library.ts'
 import { declare, member, overload, plus } from '../../standard/declare.ts'
 import { boolType, intType, opaqueType, stringType } from '../../types.ts'

@@ -1,6 +1,6 @@
 /** Kubernetes' library of IP addresses: `ip('::1').isLoopback()`. */
-import { goQuote } from '../../../lib/go-quote.ts'
-import * as net from '../../../machinery/ip-address.ts'
+import { goQuote } from '../../../lib/go/go-quote.ts'
+import * as net from '../../../machinery/values/ip-address.ts'
 import type { Library } from '../../library.ts'
 import { declare, member, overload } from '../../standard/declare.ts'
 import { boolType, intType, opaqueType, stringType } from '../../types.ts'

@@ -1,5 +1,5 @@
 /** Kubernetes' library of URLs: `url('https://example.com:80/path').getHost()`. */
-import { checkRequestUri, type GoUrl, parseUrl, UrlError } from '../../../machinery/go-url.ts'
+import { checkRequestUri, type GoUrl, parseUrl, UrlError } from '../../../machinery/values/go-url.ts'
 import type { Library } from '../../library.ts'
 import { declare, member, overload } from '../../standard/declare.ts'
 import { boolType, listType, mapType, opaqueType, stringType } from '../../types.ts'

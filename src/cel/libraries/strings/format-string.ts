@@ -1,6 +1,6 @@
 /** `'%s has %d'.format([x, y])`, as cel-go's first formatter does it: which clauses there are, what each takes, and what is told. */
 import { Buffer } from 'node:buffer'
-import { goQuote } from '../../../lib/go-quote.ts'
+import { goQuote } from '../../../lib/go/go-quote.ts'
 import { compareStrings } from '../../evaluation/equality.ts'
 import { formatDuration, formatTime } from '../../standard/time-text.ts'
 import { CelError, CelList, CelMap, Duration, Timestamp, UInt, type Value } from '../../values.ts'

@@ -1,7 +1,8 @@
 /** Kubernetes' library of named formats: `format.dns1123Label().validate(name)` is a list of what is wrong, if anything is. */
-import { checkRequestUri, UrlError } from '../../../machinery/go-url.ts'
+
 import { formatCheck } from '../../../machinery/structural-schema/formats/index.ts'
 import { dns1035Label, dnsLabel, dnsSubdomain, labelValue, qualifiedName } from '../../../machinery/validation/names.ts'
+import { checkRequestUri, UrlError } from '../../../machinery/values/go-url.ts'
 import type { Library } from '../../library.ts'
 import { declare, member, overload, scaled } from '../../standard/declare.ts'
 import { listType, opaqueType, optionalType, stringType } from '../../types.ts'

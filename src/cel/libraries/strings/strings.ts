@@ -1,5 +1,5 @@
 /** cel-go's library of strings (`ext.Strings`, version 2, as Kubernetes has it): positions count characters, not UTF-16 units. */
-import { goEscapes } from '../../../lib/go-quote.ts'
+import { goEscapes } from '../../../lib/go/go-quote.ts'
 import type { CallEstimate, Estimate, EstimatedNode, Library } from '../../library.ts'
 import { declare, member, overload, plus, scaled, times } from '../../standard/declare.ts'
 import { dynType, intType, listType, stringType } from '../../types.ts'

@@ -1,8 +1,8 @@
 /** What one metric of an autoscaler proposes, and what its status tells of it. */
 import type { HorizontalPodAutoscaler, Pod } from '../../../client/kinds.ts'
-import { canonicalQuantity, milliValue } from '../../../machinery/quantity.ts'
 import { type LabelSelector, labelSelectorOf, selectorText } from '../../../machinery/selectors/label-selector.ts'
-import { messageOf } from '../../pods/refusals.ts'
+import { canonicalQuantity, milliValue } from '../../../machinery/values/quantity.ts'
+import { messageOf } from '../../pods/writing/refusals.ts'
 import {
   averageMeasure,
   groupedPods,

@@ -1,7 +1,7 @@
 /** What is measured: resources, metrics of pods and of other objects, and metrics of anything else, from the three metrics APIs. */
-import type { RestClient } from '../../../client/rest-client.ts'
-import { goDurationMs } from '../../../lib/go-duration.ts'
-import { milliValue } from '../../../machinery/quantity.ts'
+import type { RestClient } from '../../../client/rest/rest-client.ts'
+import { goDurationMs } from '../../../lib/go/go-duration.ts'
+import { milliValue } from '../../../machinery/values/quantity.ts'
 import { refusalText } from '../refusal-text.ts'
 import { groupResource, type KindMapper, type KindReference, versionsOf } from '../scale-target.ts'
 

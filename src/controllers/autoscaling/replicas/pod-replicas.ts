@@ -3,7 +3,7 @@
  * without metrics count as idle where more are wanted, and as busy where fewer are; pods that are not ready yet count as idle.
  */
 import type { Pod } from '../../../client/kinds.ts'
-import { milliValue } from '../../../machinery/quantity.ts'
+import { milliValue } from '../../../machinery/values/quantity.ts'
 import { hasEnded, isReady, podCondition } from '../../pods/phase.ts'
 import type { PodMetrics } from '../metrics/metrics-client.ts'
 

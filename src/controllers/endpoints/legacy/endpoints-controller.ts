@@ -1,9 +1,9 @@
 /** Keeps the Endpoints of Services with a selector: one object a Service, from before there were slices; some still read it. */
-import { type Controller, type ReconcileContext, watched } from '../../../client/controller.ts'
+import { type Controller, type ReconcileContext, watched } from '../../../client/controller/controller.ts'
 import { type Endpoints, endpoints, pods, type Service, services } from '../../../client/kinds.ts'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import { StatusError } from '../../../machinery/status-error.ts'
-import { isNamespaceTerminating, isNotFound, messageOf } from '../../pods/refusals.ts'
+import { isNamespaceTerminating, isNotFound, messageOf } from '../../pods/writing/refusals.ts'
 import { batches } from '../batches.ts'
 import { changesEndpoints, hasSelector, isHeadless, podsOf, servicesOf } from '../service-pods.ts'
 import { TriggerTimes, withTriggerTime } from '../trigger-times.ts'

@@ -2,7 +2,7 @@
 import { isIP } from 'node:net'
 import type { EndpointSlice, Endpoints } from '../../../client/kinds.ts'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
-import { controllerReference } from '../../pods/owner.ts'
+import { controllerReference } from '../../pods/owners/owner.ts'
 import {
   type AddressType,
   type Endpoint,

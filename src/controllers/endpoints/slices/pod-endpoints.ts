@@ -2,7 +2,7 @@
 import { isIPv6 } from 'node:net'
 import type { EndpointSlice, Node, Pod, Service } from '../../../client/kinds.ts'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
-import { controllerReference } from '../../pods/owner.ts'
+import { controllerReference } from '../../pods/owners/owner.ts'
 import { isReady } from '../../pods/phase.ts'
 import { addressesOf, hasAddress, hostnameIn, isHeadless, targetPortOf } from '../service-pods.ts'
 import { pack } from './packing.ts'

@@ -1,8 +1,8 @@
 /** Keeps the EndpointSlices of Services with a selector: addresses, states and ports of their pods, a hundred to a slice. */
-import { type Controller, type ReconcileContext, watched } from '../../../client/controller.ts'
+import { type Controller, type ReconcileContext, watched } from '../../../client/controller/controller.ts'
 import { type Node, nodes, pods, type Service, services } from '../../../client/kinds.ts'
 import { StatusError } from '../../../machinery/status-error.ts'
-import { isNamespaceTerminating, messageOf } from '../../pods/refusals.ts'
+import { isNamespaceTerminating, messageOf } from '../../pods/writing/refusals.ts'
 import { batches } from '../batches.ts'
 import { changesEndpoints, hasSelector, podsOf, servicesOf } from '../service-pods.ts'
 import { TriggerTimes, withTriggerTime } from '../trigger-times.ts'

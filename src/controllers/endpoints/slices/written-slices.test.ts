@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Caches, ReconcileContext } from '../../../client/controller.ts'
+import type { Caches, ReconcileContext } from '../../../client/controller/controller.ts'
 import type { EndpointSlice } from '../../../client/kinds.ts'
 import type { SlicePlan } from './slice.ts'
 import { WrittenSlices } from './written-slices.ts'

@@ -2,9 +2,9 @@
  * What a controller has written and not seen yet. It reads from memory, which is behind what it writes: whoever decides too early creates
  * a slice that is there already.
  */
-import { type Caches, type ReconcileContext, type Watched, watched } from '../../../client/controller.ts'
+import { type Caches, type ReconcileContext, type Watched, watched } from '../../../client/controller/controller.ts'
 import { type EndpointSlice, endpointSlices } from '../../../client/kinds.ts'
-import { isNotFound } from '../../pods/refusals.ts'
+import { isNotFound } from '../../pods/writing/refusals.ts'
 import type { Notice } from '../batches.ts'
 import { byService, managerOf, type SlicePlan } from './slice.ts'
 

@@ -1,8 +1,8 @@
 /** Counts a Job's pods in its status, in steps that survive the end of the controller between any two of them; and ends the Job. */
-import type { ReconcileContext } from '../../../client/controller.ts'
+import type { ReconcileContext } from '../../../client/controller/controller.ts'
 import { type Job, jobs } from '../../../client/kinds.ts'
 import { jsonEqual } from '../../../machinery/fields/json.ts'
-import { isNotFound } from '../../pods/refusals.ts'
+import { isNotFound } from '../../pods/writing/refusals.ts'
 import type { JobCondition } from '../finished.ts'
 import { each, releasePod } from './carry-out.ts'
 import type { JobState } from './decisions/state.ts'

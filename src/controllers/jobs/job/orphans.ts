@@ -1,9 +1,9 @@
 /** Pods that are held to be counted, though nobody counts them any more: their Job has ended or gone, or they have none. */
-import type { Caches, ReconcileContext } from '../../../client/controller.ts'
-import { keyOf } from '../../../client/informer.ts'
+import type { Caches, ReconcileContext } from '../../../client/controller/controller.ts'
+import { keyOf } from '../../../client/informers/informer.ts'
 import { type Job, jobs, type Pod, pods } from '../../../client/kinds.ts'
-import { controllerOf } from '../../pods/owner.ts'
-import { isNotFound } from '../../pods/refusals.ts'
+import { controllerOf } from '../../pods/owners/owner.ts'
+import { isNotFound } from '../../pods/writing/refusals.ts'
 import { finishedCondition } from '../finished.ts'
 import { releasePod } from './carry-out.ts'
 import { isManagedElsewhere } from './decisions/state.ts'

@@ -1,6 +1,6 @@
 /** The pods that a Job makes: its template, held until they are counted, and told their index. */
 import type { Job, Pod } from '../../../client/kinds.ts'
-import { podFromTemplate } from '../../pods/from-template.ts'
+import { podFromTemplate } from '../../pods/writing/from-template.ts'
 import type { JobIndexes } from './decisions/state.ts'
 import { completionIndexAnnotation, trackingFinalizer } from './pods.ts'
 import { failureAnnotations, hasLimitPerIndex } from './policies/index-failures.ts'

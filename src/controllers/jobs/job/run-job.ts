@@ -1,9 +1,9 @@
 /** One look at a Job that goes on: decides, changes its pods, and writes what has come of them. */
-import type { ReconcileContext } from '../../../client/controller.ts'
-import { keyOf } from '../../../client/informer.ts'
+import type { ReconcileContext } from '../../../client/controller/controller.ts'
+import { keyOf } from '../../../client/informers/informer.ts'
 import type { Job } from '../../../client/kinds.ts'
-import type { Expectations } from '../../pods/expectations.ts'
 import { isReady } from '../../pods/phase.ts'
+import type { Expectations } from '../../pods/writing/expectations.ts'
 import type { Alarms } from '../alarms.ts'
 import { conditionOf, type JobCondition, trueCondition, withCondition } from '../finished.ts'
 import { createPods, removePods } from './carry-out.ts'

@@ -1,10 +1,10 @@
 /** Gives each node a range of addresses for its pods, where it has none (`--allocate-node-cidrs`). */
-import { type Controller, watched } from '../../../client/controller.ts'
+import { type Controller, watched } from '../../../client/controller/controller.ts'
 import { type Node, nodes } from '../../../client/kinds.ts'
 import { parseCidr } from '../../../lib/cidr.ts'
 import { ExplainedError } from '../../../lib/explained-error.ts'
 import type { FlagValues } from '../../flags.ts'
-import { messageOf, unlessGone } from '../../pods/refusals.ts'
+import { messageOf, unlessGone } from '../../pods/writing/refusals.ts'
 import { type ClusterRange, clusterRanges } from './flags.ts'
 import { NodeRanges } from './ranges.ts'
 

@@ -1,9 +1,9 @@
 /** Pods of a node that is not ready are not ready either: nobody sends them requests. */
-import type { ReconcileContext } from '../../../client/controller.ts'
+import type { ReconcileContext } from '../../../client/controller/controller.ts'
 import { type Pod, pods } from '../../../client/kinds.ts'
 import { isReady, type PodCondition } from '../../pods/phase.ts'
-import { unlessGone } from '../../pods/refusals.ts'
 import { rfc3339 } from '../../pods/times.ts'
+import { unlessGone } from '../../pods/writing/refusals.ts'
 
 export async function markNotReady(pod: Pod, { client, events }: ReconcileContext, now: number): Promise<void> {
   if (!isReady(pod)) return

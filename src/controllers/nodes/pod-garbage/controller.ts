@@ -1,9 +1,9 @@
 /** Removes pods that no kubelet will end: those of nodes that have gone, deleted ones without a node, and too many that have ended. */
-import { type Controller, type ReconcileContext, watched } from '../../../client/controller.ts'
+import { type Controller, type ReconcileContext, watched } from '../../../client/controller/controller.ts'
 import { nodes, type Pod, pods } from '../../../client/kinds.ts'
 import { withDisruption } from '../../pods/disruption.ts'
 import { hasEnded } from '../../pods/phase.ts'
-import { isNotFound, unlessGone } from '../../pods/refusals.ts'
+import { isNotFound, unlessGone } from '../../pods/writing/refusals.ts'
 import { byNode } from '../pods-of-node.ts'
 import { ended, isDeclaredLost, isOnLostNode, isUnscheduledAndDeleted, surplus } from './choices.ts'
 

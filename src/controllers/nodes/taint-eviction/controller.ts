@@ -1,8 +1,8 @@
 /** Drives pods away from nodes whose taints they do not tolerate, or not any longer. */
-import { type Controller, type ReconcileContext, watched } from '../../../client/controller.ts'
+import { type Controller, type ReconcileContext, watched } from '../../../client/controller/controller.ts'
 import { nodes, type Pod, pods } from '../../../client/kinds.ts'
 import { withDisruption } from '../../pods/disruption.ts'
-import { unlessGone } from '../../pods/refusals.ts'
+import { unlessGone } from '../../pods/writing/refusals.ts'
 import { byNode } from '../pods-of-node.ts'
 import { toleratedSeconds } from './tolerance.ts'
 

@@ -1,8 +1,8 @@
 /** Makes the ReplicaSet of a Deployment's current template. */
 import { type Deployment, type ReplicaSet, replicaSets } from '../../../client/kinds.ts'
 import { StatusError } from '../../../machinery/status-error.ts'
-import { controllerReference, isControlledBy } from '../../pods/owner.ts'
-import { isNamespaceTerminating, messageOf } from '../../pods/refusals.ts'
+import { controllerReference, isControlledBy } from '../../pods/owners/owner.ts'
+import { isNamespaceTerminating, messageOf } from '../../pods/writing/refusals.ts'
 import { reasons } from './conditions.ts'
 import { newSetAnnotations, sizeAnnotations } from './revisions.ts'
 import type { Rollout } from './rollout.ts'

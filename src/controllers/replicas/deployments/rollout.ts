@@ -1,9 +1,9 @@
 /** One look at a Deployment: what is there, and what becomes of it. Writes to ReplicaSets are made at once, those to the Deployment together at the end. */
-import type { ReconcileContext } from '../../../client/controller.ts'
-import { keyOf } from '../../../client/informer.ts'
+import type { ReconcileContext } from '../../../client/controller/controller.ts'
+import { keyOf } from '../../../client/informers/informer.ts'
 import { type Deployment, deployments, type ReplicaSet, replicaSets } from '../../../client/kinds.ts'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
-import { unlessGone } from '../../pods/refusals.ts'
+import { unlessGone } from '../../pods/writing/refusals.ts'
 import { conditionOf, type DeploymentCondition, type DeploymentStatus, newCondition, reasons, withCondition } from './conditions.ts'
 import { newSetAnnotations, revisionAnnotation, sizeAnnotations } from './revisions.ts'
 import { byAge, mostOf, replicasOf, type Sizes } from './sizes.ts'

@@ -1,8 +1,8 @@
 /** How the pods of one template are replaced by those of another: bit by bit, or all at once after the old ones have gone. */
 import { pods, type ReplicaSet, replicaSets } from '../../../client/kinds.ts'
-import { byController } from '../../pods/owner.ts'
+import { byController } from '../../pods/owners/owner.ts'
 import { hasEnded } from '../../pods/phase.ts'
-import { unlessGone } from '../../pods/refusals.ts'
+import { unlessGone } from '../../pods/writing/refusals.ts'
 import { createNewSet } from './new-set.ts'
 import { revisionOf } from './revisions.ts'
 import type { Rollout } from './rollout.ts'

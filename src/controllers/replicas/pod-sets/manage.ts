@@ -1,12 +1,12 @@
 /** Creates what a set of pods is missing, or deletes what is too many. */
-import type { ReconcileContext } from '../../../client/controller.ts'
+import type { ReconcileContext } from '../../../client/controller/controller.ts'
 import type { Pod } from '../../../client/kinds.ts'
 import { podsToDelete } from '../../pods/deletion-order.ts'
-import type { Expectations } from '../../pods/expectations.ts'
-import { podFromTemplate } from '../../pods/from-template.ts'
-import { createPod, deletePod } from '../../pods/pod-control.ts'
-import { isNamespaceTerminating, isNotFound } from '../../pods/refusals.ts'
-import { slowStart } from '../../pods/slow-start.ts'
+import type { Expectations } from '../../pods/writing/expectations.ts'
+import { podFromTemplate } from '../../pods/writing/from-template.ts'
+import { createPod, deletePod } from '../../pods/writing/pod-control.ts'
+import { isNamespaceTerminating, isNotFound } from '../../pods/writing/refusals.ts'
+import { slowStart } from '../../pods/writing/slow-start.ts'
 import type { PodSet } from './kind.ts'
 
 /** Pods created or deleted at most before their arrival is awaited. */

@@ -5,7 +5,7 @@
 import type { Pod, StatefulSet } from '../../../client/kinds.ts'
 import { jsonEqual } from '../../../machinery/fields/json.ts'
 import type { KubeObject, OwnerReference } from '../../../machinery/object.ts'
-import { controllerReference } from '../../pods/owner.ts'
+import { controllerReference } from '../../pods/owners/owner.ts'
 import { isWanted, podName } from '../identity.ts'
 
 const refersTo = ({ metadata: { name, uid } }: KubeObject, kind: string, reference: OwnerReference): boolean =>

@@ -1,7 +1,7 @@
 /** Has volumes attached to the nodes whose pods use them, and detached when nobody does: CSI drivers do it, this asks them by VolumeAttachments. */
 import { isDeepStrictEqual } from 'node:util'
-import { type Controller, looked, type ReconcileContext, watched } from '../../../client/controller.ts'
-import { keyOf } from '../../../client/informer.ts'
+import { type Controller, looked, type ReconcileContext, watched } from '../../../client/controller/controller.ts'
+import { keyOf } from '../../../client/informers/informer.ts'
 import {
   persistentVolumeClaims as claims,
   csiDrivers,
@@ -14,7 +14,7 @@ import {
   persistentVolumes as volumes,
 } from '../../../client/kinds.ts'
 import { hasEnded } from '../../pods/phase.ts'
-import { unlessGone } from '../../pods/refusals.ts'
+import { unlessGone } from '../../pods/writing/refusals.ts'
 import { claimKey } from '../binder/indexes.ts'
 import { claimsOfPod } from '../pod-claims.ts'
 import { type AttachmentPlan, isHealthy, planAttachments, volumeName } from './plan.ts'

@@ -1,6 +1,6 @@
 /** Which volumes have to be attached to a node: those of CSI drivers that attach, of the pods there. */
 import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../../../client/kinds.ts'
-import { isControlledBy } from '../../pods/owner.ts'
+import { isControlledBy } from '../../pods/owners/owner.ts'
 import { hasEnded } from '../../pods/phase.ts'
 import { claimNameOf } from '../pod-claims.ts'
 

@@ -1,5 +1,5 @@
 /** What a claim needs next: a pure function of it and of what is there. */
-import type { EventType } from '../../../client/event-recorder.ts'
+import type { EventType } from '../../../client/events/event-recorder.ts'
 import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from '../../../client/kinds.ts'
 import { bindCompleted, boundByController, has, selectedNode } from './annotations.ts'
 import { bestVolume, isFor, mismatch } from './matching.ts'

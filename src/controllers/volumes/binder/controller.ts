@@ -1,6 +1,6 @@
 /** Finds volumes for claims, has them made where there are none, and decides what becomes of those that are given back. */
-import { type Controller, type ReconcileContext, watched } from '../../../client/controller.ts'
-import { keyOf } from '../../../client/informer.ts'
+import { type Controller, type ReconcileContext, watched } from '../../../client/controller/controller.ts'
+import { keyOf } from '../../../client/informers/informer.ts'
 import {
   persistentVolumeClaims as claims,
   type PersistentVolume,
@@ -12,7 +12,7 @@ import {
   persistentVolumes as volumes,
 } from '../../../client/kinds.ts'
 import { hasEnded } from '../../pods/phase.ts'
-import { unlessGone } from '../../pods/refusals.ts'
+import { unlessGone } from '../../pods/writing/refusals.ts'
 import { claimsOfPod } from '../pod-claims.ts'
 import { type ClaimSurroundings, planClaim, type Told } from './claim-plan.ts'
 import { claimKey, claimsByVolume, freeVolumesByClass, noClassNamed, unboundClaims, volumesByClaim } from './indexes.ts'

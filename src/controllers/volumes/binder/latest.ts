@@ -1,7 +1,7 @@
 /** Informers with what was written on top: a decision never sees less than what the one before has done. */
 
-import type { Caches } from '../../../client/controller.ts'
-import { keyOf } from '../../../client/informer.ts'
+import type { Caches } from '../../../client/controller/controller.ts'
+import { keyOf } from '../../../client/informers/informer.ts'
 import type { Resource } from '../../../client/resource.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 

@@ -1,7 +1,7 @@
 /** Which volume suits a claim. */
 import type { PersistentVolume, PersistentVolumeClaim } from '../../../client/kinds.ts'
-import { compareQuantities } from '../../../machinery/quantity.ts'
 import { labelSelectorOf } from '../../../machinery/selectors/label-selector.ts'
+import { compareQuantities } from '../../../machinery/values/quantity.ts'
 import { claimClass, volumeClass } from './storage-class.ts'
 
 const noSize = '0'

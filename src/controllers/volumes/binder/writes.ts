@@ -1,9 +1,9 @@
 /** What the binder writes to volumes and claims. Each write is skipped where nothing would change. */
 
 import { isDeepStrictEqual } from 'node:util'
-import type { ReconcileContext } from '../../../client/controller.ts'
+import type { ReconcileContext } from '../../../client/controller/controller.ts'
 import { persistentVolumeClaims as claims, type PersistentVolume, type PersistentVolumeClaim, persistentVolumes as volumes } from '../../../client/kinds.ts'
-import { compareQuantities } from '../../../machinery/quantity.ts'
+import { compareQuantities } from '../../../machinery/values/quantity.ts'
 import { annotated, bindCompleted, boundByController, has } from './annotations.ts'
 import type { Told } from './claim-plan.ts'
 import type { Latest } from './latest.ts'

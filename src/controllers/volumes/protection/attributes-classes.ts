@@ -1,5 +1,5 @@
 /** Lets deleted VolumeAttributesClasses go when no claim and no volume names them any more (KEP-3751): they carry a finalizer from the start. */
-import { type Controller, watched } from '../../../client/controller.ts'
+import { type Controller, watched } from '../../../client/controller/controller.ts'
 import {
   persistentVolumeClaims as claims,
   volumeAttributesClasses as classes,
@@ -7,7 +7,7 @@ import {
   type PersistentVolumeClaim,
   persistentVolumes as volumes,
 } from '../../../client/kinds.ts'
-import { unlessGone } from '../../pods/refusals.ts'
+import { unlessGone } from '../../pods/writing/refusals.ts'
 import { withoutFinalizer } from './finalizers.ts'
 
 const finalizer = 'kubernetes.io/vac-protection'

@@ -1,7 +1,7 @@
 /** Lets deleted volumes go when no claim is bound to them any more: they carry a finalizer from the start (StorageObjectInUseProtection). */
-import { type Controller, watched } from '../../../client/controller.ts'
+import { type Controller, watched } from '../../../client/controller/controller.ts'
 import { persistentVolumes as volumes } from '../../../client/kinds.ts'
-import { unlessGone } from '../../pods/refusals.ts'
+import { unlessGone } from '../../pods/writing/refusals.ts'
 import { withoutFinalizer } from './finalizers.ts'
 
 const finalizer = 'kubernetes.io/pv-protection'

@@ -1,7 +1,7 @@
 /** The index at the end of a segment that is full: what it holds and where, so that opening need not read the values. */
 import { crc32 } from 'node:zlib'
-import type { Disk } from '../disk.ts'
 import { blockHeaderBytes, blockMagic, fileHeaderBytes, type RecordHead, readBlockHeader, writeBlockHeader } from '../layout.ts'
+import type { Disk } from '../writing/disk.ts'
 import { recordsIn, scanBatches } from './scan.ts'
 import type { Segment } from './segment.ts'
 import { Window } from './window.ts'

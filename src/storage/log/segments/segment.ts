@@ -3,8 +3,8 @@ import { closeSync, openSync, readdirSync, readSync } from 'node:fs'
 import { open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StoreFailedError } from '../../store.ts'
-import { type Disk, durable, syncDirectory } from '../disk.ts'
 import { encodeFileHeader, type FileHeader, fileHeaderBytes, fileMagic, kinds, readRecord, valueIn } from '../layout.ts'
+import { type Disk, durable, syncDirectory } from '../writing/disk.ts'
 import type { Window } from './window.ts'
 
 /** Where a record lies. It changes when the record is moved. */

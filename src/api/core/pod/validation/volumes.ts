@@ -1,9 +1,9 @@
 /** Rules for a pod's volumes, by type. */
 
-import { signOf } from '../../../../machinery/quantity.ts'
 import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required, tooLong } from '../../../../machinery/validation/field-error.ts'
 import { all, each, follows, oneOf, requiredRule, requiredText, valid } from '../../../../machinery/validation/field-rules.ts'
 import { dnsLabel, dnsSubdomain } from '../../../../machinery/validation/names.ts'
+import { signOf } from '../../../../machinery/values/quantity.ts'
 import { claimSpec } from '../../storage/claim-rules.ts'
 import type { Volume } from '../model.ts'
 import { fieldRef, resourceFieldRef } from './environment.ts'

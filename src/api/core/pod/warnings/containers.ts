@@ -1,5 +1,5 @@
 /** Warnings about containers: their environment, their ports, their resources, and annotations that have become fields. */
-import { canonicalQuantity, milliValue } from '../../../../machinery/quantity.ts'
+import { canonicalQuantity, milliValue } from '../../../../machinery/values/quantity.ts'
 import type { Container, ContainerPort, EphemeralContainer, PodSpec } from '../model.ts'
 
 /** Bytes are whole: `100m` of memory is a mistake that a missing suffix makes. */

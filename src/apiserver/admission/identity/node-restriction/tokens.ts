@@ -1,5 +1,5 @@
 /** Nodes get tokens for the pods that they run, and bound to them. */
-import { after } from '../../../../lib/after.ts'
+import { after } from '../../../../lib/flow/after.ts'
 import type { KubeObject } from '../../../../machinery/object.ts'
 import type { Authorizer } from '../../../authorization/authorizer.ts'
 import type { Pod } from '../../../authorization/node/pod-references.ts'

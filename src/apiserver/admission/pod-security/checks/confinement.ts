@@ -1,5 +1,5 @@
 /** Checks of what confines containers: AppArmor, SELinux, the masks of /proc, sysctls. */
-import { goQuote } from '../../../../lib/go-quote.ts'
+import { goQuote } from '../../../../lib/go/go-quote.ts'
 import { type Check, type CheckPod, containersOf, exceptInUserNamespace, named, plural, quoted, setters, sortedSet } from './check.ts'
 
 const appArmorAnnotation = 'container.apparmor.security.beta.kubernetes.io/'

@@ -1,5 +1,5 @@
 /** Checks of seccomp profiles: by annotations once, by fields since v1.19. */
-import { goQuote } from '../../../../lib/go-quote.ts'
+import { goQuote } from '../../../../lib/go/go-quote.ts'
 import { type Check, type CheckPod, containersOf, exceptOnWindows, named, plural, quoted, setters, sortedSet } from './check.ts'
 
 const podAnnotation = 'seccomp.security.alpha.kubernetes.io/pod'

@@ -1,6 +1,7 @@
 /** PodNodeSelector: pods go only to the nodes that their namespace is for, by an annotation of it or by configuration. */
-import { after } from '../../../../lib/after.ts'
+
 import { ExplainedError } from '../../../../lib/explained-error.ts'
+import { after } from '../../../../lib/flow/after.ts'
 import { own } from '../../../../lib/own.ts'
 import { forbidden, internal } from '../../../../machinery/status-error.ts'
 import { labelValue, qualifiedName } from '../../../../machinery/validation/names.ts'

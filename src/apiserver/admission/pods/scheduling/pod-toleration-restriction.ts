@@ -1,7 +1,7 @@
 /** PodTolerationRestriction: pods get the tolerations of their namespace, and may have no others than its list allows. */
 import { qosClass } from '../../../../api/core/pod/qos.ts'
-import { after } from '../../../../lib/after.ts'
 import { ExplainedError, reasonOf } from '../../../../lib/explained-error.ts'
+import { after } from '../../../../lib/flow/after.ts'
 import { own } from '../../../../lib/own.ts'
 import { decodeConfiguration, listOf, structOf, text } from '../../../../machinery/decode/configuration.ts'
 import { internal } from '../../../../machinery/status-error.ts'

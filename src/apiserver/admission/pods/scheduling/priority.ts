@@ -1,6 +1,6 @@
 /** Priority: gives pods the number and the preemption policy of their PriorityClass, and sees to it that only one class is the default. */
 import type { V1PriorityClass } from '@kubernetes/client-node'
-import { after } from '../../../../lib/after.ts'
+import { after } from '../../../../lib/flow/after.ts'
 import type { Model } from '../../../../machinery/object.ts'
 import { FollowedObjects } from '../../../registry/followed/followed-objects.ts'
 import type { AdmissionAttributes, AdmissionPlugin, PluginSources } from '../../plugin.ts'

@@ -1,6 +1,6 @@
 /** ServiceAccount: pods run under an account that exists, with its token and its pull secrets. */
 import type { PodSpec } from '../../../../api/core/pod/model.ts'
-import { after } from '../../../../lib/after.ts'
+import { after } from '../../../../lib/flow/after.ts'
 import type { AdmissionAttributes, AdmissionPlugin, PluginSources } from '../../plugin.ts'
 import { isMirrorPod, type PodWithSpec, refusal } from '../pod-write.ts'
 import { type Account, Accounts, defaultAccount } from './accounts.ts'

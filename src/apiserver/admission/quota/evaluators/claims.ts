@@ -2,7 +2,7 @@
 import type { V1PersistentVolumeClaim } from '@kubernetes/client-node'
 import type { ResourceList } from '../../../../api/core/quota/resource-list.ts'
 import type { Model } from '../../../../machinery/object.ts'
-import { compareQuantities, isWhole, wholeValue } from '../../../../machinery/quantity.ts'
+import { compareQuantities, isWhole, wholeValue } from '../../../../machinery/values/quantity.ts'
 import { claimClass } from '../../storage/claim-resize.ts'
 import { type Evaluator, scopeHolds } from './evaluator.ts'
 

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { after } from '../../../../lib/after.ts'
+import { after } from '../../../../lib/flow/after.ts'
 import { dnsSubdomain } from '../../../../machinery/validation/names.ts'
 import type { Decrypted, ValueTransformer } from '../../value-transformer.ts'
 import { aesGcm } from '../aes-gcm.ts'

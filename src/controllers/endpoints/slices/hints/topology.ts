@@ -1,6 +1,6 @@
 /** Hints by topology (KEP-2433): endpoints are shared out among zones as their CPUs are, so that traffic stays in its zone and none is overloaded. */
 import type { EndpointSlice, Node, Service } from '../../../../client/kinds.ts'
-import { milliValue } from '../../../../machinery/quantity.ts'
+import { milliValue } from '../../../../machinery/values/quantity.ts'
 import { zoneLabel } from '../pod-endpoints.ts'
 import type { AddressType, SlicePlan } from '../slice.ts'
 import { type Hints, isReadyEndpoint, unhinted, withHints } from './hinted-slices.ts'

@@ -2,7 +2,7 @@
 import { chmod, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from '../../../../client/kinds.ts'
-import { makeDirectory } from '../../../../lib/make-directory.ts'
+import { makeDirectory } from '../../../../lib/files/make-directory.ts'
 import { boundByController, deletionFinalizer, provisionedBy } from '../annotations.ts'
 
 export const hostPathProvisioner = 'kubernetes.io/host-path'

@@ -1,8 +1,8 @@
 /** Empties a volume for its next claim, by a pod that deletes all files (reclaim policy Recycle: deprecated, for hostPath and NFS alone). */
-import type { ReconcileContext } from '../../../../client/controller.ts'
+import type { ReconcileContext } from '../../../../client/controller/controller.ts'
 import { type PersistentVolume, type Pod, pods } from '../../../../client/kinds.ts'
-import { parseQuantity } from '../../../../machinery/quantity.ts'
-import { unlessGone } from '../../../pods/refusals.ts'
+import { parseQuantity } from '../../../../machinery/values/quantity.ts'
+import { unlessGone } from '../../../pods/writing/refusals.ts'
 import type { BinderWrites } from '../writes.ts'
 
 const namespace = 'default'

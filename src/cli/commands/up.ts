@@ -1,0 +1,125 @@
+/** `t8s up`: runs a cluster in the foreground until it is told to stop. */
+import { flushCompileCache } from 'node:module'
+import { resolve } from 'node:path'
+import { Command, Option } from 'commander'
+import type { FrontProxyFiles } from '../../cluster/front-proxy-files.ts'
+import type { Kubeconfig } from '../../kubeconfig/kubeconfig.ts'
+import { addApiServerOptions, givenApiServerFlags } from '../flags/api-server-options.ts'
+import * as flags from '../flags/flags.ts'
+import { frontProxyFlags } from '../flags/front-proxy-flags.ts'
+import { stopSignal } from '../running/stop-signal.ts'
+
+interface UpFlags extends FrontProxyFiles {
+  readonly dataDir: string
+  readonly kubeconfig?: string
+  readonly mergeKubeconfig?: boolean
+  readonly bindAddress: string
+  readonly securePort: number
+  readonly tokenAuthFile?: string
+  readonly clientCaFile?: string
+  readonly tlsCertFile?: string
+  readonly tlsPrivateKeyFile?: string
+  readonly runtimeConfig?: readonly string[]
+  readonly serviceClusterIpRange?: string
+  readonly controllers: string
+  readonly enableHostpathProvisioner?: boolean
+  readonly compactionInterval?: number
+  readonly compactionRetention?: number
+  readonly v: number
+}
+
+export function upCommand(): Command {
+  const command = new Command('up')
+    .description('start a cluster and run it until Ctrl-C')
+    .addOption(new Option('--data-dir <DIR>', 'where the cluster keeps its data, certificates and kubeconfig').default(flags.defaultDataDirectory))
+    .addOption(new Option('--kubeconfig <FILE>', "where to write the administrator's kubeconfig (default: kubeconfig in the data directory)"))
+    .addOption(new Option('--merge-kubeconfig', 'also put the context t8s into the first file of $KUBECONFIG, or ~/.kube/config'))
+    .addOption(new Option('--bind-address <IP>', 'the address to listen on; 0.0.0.0 for all').default('127.0.0.1').argParser(flags.bindAddress))
+    .addOption(new Option('--secure-port <PORT>', 'the port to listen on; 0 for any free one').default(6443).argParser(flags.port))
+    .addOption(new Option('--token-auth-file <FILE>', 'bearer tokens to accept: lines of token,user,uid,"group1,group2"'))
+    .addOption(new Option('--client-ca-file <FILE>', "accept client certificates of these authorities (PEM), beside the cluster's own"))
+    .addOption(new Option('--tls-cert-file <FILE>', 'serve with this certificate (PEM, with its chain) instead of one made here'))
+    .addOption(new Option('--tls-private-key-file <FILE>', 'the key of --tls-cert-file (PEM)'))
+    .addOption(
+      new Option('--runtime-config <KEY=BOOL>', 'turn APIs on or off, such as api/beta=true; repeatable, or with commas').argParser(flags.runtimeConfig),
+    )
+    .addOption(new Option('--controllers <NAMES>', "which controllers run: '*' for all, 'name', '-name', with commas; '' for none").default('*'))
+    .addOption(new Option('--enable-hostpath-provisioner', 'make a default storage class whose volumes are directories in the data directory'))
+    .addOption(new Option('--service-cluster-ip-range <CIDR>', 'addresses for Services (default: 10.0.0.0/24)').argParser(flags.serviceRanges))
+    .addOption(new Option('--compaction-interval <DURATION>', 'how often old revisions are forgotten (default: 5m)').argParser(flags.positiveDurationMs))
+    .addOption(new Option('--compaction-retention <DURATION>', 'how long old revisions are kept at least (default: 5m)').argParser(flags.durationMs))
+    .addOption(new Option('-v, --v <LEVEL>', `how much to log: 0 is calm, 4 shows where errors come from`).default(0).argParser(flags.verbosity))
+    .addHelpText(
+      'after',
+      '\nFlags of kube-apiserver work too: --audit-log-path=audit.log, --enable-admission-plugins=AlwaysPullImages, …\n(t8s apiserver --help lists them)',
+    )
+    .action((given: UpFlags, command: Command) => up(given, givenApiServerFlags(command)))
+  for (const flag of frontProxyFlags()) command.addOption(flag)
+  addApiServerOptions(command)
+  return command
+}
+
+async function up(given: UpFlags, apiServerFlags: readonly string[]): Promise<void> {
+  const stopping = stopSignal()
+  const print = (line: string): void => {
+    process.stdout.write(`${line}\n`)
+  }
+  const [{ startCluster }, { readIdentity }, { readFrontProxy }, { dataDirectoryPaths }, { writeKubeconfig }, { Ansis }] = await Promise.all([
+    import('../../cluster/start-cluster.ts'),
+    import('../../cluster/identity-files.ts'),
+    import('../../cluster/front-proxy-files.ts'),
+    import('../../cluster/data-directory.ts'),
+    import('../../kubeconfig/write.ts'),
+    import('ansis'),
+  ])
+  // On CI ansis would colour without a terminal.
+  const colour = new Ansis(process.stdout.isTTY ? undefined : 0)
+  const paths = dataDirectoryPaths(given.dataDir)
+  const cluster = await startCluster({
+    ...readIdentity(given),
+    ...readFrontProxy(given),
+    storage: { directory: paths.path },
+    bindAddress: given.bindAddress,
+    port: given.securePort,
+    runtimeConfig: given.runtimeConfig,
+    serviceClusterIpRange: given.serviceClusterIpRange,
+    controllers: given.controllers.split(',').filter(Boolean),
+    controllerFlags: { ...(given.enableHostpathProvisioner && { 'enable-hostpath-provisioner': 'true' }) },
+    controllersThread: true,
+    compaction: { intervalMs: given.compactionInterval, retainMs: given.compactionRetention },
+    apiServerFlags,
+    warmUp: true,
+    verbosity: given.v,
+    log: print,
+  })
+  try {
+    const kubeconfig = given.kubeconfig ? resolve(given.kubeconfig) : paths.kubeconfig
+    writeKubeconfig(kubeconfig, cluster.kubeconfigYaml)
+    const merged = given.mergeKubeconfig ? await merge(cluster.kubeconfig) : undefined
+    print(`data in ${paths.path}`)
+    print(`serving on ${cluster.url}`)
+    print(`kubeconfig written to ${kubeconfig}`)
+    if (merged) print(`context t8s added to ${merged}`)
+    print(colour.green(`ready in ${Math.round(performance.now())} ms`))
+    print(
+      `\n  ${colour.bold(`export KUBECONFIG=${shellWord(kubeconfig)}`)}\n  ${colour.bold('kubectl get namespaces')}\n${merged ? `or  ${colour.bold('kubectl --context t8s get namespaces')}\n` : ''}\nCtrl-C stops it`,
+    )
+    // The server is killed as often as it is stopped; the cache should not wait for its end.
+    flushCompileCache()
+    print(`stopping after ${await stopping.requested}: requests under way may finish; once more stops at once`)
+  } finally {
+    await cluster.stop()
+  }
+  print('stopped')
+}
+
+/** Merges into the file that kubectl reads, and says which that is. */
+async function merge(kubeconfig: Kubeconfig): Promise<string> {
+  const { defaultKubeconfigFile, mergeKubeconfig } = await import('../../kubeconfig/merge.ts')
+  const file = defaultKubeconfigFile(process.env)
+  mergeKubeconfig(file, kubeconfig)
+  return file
+}
+
+/** A path as a shell takes it. */
+const shellWord = (text: string): string => (/^[\w./@:+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)

@@ -1,0 +1,254 @@
+/** HTTP/2 to an API server: one connection that all requests and watches share, made when first needed and made again when it is lost. */
+import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants, type IncomingHttpHeaders } from 'node:http2'
+import type { Duplex } from 'node:stream'
+import { connect as connectTls } from 'node:tls'
+import { AnswerBody } from './answer-body.ts'
+import { ConnectionLost, GivenUp, lossOf } from './connection-lost.ts'
+import { type Credentials, type Impersonation, impersonationHeaders } from './credentials.ts'
+import { type RateLimit, TokenBucket } from './token-bucket.ts'
+import { tunnel } from './tunnel.ts'
+
+/** How to reach a server, and as whom. */
+export interface ServerAccess {
+  readonly url: string
+  /** PEM bundle that the server's certificate is checked against; the authorities that Node knows unless said. */
+  readonly ca?: string
+  /** A client certificate, where no token says who asks. */
+  readonly cert?: string
+  readonly key?: string
+  /** Who asks, where that is more than a certificate. */
+  readonly credentials?: Credentials
+  readonly impersonate?: Impersonation
+  /** Whom the server has to be, where that is not the host of its URL. */
+  readonly serverName?: string
+  /** The server may be anybody. */
+  readonly insecure?: boolean
+  /** An HTTP proxy on the way. */
+  readonly proxyUrl?: string
+  /** Requests wait for their turn; without it they never do. */
+  readonly rateLimit?: RateLimit
+  /** Makes the connection, where that is none of TCP and TLS. */
+  readonly dial?: () => Duplex
+  /** `t8s` unless said. */
+  readonly userAgent?: string
+}
+
+export interface ClientRequest {
+  readonly method: string
+  /** With the query. */
+  readonly path: string
+  /** The bearer token of who asks, in place of the connection's credentials. */
+  readonly token?: string
+  readonly impersonate?: Impersonation
+  /** `application/json` unless said. */
+  readonly accept?: string
+  readonly contentType?: string
+  readonly body?: Buffer
+  /** Given up when this is aborted. */
+  readonly signal?: AbortSignal
+  /** Given up when its answer is not complete after so many ms; never unless said. */
+  readonly timeoutMs?: number
+}
+
+export interface ClientAnswer {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  /** Has to be read, or ended by a reader who stops. */
+  readonly body: AsyncIterable<Buffer>
+}
+
+/** A server that accepts no connection is given up after this. Milliseconds. */
+const connectTimeoutMs = 10_000
+/** A connection on which nothing comes is asked whether it lives. Milliseconds. */
+const pingMs = 30_000
+/** What may be under way to us before we have taken it, in bytes: for one answer, and for all. */
+const answerWindow = 1024 * 1024
+const connectionWindow = 16 * 1024 * 1024
+/** What a connection may hold, in MB: many cancelled watches at once are no attack by our own server. */
+const maxSessionMemory = 256
+/** Room on a connection that is left to requests, where watches fill the rest. */
+const spareStreams = 8
+
+/** A connection and what it carries. */
+interface Session {
+  readonly http2: ClientHttp2Session
+  /** Requests under way. */
+  streams: number
+  /** Whether there has been a server on the other side. */
+  connected: boolean
+}
+
+export class Connection {
+  readonly #access: ServerAccess
+  readonly #prefix: string
+  readonly #headers: Readonly<Record<string, string | string[]>>
+  readonly #bucket: TokenBucket | undefined
+  readonly #sessions = new Set<Session>()
+  readonly #closing = new AbortController()
+  #opening: Promise<Session> | undefined
+
+  constructor(access: ServerAccess) {
+    const { url, userAgent = 't8s', impersonate, rateLimit } = access
+    this.#access = access
+    this.#prefix = new URL(url).pathname.replace(/\/+$/, '')
+    this.#headers = { 'user-agent': userAgent, ...(impersonate && impersonationHeaders(impersonate)) }
+    this.#bucket = rateLimit && new TokenBucket(rateLimit)
+  }
+
+  /** Aborted when the connection is closed. */
+  get closed(): AbortSignal {
+    return this.#closing.signal
+  }
+
+  /** Resolves with the head of the answer. Rejects with ConnectionLost when there is none, with GivenUp when it is not wanted any more. */
+  async send(request: ClientRequest): Promise<ClientAnswer> {
+    const { method, path, token, signal } = request
+    const what = `${method} ${path}`
+    await this.#turn(what, signal)
+    const authorization = token ? `Bearer ${token}` : await this.#access.credentials?.authorization?.()
+    const session = await this.#session(what)
+    if (signal?.aborted) throw new GivenUp(`${what} was given up`)
+    return this.#exchange(session, request, authorization)
+  }
+
+  /** Credentials that the server does not take any more: whether it makes sense to ask once more with others. */
+  refused(): boolean {
+    const others = this.#access.credentials?.refused?.() ?? false
+    // A certificate is shown once a connection.
+    if (others && this.#access.credentials?.certificate) this.#retire()
+    return others
+  }
+
+  /** Ends the connection and what is under way on it. */
+  close(): void {
+    this.#closing.abort()
+    for (const { http2 } of this.#sessions) http2.destroy()
+    this.#sessions.clear()
+  }
+
+  async #turn(what: string, signal: AbortSignal | undefined): Promise<void> {
+    const waitMs = this.#bucket?.take() ?? 0
+    if (waitMs === 0) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, waitMs)
+    signal?.addEventListener('abort', () => resolve(), { once: true })
+    await promise
+    clearTimeout(timer)
+    if (signal?.aborted) throw new GivenUp(`${what} was given up`)
+  }
+
+  #exchange(session: Session, request: ClientRequest, authorization: string | undefined): Promise<ClientAnswer> {
+    const { method, path, accept = 'application/json', contentType, body, impersonate, signal, timeoutMs } = request
+    const { promise, resolve, reject } = Promise.withResolvers<ClientAnswer>()
+    const what = `${method} ${path}`
+    const lost = (error: unknown, reached: boolean): ConnectionLost =>
+      new ConnectionLost(`${what}: ${session.connected ? lossOf(error) : `${this.#access.url} cannot be reached: ${lossOf(error)}`}`, reached, { cause: error })
+    let stream: ClientHttp2Stream
+    try {
+      stream = session.http2.request(
+        {
+          ...this.#headers,
+          ...(impersonate && impersonationHeaders(impersonate)),
+          ':method': method,
+          ':path': `${this.#prefix}${path}`,
+          accept,
+          ...(authorization && { authorization }),
+          ...(contentType && { 'content-type': contentType }),
+          ...(body && { 'content-length': body.length }),
+        },
+        { endStream: !body },
+      )
+    } catch (error) {
+      throw lost(error, false)
+    }
+    session.streams++
+    const answer = new AnswerBody(stream)
+    const end = (error: Error): void => {
+      stream.close(constants.NGHTTP2_CANCEL)
+      stream.destroy(error)
+    }
+    const giveUp = (): void => end(new GivenUp(`${what} was given up`))
+    signal?.addEventListener('abort', giveUp, { once: true })
+    const late = timeoutMs && setTimeout(() => end(new ConnectionLost(`${what}: no answer within ${timeoutMs / 1000} s`, true)), timeoutMs)
+    stream.on('response', (headers) => resolve({ status: headers[':status'] ?? 0, headers, body: answer }))
+    stream.on('error', (error) => {
+      if (error instanceof GivenUp || error instanceof ConnectionLost) reject(error)
+      else reject(lost(error, session.connected && stream.rstCode !== constants.NGHTTP2_REFUSED_STREAM))
+    })
+    stream.on('close', () => {
+      clearTimeout(late || undefined)
+      signal?.removeEventListener('abort', giveUp)
+      session.streams--
+      reject(lost(new Error('the connection was closed without an answer'), session.connected && stream.rstCode !== constants.NGHTTP2_REFUSED_STREAM))
+    })
+    if (body) stream.end(body)
+    return promise
+  }
+
+  /** One that takes another request; servers say how many they carry at once. */
+  async #session(what: string): Promise<Session> {
+    if (this.#closing.signal.aborted) throw new GivenUp(`${what}: the client is closed`)
+    for (const session of this.#sessions) {
+      const { http2, streams } = session
+      // One that the server wants to end (GOAWAY) carries what is on it to its end, and nothing more.
+      if (http2.closed || http2.destroyed) continue
+      if (streams < (http2.remoteSettings?.maxConcurrentStreams ?? Number.POSITIVE_INFINITY) - spareStreams) return session
+    }
+    this.#opening ??= this.#open().finally(() => {
+      this.#opening = undefined
+    })
+    return this.#opening.catch((error) => {
+      throw new ConnectionLost(`${what}: ${this.#access.url} cannot be reached: ${lossOf(error)}`, false, { cause: error })
+    })
+  }
+
+  async #open(): Promise<Session> {
+    const { url, ca, serverName, insecure, credentials, proxyUrl, dial } = this.#access
+    const { cert, key } = (await credentials?.certificate?.()) ?? this.#access
+    const tls = { ca, cert, key, ...(serverName && { servername: serverName }), ...(insecure && { rejectUnauthorized: false }) }
+    const { hostname, port } = new URL(url)
+    const host = hostname.replace(/^\[|\]$/g, '')
+    const through = proxyUrl ? await tunnel(new URL(proxyUrl), host, Number(port || 443), connectTimeoutMs) : undefined
+    if (this.#closing.signal.aborted) {
+      through?.destroy()
+      throw new GivenUp('the client is closed')
+    }
+    const http2 = connect(url, {
+      ...tls,
+      maxSessionMemory,
+      settings: { initialWindowSize: answerWindow, enablePush: false },
+      ...(dial && { createConnection: dial }),
+      ...(through && { createConnection: () => connectTls({ servername: host, ...tls, socket: through, ALPNProtocols: ['h2'] }) }),
+    })
+    const session: Session = { http2, streams: 0, connected: false }
+    const late = setTimeout(() => http2.destroy(new Error(`no connection within ${connectTimeoutMs / 1000} s`)), connectTimeoutMs)
+    const alive = setInterval(() => ping(http2), pingMs).unref()
+    http2.on('connect', () => {
+      session.connected = true
+      clearTimeout(late)
+      // It may have been closed while its first bytes were on their way.
+      if (!http2.destroyed) http2.setLocalWindowSize(connectionWindow)
+    })
+    http2.on('close', () => {
+      clearTimeout(late)
+      clearInterval(alive)
+      this.#sessions.delete(session)
+    })
+    // Each request is told of it, and the next one connects again.
+    http2.on('error', () => {})
+    this.#sessions.add(session)
+    return session
+  }
+
+  /** What is under way goes on; what comes next begins on a new connection. */
+  #retire(): void {
+    for (const { http2 } of this.#sessions) http2.close()
+  }
+}
+
+/** Ends a session whose other side does not answer any more. */
+function ping(session: ClientHttp2Session): void {
+  if (session.destroyed) return
+  const late = setTimeout(() => session.destroy(new Error('the server does not answer any more')), pingMs).unref()
+  session.ping(() => clearTimeout(late))
+}

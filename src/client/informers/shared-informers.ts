@@ -1,0 +1,51 @@
+/** Informers that many share: each kind (or selection of it) is listed and watched once, whoever looks at it. */
+import type { KubeObject } from '../../machinery/object.ts'
+import { collectionPath, type Resource } from '../resource.ts'
+import type { ListOptions, RestClient } from '../rest/rest-client.ts'
+import { Informer } from './informer.ts'
+
+interface Running {
+  readonly informer: Informer<KubeObject>
+  readonly synced: Promise<void>
+  readonly ended: Promise<void>
+}
+
+export class SharedInformers {
+  readonly #client: RestClient
+  readonly #log: (line: string) => void
+  readonly #running = new Map<string, Running>()
+  readonly #stopping = new AbortController()
+
+  constructor(client: RestClient, log: (line: string) => void) {
+    this.#client = client
+    this.#log = log
+  }
+
+  /** The informer of a kind or of a part of it; runs from when it is first asked for until `stop`. */
+  of<T extends KubeObject>(resource: Resource<T>, selection: ListOptions = {}): Informer<T> {
+    return this.#of(resource, selection).informer as unknown as Informer<T>
+  }
+
+  /** Resolves when all objects are known, or when all of it is stopped. */
+  synced(resource: Resource, selection: ListOptions = {}): Promise<void> {
+    return this.#of(resource, selection).synced
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    await Promise.all([...this.#running.values()].map(({ ended }) => ended))
+  }
+
+  #of(resource: Resource, selection: ListOptions): Running {
+    const { namespace, fieldSelector = '', labelSelector = '', metadataOnly = false } = selection
+    const key = [collectionPath(resource, namespace), fieldSelector, labelSelector, metadataOnly].join('?')
+    let running = this.#running.get(key)
+    if (!running) {
+      const informer = new Informer({ ...selection, client: this.#client, resource, log: this.#log })
+      const { promise: synced, resolve } = Promise.withResolvers<void>()
+      running = { informer, synced, ended: informer.run(this.#stopping.signal, resolve).then(resolve) }
+      this.#running.set(key, running)
+    }
+    return running
+  }
+}

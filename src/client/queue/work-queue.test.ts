@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { MetricsRegistry } from '../../lib/metrics/registry.ts'
+import { workQueueMetrics } from './queue-metrics.ts'
+import { WorkQueue, type WorkQueueOptions } from './work-queue.ts'
+
+/** A queue whose work waits to be let go, a key at a time. */
+function heldQueue(concurrency = 1, options: Partial<WorkQueueOptions> = {}) {
+  const worked: string[] = []
+  const held = new Map<string, { resolve: () => void; reject: (error: Error) => void }>()
+  const failures: string[] = []
+  const queue = new WorkQueue({
+    ...options,
+    concurrency,
+    work: (key) => {
+      worked.push(key)
+      return new Promise((resolve, reject) => held.set(key, { resolve, reject }))
+    },
+    failed: (key) => failures.push(key),
+  })
+  const turn = () => new Promise(setImmediate)
+  return { queue, worked, held, failures, turn }
+}
+
+test('a key that is added twice is worked on once', async () => {
+  const { queue, worked, held, turn } = heldQueue()
+  queue.add('a')
+  queue.add('a')
+  queue.add('b')
+  queue.start()
+  held.get('a')!.resolve()
+  await turn()
+  held.get('b')!.resolve()
+  await turn()
+  assert.deepEqual(worked, ['a', 'b'])
+})
+
+test('a key that comes again while it is worked on is worked on once more, never by two at once', async () => {
+  const { queue, worked, held, turn } = heldQueue(4)
+  queue.start()
+  queue.add('a')
+  queue.add('a')
+  queue.add('a')
+  assert.deepEqual(worked, ['a'])
+  held.get('a')!.resolve()
+  await turn()
+  assert.deepEqual(worked, ['a', 'a'])
+  held.get('a')!.resolve()
+  await turn()
+  assert.deepEqual(worked, ['a', 'a'])
+})
+
+test('nothing is worked on before the start', () => {
+  const { queue, worked } = heldQueue()
+  queue.add('a')
+  assert.deepEqual(worked, [])
+  queue.start()
+  assert.deepEqual(worked, ['a'])
+})
+
+test('what fails is tried again', async () => {
+  const { queue, worked, held, failures, turn } = heldQueue()
+  queue.start()
+  queue.add('a')
+  held.get('a')!.reject(new Error('not now'))
+  await turn()
+  assert.deepEqual(failures, ['a'])
+  while (worked.length < 2) await new Promise((resolve) => setTimeout(resolve, 1))
+  held.get('a')!.resolve()
+  await queue.stop()
+})
+
+test('stopping waits for what is under way and takes nothing more', async () => {
+  const { queue, worked, held } = heldQueue()
+  queue.start()
+  queue.add('a')
+  queue.add('b')
+  let stopped = false
+  const stop = queue.stop().then(() => {
+    stopped = true
+  })
+  queue.add('c')
+  assert.equal(stopped, false)
+  held.get('a')!.resolve()
+  await stop
+  assert.deepEqual(worked, ['a'])
+})
+
+test('keys of a higher priority come first, others in their order; one that is added again moves up', () => {
+  const { queue, worked, held } = heldQueue()
+  queue.add('a')
+  queue.add('b', { priority: -100 })
+  queue.add('c')
+  queue.add('b', { priority: 5 })
+  queue.add('c', { priority: -5 })
+  queue.start()
+  assert.deepEqual(worked, ['b'])
+  held.get('b')!.resolve()
+  return new Promise(setImmediate).then(() => {
+    held.get('a')!.resolve()
+    return new Promise(setImmediate).then(() => assert.deepEqual(worked, ['b', 'a', 'c']))
+  })
+})
+
+test('a key that is put off twice comes at the sooner time, once', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { queue, worked } = heldQueue(4)
+  queue.start()
+  queue.addAfter('a', 1000)
+  queue.addAfter('a', 60_000)
+  queue.addAfter('b', 60_000)
+  queue.addAfter('b', 1000)
+  t.mock.timers.tick(1000)
+  assert.deepEqual(worked, ['a', 'b'])
+  t.mock.timers.tick(60_000)
+  assert.deepEqual(worked, ['a', 'b'])
+})
+
+test('a key that fails comes later and later, until it goes well', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { queue, worked, held, turn } = heldQueue(1, { retryMs: { shortest: 10, longest: 25 } })
+  queue.start()
+  queue.add('a')
+  for (const [failures, ms] of [10, 20, 25, 25].entries()) {
+    held.get('a')!.reject(new Error('not now'))
+    await turn()
+    assert.equal(queue.failures('a'), failures + 1)
+    t.mock.timers.tick(ms - 1)
+    assert.equal(worked.length, failures + 1)
+    t.mock.timers.tick(1)
+    assert.equal(worked.length, failures + 2)
+  }
+  held.get('a')!.resolve()
+  await turn()
+  assert.equal(queue.failures('a'), 0)
+})
+
+test('many keys that fail are tried again so many a second', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { queue, worked } = heldQueue(100, { retryMs: { shortest: 1, longest: 1 }, retryLimit: { qps: 1, burst: 2 } })
+  queue.start()
+  for (const key of ['a', 'b', 'c', 'd']) queue.addRateLimited(key)
+  t.mock.timers.tick(1)
+  assert.deepEqual(worked, ['a', 'b'])
+  t.mock.timers.tick(1000)
+  assert.deepEqual(worked, ['a', 'b', 'c'])
+})
+
+test('a queue that is drained does all that waits, takes nothing more, and tries nothing again', async () => {
+  const { queue, worked, held, turn } = heldQueue()
+  queue.start()
+  queue.add('a')
+  queue.add('b')
+  const drained = queue.drain()
+  queue.add('c')
+  held.get('a')!.reject(new Error('not now'))
+  await turn()
+  held.get('b')!.resolve()
+  await drained
+  assert.deepEqual(worked, ['a', 'b'])
+})
+
+test('what becomes of keys is counted under the names that dashboards know', async () => {
+  const registry = new MetricsRegistry()
+  const { queue, held, turn } = heldQueue(1, { name: 'pods', metrics: workQueueMetrics(registry) })
+  const value = (line: string): number =>
+    Number(
+      registry
+        .render()
+        .split('\n')
+        .find((text) => text.startsWith(line))
+        ?.split(' ')[1],
+    )
+  queue.add('a')
+  queue.add('a')
+  queue.add('b')
+  assert.equal(value('workqueue_depth{name="pods"}'), 2)
+  assert.equal(value('workqueue_adds_total{name="pods"}'), 2)
+  queue.start()
+  assert.equal(value('workqueue_depth{name="pods"}'), 1)
+  assert.ok(value('workqueue_unfinished_work_seconds{name="pods"}') > 0)
+  assert.ok(value('workqueue_longest_running_processor_seconds{name="pods"}') > 0)
+  held.get('a')!.reject(new Error('not now'))
+  await turn()
+  assert.equal(value('workqueue_retries_total{name="pods"}'), 1)
+  assert.equal(value('workqueue_queue_duration_seconds_count{name="pods"}'), 2)
+  assert.equal(value('workqueue_work_duration_seconds_count{name="pods"}'), 1)
+  void queue.stop()
+})

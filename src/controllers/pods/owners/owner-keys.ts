@@ -1,0 +1,27 @@
+/** Which owners have to be looked at when one of their objects changes. */
+import type { Caches } from '../../../client/controller/controller.ts'
+import { keyOf } from '../../../client/informers/informer.ts'
+import type { Resource } from '../../../client/resource.ts'
+import type { KubeObject } from '../../../machinery/object.ts'
+import { controllerOf } from './owner.ts'
+
+/**
+ * The keys of those that an object concerns: the controller that it has, if it is of that kind and still the one meant;
+ * for an orphan all that select it, because one of them may adopt it.
+ */
+export function* ownerKeys<Owner extends KubeObject>(
+  object: KubeObject,
+  caches: Caches,
+  owners: Resource<Owner>,
+  selects: (owner: Owner, object: KubeObject) => boolean,
+): Generator<string> {
+  const { namespace = '' } = object.metadata
+  const reference = controllerOf(object)
+  if (reference) {
+    if (reference.kind !== owners.kind) return
+    const owner = caches.get(owners, namespace, reference.name)
+    if (owner && owner.metadata.uid === reference.uid) yield keyOf(owner)
+    return
+  }
+  for (const owner of caches.in(owners, namespace)) if (selects(owner, object)) yield keyOf(owner)
+}

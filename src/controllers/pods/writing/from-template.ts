@@ -1,0 +1,24 @@
+/** Pods from templates, for those who control them. */
+import type { Pod, PodTemplate } from '../../../client/kinds.ts'
+import type { KubeObject } from '../../../machinery/object.ts'
+import { controllerReference } from '../owners/owner.ts'
+
+export type PodTemplateSpec = NonNullable<PodTemplate['template']>
+
+/** The pod that `owner` makes from a template; the server completes its name. */
+export function podFromTemplate({ metadata, spec }: PodTemplateSpec, owner: KubeObject): Pod {
+  const { labels, annotations, finalizers } = metadata ?? {}
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      generateName: `${owner.metadata.name}-`,
+      namespace: owner.metadata.namespace,
+      ...(labels && { labels: { ...labels } }),
+      ...(annotations && { annotations: { ...annotations } }),
+      ...(finalizers && { finalizers: [...finalizers] }),
+      ownerReferences: [controllerReference(owner)],
+    },
+    ...(spec && { spec }),
+  }
+}

@@ -1,0 +1,30 @@
+/** Creates and deletes pods in the name of their owner, and tells so in its events. */
+import type { ReconcileContext } from '../../../client/controller/controller.ts'
+import { type Pod, pods } from '../../../client/kinds.ts'
+import type { KubeObject } from '../../../machinery/object.ts'
+import { isNamespaceTerminating, isNotFound, messageOf } from './refusals.ts'
+
+type Context = Pick<ReconcileContext, 'client' | 'events'>
+
+/** Creates a pod of `owner`. Rejects with the server's refusal. */
+export async function createPod(pod: Pod, owner: KubeObject, { client, events }: Context): Promise<Pod> {
+  try {
+    const created = await client.create(pods, pod)
+    events.tell(owner, 'Normal', 'SuccessfulCreate', `Created pod: ${created.metadata.name}`)
+    return created
+  } catch (error) {
+    if (!isNamespaceTerminating(error)) events.tell(owner, 'Warning', 'FailedCreate', `Error creating: ${messageOf(error)}`)
+    throw error
+  }
+}
+
+/** Deletes a pod of `owner`. Rejects with the server's refusal; a pod that has gone (404) is nothing to tell. */
+export async function deletePod({ metadata: { namespace = '', name = '' } }: Pod, owner: KubeObject, { client, events }: Context): Promise<void> {
+  try {
+    await client.delete(pods, namespace, name)
+    events.tell(owner, 'Normal', 'SuccessfulDelete', `Deleted pod: ${name}`)
+  } catch (error) {
+    if (!isNotFound(error)) events.tell(owner, 'Warning', 'FailedDelete', `Error deleting: ${messageOf(error)}`)
+    throw error
+  }
+}

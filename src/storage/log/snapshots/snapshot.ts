@@ -1,0 +1,184 @@
+/** Saves a store to one file, while it is used or not, and makes a new store from such a file. */
+import { randomBytes, randomInt } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, rmdirSync } from 'node:fs'
+import { link, open, rename, rm } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import { ExplainedError, errorCode, reasonOf } from '../../../lib/explained-error.ts'
+import { VersionIndex } from '../../mvcc/version-index.ts'
+import { CompactedError, type Entry, type Store, StoreOpenError } from '../../store.ts'
+import { openStoreOf } from '../index.ts'
+import { kinds, valueIn } from '../layout.ts'
+import { Log } from '../log.ts'
+import { acquire } from '../owner.ts'
+import { type LoadedLog, loadLog } from '../segments/load.ts'
+import { recordsIn } from '../segments/scan.ts'
+import { type Location, RecordReader, segmentNumbers } from '../segments/segment.ts'
+import { Window } from '../segments/window.ts'
+import { Batch } from '../writing/batch.ts'
+import { syncDirectory, systemDisk } from '../writing/disk.ts'
+import { openSnapshot, writeSnapshot } from './snapshot-file.ts'
+
+/** A restored store goes on so far above the snapshot's revision that no revision which a client has seen comes again, as etcdutl has it. */
+export const revisionBump = 1_000_000_000
+/** Another process may give segments up while they are looked for, or history be compacted while it is read. */
+const attempts = 20
+const entriesPerPortion = 500
+const everything = { start: '', end: '\u{10ffff}' }
+const segmentBytes = 16 * 1024 * 1024
+
+/**
+ * Writes the store's newest durable state to `file`, which must not exist yet; its mode is 0600. The store may be in use, by
+ * this process or another one. Throws StoreOpenError for what is not a store, ExplainedError for what is wrong with `file`.
+ */
+export async function saveSnapshot(dataDirectory: string, file: string): Promise<void> {
+  const target = resolve(file)
+  if (existsSync(target)) throw occupied(target)
+  const running = openStoreOf(dataDirectory)
+  if (running) await explained(target, () => saveRunning(running, target))
+  else await saveStored(dataDirectory, target)
+}
+
+/**
+ * Makes a store in `dataDirectory`, which must not hold one, from a file that `saveSnapshot` wrote. Objects keep their revisions; the
+ * store goes on from the snapshot's revision and `revisionBump`, and everything before that counts as compacted.
+ * Throws StoreOpenError for what is not a snapshot, ExplainedError for what is wrong with the directory.
+ */
+export async function restoreSnapshot(file: string, dataDirectory: string): Promise<void> {
+  const snapshot = openSnapshot(file)
+  try {
+    const directory = resolve(dataDirectory)
+    await explained(directory, async () => {
+      if (existsSync(directory) && readdirSync(directory).length > 0)
+        throw new ExplainedError(`${directory} holds data already: it was left as it is; give another directory or move it away`)
+      const making = join(dirname(directory), `.${basename(directory)}-${randomBytes(6).toString('hex')}`)
+      mkdirSync(making, { recursive: true, mode: 0o700 })
+      try {
+        await restore(snapshot, making)
+        // An empty directory may be there already.
+        if (existsSync(directory)) rmdirSync(directory)
+        await rename(making, directory)
+        syncDirectory(dirname(directory))
+      } finally {
+        await rm(making, { recursive: true, force: true })
+      }
+    })
+  } finally {
+    snapshot.close()
+  }
+}
+
+async function restore(snapshot: ReturnType<typeof openSnapshot>, directory: string): Promise<void> {
+  const revision = snapshot.revision + revisionBump
+  const revisions = { revision, compactedRevision: revision }
+  const log = await Log.make({ directory, owner: acquire(directory), disk: systemDisk, segmentBytes, store: randomInt(2 ** 47) }, revisions)
+  try {
+    const batch = new Batch()
+    for (const bytes of snapshot.batches()) {
+      batch.clear()
+      for (const { at, record } of recordsIn(bytes)) if (record.kind === kinds.put) batch.addWhole(bytes.subarray(at, at + record.length))
+      if (!batch.isEmpty) await log.append(batch, revisions)
+    }
+    await log.sealed()
+  } finally {
+    await log.close()
+  }
+}
+
+/** Saves a store that this process has open: what it shows at one revision. */
+async function saveRunning(store: Store, target: string): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    const { revision } = store
+    try {
+      await writeFile(target, revision, pagesAt(store, revision))
+      return
+    } catch (error) {
+      if (!(error instanceof CompactedError) || attempt === attempts) throw error
+    }
+  }
+}
+
+async function* pagesAt(store: Store, revision: number): AsyncGenerator<readonly Entry[]> {
+  for (let start = everything.start; ; ) {
+    const { entries, more } = await store.list({ ...everything, start, limit: entriesPerPortion, revision })
+    yield entries
+    if (!more) return
+    start = `${entries.at(-1)!.key}\0`
+  }
+}
+
+/** Saves a store that lies in a directory, and may be written by another process: what its log holds at this moment. */
+async function saveStored(directory: string, target: string): Promise<void> {
+  const log = await loadForReading(directory)
+  try {
+    const index = new VersionIndex<Location>()
+    index.fill(log.versions, log.revision)
+    await explained(target, () => writeFile(target, log.revision, portionsOf(index, log.revision)))
+  } finally {
+    for (const segment of log.segments) segment.close()
+  }
+}
+
+async function loadForReading(directory: string): Promise<LoadedLog> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const log = existsSync(directory) ? loadLog(directory, 'r') : undefined
+      if (log) return log
+      throw new StoreOpenError(`${directory} holds no store: check --data-dir`)
+    } catch (error) {
+      // A segment that was there has been given up, or one has been begun behind the newest.
+      const isPassing = errorCode(error) === 'ENOENT' || error instanceof StoreOpenError
+      if (!isPassing || attempt === attempts || (existsSync(directory) && segmentNumbers(directory).length === 0) || !existsSync(directory)) throw error
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+  }
+}
+
+async function* portionsOf(index: VersionIndex<Location>, revision: number): AsyncGenerator<readonly Entry[]> {
+  const reader = new RecordReader(new Window())
+  let entries: Entry[] = []
+  for (const version of index.range(everything.start, everything.end, revision)) {
+    entries.push({ key: version.key, revision: version.revision, value: Buffer.from(valueIn(reader.record(version.value!, version.key, version.revision))) })
+    if (entries.length < entriesPerPortion) continue
+    yield entries
+    entries = []
+  }
+  yield entries
+}
+
+/** Writes a snapshot beside its place and gives it its durable name, unless the name is taken. */
+async function writeFile(target: string, revision: number, portions: AsyncIterable<readonly Entry[]>): Promise<void> {
+  const temporary = join(dirname(target), `.${basename(target)}-${randomBytes(6).toString('hex')}`)
+  try {
+    const file = await open(temporary, 'wx', 0o600)
+    try {
+      await writeSnapshot(file, revision, portions)
+    } finally {
+      await file.close()
+    }
+    await putInPlace(temporary, target)
+  } finally {
+    await rm(temporary, { force: true })
+  }
+}
+
+async function putInPlace(from: string, to: string): Promise<void> {
+  try {
+    await link(from, to)
+  } catch (error) {
+    if (errorCode(error) === 'EEXIST') throw occupied(to)
+    // Some file systems have no hard links.
+    await rename(from, to)
+  }
+  syncDirectory(dirname(to))
+}
+
+const occupied = (path: string): ExplainedError => new ExplainedError(`${path} exists already: it was left as it is; give another name or move it away`)
+
+async function explained(path: string, run: () => Promise<void>): Promise<void> {
+  try {
+    await run()
+  } catch (error) {
+    if (error instanceof ExplainedError || error instanceof StoreOpenError) throw error
+    throw new ExplainedError(`cannot write ${path}: ${reasonOf(error)}`, { cause: error })
+  }
+}

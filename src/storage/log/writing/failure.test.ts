@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict'
+import { execFile, execFileSync } from 'node:child_process'
+import { rmSync, writeFileSync } from 'node:fs'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { promisify } from 'node:util'
+import type { ChangeEvent, Store } from '../../store.ts'
+import { openLogStore } from '../index.ts'
+import { type Disk, systemDisk } from './disk.ts'
+
+const range = { start: '/', end: '0' }
+const put = (store: Store, key: string, bytes = 3000) => store.commit({ conditions: [], operations: [{ key, value: Buffer.alloc(bytes, key) }] })
+/** Resolves when the store takes writes again. */
+async function recovered(store: Store) {
+  const deadline = performance.now() + 15_000
+  while (store.problem !== undefined) {
+    assert.ok(performance.now() < deadline, `the problem stays: ${store.problem}`)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}
+
+const keysIn = async (store: Store) => (await store.list(range)).entries.map(({ key }) => key)
+
+async function folder(t: TestContext) {
+  const directory = await mkdtemp(join(tmpdir(), 't8s-failure-'))
+  t.after(() => rm(directory, { recursive: true }))
+  return directory
+}
+
+/** A disk that can be told to fail, after it has written a part of what it was given. */
+function brokenDisk() {
+  let code: string | undefined
+  const disk: Disk = {
+    write: async (fd, bytes, position) => {
+      if (!code) return systemDisk.write(fd, bytes, position)
+      await systemDisk.write(fd, bytes.subarray(0, Math.floor(bytes.length * 0.7)), position)
+      throw Object.assign(new Error(`${code}: broken on purpose`), { code })
+    },
+  }
+  return {
+    disk,
+    fail: (why: string) => {
+      code = why
+    },
+    mend: () => {
+      code = undefined
+    },
+  }
+}
+
+for (const [code, says] of [
+  ['ENOSPC', /^the disk of .* is full \(ENOSPC\): make room; writes go on by themselves once there is some$/],
+  ['EDQUOT', /^the quota for .* is used up \(EDQUOT\): make room or raise it/],
+  ['EIO', /^the disk of .* failed to write \(EIO\): look into the system's log/],
+  ['EXYZ', /^the store in .* could not write \(EXYZ: broken on purpose\)/],
+] as const) {
+  test(`a disk that refuses writes with ${code} is named, reads and watches go on, and writes do when it works again`, async (t) => {
+    const directory = await folder(t)
+    const { disk, fail, mend } = brokenDisk()
+    const store = await openLogStore({ directory, tuning: { disk, probeMs: 5 } })
+    const told: ChangeEvent[] = []
+    const watch = store.watch(range, 0, { events: (events) => told.push(...events), end: () => {} })
+    await put(store, '/before')
+    fail(code)
+    const refused = await Promise.allSettled(['/lost/1', '/lost/2', '/lost/3'].map((key) => put(store, key)))
+    for (const outcome of refused) {
+      assert.ok(outcome.status === 'rejected')
+      assert.equal(outcome.reason.name, 'StoreFailedError')
+      assert.match(outcome.reason.message, says)
+    }
+    assert.match(store.problem ?? '', says)
+    await assert.rejects(put(store, '/lost/4'), { name: 'StoreFailedError', message: says })
+    await assert.rejects(store.compact(store.revision), { name: 'StoreFailedError', message: says })
+    assert.deepEqual(await keysIn(store), ['/before'])
+    mend()
+    await recovered(store)
+    assert.deepEqual(await put(store, '/after'), { committed: true, revision: 3 })
+    assert.deepEqual(
+      told.map(({ key, revision }) => `${key}@${revision}`),
+      ['/before@2', '/after@3'],
+    )
+    assert.equal(watch.position, 3)
+    await store.close()
+    const again = await openLogStore({ directory })
+    assert.deepEqual(await keysIn(again), ['/after', '/before'])
+    assert.equal(again.revision, 3)
+    await again.close()
+  })
+}
+
+test('a store on a broken disk can be closed, and opened again by the same process', async (t) => {
+  const directory = await folder(t)
+  const { disk, fail, mend } = brokenDisk()
+  const store = await openLogStore({ directory, tuning: { disk, probeMs: 5 } })
+  await put(store, '/before')
+  fail('EIO')
+  await assert.rejects(put(store, '/lost'))
+  await store.close()
+  mend()
+  const again = await openLogStore({ directory, tuning: { disk } })
+  assert.deepEqual(await keysIn(again), ['/before'])
+  assert.equal((await put(again, '/on')).committed, true)
+  await again.close()
+})
+
+test('after many failures and recoveries everything acknowledged is there, with its history, and nothing else', async (t) => {
+  const directory = await folder(t)
+  const { disk, fail, mend } = brokenDisk()
+  const tuning = { disk, probeMs: 1, segmentBytes: 20_000, cleaning: { minBytes: 40_000, moveBytes: 5_000, pauseMs: 0 } }
+  const store = await openLogStore({ directory, tuning })
+  const acknowledged = new Map<string, number>()
+  for (let round = 0; round < 30; round++) {
+    for (let i = 0; i < 12; i++) {
+      if (i === 8) fail('ENOSPC')
+      const key = `/${(round * 5 + i) % 7}`
+      await put(store, key, 2000).then(
+        (result) => acknowledged.set(key, result.committed ? result.revision : 0),
+        () => undefined,
+      )
+    }
+    mend()
+    await recovered(store)
+    if (round % 4 === 0) await store.compact(store.revision - 3)
+  }
+  const expected = [...acknowledged].sort().map(([key, revision]) => `${key}@${revision}`)
+  const shown = async (of: Store) => (await of.list(range)).entries.map(({ key, revision }) => `${key}@${revision}`)
+  assert.deepEqual(await shown(store), expected)
+  const { revision, compactedRevision } = store
+  await store.close()
+  const again = await openLogStore({ directory, tuning })
+  assert.deepEqual(await shown(again), expected)
+  assert.deepEqual([again.revision, again.compactedRevision], [revision, compactedRevision])
+  const { events, through } = await again.changes(range, compactedRevision)
+  assert.deepEqual([events.length, through], [revision - compactedRevision, revision])
+  await again.close()
+})
+
+test('a full disk: what was acknowledged stays, and writes go on when there is room', async (t) => {
+  const parent = await folder(t)
+  const directory = join(parent, 'small')
+  await mkdir(directory)
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', directory], { stdio: 'ignore' })
+  } catch {
+    t.skip('mounting a small file system needs root')
+    return
+  }
+  try {
+    const store = await openLogStore({ directory: join(directory, 'store'), tuning: { probeMs: 5 } })
+    const ballast = join(directory, 'ballast')
+    writeFileSync(ballast, Buffer.alloc(1024 * 1024))
+    const acknowledged: string[] = []
+    let failure: Error | undefined
+    for (let i = 0; !failure; i++) {
+      const key = `/${String(i).padStart(5, '0')}`
+      await put(store, key).then(
+        () => acknowledged.push(key),
+        (error: Error) => {
+          failure = error
+        },
+      )
+    }
+    assert.match(failure.message, /is full \(ENOSPC\): make room/)
+    assert.ok(acknowledged.length > 100)
+    assert.deepEqual(await keysIn(store), acknowledged)
+    rmSync(ballast)
+    await recovered(store)
+    await put(store, '/later')
+    await store.close()
+    const again = await openLogStore({ directory: join(directory, 'store') })
+    assert.deepEqual(await keysIn(again), [...acknowledged, '/later'])
+    await again.close()
+  } finally {
+    execFileSync('umount', ['-l', directory])
+  }
+})
+
+/** Fills the store until a file may not grow further, then goes on when the store does. */
+const script = `
+  import { openLogStore } from '${import.meta.resolve('../index.ts')}'
+  process.on('SIGXFSZ', () => {})
+  process.on('unhandledRejection', (error) => { console.log('unhandled', error); process.exit(3) })
+  const store = await openLogStore({ directory: process.argv[1], tuning: { probeMs: 5 } })
+  const put = (key) => store.commit({ conditions: [], operations: [{ key, value: Buffer.alloc(3000) }] })
+  const acknowledged = []
+  const messages = new Set()
+  for (let i = 0; messages.size === 0 || acknowledged.length < 1000; i += 16) {
+    const keys = Array.from({ length: 16 }, (_, j) => '/' + (i + j))
+    await Promise.all(keys.map((key) => put(key).then(() => acknowledged.push(key), (error) => messages.add(error.name + ': ' + error.message))))
+    while (store.problem) await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+  await store.close()
+  console.log(JSON.stringify({ acknowledged, messages: [...messages] }))`
+
+test('where files may not grow further the log goes on in another one', { skip: process.platform === 'win32' && 'needs ulimit' }, async (t) => {
+  const directory = await folder(t)
+  const limited = ['-c', 'ulimit -f 4000; exec "$0" "$@"', process.execPath, '--input-type=module', '--eval', script, directory]
+  const { stdout } = await promisify(execFile)('sh', limited)
+  const { acknowledged, messages } = JSON.parse(stdout.trim().split('\n').at(-1)!)
+  assert.equal(messages.length, 1)
+  assert.match(messages[0], /^StoreFailedError: a file in .* may not grow \(EFBIG\): raise the limit/)
+  const store = await openLogStore({ directory })
+  assert.deepEqual((await keysIn(store)).sort(), acknowledged.sort())
+  await store.close()
+})
