@@ -5,7 +5,7 @@ import type { KubeObject, OwnerReference } from '../../machinery/object.ts'
 export const controllerOf = ({ metadata: { ownerReferences = [] } }: KubeObject): OwnerReference | undefined =>
   ownerReferences.find(({ controller }) => controller)
 
-/** How an object names its controller, so that it goes with it. */
+/** How an object names its controller, so that it goes with it; the object holds up the owner's deletion in the foreground. */
 export const controllerReference = ({ apiVersion, kind, metadata: { name = '', uid = '' } }: KubeObject): OwnerReference => ({
   apiVersion,
   kind,

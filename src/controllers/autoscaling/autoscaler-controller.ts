@@ -2,7 +2,7 @@
 import { type Controller, looked, type ReconcileContext, watched } from '../../client/controller/controller.ts'
 import { type HorizontalPodAutoscaler, horizontalPodAutoscalers, pods } from '../../client/kinds.ts'
 import { StatusError } from '../../machinery/status-error.ts'
-import { messageOf } from '../pods/writing/refusals.ts'
+import { messageOf } from '../refusals.ts'
 import { type AutoscalerStatus, Conditions, withStatus } from './autoscaler-status.ts'
 import { desiredReplicas, type MetricsDecision } from './desired-replicas.ts'
 import type { MetricStatus } from './metrics/metric-proposal.ts'

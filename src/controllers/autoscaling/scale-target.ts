@@ -4,7 +4,7 @@ import { objectPath, type Resource, resource } from '../../client/resource.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
 import type { Model } from '../../machinery/object.ts'
 import { StatusError } from '../../machinery/status-error.ts'
-import { isNotFound } from '../pods/writing/refusals.ts'
+import { isNotFound } from '../refusals.ts'
 import { refusalText } from './refusal-text.ts'
 
 export type Scale = Model<V1Scale>

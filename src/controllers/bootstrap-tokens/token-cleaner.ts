@@ -1,7 +1,7 @@
 /** Removes bootstrap tokens that have ended. */
 import { type Controller, watched } from '../../client/controller/controller.ts'
 import { secrets } from '../../client/kinds.ts'
-import { unlessGone } from '../pods/writing/refusals.ts'
+import { unlessGone } from '../refusals.ts'
 import { expiration, tokenSelection } from './token.ts'
 
 /** Timers reach no further. */

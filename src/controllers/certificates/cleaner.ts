@@ -1,7 +1,7 @@
 /** Removes CertificateSigningRequests that nobody will look at any more: decided for an hour, or not decided for a day. */
 import { X509Certificate } from 'node:crypto'
 import { type Controller, watched } from '../../client/controller/controller.ts'
-import { unlessGone } from '../pods/writing/refusals.ts'
+import { unlessGone } from '../refusals.ts'
 import { hasCondition, type SigningRequest, signingRequests } from './signing-request.ts'
 
 const hourMs = 3600 * 1000

@@ -3,7 +3,7 @@ import { type ControllerRevision, type DaemonSet, type Pod, pods } from '../../c
 import type { RestClient } from '../../client/rest/rest-client.ts'
 import { removeRevision } from '../histories/keep-history.ts'
 import { isOf } from '../histories/revision.ts'
-import { isNotFound } from '../pods/writing/refusals.ts'
+import { isNotFound } from '../refusals.ts'
 import { hashLabel } from './daemon-pod.ts'
 
 /** What pods of a revision are labelled with. */

@@ -11,11 +11,11 @@ import {
   replicationControllers,
   statefulSets,
 } from '../../client/kinds.ts'
+import { controllerOf } from '../../client/objects/owners.ts'
 import { jsonEqual } from '../../machinery/fields/json.ts'
 import { labelSelectorOf } from '../../machinery/selectors/label-selector.ts'
 import { StatusError } from '../../machinery/status-error.ts'
-import { controllerOf } from '../pods/owners/owner.ts'
-import { isNotFound, messageOf } from '../pods/writing/refusals.ts'
+import { isNotFound, messageOf } from '../refusals.ts'
 import { budgetVerdict, expectedOf, failedStatus, needsScale } from './budget.ts'
 import { selectorWords } from './selector-words.ts'
 import { clearCondition, staleInMs } from './stale-condition.ts'

@@ -1,10 +1,10 @@
 /** How many pods somebody wants to have: the controller of a pod, or who controls that. */
 import type { ReconcileContext } from '../../client/controller/controller.ts'
 import { deployments, replicaSets, replicationControllers, statefulSets } from '../../client/kinds.ts'
+import { controllerOf } from '../../client/objects/owners.ts'
 import { type Resource, resource } from '../../client/resource.ts'
 import type { KubeObject, OwnerReference } from '../../machinery/object.ts'
 import { StatusError } from '../../machinery/status-error.ts'
-import { controllerOf } from '../pods/owners/owner.ts'
 
 export interface WorkloadScale {
   readonly uid: string

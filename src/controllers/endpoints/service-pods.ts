@@ -1,9 +1,10 @@
 /** Which pods are behind a Service, and what of them its endpoints show. */
-import type { Caches } from '../../client/controller/controller.ts'
-import { type Pod, type Service, services } from '../../client/kinds.ts'
+import { type Caches, type Watched, watched } from '../../client/controller/controller.ts'
+import { type Pod, pods, type Service, services } from '../../client/kinds.ts'
 import { selectorOf } from '../../machinery/selectors/label-selector.ts'
 import { labelKey, selectedPods } from '../pods/owners/by-labels.ts'
 import { hasEnded, isReady } from '../pods/phase.ts'
+import type { Notice } from './batches.ts'
 
 export type ServicePort = NonNullable<NonNullable<Service['spec']>['ports']>[number]
 
@@ -30,7 +31,7 @@ export function podsOf(caches: Caches, service: Service): Pod[] {
 }
 
 /** The keys of the Services that select a pod. */
-export function* servicesOf(caches: Caches, pod: Pod): Generator<string> {
+function* servicesOf(caches: Caches, pod: Pod): Generator<string> {
   const namespace = namespaceOf(pod)
   const labels = pod.metadata.labels ?? {}
   const labelKeys = Object.entries(labels).map(([name, value]) => labelKey(namespace, name, value))
@@ -65,7 +66,7 @@ export function targetPortOf({ spec }: Pod, { targetPort, port, protocol = 'TCP'
 }
 
 /** Whether what endpoints show of a pod has changed: most of what is written to a pod changes nothing of it. */
-export function changesEndpoints(pod: Pod | undefined, before: Pod | undefined): boolean {
+function changesEndpoints(pod: Pod | undefined, before: Pod | undefined): boolean {
   if (!pod || !before) return true
   return (
     isReady(pod) !== isReady(before) ||
@@ -79,6 +80,17 @@ export function changesEndpoints(pod: Pod | undefined, before: Pod | undefined):
     !sameLabels(pod.metadata.labels, before.metadata.labels)
   )
 }
+
+/** Notices the Services whose endpoints change because a pod did. */
+export const watchedPods = (notice: Notice): Watched =>
+  watched({
+    resource: pods,
+    keys: () => [],
+    changed(pod, before, context) {
+      if (!changesEndpoints(pod, before)) return
+      for (const state of [pod, before]) if (state) for (const key of servicesOf(context.caches, state)) notice(key, context)
+    },
+  })
 
 const addressText = ({ status }: Pod): string => `${status?.podIP} ${status?.podIPs?.map(({ ip }) => ip).join()}`
 

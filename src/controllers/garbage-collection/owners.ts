@@ -1,8 +1,9 @@
 /** Whether owners are there, asked of the server: what the watches have shown may be late, and nothing is deleted on hearsay. */
+
 import { getMetadata } from '../../client/rest/metadata.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
 import type { OwnerReference } from '../../machinery/object.ts'
-import { StatusError } from '../../machinery/status-error.ts'
+import { isNotFound } from '../refusals.ts'
 import type { AbsentOwners } from './absent-owners.ts'
 import type { OwnerStanding } from './decision.ts'
 import { type Identity, isDeletingDependents, type ObjectState, stateOf } from './graph/node.ts'
@@ -72,8 +73,6 @@ export async function liveState(client: RestClient, kinds: Kinds, { apiVersion, 
 export const isMissing = (error: unknown): boolean => isNotFound(error) && error.status.details?.name !== undefined
 /** The server does not know the resource itself: that says nothing of its objects. */
 export const isUnknownPath = (error: unknown): boolean => isNotFound(error) && error.status.details?.name === undefined
-
-const isNotFound = (error: unknown): error is StatusError => error instanceof StatusError && error.code === 404
 
 /** What an owner means for its dependents. */
 export const standingOf = (found: ObjectState | 'absent'): OwnerStanding =>

@@ -7,7 +7,7 @@ import { jsonEqual } from '../../machinery/fields/json.ts'
 import type { Selector } from '../../machinery/selectors/label-selector.ts'
 import { StatusError } from '../../machinery/status-error.ts'
 import { claimable, claimed } from '../pods/owners/claim.ts'
-import { isNotFound } from '../pods/writing/refusals.ts'
+import { isNotFound } from '../refusals.ts'
 import { byRevision, expendable, historyStep } from './history.ts'
 import { type RevisedSet, type RevisionTerms, revisionOf } from './revision.ts'
 

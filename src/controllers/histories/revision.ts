@@ -1,10 +1,10 @@
 /** Revisions: what a set's template was at a time, as a patch that brings it back. */
 import { schemaType } from '../../api/schema/index.ts'
 import type { ControllerRevision, DaemonSet, StatefulSet } from '../../client/kinds.ts'
+import { controllerReference } from '../../client/objects/owners.ts'
 import { goJson, type JsonObject, jsonEqual, sortMembers } from '../../machinery/fields/json.ts'
 import { strategicMergePatch } from '../../machinery/patch/strategic-merge.ts'
-import { controllerReference } from '../pods/owners/owner.ts'
-import { nameHash } from './hash.ts'
+import { fnv1Hash } from '../safe-hash.ts'
 
 /** Those who keep revisions of their templates. */
 export type RevisedSet = StatefulSet | DaemonSet
@@ -33,7 +33,7 @@ export function revisionOf(set: RevisedSet, { hashLabel, number, collisions }: R
   const { name = '', namespace, annotations } = set.metadata
   const template = set.spec?.template ?? {}
   const data = templatePatch(template)
-  const hash = nameHash(`${goJson(data)}${collisions}`)
+  const hash = fnv1Hash(`${goJson(data)}${collisions}`)
   return {
     apiVersion: 'apps/v1',
     kind: 'ControllerRevision',

@@ -1,9 +1,9 @@
 /** The watch on revisions that sets keep. A revision that a set has made says nothing new to it; one that it loses, or may adopt, does. */
 import { type ReconcileContext, type Watched, watched } from '../../client/controller/controller.ts'
 import { type ControllerRevision, controllerRevisions } from '../../client/kinds.ts'
+import { controllerOf } from '../../client/objects/owners.ts'
 import type { Resource } from '../../client/resource.ts'
 import type { KubeObject } from '../../machinery/object.ts'
-import { controllerOf } from '../pods/owners/owner.ts'
 import { ownerKeys } from '../pods/owners/owner-keys.ts'
 
 export const watchedRevisions = <Owner extends KubeObject>(owners: Resource<Owner>, selects: (owner: Owner, object: KubeObject) => boolean): Watched =>

@@ -1,7 +1,7 @@
 /** Deletes Jobs some time after they have ended, if they say when: `spec.ttlSecondsAfterFinished` (KEP-592). */
 import { type Controller, watched } from '../../client/controller/controller.ts'
 import { type Job, jobs } from '../../client/kinds.ts'
-import { isNotFound } from '../pods/writing/refusals.ts'
+import { unlessGone } from '../refusals.ts'
 import { Alarms } from './alarms.ts'
 import { finishedCondition } from './finished.ts'
 
@@ -19,10 +19,10 @@ export function ttlAfterFinished(concurrency: number, now: () => number = Date.n
       if (wait === undefined) return alarms.forget(key)
       if (wait > 0) return alarms.set(key, wait, context)
       // The cache may be old, and the time put off meanwhile.
-      const fresh = await context.client.get(jobs, namespace, name).catch(unlessMissing)
+      const fresh = await context.client.get(jobs, namespace, name).catch(unlessGone)
       const freshWait = fresh && expiresInMs(fresh, now())
       if (!fresh || freshWait === undefined || freshWait > 0) return
-      await context.client.delete(jobs, namespace, name, { uid: fresh.metadata.uid, propagationPolicy: 'Foreground' }).catch(unlessMissing)
+      await context.client.delete(jobs, namespace, name, { uid: fresh.metadata.uid, propagationPolicy: 'Foreground' }).catch(unlessGone)
     },
   }
 }
@@ -33,8 +33,4 @@ export function expiresInMs(job: Job, now: number): number | undefined {
   const end = finishedCondition(job)?.lastTransitionTime
   if (seconds === undefined || end === undefined || job.metadata.deletionTimestamp) return undefined
   return Math.max(0, Date.parse(end) + seconds * 1000 - now)
-}
-
-function unlessMissing(error: unknown): undefined {
-  if (!isNotFound(error)) throw error
 }

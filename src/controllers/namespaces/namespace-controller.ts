@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type Controller, watched } from '../../client/controller/controller.ts'
 import { type Namespace, namespaces } from '../../client/kinds.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
-import { StatusError } from '../../machinery/status-error.ts'
+import { unlessGone } from '../refusals.ts'
 import { statusAfter } from './conditions.ts'
 import { deleteContent } from './content.ts'
 
@@ -37,14 +37,14 @@ export function namespaceController({ concurrency, syncPeriodMs }: NamespaceCont
       }),
     ],
     async reconcile(name, { client, again }) {
-      const namespace = await unlessMissing(client.get(namespaces, '', name))
+      const namespace = await client.get(namespaces, '', name).catch(unlessGone)
       const { deletionTimestamp, uid = '' } = namespace?.metadata ?? {}
       if (!namespace || !deletionTimestamp || !namespace.spec?.finalizers?.length) return
       const deletedAt = Date.parse(deletionTimestamp)
       const started = Date.now()
       const report = await deleteContent(client, name, deletedAt, Date.now)
       const status = statusAfter(namespace.status, report, `${new Date().toISOString().slice(0, 19)}Z`)
-      const told = status ? await unlessMissing(client.updateStatus(namespaces, { ...namespace, status })) : namespace
+      const told = status ? await client.updateStatus(namespaces, { ...namespace, status }).catch(unlessGone) : namespace
       if (!told) return
       const troubles = [...(report.discoveryFailure ? [report.discoveryFailure] : []), ...report.failures]
       if (troubles.length > 0) throw new Error(troubles.join('; '))
@@ -53,7 +53,7 @@ export function namespaceController({ concurrency, syncPeriodMs }: NamespaceCont
         looks.set(uid, look + 1)
         again(name, Math.min(firstLookMs * 2 ** look, (report.estimate / 2 + 1) * 1000))
       } else if (started - deletedAt < settleMs) again(name, settleMs - (started - deletedAt))
-      else await unlessMissing(letGo(client, told))
+      else await letGo(client, told).catch(unlessGone)
     },
     async run({ caches, again }, signal) {
       for (;;) {
@@ -68,14 +68,4 @@ export function namespaceController({ concurrency, syncPeriodMs }: NamespaceCont
 const letGo = (client: RestClient, namespace: Namespace): Promise<Namespace> => {
   const finalizers = namespace.spec?.finalizers?.filter((name) => name !== finalizer) ?? []
   return client.update(namespaces, { ...namespace, spec: { ...namespace.spec, finalizers } }, 'finalize')
-}
-
-/** The namespace may go at any time: then all is well. */
-async function unlessMissing<T>(asked: Promise<T>): Promise<T | undefined> {
-  try {
-    return await asked
-  } catch (error) {
-    if (error instanceof StatusError && error.code === 404) return undefined
-    throw error
-  }
 }

@@ -1,7 +1,7 @@
 /** Tells kubelets how long they may keep secrets and config maps: the more nodes there are, the longer. */
 import { type Controller, watched } from '../../client/controller/controller.ts'
 import { nodes } from '../../client/kinds.ts'
-import { unlessGone } from '../pods/writing/refusals.ts'
+import { unlessGone } from '../refusals.ts'
 
 const annotation = 'node.alpha.kubernetes.io/ttl'
 

@@ -1,9 +1,9 @@
 /** Claims are given back by pods that have ended: reservations, what was allocated for them, and those that were made for a pod. */
 import type { ReconcileContext } from '../../client/controller/controller.ts'
 import { resourceClaims as claims, type Pod, pods, type ResourceClaim } from '../../client/kinds.ts'
-import { controllerOf } from '../pods/owners/owner.ts'
+import { controllerOf } from '../../client/objects/owners.ts'
 import { hasEnded } from '../pods/phase.ts'
-import { isNotFound, unlessGone } from '../pods/writing/refusals.ts'
+import { isNotFound, unlessGone } from '../refusals.ts'
 
 /** Keeps a claim that has devices from going. */
 const finalizer = 'resource.kubernetes.io/delete-protection'

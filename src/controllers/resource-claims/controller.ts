@@ -2,7 +2,7 @@
 import { type Controller, type ReconcileContext, watched } from '../../client/controller/controller.ts'
 import { resourceClaims as claims, type Pod, pods, type ResourceClaim, resourceClaimTemplates as templates } from '../../client/kinds.ts'
 import { byController, isControlledBy } from '../pods/owners/owner.ts'
-import { messageOf, unlessGone } from '../pods/writing/refusals.ts'
+import { messageOf, unlessGone } from '../refusals.ts'
 import { isDone, settleClaim } from './claims.ts'
 import { byClaim, claimFrom, claimName, claimNames, type PodClaim, podClaimAnnotation } from './names.ts'
 

@@ -1,11 +1,11 @@
 /** Keeps the Endpoints of Services with a selector: one object a Service, from before there were slices; some still read it. */
 import { type Controller, type ReconcileContext, watched } from '../../../client/controller/controller.ts'
-import { type Endpoints, endpoints, pods, type Service, services } from '../../../client/kinds.ts'
+import { type Endpoints, endpoints, type Service, services } from '../../../client/kinds.ts'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import { StatusError } from '../../../machinery/status-error.ts'
-import { isNamespaceTerminating, isNotFound, messageOf } from '../../pods/writing/refusals.ts'
+import { isNamespaceTerminating, messageOf, unlessGone } from '../../refusals.ts'
 import { batches } from '../batches.ts'
-import { changesEndpoints, hasSelector, isHeadless, podsOf, servicesOf } from '../service-pods.ts'
+import { hasSelector, isHeadless, podsOf, watchedPods } from '../service-pods.ts'
 import { TriggerTimes, withTriggerTime } from '../trigger-times.ts'
 import { addressCount, maxAddresses, subsetsOf, truncated } from './subsets.ts'
 
@@ -36,14 +36,7 @@ export function endpointsController({ concurrency, batchMs }: EndpointsOptions):
           if (!service && before) gone.add(`${before.metadata.namespace}/${before.metadata.name}`)
         },
       }),
-      watched({
-        resource: pods,
-        keys: () => [],
-        changed(pod, before, context) {
-          if (!changesEndpoints(pod, before)) return
-          for (const state of [pod, before]) if (state) for (const key of servicesOf(context.caches, state)) notice(key, context)
-        },
-      }),
+      watchedPods(notice),
       watched({
         resource: endpoints,
         keys: () => [],
@@ -62,7 +55,7 @@ export function endpointsController({ concurrency, batchMs }: EndpointsOptions):
         times.forget(key)
         const present = context.caches.get(endpoints, namespace, name)
         if (present && (gone.has(key) || present.metadata.labels?.[managedBy] === manager)) {
-          await context.client.delete(endpoints, namespace, name, { uid: present.metadata.uid }).catch(ignoreMissing)
+          await context.client.delete(endpoints, namespace, name, { uid: present.metadata.uid }).catch(unlessGone)
         }
         gone.delete(key)
         return
@@ -118,8 +111,4 @@ function isSame(present: Endpoints, wanted: Endpoints): boolean {
     semanticallyEqual(present.metadata.labels, wanted.metadata.labels) &&
     present.metadata.annotations?.[overCapacity] === wanted.metadata.annotations?.[overCapacity]
   )
-}
-
-function ignoreMissing(error: unknown): void {
-  if (!isNotFound(error)) throw error
 }

@@ -1,8 +1,8 @@
 /** Endpoints that somebody keeps by hand, as the slices that mirror them: one for each of their subsets and families. */
 import { isIP } from 'node:net'
 import type { EndpointSlice, Endpoints } from '../../../client/kinds.ts'
+import { controllerReference } from '../../../client/objects/owners.ts'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
-import { controllerReference } from '../../pods/owners/owner.ts'
 import {
   type AddressType,
   type Endpoint,

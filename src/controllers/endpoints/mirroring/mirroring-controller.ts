@@ -1,7 +1,7 @@
 /** Mirrors Endpoints that are kept by hand as EndpointSlices, for those who read nothing else: Endpoints of Services without a selector. */
 import { type Controller, watched } from '../../../client/controller/controller.ts'
 import { endpoints, services } from '../../../client/kinds.ts'
-import { isNamespaceTerminating } from '../../pods/writing/refusals.ts'
+import { isNamespaceTerminating } from '../../refusals.ts'
 import { batches } from '../batches.ts'
 import { recycled } from '../slices/slice.ts'
 import { WrittenSlices } from '../slices/written-slices.ts'

@@ -1,8 +1,8 @@
 /** A Service's pods as endpoints of slices, and the slices that should be there for them. */
 import { isIPv6 } from 'node:net'
 import type { EndpointSlice, Node, Pod, Service } from '../../../client/kinds.ts'
+import { controllerReference } from '../../../client/objects/owners.ts'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
-import { controllerReference } from '../../pods/owners/owner.ts'
 import { isReady } from '../../pods/phase.ts'
 import { addressesOf, hasAddress, hostnameIn, isHeadless, targetPortOf } from '../service-pods.ts'
 import { pack } from './packing.ts'

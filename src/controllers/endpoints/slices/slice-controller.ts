@@ -1,10 +1,10 @@
 /** Keeps the EndpointSlices of Services with a selector: addresses, states and ports of their pods, a hundred to a slice. */
 import { type Controller, type ReconcileContext, watched } from '../../../client/controller/controller.ts'
-import { type Node, nodes, pods, type Service, services } from '../../../client/kinds.ts'
+import { type Node, nodes, type Service, services } from '../../../client/kinds.ts'
 import { StatusError } from '../../../machinery/status-error.ts'
-import { isNamespaceTerminating, messageOf } from '../../pods/writing/refusals.ts'
+import { isNamespaceTerminating, messageOf } from '../../refusals.ts'
 import { batches } from '../batches.ts'
-import { changesEndpoints, hasSelector, podsOf, servicesOf } from '../service-pods.ts'
+import { hasSelector, podsOf, watchedPods } from '../service-pods.ts'
 import { TriggerTimes, withTriggerTime } from '../trigger-times.ts'
 import { topologyHints, wantsTopologyHints, type ZoneShares, zoneShares } from './hints/topology.ts'
 import { distributed } from './hints/traffic-distribution.ts'
@@ -36,14 +36,7 @@ export function sliceController({ concurrency, max, batchMs }: SliceOptions): Co
     concurrency,
     watches: [
       watched({ resource: services }),
-      watched({
-        resource: pods,
-        keys: () => [],
-        changed(pod, before, context) {
-          if (!changesEndpoints(pod, before)) return
-          for (const state of [pod, before]) if (state) for (const key of servicesOf(context.caches, state)) notice(key, context)
-        },
-      }),
+      watchedPods(notice),
       watched({
         resource: nodes,
         keys: () => [],

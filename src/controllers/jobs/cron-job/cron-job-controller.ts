@@ -6,7 +6,7 @@ import { type CronJob, cronJobs, jobs } from '../../../client/kinds.ts'
 import { jsonEqual } from '../../../machinery/fields/json.ts'
 import { byController } from '../../pods/owners/owner.ts'
 import { ownerKeys } from '../../pods/owners/owner-keys.ts'
-import { isNotFound } from '../../pods/writing/refusals.ts'
+import { unlessGone } from '../../refusals.ts'
 import { Alarms } from '../alarms.ts'
 import { finishedCondition } from '../finished.ts'
 import { activeJobs, type JobReference, outlivedJobs } from './active-jobs.ts'
@@ -90,7 +90,7 @@ export function cronJobController(concurrency: number, now: () => number = Date.
     const run = cron.metadata.deletionTimestamp ? { active, lastScheduleTime: undefined } : await runDue(cron, active, now(), tellOnce, context)
     for (const job of outlivedJobs(cron, mine)) await deleteJob(cron, job, context)
     const status = statusOf(cron, run.active, run.lastScheduleTime, found.lastSuccessfulTime)
-    const written = jsonEqual(status, cron.status ?? {}) ? cron : await context.client.updateStatus(cronJobs, { ...cron, status }).catch(unlessMissing)
+    const written = jsonEqual(status, cron.status ?? {}) ? cron : await context.client.updateStatus(cronJobs, { ...cron, status }).catch(unlessGone)
     if (!written) return
     known.written = written.metadata.resourceVersion ?? ''
     if ('error' in run && run.error !== undefined) throw run.error
@@ -109,7 +109,7 @@ const hasOtherSchedule = (a: CronJob, b: CronJob): boolean => a.spec?.schedule !
 const isThere = ({ namespace = '', name = '' }: JobReference, { client }: ReconcileContext): Promise<boolean> =>
   client.get(jobs, namespace, name).then(
     () => true,
-    (error) => unlessMissing(error) ?? false,
+    (error) => unlessGone(error) ?? false,
   )
 
 function statusOf(
@@ -123,8 +123,4 @@ function statusOf(
     ...(lastScheduleTime && { lastScheduleTime }),
     ...(lastSuccessfulTime && { lastSuccessfulTime }),
   }
-}
-
-function unlessMissing(error: unknown): undefined {
-  if (!isNotFound(error)) throw error
 }

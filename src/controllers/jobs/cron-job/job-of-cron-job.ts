@@ -1,6 +1,6 @@
 /** The Job that a CronJob makes at a time of its schedule. */
 import type { CronJob, Job } from '../../../client/kinds.ts'
-import { controllerReference } from '../../pods/owners/owner.ts'
+import { controllerReference } from '../../../client/objects/owners.ts'
 
 const scheduledAnnotation = 'batch.kubernetes.io/cronjob-scheduled-timestamp'
 const minuteMs = 60_000

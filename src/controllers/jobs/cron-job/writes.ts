@@ -1,7 +1,7 @@
 /** Deletes Jobs of a CronJob, and tells so. */
 import type { ReconcileContext } from '../../../client/controller/controller.ts'
 import { type CronJob, type Job, jobs } from '../../../client/kinds.ts'
-import { isNotFound, messageOf } from '../../pods/writing/refusals.ts'
+import { isNotFound, messageOf } from '../../refusals.ts'
 
 /** Its pods go after it. Rejects with the server's refusal. */
 export async function deleteJob(cron: CronJob, { metadata }: Job, { client, events }: ReconcileContext): Promise<void> {

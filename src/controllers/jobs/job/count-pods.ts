@@ -2,7 +2,7 @@
 import type { ReconcileContext } from '../../../client/controller/controller.ts'
 import { type Job, jobs } from '../../../client/kinds.ts'
 import { jsonEqual } from '../../../machinery/fields/json.ts'
-import { isNotFound } from '../../pods/writing/refusals.ts'
+import { isNotFound } from '../../refusals.ts'
 import type { JobCondition } from '../finished.ts'
 import { each, releasePod } from './carry-out.ts'
 import type { JobState } from './decisions/state.ts'

@@ -1,6 +1,6 @@
 /** What the controller remembers of a Job between two looks at it: nothing that it could not do without after a restart. */
 import type { Job, Pod } from '../../../client/kinds.ts'
-import { controllerOf } from '../../pods/owners/owner.ts'
+import { controllerOf } from '../../../client/objects/owners.ts'
 import { isTracked, trackingFinalizer } from './pods.ts'
 import { type BackOff, noBackOff } from './policies/back-off.ts'
 

@@ -1,9 +1,9 @@
 /** Pods that are held to be counted, though nobody counts them any more: their Job has ended or gone, or they have none. */
 import type { Caches, ReconcileContext } from '../../../client/controller/controller.ts'
 import { keyOf } from '../../../client/informers/informer.ts'
-import { type Job, jobs, type Pod, pods } from '../../../client/kinds.ts'
-import { controllerOf } from '../../pods/owners/owner.ts'
-import { isNotFound } from '../../pods/writing/refusals.ts'
+import { jobs, type Pod, pods } from '../../../client/kinds.ts'
+import { controllerOf } from '../../../client/objects/owners.ts'
+import { unlessGone } from '../../refusals.ts'
 import { finishedCondition } from '../finished.ts'
 import { releasePod } from './carry-out.ts'
 import { isManagedElsewhere } from './decisions/state.ts'
@@ -36,13 +36,8 @@ export async function releaseOrphan({ namespace, name }: { namespace: string; na
   const reference = controllerOf(pod)
   // The Job may be newer than what the cache shows.
   if (reference && !caches.get(jobs, namespace, reference.name)) {
-    const live = await client.get(jobs, namespace, reference.name).catch(unlessMissing)
+    const live = await client.get(jobs, namespace, reference.name).catch(unlessGone)
     if (live?.metadata.uid === reference.uid) return
   }
   await releasePod(pod, { client })
-}
-
-function unlessMissing(error: unknown): Job | undefined {
-  if (isNotFound(error)) return undefined
-  throw error
 }

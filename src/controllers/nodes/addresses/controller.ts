@@ -4,7 +4,7 @@ import { type Node, nodes } from '../../../client/kinds.ts'
 import { parseCidr } from '../../../lib/cidr.ts'
 import { ExplainedError } from '../../../lib/explained-error.ts'
 import type { FlagValues } from '../../flags.ts'
-import { messageOf, unlessGone } from '../../pods/writing/refusals.ts'
+import { messageOf, unlessGone } from '../../refusals.ts'
 import { type ClusterRange, clusterRanges } from './flags.ts'
 import { NodeRanges } from './ranges.ts'
 

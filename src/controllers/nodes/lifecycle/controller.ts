@@ -1,7 +1,7 @@
 /** Watches over nodes: those that are not heard of are Unknown, get taints, and their pods are neither ready nor, in time, theirs any more. */
 import { type Controller, looked, type ReconcileContext, watched } from '../../../client/controller/controller.ts'
 import { leases, type Node, nodes, type Pod, pods } from '../../../client/kinds.ts'
-import { unlessGone } from '../../pods/writing/refusals.ts'
+import { unlessGone } from '../../refusals.ts'
 import { byNode } from '../pods-of-node.ts'
 import { conditionsOfSilent, type GracePeriods, readyCondition } from './health.ts'
 import { olderLabels } from './labels.ts'

@@ -3,7 +3,7 @@ import type { ReconcileContext } from '../../../client/controller/controller.ts'
 import { type Pod, pods } from '../../../client/kinds.ts'
 import { isReady, type PodCondition } from '../../pods/phase.ts'
 import { rfc3339 } from '../../pods/times.ts'
-import { unlessGone } from '../../pods/writing/refusals.ts'
+import { unlessGone } from '../../refusals.ts'
 
 export async function markNotReady(pod: Pod, { client, events }: ReconcileContext, now: number): Promise<void> {
   if (!isReady(pod)) return

@@ -3,7 +3,7 @@ import { type Controller, type ReconcileContext, watched } from '../../../client
 import { nodes, type Pod, pods } from '../../../client/kinds.ts'
 import { withDisruption } from '../../pods/disruption.ts'
 import { hasEnded } from '../../pods/phase.ts'
-import { isNotFound, unlessGone } from '../../pods/writing/refusals.ts'
+import { unlessGone } from '../../refusals.ts'
 import { byNode } from '../pods-of-node.ts'
 import { ended, isDeclaredLost, isOnLostNode, isUnscheduledAndDeleted, surplus } from './choices.ts'
 
@@ -73,7 +73,7 @@ export function podGarbage({ kept, quarantineMs = 40_000, periodMs = 20_000, now
       const leftMs = since + quarantineMs - now()
       if (leftMs > 0) return again(key, leftMs)
       // What the cache does not have may be new.
-      if (await client.get(nodes, '', nodeName).then(() => true, unlessMissing)) return
+      if (await client.get(nodes, '', nodeName).catch(unlessGone)) return
       await remove(pod, context, withDisruption(pod, 'DeletionByPodGC', 'PodGC: node no longer exists', now()))
       if ([...caches.by(pods, byNode, nodeName)].length <= 1) missed.delete(nodeName)
     },
@@ -81,11 +81,6 @@ export function podGarbage({ kept, quarantineMs = 40_000, periodMs = 20_000, now
 }
 
 const keyOf = ({ metadata }: Pod): string => `${metadata.namespace}/${metadata.name}`
-
-function unlessMissing(error: unknown): false {
-  if (isNotFound(error)) return false
-  throw error
-}
 
 /** A pod that nobody can tell about has failed, and goes at once. */
 async function remove(pod: Pod, { client }: ReconcileContext, status: object = {}): Promise<void> {

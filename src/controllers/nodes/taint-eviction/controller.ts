@@ -2,7 +2,7 @@
 import { type Controller, type ReconcileContext, watched } from '../../../client/controller/controller.ts'
 import { nodes, type Pod, pods } from '../../../client/kinds.ts'
 import { withDisruption } from '../../pods/disruption.ts'
-import { unlessGone } from '../../pods/writing/refusals.ts'
+import { unlessGone } from '../../refusals.ts'
 import { byNode } from '../pods-of-node.ts'
 import { toleratedSeconds } from './tolerance.ts'
 

@@ -3,12 +3,13 @@
  * more are released. Works for pods as for the ReplicaSets of Deployments.
  */
 import type { Caches } from '../../../client/controller/controller.ts'
+import { controllerOf, controllerReference } from '../../../client/objects/owners.ts'
 import type { Resource } from '../../../client/resource.ts'
 import type { RestClient } from '../../../client/rest/rest-client.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import { StatusError } from '../../../machinery/status-error.ts'
-import { unlessGone } from '../writing/refusals.ts'
-import { byController, controllerOf, controllerReference, orphansOf } from './owner.ts'
+import { unlessGone } from '../../refusals.ts'
+import { byController, orphansOf } from './owner.ts'
 
 export interface Claim<Owner extends KubeObject, T extends KubeObject> {
   readonly owner: Owner

@@ -1,9 +1,9 @@
 /** Which owners have to be looked at when one of their objects changes. */
 import type { Caches } from '../../../client/controller/controller.ts'
 import { keyOf } from '../../../client/informers/informer.ts'
+import { controllerOf } from '../../../client/objects/owners.ts'
 import type { Resource } from '../../../client/resource.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
-import { controllerOf } from './owner.ts'
 
 /**
  * The keys of those that an object concerns: the controller that it has, if it is of that kind and still the one meant;

@@ -2,8 +2,9 @@
  * What a controller has asked for and not seen yet: as long as something is outstanding, its cache is behind what it did, and
  * deciding by it would do the same once more. Owners are named by their uids. What is never seen is forgotten after a while.
  */
+
+import { controllerOf } from '../../../client/objects/owners.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
-import { controllerOf } from '../owners/owner.ts'
 
 /** How long creations and deletions may take to be seen. */
 export const expectationsExpireMs = 5 * 60_000

@@ -1,7 +1,7 @@
 /** Pods from templates, for those who control them. */
 import type { Pod, PodTemplate } from '../../../client/kinds.ts'
+import { controllerReference } from '../../../client/objects/owners.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
-import { controllerReference } from '../owners/owner.ts'
 
 export type PodTemplateSpec = NonNullable<PodTemplate['template']>
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { controllerReference } from '../../../client/objects/owners.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
-import { controllerReference } from '../owners/owner.ts'
 import { Outstanding } from './outstanding.ts'
 
 const owner: KubeObject = { apiVersion: 'apps/v1', kind: 'StatefulSet', metadata: { name: 'web', uid: 'o' } }

@@ -1,8 +1,9 @@
 /** Makes the ReplicaSet of a Deployment's current template. */
 import { type Deployment, type ReplicaSet, replicaSets } from '../../../client/kinds.ts'
+import { controllerReference } from '../../../client/objects/owners.ts'
 import { StatusError } from '../../../machinery/status-error.ts'
-import { controllerReference, isControlledBy } from '../../pods/owners/owner.ts'
-import { isNamespaceTerminating, messageOf } from '../../pods/writing/refusals.ts'
+import { isControlledBy } from '../../pods/owners/owner.ts'
+import { isNamespaceTerminating, messageOf } from '../../refusals.ts'
 import { reasons } from './conditions.ts'
 import { newSetAnnotations, sizeAnnotations } from './revisions.ts'
 import type { Rollout } from './rollout.ts'

@@ -2,7 +2,7 @@
 import { pods, type ReplicaSet, replicaSets } from '../../../client/kinds.ts'
 import { byController } from '../../pods/owners/owner.ts'
 import { hasEnded } from '../../pods/phase.ts'
-import { unlessGone } from '../../pods/writing/refusals.ts'
+import { unlessGone } from '../../refusals.ts'
 import { createNewSet } from './new-set.ts'
 import { revisionOf } from './revisions.ts'
 import type { Rollout } from './rollout.ts'

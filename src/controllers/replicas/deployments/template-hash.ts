@@ -2,25 +2,18 @@
 import type { Deployment } from '../../../client/kinds.ts'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import { sortMembers } from '../../../machinery/fields/json.ts'
+import { fnv1aHash } from '../../safe-hash.ts'
 
 type Template = NonNullable<Deployment['spec']>['template']
 
 export const hashLabel = 'pod-template-hash'
-
-const fnvOffset = 0x811c9dc5
-const fnvPrime = 0x01000193
-/** No vowels and nothing that looks like one: names must not come to say anything. */
-const safeLetters = 'bcdfghjklmnpqrstvwxz2456789'
 
 /**
  * FNV-1a of the template with its members in order, so that it is the same whoever wrote it and whenever; `collisions` makes it
  * another one when the name is taken by another template.
  */
 export function templateHash(template: Template, collisions: number | undefined): string {
-  const text = JSON.stringify(sortMembers(template)) + (collisions === undefined ? '' : `#${collisions}`)
-  let hash = fnvOffset
-  for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, fnvPrime) >>> 0
-  return Array.from(`${hash}`, (digit) => safeLetters[digit.charCodeAt(0) % safeLetters.length]).join('')
+  return fnv1aHash(JSON.stringify(sortMembers(template)) + (collisions === undefined ? '' : `#${collisions}`))
 }
 
 /** Whether two templates are the same but for the hash in their labels. */

@@ -5,8 +5,8 @@ import { podsToDelete } from '../../pods/deletion-order.ts'
 import type { Expectations } from '../../pods/writing/expectations.ts'
 import { podFromTemplate } from '../../pods/writing/from-template.ts'
 import { createPod, deletePod } from '../../pods/writing/pod-control.ts'
-import { isNamespaceTerminating, isNotFound } from '../../pods/writing/refusals.ts'
 import { slowStart } from '../../pods/writing/slow-start.ts'
+import { isNamespaceTerminating, isNotFound } from '../../refusals.ts'
 import type { PodSet } from './kind.ts'
 
 /** Pods created or deleted at most before their arrival is awaited. */

@@ -3,7 +3,7 @@ import type { Pod, ReplicaSet } from '../../../client/kinds.ts'
 import { jsonEqual } from '../../../machinery/fields/json.ts'
 import { labelSelectorOf } from '../../../machinery/selectors/label-selector.ts'
 import { isAvailable, isReady } from '../../pods/phase.ts'
-import { messageOf } from '../../pods/writing/refusals.ts'
+import { messageOf } from '../../refusals.ts'
 import type { PodSet } from './kind.ts'
 
 export type PodSetStatus = NonNullable<ReplicaSet['status']>

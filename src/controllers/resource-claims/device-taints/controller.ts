@@ -2,7 +2,7 @@
 import { type Caches, type Controller, type ReconcileContext, watched } from '../../../client/controller/controller.ts'
 import { resourceClaims as claims, type Pod, pods, type ResourceClaim, resourceSlices as slices } from '../../../client/kinds.ts'
 import { withDisruption } from '../../pods/disruption.ts'
-import { unlessGone } from '../../pods/writing/refusals.ts'
+import { unlessGone } from '../../refusals.ts'
 import { isDone } from '../claims.ts'
 import { byClaim, claimNames } from '../names.ts'
 import { byPool, evictionTime, poolKey, taintsOfDevice } from './eviction-time.ts'

@@ -3,9 +3,9 @@
  * set, if its deletion shall; a pod that is not wanted any more, if scaling down shall.
  */
 import type { Pod, StatefulSet } from '../../../client/kinds.ts'
+import { controllerReference } from '../../../client/objects/owners.ts'
 import { jsonEqual } from '../../../machinery/fields/json.ts'
 import type { KubeObject, OwnerReference } from '../../../machinery/object.ts'
-import { controllerReference } from '../../pods/owners/owner.ts'
 import { isWanted, podName } from '../identity.ts'
 
 const refersTo = ({ metadata: { name, uid } }: KubeObject, kind: string, reference: OwnerReference): boolean =>

@@ -14,7 +14,7 @@ import {
   persistentVolumes as volumes,
 } from '../../../client/kinds.ts'
 import { hasEnded } from '../../pods/phase.ts'
-import { unlessGone } from '../../pods/writing/refusals.ts'
+import { unlessGone } from '../../refusals.ts'
 import { claimKey } from '../binder/indexes.ts'
 import { claimsOfPod } from '../pod-claims.ts'
 import { type AttachmentPlan, isHealthy, planAttachments, volumeName } from './plan.ts'

@@ -12,7 +12,7 @@ import {
   persistentVolumes as volumes,
 } from '../../../client/kinds.ts'
 import { hasEnded } from '../../pods/phase.ts'
-import { unlessGone } from '../../pods/writing/refusals.ts'
+import { unlessGone } from '../../refusals.ts'
 import { claimsOfPod } from '../pod-claims.ts'
 import { type ClaimSurroundings, planClaim, type Told } from './claim-plan.ts'
 import { claimKey, claimsByVolume, freeVolumesByClass, noClassNamed, unboundClaims, volumesByClaim } from './indexes.ts'

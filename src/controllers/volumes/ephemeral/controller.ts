@@ -1,9 +1,10 @@
 /** Makes the claims of volumes that live as long as their pod (KEP-1698): the pod owns them, and takes them with it. */
 import { type Controller, watched } from '../../../client/controller/controller.ts'
 import { persistentVolumeClaims as claims, type PersistentVolumeClaim, type Pod, pods } from '../../../client/kinds.ts'
+import { controllerReference } from '../../../client/objects/owners.ts'
 import { StatusError } from '../../../machinery/status-error.ts'
-import { controllerReference, isControlledBy } from '../../pods/owners/owner.ts'
-import { isNamespaceTerminating, messageOf } from '../../pods/writing/refusals.ts'
+import { isControlledBy } from '../../pods/owners/owner.ts'
+import { isNamespaceTerminating, messageOf } from '../../refusals.ts'
 import { claimsOfPod, ephemeralClaimName } from '../pod-claims.ts'
 
 type Volume = NonNullable<NonNullable<Pod['spec']>['volumes']>[number]

@@ -7,8 +7,8 @@ import {
   type PersistentVolumeClaim,
   persistentVolumes as volumes,
 } from '../../../client/kinds.ts'
-import { unlessGone } from '../../pods/writing/refusals.ts'
-import { withoutFinalizer } from './finalizers.ts'
+import { withoutFinalizer } from '../../../client/objects/finalizers.ts'
+import { unlessGone } from '../../refusals.ts'
 
 const finalizer = 'kubernetes.io/vac-protection'
 

@@ -1,10 +1,10 @@
 /** Lets deleted claims go when no pod uses them any more: they carry a finalizer from the start (StorageObjectInUseProtection). */
 import { type Controller, watched } from '../../../client/controller/controller.ts'
 import { persistentVolumeClaims as claims, type PersistentVolumeClaim, type Pod, pods } from '../../../client/kinds.ts'
+import { withoutFinalizer } from '../../../client/objects/finalizers.ts'
 import { hasEnded } from '../../pods/phase.ts'
-import { unlessGone } from '../../pods/writing/refusals.ts'
+import { unlessGone } from '../../refusals.ts'
 import { claimsOfPod } from '../pod-claims.ts'
-import { withoutFinalizer } from './finalizers.ts'
 
 const finalizer = 'kubernetes.io/pvc-protection'
 

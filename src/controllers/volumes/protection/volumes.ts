@@ -1,8 +1,8 @@
 /** Lets deleted volumes go when no claim is bound to them any more: they carry a finalizer from the start (StorageObjectInUseProtection). */
 import { type Controller, watched } from '../../../client/controller/controller.ts'
 import { persistentVolumes as volumes } from '../../../client/kinds.ts'
-import { unlessGone } from '../../pods/writing/refusals.ts'
-import { withoutFinalizer } from './finalizers.ts'
+import { withoutFinalizer } from '../../../client/objects/finalizers.ts'
+import { unlessGone } from '../../refusals.ts'
 
 const finalizer = 'kubernetes.io/pv-protection'
 

@@ -2,7 +2,7 @@
 import type { ReconcileContext } from '../../../../client/controller/controller.ts'
 import { type PersistentVolumeClaim, type StorageClass, persistentVolumes as volumes } from '../../../../client/kinds.ts'
 import { StatusError } from '../../../../machinery/status-error.ts'
-import { messageOf } from '../../../pods/writing/refusals.ts'
+import { messageOf } from '../../../refusals.ts'
 import { annotated, migratedTo, storageProvisioner } from '../annotations.ts'
 import type { Told } from '../claim-plan.ts'
 import type { BinderWrites } from '../writes.ts'

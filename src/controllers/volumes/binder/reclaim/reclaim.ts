@@ -1,8 +1,8 @@
 /** What becomes of a volume whose claim is gone: it stays, goes, or is emptied for the next one. */
 import type { ReconcileContext } from '../../../../client/controller/controller.ts'
 import { type PersistentVolume, persistentVolumes as volumes } from '../../../../client/kinds.ts'
-import { messageOf, unlessGone } from '../../../pods/writing/refusals.ts'
-import { withoutFinalizer } from '../../protection/finalizers.ts'
+import { withoutFinalizer } from '../../../../client/objects/finalizers.ts'
+import { messageOf, unlessGone } from '../../../refusals.ts'
 import { deletionFinalizer, migratedTo, provisionedBy } from '../annotations.ts'
 import { type HostPathOptions, hostPathProvisioner, removeHostPath } from '../provision/host-path.ts'
 import type { BinderWrites } from '../writes.ts'

@@ -2,7 +2,7 @@
 import type { ReconcileContext } from '../../../../client/controller/controller.ts'
 import { type PersistentVolume, type Pod, pods } from '../../../../client/kinds.ts'
 import { parseQuantity } from '../../../../machinery/values/quantity.ts'
-import { unlessGone } from '../../../pods/writing/refusals.ts'
+import { unlessGone } from '../../../refusals.ts'
 import type { BinderWrites } from '../writes.ts'
 
 const namespace = 'default'

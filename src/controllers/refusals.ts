@@ -1,9 +1,9 @@
 /** What refusals of the server mean to controllers. */
-import { StatusError } from '../../../machinery/status-error.ts'
+import { StatusError } from '../machinery/status-error.ts'
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-export const isNotFound = (error: unknown): boolean => error instanceof StatusError && error.code === 404
+export const isNotFound = (error: unknown): error is StatusError => error instanceof StatusError && error.code === 404
 
 /** For what may have gone meanwhile, so that there is nothing to do. */
 export function unlessGone(error: unknown): undefined {
