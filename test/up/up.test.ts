@@ -137,7 +137,7 @@ test("a certificate of one's own and further client authorities are used", { ski
     '--client-key',
     file('jane.key', jane.key),
   ]
-  const asked = kubectl('/dev/null', ...own, 'get', 'namespace', 'default', '-o', 'name')
+  const asked = kubectl(file('no-kubeconfig', ''), ...own, 'get', 'namespace', 'default', '-o', 'name')
   assert.equal(asked.stdout, 'namespace/default\n', asked.stderr)
   await stop(running)
 })

@@ -116,7 +116,7 @@ export class DefinitionController {
     else this.#serving.delete(name)
     apis.setCustom(name, resources?.served ?? [])
     if (!before) return
-    registry.retire(before.storage)
+    registry.retire(before.storage, resources?.storage.definition.refusesCreate)
     before.webhook?.retire()
   }
 
@@ -208,6 +208,8 @@ export class DefinitionController {
       await deleteInstances(registry, this.#serving.get(name)?.storage ?? storage, writer, signal)
       if (signal.aborted) return
       await this.#setCondition(name, { type: 'Terminating', status: 'False', reason: 'InstanceDeletionCompleted', message: 'removed all instances' })
+      // What was on its way to the store when creating was forbidden has come before the condition.
+      if ((await registry.store.count(storage.range(''))) > 0) return this.#deleteAll(name, signal)
     }
     await updateObject(
       { ...writer, resource: definitions, namespace: '', name, subresource: '' },

@@ -6,6 +6,7 @@ import type { ResourceDefinition } from '../../api/resource.ts'
 import { resourceKey } from '../../api/resource.ts'
 import { jsonEqual } from '../../machinery/fields/json.ts'
 import type { KubeObject, ObjectMeta } from '../../machinery/object.ts'
+import { methodRefused } from '../../machinery/status-error.ts'
 import type { CommitResult, Entry, Store, Transaction } from '../../storage/store.ts'
 import type { CacheView } from './cache/cache-view.ts'
 import { Cacher } from './cache/cacher.ts'
@@ -73,10 +74,10 @@ export class Registry {
     return cacher
   }
 
-  /** Forgets a resource that is no longer served: its watches end. */
-  retire(resource: ServedResource): void {
+  /** Forgets a resource that is no longer served: its watches end. `refusesCreate`: what creations that are under way are refused with. */
+  retire(resource: ServedResource, refusesCreate?: string): void {
     const cacher = this.cacher(resource)
-    cacher.retire()
+    cacher.retire(refusesCreate)
     this.#cachers.delete(resource.storage)
     this.#hubs.delete(resource.storage)
     // Requests that are under way may still ask.
@@ -210,7 +211,9 @@ export class Registry {
     validSpec: boolean,
   ): Promise<StoredObject | Lost> {
     const { storage } = resource
-    this.cacher(resource).hints.set(value, { summary: summarize(storage, stored), validSpec })
+    const cacher = this.cacher(resource)
+    if (!live && cacher.refusesCreate) throw methodRefused(resource.groupResource, cacher.refusesCreate)
+    cacher.hints.set(value, { summary: summarize(storage, stored), validSpec })
     const revision = live?.revision ?? 0
     return this.#written(resource, key, value, revision, this.#commit(storage, key, object, { conditions: [{ key, revision }], operations: [{ key, value }] }))
   }

@@ -10,7 +10,7 @@ type State =
   | { readonly phase: 'idle' }
   | { readonly phase: 'loading'; readonly loaded: Promise<CacheView> }
   | { readonly phase: 'live'; readonly view: CacheView }
-  | { readonly phase: 'retired' }
+  | { readonly phase: 'retired'; readonly refusesCreate: string | undefined }
 
 /** The resource is no longer served, or not as it was: who asks again finds what is served now. */
 export class RetiredError extends StatusError {
@@ -94,10 +94,15 @@ export class Cacher {
     this.live?.stop()
   }
 
-  /** Ends watches, and refuses reads from now on. */
-  retire(): void {
+  /** Why nothing may be created any more; undefined where it may. */
+  get refusesCreate(): string | undefined {
+    return this.#state.phase === 'retired' ? this.#state.refusesCreate : undefined
+  }
+
+  /** Ends watches, and refuses reads from now on, and creations if it is said why. */
+  retire(refusesCreate?: string): void {
     const { live } = this
-    this.#state = { phase: 'retired' }
+    this.#state = { phase: 'retired', refusesCreate }
     live?.end(new RetiredError())
   }
 }
