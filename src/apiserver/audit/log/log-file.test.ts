@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -70,4 +70,14 @@ test('a file that is there is continued', async (t) => {
   file.append(Buffer.from('after\n'))
   await file.close()
   assert.equal(readFileSync(join(directory, 'audit.log'), 'utf8'), 'before\nafter\n')
+})
+
+test('a device is never full, and keeps its name', async (t) => {
+  const directory = place(t)
+  // A link, so that a fault does not cost the machine its device.
+  symlinkSync('/dev/null', join(directory, 'audit.log'))
+  const file = open(directory, { maxSize: 1, maxBackups: 1 })
+  for (let i = 0; i < 7; i++) file.append(Buffer.from(line))
+  await file.close()
+  assert.deepEqual(readdirSync(directory), ['audit.log'])
 })

@@ -27,6 +27,8 @@ export class LogFile {
   readonly #options: LogFileOptions
   readonly #limit: number
   #descriptor: number
+  /** Pipes and devices are never full, and their names stay theirs. */
+  readonly #isFile: boolean
   #size: number
   #tidying: Promise<void> = Promise.resolve()
 
@@ -36,13 +38,15 @@ export class LogFile {
     this.#limit = (options.maxSize || usualMegabytes) * megabyte
     mkdirSync(dirname(options.path), { recursive: true, mode: 0o700 })
     this.#descriptor = open(options.path)
-    this.#size = fstatSync(this.#descriptor).size
+    const stat = fstatSync(this.#descriptor)
+    this.#isFile = stat.isFile()
+    this.#size = stat.size
     this.#tidy()
   }
 
   /** Writes whole lines, to one file. Throws what the file system throws; then none of them may be there, or some. */
   append(bytes: Uint8Array): void {
-    if (this.#size > 0 && this.#size + bytes.length > this.#limit) this.#rotate()
+    if (this.#isFile && this.#size > 0 && this.#size + bytes.length > this.#limit) this.#rotate()
     for (let at = 0; at < bytes.length; ) {
       const written = writeSync(this.#descriptor, bytes, at)
       at += written
@@ -79,7 +83,7 @@ export class LogFile {
   /** Removes what is too old or too much, and compresses the rest, beside the work. */
   #tidy(): void {
     const { maxAge, maxBackups, compress, log } = this.#options
-    if (!maxAge && !maxBackups && !compress) return
+    if (!this.#isFile || (!maxAge && !maxBackups && !compress)) return
     this.#tidying = this.#tidying.then(() => this.#tidyOnce()).catch((error) => log(`audit log: old files: ${(error as Error).message}`))
   }
 
