@@ -1,0 +1,27 @@
+/** The tokens of Go source, as far as declarations need them: comments and spaces are passed over. */
+
+export interface Token {
+  /** `name`: identifiers and keywords. */
+  readonly kind: 'name' | 'number' | 'text' | 'sign'
+  readonly text: string
+  /** From 1. */
+  readonly line: number
+}
+
+const pattern =
+  /[ \t\r\n]+|\/\/[^\n]*|\/\*[\s\S]*?\*\/|(?<name>[\p{L}_][\p{L}\p{Nd}_]*)|(?<number>\d[\w.]*)|(?<text>"(?:[^"\\\n]|\\.)*"|`[^`]*`|'(?:[^'\\\n]|\\.)+')|(?<sign>\.\.\.|<-|[\s\S])/uy
+
+export function tokensOf(source: string): readonly Token[] {
+  const tokens: Token[] = []
+  let line = 1
+  pattern.lastIndex = 0
+  for (let found = pattern.exec(source); found; found = pattern.exec(source)) {
+    const { name, number, text, sign } = found.groups ?? {}
+    if (name !== undefined) tokens.push({ kind: 'name', text: name, line })
+    else if (number !== undefined) tokens.push({ kind: 'number', text: number, line })
+    else if (text !== undefined) tokens.push({ kind: 'text', text, line })
+    else if (sign !== undefined) tokens.push({ kind: 'sign', text: sign, line })
+    for (let at = found[0].indexOf('\n'); at >= 0; at = found[0].indexOf('\n', at + 1)) line++
+  }
+  return tokens
+}
