@@ -161,7 +161,10 @@ export class CrashReader implements LogReader {
       this.#reason(text)
       return true
     }
-    if (text.startsWith('fatal error: ') && crash.signal) return (this.#reason(text), true)
+    if (text.startsWith('fatal error: ') && crash.signal) {
+      this.#reason(text)
+      return true
+    }
     const signal = signalOf(text)
     if (signal) {
       this.#endReason(true)

@@ -31,7 +31,7 @@ export function functionName(full: string): FunctionName {
   const bare = (wrapper ? rest.replace(wrapper[0], '') : rest).replace(/\[[^\]]*\]/g, '')
   const [, pointer, method = bare] = /^\((\*[^)]+)\)\.(.+)$/.exec(bare) ?? []
   const parts = method.split('.')
-  const closureAt = parts.findIndex((part, index) => index > 0 && /^(func)?\d+$/.test(part))
+  const closureAt = parts.findIndex((part, index) => index > 0 && /^(func)?\d+$/.test(part) && !(index === 1 && parts[0] === 'init'))
   const named = closureAt < 0 ? parts : parts.slice(0, closureAt)
   // `glob..func1` is a closure of a package's variable, `init.0` the first init of a package.
   const isFunction = pointer !== undefined || named.length < 2 || named[0] === 'glob' || named[0] === 'init' || named[0] === ''

@@ -271,18 +271,9 @@ export class GoParser {
     throw new Unexpected(undefined)
   }
 
-  /** The text of the tokens since one, written as gofmt does, nearly. */
+  /** The text of the tokens since one, in one line. */
   #since(from: number): string {
-    let text = ''
-    for (const token of this.#tokens.slice(from, this.at)) {
-      const needsSpace =
-        text !== '' &&
-        ((/[\w"`]$/.test(text) && token.kind !== 'sign') ||
-          /[,;]$/.test(text) ||
-          token.text === '{' ||
-          (/[\])}]$/.test(text) && token.kind === 'name' && !/^(map)?\[[^\]]*\]$/.test(text)))
-      text += needsSpace ? ` ${token.text}` : token.text
-    }
-    return text
+    const [first, ...rest] = this.#tokens.slice(from, this.at)
+    return rest.reduce((text, token) => `${text}${token.spaced ? ' ' : ''}${token.text}`, first?.text ?? '')
   }
 }

@@ -6,6 +6,8 @@ export interface Token {
   readonly text: string
   /** From 1. */
   readonly line: number
+  /** Whether a space or a comment stands before it. */
+  readonly spaced: boolean
 }
 
 const pattern =
@@ -14,13 +16,15 @@ const pattern =
 export function tokensOf(source: string): readonly Token[] {
   const tokens: Token[] = []
   let line = 1
+  let spaced = false
   pattern.lastIndex = 0
   for (let found = pattern.exec(source); found; found = pattern.exec(source)) {
     const { name, number, text, sign } = found.groups ?? {}
-    if (name !== undefined) tokens.push({ kind: 'name', text: name, line })
-    else if (number !== undefined) tokens.push({ kind: 'number', text: number, line })
-    else if (text !== undefined) tokens.push({ kind: 'text', text, line })
-    else if (sign !== undefined) tokens.push({ kind: 'sign', text: sign, line })
+    if (name !== undefined) tokens.push({ kind: 'name', text: name, line, spaced })
+    else if (number !== undefined) tokens.push({ kind: 'number', text: number, line, spaced })
+    else if (text !== undefined) tokens.push({ kind: 'text', text, line, spaced })
+    else if (sign !== undefined) tokens.push({ kind: 'sign', text: sign, line, spaced })
+    spaced = (name ?? number ?? text ?? sign) === undefined
     for (let at = found[0].indexOf('\n'); at >= 0; at = found[0].indexOf('\n', at + 1)) line++
   }
   return tokens

@@ -54,14 +54,18 @@ export class LockWaiters {
   /** A sentence where a goroutine of the group waits for itself, or for one that waits for it, by all that their stacks show. */
   circle({ first, members }: GoroutineGroup): string {
     const twice = calledAgain(first)
-    if (twice) return `${twice[1]} holds the lock of its object, perhaps, and calls ${twice[0]}, which waits for a lock of the same one: it waits for itself`
+    if (twice)
+      return `${twice.outer} calls ${twice.inner}, which waits for a lock of ${twice.same ? 'the same object' : 'an object of the same type'}: if ${twice.outer} holds it, it waits for itself`
     const own = this.#waiters.filter(({ goroutine }) => members.includes(goroutine))
     for (const one of own) {
       const other = this.#waiters.find(({ address, words }) => address !== one.address && holds(one.words, address) && holds(words, one.address))
       if (other)
         return `goroutine ${one.goroutine.id} waits for the lock at ${one.address} and goroutine ${other.goroutine.id} for the one at ${other.address}, and both use both objects: they wait for each other, likely`
     }
-    return ''
+    const [one] = own
+    const other = own.find(({ address }) => address !== one?.address)
+    if (!one || !other) return ''
+    return `goroutine ${one.goroutine.id} waits for the lock at ${one.address} and goroutine ${other.goroutine.id} in the same place for the one at ${other.address}: if each holds the lock of the other, they wait for each other`
   }
 }
 
@@ -78,14 +82,27 @@ function wordsOf({ frames }: Goroutine): readonly number[] {
   return frames.flatMap((frame) => (isSync(frame) ? [] : (frame.words?.match(/0x[0-9a-f]{5,}/g) ?? []).map(Number)))
 }
 
-/** Two methods of one object, where the inner one waits for a lock: their names. */
-function calledAgain({ frames }: Goroutine): readonly [inner: string, outer: string] | undefined {
-  const receiver = ({ function: { receiver }, words = '' }: Frame): string | undefined =>
-    receiver?.startsWith('*') ? /^(0x[0-9a-f]{5,})\??(?:,|$)/.exec(words)?.[1] : undefined
+interface CalledAgain {
+  readonly inner: string
+  readonly outer: string
+  /** The words show that it is one object; else they are stale, and it may be two. */
+  readonly same: boolean
+}
+
+/** Two methods of one object, or of one type, where the inner one waits for a lock. */
+function calledAgain({ frames }: Goroutine): CalledAgain | undefined {
   const at = frames.findIndex((frame) => !isSync(frame))
   const inner = frames[at]
-  const object = inner && receiver(inner)
-  if (!object) return undefined
-  const outer = frames.slice(at + 1).find((frame) => receiver(frame) === object)
-  return outer && [inner.function.name, outer.function.name]
+  if (!inner?.function.receiver?.startsWith('*')) return undefined
+  const object = receiverWord(inner)
+  for (const outer of frames.slice(at + 1)) {
+    if (outer.function.receiver !== inner.function.receiver || outer.function.package !== inner.function.package) continue
+    const other = receiverWord(outer)
+    if (object === undefined || other === undefined || object === other)
+      return { inner: inner.function.name, outer: outer.function.name, same: object !== undefined && object === other }
+  }
+  return undefined
 }
+
+/** The word of a method's receiver; undefined if it may be stale. */
+const receiverWord = ({ words = '' }: Frame): string | undefined => /^(0x[0-9a-f]{5,})(?:,|$)/.exec(words)?.[1]

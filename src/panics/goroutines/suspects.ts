@@ -47,11 +47,12 @@ function suspicionOf(group: GoroutineGroup, waiters: LockWaiters, isDeadlock: bo
     const circle = waiters.circle(group)
     const why = [
       circle,
-      together > 1 ? `${together} goroutines wait for the lock${lock.address ? ` at ${lock.address}` : ''}` : '',
+      lock.address ? `${counted(together, 'wait')} for the lock at ${lock.address}` : `${counted(count, 'wait')} for a lock`,
       mostMinutes >= 1 ? `for up to ${minutes(mostMinutes)}` : '',
     ].filter(Boolean)
-    if (isDeadlock || circle || mostMinutes >= 1 || together >= many)
-      return ['deadlock', why.join(', ') || 'it waits for a lock, and nobody is left who could unlock it']
+    // Somebody who waits for less than a minute may get it yet, whatever it looks like.
+    if (isDeadlock || mostMinutes >= 1 || together >= many)
+      return ['deadlock', isDeadlock && !circle ? `${why.join(', ')}, and nobody is left who could unlock it` : why.join(', ')]
     return ['none', why.join(', ')]
   }
   if (isDeadlock && isBlocked(state)) return ['deadlock', deadlocked(state)]
@@ -64,6 +65,8 @@ function suspicionOf(group: GoroutineGroup, waiters: LockWaiters, isDeadlock: bo
   if (count >= many * many && state !== 'running') return ['leak', `${count} goroutines have this stack`]
   return ['none', '']
 }
+
+const counted = (count: number, verb: string): string => (count === 1 ? `it ${verb}s` : `${count} goroutines ${verb}`)
 
 const minutes = (count: number): string => (count === 1 ? '1 minute' : count < 120 ? `${count} minutes` : `${Math.floor(count / 60)} hours`)
 
