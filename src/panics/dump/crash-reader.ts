@@ -78,7 +78,8 @@ export class CrashReader implements LogReader {
       this.#where = 'reason'
       crash.kind = stack.startsWith('panic') ? 'panic' : 'fatal error'
       this.#reason(lines.shift() ?? '')
-    } else if (!stack.includes('goroutine ')) this.#addGoroutine({ state: '', minutes: 0, lockedToThread: false, notes: [] })
+    } else if (stack.includes('goroutine ')) this.#where = 'stacks'
+    else this.#addGoroutine({ state: '', minutes: 0, lockedToThread: false, notes: [] })
     for (const line of lines) {
       const isCall = !line.startsWith('\t') && !line.includes('goroutine ') && line !== ''
       if (this.#where === 'stacks' && isCall && !line.startsWith('created by ')) this.#call = line
@@ -173,7 +174,7 @@ export class CrashReader implements LogReader {
     }
     const trap = /^PC=(0x[0-9a-f]+) m=\S+ sigcode=(-?\d+)(?: addr=(0x[0-9a-f]+))?/.exec(text)
     if (trap && crash.signal) {
-      crash.signal = { ...crash.signal, pc: trap[1], code: Number(trap[2]), ...(trap[3] && { address: trap[3] }) }
+      crash.signal = { ...crash.signal, pc: trap[1], code: signedCode(trap[2] ?? '0'), ...(trap[3] && { address: trap[3] }) }
       return true
     }
     if (crash.signal && /^signal arrived during (cgo|external code) execution/.test(text)) {
@@ -293,6 +294,8 @@ function signalOf(text: string): SignalFacts | undefined {
   if (!text.startsWith('[signal ')) return undefined
   const [, name, description = '', other, code = '0', address, pc] = signalLine.exec(text) ?? []
   if (!name && !other) return undefined
-  // Negative codes are printed as what they are without a sign.
-  return { name: name ?? other ?? '', description, code: Number(BigInt.asIntN(32, BigInt(code))), ...(address && { address }), ...(pc && { pc }) }
+  return { name: name ?? other ?? '', description, code: signedCode(code), ...(address && { address }), ...(pc && { pc }) }
 }
+
+/** Negative codes are printed as what they are without a sign, in 32 bits or in 64. */
+const signedCode = (code: string): number => Number(BigInt.asIntN(32, BigInt(code)))

@@ -63,8 +63,9 @@ export class LockWaiters {
         return `goroutine ${one.goroutine.id} waits for the lock at ${one.address} and goroutine ${other.goroutine.id} for the one at ${other.address}, and both use both objects: they wait for each other, likely`
     }
     const [one] = own
-    const other = own.find(({ address }) => address !== one?.address)
-    if (!one || !other) return ''
+    const place = one && placeOf(one.goroutine)
+    const other = one && this.#waiters.find(({ goroutine, address }) => address !== one.address && placeOf(goroutine) === place)
+    if (!other) return ''
     return `goroutine ${one.goroutine.id} waits for the lock at ${one.address} and goroutine ${other.goroutine.id} in the same place for the one at ${other.address}: if each holds the lock of the other, they wait for each other`
   }
 }
@@ -75,6 +76,9 @@ const holds = (words: readonly number[], address: string): boolean =>
     const distance = Number(address) - word
     return distance >= 0 && distance < largestObject
   })
+
+/** Where it asked for the lock. */
+const placeOf = ({ frames }: Goroutine): number | undefined => frames.find((frame) => !isSync(frame))?.site
 
 const isSync = ({ function: { package: pkg } }: Frame): boolean => pkg === 'sync' || pkg === 'internal/sync' || pkg === 'runtime'
 

@@ -27,7 +27,7 @@ export function originOf({ function: { full, package: pkg, name }, file }: Frame
 
 /** The module that a file comes from, and its version, where its path says so. */
 export function moduleOf(file: string): { readonly path: string; readonly version: string } | undefined {
-  const [, path, version] = /(?:\/pkg\/mod\/|^)([^@]+)@(v[^/]+)\//.exec(file) ?? []
+  const [, path, version] = /(?:^.*\/pkg\/mod\/|^)([^@]+)@(v[^/]+)\//.exec(file) ?? []
   // Capitals are written as ! and a small letter in the folder of modules.
   return path && version ? { path: path.replace(/!([a-z])/g, (_, letter: string) => letter.toUpperCase()), version } : undefined
 }

@@ -40,7 +40,7 @@ function suspicionOf(group: GoroutineGroup, waiters: LockWaiters, isDeadlock: bo
   const isMain = frames.some(({ function: { full } }) => full === 'main.main')
   if (/\(nil chan\)/.test(state)) return ['deadlock', 'a channel that is nil never has anything, and takes nothing: they wait forever']
   if (state === 'select (no cases)')
-    return isMain && !isDeadlock ? ['none', 'a main function that waits forever by select {}'] : ['deadlock', 'select without cases waits forever']
+    return isMain ? ['none', 'a main function that waits forever by select {}'] : ['deadlock', 'select without cases waits forever']
   const lock = lockOf(first)
   if (lock) {
     const together = waiters.count(lock)

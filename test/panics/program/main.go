@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -169,9 +170,10 @@ var crashes = map[string]func(){
 			go func() { c <- 1 }()
 		}
 		go func() { var never chan int; <-never }()
-		// They are all where they wait when nobody else wants to run.
-		for i := 0; i < 1000; i++ {
+		stacks := make([]byte, 1<<20)
+		for text := ""; strings.Count(text, "[chan send]") < 25 || !strings.Contains(text, "(nil chan)"); {
 			runtime.Gosched()
+			text = string(stacks[:runtime.Stack(stacks, true)])
 		}
 		_ = syscall.Kill(syscall.Getpid(), syscall.SIGQUIT)
 		time.Sleep(time.Minute)
