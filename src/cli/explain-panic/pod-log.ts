@@ -5,7 +5,7 @@ import { loadAccess } from '../../client/connection/load-access.ts'
 import { pods } from '../../client/kinds.ts'
 import { objectPath } from '../../client/resource.ts'
 import { begin, bodyOf } from '../../client/rest/answer.ts'
-import { ExplainedError } from '../../lib/explained-error.ts'
+import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
 import { StatusError } from '../../machinery/status-error.ts'
 
 export interface PodLogOptions {
@@ -40,8 +40,9 @@ export async function* podLog({ pod, container, previous, namespace, kubeconfig,
   } catch (error) {
     if (error instanceof StatusError) throw new ExplainedError(refusal(error, pod, place), { cause: error })
     if (giveUp.signal.aborted || error instanceof ConnectionLost) {
-      const why = giveUp.signal.aborted ? `no answer within ${answerTimeoutMs / 1000} s` : (error as Error).message
-      throw new ExplainedError(`cannot read the log of pod ${pod} from ${access.url}: ${why}; is the cluster running?`, { cause: error })
+      // Which request that was is said already.
+      const why = giveUp.signal.aborted ? `${access.url} did not answer within ${answerTimeoutMs / 1000} s` : reasonOf(error).replace(`GET ${path}: `, '')
+      throw new ExplainedError(`cannot read the log of pod ${pod}: ${why}; is the cluster running?`, { cause: error })
     }
     throw error
   } finally {
