@@ -78,6 +78,8 @@ export interface CrashReport {
   readonly failedFrame?: number
   readonly ownFrame?: number
   readonly excerpt?: readonly SourceLine[]
+  /** Why the sources have no such line. */
+  readonly sourcesMissing?: string
   readonly arguments: readonly (ArgumentReport & { readonly function: string })[]
   readonly goroutineCount: number
   readonly groups: readonly GroupReport[]
@@ -89,7 +91,7 @@ export interface CrashReport {
 export interface ReportOptions {
   /** Of functions that were written on the command line. */
   readonly signatures?: readonly Signature[]
-  readonly sources?: { signature(frame: Frame): Signature | undefined; excerpt(frame: Frame): readonly SourceLine[] }
+  readonly sources?: { signature(frame: Frame): Signature | undefined; excerpt(frame: Frame): readonly SourceLine[]; missing(frame: Frame): string | undefined }
   readonly convention?: CallingConvention
 }
 
@@ -120,6 +122,7 @@ function reportOf(crash: Crash, times: number, options: ReportOptions): CrashRep
   const chain = chainSentence(panics)
   const own = failure?.own === undefined ? undefined : failure.goroutine.frames[failure.own]
   const excerpt = own && options.sources?.excerpt(own)
+  const sourcesMissing = own && options.sources?.missing(own)
   return {
     kind: reason.kind,
     source,
@@ -135,6 +138,7 @@ function reportOf(crash: Crash, times: number, options: ReportOptions): CrashRep
     ...(exitStatus !== undefined && { exitStatus }),
     ...(failure && { goroutine: goroutineReport(failure.goroutine), failedFrame: failure.failed, ...(failure.own !== undefined && { ownFrame: failure.own }) }),
     ...(excerpt?.length && { excerpt }),
+    ...(sourcesMissing && { sourcesMissing }),
     arguments: argumentsOf(crash, failure?.goroutine, own, options),
     goroutineCount: goroutines.length + dropped,
     groups: judge(groupsOf(goroutines), failure?.goroutine, isDeadlock).map(({ group, suspicion, why }) => ({

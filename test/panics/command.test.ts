@@ -114,6 +114,15 @@ test('a file is explained, with the line and the arguments from its sources', as
   )
 })
 
+test('sources of another version, and of another program, are told', async (t) => {
+  const folder = temporaryFolder(t)
+  const none = await explain(t, ['--src', folder], { input: crash })
+  assert.match(none.stdout, /sources +.* does not hold \/build\/cart\/cart\.go: name the folder with the program's go\.mod/)
+  writeFileSync(join(folder, 'cart.go'), 'package cart\n')
+  const old = await explain(t, ['--src', folder], { input: crash })
+  assert.match(old.stdout, /cart\.go has no Add at line 5: it is of another version/)
+})
+
 test('the standard input, as JSON, with a signature of the command line', async (t) => {
   const { code, stdout, stderr } = await explain(t, ['-o', 'json', '--func', 'func (c *Cart) Add(id string, count int) error'], { input: crash })
   assert.equal(code, 0, stderr)

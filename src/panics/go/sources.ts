@@ -43,6 +43,13 @@ export class Sources {
     return lines.slice(from - 1, frame.line + around).map((text, index) => ({ number: from + index, text }))
   }
 
+  /** Why the sources say nothing of a frame: a sentence; undefined where they do. */
+  missing(frame: Frame): string | undefined {
+    const path = this.#path(frame)
+    if (!path) return `${this.#folder} does not hold ${frame.file}: name the folder with the program's go.mod`
+    return this.#function(path, frame) ? undefined : `${path} has no ${frame.function.name} at line ${frame.line}: it is of another version than the program`
+  }
+
   /** Other machines have built it in other folders: the longest end of its path that is a file here. */
   #path({ file }: Frame): string | undefined {
     const parts = file.split(/[\\/]/).filter(Boolean)

@@ -47,7 +47,7 @@ function suspicionOf(group: GoroutineGroup, waiters: LockWaiters, isDeadlock: bo
     const circle = waiters.circle(group)
     const why = [
       circle,
-      lock.address ? `${counted(together, 'wait')} for the lock at ${lock.address}` : `${counted(count, 'wait')} for a lock`,
+      circle ? '' : lock.address ? `${counted(together, 'wait')} for the lock at ${lock.address}` : `${counted(count, 'wait')} for a lock`,
       mostMinutes >= 1 ? `for up to ${minutes(mostMinutes)}` : '',
     ].filter(Boolean)
     // Somebody who waits for less than a minute may get it yet, whatever it looks like.

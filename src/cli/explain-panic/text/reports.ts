@@ -51,6 +51,7 @@ function reportLines(report: CrashReport, options: TextOptions): string[] {
         field(report.kind === 'deadlock' ? 'waits in' : own === failed ? 'failed in' : 'called from', colours.strong(frameText(own))),
         field('', `${own.file}:${own.line}`),
       )
+      if (report.sourcesMissing) lines.push(field('sources', report.sourcesMissing))
       if (excerpt) lines.push('', ...excerpt.map(({ number, text }) => sourceLine(number, text, number === own.line, colours)))
     }
   }

@@ -42,7 +42,9 @@ const placeOf = (frame: FrameReport): string => `${frame.function} ${frame.file}
 /** `example.com/shop/cart: (*Cart).Add, closure func1`. */
 export function frameText({ function: full, package: pkg, receiver, name, closure, wrapper, origin, version, module }: FrameReport): string {
   if (pkg === '') return full
-  const method = receiver === undefined ? name : `${receiver.startsWith('*') ? `(${receiver})` : receiver}.${name}`
+  // A function that a variable of the package holds has no name but its place.
+  const called = name === 'glob' && closure ? 'a variable' : name
+  const method = receiver === undefined ? called : `${receiver.startsWith('*') ? `(${receiver})` : receiver}.${name}`
   const more = [closure && `closure ${closure}`, wrapper, origin === 'module' && version ? `${module} ${version}` : ''].filter(Boolean)
   return `${pkg}: ${method}${more.length > 0 ? `, ${more.join(', ')}` : ''}`
 }
