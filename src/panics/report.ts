@@ -3,7 +3,7 @@ import { type ArgumentReport, buildOf, type CallingConvention, layOut } from './
 import type { Crash, CrashKind, PanicValue, RaceStack, SignalFacts } from './dump/crash.ts'
 import type { Frame } from './dump/frame.ts'
 import type { CreatedBy, Goroutine } from './dump/goroutine.ts'
-import type { SourceLine } from './go/sources.ts'
+import type { SourceLine, Sources } from './go/sources.ts'
 import type { Signature } from './go/types.ts'
 import { failureOf } from './goroutines/failing.ts'
 import { groupsOf } from './goroutines/groups.ts'
@@ -91,7 +91,7 @@ export interface CrashReport {
 export interface ReportOptions {
   /** Of functions that were written on the command line. */
   readonly signatures?: readonly Signature[]
-  readonly sources?: { signature(frame: Frame): Signature | undefined; excerpt(frame: Frame): readonly SourceLine[]; missing(frame: Frame): string | undefined }
+  readonly sources?: Pick<Sources, 'signature' | 'excerpt' | 'missing' | 'fieldsAt'>
   readonly convention?: CallingConvention
 }
 
@@ -122,12 +122,13 @@ function reportOf(crash: Crash, times: number, options: ReportOptions): CrashRep
   const chain = chainSentence(panics)
   const own = failure?.own === undefined ? undefined : failure.goroutine.frames[failure.own]
   const excerpt = own && options.sources?.excerpt(own)
+  const fields = own && reason.kind === 'nil dereference' ? nilFields(crash, own, options) : []
   const sourcesMissing = own && options.sources?.missing(own)
   return {
     kind: reason.kind,
     source,
     message: messageOf(crash),
-    explanation: reason.explanation,
+    explanation: fields.length > 0 ? `${reason.explanation} By the sources that is ${fields.join(' or ')}.` : reason.explanation,
     advice: reason.advice,
     ...(chain && { chain }),
     line,
@@ -154,6 +155,12 @@ function reportOf(crash: Crash, times: number, options: ReportOptions): CrashRep
     race: crash.race.map(({ title, frames }: RaceStack) => ({ title, frames: frames.map(frameReport) })),
     registers: Object.fromEntries(crash.registers),
   }
+}
+
+/** Which fields a nil pointer of the failing function's arguments was followed for, perhaps. */
+function nilFields(crash: Crash, own: Frame, { sources }: ReportOptions): readonly string[] {
+  const offset = crash.signal && nilOffset(crash.signal)
+  return offset && sources ? sources.fieldsAt(own, offset, buildOf(crash).wordBytes) : []
 }
 
 function messageOf({ panics, fatalError, message, signal, kind, race, goroutines }: Crash): string {

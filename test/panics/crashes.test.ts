@@ -97,6 +97,7 @@ describe('real crashes', { skip: withoutGo, timeout: 300_000 }, () => {
     assert.equal(signal?.nilOffset, 40)
     assert.match(signal?.codeMeaning ?? '', /nothing is mapped/)
     assert.match(signal?.pc ?? '', /^0x/)
+    assert.match((await report('nil-field', { sources: new Sources(program.folder) })).explanation, /By the sources that is item\.price\.$/)
   })
 
   test('a goroutine that waits for itself, and two that wait for each other', async () => {

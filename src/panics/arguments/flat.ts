@@ -1,13 +1,8 @@
 /** Words of Go 1.16 and older against a signature: the memory of arguments and then of results, as it lies on the stack, at most ten words. */
+import { aligned, roomOf } from '../go/memory.ts'
 import { type GoType, partsOf, type Signature } from '../go/types.ts'
 import { type LaidOut, labelOf, meaningOf, type Part } from './laid-out.ts'
 import type { Word } from './words.ts'
-
-/** What a value of a type takes. Bytes. */
-interface Room {
-  readonly size: number
-  readonly align: number
-}
 
 export interface FlatArguments {
   readonly values: readonly LaidOut[]
@@ -78,41 +73,3 @@ function partsAt(stack: Stack, label: string, type: GoType, offset: number): rea
     return found
   })
 }
-
-/** Undefined for types that nothing is known of. */
-function roomOf(type: GoType, wordBytes: number): Room | undefined {
-  switch (type.kind) {
-    case 'basic': {
-      const size = type.bytes ?? wordBytes
-      return { size, align: Math.min(size, wordBytes) }
-    }
-    case 'complex':
-      return { size: type.bytes, align: Math.min(type.bytes / 2, wordBytes) }
-    case 'pointer':
-      return { size: wordBytes, align: wordBytes }
-    case 'string':
-    case 'interface':
-      return { size: 2 * wordBytes, align: wordBytes }
-    case 'slice':
-      return { size: 3 * wordBytes, align: wordBytes }
-    case 'array': {
-      const element = roomOf(type.element, wordBytes)
-      return element && type.length !== undefined ? { size: element.size * type.length, align: element.align } : undefined
-    }
-    case 'struct': {
-      let size = 0
-      let align = 1
-      for (const field of type.fields) {
-        const room = roomOf(field.type, wordBytes)
-        if (!room) return undefined
-        size = aligned(size, room.align) + room.size
-        align = Math.max(align, room.align)
-      }
-      return { size: aligned(size, align), align }
-    }
-    case 'named':
-      return undefined
-  }
-}
-
-const aligned = (offset: number, to: number): number => Math.ceil(offset / to) * to

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Frame } from '../dump/frame.ts'
+import { fieldAt } from './memory.ts'
 import { parseSourceFile, type SourceFile, type SourceFunction } from './source-file.ts'
 import type { Field, GoType, Signature } from './types.ts'
 
@@ -41,6 +42,19 @@ export class Sources {
     const lines = this.#read(path)?.text.split('\n') ?? []
     const from = Math.max(1, frame.line - around)
     return lines.slice(from - 1, frame.line + around).map((text, index) => ({ number: from + index, text }))
+  }
+
+  /** Fields that lie at an offset of what a function's pointers point to, such as `Cart.total`: one of them was followed, if the pointer was nil. */
+  fieldsAt(frame: Frame, offset: number, wordBytes: number): readonly string[] {
+    const path = this.#path(frame)
+    const signature = this.signature(frame)
+    if (!path || !signature) return []
+    const pointers = [...(signature.receiver ? [signature.receiver] : []), ...signature.parameters].filter(({ type }) => type.kind === 'pointer')
+    const names = new Set(pointers.map(({ type }) => type.text.replace(/^\*/, '')))
+    return [...names].flatMap((text) => {
+      const field = fieldAt(this.#resolve({ kind: 'named', text }, dirname(path), 0), offset, wordBytes)
+      return field === undefined ? [] : [`${text}.${field}`]
+    })
   }
 
   /** Why the sources say nothing of a frame: a sentence; undefined where they do. */
