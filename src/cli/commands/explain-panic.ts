@@ -1,0 +1,41 @@
+/** `t8s explain-panic`: reads the output of a Go program that crashed, and says what has happened. */
+import { Command, Option } from 'commander'
+import type { ExplainFlags } from '../explain-panic/index.ts'
+
+const examples = `
+Examples:
+  t8s explain-panic crash.log                              a file, with other lines in it or not
+  kubectl logs web-7f9 --previous | t8s explain-panic
+  t8s explain-panic --pod web-7f9 --previous -n shop       the same through the API
+  t8s explain-panic crash.log --src ~/shop                 shows the line, and arguments by name
+  t8s explain-panic crash.log --func 'func (c *Cart) Add(id string, count int) error'
+  curl -s localhost:6060/debug/pprof/goroutine?debug=2 | t8s explain-panic
+  t8s explain-panic crash.log -o json | jq '.crashes[].kind'
+
+Colours, time stamps, names of pods and JSON around the lines are taken off.`
+
+const repeated = (value: string, previous: readonly string[] = []): string[] => [...previous, value]
+
+export function explainPanicCommand(): Command {
+  return new Command('explain-panic')
+    .argument('[FILE]', "the program's output (default: the standard input)")
+    .description('say why a Go program crashed, where, and what its goroutines wait for')
+    .addOption(new Option('--func <SIGNATURE>', 'lay the words of a call out against this signature; repeatable').argParser(repeated))
+    .addOption(new Option('--src <DIR>', "the program's sources: signatures and lines are found there"))
+    .addOption(
+      new Option('--abi <NAME>', 'how calls are printed: stack (Go 1.16 and older) or register (default: as the output shows)').choices(['stack', 'register']),
+    )
+    .addOption(new Option('--pod <NAME>', 'read the log of a pod'))
+    .addOption(new Option('-c, --container <NAME>', 'its container, where it has several'))
+    .addOption(new Option('-p, --previous', 'the log of the container before it was restarted'))
+    .addOption(new Option('-n, --namespace <NAME>', 'the namespace (default: that of the context)'))
+    .addOption(new Option('--kubeconfig <FILE>', 'a kubeconfig'))
+    .addOption(new Option('--context <NAME>', 'a context of it (default: the current one)'))
+    .addOption(new Option('--all', 'all crashes, goroutines and frames'))
+    .addOption(new Option('-o, --output <FORMAT>', 'text, or json for programs').choices(['text', 'json']).default('text'))
+    .addHelpText('after', examples)
+    .action(async (file: string | undefined, flags: ExplainFlags) => {
+      const { explainPanic } = await import('../explain-panic/index.ts')
+      process.stdout.write(await explainPanic(file, flags))
+    })
+}

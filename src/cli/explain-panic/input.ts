@@ -1,0 +1,43 @@
+/** Where `t8s explain-panic` reads from: a file, the standard input, or the log of a pod. */
+import { createReadStream, statSync } from 'node:fs'
+import type { Readable } from 'node:stream'
+import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
+import type { PodLogOptions } from './pod-log.ts'
+
+export interface Input {
+  /** For sentences: `app.log`, `the standard input`, `the log of pod web`. */
+  readonly title: string
+  readonly pieces: AsyncIterable<string>
+}
+
+const pieceBytes = 1024 * 1024
+
+/** Throws an ExplainedError where there is nothing to read, or too much is named. */
+export async function inputOf(file: string | undefined, options: Partial<PodLogOptions>): Promise<Input> {
+  const { pod, container, previous } = options
+  if (pod !== undefined) {
+    if (file !== undefined) throw new ExplainedError(`both the file ${file} and the pod ${pod} are named: leave one out`)
+    const { podLog } = await import('./pod-log.ts')
+    return { title: `the log of pod ${pod}`, pieces: podLog({ ...options, pod }) }
+  }
+  if (container !== undefined || previous) throw new ExplainedError('-c and --previous are about the log of a pod: name it by --pod NAME')
+  if (file === undefined || file === '-') {
+    if (process.stdin.isTTY) {
+      throw new ExplainedError(
+        'there is nothing to read: name a file (t8s explain-panic crash.log), pipe a log in (kubectl logs web | t8s explain-panic), or name a pod by --pod',
+      )
+    }
+    return { title: 'the standard input', pieces: textOf(process.stdin, 'the standard input') }
+  }
+  if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) throw new ExplainedError(`${file} is a folder: name the file with the output of the program`)
+  return { title: file, pieces: textOf(createReadStream(file, { highWaterMark: pieceBytes }), file) }
+}
+
+async function* textOf(stream: Readable, title: string): AsyncGenerator<string> {
+  stream.setEncoding('utf8')
+  try {
+    for await (const piece of stream) yield piece as string
+  } catch (error) {
+    throw new ExplainedError(`cannot read ${title}: ${reasonOf(error)}; name a file with the output of a Go program`, { cause: error })
+  }
+}

@@ -1,0 +1,75 @@
+/** A source file of Go: its functions, literals among them, with the lines that they take, and the types that it declares. */
+import { GoParser, Unexpected } from './parser.ts'
+import { type Token, tokensOf } from './tokens.ts'
+import type { GoType, Signature } from './types.ts'
+
+export interface SourceFunction {
+  readonly signature: Signature
+  readonly isLiteral: boolean
+  /** From 1, of `func` and of the brace that closes its body. */
+  readonly firstLine: number
+  lastLine: number
+}
+
+export interface SourceFile {
+  /** In the order in which they begin. */
+  readonly functions: readonly SourceFunction[]
+  readonly types: ReadonlyMap<string, GoType>
+}
+
+/** What cannot be read of a file is passed over. */
+export function parseSourceFile(source: string): SourceFile {
+  const tokens = tokensOf(source)
+  const functions: SourceFunction[] = []
+  const types = new Map<string, GoType>()
+  const open: { readonly depth: number; readonly function: SourceFunction }[] = []
+  let depth = 0
+  for (let at = 0; at < tokens.length; at++) {
+    const { kind, text, line } = tokens[at]!
+    if (kind === 'text') continue
+    if (text === '{') depth++
+    else if (text === '}') {
+      depth--
+      if (open.at(-1)?.depth === depth) open.pop()!.function.lastLine = line
+    } else if (text === 'func') {
+      const parser = new GoParser(tokens, at + 1)
+      const signature = attempt(() => parser.signature())
+      if (!signature || !parser.is('{')) continue
+      const found: SourceFunction = { signature, isLiteral: signature.name === '', firstLine: line, lastLine: tokens.at(-1)?.line ?? line }
+      functions.push(found)
+      open.push({ depth, function: found })
+      // What stands in a signature opens no body.
+      at = parser.at - 1
+    } else if (text === 'type' && depth === 0) declare(tokens, at + 1, types)
+  }
+  return { functions, types }
+}
+
+/** `type T …` and `type ( … )`. */
+function declare(tokens: readonly Token[], at: number, types: Map<string, GoType>): void {
+  const parser = new GoParser(tokens, at)
+  const isList = parser.is('(')
+  if (isList) parser.at++
+  do {
+    const name = parser.peek()
+    if (name?.kind !== 'name') return
+    parser.at++
+    // Type parameters: its fields may be of any of them.
+    const isGeneric = parser.is('[') && parser.peek(1)?.kind === 'name' && parser.peek(2)?.text !== ']'
+    if (isGeneric) return
+    if (parser.is('=')) parser.at++
+    const type = attempt(() => parser.type())
+    if (!type) return
+    types.set(name.text, type)
+    if (parser.is(';')) parser.at++
+  } while (isList && !parser.is(')'))
+}
+
+function attempt<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof Unexpected) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,31 @@
+/** The tokens of Go source, as far as declarations need them: comments and spaces are passed over. */
+
+export interface Token {
+  /** `name`: identifiers and keywords. */
+  readonly kind: 'name' | 'number' | 'text' | 'sign'
+  readonly text: string
+  /** From 1. */
+  readonly line: number
+  /** Whether a space or a comment stands before it. */
+  readonly spaced: boolean
+}
+
+const pattern =
+  /[ \t\r\n]+|\/\/[^\n]*|\/\*[\s\S]*?\*\/|(?<name>[\p{L}_][\p{L}\p{Nd}_]*)|(?<number>\d[\w.]*)|(?<text>"(?:[^"\\\n]|\\.)*"|`[^`]*`|'(?:[^'\\\n]|\\.)+')|(?<sign>\.\.\.|<-|[\s\S])/uy
+
+export function tokensOf(source: string): readonly Token[] {
+  const tokens: Token[] = []
+  let line = 1
+  let spaced = false
+  pattern.lastIndex = 0
+  for (let found = pattern.exec(source); found; found = pattern.exec(source)) {
+    const { name, number, text, sign } = found.groups ?? {}
+    if (name !== undefined) tokens.push({ kind: 'name', text: name, line, spaced })
+    else if (number !== undefined) tokens.push({ kind: 'number', text: number, line, spaced })
+    else if (text !== undefined) tokens.push({ kind: 'text', text, line, spaced })
+    else if (sign !== undefined) tokens.push({ kind: 'sign', text: sign, line, spaced })
+    spaced = (name ?? number ?? text ?? sign) === undefined
+    for (let at = found[0].indexOf('\n'); at >= 0; at = found[0].indexOf('\n', at + 1)) line++
+  }
+  return tokens
+}

@@ -1,0 +1,35 @@
+/** Goroutines with the same stack in the same state, together: a dump of thousands has a few dozen of them. */
+import type { Goroutine } from '../dump/goroutine.ts'
+
+export interface GoroutineGroup {
+  /** The first of them. */
+  readonly first: Goroutine
+  readonly members: Goroutine[]
+  /** Minutes: how long the ones wait that wait the shortest and the longest. */
+  leastMinutes: number
+  mostMinutes: number
+}
+
+export function groupsOf(goroutines: readonly Goroutine[]): readonly GoroutineGroup[] {
+  const groups = new Map<string, GoroutineGroup>()
+  for (const goroutine of goroutines) {
+    const key = keyOf(goroutine)
+    const group = groups.get(key)
+    if (!group) {
+      const { minutes } = goroutine
+      groups.set(key, { first: goroutine, members: [goroutine], leastMinutes: minutes, mostMinutes: minutes })
+      continue
+    }
+    group.members.push(goroutine)
+    group.leastMinutes = Math.min(group.leastMinutes, goroutine.minutes)
+    group.mostMinutes = Math.max(group.mostMinutes, goroutine.minutes)
+  }
+  return [...groups.values()]
+}
+
+/** Words differ from call to call, places do not. */
+function keyOf({ state, frames, createdBy }: Goroutine): string {
+  let key = createdBy ? `${state}|${createdBy.function.full}:${createdBy.line}` : state
+  for (const { site } of frames) key += `,${site}`
+  return key
+}

@@ -1,0 +1,263 @@
+/** `t8s explain-panic` as a user runs it: files, standard input, logs of pods, and what it says where there is nothing to explain. */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { createSecureServer } from 'node:http2'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { issueCertificate, makeAuthority } from '../../src/cluster/pki/certificates.ts'
+import { readCrashes } from '../../src/panics/index.ts'
+import { reportsOf } from '../../src/panics/report.ts'
+import { testCluster } from '../support/test-cluster.ts'
+import { repository, temporaryFolder } from '../up/t8s-process.ts'
+
+const crash = `panic: runtime error: invalid memory address or nil pointer dereference
+[signal SIGSEGV: segmentation violation code=0x1 addr=0x28 pc=0x483a40]
+
+goroutine 7 [running]:
+example.com/shop/cart.(*Cart).Add(0x0, {0x4b1c1e, 0x5}, 0x2)
+	/build/cart/cart.go:5 +0x1d
+main.main.func1()
+	/build/main.go:9 +0x2b
+created by main.main in goroutine 1
+	/build/main.go:8 +0x2b
+
+goroutine 1 [chan receive]:
+main.main()
+	/build/main.go:11 +0x8f
+`
+
+const source = `package cart
+
+// Add puts items into the cart.
+func (c *Cart) Add(id string, count int) error {
+	c.total += count
+	return nil
+}
+`
+
+interface Ended {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Runs it to its end without blocking, as servers of the test may have to answer. */
+async function explain(
+  t: TestContext,
+  args: readonly string[],
+  { input = '', env = {} }: { readonly input?: string; readonly env?: NodeJS.ProcessEnv } = {},
+): Promise<Ended> {
+  const child = spawn(join(repository, 't8s'), ['explain-panic', ...args], { env: { ...process.env, ...env }, timeout: 120_000, killSignal: 'SIGKILL' })
+  t.after(() => child.kill('SIGKILL'))
+  const output = { stdout: '', stderr: '' }
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text))
+  // It may end before it has read all.
+  child.stdin.on('error', () => {})
+  child.stdin.end(input)
+  const [code] = (await once(child, 'close')) as [number | null]
+  return { code, ...output }
+}
+
+test('a file is explained, with the line and the arguments from its sources', async (t) => {
+  const folder = temporaryFolder(t)
+  const file = join(folder, 'crash.log')
+  writeFileSync(file, crash)
+  mkdirSync(join(folder, 'shop/cart'), { recursive: true })
+  writeFileSync(join(folder, 'shop/cart/cart.go'), source)
+  const { code, stdout, stderr } = await explain(t, [file, '--src', join(folder, 'shop')])
+  assert.equal(code, 0, stderr)
+  assert.equal(
+    stdout,
+    `panic: runtime error: invalid memory address or nil pointer dereference
+
+  A field of a nil pointer was read or written: the one at offset 40 (0x28) of its struct. Or an element of a nil slice or array pointer, 40 bytes from its beginning.
+  Next: Find out on the line below which pointer may be nil, and why nobody set it: an error that was not looked at, often.
+
+  signal       SIGSEGV (segmentation violation), code 1: nothing is mapped at the address, address 0x28, at instruction 0x483a40
+  goroutine    7 [running]
+  created by   main.main in goroutine 1
+               /build/main.go:8
+  failed in    example.com/shop/cart: (*Cart).Add
+               /build/cart/cart.go:5
+
+        3 │ // Add puts items into the cart.
+        4 │ func (c *Cart) Add(id string, count int) error {
+  →     5 │     c.total += count
+        6 │     return nil
+        7 │ }
+
+  Arguments of example.com/shop/cart.(*Cart).Add, as Go 1.17 and newer print them
+    c (receiver)  *Cart            0x0       nil
+    id            string  pointer  0x4b1c1e
+                          length   0x5       5
+    count         int              0x2       2
+    (result)      error            ?
+    No word is marked: Go 1.17, which marks none, may show stale ones all the same.
+    Results are not printed since Go 1.17.
+
+  Stack
+  → example.com/shop/cart: (*Cart).Add
+        /build/cart/cart.go:5 +0x1d  (0x0, {0x4b1c1e, 0x5}, 0x2)
+    main: main, closure func1
+        /build/main.go:9 +0x2b
+
+  All 2 goroutines, 2 different stacks
+
+      1 × [chan receive]
+          goroutine 1
+          main: main  /build/main.go:11
+`,
+  )
+})
+
+test('sources of another version, and of another program, are told', async (t) => {
+  const folder = temporaryFolder(t)
+  const none = await explain(t, ['--src', folder], { input: crash })
+  assert.match(none.stdout, /sources +.* does not hold \/build\/cart\/cart\.go: name the folder with the program's go\.mod/)
+  writeFileSync(join(folder, 'cart.go'), 'package cart\n')
+  const old = await explain(t, ['--src', folder], { input: crash })
+  assert.match(old.stdout, /cart\.go has no Add at line 5: it is of another version/)
+})
+
+test('the standard input, as JSON, with a signature of the command line', async (t) => {
+  const { code, stdout, stderr } = await explain(t, ['-o', 'json', '--func', 'func (c *Cart) Add(id string, count int) error'], { input: crash })
+  assert.equal(code, 0, stderr)
+  const [report] = JSON.parse(stdout).crashes
+  assert.equal(report.kind, 'nil dereference')
+  assert.deepEqual(report.goroutine.frames[0], {
+    function: 'example.com/shop/cart.(*Cart).Add',
+    package: 'example.com/shop/cart',
+    receiver: '*Cart',
+    name: 'Add',
+    file: '/build/cart/cart.go',
+    line: 5,
+    offset: 29,
+    origin: 'own',
+    words: '0x0, {0x4b1c1e, 0x5}, 0x2',
+  })
+  assert.deepEqual(report.arguments[0].values[0], { role: 'receiver', name: 'c', type: '*Cart', parts: [{ label: '', word: '0x0', meaning: 'nil' }] })
+})
+
+test('what makes no sense is one sentence with a next step', async (t) => {
+  const folder = temporaryFolder(t)
+  writeFileSync(join(folder, 'calm.log'), 'all is well\n')
+  const cases: readonly (readonly [readonly string[], RegExp])[] = [
+    [[join(folder, 'none.log')], /cannot read .*none\.log: no such file or directory; name a file/],
+    [[folder], /is a folder: name the file/],
+    [[join(folder, 'calm.log')], /there is no crash of a Go program in .*calm\.log: give it the whole output/],
+    [['--src', join(folder, 'none')], /--src .*none is no folder/],
+    [['--func', 'func f('], /is no signature of Go \(at its end\): write it as/],
+    [['--func', 'func other(a int)'], /no call of other is in the standard input: there are calls of Add, main; check the name/],
+    [['--previous'], /-c and --previous are about the log of a pod: name it by --pod/],
+    [['crash.log', '--pod', 'web'], /both the file crash\.log and the pod web are named/],
+    [['--pod', 'web', '--kubeconfig', join(folder, 'none')], /there is no kubeconfig at .*none: name one by --kubeconfig/],
+    [['--abi', 'none'], /--abi.*Allowed choices are stack, register/],
+  ]
+  for (const [args, says] of cases) {
+    const { code, stdout, stderr } = await explain(t, args, { input: crash })
+    assert.deepEqual([code, stdout], [1, ''], `${args}\n${stderr}`)
+    assert.match(stderr, says)
+    assert.ok(stderr.trimEnd().split('\n').length <= 2, stderr)
+  }
+})
+
+/** A kubeconfig for a server that answers as one does. */
+async function apiServer(t: TestContext, answer: (path: string) => readonly [status: number, body: string]): Promise<string> {
+  const authority = await makeAuthority('test', new Date())
+  const { cert, key } = await issueCertificate(authority, { commonName: 'server', usage: 'server', hosts: ['127.0.0.1'] }, new Date())
+  const server = createSecureServer({ cert, key })
+  const sessions = new Set<{ destroy(): void }>()
+  server.on('session', (session) => sessions.add(session))
+  server.on('request', (request, response) => {
+    const [status, body] = request.headers.authorization === 'Bearer secret' ? answer(request.url) : ([401, 'who is that?'] as const)
+    response.writeHead(status, { 'content-type': status === 200 ? 'text/plain' : 'application/json' })
+    response.end(body)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => {
+    for (const session of sessions) session.destroy()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  const ca = Buffer.from(authority.cert).toString('base64')
+  const file = join(temporaryFolder(t), 'kubeconfig')
+  writeFileSync(
+    file,
+    JSON.stringify({
+      apiVersion: 'v1',
+      kind: 'Config',
+      'current-context': 'test',
+      contexts: [
+        { name: 'test', context: { cluster: 'test', user: 'test', namespace: 'shop' } },
+        { name: 'stranger', context: { cluster: 'test', user: 'stranger' } },
+      ],
+      clusters: [{ name: 'test', cluster: { server: `https://127.0.0.1:${port}`, 'certificate-authority-data': ca } }],
+      users: [
+        { name: 'test', user: { token: 'secret' } },
+        { name: 'stranger', user: { token: 'wrong' } },
+      ],
+    }),
+  )
+  return file
+}
+
+test('the log of a pod is read through the API', async (t) => {
+  const asked: string[] = []
+  const kubeconfig = await apiServer(t, (path) => {
+    asked.push(path)
+    return path.includes('previous') ? [200, `starting\n${crash}`] : [200, 'all is well\n']
+  })
+  const { code, stdout, stderr } = await explain(t, ['--pod', 'web', '-c', 'app', '--previous', '--kubeconfig', kubeconfig])
+  assert.equal(code, 0, stderr)
+  assert.match(stdout, /offset 40/)
+  const calm = await explain(t, ['--pod', 'web', '-n', 'other'], { env: { KUBECONFIG: kubeconfig } })
+  assert.equal(calm.code, 1)
+  assert.match(calm.stderr, /no crash of a Go program in the log of pod web: if it has been restarted since, read the log before by --previous/)
+  assert.deepEqual(asked, ['/api/v1/namespaces/shop/pods/web/log?container=app&previous=true', '/api/v1/namespaces/other/pods/web/log'])
+  const stranger = await explain(t, ['--pod', 'web', '--kubeconfig', kubeconfig, '--context', 'stranger'])
+  assert.match(stranger.stderr, /cannot read the log of pod web in the namespace default: .*use a kubeconfig that may get pods\/log/)
+})
+
+test('what a cluster refuses is told with what to do', async (t) => {
+  const { kubeconfigFile, call, stop } = await testCluster(t)
+  const containers = ['a', 'b'].map((name) => ({ name, image: 'i' }))
+  await call('POST', '/api/v1/namespaces/default/pods', { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'two' }, spec: { containers } })
+  const says = async (args: readonly string[], expected: RegExp): Promise<void> => {
+    const { code, stderr } = await explain(t, ['--kubeconfig', kubeconfigFile, '--pod', ...args])
+    assert.equal(code, 1)
+    assert.match(stderr, expected)
+    assert.equal(stderr.trimEnd().split('\n').length, 1)
+  }
+  await says(['none'], /pods "none" not found; name its namespace by -n/)
+  await says(['two'], /container name must be specified for pod two, choose one of: \[a b\]; choose one by -c NAME/)
+  await says(['two', '-c', 'a'], /there is no crash of a Go program in the log of pod two/)
+  await stop({ graceMs: 0 })
+  await says(['two'], /cannot read the log of pod two: https:.* cannot be reached: .*; is the cluster running\?/)
+})
+
+test('20,000 goroutines in more than 10 MB are grouped in no time', async (t) => {
+  const dump: string[] = ['SIGQUIT: quit', 'PC=0x46d4c1 m=0 sigcode=0', '']
+  for (let id = 1; id <= 20_000; id++) {
+    const kind = id % 37
+    dump.push(`goroutine ${id} [chan receive, ${kind} minutes]:`)
+    for (let depth = 0; depth < 4; depth++) {
+      dump.push(`example.com/shop/internal/worker${kind}.(*Pool[...]).step${depth}.func1(0xc${(id * 7919).toString(16)}, {0xc000123456, 0x${depth}})`)
+      dump.push(`\t/workspace/src/shop/internal/worker${kind}/pool.go:${100 + depth} +0x11`)
+    }
+    dump.push(`created by example.com/shop/internal/worker${kind}.New in goroutine 1`, `\t/workspace/src/shop/internal/worker${kind}/pool.go:50 +0x1b`, '')
+  }
+  const text = dump.join('\n')
+  assert.ok(text.length > 10 * 1024 * 1024)
+  const started = process.cpuUsage()
+  const [report] = reportsOf(await readCrashes([text]))
+  const { user, system } = process.cpuUsage(started)
+  assert.deepEqual([report?.goroutineCount, report?.groups.length], [20_000, 37])
+  t.diagnostic(`${Math.round((user + system) / 1000)} ms of CPU`)
+  // It is about 300 ms; machines may be slow and busy.
+  assert.ok(user + system < 3_000_000, `${user + system} µs`)
+})
