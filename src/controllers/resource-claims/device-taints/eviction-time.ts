@@ -4,7 +4,6 @@ import { tolerates } from '../../../machinery/selectors/toleration.ts'
 
 type Device = NonNullable<NonNullable<ResourceSlice['spec']>['devices']>[number]
 export type DeviceTaint = NonNullable<Device['taints']>[number]
-type Result = NonNullable<NonNullable<NonNullable<NonNullable<ResourceClaim['status']>['allocation']>['devices']>['results']>[number]
 
 /** In ms since the epoch: Infinity for devices without such taints, and for those that are tolerated. */
 export function evictionTime(claim: ResourceClaim, taintsOf: (driver: string, pool: string, device: string) => readonly DeviceTaint[]): number {
