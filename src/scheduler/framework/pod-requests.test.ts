@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Pod } from '../../client/kinds.ts'
-import { addAmounts, amountOf, amountsOf, isScalarResource } from './amounts.ts'
-import { podAmounts } from './pod-amounts.ts'
+import { podRequests } from './pod-requests.ts'
+import { add, amountOf, resourcesOf } from './resources.ts'
 
 const mi = 1024 * 1024
 
@@ -22,27 +22,22 @@ const resized = (status: object, infeasible = false): Pod['status'] => ({
 })
 
 test('amounts are rounded up, cpu to thousandths and the others to whole units', () => {
-  const amounts = amountsOf({ cpu: '0.0001', memory: '1500m', 'ephemeral-storage': '1Gi', 'hugepages-2Mi': '4Mi', 'example.com/gpu': '2', pods: '110' })
-  assert.equal(amounts.cpu, 1)
+  const amounts = resourcesOf({ cpu: '0.0001', memory: '1500m', 'ephemeral-storage': '1Gi', 'hugepages-2Mi': '4Mi', 'example.com/gpu': '2', pods: '110' })
+  assert.equal(amounts.milliCPU, 1)
   assert.equal(amounts.memory, 2)
   assert.equal(amountOf(amounts, 'ephemeral-storage'), 1024 * mi)
   assert.deepEqual(
-    [...amounts.scalars],
+    [...amounts.scalar],
     [
       ['hugepages-2Mi', 4 * mi],
       ['example.com/gpu', 2],
     ],
   )
-  const sum = amountsOf({ cpu: '1', 'example.com/gpu': '1' })
-  addAmounts(sum, amounts)
-  assert.deepEqual([sum.cpu, sum.memory, amountOf(sum, 'example.com/gpu'), amountOf(sum, 'hugepages-2Mi')], [1001, 2, 3, 4 * mi])
-  addAmounts(sum, amounts, -1)
-  assert.deepEqual([sum.cpu, sum.memory, amountOf(sum, 'example.com/gpu'), amountOf(sum, 'none')], [1000, 0, 1, 0])
-})
-
-test('names with a domain, huge pages and attachable volumes are scalars', () => {
-  for (const name of ['example.com/gpu', 'hugepages-1Gi', 'kubernetes.io/x', 'attachable-volumes-csi']) assert.ok(isScalarResource(name), name)
-  for (const name of ['cpu', 'pods', 'storage', 'requests.example.com/gpu']) assert.ok(!isScalarResource(name), name)
+  const sum = resourcesOf({ cpu: '1', 'example.com/gpu': '1' })
+  add(sum, amounts)
+  assert.deepEqual([sum.milliCPU, sum.memory, amountOf(sum, 'example.com/gpu'), amountOf(sum, 'hugepages-2Mi')], [1001, 2, 3, 4 * mi])
+  add(sum, amounts, -1)
+  assert.deepEqual([sum.milliCPU, sum.memory, amountOf(sum, 'example.com/gpu'), amountOf(sum, 'none')], [1000, 0, 1, 0])
 })
 
 test('a pod takes what upstream counts for it', () => {
@@ -118,15 +113,15 @@ test('a pod takes what upstream counts for it', () => {
     ],
   ]
   for (const [title, given, requests, nonZero] of cases) {
-    const found = podAmounts(given)
-    assert.deepEqual({ cpu: found.requests.cpu, memory: found.requests.memory }, requests, title)
-    assert.deepEqual(found.nonZero, nonZero, `${title}, for scoring`)
+    const found = podRequests(given)
+    assert.deepEqual({ cpu: found.requests.milliCPU, memory: found.requests.memory }, requests, title)
+    assert.deepEqual({ cpu: found.nonZero.milliCPU, memory: found.nonZero.memory }, nonZero, `${title}, for scoring`)
   }
 })
 
 test('extended resources of init containers and containers', () => {
-  const { requests } = podAmounts(
+  const { requests } = podRequests(
     pod({ containers: [asks({ 'example.com/gpu': '1' }), asks({ 'example.com/gpu': '1' })], initContainers: [asks({ 'example.com/gpu': '3' })] }),
   )
-  assert.deepEqual([...requests.scalars], [['example.com/gpu', 3]])
+  assert.deepEqual([...requests.scalar], [['example.com/gpu', 3]])
 })

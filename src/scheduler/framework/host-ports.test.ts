@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Pod } from '../../client/kinds.ts'
-import { type HostPort, hostPortsOf, UsedPorts } from './host-ports.ts'
+import { type HostPort, hostPortsOf, portsClash } from './host-ports.ts'
 
 /** `UDP/127.0.0.1:80`; TCP and all addresses unless said. */
 function port(text: string): HostPort {
@@ -22,23 +22,7 @@ test('ports stand against each other by number, protocol and address', () => {
     [['80', '81'], ['82', '81'], true],
     [['80'], [], false],
   ]
-  for (const [taken, wanted, expected] of cases) {
-    const used = new UsedPorts()
-    used.add(taken.map(port))
-    assert.equal(used.conflicts(wanted.map(port)), expected, `${wanted} beside ${taken}`)
-    used.remove(taken.map(port))
-    assert.equal(used.conflicts(wanted.map(port)), false)
-  }
-})
-
-test('a port that two have taken is free when both have gone', () => {
-  const used = new UsedPorts()
-  used.add([port('80')])
-  used.add([port('80')])
-  used.remove([port('80')])
-  assert.equal(used.conflicts([port('80')]), true)
-  used.remove([port('80')])
-  assert.equal(used.conflicts([port('80')]), false)
+  for (const [taken, wanted, expected] of cases) assert.equal(portsClash(wanted.map(port), taken.map(port)), expected, `${wanted} beside ${taken}`)
 })
 
 test('containers and sidecars take ports, init containers do not', () => {
@@ -54,5 +38,5 @@ test('containers and sidecars take ports, init containers do not', () => {
       containers: [{ name: 'c', ports: [{ containerPort: 3 }, { containerPort: 4, hostPort: 4, hostIP: '10.0.0.1' }] }, { name: 'd' }],
     },
   }
-  assert.deepEqual(hostPortsOf(pod), [port('UDP/2'), port('10.0.0.1:4')])
+  assert.deepEqual(hostPortsOf(pod), [port('10.0.0.1:4'), port('UDP/2')])
 })
