@@ -89,9 +89,9 @@ test('balanced allocation prefers nodes that the pod makes more even', () => {
   const cases: [string, Pod, ReturnType<typeof nodes>, Pod[], Record<string, number>][] = [
     ['as even as before', pod('2', '5000'), nodes(), [], { a: 75, b: 75 }],
     ['less even', pod('3', '5000'), nodes({}, { cpu: '6' }), [], { a: 68, b: 75 }],
-    ['it makes it even', pod('2', '0'), nodes(), [on('a', '0', '5000')], { a: 87, b: 63 }],
-    ['it makes it worse', pod('2', '0'), nodes(), [on('a', '2', '0')], { a: 63, b: 63 }],
-    ['a resource that a node does not have', pod('2', '0'), nodes({ memory: '0' }), [], { a: 75, b: 63 }],
+    ['it makes it even', pod('2', '0'), nodes(), [on('a', '0', '5000')], { a: 87, b: 62 }],
+    ['it makes it worse', pod('2', '0'), nodes(), [on('a', '2', '0')], { a: 62, b: 62 }],
+    ['a resource that a node does not have', pod('2', '0'), nodes({ memory: '0' }), [], { a: 75, b: 62 }],
     ['more than there is', pod('4', '0'), nodes(), [on('a', '4', '0')], { a: 75, b: 50 }],
   ]
   for (const [title, given, all, pods, expected] of cases)

@@ -21,7 +21,7 @@ export const nodeDeclaredFeatures = pluginFactory({
   name: 'NodeDeclaredFeatures',
   make: (): Plugin<readonly string[]> => ({
     events: [
-      on('Node', ['Add', 'Update'], ({ pod }, before, after) => {
+      on('Node', ['Add', 'UpdateDeclaredFeature'], ({ pod }, before, after) => {
         const needed = neededBy(pod)
         return after !== undefined && has(after, needed) && !(before && has(before, needed))
       }),
