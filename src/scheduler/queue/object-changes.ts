@@ -14,6 +14,7 @@ export function nodeActions(before: Node, after: Node): readonly EventAction[] {
   if (differs(({ metadata }) => metadata.labels)) actions.push('UpdateLabel')
   if (differs(conditions)) actions.push('UpdateCondition')
   if (differs(({ metadata }) => metadata.annotations)) actions.push('UpdateAnnotation')
+  if (differs(({ status }) => status?.declaredFeatures)) actions.push('UpdateDeclaredFeature')
   return actions
 }
 
