@@ -1,7 +1,9 @@
 /** Which nodes a pod fits on: as many of them as are worth comparing, beginning where the last search ended. */
+
 import type { NodeInfo } from '../framework/node-info.ts'
 import type { Refusal } from '../framework/status.ts'
 import type { PodCycle } from './pod-cycle.ts'
+import { failureOf } from './pod-cycle.ts'
 
 /** With so few nodes all are looked at. */
 const fewestNodes = 100
@@ -32,6 +34,7 @@ export interface FoundNodes {
   readonly processed: number
 }
 
+/** Throws an Error where a filter cannot tell. */
 export function findNodes(cycle: PodCycle, { nodes, start, wanted }: NodeSearch): FoundNodes {
   const feasible: NodeInfo[] = []
   const refusals = new Map<string, Refusal>()
@@ -39,8 +42,9 @@ export function findNodes(cycle: PodCycle, { nodes, start, wanted }: NodeSearch)
   for (; processed < nodes.length && feasible.length < wanted; processed++) {
     const node = nodes[(start + processed) % nodes.length]!
     const refusal = cycle.filter(node)
-    if (refusal) refusals.set(node.name, refusal)
-    else feasible.push(node)
+    if (!refusal) feasible.push(node)
+    else if (refusal.status.code === 'Error') throw failureOf(refusal.status)
+    else refusals.set(node.name, refusal)
   }
   return { feasible, refusals, processed }
 }

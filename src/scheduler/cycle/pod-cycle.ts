@@ -132,7 +132,7 @@ export class PodCycle implements Cycle {
       const answer = attempt(`running PreScore plugin ${JSON.stringify(name)}`, () => plugin.preScore!(this.pod, nodes, this.#states[index]))
       if (!('code' in answer)) states[index] = answer.state
       else if (answer.code === 'Skip') skipped.add(index)
-      else throw new Error(answer.reasons.join(', '), { cause: answer.cause })
+      else throw failureOf(answer)
     }
     return this.profile.steps.score
       .filter(({ index }) => !skipped.has(index))
@@ -161,6 +161,9 @@ export interface PluginScores {
   readonly plugin: string
   readonly scores: readonly number[]
 }
+
+/** What went wrong, as an Error to throw. */
+export const failureOf = ({ reasons, cause }: Status): Error => (cause instanceof Error ? cause : new Error(reasons.join(', '), { cause }))
 
 /** What is thrown becomes a status. */
 function attempt<T>(what: string, work: () => T | Status): T | Status {

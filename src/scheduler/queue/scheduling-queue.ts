@@ -113,16 +113,14 @@ export class SchedulingQueue {
       return
     }
     const entry = this.get(pod.key)
-    if (!entry || entry.pod.uid !== pod.uid) return this.add(after)
-    entry.pod = pod
-    if (this.#active.get(pod.key)) return this.#active.set(entry)
-    for (const part of [this.#backingOff, this.#failed]) if (part.get(pod.key)) return part.set(entry)
-    for (const event of events) {
-      const worth = this.#worth(entry, event)
-      if (!worth) continue
-      this.#leaveUnschedulable(entry)
-      return this.#requeue(entry, worth, labelOf(event))
+    if (!entry || entry.pod.uid !== pod.uid) {
+      this.add(after)
+      return
     }
+    entry.pod = pod
+    for (const part of [this.#active, this.#backingOff, this.#failed]) if (part.get(pod.key)) part.set(entry)
+    if (!this.#unschedulable.has(pod.key)) return
+    events.some((event) => this.#helps(entry, event))
   }
 
   delete({ metadata: { namespace, name } }: Pod): void {
@@ -161,7 +159,8 @@ export class SchedulingQueue {
     entry.queuedAt = this.#now()
     if (entry.refusedBy.size + entry.pendingFor.size === 0) {
       entry.errors++
-      return this.#requeue(entry, 'after back-off', 'ScheduleAttemptFailure')
+      this.#requeue(entry, 'after back-off', 'ScheduleAttemptFailure')
+      return
     }
     entry.errors = 0
     entry.refusals++
@@ -178,12 +177,7 @@ export class SchedulingQueue {
     const candidates = new Set<QueueEntry>()
     for (const { registrations } of profiles)
       for (const { plugin } of registrations.of(event)) for (const entry of this.#refused.get(plugin) ?? []) candidates.add(entry)
-    for (const entry of candidates) {
-      const worth = this.#worth(entry, event)
-      if (!worth) continue
-      this.#leaveUnschedulable(entry)
-      this.#requeue(entry, worth, labelOf(event))
-    }
+    for (const entry of candidates) this.#helps(entry, event)
   }
 
   /** Brings these pods into the active queue, wherever they are. */
@@ -228,8 +222,20 @@ export class SchedulingQueue {
     }
   }
 
+  /** Gives the pod another try, if the event may help it. */
+  #helps(entry: QueueEntry, event: ClusterEvent): boolean {
+    const worth = this.#worth(entry, event)
+    if (!worth) return false
+    this.#leaveUnschedulable(entry)
+    this.#requeue(entry, worth, labelOf(event))
+    return true
+  }
+
   #requeue(entry: QueueEntry, worth: Worth, label: string): void {
-    if (worth === 'at once' || windowOf(entry.backOffEnd(this.#options.backOff)) <= windowOf(this.#now())) return this.#activate(entry, label)
+    if (worth === 'at once' || windowOf(entry.backOffEnd(this.#options.backOff)) <= windowOf(this.#now())) {
+      this.#activate(entry, label)
+      return
+    }
     if (this.#isGated(entry, label)) return
     const part = entry.errors > 0 ? this.#failed : this.#backingOff
     part.set(entry)
