@@ -6,6 +6,7 @@ import type { RestClient } from '../../client/rest/rest-client.ts'
 import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import { StatusError } from '../../machinery/status-error.ts'
+import { defaultConfiguration, readConfigurationFile } from '../../scheduler/configuration/index.ts'
 import { inTreePlugins } from '../../scheduler/plugins/index.ts'
 import { DryRun, type PodVerdict } from '../../scheduler/why/dry-run.ts'
 
@@ -15,6 +16,8 @@ export interface AskedPod {
   readonly namespace?: string
   readonly kubeconfig?: string
   readonly context?: string
+  /** A KubeSchedulerConfiguration, as the scheduler has it; the defaults unless said. */
+  readonly config?: string
 }
 
 export interface JudgedPod {
@@ -25,13 +28,14 @@ export interface JudgedPod {
 }
 
 /** Rejects with an ExplainedError for a pod that is not there, and for a server that does not answer. */
-export async function judgePod({ name, namespace, ...where }: AskedPod): Promise<JudgedPod> {
+export async function judgePod({ name, namespace, config, ...where }: AskedPod): Promise<JudgedPod> {
+  const { profiles } = config ? readConfigurationFile(config, inTreePlugins) : defaultConfiguration(inTreePlugins)
   const client = await connectTo(where)
   try {
     const place = namespace ?? client.namespace
     const pod = await told(client.find(pods, place, name), 'pods')
     if (!pod) throw new ExplainedError(`there is no pod ${place}/${name}: it has gone, or never was (kubectl get pods -A lists those that are there)`)
-    const settings = defaultProfile
+    const settings = profiles.find(({ schedulerName }) => schedulerName === pod.spec?.schedulerName) ?? profiles[0]!
     const run = new DryRun(settings, inTreePlugins, client)
     const [allNodes, allPods] = await Promise.all([all(client, nodes), all(client, pods), run.cluster.read((resource) => all(client, resource))])
     return { pod, verdict: run.verdict(pod, allNodes, allPods), profile: settings.schedulerName }

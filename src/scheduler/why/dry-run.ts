@@ -55,6 +55,11 @@ export class DryRun {
       snapshot: this.#cache,
       lister: (resource) => this.cluster.lister(resource),
       nominatedPods: (node) => this.#nominated.get(node) ?? none,
+      clearNominations: () => {},
+      extenders: [],
+      tell: () => {},
+      countPreemption: () => {},
+      random: () => 0,
       waitingPods: { get: () => undefined, all: () => [] },
       activate: () => {},
       now: Date.now,
@@ -118,7 +123,8 @@ export class DryRun {
   #refusals(cycle: PodCycle, node: NodeInfo, among: ReadonlySet<string> | undefined, narrowedBy: readonly string[]): readonly Refusal[] {
     const found = cycle.allRefusals(node)
     if (found.length > 0) return found
-    if (among && !among.has(node.name)) return [{ plugin: narrowedBy.join(', '), status: { code: 'UnschedulableAndUnresolvable', reasons: [leftOut(narrowedBy)] } }]
+    if (among && !among.has(node.name))
+      return [{ plugin: narrowedBy.join(', '), status: { code: 'UnschedulableAndUnresolvable', reasons: [leftOut(narrowedBy)] } }]
     // Those that wait for room there may be in the way.
     const refusal = cycle.filter(node)
     return refusal ? [refusal] : []

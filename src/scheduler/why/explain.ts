@@ -20,9 +20,15 @@ export function explainPod(pod: Pod, verdict: PodVerdict, profile: string): PodE
   const isPlaceable = Boolean(pod.spec?.nodeName) || (verdict.held.length === 0 && fitting.length > 0)
   const lines = [headline(pod, verdict, fitting), ...notes(pod, profile), ...heldLines(pod, verdict)]
   for (const refusal of verdict.everywhere)
-    lines.push('', `Wherever it would go, ${refusal.plugin} refuses it: ${refusal.status.reasons.join(', ')}`, ...indented(remediesEverywhere(refusal, verdict.pod), 2))
-  if (fitting.length > 0) lines.push('', `It fits on ${countOf(fitting, verdict)}, best first (scores are 0 to 100, times the weight of the plug-in):`, ...scoreLines(fitting))
-  if (refusing.some(({ refusals }) => refusals.length > 0)) lines.push('', `It does not fit on ${countOf(refusing, verdict)}:`, ...refusalLines(refusing, verdict))
+    lines.push(
+      '',
+      `Wherever it would go, ${refusal.plugin} refuses it: ${refusal.status.reasons.join(', ')}`,
+      ...indented(remediesEverywhere(refusal, verdict.pod), 2),
+    )
+  if (fitting.length > 0)
+    lines.push('', `It fits on ${countOf(fitting, verdict)}, best first (scores are 0 to 100, times the weight of the plug-in):`, ...scoreLines(fitting))
+  if (refusing.some(({ refusals }) => refusals.length > 0))
+    lines.push('', `It does not fit on ${countOf(refusing, verdict)}:`, ...refusalLines(refusing, verdict))
   return { isPlaceable, lines }
 }
 
@@ -44,11 +50,13 @@ function notes(pod: Pod, profile: string): string[] {
   const lines: string[] = []
   const { schedulerName = profile, nodeName } = pod.spec ?? {}
   if (pod.metadata.deletionTimestamp) lines.push(`  it is being deleted since ${pod.metadata.deletionTimestamp}`)
-  if (schedulerName !== profile) lines.push(`  it is for the scheduler ${schedulerName}, which may decide in other ways; what follows is what ${profile} would say`)
+  if (schedulerName !== profile)
+    lines.push(`  it is for the scheduler ${schedulerName}, which may decide in other ways; what follows is what ${profile} would say`)
   if (nodeName) return [...lines, '  what follows is where it would go now, if it had no node yet']
   if (pod.status?.nominatedNodeName) lines.push(`  pods are evicted for it on the node ${pod.status.nominatedNodeName}`)
   const told = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled')
-  if (told?.status === 'False' && told.message) lines.push(`  the scheduler said, at ${told.lastTransitionTime ?? 'a time that it did not tell'}: ${told.message}`)
+  if (told?.status === 'False' && told.message)
+    lines.push(`  the scheduler said, at ${told.lastTransitionTime ?? 'a time that it did not tell'}: ${told.message}`)
   else if (!told) lines.push(`  no scheduler has said anything about it: is one running that is called ${schedulerName}?`)
   return lines
 }
@@ -79,7 +87,10 @@ function refusalLines(nodes: readonly NodeVerdict[], { pod }: PodVerdict): strin
   for (const { node, refusals } of nodes) {
     const lines = refusals.flatMap((refusal) => [
       `    ${refusal.plugin}: ${refusal.status.reasons.join(', ')}`,
-      ...indented(remediesOf(refusal, pod, node).map((line) => line.replaceAll(node.name, nameMark)), 6),
+      ...indented(
+        remediesOf(refusal, pod, node).map((line) => line.replaceAll(node.name, nameMark)),
+        6,
+      ),
     ])
     const key = lines.join('\n')
     const group = groups.get(key)

@@ -20,7 +20,13 @@ const remedies: Readonly<Record<string, Remedy>> = {
   NodePorts: ({ hostPorts }, { pods }) =>
     pods
       .filter((other) => portsClash(hostPorts, other.hostPorts))
-      .map(({ key, hostPorts: theirs }) => `pod ${key} has ${theirs.filter((port) => portsClash(hostPorts, [port])).map(portText).join(' and ')}`),
+      .map(
+        ({ key, hostPorts: theirs }) =>
+          `pod ${key} has ${theirs
+            .filter((port) => portsClash(hostPorts, [port]))
+            .map(portText)
+            .join(' and ')}`,
+      ),
   NodeResourcesFit: missingResources,
   NodeDeclaredFeatures: () => ['the node has to declare the feature that the pod needs (status.declaredFeatures): its kubelet may be too old'],
 }
