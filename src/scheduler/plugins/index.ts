@@ -10,6 +10,7 @@ import { nodeName } from './nodes/node-name.ts'
 import { nodePorts } from './nodes/node-ports.ts'
 import { nodeUnschedulable } from './nodes/node-unschedulable.ts'
 import { taintToleration } from './nodes/taint-toleration.ts'
+import { defaultPreemption } from './preemption/default-preemption.ts'
 import { prioritySort } from './queue/priority-sort.ts'
 import { schedulingGates } from './queue/scheduling-gates.ts'
 
@@ -25,6 +26,7 @@ const all: readonly PluginFactory[] = [
   nodeResourcesBalancedAllocation,
   imageLocality,
   nodeDeclaredFeatures,
+  defaultPreemption,
   defaultBinder,
 ]
 
