@@ -35,7 +35,7 @@ export interface EventObjects {
 export type EventResource = keyof EventObjects
 
 type CommonAction = 'Add' | 'Update' | 'Delete'
-export type NodeAction = 'UpdateAllocatable' | 'UpdateLabel' | 'UpdateTaint' | 'UpdateCondition' | 'UpdateAnnotation'
+export type NodeAction = 'UpdateAllocatable' | 'UpdateLabel' | 'UpdateTaint' | 'UpdateCondition' | 'UpdateAnnotation' | 'UpdateDeclaredFeature'
 export type PodAction = 'UpdateLabel' | 'UpdateScaleDown' | 'UpdateToleration' | 'UpdateSchedulingGatesEliminated' | 'UpdateGeneratedResourceClaim'
 
 /** `Update` of a node or pod is any other change of it; where a registration says `Update`, every change is meant. */

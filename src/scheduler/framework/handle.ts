@@ -1,8 +1,11 @@
 /** What a plug-in may use: the caches, the client, and what the scheduler knows. */
+
+import type { ToldEvent } from '../../client/events/series-recorder.ts'
 import type { IndexFunction } from '../../client/informers/object-index.ts'
 import type { Resource } from '../../client/resource.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
 import type { KubeObject } from '../../machinery/object.ts'
+import type { Extender } from './extender.ts'
 import type { PodInfo } from './pod-info.ts'
 import type { Snapshot } from './snapshot.ts'
 
@@ -40,9 +43,18 @@ export interface Handle {
   lister<T extends KubeObject>(resource: Resource<T>): Lister<T>
   /** Pods that wait for room on this node after preemption. */
   nominatedPods(node: string): readonly PodInfo[]
+  /** Takes the nominations of these pods away, in memory; the API is the caller's affair. */
+  clearNominations(pods: Iterable<PodInfo>): void
   readonly waitingPods: { get(uid: string): WaitingPod | undefined; all(): Iterable<WaitingPod> }
+  readonly extenders: readonly Extender[]
   /** Brings these pods (`namespace/name`) into the active queue. */
   activate(keys: Iterable<string>): void
+  /** Tells an event in the profile's name. */
+  tell(event: ToldEvent): void
+  /** Counts a preemption in the metrics. */
+  countPreemption(victims: number): void
   readonly now: () => number
+  /** 0 to 1. */
+  readonly random: () => number
   readonly log: (line: string) => void
 }

@@ -2,6 +2,7 @@
 export * from './affinity-terms.ts'
 export * from './cluster-events.ts'
 export * from './cycle.ts'
+export * from './extender.ts'
 export * from './handle.ts'
 export * from './host-ports.ts'
 export * from './node-info.ts'

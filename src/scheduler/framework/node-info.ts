@@ -72,7 +72,7 @@ export class NodeInfo {
 
   /** Takes the pod of this uid away; false if there is none. */
   removePod({ uid }: { readonly uid: string }): boolean {
-    const at = this.pods.findIndex((pod) => pod.uid === uid)
+    const at = this.pods.findLastIndex((pod) => pod.uid === uid)
     const pod = this.pods[at]
     if (!pod) return false
     this.pods.splice(at, 1)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { aNode, aPod } from '../testing/objects.ts'
-import { filterWith } from '../testing/try-plugin.ts'
+import { aNode, aPod } from '../../testing/objects.ts'
+import { filterWith } from '../../testing/try-plugin.ts'
 import { nodeName } from './node-name.ts'
 
 test('a pod that names a node goes there alone', () => {

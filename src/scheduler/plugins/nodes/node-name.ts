@@ -1,5 +1,5 @@
 /** NodeName: a pod whose spec names a node goes to no other. */
-import { on, pluginFactory, skip, unresolvable } from '../framework/index.ts'
+import { on, pluginFactory, skip, unresolvable } from '../../framework/index.ts'
 
 const otherNode = unresolvable("node(s) didn't match the requested node name")
 
