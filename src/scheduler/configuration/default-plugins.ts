@@ -18,8 +18,6 @@ export const defaultPlugins: readonly EnabledPlugin[] = [
   { name: 'VolumeZone' },
   { name: 'PodTopologySpread', weight: 2 },
   { name: 'InterPodAffinity', weight: 2 },
-  // Claims that nobody uses are given up before pods are evicted.
-  { name: 'DynamicResources' },
   { name: 'DefaultPreemption' },
   { name: 'NodeResourcesBalancedAllocation', weight: 1 },
   { name: 'ImageLocality', weight: 1 },

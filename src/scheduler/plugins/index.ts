@@ -1,6 +1,7 @@
 /** The plug-ins that the scheduler brings along, by their names. Which of them a profile uses, and how much they weigh, is its configuration. */
 import type { PluginFactory, Registry } from '../framework/index.ts'
 import { defaultBinder } from './binding/default-binder.ts'
+import { interPodAffinity } from './inter-pod-affinity/index.ts'
 import { nodeResourcesBalancedAllocation } from './node-resources/balanced-allocation.ts'
 import { nodeResourcesFit } from './node-resources/fit.ts'
 import { imageLocality } from './nodes/image-locality.ts'
@@ -10,9 +11,15 @@ import { nodeName } from './nodes/node-name.ts'
 import { nodePorts } from './nodes/node-ports.ts'
 import { nodeUnschedulable } from './nodes/node-unschedulable.ts'
 import { taintToleration } from './nodes/taint-toleration.ts'
+import { podTopologySpread } from './pod-topology-spread/index.ts'
 import { defaultPreemption } from './preemption/default-preemption.ts'
+
 import { prioritySort } from './queue/priority-sort.ts'
 import { schedulingGates } from './queue/scheduling-gates.ts'
+import { volumeBinding } from './volumes/binding/index.ts'
+import { nodeVolumeLimits } from './volumes/limits/index.ts'
+import { volumeRestrictions } from './volumes/restrictions/index.ts'
+import { volumeZone } from './volumes/zone/index.ts'
 
 const all: readonly PluginFactory[] = [
   prioritySort,
@@ -24,6 +31,12 @@ const all: readonly PluginFactory[] = [
   nodePorts,
   nodeResourcesFit,
   nodeResourcesBalancedAllocation,
+  volumeRestrictions,
+  nodeVolumeLimits,
+  volumeBinding,
+  volumeZone,
+  podTopologySpread,
+  interPodAffinity,
   imageLocality,
   nodeDeclaredFeatures,
   defaultPreemption,

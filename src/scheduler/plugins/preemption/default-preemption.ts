@@ -55,7 +55,8 @@ export const defaultPreemption = pluginFactory<PreemptionArgs>({
       try {
         await Promise.all(pods.slice(0, -1).map((victim) => evict(handle, victim, preemptor, node)))
         preempting.delete(preemptor.uid)
-        if (last) await evict(handle, last, preemptor, node)
+        // What wakes it may have happened while it was not to be woken.
+        if (!last || !(await evict(handle, last, preemptor, node))) handle.activate([preemptor.key])
       } catch (error) {
         handle.log(`pods on ${node} could not be evicted for ${preemptor.key}: ${reasonOf(error)}`)
         preempting.delete(preemptor.uid)
@@ -83,7 +84,7 @@ export const defaultPreemption = pluginFactory<PreemptionArgs>({
       events: [],
       preEnqueue: ({ uid }) => (preempting.has(uid) ? stillEvicting : undefined),
       postFilter(cycle, refusals) {
-        const objection = objectionTo(cycle, refusals)
+        const objection = objectionTo(cycle, refusals, handle)
         if (objection) return { status: unschedulable(`preemption: ${objection}`) }
         const { candidates, refusals: remaining } = tryNodes(cycle, refusals, settings, handle, [...budgets.all()].map(budgetOf))
         const extenders = handle.extenders.filter((extender) => extender.preempt && extender.isInterested(cycle.pod))
@@ -95,9 +96,9 @@ export const defaultPreemption = pluginFactory<PreemptionArgs>({
 })
 
 /** Why the pod may not evict others, if it may not. */
-function objectionTo({ pod, snapshot }: Cycle, refusals: ReadonlyMap<string, Refusal>): string | undefined {
+function objectionTo({ pod, snapshot }: Cycle, refusals: ReadonlyMap<string, Refusal>, handle: Handle): string | undefined {
   if (pod.pod.spec?.preemptionPolicy === 'Never') return 'not eligible due to preemptionPolicy=Never.'
-  const nominated = pod.pod.status?.nominatedNodeName
+  const nominated = handle.nominatedNode(pod.uid)
   if (!nominated || refusals.get(nominated)?.status.code === 'UnschedulableAndUnresolvable') return undefined
   // The room that it has been promised is still being made.
   const isBeingMade = snapshot.node(nominated)?.pods.some((other) => other.priority < pod.priority && isBeingPreempted(other))

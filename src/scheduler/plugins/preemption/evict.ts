@@ -3,17 +3,19 @@ import { pods as podKind } from '../../../client/kinds.ts'
 import { StatusError } from '../../../machinery/status-error.ts'
 import type { Handle, PodInfo } from '../../framework/index.ts'
 
-/** Resolves when the pod is being deleted, or has gone. Rejects as the API does. */
-export async function evict(handle: Handle, victim: PodInfo, preemptor: PodInfo, node: string): Promise<void> {
+/** Resolves when the pod is being deleted; with false if it had gone before. Rejects as the API does. */
+export async function evict(handle: Handle, victim: PodInfo, preemptor: PodInfo, node: string): Promise<boolean> {
   const waiting = handle.waitingPods.get(victim.uid)
+  let wasThere = true
   // It was not bound yet: nothing has to be deleted.
   if (waiting) waiting.reject('DefaultPreemption', 'preempted')
-  else if (!victim.pod.metadata.deletionTimestamp) await remove(handle, victim)
+  else if (!victim.pod.metadata.deletionTimestamp) wasThere = await remove(handle, victim)
   const note = `Preempted by pod ${preemptor.pod.metadata.uid} on node ${node}`
   handle.tell({ regarding: victim.pod, related: preemptor.pod, type: 'Normal', reason: 'Preempted', action: 'Preempting', note })
+  return wasThere
 }
 
-async function remove({ client, profile, now }: Handle, { pod, namespace, name }: PodInfo): Promise<void> {
+async function remove({ client, profile, now }: Handle, { pod, namespace, name }: PodInfo): Promise<boolean> {
   const { uid, generation } = pod.metadata
   const condition = {
     type: 'DisruptionTarget',
@@ -26,9 +28,11 @@ async function remove({ client, profile, now }: Handle, { pod, namespace, name }
   try {
     await client.patch(podKind, namespace, name, { metadata: { uid }, status: { conditions: [condition] } }, 'strategic', 'status')
     await client.delete(podKind, namespace, name, { uid })
+    return true
   } catch (error) {
     // Who has gone, or is another by now, makes room too.
-    if (!(error instanceof StatusError && (error.code === 404 || error.code === 409))) throw error
+    if (error instanceof StatusError && (error.code === 404 || error.code === 409)) return false
+    throw error
   }
 }
 

@@ -1,8 +1,12 @@
 /** Which volume suits a claim. */
-import type { PersistentVolume, PersistentVolumeClaim } from '../../../client/kinds.ts'
-import { labelSelectorOf } from '../../../machinery/selectors/label-selector.ts'
-import { compareQuantities } from '../../../machinery/values/quantity.ts'
+import type { V1PersistentVolume, V1PersistentVolumeClaim } from '@kubernetes/client-node'
+import type { Model } from '../../../../machinery/object.ts'
+import { labelSelectorOf } from '../../../../machinery/selectors/label-selector.ts'
+import { compareQuantities } from '../../../../machinery/values/quantity.ts'
 import { claimClass, volumeClass } from './storage-class.ts'
+
+type PersistentVolume = Model<V1PersistentVolume>
+type PersistentVolumeClaim = Model<V1PersistentVolumeClaim>
 
 const noSize = '0'
 const usualMode = 'Filesystem'
@@ -35,7 +39,8 @@ export function mismatch(volume: PersistentVolume, claim: PersistentVolumeClaim)
   return undefined
 }
 
-const isReserved = (volume: PersistentVolume, claim: PersistentVolumeClaim): boolean =>
+/** Whether a volume is kept for a claim that can have it. */
+export const isReserved = (volume: PersistentVolume, claim: PersistentVolumeClaim): boolean =>
   isFor(volume, claim) && isLargeEnough(volume, claim) && sameVolumeMode(volume, claim) && hasModes(volume, claim)
 
 /** Whether a claim that names no volume may get this one, which nobody has. */
@@ -59,7 +64,8 @@ export function bestVolume(claim: PersistentVolumeClaim, volumes: Iterable<Persi
   return best
 }
 
-const order = (a: PersistentVolume, b: PersistentVolume): number =>
+/** Which of two volumes that suit a claim it rather gets: less than 0 for `a`. */
+export const order = (a: PersistentVolume, b: PersistentVolume): number =>
   (a.spec?.accessModes?.length ?? 0) - (b.spec?.accessModes?.length ?? 0) ||
   compareQuantities(sizeOf(a), sizeOf(b)) ||
   ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1)

@@ -1,5 +1,5 @@
 /** Annotations by which the binder, provisioners and the scheduler tell each other what they did, and the binder's finalizer. */
-import type { KubeObject } from '../../../machinery/object.ts'
+import type { KubeObject } from '../../../../machinery/object.ts'
 
 /** On claims: the binding is complete. What is missing from now on is lost. */
 export const bindCompleted = 'pv.kubernetes.io/bind-completed'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Pod } from '../../client/kinds.ts'
-import { claimName, claimNames, generatedName } from './names.ts'
+import type { Pod } from '../core/pod/model.ts'
+import { claimName, claimNames, generatedName } from './pod-claims.ts'
 
 const pod: Pod = {
   apiVersion: 'v1',

@@ -1,5 +1,10 @@
 /** Which class of storage claims and volumes name, and what a class says. */
-import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from '../../../client/kinds.ts'
+import type { V1PersistentVolume, V1PersistentVolumeClaim, V1StorageClass } from '@kubernetes/client-node'
+import type { Model } from '../../../../machinery/object.ts'
+
+type PersistentVolume = Model<V1PersistentVolume>
+type PersistentVolumeClaim = Model<V1PersistentVolumeClaim>
+type StorageClass = Model<V1StorageClass>
 
 const classAnnotation = 'volume.beta.kubernetes.io/storage-class'
 const defaultAnnotations = ['storageclass.kubernetes.io/is-default-class', 'storageclass.beta.kubernetes.io/is-default-class']

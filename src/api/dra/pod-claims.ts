@@ -1,5 +1,10 @@
 /** Which ResourceClaims a pod uses, and what those are called that are made for it (KEP-4381). */
-import type { Pod, ResourceClaim, ResourceClaimTemplate } from '../../client/kinds.ts'
+import type { ResourceV1ResourceClaim, V1ResourceClaimTemplate } from '@kubernetes/client-node'
+import type { Model } from '../../machinery/object.ts'
+import type { Pod } from '../core/pod/model.ts'
+
+type ResourceClaim = Model<ResourceV1ResourceClaim>
+type ResourceClaimTemplate = Model<V1ResourceClaimTemplate>
 
 export type PodClaim = NonNullable<NonNullable<Pod['spec']>['resourceClaims']>[number]
 
