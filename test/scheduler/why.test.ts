@@ -2,34 +2,35 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { after, before, test } from 'node:test'
-import { sharedCluster } from '../controllers/shared-cluster.ts'
+import { after, test } from 'node:test'
 import { installedKubectls, Kubectl } from '../support/kubectl.ts'
-import { apiControllers } from '../support/test-cluster.ts'
+import { apiControllers, testCluster } from '../support/test-cluster.ts'
+import { waitFor } from '../support/wait-for.ts'
 import { repository } from '../up/t8s-process.ts'
 
-const cluster = sharedCluster({ controllers: apiControllers })
-let home = ''
-let kubectl: Kubectl
-before(async () => {
-  home = await mkdtemp(join(tmpdir(), 't8s-why-'))
-  kubectl = new Kubectl(installedKubectls()[0]!, cluster().kubeconfigFile, home)
+const started = testCluster({ after }, { controllers: apiControllers })
+/** A kubectl of the default namespace. */
+const user = started.then(async ({ kubeconfigFile, folder }) => {
+  await accountOf('default')
+  return new Kubectl(installedKubectls()[0]!, kubeconfigFile, folder)
 })
-after(() => rm(home, { recursive: true, force: true }))
+
+/** Pods need it. */
+const accountOf = (namespace: string) =>
+  waitFor('the account', async () => (await started).call('GET', `/api/v1/namespaces/${namespace}/serviceaccounts/default`))
 
 async function why(words: string) {
-  const child = spawn(join(repository, 't8s'), ['why', 'pod', ...words.split(' ')], { env: { ...process.env, KUBECONFIG: cluster().kubeconfigFile } })
+  const child = spawn(join(repository, 't8s'), ['why', 'pod', ...words.split(' ')], { env: { ...process.env, KUBECONFIG: (await started).kubeconfigFile } })
   child.stdin.end()
   const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
   return { code: code as number, stdout, stderr }
 }
 
-const apply = (...objects: readonly object[]) =>
-  kubectl.ok('create -f -', undefined, { input: JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }) })
+const create = (kubectl: Kubectl, ...items: readonly object[]) =>
+  kubectl.ok('create -f -', undefined, { input: JSON.stringify({ apiVersion: 'v1', kind: 'List', items }) })
 
 const node = (name: string, cpu: string, labels: Record<string, string> = {}) => ({
   apiVersion: 'v1',
@@ -46,10 +47,11 @@ const pod = (name: string, cpu: string, spec: object = {}) => ({
 })
 
 test('t8s why pod says of each node what refuses a pod, what would help, and which scores it gets', async () => {
-  await apply(node('large', '4', { disk: 'hdd' }), node('small', '1'), node('away', '4'))
+  const kubectl = await user
+  await create(kubectl, node('large', '4', { disk: 'hdd' }), node('small', '1'), node('away', '4'))
   for (const name of ['large', 'small', 'away']) await kubectl.ok(`taint nodes ${name} node.kubernetes.io/not-ready:NoSchedule-`)
   await kubectl.ok('cordon away')
-  await apply(pod('busy', '3', { nodeName: 'large' }), pod('web', '2'), pod('tiny', '100m'))
+  await create(kubectl, pod('busy', '3', { nodeName: 'large' }), pod('web', '2'), pod('tiny', '100m'))
 
   const waits = await why('web')
   assert.equal(waits.code, 1, waits.stderr)
@@ -87,8 +89,11 @@ test('t8s why pod says of each node what refuses a pod, what would help, and whi
 })
 
 test('t8s why pod knows gates, claims, other schedulers, and pods that are not there', async () => {
+  const kubectl = await user
+  const { kubeconfigFile, folder } = await started
   await kubectl.ok('create namespace shop')
-  const shop = new Kubectl(kubectl.program, cluster().kubeconfigFile, home, 'shop')
+  await accountOf('shop')
+  const shop = new Kubectl(kubectl.program, kubeconfigFile, folder, 'shop')
   const volumes = [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }]
   const claim = {
     apiVersion: 'v1',
@@ -96,14 +101,14 @@ test('t8s why pod knows gates, claims, other schedulers, and pods that are not t
     metadata: { name: 'data' },
     spec: { storageClassName: '', accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
   }
-  const items = [
+  await create(
+    shop,
     pod('gated', '1', { schedulingGates: [{ name: 'example.com/quota' }] }),
     pod('other', '1', { schedulerName: 'mine' }),
     pod('claims', '1', { volumes }),
     pod('lost', '1', { volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'none' } }] }),
     claim,
-  ]
-  await shop.ok('create -f -', undefined, { input: JSON.stringify({ apiVersion: 'v1', kind: 'List', items }) })
+  )
 
   const gated = await why('gated -n shop')
   assert.equal(gated.code, 1)
@@ -128,7 +133,8 @@ test('t8s why pod knows gates, claims, other schedulers, and pods that are not t
 })
 
 test('t8s why pod goes by the profile of a KubeSchedulerConfiguration', async () => {
-  const file = join(home, 'scheduler.yaml')
+  const kubectl = await user
+  const file = join((await started).folder, 'scheduler.yaml')
   await writeFile(
     file,
     `apiVersion: kubescheduler.config.k8s.io/v1
@@ -145,7 +151,7 @@ profiles:
           - matchExpressions: [{key: disk, operator: In, values: [ssd]}]
 `,
   )
-  await apply(node('first', '1'), pod('mine', '100m', { schedulerName: 'mine' }))
+  await create(kubectl, node('first', '1'), pod('mine', '100m', { schedulerName: 'mine' }))
   const said = await why(`mine --config ${file}`)
   assert.equal(said.code, 1, said.stderr)
   assert.match(said.stdout, /^pod default\/mine waits: .* node\(s\) didn't match scheduler-enforced node affinity/)
