@@ -85,13 +85,13 @@ function scoreLines(nodes: readonly NodeVerdict[]): string[] {
 }
 
 /** The nearest first: those with the fewest refusals. */
-function refusalLines(nodes: readonly NodeVerdict[], { pod }: PodVerdict): string[] {
+function refusalLines(nodes: readonly NodeVerdict[], { pod, surroundings }: PodVerdict): string[] {
   const groups = new Map<string, { readonly names: string[]; readonly lines: readonly string[]; readonly count: number }>()
   for (const { node, refusals } of nodes) {
     const lines = refusals.flatMap((refusal) => [
       `    ${refusal.plugin}: ${refusal.status.reasons.join(', ')}`,
       ...indented(
-        remediesOf(refusal, pod, node).map((line) => line.replaceAll(node.name, nameMark)),
+        remediesOf(refusal, pod, node, surroundings).map((line) => line.replaceAll(node.name, nameMark)),
         6,
       ),
     ])
@@ -120,7 +120,7 @@ function namesText(names: readonly string[]): string {
 const indented = (lines: readonly string[], by: number): string[] => lines.map((line) => `${' '.repeat(by)}${line}`)
 
 /** The verdict for programs. */
-export function podVerdictData(pod: Pod, { held, everywhere, nodes, message, pod: info }: PodVerdict, profile: string): object {
+export function podVerdictData(pod: Pod, { held, everywhere, nodes, message, pod: info, surroundings }: PodVerdict, profile: string): object {
   return {
     namespace: pod.metadata.namespace,
     name: pod.metadata.name,
@@ -137,7 +137,7 @@ export function podVerdictData(pod: Pod, { held, everywhere, nodes, message, pod
         plugin: refusal.plugin,
         reasons: refusal.status.reasons,
         evictionMayHelp: refusal.status.code === 'Unschedulable',
-        remedies: remediesOf(refusal, info, node),
+        remedies: remediesOf(refusal, info, node, surroundings),
       }))
       return { name: node.name, fits, ...(fits ? { total, scores } : { refusals: told }) }
     }),

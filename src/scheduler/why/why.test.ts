@@ -19,6 +19,8 @@ const plugins = [
   'NodePorts',
   'NodeResourcesFit',
   'NodeResourcesBalancedAllocation',
+  'PodTopologySpread',
+  'InterPodAffinity',
   'DefaultBinder',
 ].map((name) => ({ name }))
 
@@ -126,6 +128,39 @@ test('ports, names, cordons, terms and priorities are told', async () => {
     'the node has no example.com/gpu: the pod asks for 1',
   ])
     assert.ok(text.includes(`\n      ${line}`), `${line} in:\n${text}`)
+})
+
+test('neighbours are named: those that are missing, those that are too near, and those that are too many', async () => {
+  const zone = 'topology.kubernetes.io/zone'
+  const [a, b] = [aNode('a', { labels: { [zone]: 'x' } }), aNode('b', { labels: { [zone]: 'x' } })]
+  const term = (app: string) => ({ topologyKey: zone, labelSelector: { matchLabels: { app } } })
+  const required = (app: string) => ({ requiredDuringSchedulingIgnoredDuringExecution: [term(app)] })
+  const labelled = (name: string, node: string, app: string, spec: object = {}): Pod => aPod(name, { nodeName: node, ...spec }, { labels: { app } })
+  const web = (spec: Partial<NonNullable<Pod['spec']>>): Pod => aPod('web', spec, { labels: { app: 'web' } })
+  const spread = { maxSkew: 1, topologyKey: zone, whenUnsatisfiable: 'DoNotSchedule', labelSelector: { matchLabels: { app: 'web' } } }
+  const cases: [Pod, Pod[], string][] = [
+    [web({ affinity: { podAffinity: required('db') } }), [], `it wants to be near a pod of app=db, and there is none in ${zone}=x (podAffinity)`],
+    [
+      web({ affinity: { podAntiAffinity: required('db') } }),
+      [labelled('db-0', 'b', 'db')],
+      `it wants to be far from pods of app=db, and in ${zone}=x is default/db-0 (podAntiAffinity)`,
+    ],
+    [
+      web({}),
+      [labelled('shy', 'b', 'db', { affinity: { podAntiAffinity: required('web') } })],
+      `pod default/shy in ${zone}=x wants to be far from pods like it (podAntiAffinity of that pod)`,
+    ],
+    [
+      web({ topologySpreadConstraints: [{ ...spread, minDomains: 2 }] }),
+      [labelled('web-0', 'a', 'web')],
+      `${zone}=x has 1 of its pods, and there are fewer than 2 (minDomains), so that one is taken to have none: no more than 1 may be between them (maxSkew)`,
+    ],
+    [web({ topologySpreadConstraints: [{ ...spread, topologyKey: 'rack' }] }), [], 'the node lacks the label rack, which its topologySpreadConstraints go by'],
+  ]
+  for (const [pod, pods, line] of cases) {
+    const text = await explain(pod, [a, b], pods)
+    assert.ok(text.includes(`\n      ${line}`), `${line} in:\n${text}`)
+  }
 })
 
 test('nodes that say the same are told together, the nearest first', async () => {
