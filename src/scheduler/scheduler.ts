@@ -8,7 +8,7 @@ import { type Pod, pods } from '../client/kinds.ts'
 import type { RestClient } from '../client/rest/rest-client.ts'
 import { reasonOf } from '../lib/explained-error.ts'
 import { SchedulerCache } from './cache/cache.ts'
-import { Decider, type Decision, extenderPlugin, NoNodesError, type Unplaced } from './cycle/decide.ts'
+import { Decider, extenderPlugin, NoNodesError, type Unplaced } from './cycle/decide.ts'
 import { fitMessage } from './cycle/fit-error.ts'
 import { bind, type Placement, permit, reserve, unreserve } from './cycle/placement.ts'
 import { PodCycle } from './cycle/pod-cycle.ts'
@@ -141,6 +141,7 @@ export class Scheduler {
       snapshot: this.cache,
       lister: (resource) => source.lister(resource),
       nominatedPods: (node) => this.nominated.on(node),
+      nominatedNode: (uid) => this.nominated.nodeOf(uid),
       clearNominations: (cleared) => {
         for (const { uid } of cleared) this.nominated.delete(uid)
       },

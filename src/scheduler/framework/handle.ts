@@ -43,6 +43,8 @@ export interface Handle {
   lister<T extends KubeObject>(resource: Resource<T>): Lister<T>
   /** Pods that wait for room on this node after preemption. */
   nominatedPods(node: string): readonly PodInfo[]
+  /** The node where room is being made for the pod of this uid. */
+  nominatedNode(uid: string): string | undefined
   /** Takes the nominations of these pods away, in memory; the API is the caller's affair. */
   clearNominations(pods: Iterable<PodInfo>): void
   readonly waitingPods: { get(uid: string): WaitingPod | undefined; all(): Iterable<WaitingPod> }

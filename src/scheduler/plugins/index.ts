@@ -13,6 +13,8 @@ import { nodePorts } from './nodes/node-ports.ts'
 import { nodeUnschedulable } from './nodes/node-unschedulable.ts'
 import { taintToleration } from './nodes/taint-toleration.ts'
 import { podTopologySpread } from './pod-topology-spread/index.ts'
+import { defaultPreemption } from './preemption/default-preemption.ts'
+
 import { prioritySort } from './queue/priority-sort.ts'
 import { schedulingGates } from './queue/scheduling-gates.ts'
 import { volumeBinding } from './volumes/binding/index.ts'
@@ -39,6 +41,7 @@ const all: readonly PluginFactory[] = [
   dynamicResources,
   imageLocality,
   nodeDeclaredFeatures,
+  defaultPreemption,
   defaultBinder,
 ]
 

@@ -256,7 +256,8 @@ export class SchedulingQueue {
     const refusal = this.#options.profileOf(entry.pod)?.preEnqueue(entry.pod)
     entry.gatedBy = refusal?.plugin
     if (!refusal) return false
-    entry.refusedBy = new Set([refusal.plugin])
+    // Who refused it before may be the one who wakes it.
+    entry.refusedBy = new Set([...entry.refusedBy, refusal.plugin])
     this.#setAside(entry, label)
     return true
   }

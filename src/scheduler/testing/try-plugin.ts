@@ -41,6 +41,7 @@ export function handleOf(cluster: TestCluster, snapshot = snapshotOf(cluster)): 
     snapshot,
     lister: (resource) => listerOf(all, resource),
     nominatedPods: () => [],
+    nominatedNode: () => undefined,
     clearNominations: () => {},
     extenders: [],
     tell: () => {},
