@@ -15,7 +15,7 @@ test('pods find nodes, and it is told', async () => {
   await until('p has a node', () => nodeOf(cluster.pod('p')) === 'a')
   await until('it is told', () => cluster.events.length > 0)
   assert.deepEqual(cluster.events, [{ reason: 'Scheduled', note: 'Successfully assigned default/p to a', name: 'p' }])
-  scheduler.stop()
+  await scheduler.stop()
 })
 
 test('pods of other schedulers are left alone', async () => {
@@ -23,7 +23,7 @@ test('pods of other schedulers are left alone', async () => {
   cluster.put(aNode('a'), aPod('theirs', { schedulerName: 'other' }), aPod('ours'))
   await until('ours has a node', () => nodeOf(cluster.pod('ours')) !== undefined)
   assert.equal(nodeOf(cluster.pod('theirs')), undefined)
-  scheduler.stop()
+  await scheduler.stop()
 })
 
 test('a pod that fits nowhere is told why, and tried again when a node comes that it fits on', async () => {
@@ -42,7 +42,7 @@ test('a pod that fits nowhere is told why, and tried again when a node comes tha
   )
   cluster.put(aNode('large'))
   await until('p has a node', () => nodeOf(cluster.pod('p')) === 'large')
-  scheduler.stop()
+  await scheduler.stop()
 })
 
 test('without nodes a pod waits for one', async () => {
@@ -52,7 +52,7 @@ test('without nodes a pod waits for one', async () => {
   assert.equal(scheduler.queue.sizes().unschedulable, 1)
   cluster.put(aNode('a'))
   await until('p has a node', () => nodeOf(cluster.pod('p')) === 'a')
-  scheduler.stop()
+  await scheduler.stop()
 })
 
 test('a binding that is refused is tried again, and what was reserved is given back', async () => {
@@ -80,7 +80,7 @@ test('a binding that is refused is tried again, and what was reserved is given b
   assert.equal(scheduler.cache.podCount, 0)
   await until('p has a node', () => nodeOf(cluster.pod('p')) === 'a')
   assert.deepEqual(reserved, ['+p', '-p', '+p'])
-  scheduler.stop()
+  await scheduler.stop()
 })
 
 test('Permit makes pods wait until all of a group are there, or their time is over', async () => {
@@ -107,7 +107,7 @@ test('Permit makes pods wait until all of a group are there, or their time is ov
   assert.equal(nodeOf(cluster.pod('one')), undefined)
   cluster.put(aPod('two'))
   await until('both have a node', () => nodeOf(cluster.pod('one')) === 'a' && nodeOf(cluster.pod('two')) === 'a')
-  scheduler.stop()
+  await scheduler.stop()
 })
 
 test('a pod of higher priority takes the place of lesser ones, and waits for it where it is nominated', async () => {
@@ -135,7 +135,7 @@ test('a pod of higher priority takes the place of lesser ones, and waits for it 
   cluster.remove('Pod', 'default/low')
   await until('high has its place', () => nodeOf(cluster.pod('high')) === 'a')
   assert.equal(nodeOf(cluster.pod('middle')), undefined)
-  scheduler.stop()
+  await scheduler.stop()
 })
 
 test('an extender has a say: what it refuses, prefers, and binds', async () => {
@@ -167,7 +167,7 @@ test('an extender has a say: what it refuses, prefers, and binds', async () => {
   cluster.put(aPod('q'))
   await until('q is refused', () => condition(cluster.pod('q')) !== undefined)
   assert.match(condition(cluster.pod('q'))?.message ?? '', /^0\/1 nodes are available: 1 not a\. /)
-  scheduler.stop()
+  await scheduler.stop()
 })
 
 test('a plug-in that fails ends the attempt with its words', async () => {
@@ -193,5 +193,5 @@ test('a plug-in that fails ends the attempt with its words', async () => {
   )
   assert.match(condition(cluster.pod('r'))?.message ?? '', /^0\/1 nodes are available: 1 no\./)
   assert.match(scheduler.metrics.registry.render(), /scheduler_schedule_attempts_total\{result="unschedulable",profile="refusing"\} 1/)
-  scheduler.stop()
+  await scheduler.stop()
 })

@@ -3,6 +3,7 @@
  * background. It knows the API alone, by a client and by what a ClusterSource tells.
  */
 
+import { setTimeout as delay } from 'node:timers/promises'
 import { SeriesRecorder } from '../client/events/series-recorder.ts'
 import { type Pod, pods } from '../client/kinds.ts'
 import type { RestClient } from '../client/rest/rest-client.ts'
@@ -47,6 +48,8 @@ export interface SchedulerOptions {
 const sliceMs = 10
 /** While so many pods are being bound no more are decided on. */
 const mostBinding = 512
+/** At the end, bindings get so long. Milliseconds. */
+const bindingGraceMs = 2_000
 /** Upstream's limit for what an event says. */
 const longestNote = 1024
 
@@ -123,11 +126,13 @@ export class Scheduler {
     this.#plan()
   }
 
-  /** Decides on nothing more; what is being bound is bound. */
-  stop(): void {
+  /** Decides on nothing more. Resolves when what is being bound is bound, or after two seconds. */
+  async stop(): Promise<void> {
     this.#isRunning = false
     this.queue.stop()
     this.#waitingPods.stop()
+    const deadline = performance.now() + bindingGraceMs
+    while (this.#binding > 0 && performance.now() < deadline) await delay(10)
     for (const recorder of this.#recorders.values()) recorder.stop()
   }
 

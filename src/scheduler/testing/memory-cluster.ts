@@ -89,7 +89,7 @@ export class MemoryCluster implements ClusterSource {
       return body
     }
     const pod = this.pod(name, namespace)
-    if (!pod) throw notFound({ group: '', plural: 'pods' }, name)
+    if (!pod) throw notFound({ group: '', name: 'pods' }, name)
     if (method === 'DELETE') {
       if (this.onDelete(pod)) this.remove('Pod', `${namespace}/${name}`)
     } else if (subresource === 'binding') {

@@ -55,6 +55,7 @@ export class DryRun {
       snapshot: this.#cache,
       lister: (resource) => this.cluster.lister(resource),
       nominatedPods: (node) => this.#nominated.get(node) ?? none,
+      nominatedNode: () => undefined,
       clearNominations: () => {},
       extenders: [],
       tell: () => {},
