@@ -1,6 +1,7 @@
 /** The plug-ins that the scheduler brings along, by their names. Which of them a profile uses, and how much they weigh, is its configuration. */
 import type { PluginFactory, Registry } from '../framework/index.ts'
 import { defaultBinder } from './binding/default-binder.ts'
+import { dynamicResources } from './dynamic-resources/index.ts'
 import { interPodAffinity } from './inter-pod-affinity/index.ts'
 import { nodeResourcesBalancedAllocation } from './node-resources/balanced-allocation.ts'
 import { nodeResourcesFit } from './node-resources/fit.ts'
@@ -37,6 +38,7 @@ const all: readonly PluginFactory[] = [
   volumeZone,
   podTopologySpread,
   interPodAffinity,
+  dynamicResources,
   imageLocality,
   nodeDeclaredFeatures,
   defaultPreemption,

@@ -13,14 +13,14 @@ import {
 } from '../../../../client/kinds.ts'
 import { type FieldError, forbiddenField, invalidValue } from '../../../../machinery/validation/field-error.ts'
 import { failed, type Handle, type Plugin, type PodInfo, pluginFactory, type Status, skip, unresolvable } from '../../../framework/index.ts'
+import { Assumed } from '../../assumed.ts'
+import { Waiters } from '../../waiters.ts'
 import { claimsOf } from '../pod-volumes.ts'
-import { Assumed } from './assumed.ts'
 import { type SortedClaims, sortClaims } from './claims.ts'
 import { findVolumes, type PodVolumes } from './find-volumes.ts'
 import { events } from './hints.ts'
 import { assume, forget, isDone, type Surroundings, write } from './publish.ts'
 import { type ShapePoint, scoreVolumes } from './scoring.ts'
-import { Waiters } from './waiters.ts'
 
 export interface VolumeBindingArgs {
   readonly bindTimeoutSeconds: number

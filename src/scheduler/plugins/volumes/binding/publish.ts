@@ -4,7 +4,7 @@ import { boundVolume } from '../../../../api/core/storage/binding/bind-volume.ts
 import { type Node, type PersistentVolume, type PersistentVolumeClaim, type Pod, persistentVolumeClaims, persistentVolumes } from '../../../../client/kinds.ts'
 import type { RestClient } from '../../../../client/rest/rest-client.ts'
 import type { PodInfo } from '../../../framework/index.ts'
-import type { Assumed } from './assumed.ts'
+import type { Assumed } from '../../assumed.ts'
 import { reaches } from './claims.ts'
 import type { PodVolumes } from './find-volumes.ts'
 

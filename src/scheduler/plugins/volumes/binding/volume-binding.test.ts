@@ -5,12 +5,12 @@ import type { KubeObject } from '../../../../machinery/object.ts'
 import { PodInfo } from '../../../framework/index.ts'
 import { aNode, aPod } from '../../../testing/objects.ts'
 import { filterWith, handleOf, makePlugin, snapshotOf } from '../../../testing/try-plugin.ts'
+import { Waiters } from '../../waiters.ts'
 import { aClaim, aClass, aPodWith, aVolume, onlyOn } from '../objects-for-tests.ts'
 import { reasons } from './find-volumes.ts'
 import { volumeBinding } from './index.ts'
 import { isDone } from './publish.ts'
 import { scoreVolumes } from './scoring.ts'
-import { Waiters } from './waiters.ts'
 
 const nodes = [aNode('a'), aNode('b')]
 const both = (reason: string): string[] => [reason, reason]
