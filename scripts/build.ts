@@ -39,6 +39,8 @@ async function buildBundle(): Promise<void> {
       index: 'src/cluster/index.ts',
       client: 'src/client/index.ts',
       testing: 'src/cluster/testing/index.ts',
+      scheduler: 'src/scheduler/index.ts',
+      'scheduler-worker': 'src/cluster/scheduler/worker.ts',
       'controllers-worker': 'src/cluster/controllers/worker.ts',
     },
     outdir: '.build',

@@ -5,6 +5,7 @@ import { release } from '../lib/release.ts'
 import { apiserverCommand } from './commands/apiserver.ts'
 import { envtestAssetsCommand } from './commands/envtest-assets.ts'
 import { explainPanicCommand } from './commands/explain-panic.ts'
+import { schedulerCommand } from './commands/scheduler.ts'
 import { snapshotCommand } from './commands/snapshot.ts'
 import { upCommand } from './commands/up.ts'
 import { versionCommand } from './commands/version.ts'
@@ -50,7 +51,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     .configureOutput({ outputError: (text, write) => write(`t8s: ${text.replace(/^error: /, '')}`) })
   // The help of the API server alone lists kube-apiserver's flags, so that is its own affair.
   const apiserver = apiserverCommand().copyInheritedSettings(program).helpOption(false)
-  const others = [whyCommand(), explainPanicCommand(), snapshotCommand(), envtestAssetsCommand(), versionCommand()].map((command) =>
+  const others = [whyCommand(), schedulerCommand(), explainPanicCommand(), snapshotCommand(), envtestAssetsCommand(), versionCommand()].map((command) =>
     command.copyInheritedSettings(program),
   )
   for (const { commands } of others) for (const command of commands) command.copyInheritedSettings(program)

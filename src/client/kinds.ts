@@ -11,9 +11,11 @@ import type {
   V1CronJob,
   V1CSIDriver,
   V1CSINode,
+  V1CSIStorageCapacity,
   V1CustomResourceDefinition,
   V1DaemonSet,
   V1Deployment,
+  V1DeviceClass,
   V1EndpointSlice,
   V1Endpoints,
   V1Ingress,
@@ -90,11 +92,13 @@ export type ClusterRole = Model<V1ClusterRole>
 export type ClusterRoleBinding = Model<V1ClusterRoleBinding>
 export type Role = Model<V1Role>
 export type RoleBinding = Model<V1RoleBinding>
+export type DeviceClass = Model<V1DeviceClass>
 export type ResourceClaim = Model<ResourceV1ResourceClaim>
 export type ResourceClaimTemplate = Model<V1ResourceClaimTemplate>
 export type ResourceSlice = Model<V1ResourceSlice>
 export type CSIDriver = Model<V1CSIDriver>
 export type CSINode = Model<V1CSINode>
+export type CSIStorageCapacity = Model<V1CSIStorageCapacity>
 export type StorageClass = Model<V1StorageClass>
 export type VolumeAttachment = Model<V1VolumeAttachment>
 export type VolumeAttributesClass = Model<V1VolumeAttributesClass>
@@ -158,11 +162,13 @@ export const clusterRoles = resource<ClusterRole>('rbac.authorization.k8s.io/v1'
 export const clusterRoleBindings = resource<ClusterRoleBinding>('rbac.authorization.k8s.io/v1', 'ClusterRoleBinding', 'clusterrolebindings', false)
 export const roles = resource<Role>('rbac.authorization.k8s.io/v1', 'Role', 'roles')
 export const roleBindings = resource<RoleBinding>('rbac.authorization.k8s.io/v1', 'RoleBinding', 'rolebindings')
+export const deviceClasses = resource<DeviceClass>('resource.k8s.io/v1', 'DeviceClass', 'deviceclasses', false)
 export const resourceClaims = resource<ResourceClaim>('resource.k8s.io/v1', 'ResourceClaim', 'resourceclaims')
 export const resourceClaimTemplates = resource<ResourceClaimTemplate>('resource.k8s.io/v1', 'ResourceClaimTemplate', 'resourceclaimtemplates')
 export const resourceSlices = resource<ResourceSlice>('resource.k8s.io/v1', 'ResourceSlice', 'resourceslices', false)
 export const csiDrivers = resource<CSIDriver>('storage.k8s.io/v1', 'CSIDriver', 'csidrivers', false)
 export const csiNodes = resource<CSINode>('storage.k8s.io/v1', 'CSINode', 'csinodes', false)
+export const csiStorageCapacities = resource<CSIStorageCapacity>('storage.k8s.io/v1', 'CSIStorageCapacity', 'csistoragecapacities')
 export const storageClasses = resource<StorageClass>('storage.k8s.io/v1', 'StorageClass', 'storageclasses', false)
 export const volumeAttachments = resource<VolumeAttachment>('storage.k8s.io/v1', 'VolumeAttachment', 'volumeattachments', false)
 export const volumeAttributesClasses = resource<VolumeAttributesClass>('storage.k8s.io/v1', 'VolumeAttributesClass', 'volumeattributesclasses', false)

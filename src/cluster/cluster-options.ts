@@ -2,6 +2,7 @@
 import type { RequestHeaderOptions } from '../apiserver/authentication/request-header.ts'
 import type { TokenUser } from '../apiserver/authentication/tokens/static-tokens.ts'
 import type { Access, Kubeconfig } from '../kubeconfig/kubeconfig.ts'
+import type { PluginFactory } from '../scheduler/index.ts'
 import type { ClusterUser, UserIdentity } from './cluster-users.ts'
 import type { KeyPair } from './pki/key-pair.ts'
 
@@ -37,6 +38,8 @@ export interface ClusterOptions {
   readonly controllerFlags?: Readonly<Record<string, string>>
   /** Controllers run on a thread of their own, where they delay no request, at the price of some memory: for clusters that live long. */
   readonly controllersThread?: boolean
+  /** Pods get nodes: `true`, or what to run the scheduler with. Without it they stay pending, unless a scheduler of one's own looks after them. */
+  readonly scheduler?: boolean | ClusterSchedulerChoice
   /** Makes the first requests fast at the price of 0.3 s of CPU after the start: for clusters that live long. */
   readonly warmUp?: boolean
   /**
@@ -48,6 +51,15 @@ export interface ClusterOptions {
   readonly log?: (line: string) => void
   /** As `-v`: 0 is calm, 2 shows how long each step of the start took. */
   readonly verbosity?: number
+}
+
+export interface ClusterSchedulerChoice {
+  /** A file with a KubeSchedulerConfiguration; upstream's defaults unless said. */
+  readonly configurationFile?: string
+  /** Plug-ins beside those in tree, of `typernetes/scheduler`. */
+  readonly plugins?: readonly PluginFactory[]
+  /** It runs on a thread of its own, at the price of some memory: for clusters that live long, and have no plug-ins of their own. */
+  readonly onThread?: boolean
 }
 
 export interface Cluster {

@@ -14,6 +14,7 @@ import { clusterControllers } from './controllers/index.ts'
 import { type DataDirectory, dataDirectory } from './data-directory.ts'
 import { hostPathStorage } from './host-path-storage.ts'
 import { filePki, memoryPki } from './pki/pki.ts'
+import { clusterScheduler, schedulerUser } from './scheduler/index.ts'
 import { usualIssuer } from './service-account-keys.ts'
 import type { ServingOptions } from './serving-options/index.ts'
 
@@ -52,6 +53,7 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
   const serviceAccount = { issuers: [usualIssuer], signingKey: pki.serviceAccountKey, ...flagged.serviceAccount }
   const storage = hostPathStorage(options.controllerFlags, data)
   const plan = planControllers({ chosen: options.controllers ?? clusterChoice, flags: storage.flags })
+  const schedulerToken = options.scheduler ? schedulerUser() : undefined
   const { serveStore } = await timed('API server loaded', import('./serve-store.ts'))
   const clientCA = joinedBundles([pki.authority.cert, options.clientCA ?? '', flagged.clientCA ?? ''].filter((bundle) => bundle !== ''))
   const server = await timed(
@@ -68,7 +70,12 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
       requestHeader: options.requestHeader ??
         flagged.requestHeader ?? { ...defaultHeaders, clientCA: pki.frontProxy.authority.cert, allowedNames: [pki.frontProxy.name] },
       proxyClient: options.proxyClient ?? flagged.proxyClient ?? pki.frontProxy.client,
-      tokens: [...(options.tokens ?? []), ...(flagged.tokens ?? []), ...[plan.manager, ...plan.controllers.map(({ identity }) => identity)].map(tokenUser)],
+      tokens: [
+        ...(options.tokens ?? []),
+        ...(flagged.tokens ?? []),
+        ...(schedulerToken ? [schedulerToken] : []),
+        ...[plan.manager, ...plan.controllers.map(({ identity }) => identity)].map(tokenUser),
+      ],
       bootstrapTokens: flagged.bootstrapTokens ?? true,
       runtimeConfig: [...(options.runtimeConfig ?? []), ...(flagged.runtimeConfig ?? [])],
       serviceClusterIpRange,
@@ -93,11 +100,14 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
       log,
     }),
   )
+  const { onThread = false, ...choice } = typeof options.scheduler === 'object' ? options.scheduler : {}
+  const scheduler =
+    schedulerToken && (await timed('scheduler begun', clusterScheduler({ ...choice, server: { url, ca }, token: schedulerToken.token, onThread, log })))
   const administrator = userOf({ url, ca, ...pki.admin }, contextName)
   await storage.begin(administrator.client)
   let stopped: Promise<void> | undefined
   const stop = async (graceMs: number): Promise<void> => {
-    await controllers.stop()
+    await Promise.all([controllers.stop(), scheduler?.stop()])
     await server.stop({ graceMs })
     await store.close()
     await storage.end()

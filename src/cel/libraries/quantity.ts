@@ -56,7 +56,8 @@ const greatestScale = 64
 
 const decimalPowers: Readonly<Record<string, number>> = { n: -9, u: -6, m: -3, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 }
 
-function quantityOf(text: string): QuantityValue {
+/** The value of a quantity. Throws CelError. */
+export function quantityOf(text: string): QuantityValue {
   const { nano } = readAs(QuantityError, () => parseQuantity(text))
   return shortAmount(text) ?? new QuantityValue(nano, undefined)
 }

@@ -21,8 +21,8 @@ class SemverValue extends OpaqueValue {
   }
 }
 
-/** `normalize` completes versions such as `v1.2`. */
-const semverOf = (text: Value | undefined, normalize = false): SemverValue =>
+/** The value of a version. `normalize` completes versions such as `v1.2`. Throws CelError. */
+export const semverOf = (text: Value | undefined, normalize = false): SemverValue =>
   new SemverValue(readAs(versions.SemanticVersionError, () => (normalize ? versions.parseTolerantVersion : versions.parseSemanticVersion)(textOf(text))))
 
 const compare = (a: Value | undefined, b: Value | undefined): number => versions.compareVersions(own(SemverValue, a).version, own(SemverValue, b).version)

@@ -23,6 +23,8 @@ interface UpFlags extends FrontProxyFiles {
   readonly serviceClusterIpRange?: string
   readonly controllers: string
   readonly enableHostpathProvisioner?: boolean
+  readonly scheduler?: boolean
+  readonly schedulerConfig?: string
   readonly compactionInterval?: number
   readonly compactionRetention?: number
   readonly v: number
@@ -45,6 +47,9 @@ export function upCommand(): Command {
     )
     .addOption(new Option('--controllers <NAMES>', "which controllers run: '*' for all, 'name', '-name', with commas; '' for none").default('*'))
     .addOption(new Option('--enable-hostpath-provisioner', 'make a default storage class whose volumes are directories in the data directory'))
+    .addOption(new Option('--scheduler', 'give pods nodes; without nodes of its own a cluster has no scheduler unless this is given'))
+    .addOption(new Option('--no-scheduler', 'leave pods to a scheduler of your own'))
+    .addOption(new Option('--scheduler-config <FILE>', 'a KubeSchedulerConfiguration for the scheduler: profiles, plug-ins, extenders'))
     .addOption(new Option('--service-cluster-ip-range <CIDR>', 'addresses for Services (default: 10.0.0.0/24)').argParser(flags.serviceRanges))
     .addOption(new Option('--compaction-interval <DURATION>', 'how often old revisions are forgotten (default: 5m)').argParser(flags.positiveDurationMs))
     .addOption(new Option('--compaction-retention <DURATION>', 'how long old revisions are kept at least (default: 5m)').argParser(flags.durationMs))
@@ -86,6 +91,7 @@ async function up(given: UpFlags, apiServerFlags: readonly string[]): Promise<vo
     controllers: given.controllers.split(',').filter(Boolean),
     controllerFlags: { ...(given.enableHostpathProvisioner && { 'enable-hostpath-provisioner': 'true' }) },
     controllersThread: true,
+    scheduler: (given.scheduler ?? given.schedulerConfig !== undefined) && { configurationFile: given.schedulerConfig, onThread: true },
     compaction: { intervalMs: given.compactionInterval, retainMs: given.compactionRetention },
     apiServerFlags,
     warmUp: true,

@@ -1,4 +1,4 @@
-/** `t8s why`: says why somebody may do something, why an object is kept or goes, and why a namespace does not. Works against any Kubernetes. */
+/** `t8s why`: says why somebody may do something, why an object is kept or goes, why a namespace does not, and where a pod can go. Works against any Kubernetes. */
 import { createInterface } from 'node:readline/promises'
 import { Command, Option } from 'commander'
 import { ExplainedError } from '../../lib/explained-error.ts'
@@ -25,6 +25,12 @@ interface NamespaceFlags extends ContextFlags {
   readonly fix?: boolean
 }
 
+interface PodFlags extends ContextFlags {
+  readonly namespace?: string
+  readonly config?: string
+  readonly output?: 'json'
+}
+
 const examples = `
 Examples:
   t8s why can-i jane list pods                                 in the namespace of the context
@@ -39,10 +45,21 @@ Examples:
 It reads roles and bindings, so it needs the administrator's kubeconfig: --kubeconfig, else KUBECONFIG, else ~/.kube/config.
 It exits with 0 for yes and 1 for no.`
 
+const podExamples = `
+Examples:
+  t8s why pod web-5c7f -n shop                  which nodes refuse it and why, or which scores they get
+  t8s why pod web-5c7f --config scheduler.yaml  by the profiles of a KubeSchedulerConfiguration
+  t8s why pod web-5c7f -o json                  all nodes, for programs
+
+The scheduler's own plug-ins are asked, on this machine, about what the API server shows now; nothing is written. A pod that has a node
+already is looked at as if it had none; one with gates as if they were lifted. Extenders are not asked.
+It needs the administrator's kubeconfig: --kubeconfig, else KUBECONFIG, else ~/.kube/config.
+It exits with 0 if the pod has a node or fits on one, and with 1 if it does not.`
+
 const repeated = (value: string, previous: readonly string[] = []): string[] => [...previous, value]
 
 export function whyCommand(): Command {
-  const why = new Command('why').description('explain what is decided: rights, deletions, namespaces that do not go away')
+  const why = new Command('why').description('explain what is decided: rights, deletions, namespaces that do not go away, where pods can go')
   why
     .command('can-i')
     .argument('<USER>', 'a user, or a service account as system:serviceaccount:NAMESPACE:NAME')
@@ -82,6 +99,19 @@ export function whyCommand(): Command {
     .addOption(kubeconfigOption())
     .addOption(contextOption())
     .action((name: string, flags: NamespaceFlags) => namespace(name, flags))
+  why
+    .command('pod')
+    .argument('<NAME>', 'its name')
+    .description('say, node by node, why a pod can or cannot go there: what refuses it, what would help, which scores it gets')
+    .addOption(new Option('-n, --namespace <NAME>', 'the namespace (default: that of the context)'))
+    .addOption(new Option('-o, --output <FORMAT>', 'all of it, for programs').choices(['json']))
+    .addOption(new Option('--config <FILE>', "the scheduler's KubeSchedulerConfiguration (default: upstream's profile)"))
+    .addOption(kubeconfigOption())
+    .addOption(contextOption())
+    .addHelpText('after', podExamples)
+    .action(async (name: string, flags: PodFlags) => {
+      process.exitCode = (await pod(name, flags)) ? 0 : 1
+    })
   return why
 }
 
@@ -132,6 +162,14 @@ async function namespace(name: string, flags: NamespaceFlags): Promise<void> {
         print([`APIService ${service} is deleted`])
       }
   })
+}
+
+async function pod(name: string, { output, ...flags }: PodFlags): Promise<boolean> {
+  const [{ judgePod }, { explainPod, podVerdictData }] = await Promise.all([import('./pod.ts'), import('../../scheduler/why/explain.ts')])
+  const { pod, verdict, profile } = await judgePod({ name, ...flags })
+  const { isPlaceable, lines } = explainPod(pod, verdict, profile)
+  print(output === 'json' ? [JSON.stringify(podVerdictData(pod, verdict, profile), null, 2)] : lines)
+  return isPlaceable
 }
 
 /** Asks about each at the terminal, and yields those that somebody agrees to. Whoever says nothing does not agree. */

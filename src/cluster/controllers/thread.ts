@@ -1,53 +1,19 @@
-/** Runs controllers on a thread of their own: what they do delays no request. */
-import { setTimeout as delay } from 'node:timers/promises'
-import { Worker } from 'node:worker_threads'
+/** Runs controllers on a thread of their own; tokens are signed here. */
+import type { Worker } from 'node:worker_threads'
 import type { RunningControllers } from '../../controllers/index.ts'
+import { componentThread } from '../threads/component-thread.ts'
 import type { Claims, ControllerTask, Order, Report } from './messages.ts'
 
 /** The worker's file beside this one: in a checkout it is source, in the bundle it is built. */
-const workerFile = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './controllers-worker.js', import.meta.url)
-/** A thread that has not ended by then is ended. */
-const stopMs = 5_000
-/** A thread that has failed is begun anew after this. */
-const againMs = 1_000
+const file = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './controllers-worker.js', import.meta.url)
 
 export function controllersOnThread(task: ControllerTask, signToken: (claims: Claims) => Promise<string>, log: (line: string) => void): RunningControllers {
-  const { promise: synced, resolve } = Promise.withResolvers<void>()
-  let isStopping = false
-  let worker = begin()
-
-  function begin(): Worker {
-    const begun = new Worker(workerFile, { workerData: task, name: 'controllers' })
-    begun.on('message', (report: Report) => {
-      if ('log' in report) log(report.log)
-      else if ('synced' in report) resolve()
-      else sign(begun, report.sign, report.claims)
-    })
-    begun.on('error', (error) => log(`the controllers have failed, and begin anew: ${error.stack ?? error.message}`))
-    begun.on('exit', () => {
-      if (!isStopping) setTimeout(() => !isStopping && (worker = begin()), againMs).unref()
-    })
-    return begun
-  }
-
-  function sign(of: Worker, id: number, claims: Claims): void {
-    const answer = (order: Order): void => of.postMessage(order)
+  const report = (worker: Worker, { sign, claims }: { readonly sign: number; readonly claims: Claims }): void => {
+    const answer = (order: Order): void => worker.postMessage(order)
     signToken(claims).then(
-      (token) => answer({ signed: id, token }),
-      (error: Error) => answer({ signed: id, error: error.message }),
+      (token) => answer({ signed: sign, token }),
+      (error: Error) => answer({ signed: sign, error: error.message }),
     )
   }
-
-  return {
-    synced,
-    async stop() {
-      isStopping = true
-      resolve()
-      const ended = new Promise<void>((done) => worker.once('exit', () => done()))
-      if (worker.threadId < 0) return
-      worker.postMessage({ stop: true } satisfies Order)
-      await Promise.race([ended, delay(stopMs, undefined, { ref: false })])
-      await worker.terminate()
-    },
-  }
+  return componentThread<Report>({ name: 'thread of the controllers', file, task, log, report })
 }

@@ -1,5 +1,6 @@
 /** The pods of a DaemonSet: bound to their node by a node affinity, and labelled with the revision that they are of. */
 import type { DaemonSet, Pod } from '../../client/kinds.ts'
+import { nodeNameField } from '../../machinery/selectors/node-selector.ts'
 import { podFromTemplate } from '../pods/writing/from-template.ts'
 import { daemonTolerations } from './nodes/tolerations.ts'
 
@@ -7,7 +8,6 @@ import { daemonTolerations } from './nodes/tolerations.ts'
 export const hashLabel = 'controller-revision-hash'
 const generationLabel = 'pod-template-generation'
 const generationAnnotation = 'deprecated.daemonset.template.generation'
-const nameField = 'metadata.name'
 
 /** Counts changes of the template; undefined where it makes no sense. */
 function generationOf({ metadata }: DaemonSet): string | undefined {
@@ -19,7 +19,7 @@ function generationOf({ metadata }: DaemonSet): string | undefined {
 export function daemonPod(set: DaemonSet, hash: string, node: string): Pod {
   const { metadata, spec, ...pod } = podFromTemplate(set.spec?.template ?? {}, set)
   const generation = generationOf(set)
-  const term = { matchFields: [{ key: nameField, operator: 'In', values: [node] }] }
+  const term = { matchFields: [{ key: nodeNameField, operator: 'In', values: [node] }] }
   const { affinity } = spec ?? {}
   return {
     ...pod,
@@ -39,7 +39,7 @@ export function daemonPod(set: DaemonSet, hash: string, node: string): Pod {
 export function targetNode({ spec }: Pod): string | undefined {
   if (spec?.nodeName) return spec.nodeName
   for (const { matchFields = [] } of spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? []) {
-    for (const { key, operator, values = [] } of matchFields) if (key === nameField && operator === 'In' && values.length === 1) return values[0]
+    for (const { key, operator, values = [] } of matchFields) if (key === nodeNameField && operator === 'In' && values.length === 1) return values[0]
   }
   return undefined
 }

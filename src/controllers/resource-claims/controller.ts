@@ -1,10 +1,11 @@
 /** Makes the ResourceClaims that pods ask for by template, reserves those of pods with a node, and frees them when their pods have ended. */
+
+import { byClaim, claimFrom, claimName, claimNames, type PodClaim, podClaimAnnotation } from '../../api/dra/pod-claims.ts'
 import { type Controller, type ReconcileContext, watched } from '../../client/controller/controller.ts'
 import { resourceClaims as claims, type Pod, pods, type ResourceClaim, resourceClaimTemplates as templates } from '../../client/kinds.ts'
 import { byController, isControlledBy } from '../pods/owners/owner.ts'
 import { messageOf, unlessGone } from '../refusals.ts'
 import { isDone, settleClaim } from './claims.ts'
-import { byClaim, claimFrom, claimName, claimNames, type PodClaim, podClaimAnnotation } from './names.ts'
 
 /** As many pods may share a claim. */
 const mostReservations = 256

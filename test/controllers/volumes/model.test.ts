@@ -10,7 +10,7 @@ import type { PersistentVolume, PersistentVolumeClaim } from '../../../src/clien
 import type { Resource } from '../../../src/client/resource.ts'
 import { RestClient } from '../../../src/client/rest/rest-client.ts'
 import { volumeBinder } from '../../../src/controllers/volumes/binder/controller.ts'
-import { suits } from '../../../src/controllers/volumes/binder/matching.ts'
+import { suits } from '../../../src/api/core/storage/binding/matching.ts'
 import { claimProtection } from '../../../src/controllers/volumes/protection/claims.ts'
 import { volumeProtection } from '../../../src/controllers/volumes/protection/volumes.ts'
 import type { KubeObject } from '../../../src/machinery/object.ts'

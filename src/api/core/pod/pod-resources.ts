@@ -1,5 +1,5 @@
 /** What a pod asks for altogether, and what it is limited to: its containers, sidecars and init containers, or the pod as a whole (KEP-753, KEP-2837). */
-import { addQuantities, compareQuantities, signOf } from '../../../machinery/values/quantity.ts'
+import { addQuantities, compareQuantities, signOf, subtractQuantities } from '../../../machinery/values/quantity.ts'
 import { isHugePages, type ResourceList } from '../quota/resource-list.ts'
 import { type Container, isSidecar, type Pod, type PodStatus } from './model.ts'
 
@@ -10,6 +10,8 @@ export interface PodResourceOptions {
   readonly overhead?: boolean
   /** Whether what containers still have counts while they are being resized. */
   readonly status?: boolean
+  /** What a container counts for that asks for nothing of a resource. */
+  readonly missing?: ResourceList
 }
 
 /** The requests of a pod. The list is the caller's. */
@@ -17,12 +19,21 @@ export function podRequests(pod: Pod, options: PodResourceOptions = {}): Resourc
   const infeasible = pod.status?.conditions?.some(({ type, reason }) => type === 'PodResizePending' && reason === 'Infeasible') ?? false
   const requests = together(pod, options, ({ resources }, status) => {
     const asked = (resources?.requests ?? {}) as ResourceList
-    if (!status) return asked
-    return most(infeasible ? {} : asked, status.resources?.requests, status.allocatedResources)
+    const counted = status ? most(infeasible ? {} : asked, status.resources?.requests, status.allocatedResources) : asked
+    return options.missing ? { ...options.missing, ...counted } : counted
   })
-  for (const [name, amount] of Object.entries(pod.spec?.resources?.requests ?? {})) if (isForPods(name)) requests[name] = amount
+  for (const [name, amount] of Object.entries(wholeRequests(pod, infeasible, options))) if (isForPods(name)) requests[name] = amount
   if (options.overhead) addTo(requests, pod.spec?.overhead)
   return requests
+}
+
+/** What is asked for the pod as a whole, if anything is: while it is being resized as much as it still has, too (KEP-5419). */
+function wholeRequests({ spec, status }: Pod, infeasible: boolean, options: PodResourceOptions): ResourceList {
+  const asked = spec?.resources?.requests
+  if (!asked || !Object.keys(asked).some(isForPods)) return {}
+  if (!options.status || !(status?.resources ?? status?.allocatedResources)) return asked
+  const has = [status.resources?.requests, status.allocatedResources].map((list) => without(list, spec.overhead))
+  return most(infeasible ? {} : asked, ...has)
 }
 
 /** The limits of a pod. The list is the caller's. */
@@ -81,6 +92,11 @@ function addTo(sum: ResourceList, list: Readonly<Record<string, string>> | undef
     const before = sum[name]
     sum[name] = before === undefined ? list[name]! : addQuantities(before, list[name]!)
   }
+}
+
+function without(list: Readonly<Record<string, string>> = {}, less: Readonly<Record<string, string>> = {}): ResourceList {
+  const rest = Object.entries(list).map(([name, amount]) => [name, less[name] === undefined ? amount : subtractQuantities(amount, less[name])])
+  return Object.fromEntries(rest)
 }
 
 /** Of each resource the largest amount. */

@@ -2,7 +2,8 @@
 import type { Subject } from '../../authorization/rbac/rule.ts'
 
 const apiGroup = 'rbac.authorization.k8s.io'
-const user = (name: string): Subject => ({ kind: 'User', apiGroup, name })
+/** A component of the cluster's own. */
+export const systemUser = (name: string): Subject => ({ kind: 'User', apiGroup, name })
 const group = (name: string): Subject => ({ kind: 'Group', apiGroup, name })
 /** A service account of the cluster's own. */
 export const systemAccount = (name: string): Subject => ({ kind: 'ServiceAccount', namespace: 'kube-system', name })
@@ -12,16 +13,16 @@ export const clusterRoleSubjects: Readonly<Record<string, readonly Subject[]>> =
   'cluster-admin': [group('system:masters')],
   'system:basic-user': [group('system:authenticated')],
   'system:discovery': [group('system:authenticated')],
-  'system:kube-controller-manager': [user('system:kube-controller-manager')],
+  'system:kube-controller-manager': [systemUser('system:kube-controller-manager')],
   'system:kube-dns': [systemAccount('kube-dns')],
-  'system:kube-scheduler': [user('system:kube-scheduler')],
+  'system:kube-scheduler': [systemUser('system:kube-scheduler')],
   'system:monitoring': [group('system:monitoring')],
   // Nodes are allowed what they need by the Node authorizer: the binding stands for who adds subjects to it.
   'system:node': [],
-  'system:node-proxier': [user('system:kube-proxy')],
+  'system:node-proxier': [systemUser('system:kube-proxy')],
   'system:public-info-viewer': [group('system:authenticated'), group('system:unauthenticated')],
   'system:service-account-issuer-discovery': [group('system:serviceaccounts')],
-  'system:volume-scheduler': [user('system:kube-scheduler')],
+  'system:volume-scheduler': [systemUser('system:kube-scheduler')],
 }
 
 /** A binding within a namespace. */
@@ -33,7 +34,7 @@ export interface NamespacedBinding {
   readonly subjects: readonly Subject[]
 }
 
-const components = [user('system:kube-controller-manager'), user('system:kube-scheduler')]
+const components = [systemUser('system:kube-controller-manager'), systemUser('system:kube-scheduler')]
 
 export const namespacedBindings: readonly NamespacedBinding[] = [
   { namespace: 'kube-public', name: 'system:controller:bootstrap-signer', subjects: [systemAccount('bootstrap-signer')] },
@@ -46,9 +47,9 @@ export const namespacedBindings: readonly NamespacedBinding[] = [
   {
     namespace: 'kube-system',
     name: 'system::leader-locking-kube-controller-manager',
-    subjects: [user('system:kube-controller-manager'), systemAccount('kube-controller-manager')],
+    subjects: [systemUser('system:kube-controller-manager'), systemAccount('kube-controller-manager')],
   },
-  { namespace: 'kube-system', name: 'system::leader-locking-kube-scheduler', subjects: [user('system:kube-scheduler'), systemAccount('kube-scheduler')] },
+  { namespace: 'kube-system', name: 'system::leader-locking-kube-scheduler', subjects: [systemUser('system:kube-scheduler'), systemAccount('kube-scheduler')] },
   { namespace: 'kube-system', name: 'system:controller:bootstrap-signer', subjects: [systemAccount('bootstrap-signer')] },
   { namespace: 'kube-system', name: 'system:controller:cloud-provider', subjects: [systemAccount('cloud-provider')] },
   { namespace: 'kube-system', name: 'system:controller:token-cleaner', subjects: [systemAccount('token-cleaner')] },

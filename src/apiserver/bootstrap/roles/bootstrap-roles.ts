@@ -1,9 +1,10 @@
 /** All roles and bindings that a cluster has from the start, as objects. */
 import type { KubeObject } from '../../../machinery/object.ts'
 import type { PolicyRule, RoleRef, Subject } from '../../authorization/rbac/index.ts'
-import { clusterRoleSubjects, namespacedBindings, systemAccount } from './bindings.ts'
+import { clusterRoleSubjects, namespacedBindings, systemAccount, systemUser } from './bindings.ts'
 import { componentRoles } from './component-roles.ts'
 import { controllerRoles } from './controller-roles.ts'
+import { laterComponentRoles } from './later-component-roles.ts'
 import { laterControllerRoles } from './later-controller-roles.ts'
 import { namespacedRoles } from './namespaced-roles.ts'
 import { userFacingRoles } from './user-facing-roles.ts'
@@ -81,17 +82,20 @@ function unlabelled<T extends RoleObject | BindingObject>(object: T): T {
 export function bootstrapRoles(): BootstrapRoles {
   const controllers = Object.entries(controllerRoles)
   const later = Object.entries(laterControllerRoles)
+  const laterOfComponents = Object.entries(laterComponentRoles).map(([user, rules]) => ({ name: `${user}:since-1.28`, user, rules }))
   return {
     clusterRoles: [
       ...Object.entries({ ...userFacingRoles, ...componentRoles }).map(([name, rules]) => clusterRole(name, rules)),
       ...controllers.map(([name, rules]) => clusterRole(`system:controller:${name}`, rules)),
       ...later.map(([name, rules]) => unlabelled(clusterRole(`system:controller:${name}`, rules))),
+      ...laterOfComponents.map(({ name, rules }) => unlabelled(clusterRole(name, rules))),
       ...[aggregated('admin', admin), aggregated('edit', edit), aggregated('view', view)],
     ],
     clusterRoleBindings: [
       ...Object.entries(clusterRoleSubjects).map(([name, subjects]) => clusterRoleBinding(name, subjects)),
       ...controllers.map(([name]) => clusterRoleBinding(`system:controller:${name}`, [systemAccount(name)])),
       ...later.map(([name]) => unlabelled(clusterRoleBinding(`system:controller:${name}`, [systemAccount(name)]))),
+      ...laterOfComponents.map(({ name, user }) => unlabelled(clusterRoleBinding(name, [systemUser(user)]))),
     ],
     roles: Object.entries(namespacedRoles).map(([path, rules]) => {
       const [namespace, name] = path.split('/') as [string, string]

@@ -2,9 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { DaemonSet, Node } from '../../../client/kinds.ts'
 import { aNode, aSet } from '../set-for-tests.ts'
-import { choosesNode } from './node-affinity.ts'
 import { placementOf } from './placement.ts'
-import { daemonTolerations, tolerates } from './tolerations.ts'
+import { daemonTolerations } from './tolerations.ts'
 
 type PodSpec = Partial<NonNullable<DaemonSet['spec']>['template']['spec']>
 
@@ -51,28 +50,6 @@ test('pods run where node and template agree', () => {
   ]
   for (const [title, pod, node, expected] of cases) assert.equal(word(pod, node), expected, title)
   assert.deepEqual(placementOf(aSet())(undefined), { runs: false, stays: false })
-})
-
-test('an operator that nobody knows chooses no node', () => {
-  const affinity = {
-    nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions: [{ key: 'a', operator: 'Like' }] }] } },
-  }
-  assert.equal(choosesNode({ affinity }, aNode('n', { a: 'b' })), false)
-})
-
-test('tolerations bear taints by key, value and effect', () => {
-  const taint = { key: 'a', value: 'b', effect: 'NoSchedule' }
-  const cases: [object, boolean][] = [
-    [{ operator: 'Exists' }, true],
-    [{ key: 'a', operator: 'Exists' }, true],
-    [{ key: 'x', operator: 'Exists' }, false],
-    [{ key: 'a', value: 'b' }, true],
-    [{ key: 'a', operator: 'Equal', value: 'c' }, false],
-    [{ key: 'a', operator: 'Exists', effect: 'NoExecute' }, false],
-    [{ key: 'a', operator: 'Exists', effect: 'NoSchedule' }, true],
-    [{ key: 'a', operator: 'Unknown', value: 'b' }, false],
-  ]
-  for (const [toleration, expected] of cases) assert.equal(tolerates(toleration, taint), expected, JSON.stringify(toleration))
 })
 
 test('tolerations of daemons are there once', () => {

@@ -1,7 +1,8 @@
 /** On which nodes a DaemonSet has a pod. */
 import type { DaemonSet, Node } from '../../../client/kinds.ts'
-import { choosesNode } from './node-affinity.ts'
-import { daemonTolerations, type Taint, tolerates } from './tolerations.ts'
+import { requiredNodes } from '../../../machinery/selectors/node-selector.ts'
+import { isTolerated } from '../../../machinery/selectors/toleration.ts'
+import { daemonTolerations } from './tolerations.ts'
 
 export interface Placement {
   /** A pod shall be there. */
@@ -16,10 +17,10 @@ const nowhere: Placement = { runs: false, stays: false }
 export function placementOf({ spec }: DaemonSet): (node: Node | undefined) => Placement {
   const pod = spec?.template.spec ?? { containers: [] }
   const tolerations = daemonTolerations(pod)
-  const isBorne = (taint: Taint): boolean => tolerations.some((toleration) => tolerates(toleration, taint))
+  const isChosen = requiredNodes(pod)
   return (node) => {
-    if (!node || (pod.nodeName && pod.nodeName !== node.metadata.name) || !choosesNode(pod, node)) return nowhere
-    const effects = new Set((node.spec?.taints ?? []).filter((taint) => !isBorne(taint)).map(({ effect }) => effect))
+    if (!node || (pod.nodeName && pod.nodeName !== node.metadata.name) || isChosen?.(node) === false) return nowhere
+    const effects = new Set((node.spec?.taints ?? []).filter((taint) => !isTolerated(taint, tolerations)).map(({ effect }) => effect))
     const stays = !effects.has('NoExecute')
     return { runs: stays && !effects.has('NoSchedule'), stays }
   }

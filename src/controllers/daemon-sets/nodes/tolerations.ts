@@ -1,16 +1,7 @@
-/** Whether a pod bears what is the matter with a node; and what daemons bear that others do not. */
-import type { Node, Pod } from '../../../client/kinds.ts'
+/** What daemons bear that others do not. */
+import type { Pod } from '../../../client/kinds.ts'
 
-export type Toleration = NonNullable<NonNullable<Pod['spec']>['tolerations']>[number]
-export type Taint = NonNullable<NonNullable<Node['spec']>['taints']>[number]
-
-/** An empty key with Exists tolerates everything, an empty effect all effects. */
-export function tolerates({ key, operator, value, effect }: Toleration, taint: Taint): boolean {
-  if (effect && effect !== taint.effect) return false
-  if (key && key !== taint.key) return false
-  if (operator === 'Exists') return true
-  return (!operator || operator === 'Equal') && (value ?? '') === (taint.value ?? '')
-}
+type Toleration = NonNullable<NonNullable<Pod['spec']>['tolerations']>[number]
 
 const exists = (effect: string, ...names: readonly string[]): Toleration[] =>
   names.map((name) => ({ key: `node.kubernetes.io/${name}`, operator: 'Exists', effect }))

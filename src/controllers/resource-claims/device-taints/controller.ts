@@ -1,10 +1,11 @@
 /** Drives pods away that use devices whose taints they do not tolerate, or not any longer. Taints are those of ResourceSlices. */
+
+import { byClaim, claimNames } from '../../../api/dra/pod-claims.ts'
 import { type Caches, type Controller, type ReconcileContext, watched } from '../../../client/controller/controller.ts'
 import { resourceClaims as claims, type Pod, pods, type ResourceClaim, resourceSlices as slices } from '../../../client/kinds.ts'
 import { withDisruption } from '../../pods/disruption.ts'
 import { unlessGone } from '../../refusals.ts'
 import { isDone } from '../claims.ts'
-import { byClaim, claimNames } from '../names.ts'
 import { byPool, evictionTime, poolKey, taintsOfDevice } from './eviction-time.ts'
 
 /** Timers reach no further. */

@@ -1,15 +1,9 @@
 /** Until when a pod may use devices that their drivers have tainted with `NoExecute` (KEP-5055). */
 import type { ResourceClaim, ResourceSlice } from '../../../client/kinds.ts'
+import { tolerates } from '../../../machinery/selectors/toleration.ts'
 
 type Device = NonNullable<NonNullable<ResourceSlice['spec']>['devices']>[number]
 export type DeviceTaint = NonNullable<Device['taints']>[number]
-type Result = NonNullable<NonNullable<NonNullable<NonNullable<ResourceClaim['status']>['allocation']>['devices']>['results']>[number]
-type Toleration = NonNullable<Result['tolerations']>[number]
-
-const tolerates = ({ key = '', operator = 'Equal', value = '', effect = '' }: Toleration, taint: DeviceTaint): boolean => {
-  if ((effect !== '' && effect !== taint.effect) || (key !== '' && key !== taint.key)) return false
-  return operator === 'Exists' || value === (taint.value ?? '')
-}
 
 /** In ms since the epoch: Infinity for devices without such taints, and for those that are tolerated. */
 export function evictionTime(claim: ResourceClaim, taintsOf: (driver: string, pool: string, device: string) => readonly DeviceTaint[]): number {

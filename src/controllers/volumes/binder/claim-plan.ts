@@ -1,9 +1,10 @@
 /** What a claim needs next: a pure function of it and of what is there. */
+
+import { bindCompleted, boundByController, has, selectedNode } from '../../../api/core/storage/binding/annotations.ts'
+import { bestVolume, isFor, mismatch } from '../../../api/core/storage/binding/matching.ts'
+import { claimClass, defaultClass, namesClass, waitsForConsumer } from '../../../api/core/storage/binding/storage-class.ts'
 import type { EventType } from '../../../client/events/event-recorder.ts'
 import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from '../../../client/kinds.ts'
-import { bindCompleted, boundByController, has, selectedNode } from './annotations.ts'
-import { bestVolume, isFor, mismatch } from './matching.ts'
-import { claimClass, defaultClass, namesClass, waitsForConsumer } from './storage-class.ts'
 
 /** An event in the making. */
 export interface Told {

@@ -1,4 +1,7 @@
 /** Finds volumes for claims, has them made where there are none, and decides what becomes of those that are given back. */
+
+import { suits } from '../../../api/core/storage/binding/matching.ts'
+import { claimClass, isDefault, volumeClass } from '../../../api/core/storage/binding/storage-class.ts'
 import { type Controller, type ReconcileContext, watched } from '../../../client/controller/controller.ts'
 import { keyOf } from '../../../client/informers/informer.ts'
 import {
@@ -17,12 +20,10 @@ import { claimsOfPod } from '../pod-claims.ts'
 import { type ClaimSurroundings, planClaim, type Told } from './claim-plan.ts'
 import { claimKey, claimsByVolume, freeVolumesByClass, noClassNamed, unboundClaims, volumesByClaim } from './indexes.ts'
 import { Latest } from './latest.ts'
-import { suits } from './matching.ts'
 import type { HostPathOptions } from './provision/host-path.ts'
 import { provision } from './provision/provision.ts'
 import { reclaim } from './reclaim/reclaim.ts'
 import { recycledBy } from './reclaim/recycle.ts'
-import { claimClass, isDefault, volumeClass } from './storage-class.ts'
 import { Tellings } from './tellings.ts'
 import { finalizersFor, planVolume } from './volume-plan.ts'
 import { BinderWrites } from './writes.ts'

@@ -1,6 +1,7 @@
 /** How volumes and claims find each other in the caches. */
+
+import { claimClass, namesClass, volumeClass } from '../../../api/core/storage/binding/storage-class.ts'
 import type { PersistentVolume, PersistentVolumeClaim } from '../../../client/kinds.ts'
-import { claimClass, namesClass, volumeClass } from './storage-class.ts'
 
 /** The claim that a volume names, as a key. */
 export const claimKey = ({ spec }: PersistentVolume): string | undefined =>

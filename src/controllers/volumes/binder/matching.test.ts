@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { bestVolume, mismatch } from '../../../api/core/storage/binding/matching.ts'
 import type { PersistentVolume } from '../../../client/kinds.ts'
 import { claimOf, volumeOf } from './binder-fixture.ts'
-import { bestVolume, mismatch } from './matching.ts'
 
 const sized = (name: string, storage: string, accessModes = ['ReadWriteOnce']): PersistentVolume => volumeOf(name, { capacity: { storage }, accessModes })
 const asking = (storage: string) => claimOf('c', { resources: { requests: { storage } } })

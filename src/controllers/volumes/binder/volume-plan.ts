@@ -1,7 +1,8 @@
 /** What a volume needs next: a pure function of it and of the claim that it names. */
+
+import { deletionFinalizer, has, provisionedBy } from '../../../api/core/storage/binding/annotations.ts'
+import { sameVolumeMode } from '../../../api/core/storage/binding/matching.ts'
 import type { PersistentVolume, PersistentVolumeClaim } from '../../../client/kinds.ts'
-import { deletionFinalizer, has, provisionedBy } from './annotations.ts'
-import { sameVolumeMode } from './matching.ts'
 
 export type VolumePlan =
   | { readonly step: 'phase'; readonly phase: 'Available' | 'Bound' }

@@ -1,13 +1,13 @@
 /** What the binder writes to volumes and claims. Each write is skipped where nothing would change. */
 
 import { isDeepStrictEqual } from 'node:util'
+import { annotated, bindCompleted, boundByController, has } from '../../../api/core/storage/binding/annotations.ts'
+import { boundVolume } from '../../../api/core/storage/binding/bind-volume.ts'
 import type { ReconcileContext } from '../../../client/controller/controller.ts'
 import { persistentVolumeClaims as claims, type PersistentVolume, type PersistentVolumeClaim, persistentVolumes as volumes } from '../../../client/kinds.ts'
 import { compareQuantities } from '../../../machinery/values/quantity.ts'
-import { annotated, bindCompleted, boundByController, has } from './annotations.ts'
 import type { Told } from './claim-plan.ts'
 import type { Latest } from './latest.ts'
-import { isFor } from './matching.ts'
 
 export type ClaimPhase = 'Pending' | 'Bound' | 'Lost'
 export type VolumePhase = 'Available' | 'Bound' | 'Released' | 'Failed'
@@ -82,11 +82,8 @@ export class BinderWrites {
   }
 
   async #volumeToClaim(volume: PersistentVolume, claim: PersistentVolumeClaim, context: ReconcileContext): Promise<PersistentVolume> {
-    if (isFor(volume, claim) && volume.spec?.claimRef?.uid) return volume
-    const { namespace, name, uid, resourceVersion } = claim.metadata
-    const claimRef = { kind: 'PersistentVolumeClaim', namespace, name, uid, apiVersion: 'v1', resourceVersion }
-    const owned = { ...volume, spec: { ...volume.spec, claimRef } }
-    return this.volume(isFor(volume, claim) ? owned : annotated(owned, { [boundByController]: 'yes' }), context)
+    const bound = boundVolume(volume, claim)
+    return bound === volume ? volume : this.volume(bound, context)
   }
 
   async #claimToVolume(claim: PersistentVolumeClaim, { metadata: { name } }: PersistentVolume, context: ReconcileContext): Promise<PersistentVolumeClaim> {

@@ -1,8 +1,9 @@
 /** Lets volumes grow with what their claims ask for: directories at once, all others by who drives them. */
+
+import { provisionedBy } from '../../../api/core/storage/binding/annotations.ts'
 import { type Controller, watched } from '../../../client/controller/controller.ts'
 import { persistentVolumeClaims as claims, type PersistentVolume, type PersistentVolumeClaim, persistentVolumes as volumes } from '../../../client/kinds.ts'
 import { compareQuantities } from '../../../machinery/values/quantity.ts'
-import { provisionedBy } from '../binder/annotations.ts'
 import { hostPathProvisioner } from '../binder/provision/host-path.ts'
 
 export interface Growth {

@@ -1,9 +1,9 @@
 /** Volumes that are directories of this machine, as upstream's `kubernetes.io/host-path` makes them: for clusters of one machine. */
 import { chmod, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import { boundByController, deletionFinalizer, provisionedBy } from '../../../../api/core/storage/binding/annotations.ts'
 import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from '../../../../client/kinds.ts'
 import { makeDirectory } from '../../../../lib/files/make-directory.ts'
-import { boundByController, deletionFinalizer, provisionedBy } from '../annotations.ts'
 
 export const hostPathProvisioner = 'kubernetes.io/host-path'
 

@@ -1,9 +1,10 @@
 /** Gets a volume for a claim that none of those there suits: makes it, or asks the provisioner of its class for it. */
+
+import { annotated, migratedTo, storageProvisioner } from '../../../../api/core/storage/binding/annotations.ts'
 import type { ReconcileContext } from '../../../../client/controller/controller.ts'
 import { type PersistentVolumeClaim, type StorageClass, persistentVolumes as volumes } from '../../../../client/kinds.ts'
 import { StatusError } from '../../../../machinery/status-error.ts'
 import { messageOf } from '../../../refusals.ts'
-import { annotated, migratedTo, storageProvisioner } from '../annotations.ts'
 import type { Told } from '../claim-plan.ts'
 import type { BinderWrites } from '../writes.ts'
 import { type HostPathOptions, hostPathProvisioner, makeHostPath } from './host-path.ts'

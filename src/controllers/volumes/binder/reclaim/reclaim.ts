@@ -1,9 +1,10 @@
 /** What becomes of a volume whose claim is gone: it stays, goes, or is emptied for the next one. */
+
+import { deletionFinalizer, migratedTo, provisionedBy } from '../../../../api/core/storage/binding/annotations.ts'
 import type { ReconcileContext } from '../../../../client/controller/controller.ts'
 import { type PersistentVolume, persistentVolumes as volumes } from '../../../../client/kinds.ts'
 import { withoutFinalizer } from '../../../../client/objects/finalizers.ts'
 import { messageOf, unlessGone } from '../../../refusals.ts'
-import { deletionFinalizer, migratedTo, provisionedBy } from '../annotations.ts'
 import { type HostPathOptions, hostPathProvisioner, removeHostPath } from '../provision/host-path.ts'
 import type { BinderWrites } from '../writes.ts'
 import { recycle } from './recycle.ts'

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Pod } from '../core/pod/model.ts'
+import { claimName, claimNames, generatedName } from './pod-claims.ts'
+
+const pod: Pod = {
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'p' },
+  spec: {
+    containers: [],
+    resourceClaims: [
+      { name: 'shared', resourceClaimName: 'one' },
+      { name: 'own', resourceClaimTemplateName: 't' },
+      { name: 'new', resourceClaimTemplateName: 't' },
+      { name: 'none', resourceClaimTemplateName: 't' },
+    ],
+  },
+  status: { resourceClaimStatuses: [{ name: 'own', resourceClaimName: 'p-own-x' }, { name: 'none' }] },
+}
+
+test('a pod names its claims itself, or its status does, or nobody yet', () => {
+  assert.deepEqual(
+    pod.spec?.resourceClaims?.map((claim) => claimName(pod, claim)),
+    ['one', 'p-own-x', undefined, ''],
+  )
+  assert.deepEqual(claimNames(pod), ['one', 'p-own-x'])
+})
+
+test('names of claims begin with those of the pod and its claim; long ones lose their share', () => {
+  assert.equal(generatedName('pod', 'gpu'), 'pod-gpu-')
+  const long = generatedName('p'.repeat(60), 'c'.repeat(30))
+  assert.ok(long.length <= 57)
+  assert.match(long, /^p{37}-c{18}$/)
+})

@@ -1,0 +1,15 @@
+/** The thread that the scheduler runs on: what its starter gives it is in `workerData`. */
+import { parentPort, workerData } from 'node:worker_threads'
+import { giveBackMemory } from '../../lib/give-back-memory.ts'
+import type { ComponentReport } from '../threads/component-thread.ts'
+import { beginScheduler } from './begin.ts'
+import type { SchedulerTask } from './messages.ts'
+
+const port = parentPort!
+const tell = (report: ComponentReport): void => port.postMessage(report)
+const running = beginScheduler(workerData as SchedulerTask, (log) => tell({ log }))
+void running.synced.then(() => tell({ synced: true }))
+giveBackMemory()
+
+// It is told one thing only.
+port.once('message', () => void running.stop().then(() => port.close()))

@@ -1,0 +1,66 @@
+/** Runs a component on a thread of its own, where what it does delays no request: begun anew when it has failed, asked to stop at the end. */
+import { setTimeout as delay } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
+
+/** Something that runs until it is stopped. */
+export interface RunningComponent {
+  /** Resolves when it knows what was there at the start. */
+  readonly synced: Promise<void>
+  /** Resolves when what is under way is done. */
+  stop(): Promise<void>
+}
+
+/** What every component's thread tells. */
+export type ComponentReport = { readonly log: string } | { readonly synced: true }
+/** What every component's thread is told. */
+export type StopOrder = { readonly stop: true }
+
+export interface ComponentThreadOptions<Report extends object> {
+  /** Of the thread; `the controllers`, in messages. */
+  readonly name: string
+  readonly file: URL
+  /** What the worker finds in `workerData`. */
+  readonly task: unknown
+  readonly log: (line: string) => void
+  /** Told of all else that the thread says. */
+  readonly report?: (worker: Worker, report: Exclude<Report, ComponentReport>) => void
+}
+
+/** A thread that has not ended by then is ended. */
+const stopMs = 5_000
+/** A thread that has failed is begun anew after this. */
+const againMs = 1_000
+
+export function componentThread<Report extends object = ComponentReport>({ name, file, task, log, report }: ComponentThreadOptions<Report>): RunningComponent {
+  const { promise: synced, resolve } = Promise.withResolvers<void>()
+  let isStopping = false
+  let worker = begin()
+
+  function begin(): Worker {
+    const begun = new Worker(file, { workerData: task, name })
+    begun.on('message', (told: ComponentReport | Exclude<Report, ComponentReport>) => {
+      if (isOfAll(told)) 'log' in told ? log(told.log) : resolve()
+      else report?.(begun, told)
+    })
+    begun.on('error', (error) => log(`the ${name} failed, and begins anew: ${error.stack ?? error.message}`))
+    begun.on('exit', () => {
+      if (!isStopping) setTimeout(() => !isStopping && (worker = begin()), againMs).unref()
+    })
+    return begun
+  }
+
+  return {
+    synced,
+    async stop() {
+      isStopping = true
+      resolve()
+      const ended = new Promise<void>((done) => worker.once('exit', () => done()))
+      if (worker.threadId < 0) return
+      worker.postMessage({ stop: true } satisfies StopOrder)
+      await Promise.race([ended, delay(stopMs, undefined, { ref: false })])
+      await worker.terminate()
+    },
+  }
+}
+
+const isOfAll = (told: object): told is ComponentReport => 'log' in told || 'synced' in told

@@ -1,0 +1,175 @@
+/** One attempt to schedule a pod: runs the plug-ins of its profile, and keeps what they remember of it. */
+import { reasonOf } from '../../lib/explained-error.ts'
+import type { Cycle } from '../framework/cycle.ts'
+import type { NodeInfo } from '../framework/node-info.ts'
+import { maxNodeScore } from '../framework/plugin.ts'
+import type { PodInfo } from '../framework/pod-info.ts'
+import type { Snapshot } from '../framework/snapshot.ts'
+import { failed, type Refusal, type Status } from '../framework/status.ts'
+import type { Profile, Step } from '../profile/profile.ts'
+
+export interface PreFilterOutcome {
+  /** Why the pod fits nowhere. */
+  readonly refusal?: Refusal
+  /** The only nodes that come into question, and which plug-ins said so; all, unless set. */
+  readonly nodes?: ReadonlySet<string>
+  readonly narrowedBy: readonly string[]
+}
+
+export class PodCycle implements Cycle {
+  readonly pod: PodInfo
+  readonly snapshot: Snapshot
+  readonly profile: Profile
+  /** By the plug-ins' numbers. */
+  #states: unknown[]
+  /** Those that PreFilter has not skipped. */
+  #filters: readonly Step[]
+
+  constructor(profile: Profile, pod: PodInfo, snapshot: Snapshot) {
+    this.profile = profile
+    this.pod = pod
+    this.snapshot = snapshot
+    this.#states = new Array(profile.size)
+    this.#filters = profile.steps.filter
+  }
+
+  /** What PreFilter of a plug-in worked out. */
+  stateOf({ index }: Step): unknown {
+    return this.#states[index]
+  }
+
+  preFilter(): PreFilterOutcome {
+    const skipped = new Set<number>()
+    const narrowedBy: string[] = []
+    let nodes: ReadonlySet<string> | undefined
+    for (const { name, plugin, index } of this.profile.steps.preFilter) {
+      const answer = attempt(`running PreFilter plugin ${JSON.stringify(name)}`, () => plugin.preFilter!(this.pod, this.snapshot))
+      if ('code' in answer) {
+        if (answer.code !== 'Skip') return { refusal: { plugin: name, status: answer }, narrowedBy }
+        skipped.add(index)
+        continue
+      }
+      this.#states[index] = answer.state
+      if (!answer.nodes) continue
+      narrowedBy.push(name)
+      const before: ReadonlySet<string> | undefined = nodes
+      nodes = before ? new Set([...answer.nodes].filter((node) => before.has(node))) : answer.nodes
+      if (nodes.size === 0) {
+        const who = narrowedBy.length === 1 ? `plugin ${name}` : `plugin(s) [${narrowedBy.join(' ')}] simultaneously`
+        return { refusal: { plugin: name, status: { code: 'UnschedulableAndUnresolvable', reasons: [`node(s) didn't satisfy ${who}`] } }, narrowedBy }
+      }
+    }
+    if (skipped.size > 0) this.#filters = this.profile.steps.filter.filter(({ index }) => !skipped.has(index))
+    return { nodes, narrowedBy }
+  }
+
+  copy(): PodCycle {
+    const copy = new PodCycle(this.profile, this.pod, this.snapshot)
+    copy.#filters = this.#filters
+    copy.#states = this.#states.slice()
+    for (const { plugin, index } of this.profile.steps.preFilter) {
+      const state = this.#states[index]
+      if (state !== undefined && plugin.copyState) copy.#states[index] = plugin.copyState(state)
+    }
+    return copy
+  }
+
+  addPod(added: PodInfo, node: NodeInfo): void {
+    node.addPod(added)
+    for (const { plugin, index } of this.#filters) plugin.addPod?.(this.#states[index], this.pod, added, node)
+  }
+
+  removePod(removed: PodInfo, node: NodeInfo): void {
+    node.removePod(removed)
+    for (const { plugin, index } of this.#filters) plugin.removePod?.(this.#states[index], this.pod, removed, node)
+  }
+
+  filter(node: NodeInfo): Refusal | undefined {
+    const nominated = this.profile.handle.nominatedPods(node.name)
+    if (nominated.length > 0) {
+      const before = nominated.filter((other) => other.priority >= this.pod.priority && other.uid !== this.pod.uid)
+      if (before.length > 0) {
+        // They will be there, or not: the pod has to fit in both cases.
+        const cycle = this.copy()
+        const room = node.copy()
+        for (const other of before) cycle.addPod(other, room)
+        const refusal = cycle.#filterAlone(room)
+        if (refusal) return refusal
+      }
+    }
+    return this.#filterAlone(node)
+  }
+
+  /** What each filter that is not content says of the node. */
+  allRefusals(node: NodeInfo): readonly Refusal[] {
+    return this.#filters.flatMap((step) => {
+      const status = this.#ask(step, node)
+      return status ? [{ plugin: step.name, status }] : []
+    })
+  }
+
+  #filterAlone(node: NodeInfo): Refusal | undefined {
+    for (const step of this.#filters) {
+      const status = this.#ask(step, node)
+      if (status) return { plugin: step.name, status }
+    }
+    return undefined
+  }
+
+  #ask({ name, plugin, index }: Step, node: NodeInfo): Status | undefined {
+    try {
+      return plugin.filter!(this.#states[index], this.pod, node)
+    } catch (error) {
+      return failed(new Error(`running ${JSON.stringify(name)} filter plugin: ${reasonOf(error)}`, { cause: error }))
+    }
+  }
+
+  /** The scores of each plug-in that has something to say, weighted; `scores[i]` is that of `nodes[i]`. Throws an Error where one cannot. */
+  score(nodes: readonly NodeInfo[]): readonly PluginScores[] {
+    const skipped = new Set<number>()
+    const states: unknown[] = new Array(this.profile.size)
+    for (const { name, plugin, index } of this.profile.steps.preScore) {
+      const answer = attempt(`running PreScore plugin ${JSON.stringify(name)}`, () => plugin.preScore!(this.pod, nodes, this.#states[index]))
+      if (!('code' in answer)) states[index] = answer.state
+      else if (answer.code === 'Skip') skipped.add(index)
+      else throw failureOf(answer)
+    }
+    return this.profile.steps.score
+      .filter(({ index }) => !skipped.has(index))
+      .map((step) => ({ plugin: step.name, scores: this.#scoresOf(step, states[step.index], nodes) }))
+  }
+
+  #scoresOf({ name, plugin, weight }: Step, state: unknown, nodes: readonly NodeInfo[]): readonly number[] {
+    const scores = new Array<number>(nodes.length)
+    try {
+      for (let at = 0; at < nodes.length; at++) scores[at] = plugin.score!(state, this.pod, nodes[at]!)
+      plugin.normalize?.(state, this.pod, scores, nodes)
+    } catch (error) {
+      throw new Error(`running Score plugins: plugin ${JSON.stringify(name)} failed with: ${reasonOf(error)}`, { cause: error })
+    }
+    for (let at = 0; at < scores.length; at++) {
+      const score = scores[at]!
+      if (!(score >= 0 && score <= maxNodeScore))
+        throw new Error(`plugin ${JSON.stringify(name)} returns an invalid score ${score}, it should in the range of [0, ${maxNodeScore}] after normalizing`)
+      scores[at] = score * weight
+    }
+    return scores
+  }
+}
+
+export interface PluginScores {
+  readonly plugin: string
+  readonly scores: readonly number[]
+}
+
+/** What went wrong, as an Error to throw. */
+export const failureOf = ({ reasons, cause }: Status): Error => (cause instanceof Error ? cause : new Error(reasons.join(', '), { cause }))
+
+/** What is thrown becomes a status. */
+function attempt<T>(what: string, work: () => T | Status): T | Status {
+  try {
+    return work()
+  } catch (error) {
+    return failed(new Error(`${what}: ${reasonOf(error)}`, { cause: error }))
+  }
+}

@@ -1,0 +1,122 @@
+/** A node with its pods and what they add up to, kept up to date pod by pod. */
+import type { Node } from '../../client/kinds.ts'
+import type { Labels } from '../../machinery/selectors/label-selector.ts'
+import { type HostPort, portsClash } from './host-ports.ts'
+import type { PodInfo } from './pod-info.ts'
+import { add, copyOf, noResources, type Resources, resourcesOf } from './resources.ts'
+
+export type Taint = NonNullable<NonNullable<Node['spec']>['taints']>[number]
+
+/** An image that some nodes have. */
+export interface ImageState {
+  readonly sizeBytes: number
+  /** How many nodes have it: changes as they come and go. */
+  readonly nodes: number
+}
+
+const noLabels: Labels = {}
+const noTaints: readonly Taint[] = []
+const noImages: ReadonlyMap<string, ImageState> = new Map()
+let generations = 0
+
+/** Plug-ins read it; only the cache, and preemption on copies of its own, change it, by its methods. */
+export class NodeInfo {
+  readonly name: string
+  node: Node
+  labels: Labels = noLabels
+  taints: readonly Taint[] = noTaints
+  allocatable: Resources = noResources()
+  /** By their names, as nodes tell them; the cache fills it. */
+  images: ReadonlyMap<string, ImageState> = noImages
+  /** Another number after each change: what was worked out for a node holds while it stays. */
+  generation = ++generations
+  readonly pods: PodInfo[] = []
+  /** Those with pod affinity or anti-affinity, required or preferred. */
+  readonly podsWithAffinity: PodInfo[] = []
+  readonly podsWithRequiredAntiAffinity: PodInfo[] = []
+  /** What its pods ask for, all together. */
+  requested: Resources = noResources()
+  /** The same for scores: with something assumed for containers that ask for nothing. */
+  readonly nonZeroRequested = { milliCPU: 0, memory: 0 }
+  readonly usedPorts: HostPort[] = []
+  /** How many of its pods use a claim, by `namespace/name`. */
+  readonly claimUsers = new Map<string, number>()
+
+  constructor(node: Node) {
+    this.name = node.metadata.name ?? ''
+    this.node = node
+    this.setNode(node)
+  }
+
+  setNode(node: Node): void {
+    this.node = node
+    this.labels = node.metadata.labels ?? noLabels
+    this.taints = node.spec?.taints ?? noTaints
+    this.allocatable = resourcesOf(node.status?.allocatable)
+    this.generation = ++generations
+  }
+
+  setImages(images: ReadonlyMap<string, ImageState>): void {
+    this.images = images
+    this.generation = ++generations
+  }
+
+  addPod(pod: PodInfo): void {
+    this.pods.push(pod)
+    if (pod.hasAffinity) this.podsWithAffinity.push(pod)
+    if (pod.requiredAntiAffinity.length > 0) this.podsWithRequiredAntiAffinity.push(pod)
+    for (const port of pod.hostPorts) this.usedPorts.push(port)
+    for (const claim of pod.claims) this.claimUsers.set(claim, (this.claimUsers.get(claim) ?? 0) + 1)
+    this.#count(pod, 1)
+  }
+
+  /** Takes the pod of this uid away; false if there is none. */
+  removePod({ uid }: { readonly uid: string }): boolean {
+    const at = this.pods.findLastIndex((pod) => pod.uid === uid)
+    const pod = this.pods[at]
+    if (!pod) return false
+    this.pods.splice(at, 1)
+    remove(this.podsWithAffinity, pod)
+    remove(this.podsWithRequiredAntiAffinity, pod)
+    for (const port of pod.hostPorts) remove(this.usedPorts, port)
+    for (const claim of pod.claims) {
+      const users = (this.claimUsers.get(claim) ?? 0) - 1
+      if (users > 0) this.claimUsers.set(claim, users)
+      else this.claimUsers.delete(claim)
+    }
+    this.#count(pod, -1)
+    return true
+  }
+
+  /** Whether one of its pods has one of these ports. */
+  portsTaken(wanted: readonly HostPort[]): boolean {
+    return portsClash(wanted, this.usedPorts)
+  }
+
+  /** A copy whose pods can be changed. */
+  copy(): NodeInfo {
+    const copy = new NodeInfo(this.node)
+    copy.images = this.images
+    copy.pods.push(...this.pods)
+    copy.podsWithAffinity.push(...this.podsWithAffinity)
+    copy.podsWithRequiredAntiAffinity.push(...this.podsWithRequiredAntiAffinity)
+    copy.usedPorts.push(...this.usedPorts)
+    for (const [claim, users] of this.claimUsers) copy.claimUsers.set(claim, users)
+    copy.requested = copyOf(this.requested)
+    copy.nonZeroRequested.milliCPU = this.nonZeroRequested.milliCPU
+    copy.nonZeroRequested.memory = this.nonZeroRequested.memory
+    return copy
+  }
+
+  #count(pod: PodInfo, sign: 1 | -1): void {
+    add(this.requested, pod.requests, sign)
+    this.nonZeroRequested.milliCPU += sign * pod.nonZeroRequests.milliCPU
+    this.nonZeroRequested.memory += sign * pod.nonZeroRequests.memory
+    this.generation = ++generations
+  }
+}
+
+function remove<T>(from: T[], item: T): void {
+  const at = from.indexOf(item)
+  if (at >= 0) from.splice(at, 1)
+}

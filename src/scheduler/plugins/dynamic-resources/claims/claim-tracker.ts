@@ -1,0 +1,72 @@
+/** The claims as they will be once what is under way has come back, and the devices that they have. */
+import { type Pod, pods, type ResourceClaim, resourceClaims } from '../../../../client/kinds.ts'
+import type { Handle, Lister } from '../../../framework/index.ts'
+import { Assumed } from '../../assumed.ts'
+import { AllocatedDevices } from '../allocation/allocated-devices.ts'
+import type { Allocation } from '../allocation/devices.ts'
+
+const uidOf = ({ metadata }: ResourceClaim): string => metadata.uid ?? ''
+
+export class ClaimTracker {
+  readonly allocated = new AllocatedDevices()
+  readonly #claims: Lister<ResourceClaim>
+  readonly #pods: Lister<Pod>
+  readonly #assumed: Assumed<ResourceClaim>
+  /** By uid: what Reserve has decided and nobody has written yet. */
+  readonly #inFlight = new Map<string, ResourceClaim>()
+
+  constructor(handle: Pick<Handle, 'lister'>) {
+    this.#claims = handle.lister(resourceClaims)
+    this.#pods = handle.lister(pods)
+    this.#assumed = new Assumed(this.#claims)
+    this.#claims.onChange((claim, before) => {
+      if (claim) this.#count(this.#assumed.of(claim))
+      if (before && before.metadata.uid !== claim?.metadata.uid) this.allocated.set(uidOf(before), undefined)
+    })
+  }
+
+  get(namespace: string, name: string): ResourceClaim | undefined {
+    return this.#assumed.get(namespace, name)
+  }
+
+  in(namespace: string): Iterable<ResourceClaim> {
+    return this.#claims.in(namespace)
+  }
+
+  onChange(handler: (claim: ResourceClaim | undefined) => void): void {
+    this.#claims.onChange((claim) => handler(claim))
+  }
+
+  /** Whether a pod is still there, as far as anybody knows. */
+  hasPod(namespace: string, name: string, uid: string): boolean {
+    return this.#pods.get(namespace, name)?.metadata.uid === uid
+  }
+
+  /** Whether the claim is about to get devices for another pod. */
+  isInFlight(claim: ResourceClaim): boolean {
+    return this.#inFlight.has(uidOf(claim))
+  }
+
+  /** From now on the devices are the claim's. */
+  reserve(claim: ResourceClaim, allocation: Allocation): void {
+    this.#inFlight.set(uidOf(claim), { ...claim, status: { ...claim.status, allocation } })
+    this.#count(claim)
+  }
+
+  /** They are not, after all. */
+  giveUp(claim: ResourceClaim): void {
+    if (!this.#inFlight.delete(uidOf(claim))) return
+    this.allocated.set(uidOf(claim), this.get(claim.metadata.namespace ?? '', claim.metadata.name ?? ''))
+  }
+
+  /** The claim was written, as it is here. */
+  wrote(claim: ResourceClaim): void {
+    this.#inFlight.delete(uidOf(claim))
+    this.#assumed.assume(claim)
+    this.#count(claim)
+  }
+
+  #count(claim: ResourceClaim): void {
+    this.allocated.set(uidOf(claim), this.#inFlight.get(uidOf(claim)) ?? claim)
+  }
+}

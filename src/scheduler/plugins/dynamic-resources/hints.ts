@@ -1,0 +1,28 @@
+/** Which changes may help a pod whose devices could not be had. */
+import { isDeepStrictEqual } from 'node:util'
+import type { ResourceClaim } from '../../../client/kinds.ts'
+import { type EventRegistration, on, PodInfo } from '../../framework/index.ts'
+import { claimsOf } from './claims/pod-claims.ts'
+
+type Claims = Parameters<typeof claimsOf>[1]
+
+export const events = (claims: Claims): readonly EventRegistration[] => [
+  on('Node', ['Add', 'UpdateLabel']),
+  on('ResourceClaim', ['Add', 'Update'], (pod, before, after) => claimMayHelp(pod, before, after, claims)),
+  on(
+    'Pod',
+    ['UpdateGeneratedResourceClaim'],
+    (pod, _before, after) => after !== undefined && after.metadata.uid === pod.pod.metadata.uid && typeof claimsOf(new PodInfo(after), claims) !== 'string',
+  ),
+  on('DeviceClass', ['Add', 'Update']),
+  on('ResourceSlice', ['Add', 'Update']),
+]
+
+function claimMayHelp(pod: PodInfo, before: ResourceClaim | undefined, after: ResourceClaim | undefined, claims: Claims): boolean {
+  const found = claimsOf(pod, claims)
+  if (typeof found === 'string' || !after) return false
+  // Somebody gave devices back: they may be what the pod needs.
+  if (before?.status?.allocation && !after.status?.allocation) return true
+  const isOwn = found.some(({ metadata }) => metadata.uid === after.metadata.uid)
+  return isOwn && (!before || !isDeepStrictEqual(before.status, after.status))
+}

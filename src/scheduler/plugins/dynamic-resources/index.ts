@@ -1,0 +1,239 @@
+/** DynamicResources: pods get the devices that their ResourceClaims ask for, on a node that has them (KEP-4381). */
+import { deviceClasses, resourceSlices } from '../../../client/kinds.ts'
+import { parseDurationMs } from '../../../lib/duration.ts'
+import { type NodeMatcher, nodeSelectorOf } from '../../../machinery/selectors/node-selector.ts'
+import { invalidValue } from '../../../machinery/validation/field-error.ts'
+import {
+  failed,
+  type Handle,
+  type NodeInfo,
+  type Plugin,
+  type PodInfo,
+  type PreFiltered,
+  pluginFactory,
+  type Status,
+  skip,
+  unresolvable,
+  unschedulable,
+} from '../../framework/index.ts'
+import { inProportion } from '../normalize.ts'
+import { Waiters } from '../waiters.ts'
+import { allocationOf } from './allocation/allocation-result.ts'
+import { allocate, type Chosen, NodeFault, TimeIsUp } from './allocation/allocator.ts'
+import type { Allocation, ResourceClaim } from './allocation/devices.ts'
+import { poolsOf } from './allocation/pools.ts'
+import { type ClaimToAllocate, claimToAllocate, Selectors } from './allocation/requests.ts'
+import { hasBindingConditions, isReady } from './claims/binding-conditions.ts'
+import { ClaimTracker } from './claims/claim-tracker.ts'
+import { claimsOf, isReservedFor, mayBeReserved } from './claims/pod-claims.ts'
+import { deallocate, giveBackReservation, publish } from './claims/publish.ts'
+import { events } from './hints.ts'
+
+export interface DynamicResourcesArgs {
+  /** How long devices may be searched for on a node: a Go duration. */
+  readonly filterTimeout: string
+  /** How long devices may take to become ready. */
+  readonly bindingTimeout: string
+}
+
+/** What a pod would get on a node: devices for `toAllocate`, in its order. */
+interface Found {
+  readonly allocations: readonly Allocation[]
+  /** Higher where requests are met as they prefer. */
+  readonly rank: number
+}
+
+interface Filtering {
+  readonly claims: readonly ResourceClaim[]
+  /** Where claims can be used that have their devices. */
+  readonly places: readonly NodeMatcher[]
+  readonly toAllocate: readonly ClaimToAllocate[]
+  readonly byNode: Map<string, Found>
+}
+
+const noDevices = unresolvable('cannot allocate all claims')
+const elsewhere = unresolvable('resourceclaim not available on the node')
+const timedOut = unresolvable('timed out trying to allocate devices')
+
+export const dynamicResources = pluginFactory<DynamicResourcesArgs>({
+  name: 'DynamicResources',
+  args: {
+    fields: { filterTimeout: { kind: 'string' }, bindingTimeout: { kind: 'string' } },
+    withDefaults: (given) => ({ filterTimeout: '10s', bindingTimeout: '10m', ...given }),
+    validate: (args, path) =>
+      (['filterTimeout', 'bindingTimeout'] as const).flatMap((name) =>
+        parseDurationMs(args[name]) === undefined ? [invalidValue(`${path}.${name}`, args[name], 'must be a duration such as 10s')] : [],
+      ),
+  },
+  make,
+})
+
+function make(args: DynamicResourcesArgs, handle: Handle): Plugin<Filtering, Filtering> {
+  const [filterTimeoutMs = 0, bindingTimeoutMs = 0] = [parseDurationMs(args.filterTimeout), parseDurationMs(args.bindingTimeout)]
+  const classes = handle.lister(deviceClasses)
+  const slices = handle.lister(resourceSlices)
+  const tracker = new ClaimTracker(handle)
+  const selectors = new Selectors()
+  const waiters = new Waiters()
+  tracker.onChange(() => waiters.look())
+  const classNamed = (name: string) => classes.get('', name)
+
+  return {
+    events: events(tracker),
+
+    preEnqueue(pod) {
+      const found = claimsOf(pod, tracker)
+      return typeof found === 'string' ? unresolvable(found) : undefined
+    },
+
+    preFilter(pod): PreFiltered<Filtering> | Status {
+      const claims = claimsOf(pod, tracker)
+      if (typeof claims === 'string') return unresolvable(claims)
+      if (claims.length === 0) return skip
+      for (const claim of claims) {
+        const fault = faultOf(claim, pod)
+        if (fault !== undefined) return unresolvable(fault)
+      }
+      const toAllocate = claims.filter(({ status }) => !status?.allocation).map((claim) => claimToAllocate(claim, classNamed, selectors))
+      const places = claims.flatMap(({ status }) => (status?.allocation?.nodeSelector ? [nodeSelectorOf(status.allocation.nodeSelector)] : []))
+      return { state: { claims, places, toAllocate, byNode: new Map() } }
+    },
+
+    filter(state, _pod, node) {
+      if (!state.places.every((isUsable) => isUsable(node.node))) return elsewhere
+      if (state.toAllocate.length === 0) return undefined
+      const found = search(state.toAllocate, node)
+      if ('code' in found) return found
+      state.byNode.set(node.name, found)
+      return undefined
+    },
+
+    async postFilter({ pod }, refusals) {
+      const isElsewhere = [...refusals.values()].some(({ status }) => status === elsewhere)
+      return { status: unschedulable(await makeRoom(pod, isElsewhere)) }
+    },
+
+    preScore: (_pod, _nodes, state) => (state?.toAllocate.some(prefers) ? { state } : skip),
+    score: ({ byNode }, _pod, node) => byNode.get(node.name)?.rank ?? 0,
+    normalize: (_state, _pod, scores) => inProportion(scores),
+
+    reserve(state, _pod, node) {
+      const found = state?.byNode.get(node)
+      state?.toAllocate.forEach(({ claim }, at) => {
+        const allocation = found?.allocations[at]
+        if (allocation) tracker.reserve(claim, allocation)
+      })
+      return undefined
+    },
+
+    unreserve(state, pod) {
+      for (const { claim } of state?.toAllocate ?? []) tracker.giveUp(claim)
+      for (const claim of state?.claims ?? []) void giveBack(claim, pod)
+    },
+
+    needsPreBind: (state, pod) => state?.claims.some((claim) => !isReservedFor(claim, pod) || hasBindingConditions(claim)) ?? false,
+
+    async preBind(state, pod, node) {
+      if (!state) return undefined
+      try {
+        await bind(state, pod, node)
+        return undefined
+      } catch (error) {
+        return failed(error)
+      }
+    },
+  }
+
+  /** Why a claim keeps the pod from all nodes. */
+  function faultOf(claim: ResourceClaim, pod: PodInfo): string | undefined {
+    if (claim.status?.allocation) return !mayBeReserved(claim) && !isReservedFor(claim, pod) ? 'resourceclaim in use' : undefined
+    const { namespace, name } = claim.metadata
+    if (tracker.isInFlight(claim)) return `resource claim ${namespace}/${name} is in the process of being allocated`
+    for (const { name: request, exactly, firstAvailable = [] } of claim.spec.devices?.requests ?? []) {
+      const wanted = exactly ? [[request, exactly.deviceClassName]] : firstAvailable.map((one) => [`${request}/${one.name}`, one.deviceClassName])
+      for (const [of, className = ''] of wanted) if (!classNamed(className)) return `request ${of}: device class ${className} does not exist`
+    }
+    return undefined
+  }
+
+  function search(claims: readonly ClaimToAllocate[], { node, name }: NodeInfo): Found | Status {
+    try {
+      const limits = { deadline: handle.now() + filterTimeoutMs, now: handle.now }
+      const chosen = allocate(claims, poolsOf(node, slices), tracker.allocated, limits)
+      if (!chosen) return noDevices
+      return { allocations: claims.map(({ claim }, at) => allocationOf(claim, chosen[at] ?? [], name)), rank: rankOf(claims, chosen) }
+    } catch (error) {
+      if (error instanceof TimeIsUp) return timedOut
+      if (error instanceof NodeFault) return unresolvable(error.message)
+      throw error
+    }
+  }
+
+  /** A claim of the pod that nobody uses gives its devices back, so that it can get others. */
+  async function makeRoom(pod: PodInfo, isElsewhere: boolean): Promise<string> {
+    const claims = claimsOf(pod, tracker)
+    if (typeof claims === 'string' || claims.length === 0) return 'no new claims to deallocate'
+    for (const claim of isElsewhere ? claims.filter(isLimited) : []) {
+      const others = claim.status?.reservedFor?.filter(({ uid }) => uid !== pod.pod.metadata.uid) ?? []
+      if (others.length > 0) continue
+      tracker.wrote(await deallocate(claim, handle.client))
+      return 'deallocation of ResourceClaim completed'
+    }
+    return 'still not schedulable'
+  }
+
+  /** Whether there is a node where the claim's devices cannot be used. */
+  function isLimited({ status }: ResourceClaim): boolean {
+    const selector = status?.allocation?.nodeSelector
+    if (!selector) return false
+    const matches = nodeSelectorOf(selector)
+    return handle.snapshot.nodes.some(({ node }) => !matches(node))
+  }
+
+  async function bind(state: Filtering, pod: PodInfo, node: string): Promise<void> {
+    const found = state.byNode.get(node)
+    const written: ResourceClaim[] = []
+    for (const claim of state.claims) {
+      const at = state.toAllocate.findIndex((one) => one.claim === claim)
+      const current = isReservedFor(claim, pod) ? claim : await publish(claim, found?.allocations[at], pod, handle.client)
+      if (current !== claim) tracker.wrote(current)
+      written.push(current)
+    }
+    const slow = written.filter(hasBindingConditions)
+    if (slow.length > 0) await waiters.until(() => slow.every((claim) => isReady(currentOf(claim))), bindingTimeoutMs)
+  }
+
+  function currentOf(claim: ResourceClaim): ResourceClaim {
+    const { namespace = '', name = '', uid } = claim.metadata
+    const current = tracker.get(namespace, name)
+    if (current?.metadata.uid !== uid || !current) throw new Error(`claim ${namespace}/${name} got deleted in the meantime`)
+    return current
+  }
+
+  /** What was written for a pod that cannot be bound after all; the controller does the same, should this fail. */
+  async function giveBack(claim: ResourceClaim, pod: PodInfo): Promise<void> {
+    const { namespace = '', name = '' } = claim.metadata
+    const current = tracker.get(namespace, name)
+    if (!current || !isReservedFor(current, pod)) return
+    try {
+      await giveBackReservation(current, pod, handle.client)
+    } catch (error) {
+      handle.log(`claim ${namespace}/${name} stays reserved for pod ${pod.key}: ${error instanceof Error ? error.message : String(error)}`)
+    }
+  }
+}
+
+const prefers = ({ requests }: ClaimToAllocate): boolean => requests.some((alternatives) => alternatives.length > 1)
+
+/** More alternatives than this no request has. */
+const mostAlternatives = 8
+
+function rankOf(claims: readonly ClaimToAllocate[], chosen: readonly (readonly Chosen[])[]): number {
+  const taken = new Set(chosen.flat().map(({ alternative }) => alternative))
+  let rank = 0
+  for (const alternatives of claims.flatMap(({ requests }) => requests)) {
+    const place = alternatives.findIndex((alternative) => taken.has(alternative))
+    if (alternatives[0]?.subRequest !== undefined && place >= 0) rank += mostAlternatives - place
+  }
+  return rank
+}

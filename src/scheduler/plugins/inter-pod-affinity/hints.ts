@@ -1,0 +1,36 @@
+/** Which changes may help a pod that pod (anti-)affinity kept from all nodes. */
+import type { Node, Pod } from '../../../client/kinds.ts'
+import { own } from '../../../lib/own.ts'
+import { type EventRegistration, on, PodInfo } from '../../framework/index.ts'
+import { allMatch, matches, type NamespaceLabels } from './terms.ts'
+
+const isItself = (pod: PodInfo, changed: Pod | undefined): boolean => changed?.metadata.uid === pod.pod.metadata.uid
+
+export const events = (namespaceLabels: NamespaceLabels): readonly EventRegistration[] => [
+  on('Pod', ['Add', 'UpdateLabel', 'Delete'], (pod, before, after) => podMayHelp(pod, before, after, namespaceLabels)),
+  on('Node', ['Add', 'UpdateLabel'], nodeMayHelp),
+]
+
+/** A pod that is wanted comes, one that is not wanted goes, or labels make one of the other. */
+function podMayHelp(pod: PodInfo, before: Pod | undefined, after: Pod | undefined, namespaceLabels: NamespaceLabels): boolean {
+  if (isItself(pod, after)) return true
+  const [was, is] = [before && new PodInfo(before), after && new PodInfo(after)]
+  if ([was, is].some((other) => other && !other.pod.spec?.nodeName)) return false
+  const isNear = (other: PodInfo | undefined): boolean => other !== undefined && allMatch(pod.requiredAffinity, other, namespaceLabels)
+  const isFar = (other: PodInfo | undefined): boolean =>
+    other !== undefined &&
+    (pod.requiredAntiAffinity.some((term) => matches(term, other, namespaceLabels)) ||
+      other.requiredAntiAffinity.some((term) => matches(term, pod, namespaceLabels)))
+  // The last one that was near has gone: now the pod may be the first.
+  const mayBeFirst = isNear(was) && !isNear(is) && allMatch(pod.requiredAffinity, pod, namespaceLabels)
+  return (isNear(is) && !isNear(was)) || (isFar(was) && !isFar(is)) || mayBeFirst
+}
+
+/** A node comes into a domain that terms speak of, or leaves one. */
+function nodeMayHelp(pod: PodInfo, before: Node | undefined, after: Node | undefined): boolean {
+  const [was, is] = [before?.metadata.labels ?? {}, after?.metadata.labels ?? {}]
+  if (pod.requiredAffinity.some(({ topologyKey }) => own(is, topologyKey) === undefined)) return false
+  // Where others have anti-affinity against the pod, their terms name the topology: any label may be it.
+  if (!before || pod.requiredAffinity.length + pod.requiredAntiAffinity.length === 0) return true
+  return [...pod.requiredAffinity, ...pod.requiredAntiAffinity].some(({ topologyKey }) => own(was, topologyKey) !== own(is, topologyKey))
+}

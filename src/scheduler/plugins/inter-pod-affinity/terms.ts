@@ -1,0 +1,37 @@
+/** Terms of pod (anti-)affinity, asked of a pod. */
+import type { Namespace } from '../../../client/kinds.ts'
+import { own } from '../../../lib/own.ts'
+import type { Labels, Selector } from '../../../machinery/selectors/label-selector.ts'
+import { nothing } from '../../../machinery/selectors/label-selector.ts'
+import { type AffinityTerm, type NodeInfo, type PodInfo, termMatches } from '../../framework/index.ts'
+import type { Share } from '../topology/counts.ts'
+
+export type NamespaceLabels = (namespace: string) => Labels | undefined
+
+/** Whether a selector of namespaces means any, be it all: only then namespaces have to be looked at. */
+const selectsNamespaces = ({ everything, requirements }: Selector): boolean => everything || requirements.length > 0
+
+export const isByNamespaceLabels = (term: AffinityTerm): boolean => selectsNamespaces(term.namespaceSelector)
+
+export const matches = (term: AffinityTerm, { namespace, labels }: PodInfo, namespaceLabels: NamespaceLabels): boolean =>
+  termMatches(term, namespace, labels, namespaceLabels)
+
+/** Whether all of at least one term mean the pod. */
+export const allMatch = (terms: readonly AffinityTerm[], pod: PodInfo, namespaceLabels: NamespaceLabels): boolean =>
+  terms.length > 0 && terms.every((term) => matches(term, pod, namespaceLabels))
+
+/** Terms whose namespaces are all named: those that labels choose are looked up now. */
+export const withNamedNamespaces = (terms: readonly AffinityTerm[], namespaces: () => Iterable<Namespace>): readonly AffinityTerm[] =>
+  terms.map((term) => (isByNamespaceLabels(term) ? { ...term, namespaces: chosen(term, namespaces()), namespaceSelector: nothing } : term))
+
+function chosen({ namespaces: named, namespaceSelector }: AffinityTerm, namespaces: Iterable<Namespace>): ReadonlySet<string> {
+  const all = new Set(named)
+  for (const { metadata } of namespaces) if (namespaceSelector.matches(metadata.labels)) all.add(metadata.name ?? '')
+  return all
+}
+
+/** What a pod of a term counts for: `amount` in the term's domain that the node is in. */
+export function addShare(shares: Share[], { topologyKey }: AffinityTerm, { labels }: NodeInfo, amount: number): void {
+  const domain = own(labels, topologyKey)
+  if (domain !== undefined) shares.push({ topology: topologyKey, domain, amount })
+}

@@ -1,0 +1,82 @@
+/** NodeResourcesFit: a pod goes where there is room for what it asks for, and rather where its strategy says. */
+import type { Node, Pod } from '../../../client/kinds.ts'
+import { amountOf, NodeInfo, on, type Plugin, PodInfo, pluginFactory, resourcesOf, type Status, unresolvable, unschedulable } from '../../framework/index.ts'
+import { type FitArgs, fitArgs, type ScoringStrategy } from './fit-args.ts'
+import { type AskedResource, askedOf } from './scored-resources.ts'
+import { type Demand, demandOf, fits, type Shortfall, shortfalls } from './shortfall.ts'
+import { leastAllocated, mostAllocated, requestedToCapacityRatio, type Strategy } from './strategies.ts'
+
+export const nodeResourcesFit = pluginFactory<FitArgs>({
+  name: 'NodeResourcesFit',
+  args: fitArgs,
+  make({ ignoredResources = [], ignoredResourceGroups = [], scoringStrategy }): Plugin<Demand, readonly AskedResource[]> {
+    const names = new Set(ignoredResources)
+    const groups = new Set(ignoredResourceGroups)
+    const demand = (pod: PodInfo): Demand => demandOf(pod, (name) => names.has(name) || groups.has(name.slice(0, name.indexOf('/'))))
+    const strategy = strategyOf(scoringStrategy)
+    const refusal = refusals()
+    return {
+      events: [
+        on('Pod', ['Delete', 'UpdateScaleDown'], freesSomething),
+        on('Node', ['Add', 'UpdateAllocatable'], (pod, before, after) => {
+          if (!after) return false
+          const asked = demandOf(pod, () => false)
+          return fits(asked, new NodeInfo(after)) && (!before || hasGrown(before, after, asked))
+        }),
+      ],
+      preFilter: (pod) => ({ state: demand(pod) }),
+      filter: (asked, _pod, node) => (fits(asked, node) ? undefined : refusal(shortfalls(asked, node))),
+      preScore: (pod) => ({ state: askedOf(scoringStrategy.resources, pod, true) }),
+      score: (resources, _pod, node) => strategy(resources, node),
+    }
+  },
+})
+
+function strategyOf({ type, requestedToCapacityRatio: ratio }: ScoringStrategy): Strategy {
+  if (type === 'MostAllocated') return mostAllocated
+  return type === 'RequestedToCapacityRatio' ? requestedToCapacityRatio(ratio?.shape ?? []) : leastAllocated
+}
+
+/** The statuses that tell of shortfalls: there are few, and a full cluster asks for one for every node. Where the whole node is too small, eviction does not help. */
+function refusals(): (lacking: readonly Shortfall[]) => Status {
+  const known = new Map<string, Status>()
+  return (lacking) => {
+    const isTooSmall = lacking.some(({ resource, asked, capacity }) => resource !== 'pods' && asked > capacity)
+    let key = isTooSmall ? '!' : ''
+    for (const { resource } of lacking) key += `${resource} `
+    const status = known.get(key)
+    if (status) return status
+    const reasons = lacking.map(({ resource }) => (resource === 'pods' ? 'Too many pods' : `Insufficient ${resource}`))
+    const made = isTooSmall ? unresolvable(...reasons) : unschedulable(...reasons)
+    if (known.size >= 1000) known.clear()
+    known.set(key, made)
+    return made
+  }
+}
+
+/** A pod with a node that goes frees what it had; one that is made smaller, if it is something that the waiting one asks for. */
+function freesSomething(pod: PodInfo, before: Pod | undefined, after: Pod | undefined): boolean {
+  if (!after) return Boolean(before?.spec?.nodeName || before?.status?.nominatedNodeName)
+  if (after.metadata.uid === pod.uid) return true
+  if (!after.spec?.nodeName || !before) return false
+  const [had, has] = [new PodInfo(before).requests, new PodInfo(after).requests]
+  const { cpu, memory, ephemeralStorage, scalars } = demandOf(pod, () => false)
+  return (
+    (cpu > 0 && had.milliCPU > has.milliCPU) ||
+    (memory > 0 && had.memory > has.memory) ||
+    (ephemeralStorage > 0 && had.ephemeralStorage > has.ephemeralStorage) ||
+    scalars.some(([name]) => amountOf(had, name) > amountOf(has, name))
+  )
+}
+
+/** Whether a node has more of what is asked for than it had. */
+function hasGrown(before: Node, after: Node, { cpu, memory, ephemeralStorage, scalars }: Demand): boolean {
+  const [had, has] = [resourcesOf(before.status?.allocatable), resourcesOf(after.status?.allocatable)]
+  return (
+    has.pods > had.pods ||
+    (cpu > 0 && has.milliCPU > had.milliCPU) ||
+    (memory > 0 && has.memory > had.memory) ||
+    (ephemeralStorage > 0 && has.ephemeralStorage > had.ephemeralStorage) ||
+    scalars.some(([name]) => amountOf(has, name) > amountOf(had, name))
+  )
+}

@@ -1,0 +1,32 @@
+/** Which changes may help a pod that its spread constraints kept from all nodes. */
+import type { Node, Pod } from '../../../client/kinds.ts'
+import { own } from '../../../lib/own.ts'
+import { type EventRegistration, NodeInfo, on, PodInfo } from '../../framework/index.ts'
+import { type Constraint, counts, hasAllKeys, requiredNodesOf } from './constraints.ts'
+
+type ConstraintsOf = (pod: PodInfo) => readonly Constraint[]
+
+export const events = (constraintsOf: ConstraintsOf): readonly EventRegistration[] => [
+  on('Pod', ['Add', 'UpdateLabel', 'Delete'], (pod, before, after) => podMayHelp(pod, constraintsOf, before, after)),
+  on('Node', ['Add', 'Delete', 'UpdateLabel', 'UpdateTaint'], (pod, before, after) => nodeMayHelp(pod, constraintsOf(pod), before, after)),
+]
+
+/** A pod that is counted comes or goes, or labels change whether it is. */
+function podMayHelp(pod: PodInfo, constraintsOf: ConstraintsOf, before: Pod | undefined, after: Pod | undefined): boolean {
+  if (after?.metadata.uid === pod.pod.metadata.uid) return true
+  const changed = after ?? before
+  if (!changed?.spec?.nodeName || changed.metadata.namespace !== pod.namespace) return false
+  const isCounted = ({ selector }: Constraint, other: Pod | undefined): boolean => other !== undefined && selector.matches(new PodInfo(other).labels)
+  return constraintsOf(pod).some((constraint) => isCounted(constraint, before) !== isCounted(constraint, after))
+}
+
+/** A domain comes, goes, or is counted from now on. */
+function nodeMayHelp(pod: PodInfo, constraints: readonly Constraint[], before: Node | undefined, after: Node | undefined): boolean {
+  const place = (node: Node | undefined): string => {
+    const info = node && new NodeInfo(node)
+    if (!info || !hasAllKeys(constraints, info)) return ''
+    const required = requiredNodesOf(pod)
+    return JSON.stringify(constraints.map((constraint) => [own(info.labels, constraint.topologyKey), counts(constraint, pod, info, required)]))
+  }
+  return place(before) !== place(after)
+}

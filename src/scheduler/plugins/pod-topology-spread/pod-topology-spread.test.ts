@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Pod } from '../../../client/kinds.ts'
+import type { KubeObject } from '../../../machinery/object.ts'
+import { type NodeInfo, PodInfo } from '../../framework/index.ts'
+import { aNode, aPod } from '../../testing/objects.ts'
+import { filterWith, handleOf, makePlugin, scoreWith, snapshotOf } from '../../testing/try-plugin.ts'
+import { podTopologySpread } from './index.ts'
+
+type PodSpec = NonNullable<Pod['spec']>
+type WireConstraint = NonNullable<PodSpec['topologySpreadConstraints']>[number]
+
+const zone = 'topology.kubernetes.io/zone'
+const hostname = 'kubernetes.io/hostname'
+const nodes = [
+  aNode('a1', { labels: { [zone]: 'a' } }),
+  aNode('a2', { labels: { [zone]: 'a' } }),
+  aNode('b1', { labels: { [zone]: 'b', disk: 'ssd' } }),
+  aNode('b2', { labels: { [zone]: 'b' }, spec: { taints: [{ key: 'k', effect: 'NoSchedule' }] } }),
+  aNode('x'),
+]
+const constraint = (topologyKey: string, more: Partial<WireConstraint> = {}): WireConstraint => ({
+  maxSkew: 1,
+  topologyKey,
+  whenUnsatisfiable: 'DoNotSchedule',
+  labelSelector: { matchLabels: { app: 'web' } },
+  ...more,
+})
+/** A pod of the app. */
+const web = (constraints: WireConstraint[], spec: Partial<PodSpec> = {}, labels: Record<string, string> = {}): Pod =>
+  aPod('p', { topologySpreadConstraints: constraints, ...spec }, { labels: { app: 'web', ...labels } })
+/** Pods of the app on these nodes. */
+const on = (...names: string[]): Pod[] => names.map((nodeName, at) => aPod(`q${at}`, { nodeName }, { labels: { app: 'web' } }))
+
+const short: Record<string, string> = {
+  '': 'ok',
+  "node(s) didn't match pod topology spread constraints": 'skew',
+  "node(s) didn't match pod topology spread constraints (missing required label)": 'label',
+}
+const verdicts = (of: Pod, pods: Pod[], args = {}, objects: KubeObject[] = []): string =>
+  Object.values(filterWith(podTopologySpread, of, { nodes, pods, args, objects }))
+    .map((reason) => short[reason] ?? reason)
+    .join(' ')
+
+test('constraints that have to hold leave the nodes that upstream leaves', () => {
+  const doomed = { ...aPod('old', { nodeName: 'a1' }, { labels: { app: 'web' }, deletionTimestamp: '2026-01-01T00:00:00Z' }) }
+  const all = 'ok ok ok ok ok'
+  const cases: [string, Pod, Pod[], string][] = [
+    ['no constraints', web([]), on('a1'), all],
+    ['only wishes', web([constraint(zone, { whenUnsatisfiable: 'ScheduleAnyway' })]), on('a1'), all],
+    ['nobody there', web([constraint(zone)]), [], 'ok ok ok ok label'],
+    ['one there', web([constraint(zone)]), on('a1'), 'skew skew ok ok label'],
+    ['one on its way out', web([constraint(zone)]), [doomed], 'ok ok ok ok label'],
+    ['a skew of two', web([constraint(zone, { maxSkew: 2 })]), on('a1'), 'ok ok ok ok label'],
+    ['even again', web([constraint(zone)]), on('a1', 'b1'), 'ok ok ok ok label'],
+    ['by node', web([constraint(hostname)]), on('a1', 'a1', 'a2', 'b1'), 'skew skew skew ok ok'],
+    ['by zone and node', web([constraint(zone), constraint(hostname)]), on('a1', 'b1', 'b2'), 'skew ok skew skew label'],
+    ['of others', aPod('p', { topologySpreadConstraints: [constraint(zone)] }), on('a1', 'a1'), 'skew skew ok ok label'],
+    ['of others, even with the pod', aPod('p', { topologySpreadConstraints: [constraint(zone)] }), on('a1'), 'ok ok ok ok label'],
+    ['fewer domains than there have to be', web([constraint(zone, { minDomains: 3 })]), on('a1', 'b1'), 'skew skew skew skew label'],
+    ['as many as there have to be', web([constraint(zone, { minDomains: 2 })]), on('a1', 'b1'), 'ok ok ok ok label'],
+    ['domains that the pod cannot be in do not count', web([constraint(zone)], { nodeSelector: { disk: 'ssd' } }), on('b1'), 'ok ok ok ok label'],
+    ['unless they shall', web([constraint(zone, { nodeAffinityPolicy: 'Ignore' })], { nodeSelector: { disk: 'ssd' } }), on('b1'), 'ok ok skew skew label'],
+    ['taints do not matter', web([constraint(hostname)]), on('a1', 'a2', 'b1', 'x'), 'skew skew skew ok skew'],
+    ['unless they shall', web([constraint(hostname, { nodeTaintsPolicy: 'Honor' })]), on('a1', 'a2', 'b1', 'x'), 'ok ok ok ok ok'],
+    [
+      'those of one revision',
+      web([constraint(zone, { matchLabelKeys: ['rev', 'missing'] })], {}, { rev: '2' }),
+      [...on('a1'), aPod('r', { nodeName: 'b1' }, { labels: { app: 'web', rev: '2' } })],
+      'ok ok skew skew label',
+    ],
+    ['another namespace', web([constraint(zone)]), [aPod('o', { nodeName: 'a1' }, { labels: { app: 'web' }, namespace: 'other' })], 'ok ok ok ok label'],
+  ]
+  for (const [title, of, pods, expected] of cases) assert.equal(verdicts(of, pods), expected, title)
+})
+
+test('defaults are for pods of a service or a controller that have no constraints', () => {
+  const args = { defaultingType: 'List', defaultConstraints: [{ maxSkew: 1, topologyKey: zone, whenUnsatisfiable: 'DoNotSchedule' }] }
+  const service = { apiVersion: 'v1', kind: 'Service', metadata: { namespace: 'default', name: 's' }, spec: { selector: { app: 'web' } } }
+  const set = {
+    apiVersion: 'apps/v1',
+    kind: 'ReplicaSet',
+    metadata: { namespace: 'default', name: 'rs' },
+    spec: { selector: { matchExpressions: [{ key: 'app', operator: 'In', values: ['web'] }] } },
+  }
+  const owned = aPod(
+    'p',
+    {},
+    { labels: { app: 'web' }, ownerReferences: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'rs', uid: 'u', controller: true }] },
+  )
+  assert.equal(verdicts(web([]), on('a1'), args), 'ok ok ok ok ok')
+  assert.equal(verdicts(web([]), on('a1'), args, [service]), 'skew skew ok ok label')
+  assert.equal(verdicts(owned, on('a1'), args, [set]), 'skew skew ok ok label')
+  assert.equal(verdicts(web([constraint(hostname)]), on('a1', 'a2', 'b1', 'b2'), args, [service]), 'skew skew skew skew ok')
+})
+
+test('pods that would come and go count at once, on a copy', () => {
+  const cluster = { nodes, pods: on('a1', 'a1', 'b1') }
+  const snapshot = snapshotOf(cluster)
+  const plugin = makePlugin(podTopologySpread, cluster, handleOf(cluster, snapshot))
+  const info = new PodInfo(web([constraint(zone)]))
+  const [a1, , b1] = snapshot.nodes as [NodeInfo, NodeInfo, NodeInfo]
+  const prepared = plugin.preFilter?.(info, snapshot) as { state: object }
+  const copy = plugin.copyState?.(prepared.state)
+  const fits = (state: unknown, node: NodeInfo): boolean => plugin.filter?.(state, info, node) === undefined
+  assert.deepEqual([fits(copy, a1), fits(copy, b1)], [false, true])
+  plugin.removePod?.(copy, info, a1.pods[0] as PodInfo, a1)
+  assert.deepEqual([fits(copy, a1), fits(copy, b1)], [true, true])
+  plugin.addPod?.(copy, info, a1.pods[0] as PodInfo, b1)
+  assert.deepEqual([fits(copy, a1), fits(copy, b1)], [true, false])
+  assert.deepEqual([fits(prepared.state, a1), fits(prepared.state, b1)], [false, true])
+})
+
+test('wishes score even spreading', () => {
+  const wish = (topologyKey: string, maxSkew = 1) => constraint(topologyKey, { whenUnsatisfiable: 'ScheduleAnyway', maxSkew })
+  const service = { apiVersion: 'v1', kind: 'Service', metadata: { namespace: 'default', name: 's' }, spec: { selector: { app: 'web' } } }
+  const cases: [string, Pod, Pod[], KubeObject[], Record<string, number>][] = [
+    ['none', web([]), on('a1'), [], {}],
+    ['nobody there', web([wish(zone)]), [], [], { a1: 100, a2: 100, b1: 100, b2: 100, x: 0 }],
+    // Two domains weigh ln 4: 2 pods are 3, 1 pod is 1.
+    ['by zone', web([wish(zone)]), on('a1', 'a2', 'b1'), [], { a1: 33, a2: 33, b1: 100, b2: 100, x: 0 }],
+    // Five nodes weigh ln 7: 2 pods are 4, 1 pod is 2.
+    ['by node', web([wish(hostname)]), on('a1', 'a1', 'b1'), [], { a1: 0, a2: 100, b1: 50, b2: 100, x: 100 }],
+    // Defaults: nodes weigh ln 7 and skew 3, zones (a, b and none) ln 5 and skew 5; the node without a zone is there.
+    ['the defaults', web([]), on('a1', 'a1', 'b1'), [service], { a1: 15, a2: 46, b1: 38, b2: 53, x: 100 }],
+  ]
+  for (const [title, of, pods, objects, expected] of cases) assert.deepEqual(scoreWith(podTopologySpread, of, { nodes, pods, objects }), expected, title)
+})
+
+test('arguments are checked in upstream words', () => {
+  const faults = (args: object): string[] => {
+    const kind = podTopologySpread.args
+    return kind?.validate?.(kind.withDefaults(args), 'args').map(({ field, message }) => `${field}: ${message}`) ?? []
+  }
+  const fine = { maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'ScheduleAnyway' }
+  assert.deepEqual(faults({}), [])
+  assert.deepEqual(faults({ defaultingType: 'List', defaultConstraints: [fine] }), [])
+  assert.deepEqual(faults({ defaultConstraints: [fine] }), ['args.defaultingType: Invalid value: "System": when .defaultConstraints are not empty'])
+  assert.deepEqual(faults({ defaultingType: 'List', defaultConstraints: [{ ...fine, maxSkew: 0, labelSelector: {} }] }), [
+    'args.defaultConstraints[0].maxSkew: Invalid value: 0: not in valid range (0, inf)',
+    'args.defaultConstraints[0].labelSelector: Forbidden: constraint must not define a selector, as they deduced for each pod',
+  ])
+})

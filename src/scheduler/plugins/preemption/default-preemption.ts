@@ -1,0 +1,162 @@
+/** DefaultPreemption: makes room for a pod that fits nowhere by evicting pods of lower priority. */
+import { podDisruptionBudgets } from '../../../client/kinds.ts'
+import { reasonOf } from '../../../lib/explained-error.ts'
+import { int32 } from '../../../machinery/decode/configuration.ts'
+import { type FieldError, invalidValue } from '../../../machinery/validation/field-error.ts'
+import { fitMessage } from '../../cycle/fit-error.ts'
+import {
+  type ArgsKind,
+  type Cycle,
+  type Handle,
+  type Plugin,
+  type PodInfo,
+  type PostFilterResult,
+  pluginFactory,
+  type Refusal,
+  unschedulable,
+} from '../../framework/index.ts'
+import { budgetOf } from './budgets.ts'
+import { type Candidate, chooseCandidate } from './choose.ts'
+import { clearNomination, evict } from './evict.ts'
+import { victimsOn } from './victims.ts'
+
+interface PreemptionArgs {
+  /** How many percent of the nodes are tried at least, and how many nodes. */
+  readonly minCandidateNodesPercentage: number
+  readonly minCandidateNodesAbsolute: number
+}
+
+const args: ArgsKind<PreemptionArgs> = {
+  fields: { minCandidateNodesPercentage: int32, minCandidateNodesAbsolute: int32 },
+  withDefaults: (given) => ({ minCandidateNodesPercentage: 10, minCandidateNodesAbsolute: 100, ...given }),
+  validate({ minCandidateNodesPercentage: percentage, minCandidateNodesAbsolute: absolute }, path) {
+    const errors: FieldError[] = []
+    if (percentage < 0 || percentage > 100) errors.push(invalidValue(`${path}.minCandidateNodesPercentage`, percentage, 'not in valid range [0, 100]'))
+    if (absolute < 0) errors.push(invalidValue(`${path}.minCandidateNodesAbsolute`, absolute, 'not in valid range [0, inf)'))
+    if (percentage === 0 && absolute === 0)
+      errors.push(invalidValue(`${path}.minCandidateNodesPercentage`, percentage, 'cannot be zero at the same time as minCandidateNodesAbsolute'))
+    return errors
+  },
+}
+
+const stillEvicting = unschedulable('waiting for the preemption for this pod to be finished')
+
+export const defaultPreemption = pluginFactory<PreemptionArgs>({
+  name: 'DefaultPreemption',
+  args,
+  make(settings, handle): Plugin {
+    const budgets = handle.lister(podDisruptionBudgets)
+    /** Pods whose victims are being deleted, by uid: they wait until that is done. */
+    const preempting = new Set<string>()
+
+    /** Deletes the victims in the background; the last one when the pod may be woken by it. */
+    const prepare = async (preemptor: PodInfo, { node, victims: { pods } }: Candidate): Promise<void> => {
+      const last = pods.at(-1)
+      try {
+        await Promise.all(pods.slice(0, -1).map((victim) => evict(handle, victim, preemptor, node)))
+        preempting.delete(preemptor.uid)
+        // What wakes it may have happened while it was not to be woken.
+        if (!last || !(await evict(handle, last, preemptor, node))) handle.activate([preemptor.key])
+      } catch (error) {
+        handle.log(`pods on ${node} could not be evicted for ${preemptor.key}: ${reasonOf(error)}`)
+        preempting.delete(preemptor.uid)
+        // Nothing else would wake it.
+        handle.activate([preemptor.key])
+      }
+    }
+
+    const conclude = (cycle: Cycle, candidates: readonly Candidate[], refusals: ReadonlyMap<string, Refusal>): PostFilterResult => {
+      const best = chooseCandidate(candidates)
+      if (!best) {
+        const absentReason = 'Preemption is not helpful for scheduling'
+        const message = fitMessage({ nodeCount: cycle.snapshot.nodes.length, refusals, absentReason })
+        return { status: unschedulable(`preemption: ${message}`), nominatedNode: '' }
+      }
+      handle.countPreemption(best.victims.pods.length)
+      dismissLesser(handle, cycle.pod, best.node)
+      preempting.add(cycle.pod.uid)
+      void prepare(cycle.pod, best)
+      return { nominatedNode: best.node }
+    }
+
+    return {
+      // When the victims are being deleted it is woken by what it was refused for.
+      events: [],
+      preEnqueue: ({ uid }) => (preempting.has(uid) ? stillEvicting : undefined),
+      postFilter(cycle, refusals) {
+        const objection = objectionTo(cycle, refusals, handle)
+        if (objection) return { status: unschedulable(`preemption: ${objection}`) }
+        const { candidates, refusals: remaining } = tryNodes(cycle, refusals, settings, handle, [...budgets.all()].map(budgetOf))
+        const extenders = handle.extenders.filter((extender) => extender.preempt && extender.isInterested(cycle.pod))
+        if (extenders.length === 0 || candidates.length === 0) return conclude(cycle, candidates, remaining)
+        return askExtenders(cycle.pod, extenders, candidates).then((left) => conclude(cycle, left, remaining))
+      },
+    }
+  },
+})
+
+/** Why the pod may not evict others, if it may not. */
+function objectionTo({ pod, snapshot }: Cycle, refusals: ReadonlyMap<string, Refusal>, handle: Handle): string | undefined {
+  if (pod.pod.spec?.preemptionPolicy === 'Never') return 'not eligible due to preemptionPolicy=Never.'
+  const nominated = handle.nominatedNode(pod.uid)
+  if (!nominated || refusals.get(nominated)?.status.code === 'UnschedulableAndUnresolvable') return undefined
+  // The room that it has been promised is still being made.
+  const isBeingMade = snapshot.node(nominated)?.pods.some((other) => other.priority < pod.priority && isBeingPreempted(other))
+  return isBeingMade ? 'not eligible due to a terminating pod on the nominated node.' : undefined
+}
+
+const isBeingPreempted = ({ pod: { metadata, status } }: PodInfo): boolean =>
+  metadata.deletionTimestamp !== undefined &&
+  (status?.conditions?.some(({ type, status: state, reason }) => type === 'DisruptionTarget' && state === 'True' && reason === 'PreemptionByScheduler') ??
+    false)
+
+/** Tries nodes where eviction may help, from a random one on, until there are enough candidates. */
+function tryNodes(
+  cycle: Cycle,
+  refusals: ReadonlyMap<string, Refusal>,
+  { minCandidateNodesPercentage, minCandidateNodesAbsolute }: PreemptionArgs,
+  { random }: Handle,
+  budgets: readonly ReturnType<typeof budgetOf>[],
+): { readonly candidates: readonly Candidate[]; readonly refusals: ReadonlyMap<string, Refusal> } {
+  const nodes = cycle.snapshot.nodes.filter(({ name }) => refusals.get(name)?.status.code === 'Unschedulable')
+  const wanted = Math.min(nodes.length, Math.max(minCandidateNodesAbsolute, Math.trunc((nodes.length * minCandidateNodesPercentage) / 100)))
+  const offset = Math.floor(random() * nodes.length)
+  const candidates: Candidate[] = []
+  const remaining = new Map<string, Refusal>()
+  let harmless = 0
+  for (let at = 0; at < nodes.length; at++) {
+    const node = nodes[(offset + at) % nodes.length]!
+    const answer = victimsOn(cycle, node, budgets)
+    if ('status' in answer) remaining.set(node.name, answer)
+    else {
+      candidates.push({ node: node.name, victims: answer })
+      if (answer.violations === 0) harmless++
+      if (harmless > 0 && candidates.length >= wanted) break
+    }
+  }
+  return { candidates, refusals: remaining }
+}
+
+/** What the extenders leave of the candidates. */
+async function askExtenders(pod: PodInfo, extenders: Handle['extenders'], candidates: readonly Candidate[]): Promise<readonly Candidate[]> {
+  let victims = new Map(candidates.map((candidate) => [candidate.node, candidate.victims]))
+  for (const { preempt, ignorable } of extenders) {
+    if (!preempt) continue
+    try {
+      victims = new Map(await preempt(pod, victims))
+    } catch (error) {
+      if (!ignorable) throw error
+    }
+    if (victims.size === 0) break
+  }
+  return [...victims].map(([node, ofNode]) => ({ node, victims: ofNode }))
+}
+
+/** Pods of lower priority that wait for the same node would take the room: they have to look for another. */
+function dismissLesser(handle: Handle, preemptor: PodInfo, node: string): void {
+  const lesser = handle.nominatedPods(node).filter(({ priority }) => priority < preemptor.priority)
+  handle.clearNominations(lesser)
+  for (const pod of lesser)
+    clearNomination(handle, pod).catch((error) => handle.log(`the nomination of ${pod.key} could not be taken away: ${reasonOf(error)}`))
+  handle.activate(lesser.map(({ key }) => key))
+}

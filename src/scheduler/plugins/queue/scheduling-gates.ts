@@ -1,0 +1,13 @@
+/** SchedulingGates: a pod waits until nobody holds a gate of it any more (KEP-3521). */
+import { on, pluginFactory, unresolvable } from '../../framework/index.ts'
+
+export const schedulingGates = pluginFactory({
+  name: 'SchedulingGates',
+  make: () => ({
+    events: [on('Pod', ['UpdateSchedulingGatesEliminated'])],
+    preEnqueue({ pod }) {
+      const gates = pod.spec?.schedulingGates
+      return gates?.length ? unresolvable(`waiting for scheduling gates: [${gates.map(({ name }) => name).join(' ')}]`) : undefined
+    },
+  }),
+})

@@ -1,0 +1,61 @@
+/** Whether a pod can have its volumes on a node, and which: a pure function of its claims and of the node. */
+import type { CSIStorageCapacity, Node, PersistentVolume, PersistentVolumeClaim } from '../../../../client/kinds.ts'
+import { type BoundClaim, type DelayedClaim, reaches } from './claims.ts'
+import { type Provisioners, provisioning } from './provisioning.ts'
+
+/** What has to be done before the pod can start on the node. */
+export interface PodVolumes {
+  readonly bindings: readonly { readonly claim: PersistentVolumeClaim; readonly volume: PersistentVolume }[]
+  readonly provisions: readonly { readonly claim: PersistentVolumeClaim; readonly capacity?: CSIStorageCapacity }[]
+}
+
+export const reasons = {
+  conflict: "node(s) didn't match PersistentVolume's node affinity",
+  nothingToBind: "node(s) didn't find available persistent volumes to bind",
+  noRoom: 'node(s) did not have enough free storage',
+  gone: 'node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)',
+} as const
+
+/** What a pod gets on a node, or why it gets nothing there. */
+export function findVolumes(
+  bound: readonly BoundClaim[],
+  delayed: readonly DelayedClaim[],
+  node: Node,
+  provisioners: Provisioners,
+): PodVolumes | { readonly reasons: readonly string[] } {
+  const against: string[] = []
+  const fault = boundFault(bound, node)
+  if (fault) against.push(fault)
+  const found = findDelayed(delayed, node, provisioners)
+  if (typeof found === 'string') against.push(found)
+  return against.length === 0 && typeof found !== 'string' ? found : { reasons: against }
+}
+
+function boundFault(bound: readonly BoundClaim[], node: Node): string | undefined {
+  for (const { volume } of bound) {
+    if (!volume) return reasons.gone
+    if (!reaches(volume)(node)) return reasons.conflict
+  }
+  return undefined
+}
+
+function findDelayed(delayed: readonly DelayedClaim[], node: Node, provisioners: Provisioners): PodVolumes | string {
+  const bindings: { claim: PersistentVolumeClaim; volume: PersistentVolume }[] = []
+  const provisions: { claim: PersistentVolumeClaim; capacity?: CSIStorageCapacity }[] = []
+  const taken = new Set<PersistentVolume>()
+  for (const one of delayed) if (one.selectedNode !== undefined && one.selectedNode !== node.metadata.name) return reasons.nothingToBind
+  for (const { claim, storageClass, selectedNode, kept, candidates } of delayed) {
+    const suitable = (volume: PersistentVolume): boolean => !taken.has(volume) && reaches(volume)(node)
+    // One that is kept for the claim is its volume, whatever else there is.
+    const volume = selectedNode === undefined ? (kept ? [kept] : candidates).find(suitable) : undefined
+    if (volume) {
+      taken.add(volume)
+      bindings.push({ claim, volume })
+      continue
+    }
+    const made = provisioning(claim, storageClass, node, provisioners)
+    if (made.verdict !== 'possible') return made.verdict === 'no room' ? reasons.noRoom : reasons.nothingToBind
+    provisions.push({ claim, ...(made.capacity && { capacity: made.capacity }) })
+  }
+  return { bindings, provisions }
+}

@@ -1,0 +1,97 @@
+/** Writes what a pod's volumes need, and waits until all its claims are bound: volumes name their claims, claims the node where one is made. */
+import { annotated, bindCompleted, has, selectedNode } from '../../../../api/core/storage/binding/annotations.ts'
+import { boundVolume } from '../../../../api/core/storage/binding/bind-volume.ts'
+import { type Node, type PersistentVolume, type PersistentVolumeClaim, type Pod, persistentVolumeClaims, persistentVolumes } from '../../../../client/kinds.ts'
+import type { RestClient } from '../../../../client/rest/rest-client.ts'
+import type { PodInfo } from '../../../framework/index.ts'
+import type { Assumed } from '../../assumed.ts'
+import { reaches } from './claims.ts'
+import type { PodVolumes } from './find-volumes.ts'
+
+export interface Assumptions {
+  readonly claims: Assumed<PersistentVolumeClaim>
+  readonly volumes: Assumed<PersistentVolume>
+}
+
+/** What is to be written: only what is not there yet. */
+interface Writes {
+  readonly volumes: readonly PersistentVolume[]
+  readonly claims: readonly PersistentVolumeClaim[]
+}
+
+function writesFor({ bindings, provisions }: PodVolumes, node: string): Writes {
+  return {
+    volumes: bindings.flatMap(({ claim, volume }) => {
+      const bound = boundVolume(volume, claim)
+      return bound === volume ? [] : [bound]
+    }),
+    claims: provisions.map(({ claim }) => annotated(claim, { [selectedNode]: node })),
+  }
+}
+
+/** From now on other pods see what will be written. */
+export function assume(found: PodVolumes, node: string, { volumes, claims }: Assumptions): void {
+  const writes = writesFor(found, node)
+  for (const volume of writes.volumes) volumes.assume(volume)
+  for (const claim of writes.claims) claims.assume(claim)
+}
+
+export function forget({ bindings, provisions }: PodVolumes, { volumes, claims }: Assumptions): void {
+  for (const { volume } of bindings) volumes.forget(volume)
+  for (const { claim } of provisions) claims.forget(claim)
+}
+
+/** Rejects with what the API server says. */
+export async function write(found: PodVolumes, node: string, client: RestClient, { volumes, claims }: Assumptions): Promise<void> {
+  const writes = writesFor(found, node)
+  for (const volume of writes.volumes) volumes.assume(await client.update(persistentVolumes, volume))
+  for (const claim of writes.claims) claims.assume(await client.update(persistentVolumeClaims, claim))
+}
+
+/** What is there now. */
+export interface Surroundings {
+  node(name: string): Node | undefined
+  pod(namespace: string, name: string): Pod | undefined
+  claim(namespace: string, name: string): PersistentVolumeClaim | undefined
+  volume(name: string): PersistentVolume | undefined
+}
+
+/** Whether all claims are bound by now. Throws an Error where they will never be, and the pod has to be scheduled anew. */
+export function isDone({ bindings, provisions }: PodVolumes, pod: PodInfo, nodeName: string, now: Surroundings): boolean {
+  const node = now.node(nodeName)
+  if (!node) throw new Error(`failed to get node "${nodeName}": node "${nodeName}" not found`)
+  const current = now.pod(pod.namespace, pod.name)
+  if (current?.metadata.uid !== pod.pod.metadata.uid) throw new Error(`pod does not exist any more: pod "${pod.name}" not found`)
+  for (const { claim, volume } of bindings) {
+    const name = volume.metadata.name ?? ''
+    const live = now.volume(name)
+    if (!live) throw new Error(`failed to get pv "${name}" from cache: it has gone`)
+    mustReach(live, node)
+    if (!live.spec?.claimRef?.uid) throw new Error(`ClaimRef got reset for pv "${name}"`)
+    if (!isBound(mustBeThere(claim, now))) return false
+  }
+  for (const { claim } of provisions) {
+    const live = mustBeThere(claim, now)
+    const name = `${live.metadata.namespace}/${live.metadata.name}`
+    if (!live.metadata.annotations) throw new Error(`selectedNode annotation reset for PVC "${name}"`)
+    // Who cannot make the volume takes the annotation away.
+    if (live.metadata.annotations[selectedNode] !== nodeName) throw new Error(`provisioning failed for PVC "${name}"`)
+    const volume = live.spec?.volumeName ? now.volume(live.spec.volumeName) : undefined
+    if (volume) mustReach(volume, node)
+    if (!isBound(live) || !volume) return false
+  }
+  return true
+}
+
+const isBound = (claim: PersistentVolumeClaim): boolean => Boolean(claim.spec?.volumeName) && has(claim, bindCompleted)
+
+function mustBeThere({ metadata: { namespace = '', name = '' } }: PersistentVolumeClaim, { claim }: Surroundings): PersistentVolumeClaim {
+  const live = claim(namespace, name)
+  if (!live) throw new Error(`failed to get pvc "${namespace}/${name}": persistentvolumeclaim "${name}" not found`)
+  return live
+}
+
+function mustReach(volume: PersistentVolume, node: Node): void {
+  if (!reaches(volume)(node))
+    throw new Error(`pv "${volume.metadata.name}" node affinity doesn't match node "${node.metadata.name}": no matching NodeSelectorTerms`)
+}

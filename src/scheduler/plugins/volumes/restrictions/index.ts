@@ -1,0 +1,69 @@
+/** VolumeRestrictions: disks that one node can have at a time, and claims that one pod can have. */
+import { type PersistentVolumeClaim, type Pod, persistentVolumeClaims } from '../../../../client/kinds.ts'
+import { type Handle, type NodeInfo, on, type Plugin, PodInfo, pluginFactory, skip, unresolvable, unschedulable } from '../../../framework/index.ts'
+import { claimNameOf, usesClaim } from '../pod-volumes.ts'
+import { clash, isExclusiveKind } from './clash.ts'
+
+interface Filtering {
+  /** Keys of the pod's claims that one pod alone may use. */
+  readonly exclusive: ReadonlySet<string>
+  /** How many pods use them. */
+  users: number
+}
+
+const noDisk = unschedulable('node(s) had no available disk')
+const inUse = unschedulable('node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode')
+
+export const volumeRestrictions = pluginFactory({ name: 'VolumeRestrictions', make })
+
+function make(_: undefined, handle: Handle): Plugin<Filtering> {
+  const claims = handle.lister(persistentVolumeClaims)
+  const keyOf = ({ metadata }: PersistentVolumeClaim): string => `${metadata.namespace}/${metadata.name}`
+  const isExclusive = (claim: PersistentVolumeClaim): boolean => claim.spec?.accessModes?.includes('ReadWriteOncePod') ?? false
+  const share = (pod: PodInfo, exclusive: ReadonlySet<string>): number => pod.claims.filter((key) => exclusive.has(key)).length
+
+  return {
+    events: [
+      on('Pod', ['Delete'], (pod, before) => before !== undefined && podMayHelp(pod, before)),
+      on('Node', ['Add']),
+      on('PersistentVolumeClaim', ['Add', 'Update'], (pod, _before, after) => usesClaim(pod, after)),
+    ],
+
+    preFilter(pod, snapshot) {
+      const exclusive = new Set<string>()
+      for (const volume of pod.pod.spec?.volumes ?? []) {
+        const name = claimNameOf(pod, volume)
+        if (name === undefined) continue
+        const claim = claims.get(pod.namespace, name)
+        if (!claim) return unresolvable(`persistentvolumeclaim "${name}" not found`)
+        if (isExclusive(claim)) exclusive.add(keyOf(claim))
+      }
+      const users = [...exclusive].filter((key) => snapshot.isClaimUsed(key)).length
+      if (exclusive.size === 0 && !pod.pod.spec?.volumes?.some(isExclusiveKind)) return skip
+      return { state: { exclusive, users } }
+    },
+    copyState: (state) => ({ ...state }),
+    addPod(state, _pod, added) {
+      state.users += share(added, state.exclusive)
+    },
+    removePod(state, _pod, removed) {
+      state.users -= share(removed, state.exclusive)
+    },
+
+    filter({ users }, pod, node) {
+      if (hasClash(pod, node)) return noDisk
+      return users > 0 ? inUse : undefined
+    },
+  }
+
+  function podMayHelp(pod: PodInfo, gone: Pod): boolean {
+    const before = new PodInfo(gone)
+    if (before.claims.some((key) => pod.claims.includes(key))) return true
+    return pod.pod.spec?.volumes?.some((volume) => gone.spec?.volumes?.some((other) => clash(volume, other))) ?? false
+  }
+}
+
+function hasClash({ pod }: PodInfo, { pods }: NodeInfo): boolean {
+  const volumes = pod.spec?.volumes?.filter(isExclusiveKind) ?? []
+  return volumes.some((volume) => pods.some((other) => other.pod.spec?.volumes?.some((one) => clash(volume, one))))
+}

@@ -1,0 +1,117 @@
+/** A profile: the plug-ins that decide on the pods of one scheduler name, in order. */
+
+import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
+import type { Handle } from '../framework/handle.ts'
+import type { Plugin, Registry } from '../framework/plugin.ts'
+import type { PodInfo } from '../framework/pod-info.ts'
+import { failed, type Refusal } from '../framework/status.ts'
+import { Registrations } from '../queue/registrations.ts'
+import type { QueueProfile } from '../queue/scheduling-queue.ts'
+import { type ExtensionPoint, extensionPoints, isAt } from './extension-points.ts'
+
+/** A plug-in at an extension point. */
+export interface Step {
+  readonly name: string
+  readonly plugin: Plugin
+  /** Its number among the plug-ins of the profile: what it remembers of a pod is found by it. */
+  readonly index: number
+  /** What its scores are multiplied with. */
+  readonly weight: number
+}
+
+export interface EnabledPlugin {
+  readonly name: string
+  /** 1 unless said, or 0. */
+  readonly weight?: number
+}
+
+export interface PluginSet {
+  readonly enabled?: readonly EnabledPlugin[]
+  /** By name; `*` is all. */
+  readonly disabled?: readonly EnabledPlugin[]
+}
+
+/** Which plug-ins are on: at all of their extension points (`multiPoint`), and at single ones. */
+export type PluginChoice = Readonly<Partial<Record<ExtensionPoint | 'multiPoint', PluginSet>>>
+
+export interface ProfileSettings {
+  readonly schedulerName: string
+  readonly plugins: PluginChoice
+  /** Arguments by plug-in, with defaults, checked. */
+  readonly args: ReadonlyMap<string, unknown>
+  /** That of the configuration unless said. */
+  readonly percentageOfNodesToScore?: number
+}
+
+export interface Profile extends QueueProfile {
+  readonly schedulerName: string
+  readonly percentageOfNodesToScore: number | undefined
+  readonly steps: Readonly<Record<ExtensionPoint, readonly Step[]>>
+  /** How many plug-ins there are. */
+  readonly size: number
+  readonly handle: Handle
+}
+
+/** Makes all plug-ins of the profile. Throws an ExplainedError for a name that nobody has, and for a profile that cannot work. */
+export function makeProfile({ schedulerName, plugins, args, percentageOfNodesToScore }: ProfileSettings, registry: Registry, handle: Handle): Profile {
+  const made = new Map<string, { readonly plugin: Plugin; readonly index: number }>()
+  const complain = (what: string): ExplainedError => new ExplainedError(`profile ${JSON.stringify(schedulerName)}: ${what}`)
+
+  const make = (name: string): Plugin => {
+    const known = made.get(name)
+    if (known) return known.plugin
+    const factory = registry.get(name)
+    if (!factory) throw complain(`there is no plug-in ${JSON.stringify(name)}: choose of ${[...registry.keys()].sort().join(', ')}, or give it to runScheduler`)
+    try {
+      const plugin = factory.make(args.get(name) ?? factory.args?.withDefaults({}), handle)
+      made.set(name, { plugin, index: made.size })
+      return plugin
+    } catch (error) {
+      throw complain(`initializing plugin ${JSON.stringify(name)}: ${reasonOf(error)}`)
+    }
+  }
+
+  const step = ({ name, weight }: EnabledPlugin): Step => ({ name, plugin: make(name), index: made.get(name)!.index, weight: weight || 1 })
+
+  // In this order, so that plug-ins are made in it too.
+  const everywhere = (plugins.multiPoint?.enabled ?? []).map(step)
+  const at = (point: ExtensionPoint): readonly Step[] => {
+    const { enabled = [], disabled = [] } = plugins[point] ?? {}
+    const own = enabled.map(step)
+    for (const { name, plugin } of own) if (!isAt(plugin, point)) throw complain(`plugin ${JSON.stringify(name)} does not extend ${point} plugin`)
+    const off = new Set(disabled.map(({ name }) => name))
+    const isOn = ({ name, plugin }: Step): boolean => isAt(plugin, point) && !off.has('*') && !off.has(name) && !own.some((other) => other.name === name)
+    const overriding = own.filter(({ name }) => everywhere.some((other) => other.name === name))
+    return [...overriding, ...everywhere.filter(isOn), ...own.filter((one) => !overriding.includes(one))]
+  }
+  const steps = Object.fromEntries(extensionPoints.map((point) => [point, at(point)])) as Record<ExtensionPoint, readonly Step[]>
+  if (steps.queueSort.length !== 1) throw complain(`exactly one plug-in has to sort the queue, and there are ${steps.queueSort.length}`)
+  if (steps.bind.length === 0) throw complain('at least one plug-in has to bind: enable DefaultBinder')
+  const registrations = new Registrations()
+  const refusing = new Set(refusingPoints.flatMap((point) => steps[point]).map(({ name }) => name))
+  for (const name of refusing) registrations.add(name, made.get(name)?.plugin.events)
+  return {
+    schedulerName,
+    percentageOfNodesToScore,
+    steps,
+    size: made.size,
+    handle,
+    registrations,
+    preEnqueue: (pod) => preEnqueue(steps.preEnqueue, pod),
+  }
+}
+
+/** Where pods are refused. */
+const refusingPoints: readonly ExtensionPoint[] = ['preEnqueue', 'preFilter', 'filter', 'reserve', 'permit']
+
+function preEnqueue(steps: readonly Step[], pod: PodInfo): Refusal | undefined {
+  for (const { name, plugin } of steps) {
+    try {
+      const status = plugin.preEnqueue?.(pod)
+      if (status) return { plugin: name, status }
+    } catch (error) {
+      return { plugin: name, status: failed(error) }
+    }
+  }
+  return undefined
+}

@@ -1,0 +1,42 @@
+/** What a change of a pod or node means for those that wait: the events that it is. */
+import type { Node, Pod } from '../../client/kinds.ts'
+import { semanticallyEqual } from '../../machinery/equality.ts'
+import type { EventAction } from '../framework/cluster-events.ts'
+import { podRequests } from '../framework/pod-requests.ts'
+import { amountOf, type Resources } from '../framework/resources.ts'
+
+/** None for a change that matters to nobody, such as a heartbeat. */
+export function nodeActions(before: Node, after: Node): readonly EventAction[] {
+  const actions: EventAction[] = []
+  const differs = (read: (node: Node) => unknown): boolean => !semanticallyEqual(read(before), read(after))
+  if (differs(({ spec }) => spec?.taints) || differs(({ spec }) => spec?.unschedulable || undefined)) actions.push('UpdateTaint')
+  if (differs(({ status }) => status?.allocatable)) actions.push('UpdateAllocatable')
+  if (differs(({ metadata }) => metadata.labels)) actions.push('UpdateLabel')
+  if (differs(conditions)) actions.push('UpdateCondition')
+  if (differs(({ metadata }) => metadata.annotations)) actions.push('UpdateAnnotation')
+  if (differs(({ status }) => status?.declaredFeatures)) actions.push('UpdateDeclaredFeature')
+  return actions
+}
+
+const conditions = ({ status }: Node): readonly string[] => (status?.conditions ?? []).map(({ type, status: state }) => `${type}=${state}`).sort()
+
+/** `Update` where nothing that has a name has changed. */
+export function podActions(before: Pod, after: Pod): readonly EventAction[] {
+  const actions: EventAction[] = []
+  if (!semanticallyEqual(before.metadata.labels, after.metadata.labels)) actions.push('UpdateLabel')
+  if (isScaledDown(before, after)) actions.push('UpdateScaleDown')
+  if (before.spec?.schedulingGates?.length && !after.spec?.schedulingGates?.length) actions.push('UpdateSchedulingGatesEliminated')
+  if (!semanticallyEqual(before.spec?.tolerations, after.spec?.tolerations)) actions.push('UpdateToleration')
+  if (!semanticallyEqual(before.status?.resourceClaimStatuses, after.status?.resourceClaimStatuses)) actions.push('UpdateGeneratedResourceClaim')
+  return actions.length > 0 ? actions : ['Update']
+}
+
+/** Whether the pod asks for less of something. */
+function isScaledDown(before: Pod, after: Pod): boolean {
+  if (before.spec === after.spec && before.status === after.status) return false
+  const had = podRequests(before).requests
+  const has = podRequests(after).requests
+  return namesOf(had).some((name) => amountOf(has, name) < amountOf(had, name))
+}
+
+const namesOf = ({ scalar }: Resources): readonly string[] => ['cpu', 'memory', 'ephemeral-storage', ...scalar.keys()]

@@ -1,0 +1,107 @@
+/** What the scheduler counts, under upstream's names. */
+import { MetricsRegistry } from '../../lib/metrics/registry.ts'
+import type { SchedulerCache } from '../cache/cache.ts'
+import type { SchedulingQueue } from '../queue/scheduling-queue.ts'
+
+const exponential = (start: number, factor: number, count: number): number[] =>
+  Array.from({ length: count }, (_, i) => Number((start * factor ** i).toPrecision(12)))
+
+export type AttemptResult = 'scheduled' | 'unschedulable' | 'error'
+
+export class SchedulerMetrics {
+  readonly registry = new MetricsRegistry()
+  readonly #attempts = this.registry.counter(
+    'scheduler_schedule_attempts_total',
+    "Number of attempts to schedule pods, by the result. 'unschedulable' means a pod could not be scheduled, while 'error' means an internal scheduler problem.",
+    ['result', 'profile'],
+  )
+  readonly #attemptDuration = this.registry.histogram(
+    'scheduler_scheduling_attempt_duration_seconds',
+    'Scheduling attempt latency in seconds (scheduling algorithm + binding)',
+    exponential(0.001, 2, 15),
+    ['result', 'profile'],
+  )
+  readonly #algorithmDuration = this.registry.histogram(
+    'scheduler_scheduling_algorithm_duration_seconds',
+    'Scheduling algorithm latency in seconds',
+    exponential(0.001, 2, 15),
+  )([])
+  readonly #sliDuration = this.registry.histogram(
+    'scheduler_pod_scheduling_sli_duration_seconds',
+    'E2e latency for a pod being scheduled, from the time the pod enters the scheduling queue and might involve multiple scheduling attempts.',
+    exponential(0.01, 2, 20),
+    ['attempts'],
+  )
+  readonly #podAttempts = this.registry.histogram(
+    'scheduler_pod_scheduling_attempts',
+    'Number of attempts to successfully schedule a pod.',
+    exponential(1, 2, 5),
+  )([])
+  readonly #incoming = this.registry.counter('scheduler_queue_incoming_pods_total', 'Number of pods added to scheduling queues by event and queue type.', [
+    'queue',
+    'event',
+  ])
+  readonly #victims = this.registry.histogram('scheduler_preemption_victims', 'Number of selected preemption victims', exponential(1, 2, 7))([])
+  readonly #preemptions = this.registry.counter('scheduler_preemption_attempts_total', 'Total preemption attempts in the cluster till now')([])
+  readonly #permitWait = this.registry.histogram('scheduler_permit_wait_duration_seconds', 'Duration of waiting on permit.', exponential(0.001, 2, 15), [
+    'result',
+  ])
+
+  /** Follows what is in the queue and in the cache. */
+  watch(queue: SchedulingQueue, cache: SchedulerCache): void {
+    this.registry.gauge(
+      'scheduler_pending_pods',
+      "Number of pending pods, by the queue type. 'active' means number of pods in activeQ; 'backoff' means number of pods in backoffQ; 'unschedulable' means number of pods in unschedulablePods that the scheduler attempted to schedule and failed; 'gated' is the number of unschedulable pods that the scheduler never attempted to schedule because they are gated.",
+      ['queue'],
+      () => Object.entries(queue.sizes()).map(([part, size]) => [[part], size]),
+    )
+    this.registry.gauge('scheduler_scheduler_cache_size', 'Number of nodes, pods, and assumed (bound) pods in the scheduler cache.', ['type'], () => [
+      [['nodes'], cache.nodes.length],
+      [['pods'], cache.podCount],
+      [['assumed_pods'], cache.assumedCount],
+    ])
+    this.registry.gauge(
+      'scheduler_unschedulable_pods',
+      'The number of unschedulable pods broken down by plugin name. A pod will increment the gauge for all plugins that caused it to not schedule and so this metric have meaning only when broken down by plugin.',
+      ['plugin', 'profile'],
+      () => {
+        const counts = new Map<string, number>()
+        for (const { refusedBy, pod } of queue.all())
+          for (const plugin of refusedBy) {
+            const key = JSON.stringify([plugin, pod.pod.spec?.schedulerName ?? ''])
+            counts.set(key, (counts.get(key) ?? 0) + 1)
+          }
+        return [...counts].map(([key, count]) => [JSON.parse(key) as string[], count])
+      },
+    )
+  }
+
+  incoming(queue: string, event: string): void {
+    this.#incoming([queue, event]).add()
+  }
+
+  attempted(result: AttemptResult, profile: string, ms: number): void {
+    this.#attempts([result, profile]).add()
+    this.#attemptDuration([result, profile]).observe(ms / 1000)
+  }
+
+  decided(ms: number): void {
+    this.#algorithmDuration.observe(ms / 1000)
+  }
+
+  /** `ms` since the pod was first tried. */
+  scheduled(attempts: number, ms: number): void {
+    this.#podAttempts.observe(attempts)
+    // From the fifteenth on it does not matter any more.
+    this.#sliDuration([attempts > 15 ? '15+' : `${attempts}`]).observe(ms / 1000)
+  }
+
+  preempted(victims: number): void {
+    this.#preemptions.add()
+    this.#victims.observe(victims)
+  }
+
+  permitted(result: string, ms: number): void {
+    this.#permitWait([result]).observe(ms / 1000)
+  }
+}

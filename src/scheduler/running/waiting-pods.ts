@@ -1,0 +1,70 @@
+/** Pods that Permit makes wait: they have a place, and are bound when all plug-ins that asked for it have allowed it. */
+import type { WaitingPod } from '../framework/handle.ts'
+import type { PodInfo } from '../framework/pod-info.ts'
+import { type Refusal, unschedulable } from '../framework/status.ts'
+
+/** Nobody waits longer than this. Milliseconds. */
+const longestWaitMs = 15 * 60_000
+
+export class WaitingPods {
+  readonly #waiting = new Map<string, Waiting>()
+
+  get(uid: string): WaitingPod | undefined {
+    return this.#waiting.get(uid)
+  }
+
+  all(): Iterable<WaitingPod> {
+    return this.#waiting.values()
+  }
+
+  /** Resolves when all plug-ins allow the pod, or with the refusal of the first that does not, or not in its time (ms, by plug-in). */
+  wait(pod: PodInfo, node: string, timeouts: ReadonlyMap<string, number>): Promise<Refusal | undefined> {
+    const waiting = new Waiting(pod, node, timeouts)
+    this.#waiting.set(pod.uid, waiting)
+    return waiting.ended.finally(() => this.#waiting.delete(pod.uid))
+  }
+
+  /** Nobody waits any longer. */
+  stop(): void {
+    for (const waiting of this.#waiting.values()) waiting.reject('', 'the scheduler stops')
+  }
+}
+
+class Waiting implements WaitingPod {
+  readonly pod: PodInfo
+  readonly node: string
+  readonly ended: Promise<Refusal | undefined>
+  readonly #timers = new Map<string, NodeJS.Timeout>()
+  readonly #end: (refusal: Refusal | undefined) => void
+
+  constructor(pod: PodInfo, node: string, timeouts: ReadonlyMap<string, number>) {
+    this.pod = pod
+    this.node = node
+    const { promise, resolve } = Promise.withResolvers<Refusal | undefined>()
+    this.ended = promise
+    this.#end = resolve
+    for (const [plugin, timeoutMs] of timeouts)
+      this.#timers.set(
+        plugin,
+        setTimeout(
+          () => this.reject(plugin, `rejected due to timeout after waiting ${timeoutMs / 1000}s at plugin ${plugin}`),
+          Math.min(timeoutMs, longestWaitMs),
+        ),
+      )
+  }
+
+  get pendingPlugins(): ReadonlySet<string> {
+    return new Set(this.#timers.keys())
+  }
+
+  allow(plugin: string): void {
+    clearTimeout(this.#timers.get(plugin))
+    this.#timers.delete(plugin)
+    if (this.#timers.size === 0) this.#end(undefined)
+  }
+
+  reject(plugin: string, message: string): void {
+    for (const timer of this.#timers.values()) clearTimeout(timer)
+    this.#end({ plugin, status: unschedulable(message) })
+  }
+}

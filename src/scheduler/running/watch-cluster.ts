@@ -1,0 +1,123 @@
+/** Carries what is told of nodes, pods and the rest into the cache and the queue. */
+import {
+  csiDrivers,
+  csiNodes,
+  csiStorageCapacities,
+  deviceClasses,
+  nodes,
+  type Pod,
+  persistentVolumeClaims,
+  persistentVolumes,
+  pods,
+  resourceClaims,
+  resourceSlices,
+  storageClasses,
+  volumeAttachments,
+} from '../../client/kinds.ts'
+import type { Resource } from '../../client/resource.ts'
+import type { SchedulerCache } from '../cache/cache.ts'
+import type { ClusterEvent, EventObjects, EventResource } from '../framework/cluster-events.ts'
+import { PodInfo } from '../framework/pod-info.ts'
+import type { NominatedPods } from '../queue/nominated-pods.ts'
+import { nodeActions, podActions } from '../queue/object-changes.ts'
+import type { SchedulingQueue } from '../queue/scheduling-queue.ts'
+import type { ClusterSource } from './cluster-source.ts'
+import type { WaitingPods } from './waiting-pods.ts'
+
+export interface Watchers {
+  readonly source: ClusterSource
+  readonly cache: SchedulerCache
+  readonly queue: SchedulingQueue
+  readonly nominated: NominatedPods
+  readonly waitingPods: WaitingPods
+  /** The kinds whose changes may help pods. */
+  readonly resources: ReadonlySet<EventResource>
+  /** Whether the pod is for one of our profiles. */
+  readonly isOurs: (pod: Pod) => boolean
+  /** Does it now, or when the cycle under way has ended. */
+  readonly apply: (change: () => void) => void
+  readonly tell: (event: ClusterEvent) => void
+}
+
+/** Follows them from now on. */
+export function watchCluster(watchers: Watchers): void {
+  const { source, cache, resources, apply, tell } = watchers
+  source.lister(nodes).onChange((after, before) =>
+    apply(() => {
+      if (after) cache.setNode(after)
+      else cache.removeNode(before?.metadata.name ?? '')
+      if (!after || !before) tell({ resource: 'Node', action: after ? 'Add' : 'Delete', before, after })
+      else for (const action of nodeActions(before, after)) tell({ resource: 'Node', action, before, after })
+    }),
+  )
+  source.lister(pods).onChange((after, before) => apply(() => podChanged(watchers, live(after), live(before))))
+  for (const [name, kind] of Object.entries(others) as [keyof typeof others, Resource][]) {
+    if (!resources.has(name)) continue
+    source.lister(kind).onChange((after, before) => {
+      if (after === before) return
+      const action = !before ? 'Add' : after ? 'Update' : 'Delete'
+      apply(() => tell({ resource: name, action, before, after } as ClusterEvent))
+    })
+  }
+}
+
+const others: { readonly [Name in Exclude<EventResource, 'Pod' | 'Node'>]: Resource<EventObjects[Name]> } = {
+  PersistentVolume: persistentVolumes,
+  PersistentVolumeClaim: persistentVolumeClaims,
+  StorageClass: storageClasses,
+  CSINode: csiNodes,
+  CSIDriver: csiDrivers,
+  CSIStorageCapacity: csiStorageCapacities,
+  VolumeAttachment: volumeAttachments,
+  ResourceClaim: resourceClaims,
+  ResourceSlice: resourceSlices,
+  DeviceClass: deviceClasses,
+}
+
+/** A pod that has ended is as good as gone. */
+const live = (pod: Pod | undefined): Pod | undefined => (pod && pod.status?.phase !== 'Succeeded' && pod.status?.phase !== 'Failed' ? pod : undefined)
+
+function podChanged(watchers: Watchers, after: Pod | undefined, before: Pod | undefined): void {
+  if (before?.spec?.nodeName || after?.spec?.nodeName) placedPodChanged(watchers, after, before)
+  else if (after) unplacedPodChanged(watchers, after, before)
+  else if (before) unplacedPodGone(watchers, before)
+}
+
+function placedPodChanged({ cache, queue, nominated, isOurs, tell }: Watchers, after: Pod | undefined, before: Pod | undefined): void {
+  if (!after) {
+    cache.removePod(before!)
+    tell({ resource: 'Pod', action: 'Delete', before })
+    return
+  }
+  cache.setPod(after)
+  if (before?.spec?.nodeName) {
+    for (const action of podActions(before, after)) tell({ resource: 'Pod', action, before, after })
+    return
+  }
+  // It has found its node, by us or by somebody else.
+  if (before && isOurs(before)) {
+    queue.delete(before)
+    nominated.delete(before.metadata.uid ?? '')
+  }
+  tell({ resource: 'Pod', action: 'Add', after })
+}
+
+function unplacedPodChanged({ cache, queue, nominated, isOurs }: Watchers, after: Pod, before: Pod | undefined): void {
+  if (!isOurs(after) || cache.isAssumed(after.metadata.uid ?? '')) return
+  if (before === after) return
+  const node = after.status?.nominatedNodeName ?? ''
+  if (node !== (before?.status?.nominatedNodeName ?? '') && (node || before)) nominated.set(new PodInfo(after), node)
+  if (before) queue.update(before, after)
+  else queue.add(after)
+}
+
+function unplacedPodGone({ cache, queue, nominated, waitingPods, isOurs, tell }: Watchers, before: Pod): void {
+  if (!isOurs(before)) return
+  const { uid = '' } = before.metadata
+  queue.delete(before)
+  const hadRoom = nominated.nodeOf(uid) !== undefined || cache.isAssumed(uid)
+  nominated.delete(uid)
+  waitingPods.get(uid)?.reject('', 'removed')
+  // What was kept for it is free now.
+  if (hadRoom) tell({ resource: 'Pod', action: 'Delete', before })
+}

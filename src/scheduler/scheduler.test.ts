@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Pod } from '../client/kinds.ts'
+import { pluginFactory, unschedulable, wait } from './framework/index.ts'
+import { MemoryCluster } from './testing/memory-cluster.ts'
+import { memoryScheduler } from './testing/memory-scheduler.ts'
+import { aNode, aPod, asking } from './testing/objects.ts'
+
+const nodeOf = (pod: Pod | undefined): string | undefined => pod?.spec?.nodeName
+const condition = (pod: Pod | undefined) => pod?.status?.conditions?.find(({ type }) => type === 'PodScheduled')
+
+test('pods find nodes, and it is told', async () => {
+  const { cluster, scheduler, until } = await memoryScheduler()
+  cluster.put(aNode('a'), aPod('p'))
+  await until('p has a node', () => nodeOf(cluster.pod('p')) === 'a')
+  await until('it is told', () => cluster.events.length > 0)
+  assert.deepEqual(cluster.events, [{ reason: 'Scheduled', note: 'Successfully assigned default/p to a', name: 'p' }])
+  await scheduler.stop()
+})
+
+test('pods of other schedulers are left alone', async () => {
+  const { cluster, scheduler, until } = await memoryScheduler()
+  cluster.put(aNode('a'), aPod('theirs', { schedulerName: 'other' }), aPod('ours'))
+  await until('ours has a node', () => nodeOf(cluster.pod('ours')) !== undefined)
+  assert.equal(nodeOf(cluster.pod('theirs')), undefined)
+  await scheduler.stop()
+})
+
+test('a pod that fits nowhere is told why, and tried again when a node comes that it fits on', async () => {
+  const { cluster, scheduler, until } = await memoryScheduler()
+  cluster.put(aNode('small', { allocatable: { cpu: '1' } }), aNode('off', { spec: { unschedulable: true, taints: [] } }), aPod('p', asking({ cpu: '2' })))
+  await until('the condition', () => condition(cluster.pod('p')) !== undefined)
+  const { status, reason, message } = condition(cluster.pod('p')) ?? {}
+  assert.deepEqual([status, reason], ['False', 'Unschedulable'])
+  assert.equal(
+    message,
+    '0/2 nodes are available: 1 Insufficient cpu, 1 node(s) were unschedulable. no new claims to deallocate, preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.',
+  )
+  assert.deepEqual(
+    cluster.events.map(({ reason }) => reason),
+    ['FailedScheduling'],
+  )
+  cluster.put(aNode('large'))
+  await until('p has a node', () => nodeOf(cluster.pod('p')) === 'large')
+  await scheduler.stop()
+})
+
+test('without nodes a pod waits for one', async () => {
+  const { cluster, scheduler, until } = await memoryScheduler()
+  cluster.put(aPod('p'))
+  await until('the condition', () => condition(cluster.pod('p'))?.message === 'no nodes available to schedule pods')
+  assert.equal(scheduler.queue.sizes().unschedulable, 1)
+  cluster.put(aNode('a'))
+  await until('p has a node', () => nodeOf(cluster.pod('p')) === 'a')
+  await scheduler.stop()
+})
+
+test('a binding that is refused is tried again, and what was reserved is given back', async () => {
+  const reserved: string[] = []
+  let refusals = 1
+  const binder = pluginFactory({
+    name: 'Binder',
+    make: (_args, { client }) => ({
+      reserve: (_state, pod) => void reserved.push(`+${pod.name}`) as undefined,
+      unreserve: (_state, pod) => void reserved.push(`-${pod.name}`),
+      async bind(pod, node) {
+        if (refusals-- > 0) throw new Error('no luck')
+        await client.createUnder({ group: '', version: 'v1', kind: 'Pod', plural: 'pods', namespaced: true }, pod.namespace, pod.name, 'binding', {
+          target: { name: node },
+        })
+        return undefined
+      },
+    }),
+  })
+  const profiles = [{ plugins: { multiPoint: { enabled: [{ name: 'Binder' }], disabled: [{ name: 'DefaultBinder' }] } } }]
+  const { cluster, scheduler, until } = await memoryScheduler({ plugins: [binder], configuration: { profiles } })
+  cluster.put(aNode('a'), aPod('p'))
+  await until('the condition', () => condition(cluster.pod('p')) !== undefined)
+  assert.deepEqual([condition(cluster.pod('p'))?.reason, condition(cluster.pod('p'))?.message], ['SchedulerError', 'running Bind plugin "Binder": no luck'])
+  assert.equal(scheduler.cache.podCount, 0)
+  await until('p has a node', () => nodeOf(cluster.pod('p')) === 'a')
+  assert.deepEqual(reserved, ['+p', '-p', '+p'])
+  await scheduler.stop()
+})
+
+test('Permit makes pods wait until all of a group are there, or their time is over', async () => {
+  const gang = pluginFactory({
+    name: 'Gang',
+    make: (_args, handle) => ({
+      events: [],
+      permit(_state, pod) {
+        if (pod.labels.alone) return wait(20)
+        const others = [...handle.waitingPods.all()]
+        if (others.length < 1) return wait(60_000)
+        for (const other of others) other.allow('Gang')
+        return undefined
+      },
+    }),
+  })
+  const profiles = [{ plugins: { permit: { enabled: [{ name: 'Gang' }] } } }]
+  const { cluster, scheduler, until } = await memoryScheduler({ plugins: [gang], configuration: { profiles } })
+  cluster.put(aNode('a'), aPod('alone', {}, { labels: { alone: 'yes' } }))
+  await until('alone is refused', () => condition(cluster.pod('alone')) !== undefined)
+  assert.match(condition(cluster.pod('alone'))?.message ?? '', /^0\/1 nodes are available: 1 rejected due to timeout after waiting 0.02s at plugin Gang\.$/)
+  cluster.put(aPod('one'))
+  await until('one waits', () => scheduler.cache.assumedCount === 1)
+  assert.equal(nodeOf(cluster.pod('one')), undefined)
+  cluster.put(aPod('two'))
+  await until('both have a node', () => nodeOf(cluster.pod('one')) === 'a' && nodeOf(cluster.pod('two')) === 'a')
+  await scheduler.stop()
+})
+
+test('a pod of higher priority takes the place of lesser ones, and waits for it where it is nominated', async () => {
+  const cluster = new MemoryCluster()
+  cluster.onDelete = (pod) => {
+    // Its end takes some time.
+    cluster.put({ ...pod, metadata: { ...pod.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } } as Pod)
+    return false
+  }
+  const { scheduler, until } = await memoryScheduler({}, cluster)
+  const full = asking({ cpu: '3' })
+  cluster.put(aNode('a'), aPod('low', { ...full, nodeName: 'a', priority: 1 }))
+  cluster.put(aPod('high', { ...full, priority: 10 }))
+  await until('low is to go', () => cluster.pod('low')?.metadata.deletionTimestamp !== undefined)
+  await until('high is nominated', () => cluster.pod('high')?.status?.nominatedNodeName === 'a')
+  const target = cluster.pod('low')?.status?.conditions?.find(({ type }) => type === 'DisruptionTarget')
+  assert.deepEqual(
+    [target?.status, target?.reason, target?.message],
+    ['True', 'PreemptionByScheduler', 'default-scheduler: preempting to accommodate a higher priority pod'],
+  )
+  assert.equal(condition(cluster.pod('high'))?.message, '0/1 nodes are available: 1 Insufficient cpu.')
+  assert.ok(cluster.events.some(({ reason, note, name }) => reason === 'Preempted' && name === 'low' && note === 'Preempted by pod uid-of-high on node a'))
+  // A lesser one must not take the room that is being made.
+  cluster.put(aPod('middle', { ...asking({ cpu: '2' }), priority: 5 }))
+  cluster.remove('Pod', 'default/low')
+  await until('high has its place', () => nodeOf(cluster.pod('high')) === 'a')
+  assert.equal(nodeOf(cluster.pod('middle')), undefined)
+  await scheduler.stop()
+})
+
+test('an extender has a say: what it refuses, prefers, and binds', async () => {
+  const bound: string[] = []
+  const cluster = new MemoryCluster()
+  const extender = {
+    name: 'extender',
+    ignorable: false,
+    weight: 10,
+    isInterested: () => true,
+    filter: async (_pod: unknown, nodes: readonly { name: string }[]) => ({
+      feasible: nodes.filter(({ name }) => name !== 'a') as never,
+      failed: { a: 'not a' },
+      unresolvable: {},
+    }),
+    prioritize: async () => new Map([['c', 10]]),
+    bind: async (pod: { name: string }, node: string) => {
+      bound.push(`${pod.name} ${node}`)
+      cluster.put({ ...cluster.pod(pod.name)!, spec: { ...cluster.pod(pod.name)!.spec!, nodeName: node } } as Pod)
+    },
+  }
+  cluster.put(...['a', 'b', 'c'].map((name) => aNode(name)))
+  const { scheduler, until } = await memoryScheduler({ extenders: [extender] }, cluster)
+  cluster.put(aPod('p'))
+  await until('p is bound', () => bound.length > 0)
+  assert.deepEqual(bound, ['p c'])
+  cluster.remove('Node', 'b')
+  cluster.remove('Node', 'c')
+  cluster.put(aPod('q'))
+  await until('q is refused', () => condition(cluster.pod('q')) !== undefined)
+  assert.match(condition(cluster.pod('q'))?.message ?? '', /^0\/1 nodes are available: 1 not a\. /)
+  await scheduler.stop()
+})
+
+test('a plug-in that fails ends the attempt with its words', async () => {
+  const failing = pluginFactory({
+    name: 'Failing',
+    make: () => ({
+      filter: () => {
+        throw new Error('out of order')
+      },
+    }),
+  })
+  const refusing = pluginFactory({ name: 'Refusing', make: () => ({ events: [], filter: () => unschedulable('no') }) })
+  const profiles = [
+    { schedulerName: 'failing', plugins: { filter: { enabled: [{ name: 'Failing' }] } } },
+    { schedulerName: 'refusing', plugins: { filter: { enabled: [{ name: 'Refusing' }] } } },
+  ]
+  const { cluster, scheduler, until } = await memoryScheduler({ plugins: [failing, refusing], configuration: { profiles } })
+  cluster.put(aNode('a'), aPod('f', { schedulerName: 'failing' }), aPod('r', { schedulerName: 'refusing' }))
+  await until('both are told', () => condition(cluster.pod('f')) !== undefined && condition(cluster.pod('r')) !== undefined)
+  assert.deepEqual(
+    [condition(cluster.pod('f'))?.reason, condition(cluster.pod('f'))?.message],
+    ['SchedulerError', 'running "Failing" filter plugin: out of order'],
+  )
+  assert.match(condition(cluster.pod('r'))?.message ?? '', /^0\/1 nodes are available: 1 no\./)
+  assert.match(scheduler.metrics.registry.render(), /scheduler_schedule_attempts_total\{result="unschedulable",profile="refusing"\} 1/)
+  await scheduler.stop()
+})

@@ -1,0 +1,400 @@
+/**
+ * Gives pods their nodes: takes one after the other from the queue, decides with what is known at that moment, and binds in the
+ * background. It knows the API alone, by a client and by what a ClusterSource tells.
+ */
+
+import { setTimeout as delay } from 'node:timers/promises'
+import { SeriesRecorder } from '../client/events/series-recorder.ts'
+import { type Pod, pods } from '../client/kinds.ts'
+import type { RestClient } from '../client/rest/rest-client.ts'
+import { reasonOf } from '../lib/explained-error.ts'
+import { SchedulerCache } from './cache/cache.ts'
+import { Decider, extenderPlugin, NoNodesError, type Unplaced } from './cycle/decide.ts'
+import { fitMessage } from './cycle/fit-error.ts'
+import { bind, type Placement, permit, reserve, unreserve } from './cycle/placement.ts'
+import { PodCycle } from './cycle/pod-cycle.ts'
+import type { ClusterEvent } from './framework/cluster-events.ts'
+import type { PostFilterResult } from './framework/cycle.ts'
+import type { Extender } from './framework/extender.ts'
+import type { Handle, Lister } from './framework/handle.ts'
+import type { Registry } from './framework/plugin.ts'
+import { PodInfo } from './framework/pod-info.ts'
+import { isRejected, type Refusal } from './framework/status.ts'
+import { makeProfile, type Profile, type ProfileSettings } from './profile/profile.ts'
+import { NominatedPods } from './queue/nominated-pods.ts'
+import type { BackOff, QueueEntry } from './queue/queue-entry.ts'
+import { SchedulingQueue } from './queue/scheduling-queue.ts'
+import type { ClusterSource } from './running/cluster-source.ts'
+import { type AttemptResult, SchedulerMetrics } from './running/metrics.ts'
+import { StatusWriter } from './running/status-writer.ts'
+import { WaitingPods } from './running/waiting-pods.ts'
+import { watchCluster } from './running/watch-cluster.ts'
+
+export interface SchedulerOptions {
+  readonly client: RestClient
+  readonly source: ClusterSource
+  readonly profiles: readonly ProfileSettings[]
+  readonly plugins: Registry
+  readonly extenders?: readonly Extender[]
+  readonly backOff: BackOff
+  /** 0 chooses by the size of the cluster. */
+  readonly percentageOfNodesToScore?: number
+  readonly log: (line: string) => void
+  readonly now?: () => number
+  readonly random?: () => number
+}
+
+/** The scheduler lets others of its thread work after so long. Milliseconds. */
+const sliceMs = 10
+/** While so many pods are being bound no more are decided on. */
+const mostBinding = 512
+/** At the end, bindings get so long. Milliseconds. */
+const bindingGraceMs = 2_000
+/** Upstream's limit for what an event says. */
+const longestNote = 1024
+
+/** Why an attempt failed. */
+interface Failure {
+  readonly reason: 'Unschedulable' | 'SchedulerError'
+  readonly message: string
+  readonly refusedBy?: ReadonlySet<string>
+  readonly pendingFor?: ReadonlySet<string>
+  /** As in PostFilterResult. */
+  readonly nominatedNode?: string
+}
+
+export class Scheduler {
+  readonly metrics = new SchedulerMetrics()
+  readonly cache: SchedulerCache
+  readonly queue: SchedulingQueue
+  readonly nominated = new NominatedPods()
+  /** By scheduler name. */
+  readonly profiles: ReadonlyMap<string, Profile>
+  readonly #options: SchedulerOptions
+  readonly #now: () => number
+  readonly #waitingPods = new WaitingPods()
+  readonly #writer: StatusWriter
+  readonly #recorders = new Map<string, SeriesRecorder>()
+  readonly #decider: Decider
+  readonly #pods: Lister<Pod>
+  /** What was told while extenders were asked. */
+  readonly #held: (() => void)[] = []
+  /** Questions to extenders that are under way, for one pod. */
+  #deciding = 0
+  #isPlanned = false
+  #isRunning = false
+  #binding = 0
+
+  /** Throws an ExplainedError for profiles that cannot be. */
+  constructor(options: SchedulerOptions) {
+    const { client, source, backOff, extenders = [], percentageOfNodesToScore = 0, now = Date.now, random = Math.random, log } = options
+    this.#options = options
+    this.#now = now
+    this.cache = new SchedulerCache({ now })
+    this.#writer = new StatusWriter(client, log)
+    this.#pods = source.lister(pods)
+    this.profiles = new Map(options.profiles.map((settings) => [settings.schedulerName, this.#profile(settings)]))
+    const [sorter] = [...this.profiles.values()].flatMap(({ steps }) => steps.queueSort)
+    this.queue = new SchedulingQueue({
+      isBefore: (a, b) => sorter!.plugin.less!(a, b),
+      profileOf: ({ pod }) => this.#profileOf(pod),
+      backOff,
+      onReady: () => this.#plan(),
+      onIncoming: (queue, event) => this.metrics.incoming(queue, event),
+      now,
+      log,
+    })
+    this.metrics.watch(this.queue, this.cache)
+    this.#decider = new Decider({ extenders, percentageOfNodesToScore, random, nominatedNode: (uid) => this.nominated.nodeOf(uid) })
+    watchCluster({
+      source,
+      cache: this.cache,
+      queue: this.queue,
+      nominated: this.nominated,
+      waitingPods: this.#waitingPods,
+      resources: new Set([...this.profiles.values()].flatMap(({ registrations }) => [...registrations.resources])),
+      isOurs: (pod) => this.#profileOf(pod) !== undefined,
+      apply: (change) => this.#apply(change),
+      tell: (event) => this.#tell(event),
+    })
+  }
+
+  /** Begins when all is known. */
+  async start(): Promise<void> {
+    await this.#options.source.synced()
+    this.#isRunning = true
+    this.#plan()
+  }
+
+  /** Decides on nothing more. Resolves when what is being bound is bound, or after two seconds. */
+  async stop(): Promise<void> {
+    this.#isRunning = false
+    this.queue.stop()
+    this.#waitingPods.stop()
+    const deadline = performance.now() + bindingGraceMs
+    while (this.#binding > 0 && performance.now() < deadline) await delay(10)
+    for (const recorder of this.#recorders.values()) recorder.stop()
+  }
+
+  #profile(settings: ProfileSettings): Profile {
+    const { client, source, plugins, extenders = [], log, now = Date.now, random = Math.random } = this.#options
+    const recorder = new SeriesRecorder(client, settings.schedulerName, log)
+    this.#recorders.set(settings.schedulerName, recorder)
+    const handle: Handle = {
+      profile: settings.schedulerName,
+      client,
+      snapshot: this.cache,
+      lister: (resource) => source.lister(resource),
+      nominatedPods: (node) => this.nominated.on(node),
+      nominatedNode: (uid) => this.nominated.nodeOf(uid),
+      clearNominations: (cleared) => {
+        for (const { uid } of cleared) this.nominated.delete(uid)
+      },
+      waitingPods: this.#waitingPods,
+      extenders,
+      activate: (keys) => this.queue.activate(keys),
+      tell: (event) => recorder.tell(event),
+      countPreemption: (victims) => this.metrics.preempted(victims),
+      now,
+      random,
+      log,
+    }
+    const profile = makeProfile(settings, plugins, handle)
+    if (extenders.length > 0) profile.registrations.add(extenderPlugin)
+    return profile
+  }
+
+  #profileOf({ spec }: Pod): Profile | undefined {
+    return this.profiles.get(spec?.schedulerName || 'default-scheduler')
+  }
+
+  #apply(change: () => void): void {
+    if (this.#deciding > 0) this.#held.push(change)
+    else change()
+  }
+
+  #tell(event: ClusterEvent): void {
+    this.queue.tell(event, this.profiles.values())
+  }
+
+  /** Has the queue worked on soon. */
+  #plan(): void {
+    if (this.#isPlanned || !this.#isRunning) return
+    this.#isPlanned = true
+    setImmediate(() => {
+      this.#isPlanned = false
+      this.#work()
+    })
+  }
+
+  /** Schedules for some time, then lets others work. */
+  #work(): void {
+    const end = performance.now() + sliceMs
+    while (this.#isRunning && this.#deciding === 0 && this.#binding < mostBinding) {
+      const entry = this.queue.pop()
+      if (!entry) return
+      this.#scheduleOne(entry)
+      if (performance.now() > end) {
+        this.#plan()
+        return
+      }
+    }
+  }
+
+  /** One attempt; it goes on in the background where somebody has to be asked. */
+  #scheduleOne(entry: QueueEntry): void {
+    const { pod } = entry
+    const profile = this.#profileOf(pod.pod)
+    if (!profile || pod.pod.metadata.deletionTimestamp || this.cache.isAssumed(pod.uid)) {
+      this.queue.done(pod.uid)
+      if (!profile || !pod.pod.metadata.deletionTimestamp) return
+      const note = `skip schedule deleting pod: ${pod.key}`
+      profile.handle.tell({ regarding: pod.pod, type: 'Warning', reason: 'FailedScheduling', action: 'Scheduling', note })
+      return
+    }
+    const began = performance.now()
+    const cycle = new PodCycle(profile, pod, this.cache)
+    this.#whenKnown(
+      () => this.#decider.decide(cycle),
+      (decision) => {
+        this.metrics.decided(performance.now() - began)
+        if ('node' in decision) this.#place(entry, { cycle, node: decision.node.name }, began)
+        else this.#makeRoom(entry, cycle, decision, began)
+      },
+      (error) => {
+        this.#failed(entry, cycle, began, failureOf(error, cycle))
+      },
+    )
+  }
+
+  /** Carries on at once if the answer is there; if it has to be waited for, nothing changes until it has come. */
+  #whenKnown<T>(ask: () => T | Promise<T>, next: (answer: T) => void, refused: (error: unknown) => void): void {
+    let answer: T | Promise<T>
+    try {
+      answer = ask()
+    } catch (error) {
+      refused(error)
+      return
+    }
+    if (!(answer instanceof Promise)) {
+      next(answer)
+      return
+    }
+    this.#deciding++
+    void answer.then(next, refused).finally(() => this.#decided())
+  }
+
+  /** What was told in between happens now. */
+  #decided(): void {
+    if (--this.#deciding > 0) return
+    for (const change of this.#held.splice(0)) change()
+    this.#plan()
+  }
+
+  /** No node will do: PostFilter may make room on one. */
+  #makeRoom(entry: QueueEntry, cycle: PodCycle, { diagnosis, refusedBy, pendingFor }: Unplaced, began: number): void {
+    const conclude = (result: PostFilterResult): void => {
+      const message = fitMessage({ ...diagnosis, postFilterMessage: result.status?.reasons.join(', ') })
+      this.#failed(entry, cycle, began, { reason: 'Unschedulable', message, refusedBy, pendingFor, nominatedNode: result.nominatedNode })
+    }
+    this.#whenKnown(
+      () => postFilter(cycle, diagnosis.refusals),
+      conclude,
+      (error) => {
+        this.#options.log(`no room could be made for pod ${cycle.pod.key}: ${reasonOf(error)}`)
+        conclude({})
+      },
+    )
+  }
+
+  #place(entry: QueueEntry, placement: Placement, began: number): void {
+    const { cycle, node } = placement
+    this.cache.assume(cycle.pod, node)
+    this.nominated.delete(cycle.pod.uid)
+    const refusal = reserve(placement)
+    const permission = refusal ? { refusal, timeouts: noTimeouts } : permit(placement)
+    if (permission.refusal) {
+      this.#undo(placement)
+      this.#failed(entry, cycle, began, refusedOn(permission.refusal, node))
+      return
+    }
+    void this.#bind(entry, placement, permission.timeouts, began)
+  }
+
+  async #bind(entry: QueueEntry, placement: Placement, timeouts: ReadonlyMap<string, number>, began: number): Promise<void> {
+    const { cycle, node } = placement
+    const { pod, profile } = cycle
+    let refusal = timeouts.size > 0 ? await this.#permitted(placement, timeouts) : undefined
+    if (!refusal) {
+      // What is refused from here on is no matter of the cluster's state.
+      this.queue.done(pod.uid)
+      this.#binding++
+      refusal = await bind(placement, this.#options.extenders ?? [])
+      this.#binding--
+      if (this.queue.hasReady) this.#plan()
+    }
+    this.#apply(() => {
+      if (refusal) {
+        this.#undo(placement)
+        // Others may have been refused because of it.
+        this.#tell({ resource: 'Pod', action: 'Delete', before: pod.pod })
+        this.#failed(entry, cycle, began, refusedOn(refusal, node))
+        return
+      }
+      this.cache.finishBinding(pod)
+      const note = `Successfully assigned ${pod.key} to ${node}`
+      profile.handle.tell({ regarding: pod.pod, type: 'Normal', reason: 'Scheduled', action: 'Binding', note })
+      this.#count('scheduled', profile, began)
+      this.metrics.scheduled(entry.attempts, this.#now() - (entry.firstTriedAt ?? this.#now()))
+    })
+  }
+
+  async #permitted({ cycle: { pod }, node }: Placement, timeouts: ReadonlyMap<string, number>): Promise<Refusal | undefined> {
+    const began = performance.now()
+    const refusal = await this.#waitingPods.wait(pod, node, timeouts)
+    this.metrics.permitted(refusal ? 'Unschedulable' : 'Success', performance.now() - began)
+    return refusal
+  }
+
+  #undo(placement: Placement): void {
+    unreserve(placement)
+    this.cache.forget(placement.cycle.pod)
+  }
+
+  #count(result: AttemptResult, { schedulerName }: Profile, began: number): void {
+    this.metrics.attempted(result, schedulerName, performance.now() - began)
+  }
+
+  /** The pod waits for another attempt, and everybody is told why. */
+  #failed(entry: QueueEntry, { pod: tried, profile }: PodCycle, began: number, failure: Failure): void {
+    const { reason, message, refusedBy = nobody, pendingFor = nobody, nominatedNode } = failure
+    this.#count(reason === 'Unschedulable' ? 'unschedulable' : 'error', profile, began)
+    const current = this.#pods.get(tried.namespace, tried.name)
+    if (!current || current.metadata.uid !== tried.pod.metadata.uid || current.spec?.nodeName) {
+      this.queue.done(tried.uid)
+      return
+    }
+    const pod = current === tried.pod ? tried : new PodInfo(current)
+    entry.refusedBy = refusedBy
+    entry.pendingFor = pendingFor
+    if (nominatedNode !== undefined) this.nominated.set(pod, nominatedNode)
+    this.queue.putBack(entry, pod)
+    profile.handle.tell({ regarding: current, type: 'Warning', reason: 'FailedScheduling', action: 'Scheduling', note: shortened(message) })
+    this.#writeFailure(pod, failure)
+  }
+
+  #writeFailure(pod: PodInfo, { reason, message, nominatedNode }: Failure): void {
+    const { status, metadata } = pod.pod
+    const before = status?.conditions?.find(({ type }) => type === 'PodScheduled')
+    const isSame = before?.status === 'False' && before.reason === reason && before.message === message
+    const isNominated = nominatedNode === undefined || nominatedNode === (status?.nominatedNodeName ?? '')
+    if (isSame && isNominated) return
+    const lastTransitionTime = before?.status === 'False' ? before.lastTransitionTime : `${new Date(this.#now()).toISOString().slice(0, 19)}Z`
+    const observedGeneration = metadata.generation
+    this.#writer.write(pod, {
+      condition: { type: 'PodScheduled', status: 'False', reason, message, lastTransitionTime, observedGeneration },
+      nominatedNode: isNominated ? undefined : nominatedNode,
+    })
+  }
+}
+
+const noTimeouts: ReadonlyMap<string, number> = new Map()
+const nobody: ReadonlySet<string> = new Set()
+
+/** The first of the plug-ins that has an answer gives it; nominations are taken away where none has one. */
+function postFilter(cycle: PodCycle, refusals: ReadonlyMap<string, Refusal>): PostFilterResult | Promise<PostFilterResult> {
+  const asked = (at: number, before: PostFilterResult): PostFilterResult | Promise<PostFilterResult> => {
+    const step = cycle.profile.steps.postFilter[at]
+    if (!step) return before
+    const conclude = (result: PostFilterResult): PostFilterResult | Promise<PostFilterResult> => {
+      if (!result.status) return result
+      const reasons = [...(before.status?.reasons ?? []), ...result.status.reasons]
+      return asked(at + 1, { status: { ...result.status, reasons }, nominatedNode: result.nominatedNode ?? before.nominatedNode })
+    }
+    const result = step.plugin.postFilter!(cycle, refusals)
+    return result instanceof Promise ? result.then(conclude) : conclude(result)
+  }
+  return asked(0, {})
+}
+
+/** What is thrown while deciding. */
+function failureOf(error: unknown, { profile }: PodCycle): Failure {
+  if (!(error instanceof NoNodesError)) return { reason: 'SchedulerError', message: reasonOf(error) }
+  // A node that comes is what all filters wait for.
+  return { reason: 'Unschedulable', message: error.message, refusedBy: new Set(profile.steps.filter.map(({ name }) => name)), nominatedNode: '' }
+}
+
+/** A refusal of the node that had been chosen. */
+function refusedOn(refusal: Refusal, node: string): Failure {
+  const { plugin, status } = refusal
+  if (!isRejected(status)) return { reason: 'SchedulerError', message: status.reasons.join(', ') }
+  const isPending = status.code === 'Pending'
+  return {
+    reason: 'Unschedulable',
+    message: fitMessage({ nodeCount: 1, refusals: new Map([[node, refusal]]) }),
+    refusedBy: new Set(isPending ? [] : [plugin]),
+    pendingFor: new Set(isPending ? [plugin] : []),
+  }
+}
+
+const shortened = (message: string): string => (message.length > longestNote ? `${message.slice(0, longestNote - 4)} ...` : message)

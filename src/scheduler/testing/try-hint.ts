@@ -1,0 +1,14 @@
+/** Asks a plug-in whether an event may help a pod that it refused. */
+import type { Pod } from '../../client/kinds.ts'
+import { type ClusterEvent, type EventResource, type PluginFactory, PodInfo } from '../framework/index.ts'
+import { makePlugin } from './try-plugin.ts'
+
+/** Whether a registration of the plug-in means the event, and its hint agrees. Without registrations, every event is meant. */
+export function mayHelp<R extends EventResource>(factory: PluginFactory, pod: Pod, event: ClusterEvent<R>, args?: Record<string, unknown>): boolean {
+  const { events } = makePlugin(factory, { nodes: [], args })
+  if (!events) return true
+  return events.some(({ resource, actions, mayHelp: hint }) => {
+    if (resource !== event.resource || !(actions.includes(event.action) || actions.includes('Update'))) return false
+    return hint ? hint(new PodInfo(pod), event.before, event.after) : true
+  })
+}

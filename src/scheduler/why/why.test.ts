@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Connection } from '../../client/connection/connection.ts'
+import type { Node, Pod } from '../../client/kinds.ts'
+import { RestClient } from '../../client/rest/rest-client.ts'
+import { inTreePlugins } from '../plugins/index.ts'
+import { aNode, aPod, asking } from '../testing/objects.ts'
+import { amountText } from './amount-text.ts'
+import { DryRun } from './dry-run.ts'
+import { explainPod, podVerdictData } from './explain.ts'
+
+const profile = 'default-scheduler'
+const plugins = [
+  'PrioritySort',
+  'SchedulingGates',
+  'NodeName',
+  'NodeUnschedulable',
+  'NodeAffinity',
+  'NodePorts',
+  'NodeResourcesFit',
+  'NodeResourcesBalancedAllocation',
+  'PodTopologySpread',
+  'InterPodAffinity',
+  'DefaultBinder',
+].map((name) => ({ name }))
+
+async function judge(pod: Pod, nodes: readonly Node[], pods: readonly Pod[] = []) {
+  const enabled = [...plugins, { name: 'TaintToleration', weight: 3 }]
+  const client = new RestClient(new Connection({ url: 'https://127.0.0.1:0' }))
+  const run = new DryRun({ schedulerName: profile, plugins: { multiPoint: { enabled } }, args: new Map() }, inTreePlugins, client)
+  await run.cluster.read(async () => [])
+  return run.verdict(pod, nodes, pods)
+}
+
+async function explain(pod: Pod, nodes: readonly Node[], pods: readonly Pod[] = []): Promise<string> {
+  return explainPod(pod, await judge(pod, nodes, pods), profile).lines.join('\n')
+}
+
+const small = aNode('small', { allocatable: { cpu: '1', memory: '1Gi' } })
+const tainted = aNode('tainted', { labels: { disk: 'hdd' }, spec: { taints: [{ key: 'gpu', value: 'yes', effect: 'NoSchedule' }] } })
+const there = (name: string, node: string, spec: Partial<NonNullable<Pod['spec']>> = {}): Pod => aPod(name, { ...spec, nodeName: node })
+
+test('a pod that fits nowhere: all that is against it, and what would help', async () => {
+  const pod = aPod('web', { ...asking({ cpu: '2', memory: '512Mi' }), nodeSelector: { disk: 'ssd' } })
+  const busy = there('busy', 'small', asking({ cpu: '250m' }))
+  assert.equal(
+    await explain(pod, [small, tainted], [busy]),
+    `pod default/web waits: 0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector.
+  no scheduler has said anything about it: is one running that is called default-scheduler?
+
+It does not fit on 2 of 2 nodes:
+  small
+    NodeAffinity: node(s) didn't match Pod's node affinity/selector
+      the node needs the label disk=ssd (it has none)
+    NodeResourcesFit: Insufficient cpu
+      the pod asks for 2 cpu, of 1 there are 750m free: 1250m more cpu would do
+  tainted
+    NodeAffinity: node(s) didn't match Pod's node affinity/selector
+      the node needs the label disk=ssd (it has disk=hdd)
+    TaintToleration: node(s) had untolerated taint {gpu: yes}
+      tolerate gpu=yes:NoSchedule, or take it away: kubectl taint nodes tainted gpu:NoSchedule-`,
+  )
+})
+
+test('a pod that fits: scores of each plug-in with their weights, the best first', async () => {
+  const text = await explain(aPod('web', asking({ cpu: '1', memory: '1Gi' })), [small, aNode('large')])
+  assert.match(text, /^pod default\/web would go to the node large\n/)
+  assert.match(text, /It fits on 2 of 2 nodes, best first .*:\n {2}large: 454 = NodeResourcesFit 84 \+ .*TaintToleration 100×3\n {2}small: 375 = /)
+})
+
+test('a pod that has a node, waits for gates, is for another scheduler, or has ended', async () => {
+  const nodes = [aNode('n')]
+  assert.match(
+    await explain({ ...there('p', 'n'), status: { phase: 'Running' } }, nodes),
+    /^pod default\/p is on the node n\n {2}what follows .* no node yet\n\nIt fits on 1 of 1 node/,
+  )
+  assert.match(await explain(there('p', 'gone'), nodes), /is on the node gone, which is not there/)
+  const gated = aPod('p', { schedulingGates: [{ name: 'example.com/quota' }] })
+  assert.match(
+    await explain(gated, nodes),
+    /^pod default\/p waits, and no scheduler looks at it yet: waiting for scheduling gates: \[example\.com\/quota\]\n[\s\S]*kubectl patch pod -n default p --type=json[\s\S]*It fits on 1 of 1 node/,
+  )
+  assert.equal(explainPod(gated, await judge(gated, nodes), profile).isPlaceable, false)
+  assert.match(await explain(aPod('p', { schedulerName: 'mine' }), nodes), /it is for the scheduler mine, which may decide in other ways/)
+  assert.match(await explain({ ...aPod('p'), status: { phase: 'Succeeded' } }, nodes), /^pod default\/p has ended \(Succeeded\)/)
+  const told = {
+    type: 'PodScheduled',
+    status: 'False',
+    reason: 'Unschedulable',
+    message: '0/1 nodes are available: …',
+    lastTransitionTime: '2026-01-01T00:00:00Z',
+  }
+  assert.match(await explain({ ...aPod('p'), status: { conditions: [told] } }, nodes), /the scheduler said, at 2026-01-01T00:00:00Z: 0\/1 nodes/)
+  assert.match(await explain(aPod('p'), []), /^pod default\/p waits: no nodes available to schedule pods/)
+})
+
+test('ports, names, cordons, terms and priorities are told', async () => {
+  const ports = [{ containerPort: 80, hostPort: 80 }]
+  const pod = aPod('p', {
+    priority: 10,
+    containers: [{ name: 'c', image: 'i', ports, resources: { requests: { cpu: '4', 'example.com/gpu': '1', memory: '20Gi' } } }],
+    affinity: {
+      nodeAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: {
+          nodeSelectorTerms: [
+            {
+              matchExpressions: [
+                { key: 'zone', operator: 'In', values: ['a', 'b'] },
+                { key: 'cores', operator: 'Gt', values: ['8'] },
+              ],
+            },
+            { matchFields: [{ key: 'metadata.name', operator: 'In', values: ['m'] }] },
+          ],
+        },
+      },
+    },
+  })
+  const cordoned = aNode('n', { labels: { zone: 'c' }, spec: { unschedulable: true } })
+  const text = await explain(pod, [cordoned], [there('q', 'n', { containers: [{ name: 'c', image: 'i', ports, resources: { requests: { cpu: '1' } } }] })])
+  for (const line of [
+    'the node is cordoned: kubectl uncordon n, or tolerate node.kubernetes.io/unschedulable',
+    'the node needs the label zone in (a, b) (it has zone=c) and the label cores > 8 (it has none)',
+    'or the name in (m) (it is n)',
+    'pod default/q has port 80/TCP',
+    'or evict: one pod there has a lower priority',
+    'the pod asks for 4 cpu, of 4 there are 3 free: 1 more cpu would do',
+    'the pod asks for 20Gi memory, of 16Gi there are 16Gi free: 4Gi more memory would do',
+    'the node has no example.com/gpu: the pod asks for 1',
+  ])
+    assert.ok(text.includes(`\n      ${line}`), `${line} in:\n${text}`)
+})
+
+test('neighbours are named: those that are missing, those that are too near, and those that are too many', async () => {
+  const zone = 'topology.kubernetes.io/zone'
+  const [a, b] = [aNode('a', { labels: { [zone]: 'x' } }), aNode('b', { labels: { [zone]: 'x' } })]
+  const term = (app: string) => ({ topologyKey: zone, labelSelector: { matchLabels: { app } } })
+  const required = (app: string) => ({ requiredDuringSchedulingIgnoredDuringExecution: [term(app)] })
+  const labelled = (name: string, node: string, app: string, spec: object = {}): Pod => aPod(name, { nodeName: node, ...spec }, { labels: { app } })
+  const web = (spec: Partial<NonNullable<Pod['spec']>>): Pod => aPod('web', spec, { labels: { app: 'web' } })
+  const spread = { maxSkew: 1, topologyKey: zone, whenUnsatisfiable: 'DoNotSchedule', labelSelector: { matchLabels: { app: 'web' } } }
+  const cases: [Pod, Pod[], string][] = [
+    [web({ affinity: { podAffinity: required('db') } }), [], `it wants to be near a pod of app=db, and there is none in ${zone}=x (podAffinity)`],
+    [
+      web({ affinity: { podAntiAffinity: required('db') } }),
+      [labelled('db-0', 'b', 'db')],
+      `it wants to be far from pods of app=db, and in ${zone}=x is default/db-0 (podAntiAffinity)`,
+    ],
+    [
+      web({}),
+      [labelled('shy', 'b', 'db', { affinity: { podAntiAffinity: required('web') } })],
+      `pod default/shy in ${zone}=x wants to be far from pods like it (podAntiAffinity of that pod)`,
+    ],
+    [
+      web({ topologySpreadConstraints: [{ ...spread, minDomains: 2 }] }),
+      [labelled('web-0', 'a', 'web')],
+      `${zone}=x has 1 of its pods, and there are fewer than 2 (minDomains), so that one is taken to have none: no more than 1 may be between them (maxSkew)`,
+    ],
+    [web({ topologySpreadConstraints: [{ ...spread, topologyKey: 'rack' }] }), [], 'the node lacks the label rack, which its topologySpreadConstraints go by'],
+  ]
+  for (const [pod, pods, line] of cases) {
+    const text = await explain(pod, [a, b], pods)
+    assert.ok(text.includes(`\n      ${line}`), `${line} in:\n${text}`)
+  }
+})
+
+test('nodes that say the same are told together, the nearest first', async () => {
+  const cordoned = Array.from({ length: 8 }, (_, i) => aNode(`c${i}`, { spec: { unschedulable: true } }))
+  const text = await explain(aPod('p', asking({ cpu: '2' })), [{ ...small, spec: { unschedulable: true } }, ...cordoned])
+  assert.match(text, /9 of 9 nodes:\n {2}c0, c1, c2, c3, c4 and 3 more\n.*\n {6}the node is cordoned: kubectl uncordon NODE, .*\n {2}small\n/)
+})
+
+test('programs get all of it as data', async () => {
+  const pod = aPod('p', asking({ cpu: '2' }))
+  const data = podVerdictData(pod, await judge(pod, [small, aNode('large')]), profile)
+  const { nodes } = JSON.parse(JSON.stringify(data)) as { nodes: { name: string; fits: boolean; total?: number; refusals?: object[] }[] }
+  assert.deepEqual(
+    nodes.map(({ name, fits }) => [name, fits]),
+    [
+      ['large', true],
+      ['small', false],
+    ],
+  )
+  assert.ok((nodes[0]?.total ?? 0) > 300)
+  assert.deepEqual(nodes[1]?.refusals, [
+    {
+      plugin: 'NodeResourcesFit',
+      reasons: ['Insufficient cpu'],
+      evictionMayHelp: false,
+      remedies: ['the pod asks for 2 cpu, of 1 there are 1 free: 1 more cpu would do'],
+    },
+  ])
+})
+
+test('amounts are written as people write them', () => {
+  const cases: [string, number, string][] = [
+    ['cpu', 1500, '1500m'],
+    ['cpu', 2000, '2'],
+    ['memory', 512 * 1024 * 1024, '512Mi'],
+    ['memory', 1.5 * 1024 ** 3, '1.5Gi'],
+    ['memory', 1000, '1000'],
+    ['memory', 1024 ** 3 + 1, '1.01Gi'],
+    ['example.com/gpu', 3, '3'],
+  ]
+  for (const [resource, amount, expected] of cases) assert.equal(amountText(resource, amount), expected)
+})
