@@ -18,6 +18,7 @@ import { upstream } from './reference.ts'
 import { report } from './report.ts'
 import { users } from './rights.ts'
 import { allPhases, type Generator, type Kind, load, type MeasuredPhase, measure } from './run-load.ts'
+import { benchScheduler } from './scheduler.ts'
 import { launcher, residentMegabytes, startServer, stopServer } from './server.ts'
 import { soak } from './soak.ts'
 import { benchRules } from './validation-rules.ts'
@@ -34,6 +35,7 @@ const help = `npm run bench -- [flags]
 --seconds N              for how long (default: 60)
 --apply                  server-side apply in itself, instead of all else
 --authorization          decisions of RBAC in themselves, instead of all else
+--scheduler              the scheduler in itself, for clusters in memory, instead of all else
 --rules                  validation rules of custom resources, instead of all else
 --custom                 custom resources beside ConfigMaps, and hundreds of definitions, instead of all else`
 
@@ -52,6 +54,7 @@ const { values: flags } = parseArgs({
     seconds: { type: 'string', default: '60' },
     apply: { type: 'boolean', default: false },
     authorization: { type: 'boolean', default: false },
+    scheduler: { type: 'boolean', default: false },
     rules: { type: 'boolean', default: false },
     custom: { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h', default: false },
@@ -61,6 +64,7 @@ if (flags.help) console.log(help)
 else if (flags.envtest) await benchEnvtest()
 else if (flags.apply) benchApply()
 else if (flags.authorization) await benchAuthorization()
+else if (flags.scheduler) await benchScheduler()
 else await bench()
 
 async function bench(): Promise<void> {

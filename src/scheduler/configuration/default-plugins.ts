@@ -23,6 +23,7 @@ export const defaultPlugins: readonly EnabledPlugin[] = [
   { name: 'NodeResourcesBalancedAllocation', weight: 1 },
   { name: 'ImageLocality', weight: 1 },
   { name: 'DefaultBinder' },
+  { name: 'NodeDeclaredFeatures' },
 ]
 
 /** The defaults as a profile changes them. */

@@ -55,9 +55,12 @@ function notes(pod: Pod, profile: string): string[] {
   if (nodeName) return [...lines, '  what follows is where it would go now, if it had no node yet']
   if (pod.status?.nominatedNodeName) lines.push(`  pods are evicted for it on the node ${pod.status.nominatedNodeName}`)
   const told = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled')
-  if (told?.status === 'False' && told.message)
-    lines.push(`  the scheduler said, at ${told.lastTransitionTime ?? 'a time that it did not tell'}: ${told.message}`)
-  else if (!told) lines.push(`  no scheduler has said anything about it: is one running that is called ${schedulerName}?`)
+  // What is said of gates is the API server's word.
+  const isGated = told?.reason === 'SchedulingGated'
+  if (told?.status === 'False' && told.message && !isGated)
+    lines.push(`  the scheduler said${told.lastTransitionTime ? `, at ${told.lastTransitionTime}` : ''}: ${told.message}`)
+  else if ((!told || isGated) && !pod.spec?.schedulingGates?.length)
+    lines.push(`  no scheduler has said anything about it: is one running that is called ${schedulerName}?`)
   return lines
 }
 

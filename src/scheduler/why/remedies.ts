@@ -52,7 +52,8 @@ const advice: Readonly<Record<string, string>> = {
 /** Empty where the reasons say all there is to say. */
 export function remediesOf({ plugin, status }: Refusal, pod: PodInfo, node: NodeInfo): readonly string[] {
   const found = own(remedies, plugin)?.(pod, node) ?? status.reasons.flatMap((reason) => own(advice, reason) ?? [])
-  const weaker = status.code === 'Unschedulable' ? node.pods.filter(({ priority }) => priority < pod.priority).length : 0
+  const mayEvict = status.code === 'Unschedulable' && pod.pod.spec?.preemptionPolicy !== 'Never'
+  const weaker = mayEvict ? node.pods.filter(({ priority }) => priority < pod.priority).length : 0
   return weaker > 0 ? [...found, `or evict: ${weaker === 1 ? 'one pod there has' : `${weaker} pods there have`} a lower priority`] : found
 }
 

@@ -1,0 +1,160 @@
+/** `t8s why pod` against a running cluster, about nodes and pods that kubectl has made. */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { after, test } from 'node:test'
+import { installedKubectls, Kubectl } from '../support/kubectl.ts'
+import { apiControllers, testCluster } from '../support/test-cluster.ts'
+import { waitFor } from '../support/wait-for.ts'
+import { repository } from '../up/t8s-process.ts'
+
+const started = testCluster({ after }, { controllers: apiControllers })
+/** A kubectl of the default namespace. */
+const user = started.then(async ({ kubeconfigFile, folder }) => {
+  await accountOf('default')
+  return new Kubectl(installedKubectls()[0]!, kubeconfigFile, folder)
+})
+
+/** Pods need it. */
+const accountOf = (namespace: string) =>
+  waitFor('the account', async () => (await started).call('GET', `/api/v1/namespaces/${namespace}/serviceaccounts/default`))
+
+async function why(words: string) {
+  const child = spawn(join(repository, 't8s'), ['why', 'pod', ...words.split(' ')], { env: { ...process.env, KUBECONFIG: (await started).kubeconfigFile } })
+  child.stdin.end()
+  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
+  return { code: code as number, stdout, stderr }
+}
+
+const create = (kubectl: Kubectl, ...items: readonly object[]) =>
+  kubectl.ok('create -f -', undefined, { input: JSON.stringify({ apiVersion: 'v1', kind: 'List', items }) })
+
+const node = (name: string, cpu: string, labels: Record<string, string> = {}) => ({
+  apiVersion: 'v1',
+  kind: 'Node',
+  metadata: { name, labels },
+  status: { allocatable: { cpu, memory: '4Gi', pods: '10' }, capacity: { cpu, memory: '4Gi', pods: '10' }, conditions: [{ type: 'Ready', status: 'True' }] },
+})
+
+const pod = (name: string, cpu: string, spec: object = {}) => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name },
+  spec: { containers: [{ name: 'c', image: 'nginx', resources: { requests: { cpu } } }], ...spec },
+})
+
+test('t8s why pod says of each node what refuses a pod, what would help, and which scores it gets', async () => {
+  const kubectl = await user
+  await create(kubectl, node('large', '4', { disk: 'hdd' }), node('small', '1'), node('away', '4'))
+  for (const name of ['large', 'small', 'away']) await kubectl.ok(`taint nodes ${name} node.kubernetes.io/not-ready:NoSchedule-`)
+  await kubectl.ok('cordon away')
+  await create(kubectl, pod('busy', '3', { nodeName: 'large' }), pod('web', '2'), pod('tiny', '100m'))
+
+  const waits = await why('web')
+  assert.equal(waits.code, 1, waits.stderr)
+  assert.match(waits.stdout, /^pod default\/web waits: 0\/3 nodes are available: 1 node\(s\) were unschedulable, 2 Insufficient cpu\.\n/)
+  assert.match(waits.stdout, / {2}large\n {4}NodeResourcesFit: Insufficient cpu\n {6}the pod asks for 2 cpu, of 4 there are 1 free: 1 more cpu would do\n/)
+  assert.match(waits.stdout, / {2}small\n {4}NodeResourcesFit: Insufficient cpu\n {6}the pod asks for 2 cpu, of 1 there are 1 free: 1 more cpu would do\n/)
+  assert.match(waits.stdout, /NodeUnschedulable: node\(s\) were unschedulable\n {6}the node is cordoned: kubectl uncordon away/)
+  assert.match(waits.stdout, /TaintToleration: node\(s\) had untolerated taint \{node\.kubernetes\.io\/unschedulable: \}|NodeUnschedulable/)
+
+  // What it says helps.
+  await kubectl.ok('uncordon away')
+  const fits = await why('web -n default')
+  assert.equal(fits.code, 0)
+  assert.match(fits.stdout, /^pod default\/web would go to the node away\n/)
+  assert.match(fits.stdout, /It fits on 1 of 3 nodes, .*:\n {2}away: \d+ = .*TaintToleration 100×3.*NodeResourcesFit \d+/)
+
+  const placed = await why('busy')
+  assert.equal(placed.code, 0)
+  assert.match(placed.stdout, /^pod default\/busy is on the node large\n {2}what follows is where it would go now, if it had no node yet\n/)
+  assert.match(placed.stdout, /It fits on 2 of 3 nodes/)
+
+  const all = JSON.parse((await why('tiny -o json')).stdout) as {
+    nodes: { name: string; fits: boolean; total: number; scores: { plugin: string; weight: number }[] }[]
+  }
+  assert.deepEqual(all.nodes.map(({ name, fits: isFit }) => [name, isFit]).sort(), [
+    ['away', true],
+    ['large', true],
+    ['small', true],
+  ])
+  assert.deepEqual(
+    all.nodes.map(({ total }) => total),
+    all.nodes.map(({ total }) => total).sort((a, b) => b - a),
+  )
+  assert.equal(all.nodes[0]?.scores.find(({ plugin }) => plugin === 'TaintToleration')?.weight, 3)
+})
+
+test('t8s why pod knows gates, claims, other schedulers, and pods that are not there', async () => {
+  const kubectl = await user
+  const { kubeconfigFile, folder } = await started
+  await kubectl.ok('create namespace shop')
+  await accountOf('shop')
+  const shop = new Kubectl(kubectl.program, kubeconfigFile, folder, 'shop')
+  const volumes = [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }]
+  const claim = {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: { name: 'data' },
+    spec: { storageClassName: '', accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+  }
+  await create(
+    shop,
+    pod('gated', '1', { schedulingGates: [{ name: 'example.com/quota' }] }),
+    pod('other', '1', { schedulerName: 'mine' }),
+    pod('claims', '1', { volumes }),
+    pod('lost', '1', { volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'none' } }] }),
+    claim,
+  )
+
+  const gated = await why('gated -n shop')
+  assert.equal(gated.code, 1)
+  assert.match(gated.stdout, /^pod shop\/gated waits, and no scheduler looks at it yet: waiting for scheduling gates: \[example\.com\/quota\]\n/)
+  const [, command = ''] = /\n {2}kubectl (patch pod .*)\n/.exec(gated.stdout) ?? []
+  await kubectl.ok(command)
+  assert.doesNotMatch((await why('gated -n shop')).stdout, /gates/)
+
+  assert.match((await why('other -n shop')).stdout, /it is for the scheduler mine, which may decide in other ways/)
+
+  const claims = await why('claims -n shop')
+  assert.equal(claims.code, 1)
+  assert.match(
+    claims.stdout,
+    /Wherever it would go, VolumeBinding refuses it: pod has unbound immediate PersistentVolumeClaims\n.*kubectl describe pvc -n shop data/,
+  )
+  assert.match((await why('lost -n shop')).stdout, /persistentvolumeclaim "none" not found/)
+
+  const gone = await why('nobody -n shop')
+  assert.deepEqual([gone.code, gone.stdout], [1, ''])
+  assert.match(gone.stderr, /^t8s: there is no pod shop\/nobody: it has gone, or never was/)
+})
+
+test('t8s why pod goes by the profile of a KubeSchedulerConfiguration', async () => {
+  const kubectl = await user
+  const file = join((await started).folder, 'scheduler.yaml')
+  await writeFile(
+    file,
+    `apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- schedulerName: default-scheduler
+- schedulerName: mine
+  pluginConfig:
+  - name: NodeAffinity
+    args:
+      addedAffinity:
+        requiredDuringSchedulingIgnoredDuringExecution:
+          nodeSelectorTerms:
+          - matchExpressions: [{key: disk, operator: In, values: [ssd]}]
+`,
+  )
+  await create(kubectl, node('first', '1'), pod('mine', '100m', { schedulerName: 'mine' }))
+  const said = await why(`mine --config ${file}`)
+  assert.equal(said.code, 1, said.stderr)
+  assert.match(said.stdout, /^pod default\/mine waits: .* node\(s\) didn't match scheduler-enforced node affinity/)
+  assert.doesNotMatch(said.stdout, /which may decide in other ways/)
+  assert.match((await why('mine --config /nowhere.yaml')).stderr, /^t8s: \/nowhere\.yaml: no such file or directory/)
+})
