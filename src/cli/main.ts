@@ -4,6 +4,7 @@ import { ExplainedError, errorCode, reasonOf } from '../lib/explained-error.ts'
 import { release } from '../lib/release.ts'
 import { apiserverCommand } from './commands/apiserver.ts'
 import { envtestAssetsCommand } from './commands/envtest-assets.ts'
+import { schedulerCommand } from './commands/scheduler.ts'
 import { snapshotCommand } from './commands/snapshot.ts'
 import { upCommand } from './commands/up.ts'
 import { versionCommand } from './commands/version.ts'
@@ -47,7 +48,9 @@ export async function main(argv: readonly string[]): Promise<void> {
     .configureOutput({ outputError: (text, write) => write(`t8s: ${text.replace(/^error: /, '')}`) })
   // The help of the API server alone lists kube-apiserver's flags, so that is its own affair.
   const apiserver = apiserverCommand().copyInheritedSettings(program).helpOption(false)
-  const others = [whyCommand(), snapshotCommand(), envtestAssetsCommand(), versionCommand()].map((command) => command.copyInheritedSettings(program))
+  const others = [whyCommand(), schedulerCommand(), snapshotCommand(), envtestAssetsCommand(), versionCommand()].map((command) =>
+    command.copyInheritedSettings(program),
+  )
   for (const { commands } of others) for (const command of commands) command.copyInheritedSettings(program)
   for (const command of [upCommand().copyInheritedSettings(program), apiserver, ...others]) program.addCommand(command)
   try {

@@ -1,0 +1,99 @@
+/** `t8s scheduler`: the scheduler alone, for any API server. */
+import { Command, Option } from 'commander'
+import { ExplainedError } from '../../lib/explained-error.ts'
+import * as flags from '../flags/flags.ts'
+import { stopSignal } from '../running/stop-signal.ts'
+
+interface SchedulerFlags {
+  readonly kubeconfig?: string
+  readonly master?: string
+  readonly config?: string
+  readonly leaderElect?: boolean
+  readonly leaderElectLeaseDuration?: number
+  readonly leaderElectRenewDeadline?: number
+  readonly leaderElectRetryPeriod?: number
+  readonly leaderElectResourceName?: string
+  readonly leaderElectResourceNamespace?: string
+  readonly kubeApiQps?: number
+  readonly kubeApiBurst?: number
+  readonly bindAddress: string
+  readonly securePort: number
+  readonly authenticationKubeconfig?: string
+  readonly authorizationKubeconfig?: string
+  readonly tlsCertFile?: string
+  readonly tlsPrivateKeyFile?: string
+}
+
+const usualPort = 10259
+
+const examples = `
+Examples:
+  t8s scheduler --kubeconfig .t8s/kubeconfig                         beside a t8s up --no-scheduler
+  t8s scheduler --kubeconfig kubeconfig --config profiles.yaml       profiles, plug-ins and extenders of a file
+  t8s scheduler --kubeconfig kubeconfig --leader-elect=false --secure-port 0
+  curl -k https://127.0.0.1:10259/readyz                             whether it leads and schedules`
+
+export function schedulerCommand(): Command {
+  return new Command('scheduler')
+    .description('run the scheduler alone, for any API server; of several that run, one leads')
+    .addOption(new Option('--kubeconfig <FILE>', 'the cluster, and who the scheduler is there (default: $KUBECONFIG, or the account of its pod)'))
+    .addOption(new Option('--master <URL>', "the API server's URL, in place of the kubeconfig's"))
+    .addOption(new Option('--config <FILE>', 'a KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1)'))
+    .addOption(new Option('--leader-elect [BOOL]', 'schedule only while holding the lease (default: true)').preset('true').argParser(boolean))
+    .addOption(new Option('--leader-elect-lease-duration <DURATION>', 'how long others wait for a silent leader (default: 15s)').argParser(flags.durationMs))
+    .addOption(new Option('--leader-elect-renew-deadline <DURATION>', 'when a leader gives up that cannot renew (default: 10s)').argParser(flags.durationMs))
+    .addOption(new Option('--leader-elect-retry-period <DURATION>', 'how often the lease is renewed (default: 2s)').argParser(flags.positiveDurationMs))
+    .addOption(new Option('--leader-elect-resource-name <NAME>', 'of the lease (default: kube-scheduler)'))
+    .addOption(new Option('--leader-elect-resource-namespace <NAME>', 'of the lease (default: kube-system)'))
+    .addOption(new Option('--leader-elect-resource-lock <KIND>', 'leases are all there is').choices(['leases']).hideHelp())
+    .addOption(new Option('--kube-api-qps <N>', 'requests a second at most (default: no limit)').argParser(positiveNumber))
+    .addOption(new Option('--kube-api-burst <N>', 'how many of them may come at once (default: 100)').argParser(positiveNumber))
+    .addOption(new Option('--bind-address <IP>', 'the address of /healthz, /readyz and /metrics').default('127.0.0.1').argParser(flags.bindAddress))
+    .addOption(new Option('--secure-port <PORT>', 'the port of /healthz, /readyz and /metrics; 0 for none').default(usualPort).argParser(flags.port))
+    .addOption(new Option('--authentication-kubeconfig <FILE>', 'who asks the API server whose a token is (default: the scheduler)'))
+    .addOption(new Option('--authorization-kubeconfig <FILE>', 'who asks the API server what they may do (default: the scheduler)'))
+    .addOption(new Option('--tls-cert-file <FILE>', 'serve with this certificate (PEM) instead of one made here'))
+    .addOption(new Option('--tls-private-key-file <FILE>', 'the key of --tls-cert-file (PEM)'))
+    .addOption(new Option('-v, --v <LEVEL>', 'how much to log: 4 shows where errors come from').default(0).argParser(flags.verbosity))
+    .addHelpText('after', examples)
+    .action((given: SchedulerFlags) => schedule(given))
+}
+
+async function schedule(given: SchedulerFlags): Promise<void> {
+  const stopping = stopSignal()
+  const log = (line: string): void => void process.stderr.write(`${line}\n`)
+  const { startLoneScheduler } = await import('../../cluster/scheduler/lone-scheduler.ts')
+  const scheduler = await startLoneScheduler({
+    ...given,
+    leaderElection: {
+      leaderElect: given.leaderElect,
+      leaseMs: given.leaderElectLeaseDuration,
+      renewMs: given.leaderElectRenewDeadline,
+      retryMs: given.leaderElectRetryPeriod,
+      name: given.leaderElectResourceName,
+      namespace: given.leaderElectResourceNamespace,
+    },
+    rateLimit: given.kubeApiQps ? { qps: given.kubeApiQps, burst: given.kubeApiBurst ?? 100 } : undefined,
+    port: given.securePort === 0 ? undefined : given.securePort,
+    log,
+  })
+  try {
+    if (scheduler.port !== undefined) log(`health and metrics on https://${given.bindAddress}:${scheduler.port}`)
+    const end = await Promise.race([scheduler.ended, stopping.requested])
+    if (end === 'lost')
+      throw new ExplainedError('the lease was lost: another scheduler may lead now, so this one ends; start it again to have it wait for its turn')
+  } finally {
+    await scheduler.stop()
+  }
+}
+
+function boolean(text: string): boolean {
+  if (text !== 'true' && text !== 'false') throw new ExplainedError(`--leader-elect has to be true or false, not ${JSON.stringify(text)}`)
+  return text === 'true'
+}
+
+function positiveNumber(text: string): number {
+  const number = Number(text)
+  if (!(number > 0)) throw new ExplainedError(`${JSON.stringify(text)} is no number greater than 0`)
+  return number
+}
