@@ -4,7 +4,7 @@ import { signedToken } from '../apiserver/authentication/service-accounts/signin
 import { joinedBundles } from '../apiserver/authentication/signed-by.ts'
 import type { TokenUser } from '../apiserver/authentication/tokens/static-tokens.ts'
 import { defaultServiceRange } from '../apiserver/services/address-range.ts'
-import { type ControllerIdentity, planControllers } from '../controllers/index.ts'
+import { type ControllerIdentity, checkControllerFlags, planControllers } from '../controllers/index.ts'
 import type { Store } from '../storage/store.ts'
 import { localUrl, serverHosts } from './addresses.ts'
 import { flaggedOptions } from './cluster-flags.ts'
@@ -51,7 +51,8 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
   if (pki.made.length > 0) log(`certificates made in ${data?.pki}: ${[...pki.made].sort().join(', ')}`)
   const serviceAccount = { issuers: [usualIssuer], signingKey: pki.serviceAccountKey, ...flagged.serviceAccount }
   const storage = hostPathStorage(options.controllerFlags, data)
-  const plan = planControllers({ chosen: options.controllers ?? clusterChoice, flags: storage.flags })
+  checkControllerFlags(storage.flags)
+  const plan = planControllers({ chosen: chosenOf(options), flags: storage.flags })
   const { serveStore } = await timed('API server loaded', import('./serve-store.ts'))
   const clientCA = joinedBundles([pki.authority.cert, options.clientCA ?? '', flagged.clientCA ?? ''].filter((bundle) => bundle !== ''))
   const server = await timed(
@@ -88,9 +89,13 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
       plan,
       server: { url, ca },
       authority: pki.authority,
+      manager: options.controllerManagerPort === undefined ? undefined : { bindAddress, port: options.controllerManagerPort, tls: options.tls ?? pki.server },
       signToken: async (claims) => signedToken(await serviceAccount.signingKey(), claims),
       onThread: options.controllersThread ?? false,
       log,
+    }).catch(async (error) => {
+      await server.stop({ graceMs: 0 })
+      throw error
     }),
   )
   const administrator = userOf({ url, ca, ...pki.admin }, contextName)
@@ -112,6 +117,12 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
       return stopped
     },
   }
+}
+
+/** The controllers that run. */
+function chosenOf({ controllers = true }: ClusterOptions): readonly string[] {
+  if (typeof controllers !== 'boolean') return controllers
+  return controllers ? clusterChoice : []
 }
 
 /** What the server is told of a controller. */

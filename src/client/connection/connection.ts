@@ -39,6 +39,10 @@ export interface ClientRequest {
   readonly path: string
   /** The bearer token of who asks, in place of the connection's credentials. */
   readonly token?: string
+  /** The same, where the token changes. */
+  readonly credentials?: Credentials
+  /** Whose turns it waits for, in place of the connection's. */
+  readonly turns?: TokenBucket
   readonly impersonate?: Impersonation
   /** `application/json` unless said. */
   readonly accept?: string
@@ -102,17 +106,19 @@ export class Connection {
 
   /** Resolves with the head of the answer. Rejects with ConnectionLost when there is none, with GivenUp when it is not wanted any more. */
   async send(request: ClientRequest): Promise<ClientAnswer> {
-    const { method, path, token, signal } = request
+    const { method, path, token, signal, credentials = this.#access.credentials, turns = this.#bucket } = request
     const what = `${method} ${path}`
-    await this.#turn(what, signal)
-    const authorization = token ? `Bearer ${token}` : await this.#access.credentials?.authorization?.()
+    await this.#turn(what, signal, turns)
+    const authorization = token ? `Bearer ${token}` : await credentials?.authorization?.()
     const session = await this.#session(what)
     if (signal?.aborted) throw new GivenUp(`${what} was given up`)
     return this.#exchange(session, request, authorization)
   }
 
-  /** Credentials that the server does not take any more: whether it makes sense to ask once more with others. */
-  refused(): boolean {
+  /** Credentials of a request that the server does not take any more: whether it makes sense to ask once more with others. */
+  refused({ token, credentials }: ClientRequest): boolean {
+    if (token) return false
+    if (credentials) return credentials.refused?.() ?? false
     const others = this.#access.credentials?.refused?.() ?? false
     // A certificate is shown once a connection.
     if (others && this.#access.credentials?.certificate) this.#retire()
@@ -126,8 +132,8 @@ export class Connection {
     this.#sessions.clear()
   }
 
-  async #turn(what: string, signal: AbortSignal | undefined): Promise<void> {
-    const waitMs = this.#bucket?.take() ?? 0
+  async #turn(what: string, signal: AbortSignal | undefined, turns: TokenBucket | undefined): Promise<void> {
+    const waitMs = turns?.take() ?? 0
     if (waitMs === 0) return
     const { promise, resolve } = Promise.withResolvers<void>()
     const timer = setTimeout(resolve, waitMs)

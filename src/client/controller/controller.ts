@@ -43,6 +43,8 @@ export interface ReconcileContext {
   readonly caches: Caches
   readonly events: EventRecorder
   readonly log: (line: string) => void
+  /** Where queues of its own are counted. */
+  readonly metrics?: QueueMetricsProvider
   /** Looks at a key once more: at once, or in so many milliseconds. */
   readonly again: (key: string, ms?: number) => void
 }
@@ -58,6 +60,8 @@ export interface Controller {
   readonly queue?: string
   /** `key` is `namespace/name`, or a name. Rejections are tried again, with longer and longer pauses. */
   reconcile?(key: string, context: ReconcileContext): Promise<void>
+  /** What it knows, as text for people, by the last part of a page's path (`/debug/controllers/NAME/PATH`). */
+  readonly pages?: Readonly<Record<string, (query: URLSearchParams) => string>>
   /** What goes on beside the keys, such as a period; begins when what is watched is known. Should end soon after `signal` is aborted, and never reject. */
   run?(context: ReconcileContext, signal: AbortSignal): Promise<void>
 }
@@ -97,6 +101,7 @@ export function runController(controller: Controller, { informers, client, metri
     caches,
     events: new EventRecorder(client, component, log),
     log,
+    metrics,
     again: (key, ms = 0) => (ms > 0 ? queue.addAfter(key, ms) : queue.add(key)),
   }
   for (const { resource, selection, keys = ownKey, when, changed } of watches) {

@@ -1,8 +1,9 @@
 /** Runs controllers on a thread of their own: what they do delays no request. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
-import type { RunningControllers } from '../../controllers/index.ts'
+import { ExplainedError } from '../../lib/explained-error.ts'
 import type { Claims, ControllerTask, Order, Report } from './messages.ts'
+import type { BegunControllers } from './run-task.ts'
 
 /** The worker's file beside this one: in a checkout it is source, in the bundle it is built. */
 const workerFile = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './controllers-worker.js', import.meta.url)
@@ -11,9 +12,17 @@ const stopMs = 5_000
 /** A thread that has failed is begun anew after this. */
 const againMs = 1_000
 
-export function controllersOnThread(task: ControllerTask, signToken: (claims: Claims) => Promise<string>, log: (line: string) => void): RunningControllers {
+/** Resolves when the thread is on its way; where it has to listen on a port, when it does, and rejects with an ExplainedError if it cannot. */
+export async function controllersOnThread(
+  task: ControllerTask,
+  signToken: (claims: Claims) => Promise<string>,
+  log: (line: string) => void,
+): Promise<BegunControllers> {
   const { promise: synced, resolve } = Promise.withResolvers<void>()
+  const listening = Promise.withResolvers<void>()
+  if (!task.manager) listening.resolve()
   let isStopping = false
+  let hasBegun = false
   let worker = begin()
 
   function begin(): Worker {
@@ -21,6 +30,8 @@ export function controllersOnThread(task: ControllerTask, signToken: (claims: Cl
     begun.on('message', (report: Report) => {
       if ('log' in report) log(report.log)
       else if ('synced' in report) resolve()
+      else if ('begun' in report) listening.resolve()
+      else if ('failed' in report) refused(report.failed)
       else sign(begun, report.sign, report.claims)
     })
     begun.on('error', (error) => log(`the controllers have failed, and begin anew: ${error.stack ?? error.message}`))
@@ -28,6 +39,13 @@ export function controllersOnThread(task: ControllerTask, signToken: (claims: Cl
       if (!isStopping) setTimeout(() => !isStopping && (worker = begin()), againMs).unref()
     })
     return begun
+  }
+
+  /** At the start the port is another program's: later the thread is begun anew until it can have it. */
+  function refused(message: string): void {
+    if (hasBegun) log(`the controllers cannot begin: ${message}`)
+    listening.reject(new ExplainedError(message))
+    void worker.terminate()
   }
 
   function sign(of: Worker, id: number, claims: Claims): void {
@@ -38,6 +56,13 @@ export function controllersOnThread(task: ControllerTask, signToken: (claims: Cl
     )
   }
 
+  try {
+    await listening.promise
+    hasBegun = true
+  } catch (error) {
+    isStopping = true
+    throw error
+  }
   return {
     synced,
     async stop() {

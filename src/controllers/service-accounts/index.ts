@@ -1,5 +1,6 @@
 /** Accounts that pods run under, and what they need to speak to the API. */
 import type { ControllerDescriptor } from '../descriptor.ts'
+import { concurrencyFlag } from '../flags.ts'
 
 const yearHours = 365 * 24
 
@@ -14,6 +15,7 @@ export const controllers: readonly ControllerDescriptor[] = [
     name: 'root-ca-certificate-publisher-controller',
     aliases: ['root-ca-cert-publisher'],
     account: 'root-ca-cert-publisher',
+    lacks: ({ rootCA }) => (rootCA ? undefined : 'nobody says by which authorities the API server is known (--root-ca-file)'),
     make: async ({ rootCA }) => (await import('./root-ca-publisher.ts')).rootCaPublisher(rootCA),
   },
   {
@@ -37,6 +39,13 @@ export const controllers: readonly ControllerDescriptor[] = [
   {
     name: 'serviceaccount-token-controller',
     aliases: ['serviceaccount-token'],
-    make: async ({ rootCA, signToken }) => (await import('./token-secrets.ts')).tokensController({ rootCA, sign: signToken }),
+    lacks: ({ signToken }) => (signToken ? undefined : 'there is no key to sign tokens with (--service-account-private-key-file)'),
+    flags: [concurrencyFlag('concurrent-serviceaccount-token-syncs', 'generated token Secrets', 5)],
+    make: async ({ rootCA, signToken }, flags) =>
+      (await import('./token-secrets.ts')).tokensController({
+        rootCA,
+        sign: signToken!,
+        concurrency: flags.number('concurrent-serviceaccount-token-syncs'),
+      }),
   },
 ]
