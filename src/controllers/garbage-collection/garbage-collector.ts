@@ -1,9 +1,9 @@
 /** Deletes what is owned by nothing that is there, releases what is to stay, and lets owners go after their dependents. */
 import { once } from 'node:events'
 import type { Controller, ReconcileContext } from '../../client/controller/controller.ts'
+import { FailureLog } from '../../client/controller/failure-log.ts'
 import { WorkQueue } from '../../client/queue/work-queue.ts'
 import type { OwnerReference } from '../../machinery/object.ts'
-import { StatusError } from '../../machinery/status-error.ts'
 import { AbsentOwners } from './absent-owners.ts'
 import { Collector, NotSeenYet } from './collector.ts'
 import { dotOf } from './graph/dot.ts'
@@ -48,12 +48,12 @@ async function collect(
   const kinds = new Kinds()
   const absent = new AbsentOwners()
   const parked = new Set<string>()
+  const failures = new FailureLog((line) => log(`${name}: ${line}`))
   const failed = (uid: string, error: unknown): void => {
-    // Somebody was faster, or a watch is late.
-    const isExpected = error instanceof NotSeenYet || (error instanceof StatusError && error.code === 409)
-    if (isExpected || signal.aborted) return
+    // A watch is late.
+    if (error instanceof NotSeenYet || signal.aborted) return
     const of = graph.get(uid)?.identity
-    log(`${name}: ${of ? `${of.kind} ${of.namespace ? `${of.namespace}/` : ''}${of.name}` : uid}: ${error instanceof Error ? error.message : String(error)}`)
+    failures.failed(uid, error, deletions.failures(uid), of && `${of.kind} ${of.namespace ? `${of.namespace}/` : ''}${of.name}`)
   }
   const deletions: WorkQueue = new WorkQueue({ name: queues.deletions, metrics, concurrency, failed, work: (uid) => collector.attemptToDelete(uid) })
   const releases: WorkQueue = new WorkQueue({ name: queues.releases, metrics, concurrency, failed, work: (uid) => collector.attemptToOrphan(uid) })
