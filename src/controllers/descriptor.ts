@@ -17,6 +17,8 @@ export interface ControllerDescriptor {
   readonly name: string
   /** Names that it had once, which `--controllers` takes too. */
   readonly aliases?: readonly string[]
+  /** What upstream calls its queue, in metrics (`workqueue_*`); its name unless said. */
+  readonly queue?: string
   /** The service account of kube-system that upstream's role for it is bound to; the manager itself where there is none. */
   readonly account?: string
   /** Runs only where it is named: `*` does not mean it. */

@@ -54,7 +54,7 @@ export function runControllers({ chosen, flags, sources, clients, metrics, log }
       const controller = await descriptor.make(sources, new FlagValues(descriptor.flags ?? [], flags))
       if (isStopped) return undefined
       made.set(descriptor, controller)
-      return runController(controller, { informers, client: clients.of(descriptor), metrics }, log)
+      return runController({ queue: descriptor.queue, ...controller }, { informers, client: clients.of(descriptor), metrics }, log)
     }),
   )
   return {

@@ -11,6 +11,9 @@ const leftShare = 0.2
 /** A server that refuses everything is not asked for tokens with each request. Milliseconds. */
 const shortestAgeMs = 5_000
 
+/** What is asked of the cluster. */
+export type TokenGiver = Pick<RestClient, 'createUnder' | 'find' | 'create'>
+
 interface Token {
   readonly value: string
   readonly madeMs: number
@@ -18,7 +21,7 @@ interface Token {
 }
 
 /** Those of an account of `namespace`, which is made if it is missing; `client` may do that. `now` gives ms since 1970. */
-export function accountCredentials(client: RestClient, namespace: string, name: string, now: () => number = Date.now): Credentials {
+export function accountCredentials(client: TokenGiver, namespace: string, name: string, now: () => number = Date.now): Credentials {
   let token: Token | undefined
   let asking: Promise<Token> | undefined
 
@@ -59,7 +62,7 @@ export function accountCredentials(client: RestClient, namespace: string, name: 
   }
 }
 
-async function makeAccount(client: RestClient, namespace: string, name: string): Promise<void> {
+async function makeAccount(client: TokenGiver, namespace: string, name: string): Promise<void> {
   const unlessThere = (error: unknown): void => {
     if (!(error instanceof StatusError && error.code === 409)) throw error
   }

@@ -7,12 +7,14 @@ const duration = 'cluster-signing-duration'
 export const controllers: readonly ControllerDescriptor[] = [
   {
     name: 'certificatesigningrequest-approving-controller',
+    queue: 'certificate',
     aliases: ['csrapproving'],
     account,
     make: async ({ signer }) => (await import('./approving.ts')).csrApproving(signer),
   },
   {
     name: 'certificatesigningrequest-signing-controller',
+    queue: 'certificate',
     aliases: ['csrsigning'],
     account,
     flags: [{ name: duration, type: 'duration', help: 'how long signed certificates hold, unless their requests say less', fallback: '8760h0m0s' }],

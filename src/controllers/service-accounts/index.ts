@@ -7,12 +7,14 @@ const yearHours = 365 * 24
 export const controllers: readonly ControllerDescriptor[] = [
   {
     name: 'serviceaccount-controller',
+    queue: 'serviceaccount',
     aliases: ['serviceaccount'],
     account: 'service-account-controller',
     make: async () => (await import('./default-account.ts')).serviceAccountController,
   },
   {
     name: 'root-ca-certificate-publisher-controller',
+    queue: 'root_ca_cert_publisher',
     aliases: ['root-ca-cert-publisher'],
     account: 'root-ca-cert-publisher',
     lacks: ({ rootCA }) => (rootCA ? undefined : 'nobody says by which authorities the API server is known (--root-ca-file)'),
@@ -38,6 +40,7 @@ export const controllers: readonly ControllerDescriptor[] = [
   // It has no account of its own: without it there would be none.
   {
     name: 'serviceaccount-token-controller',
+    queue: 'serviceaccount_tokens_secret',
     aliases: ['serviceaccount-token'],
     lacks: ({ signToken }) => (signToken ? undefined : 'there is no key to sign tokens with (--service-account-private-key-file)'),
     flags: [concurrencyFlag('concurrent-serviceaccount-token-syncs', 'generated token Secrets', 5)],
