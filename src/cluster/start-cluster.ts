@@ -2,15 +2,14 @@
 import { defaultHeaders } from '../apiserver/authentication/request-header.ts'
 import { signedToken } from '../apiserver/authentication/service-accounts/signing-keys.ts'
 import { joinedBundles } from '../apiserver/authentication/signed-by.ts'
-import type { TokenUser } from '../apiserver/authentication/tokens/static-tokens.ts'
 import { defaultServiceRange } from '../apiserver/services/address-range.ts'
-import { type ControllerIdentity, checkControllerFlags, planControllers } from '../controllers/index.ts'
+import { checkControllerFlags, planControllers } from '../controllers/index.ts'
 import type { Store } from '../storage/store.ts'
 import { localUrl, serverHosts } from './addresses.ts'
 import { flaggedOptions } from './cluster-flags.ts'
 import type { Cluster, ClusterOptions } from './cluster-options.ts'
 import { clusterUser, userOf } from './cluster-users.ts'
-import { clusterControllers } from './controllers/index.ts'
+import { clusterControllers, controllerTokens } from './controllers/index.ts'
 import { type DataDirectory, dataDirectory } from './data-directory.ts'
 import { hostPathStorage } from './host-path-storage.ts'
 import { filePki, memoryPki } from './pki/pki.ts'
@@ -69,7 +68,7 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
       requestHeader: options.requestHeader ??
         flagged.requestHeader ?? { ...defaultHeaders, clientCA: pki.frontProxy.authority.cert, allowedNames: [pki.frontProxy.name] },
       proxyClient: options.proxyClient ?? flagged.proxyClient ?? pki.frontProxy.client,
-      tokens: [...(options.tokens ?? []), ...(flagged.tokens ?? []), ...[plan.manager, ...plan.controllers.map(({ identity }) => identity)].map(tokenUser)],
+      tokens: [...(options.tokens ?? []), ...(flagged.tokens ?? []), ...controllerTokens(plan)],
       bootstrapTokens: flagged.bootstrapTokens ?? true,
       runtimeConfig: [...(options.runtimeConfig ?? []), ...(flagged.runtimeConfig ?? [])],
       serviceClusterIpRange,
@@ -124,12 +123,6 @@ function chosenOf({ controllers = true }: ClusterOptions): readonly string[] {
   if (typeof controllers !== 'boolean') return controllers
   return controllers ? clusterChoice : []
 }
-
-/** What the server is told of a controller. */
-const tokenUser = ({ user, token }: ControllerIdentity): TokenUser => ({
-  token,
-  user: { name: user, groups: user.startsWith('system:serviceaccount:') ? ['system:serviceaccounts', 'system:serviceaccounts:kube-system'] : [] },
-})
 
 type Stopwatch = <T>(step: string, work: Promise<T>) => Promise<T>
 

@@ -1,4 +1,6 @@
 /** The cluster's controllers, in this thread or on one of their own. */
+import type { TokenUser } from '../../apiserver/authentication/tokens/static-tokens.ts'
+import type { ControllerPlan } from '../../controllers/index.ts'
 import type { Claims, ControllerTask } from './messages.ts'
 import type { BegunControllers } from './run-task.ts'
 
@@ -14,3 +16,10 @@ export async function clusterControllers({ signToken, onThread, log, ...task }: 
   if (onThread) return (await import('./thread.ts')).controllersOnThread(task, signToken, log)
   return (await import('./run-task.ts')).runTask(task, signToken, log)
 }
+
+/** What a server has to be told, so that it knows the controllers of a plan by their tokens. */
+export const controllerTokens = ({ manager, controllers }: ControllerPlan): TokenUser[] =>
+  [manager, ...controllers.map(({ identity }) => identity)].map(({ user, token }) => ({
+    token,
+    user: { name: user, groups: user.startsWith('system:serviceaccount:') ? ['system:serviceaccounts', 'system:serviceaccounts:kube-system'] : [] },
+  }))
