@@ -76,7 +76,7 @@ async function collect(
     client,
     graph,
     signal,
-    log,
+    failures,
     discovered(discovery) {
       if (!kinds.replace(discovery)) return
       for (const uid of parked) deletions.add(uid)
