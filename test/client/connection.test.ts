@@ -149,3 +149,15 @@ test('all kinds of credentials of a kubeconfig reach the server', async (t) => {
   assert.equal(await whoami({ ...cluster, 'proxy-url': proxyUrl }, { token: 'T' }), 'admin')
   assert.deepEqual(asked, [new URL(url).host])
 })
+
+test('uploads that the server refuses before it has them all leave nothing behind', async (t) => {
+  const client = await oddServer(t, (stream, method) => {
+    if (method === 'GET') return good(stream)
+    stream.respond({ ':status': 413 })
+    stream.end(JSON.stringify({ kind: 'Status', code: 413, reason: 'RequestEntityTooLarge', message: 'too large' }))
+  })
+  // More than a connection may hold.
+  const body = { data: 'x'.repeat(20 * 1024 * 1024) }
+  for (let count = 0; count < 16; count++) await assert.rejects(client.request('POST', '/api/v1/namespaces', { body }), { code: 413 })
+  assert.equal((await client.get(configMaps, 'default', 'a')).metadata.name, 'a')
+})

@@ -7,6 +7,7 @@ import { ConnectionLost, GivenUp, lossOf } from './connection-lost.ts'
 import { type Credentials, type Impersonation, impersonationHeaders } from './credentials.ts'
 import { type RateLimit, TokenBucket } from './token-bucket.ts'
 import { tunnel } from './tunnel.ts'
+import { upload } from './upload.ts'
 
 /** How to reach a server, and as whom. */
 export interface ServerAccess {
@@ -70,6 +71,8 @@ const answerWindow = 1024 * 1024
 const connectionWindow = 16 * 1024 * 1024
 /** What a connection may hold, in MB: many cancelled watches at once are no attack by our own server. */
 const maxSessionMemory = 256
+/** When uploads that were refused have left so much behind, what comes next begins on a new connection. Bytes. */
+const mostUnsent = (maxSessionMemory / 4) * 1024 * 1024
 /** Room on a connection that is left to requests, where watches fill the rest. */
 const spareStreams = 8
 
@@ -78,6 +81,8 @@ interface Session {
   readonly http2: ClientHttp2Session
   /** Requests under way. */
   streams: number
+  /** Bytes that refused uploads have left behind. */
+  unsent: number
   /** Whether there has been a server on the other side. */
   connected: boolean
 }
@@ -169,6 +174,7 @@ export class Connection {
     }
     session.streams++
     const answer = new AnswerBody(stream)
+    const unsent = body && upload(stream, body)
     const end = (error: Error): void => {
       stream.close(constants.NGHTTP2_CANCEL)
       stream.destroy(error)
@@ -185,9 +191,10 @@ export class Connection {
       clearTimeout(late || undefined)
       signal?.removeEventListener('abort', giveUp)
       session.streams--
+      session.unsent += unsent?.() ?? 0
+      if (session.unsent > mostUnsent) session.http2.close()
       reject(lost(new Error('the connection was closed without an answer'), session.connected && stream.rstCode !== constants.NGHTTP2_REFUSED_STREAM))
     })
-    if (body) stream.end(body)
     return promise
   }
 
@@ -226,7 +233,7 @@ export class Connection {
       ...(dial && { createConnection: dial }),
       ...(through && { createConnection: () => connectTls({ servername: host, ...tls, socket: through, ALPNProtocols: ['h2'] }) }),
     })
-    const session: Session = { http2, streams: 0, connected: false }
+    const session: Session = { http2, streams: 0, unsent: 0, connected: false }
     const late = setTimeout(() => http2.destroy(new Error(`no connection within ${connectTimeoutMs / 1000} s`)), connectTimeoutMs)
     const alive = setInterval(() => ping(http2), pingMs).unref()
     http2.on('connect', () => {
