@@ -2,6 +2,5 @@
 export type { CertificateSigner, CertificateTerms, RequestedSubject } from './certificates/signing-request.ts'
 export { checkControllerFlags, chosenControllers, controllerFlags, offByDefault } from './choice.ts'
 export type { ControllerSources } from './descriptor.ts'
-export { FlagValues } from './flags.ts'
-export { type ControllerIdentity, type ControllerPlan, managerAgent, planControllers, plannedClients } from './plan.ts'
+export { type ControllerPlan, managerAgent, planControllers, plannedClients } from './plan.ts'
 export { type ControllerClients, type RunningControllers, runControllers } from './run.ts'

@@ -1,10 +1,16 @@
-/** HTTP/2 to an API server: one connection that all requests and watches share, made when first needed and made again when it is lost. */
+/**
+ * HTTP/2 to an API server: one connection that all requests and watches share, made when first needed and made again when it is lost.
+ * Servers that speak HTTP/1.1 alone are spoken to in that (`http1.ts`).
+ */
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants, type IncomingHttpHeaders } from 'node:http2'
+import { isIP } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { connect as connectTls } from 'node:tls'
+import type { TLSSocket } from 'node:tls'
 import { AnswerBody } from './answer-body.ts'
 import { ConnectionLost, GivenUp, lossOf } from './connection-lost.ts'
 import { type Credentials, type Impersonation, impersonationHeaders } from './credentials.ts'
+import { Http1 } from './http1.ts'
+import { secureSocket } from './secure-socket.ts'
 import { type RateLimit, TokenBucket } from './token-bucket.ts'
 import { tunnel } from './tunnel.ts'
 import { upload } from './upload.ts'
@@ -94,7 +100,9 @@ export class Connection {
   readonly #bucket: TokenBucket | undefined
   readonly #sessions = new Set<Session>()
   readonly #closing = new AbortController()
-  #opening: Promise<Session> | undefined
+  #opening: Promise<Session | Http1> | undefined
+  /** For a server that has said that it speaks no HTTP/2. */
+  #http1: Http1 | undefined
 
   constructor(access: ServerAccess) {
     const { url, userAgent = 't8s', impersonate, rateLimit } = access
@@ -115,9 +123,12 @@ export class Connection {
     const what = `${method} ${path}`
     await this.#turn(what, signal, turns)
     const authorization = token ? `Bearer ${token}` : await credentials?.authorization?.()
-    const session = await this.#session(what)
-    if (signal?.aborted) throw new GivenUp(`${what} was given up`)
-    return this.#exchange(session, request, authorization)
+    const way = await this.#session(what)
+    if (signal?.aborted || this.#closing.signal.aborted) throw new GivenUp(`${what} was given up`)
+    const { body, timeoutMs } = request
+    const headers = this.#headersOf(request, authorization)
+    if (way instanceof Http1) return way.exchange({ method, path: `${this.#prefix}${path}`, headers, body, signal, timeoutMs, what })
+    return this.#exchange(way, request, headers)
   }
 
   /** Credentials of a request that the server does not take any more: whether it makes sense to ask once more with others. */
@@ -135,6 +146,7 @@ export class Connection {
     this.#closing.abort()
     for (const { http2 } of this.#sessions) http2.destroy()
     this.#sessions.clear()
+    this.#http1?.close()
   }
 
   async #turn(what: string, signal: AbortSignal | undefined, turns: TokenBucket | undefined): Promise<void> {
@@ -148,8 +160,18 @@ export class Connection {
     if (signal?.aborted) throw new GivenUp(`${what} was given up`)
   }
 
-  #exchange(session: Session, request: ClientRequest, authorization: string | undefined): Promise<ClientAnswer> {
-    const { method, path, accept = 'application/json', contentType, body, impersonate, signal, timeoutMs } = request
+  #headersOf({ accept = 'application/json', contentType, impersonate }: ClientRequest, authorization: string | undefined): Record<string, string | string[]> {
+    return {
+      ...this.#headers,
+      ...(impersonate && impersonationHeaders(impersonate)),
+      accept,
+      ...(authorization && { authorization }),
+      ...(contentType && { 'content-type': contentType }),
+    }
+  }
+
+  #exchange(session: Session, request: ClientRequest, headers: Readonly<Record<string, string | string[]>>): Promise<ClientAnswer> {
+    const { method, path, body, signal, timeoutMs } = request
     const { promise, resolve, reject } = Promise.withResolvers<ClientAnswer>()
     const what = `${method} ${path}`
     const lost = (error: unknown, reached: boolean): ConnectionLost =>
@@ -158,13 +180,9 @@ export class Connection {
     try {
       stream = session.http2.request(
         {
-          ...this.#headers,
-          ...(impersonate && impersonationHeaders(impersonate)),
+          ...headers,
           ':method': method,
           ':path': `${this.#prefix}${path}`,
-          accept,
-          ...(authorization && { authorization }),
-          ...(contentType && { 'content-type': contentType }),
           ...(body && { 'content-length': body.length }),
         },
         { endStream: !body },
@@ -182,7 +200,7 @@ export class Connection {
     const giveUp = (): void => end(new GivenUp(`${what} was given up`))
     signal?.addEventListener('abort', giveUp, { once: true })
     const late = timeoutMs && setTimeout(() => end(new ConnectionLost(`${what}: no answer within ${timeoutMs / 1000} s`, true)), timeoutMs)
-    stream.on('response', (headers) => resolve({ status: headers[':status'] ?? 0, headers, body: answer }))
+    stream.on('response', (head) => resolve({ status: head[':status'] ?? 0, headers: head, body: answer }))
     stream.on('error', (error) => {
       if (error instanceof GivenUp || error instanceof ConnectionLost) reject(error)
       else reject(lost(error, session.connected && stream.rstCode !== constants.NGHTTP2_REFUSED_STREAM))
@@ -199,8 +217,9 @@ export class Connection {
   }
 
   /** One that takes another request; servers say how many they carry at once. */
-  async #session(what: string): Promise<Session> {
+  async #session(what: string): Promise<Session | Http1> {
     if (this.#closing.signal.aborted) throw new GivenUp(`${what}: the client is closed`)
+    if (this.#http1) return this.#http1
     for (const session of this.#sessions) {
       const { http2, streams } = session
       // One that the server wants to end (GOAWAY) carries what is on it to its end, and nothing more.
@@ -215,23 +234,25 @@ export class Connection {
     })
   }
 
-  async #open(): Promise<Session> {
-    const { url, ca, serverName, insecure, credentials, proxyUrl, dial } = this.#access
-    const { cert, key } = (await credentials?.certificate?.()) ?? this.#access
-    const tls = { ca, cert, key, ...(serverName && { servername: serverName }), ...(insecure && { rejectUnauthorized: false }) }
-    const { hostname, port } = new URL(url)
-    const host = hostname.replace(/^\[|\]$/g, '')
-    const through = proxyUrl ? await tunnel(new URL(proxyUrl), host, Number(port || 443), connectTimeoutMs) : undefined
+  async #open(): Promise<Session | Http1> {
+    const { url, dial } = this.#access
+    const isSecure = !dial && url.startsWith('https:')
+    const socket = isSecure ? await this.#socket() : undefined
     if (this.#closing.signal.aborted) {
-      through?.destroy()
+      socket?.destroy()
       throw new GivenUp('the client is closed')
     }
+    if (socket && socket.alpnProtocol !== 'h2') {
+      // This one is the first of many.
+      const sockets = [socket]
+      this.#http1 = new Http1(new URL(url).host, async () => sockets.pop() ?? this.#socket())
+      return this.#http1
+    }
     const http2 = connect(url, {
-      ...tls,
       maxSessionMemory,
       settings: { initialWindowSize: answerWindow, enablePush: false },
       ...(dial && { createConnection: dial }),
-      ...(through && { createConnection: () => connectTls({ servername: host, ...tls, socket: through, ALPNProtocols: ['h2'] }) }),
+      ...(socket && { createConnection: () => socket }),
     })
     const session: Session = { http2, streams: 0, unsent: 0, connected: false }
     const late = setTimeout(() => http2.destroy(new Error(`no connection within ${connectTimeoutMs / 1000} s`)), connectTimeoutMs)
@@ -253,9 +274,23 @@ export class Connection {
     return session
   }
 
+  /** A connection to the server, through its proxy if it has one. */
+  async #socket(): Promise<TLSSocket> {
+    const { url, ca, serverName, insecure, credentials, proxyUrl } = this.#access
+    const { cert, key } = (await credentials?.certificate?.()) ?? this.#access
+    const { hostname, port } = new URL(url)
+    const host = hostname.replace(/^\[|\]$/g, '')
+    const place = { host, port: Number(port || 443) }
+    const through = proxyUrl ? await tunnel(new URL(proxyUrl), place.host, place.port, connectTimeoutMs) : undefined
+    const servername = serverName ?? (isIP(host) ? undefined : host)
+    const tls = { ca, cert, key, ...(servername && { servername }), ...(insecure && { rejectUnauthorized: false }) }
+    return secureSocket({ ...place, ...tls, ...(through && { socket: through }) }, connectTimeoutMs, this.#closing.signal)
+  }
+
   /** What is under way goes on; what comes next begins on a new connection. */
   #retire(): void {
     for (const { http2 } of this.#sessions) http2.close()
+    this.#http1 = undefined
   }
 }
 
