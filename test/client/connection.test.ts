@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs'
 import { createServer as createProxy } from 'node:http'
 import { createServer, type ServerHttp2Stream } from 'node:http2'
 import { createServer as createSecureServer, request as secureRequest } from 'node:https'
-import { type AddressInfo, connect } from 'node:net'
+import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { Connection, type ServerAccess } from '../../src/client/connection/connection.ts'
@@ -230,4 +230,48 @@ test('what is under way over HTTP/1.1 ends when it is given up, and with its cli
   connection.close()
   await assert.rejects(closed)
   await assert.rejects(client.get(configMaps, 'default', 'a'), /the client is closed/)
+})
+
+/** A SOCKS 5 proxy that wants `user` with the password `secret`, and tells where it was asked to connect to. */
+async function socksProxy(t: Lifetime): Promise<{ readonly port: number; readonly asked: string[] }> {
+  const asked: string[] = []
+  const server = createTcpServer((socket) => {
+    const steps = [
+      () => socket.write(Buffer.from([5, 2])),
+      (said: Buffer) => socket.write(Buffer.from([1, said.includes('user') && said.includes('secret') ? 0 : 1])),
+      (said: Buffer) => {
+        const host = said.subarray(5, 5 + said[4]!).toString()
+        const port = said.readUInt16BE(5 + said[4]!)
+        asked.push(`${host}:${port}`)
+        const to = connect(port, '127.0.0.1', () => {
+          socket.write(Buffer.from([5, 0, 0, 1, 0, 0, 0, 0, 0, 0]))
+          socket.pipe(to).pipe(socket)
+        })
+        to.on('error', () => socket.destroy())
+        socket.on('close', () => to.destroy())
+      },
+    ]
+    socket.on('error', () => {})
+    const step = (said: Buffer): void => {
+      steps.shift()?.(said)
+      if (steps.length > 0) socket.once('data', step)
+      else socket.pause()
+    }
+    socket.once('data', step)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  return { port: (server.address() as AddressInfo).port, asked }
+}
+
+test('a server behind a SOCKS 5 proxy is reached with the name and the password of its URL', async (t) => {
+  const { client: access } = await testCluster(t, bareServer)
+  const { port, asked } = await socksProxy(t)
+  const url = access.url.replace('127.0.0.1', 'localhost')
+  const client = clientOf(t, { ...access, url, proxyUrl: `socks5://user:secret@127.0.0.1:${port}` })
+  assert.equal((await client.get(namespaces, '', 'default')).metadata.name, 'default')
+  assert.deepEqual(asked, [new URL(url).host])
+  const stranger = clientOf(t, { ...access, proxyUrl: `socks5://user:wrong@127.0.0.1:${port}` })
+  await assert.rejects(stranger.get(namespaces, '', 'default'), /gives no way to .*: it does not take the name and the password/)
 })
