@@ -58,8 +58,8 @@ export interface ApiServerOptions extends AuthenticationOptions {
 export interface ApiServer {
   readonly url: string
   readonly port: number
-  /** A new connection (HTTP/2) to a server that listens nowhere. */
-  readonly dial?: () => Duplex
+  /** A new connection (HTTP/2) from within this process, without a port and TLS. */
+  readonly dial: () => Duplex
   /** Serves on for `shutdownDelayMs`, unready; then takes no new requests, ends watches, waits up to `graceMs` (10 s) for the rest. */
   stop(options?: StopOptions): Promise<void>
 }

@@ -12,8 +12,8 @@ import { director } from './director.ts'
 import { plainLimits, priorityAndFairnessOf } from './flow-control/index.ts'
 import { storeHealth } from './health/store-health.ts'
 import type { Handler } from './http/exchange.ts'
-import { type Listener, listen } from './http/listener.ts'
-import { listenInMemory, type MemoryListener } from './http/memory-listener.ts'
+import { listen } from './http/listener.ts'
+import { listenInMemory } from './http/memory-listener.ts'
 import { authorizationMetrics } from './metrics/authorization-metrics.ts'
 import { processMetrics } from './metrics/process-metrics.ts'
 import { requestMetrics } from './metrics/request-metrics.ts'
@@ -121,9 +121,8 @@ async function start(options: ApiServerOptions, lifetime: Lifetime): Promise<Api
   const authorities = [options.clientCA, options.requestHeader?.clientCA].filter((bundle) => bundle !== undefined)
   const clientCA = authorities.length > 0 ? { bundle: joinedBundles(authorities), changed: republish } : undefined
   const { tls, limits } = options
-  const listener: Listener & Partial<MemoryListener> = tls
-    ? await listen({ bindAddress, port: options.port, tls, clientCA, limits, handler })
-    : listenInMemory(handler)
+  const inMemory = listenInMemory(handler)
+  const listener = tls ? await listen({ bindAddress, port: options.port, tls, clientCA, limits, handler }) : inMemory
   url = urlOf(bindAddress, listener.port)
   await allocation
     .begin({ bindAddress, advertiseAddress: options.advertiseAddress, port: listener.port || httpsPort, context: writer })
@@ -137,7 +136,7 @@ async function start(options: ApiServerOptions, lifetime: Lifetime): Promise<Api
   return {
     url,
     port: listener.port,
-    dial: listener.dial,
+    dial: inMemory.dial,
     async stop({ graceMs = defaultGraceMs, delayMs = options.shutdownDelayMs ?? 0 } = {}) {
       ending = true
       endWarmUp?.()
@@ -150,6 +149,7 @@ async function start(options: ApiServerOptions, lifetime: Lifetime): Promise<Api
       const closed = listener.close(left())
       await waitGroup.stop(graceMs)
       await closed
+      await inMemory.close(0)
       await lifetime.end()
     },
   }

@@ -3,6 +3,7 @@ import { Command } from 'commander'
 import { ExplainedError, errorCode, reasonOf } from '../lib/explained-error.ts'
 import { release } from '../lib/release.ts'
 import { apiserverCommand } from './commands/apiserver.ts'
+import { controllerManagerCommand } from './commands/controller-manager.ts'
 import { envtestAssetsCommand } from './commands/envtest-assets.ts'
 import { explainPanicCommand } from './commands/explain-panic.ts'
 import { schedulerCommand } from './commands/scheduler.ts'
@@ -17,6 +18,9 @@ Examples:
   t8s up --secure-port 0                 the same on any free port
   t8s up --data-dir /tmp/try -v 2        elsewhere, and with more to read
   export KUBECONFIG=.t8s/kubeconfig      then kubectl, helm and all other clients work
+
+  t8s controller-manager --kubeconfig kubeconfig
+                                         run the controllers alone, for any cluster
 
   t8s why can-i jane list pods           which bindings allow it, or what is missing
 
@@ -49,13 +53,13 @@ export async function main(argv: readonly string[]): Promise<void> {
       verbosity = command.opts<{ v?: number }>().v ?? 0
     })
     .configureOutput({ outputError: (text, write) => write(`t8s: ${text.replace(/^error: /, '')}`) })
-  // The help of the API server alone lists kube-apiserver's flags, so that is its own affair.
-  const apiserver = apiserverCommand().copyInheritedSettings(program).helpOption(false)
+  // The help of a component alone lists the flags of upstream's, so that is its own affair.
+  const components = [apiserverCommand(), controllerManagerCommand()].map((command) => command.copyInheritedSettings(program).helpOption(false))
   const others = [whyCommand(), schedulerCommand(), explainPanicCommand(), snapshotCommand(), envtestAssetsCommand(), versionCommand()].map((command) =>
     command.copyInheritedSettings(program),
   )
   for (const { commands } of others) for (const command of commands) command.copyInheritedSettings(program)
-  for (const command of [upCommand().copyInheritedSettings(program), apiserver, ...others]) program.addCommand(command)
+  for (const command of [upCommand().copyInheritedSettings(program), ...components, ...others]) program.addCommand(command)
   try {
     await program.parseAsync(argv)
   } catch (error) {

@@ -17,9 +17,13 @@ export function serverHosts(bindAddress: string, serviceRanges: string): string[
     if (!cidr) throw new ExplainedError(`--service-cluster-ip-range ${range} is no address range: write it like ${defaultServiceRange}`)
     return addressAt(cidr, 1)
   })
+  return [...new Set([...wellKnownHosts, ...services, ...machineHosts(bindAddress)])]
+}
+
+/** How other machines know this one, where it listens on `bindAddress`. */
+export function machineHosts(bindAddress: string): string[] {
   const own = isUnspecified(bindAddress) ? externalAddresses() : [bindAddress]
-  const machine = /^[\w.-]+$/.test(hostname()) ? [hostname()] : []
-  return [...new Set([...wellKnownHosts, ...services, ...own, ...machine])]
+  return /^[\w.-]+$/.test(hostname()) ? [...own, hostname()] : own
 }
 
 /** The URL for clients on this machine. */

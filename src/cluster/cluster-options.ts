@@ -30,16 +30,18 @@ export interface ClusterOptions {
   /** Flags of kube-apiserver beyond these options: `--audit-log-path=/tmp/audit.log`. Relative paths start from the current directory. */
   readonly apiServerFlags?: readonly string[]
   /**
-   * The controllers that run, as `--controllers` names them: `*` for all, `name`, `-name`. All unless said. Without them namespaces
-   * have no accounts, so that pods need `--disable-admission-plugins=ServiceAccount`.
+   * Whether controllers run, or which, as `--controllers` names them: `*` for all, `name`, `-name`. All unless said. Without them
+   * namespaces have no accounts, so that pods need `--disable-admission-plugins=ServiceAccount`.
    */
-  readonly controllers?: readonly string[]
+  readonly controllers?: boolean | readonly string[]
   /** Flags of kube-controller-manager for them, by their names: `{ 'concurrent-deployment-syncs': '10' }`. */
   readonly controllerFlags?: Readonly<Record<string, string>>
   /** Controllers run on a thread of their own, where they delay no request, at the price of some memory: for clusters that live long. */
   readonly controllersThread?: boolean
   /** Pods get nodes: `true`, or what to run the scheduler with. Without it they stay pending, unless a scheduler of one's own looks after them. */
   readonly scheduler?: boolean | ClusterSchedulerChoice
+  /** Where controllers tell of themselves over HTTPS, as kube-controller-manager does on 10257; 0 for any free port, nowhere unless said. */
+  readonly controllerManagerPort?: number
   /** Makes the first requests fast at the price of 0.3 s of CPU after the start: for clusters that live long. */
   readonly warmUp?: boolean
   /**

@@ -1,5 +1,6 @@
 /** An API server alone, as the flags of kube-apiserver say: no authority and no administrator of its own, only what the flags name. */
 import { join } from 'node:path'
+import { signedToken } from '../apiserver/authentication/service-accounts/signing-keys.ts'
 import { defaultServiceRange } from '../apiserver/services/address-range.ts'
 import type { Store } from '../storage/store.ts'
 import { localUrl, serverHosts } from './addresses.ts'
@@ -41,24 +42,34 @@ export async function startLoneServer(options: LoneServerOptions): Promise<LoneS
   const hosts = [...new Set([...(advertiseAddress ? [advertiseAddress] : []), ...serverHosts(bindAddress, serviceClusterIpRange)])]
   const interval = flags.durationMs('etcd-compaction-interval')
   const flagged = servingOptions(options)
+  const chosen = flags.list('controllers') ?? []
+  // Those who have none do not pay for them.
+  const controllers = chosen.length > 0 ? (await import('./lone-controllers.ts')).loneControllers(chosen) : undefined
+  const pair = tls ?? (await certDirPair(certDir, hosts))
+  const serviceAccount = { issuers: [usualIssuer], signingKey: serviceAccountKey(directory && join(directory, 'pki')), ...flagged.serviceAccount }
   const server = await serveStore({
     ...flagged,
+    ...(controllers && { tokens: [...(flagged.tokens ?? []), ...controllers.tokens] }),
     // Upstream's default. Clusters that hold more than a server say true, as kubeadm does.
     admission: { ...flagged.admission, allowPrivileged: flags.bool('allow-privileged') ?? false },
     store,
     bindAddress,
     port: flags.int('secure-port') ?? usualPort,
-    tls: tls ?? (await certDirPair(certDir, hosts)),
+    tls: pair,
     serviceClusterIpRange,
-    serviceAccount: { issuers: [usualIssuer], signingKey: serviceAccountKey(directory && join(directory, 'pki')), ...flagged.serviceAccount },
+    serviceAccount,
     compaction: interval === 0 ? 'off' : { intervalMs: interval, retainMs: interval },
     warmUp,
     log,
   })
+  controllers?.begin({ dial: server.dial, rootCA: pair.cert, signToken: async (claims) => signedToken(await serviceAccount.signingKey(), claims), log })
   if ((flags.int('v') ?? 0) >= timingVerbosity) log(`API server started in ${Math.round(performance.now() - started)} ms`)
   return {
     url: localUrl(bindAddress, server.port),
     port: server.port,
-    stop: ({ graceMs = defaultGraceMs } = {}) => server.stop({ graceMs }),
+    async stop({ graceMs = defaultGraceMs } = {}) {
+      await controllers?.stop(graceMs)
+      await server.stop({ graceMs })
+    },
   }
 }

@@ -7,12 +7,12 @@ import { ExplainedError, reasonOf } from '../lib/explained-error.ts'
 export const usualIssuer = 'https://kubernetes.default.svc.cluster.local'
 
 /** The private key of a file. Throws an ExplainedError that names the file and the flag. */
-export function readSigningKey(file: string): KeyObject {
-  const text = read(file, '--service-account-signing-key-file')
+export function readSigningKey(file: string, flag = '--service-account-signing-key-file'): KeyObject {
+  const text = read(file, flag)
   try {
     return createPrivateKey(text)
   } catch (error) {
-    throw new ExplainedError(`${file} holds no private key in PEM form: check --service-account-signing-key-file`, { cause: error })
+    throw new ExplainedError(`${file} holds no private key in PEM form: check ${flag}`, { cause: error })
   }
 }
 

@@ -2,15 +2,14 @@
 import { defaultHeaders } from '../apiserver/authentication/request-header.ts'
 import { signedToken } from '../apiserver/authentication/service-accounts/signing-keys.ts'
 import { joinedBundles } from '../apiserver/authentication/signed-by.ts'
-import type { TokenUser } from '../apiserver/authentication/tokens/static-tokens.ts'
 import { defaultServiceRange } from '../apiserver/services/address-range.ts'
-import { type ControllerIdentity, planControllers } from '../controllers/index.ts'
+import { checkControllerFlags, planControllers } from '../controllers/index.ts'
 import type { Store } from '../storage/store.ts'
 import { localUrl, serverHosts } from './addresses.ts'
 import { flaggedOptions } from './cluster-flags.ts'
 import type { Cluster, ClusterOptions } from './cluster-options.ts'
 import { clusterUser, userOf } from './cluster-users.ts'
-import { clusterControllers } from './controllers/index.ts'
+import { clusterControllers, controllerTokens } from './controllers/index.ts'
 import { type DataDirectory, dataDirectory } from './data-directory.ts'
 import { hostPathStorage } from './host-path-storage.ts'
 import { filePki, memoryPki } from './pki/pki.ts'
@@ -52,7 +51,8 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
   if (pki.made.length > 0) log(`certificates made in ${data?.pki}: ${[...pki.made].sort().join(', ')}`)
   const serviceAccount = { issuers: [usualIssuer], signingKey: pki.serviceAccountKey, ...flagged.serviceAccount }
   const storage = hostPathStorage(options.controllerFlags, data)
-  const plan = planControllers({ chosen: options.controllers ?? clusterChoice, flags: storage.flags })
+  checkControllerFlags(storage.flags)
+  const plan = planControllers({ chosen: chosenOf(options), flags: storage.flags })
   const schedulerToken = options.scheduler ? schedulerUser() : undefined
   const { serveStore } = await timed('API server loaded', import('./serve-store.ts'))
   const clientCA = joinedBundles([pki.authority.cert, options.clientCA ?? '', flagged.clientCA ?? ''].filter((bundle) => bundle !== ''))
@@ -70,12 +70,7 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
       requestHeader: options.requestHeader ??
         flagged.requestHeader ?? { ...defaultHeaders, clientCA: pki.frontProxy.authority.cert, allowedNames: [pki.frontProxy.name] },
       proxyClient: options.proxyClient ?? flagged.proxyClient ?? pki.frontProxy.client,
-      tokens: [
-        ...(options.tokens ?? []),
-        ...(flagged.tokens ?? []),
-        ...(schedulerToken ? [schedulerToken] : []),
-        ...[plan.manager, ...plan.controllers.map(({ identity }) => identity)].map(tokenUser),
-      ],
+      tokens: [...(options.tokens ?? []), ...(flagged.tokens ?? []), ...(schedulerToken ? [schedulerToken] : []), ...controllerTokens(plan)],
       bootstrapTokens: flagged.bootstrapTokens ?? true,
       runtimeConfig: [...(options.runtimeConfig ?? []), ...(flagged.runtimeConfig ?? [])],
       serviceClusterIpRange,
@@ -95,9 +90,13 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
       plan,
       server: { url, ca },
       authority: pki.authority,
+      manager: options.controllerManagerPort === undefined ? undefined : { bindAddress, port: options.controllerManagerPort, tls: options.tls ?? pki.server },
       signToken: async (claims) => signedToken(await serviceAccount.signingKey(), claims),
       onThread: options.controllersThread ?? false,
       log,
+    }).catch(async (error) => {
+      await server.stop({ graceMs: 0 })
+      throw error
     }),
   )
   const { onThread = false, ...choice } = typeof options.scheduler === 'object' ? options.scheduler : {}
@@ -124,11 +123,11 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
   }
 }
 
-/** What the server is told of a controller. */
-const tokenUser = ({ user, token }: ControllerIdentity): TokenUser => ({
-  token,
-  user: { name: user, groups: user.startsWith('system:serviceaccount:') ? ['system:serviceaccounts', 'system:serviceaccounts:kube-system'] : [] },
-})
+/** The controllers that run. */
+function chosenOf({ controllers = true }: ClusterOptions): readonly string[] {
+  if (typeof controllers !== 'boolean') return controllers
+  return controllers ? clusterChoice : []
+}
 
 type Stopwatch = <T>(step: string, work: Promise<T>) => Promise<T>
 

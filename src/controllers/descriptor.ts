@@ -8,8 +8,8 @@ export interface ControllerSources {
   /** PEM bundle that pods check the server by. */
   readonly rootCA: string
   readonly signer: CertificateSigner
-  /** Signs the claims of a service account's token. */
-  readonly signToken: (claims: Readonly<Record<string, unknown>>) => Promise<string>
+  /** Signs the claims of a service account's token; undefined where the key is not known. */
+  readonly signToken?: (claims: Readonly<Record<string, unknown>>) => Promise<string>
 }
 
 export interface ControllerDescriptor {
@@ -17,11 +17,15 @@ export interface ControllerDescriptor {
   readonly name: string
   /** Names that it had once, which `--controllers` takes too. */
   readonly aliases?: readonly string[]
+  /** What upstream calls its queue, in metrics (`workqueue_*`); its name unless said. */
+  readonly queue?: string
   /** The service account of kube-system that upstream's role for it is bound to; the manager itself where there is none. */
   readonly account?: string
   /** Runs only where it is named: `*` does not mean it. */
   readonly onlyIfNamed?: boolean
   readonly flags?: readonly ControllerFlag[]
+  /** Why it does not run with these sources and flags; undefined where it does. */
+  lacks?(sources: ControllerSources, flags: FlagValues): string | undefined
   /** A controller with a state of its own. Its code is loaded here: who does not run it does not pay for it. */
   make(sources: ControllerSources, flags: FlagValues): Controller | Promise<Controller>
 }

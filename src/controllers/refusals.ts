@@ -1,5 +1,9 @@
 /** What refusals of the server mean to controllers. */
+import { isNamespaceTerminating } from '../client/rest/refusals.ts'
 import { StatusError } from '../machinery/status-error.ts'
+
+// Where a namespace goes there is no reason to try again, nor to tell.
+export { isNamespaceTerminating } from '../client/rest/refusals.ts'
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
@@ -9,10 +13,6 @@ export const isNotFound = (error: unknown): error is StatusError => error instan
 export function unlessGone(error: unknown): undefined {
   if (!isNotFound(error)) throw error
 }
-
-/** Whether something cannot be created because its namespace goes: no reason to try again, nor to tell. */
-export const isNamespaceTerminating = (error: unknown): boolean =>
-  error instanceof StatusError && (error.status.details?.causes?.some(({ reason }) => reason === 'NamespaceTerminating') ?? false)
 
 /** For `catch`: nothing is left to do where the namespace goes. */
 export function unlessNamespaceTerminating(error: unknown): void {

@@ -19,16 +19,20 @@ export interface LauncherOptions {
   readonly help: string
 }
 
+const controllersFlag = `[ -n "\${T8S_ENVTEST_CONTROLLERS:-}" ] && set -- "$@" "--controllers=$T8S_ENVTEST_CONTROLLERS"\n`
+
 /** The script's text. */
 export const launcherScript = ({ program, command, buildFile, help }: LauncherOptions): string => `#!/bin/sh
 # ${program} of Typernetes, for test suites. Written by \`t8s envtest-assets\`.
 # T8S_ENVTEST_SHARED=false gives each its own process; T8S_ENVTEST_IDLE says how long the shared one outlives the last (30s).
+# T8S_ENVTEST_CONTROLLERS=namespace,garbagecollector,serviceaccount runs these controllers in kube-apiserver; * runs all.
 for word in "$@"; do
   case $word in
     --help | -h | -help) exec sed '1,/^# help:$/d; s/^# \\{0,1\\}//' "$0" ;;
   esac
 done
 
+${program === 'kube-apiserver' ? controllersFlag : ''}
 export MALLOC_ARENA_MAX="\${MALLOC_ARENA_MAX:-1}"
 alone() { exec ${command.map(shellWord).join(' ')} envtest ${program} "$@"; }
 [ "\${T8S_ENVTEST_SHARED:-true}" = false ] && alone "$@"

@@ -4,14 +4,19 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { createServer as createProxy } from 'node:http'
 import { createServer, type ServerHttp2Stream } from 'node:http2'
-import { type AddressInfo, connect } from 'node:net'
+import { createServer as createSecureServer, request as secureRequest } from 'node:https'
+import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { Connection, type ServerAccess } from '../../src/client/connection/connection.ts'
 import { loadAccess } from '../../src/client/connection/load-access.ts'
+import { SharedInformers } from '../../src/client/informers/shared-informers.ts'
 import { configMaps, namespaces, pods } from '../../src/client/kinds.ts'
 import { RestClient } from '../../src/client/rest/rest-client.ts'
-import { type Lifetime, testCluster } from '../support/test-cluster.ts'
+import { issueCertificate, makeAuthority } from '../../src/cluster/pki/certificates.ts'
+import { bareServer } from '../support/bare-server.ts'
+import { type Lifetime, type TestCluster, testCluster } from '../support/test-cluster.ts'
+import { waitFor } from '../support/wait-for.ts'
 
 function clientOf(t: Lifetime, access: ServerAccess): RestClient {
   const connection = new Connection(access)
@@ -148,4 +153,125 @@ test('all kinds of credentials of a kubeconfig reach the server', async (t) => {
   const proxyUrl = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
   assert.equal(await whoami({ ...cluster, 'proxy-url': proxyUrl }, { token: 'T' }), 'admin')
   assert.deepEqual(asked, [new URL(url).host])
+})
+
+test('uploads that the server refuses before it has them all leave nothing behind', async (t) => {
+  const client = await oddServer(t, (stream, method) => {
+    if (method === 'GET') return good(stream)
+    stream.respond({ ':status': 413 })
+    stream.end(JSON.stringify({ kind: 'Status', code: 413, reason: 'RequestEntityTooLarge', message: 'too large' }))
+  })
+  // More than a connection may hold.
+  const body = { data: 'x'.repeat(20 * 1024 * 1024) }
+  for (let count = 0; count < 16; count++) await assert.rejects(client.request('POST', '/api/v1/namespaces', { body }), { code: 413 })
+  assert.equal((await client.get(configMaps, 'default', 'a')).metadata.name, 'a')
+})
+
+/** What stands before a cluster's server and speaks HTTP/1.1 alone, as many proxies do. */
+async function olderProxy(t: Lifetime, { client }: TestCluster): Promise<{ readonly url: string; readonly ca: string; readonly connections: () => number }> {
+  const authority = await makeAuthority('proxies', new Date())
+  const pair = await issueCertificate(authority, { commonName: 'proxy', usage: 'server', hosts: ['127.0.0.1'] }, new Date())
+  const { ca, cert, key, url } = client
+  const server = createSecureServer(pair, (request, response) => {
+    const passed = secureRequest(new URL(request.url ?? '/', url), { method: request.method, headers: request.headers, ca, cert, key, agent: false })
+    passed.on('response', (answer) => {
+      response.writeHead(answer.statusCode ?? 500, answer.headers)
+      answer.on('error', () => response.destroy()).pipe(response)
+    })
+    passed.on('error', () => response.destroy())
+    response.on('close', () => passed.destroy())
+    request.on('error', () => passed.destroy()).pipe(passed)
+  })
+  let connections = 0
+  server.on('secureConnection', () => connections++)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`, ca: authority.cert, connections: () => connections }
+}
+
+test('a server or proxy that speaks no HTTP/2 is spoken to in HTTP/1.1', async (t) => {
+  const proxy = await olderProxy(t, await testCluster(t, bareServer))
+  const client = clientOf(t, proxy)
+  const wanted = 'abcdefgh'.split('')
+  await client.create(configMaps, { ...object, data: { a: 'ä' } })
+  assert.deepEqual((await client.get(configMaps, 'default', 'a')).data, { a: 'ä' })
+  await assert.rejects(client.get(configMaps, 'default', 'none'), { code: 404 })
+  // One after the other they share a connection.
+  assert.equal(proxy.connections(), 1)
+  const informers = new SharedInformers(client, () => {})
+  t.after(() => informers.stop())
+  const seen = informers.of(configMaps, { namespace: 'default' })
+  await informers.synced(configMaps, { namespace: 'default' })
+  await Promise.all(wanted.map((name) => client.create(configMaps, { ...object, metadata: { name: `more-${name}`, namespace: 'default' } })))
+  await waitFor('all to be seen', () => wanted.every((name) => seen.get('default', `more-${name}`)))
+  const body = { ...object, data: { large: 'x'.repeat(5_000_000) } }
+  await assert.rejects(client.request('POST', '/api/v1/namespaces/default/configmaps', { body }))
+  assert.equal((await client.get(configMaps, 'default', 'a')).metadata.name, 'a')
+})
+
+test('what is under way over HTTP/1.1 ends when it is given up, and with its client', async (t) => {
+  const proxy = await olderProxy(t, await testCluster(t, bareServer))
+  const connection = new Connection(proxy)
+  t.after(() => connection.close())
+  const client = new RestClient(connection)
+  const { metadata } = await client.get(namespaces, '', 'default')
+  const watch = async (signal: AbortSignal) => {
+    for await (const _ of client.watch(configMaps, { namespace: 'default', resourceVersion: metadata.resourceVersion ?? '', signal })) return 'told'
+    return 'ended'
+  }
+  const giving = new AbortController()
+  const [given, closed] = [watch(giving.signal), watch(new AbortController().signal)]
+  giving.abort()
+  await assert.rejects(given, /given up/)
+  connection.close()
+  await assert.rejects(closed)
+  await assert.rejects(client.get(configMaps, 'default', 'a'), /the client is closed/)
+})
+
+/** A SOCKS 5 proxy that wants `user` with the password `secret`, and tells where it was asked to connect to. */
+async function socksProxy(t: Lifetime): Promise<{ readonly port: number; readonly asked: string[] }> {
+  const asked: string[] = []
+  const server = createTcpServer((socket) => {
+    const steps = [
+      () => socket.write(Buffer.from([5, 2])),
+      (said: Buffer) => socket.write(Buffer.from([1, said.includes('user') && said.includes('secret') ? 0 : 1])),
+      (said: Buffer) => {
+        const host = said.subarray(5, 5 + said[4]!).toString()
+        const port = said.readUInt16BE(5 + said[4]!)
+        asked.push(`${host}:${port}`)
+        const to = connect(port, '127.0.0.1', () => {
+          socket.write(Buffer.from([5, 0, 0, 1, 0, 0, 0, 0, 0, 0]))
+          socket.pipe(to).pipe(socket)
+        })
+        to.on('error', () => socket.destroy())
+        socket.on('close', () => to.destroy())
+      },
+    ]
+    socket.on('error', () => {})
+    const step = (said: Buffer): void => {
+      steps.shift()?.(said)
+      if (steps.length > 0) socket.once('data', step)
+      else socket.pause()
+    }
+    socket.once('data', step)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  return { port: (server.address() as AddressInfo).port, asked }
+}
+
+test('a server behind a SOCKS 5 proxy is reached with the name and the password of its URL', async (t) => {
+  const { client: access } = await testCluster(t, bareServer)
+  const { port, asked } = await socksProxy(t)
+  const url = access.url.replace('127.0.0.1', 'localhost')
+  const client = clientOf(t, { ...access, url, proxyUrl: `socks5://user:secret@127.0.0.1:${port}` })
+  assert.equal((await client.get(namespaces, '', 'default')).metadata.name, 'default')
+  assert.deepEqual(asked, [new URL(url).host])
+  const stranger = clientOf(t, { ...access, proxyUrl: `socks5://user:wrong@127.0.0.1:${port}` })
+  await assert.rejects(stranger.get(namespaces, '', 'default'), /gives no way to .*: it does not take the name and the password/)
 })

@@ -83,6 +83,13 @@ test('a kubeconfig that somebody else wrote is not replaced', (t) => {
   refused(t, ['--kubeconfig', theirs], `${theirs} is not a kubeconfig that t8s wrote`, '--merge-kubeconfig')
 })
 
+test('controllers and flags of theirs that are none', (t) => {
+  refused(t, ['--controllers', 'deploymint'], '"deploymint" is not in the list of known controllers')
+  refused(t, ['--concurrent-deployment-sync=3'], "unknown option '--concurrent-deployment-sync=3'")
+  refused(t, ['--concurrent-deployment-syncs=many'], '--concurrent-deployment-syncs has to be a number, not "many"')
+  refused(t, ['--enable-dynamic-provisioning=maybe'], '--enable-dynamic-provisioning has to be true or false')
+})
+
 test('-v 4 shows where an error comes from', (t) => {
   const { code, stderr } = t8s(['up', '--token-auth-file', '/no/such/file', '-v', '4'], { cwd: temporaryFolder(t) })
   assert.equal(code, 1)

@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { Command, Option } from 'commander'
 import type { FrontProxyFiles } from '../../cluster/front-proxy-files.ts'
 import type { Kubeconfig } from '../../kubeconfig/kubeconfig.ts'
-import { addApiServerOptions, givenApiServerFlags } from '../flags/api-server-options.ts'
+import { addApiServerOptions, addControllerOptions, givenApiServerFlags, givenControllerFlags } from '../flags/component-options.ts'
 import * as flags from '../flags/flags.ts'
 import { frontProxyFlags } from '../flags/front-proxy-flags.ts'
 import { stopSignal } from '../running/stop-signal.ts'
@@ -22,6 +22,7 @@ interface UpFlags extends FrontProxyFiles {
   readonly runtimeConfig?: readonly string[]
   readonly serviceClusterIpRange?: string
   readonly controllers: string
+  readonly controllerManagerPort?: number
   readonly enableHostpathProvisioner?: boolean
   readonly scheduler?: boolean
   readonly schedulerConfig?: string
@@ -46,6 +47,11 @@ export function upCommand(): Command {
       new Option('--runtime-config <KEY=BOOL>', 'turn APIs on or off, such as api/beta=true; repeatable, or with commas').argParser(flags.runtimeConfig),
     )
     .addOption(new Option('--controllers <NAMES>', "which controllers run: '*' for all, 'name', '-name', with commas; '' for none").default('*'))
+    .addOption(
+      new Option('--controller-manager-port <PORT>', 'serve what controllers tell of themselves, as kube-controller-manager does (10257)').argParser(
+        flags.port,
+      ),
+    )
     .addOption(new Option('--enable-hostpath-provisioner', 'make a default storage class whose volumes are directories in the data directory'))
     .addOption(new Option('--scheduler', 'give pods nodes; without nodes of its own a cluster has no scheduler unless this is given'))
     .addOption(new Option('--no-scheduler', 'leave pods to a scheduler of your own'))
@@ -56,15 +62,16 @@ export function upCommand(): Command {
     .addOption(new Option('-v, --v <LEVEL>', `how much to log: 0 is calm, 4 shows where errors come from`).default(0).argParser(flags.verbosity))
     .addHelpText(
       'after',
-      '\nFlags of kube-apiserver work too: --audit-log-path=audit.log, --enable-admission-plugins=AlwaysPullImages, …\n(t8s apiserver --help lists them)',
+      '\nFlags of kube-apiserver work too: --audit-log-path=audit.log, --enable-admission-plugins=AlwaysPullImages, …\n(t8s apiserver --help lists them)\nSo do those of controllers: --concurrent-deployment-syncs=10, --node-monitor-grace-period=20s, … (t8s controller-manager --help)',
     )
-    .action((given: UpFlags, command: Command) => up(given, givenApiServerFlags(command)))
+    .action((given: UpFlags, command: Command) => up(given, givenApiServerFlags(command), givenControllerFlags(command)))
   for (const flag of frontProxyFlags()) command.addOption(flag)
+  addControllerOptions(command)
   addApiServerOptions(command)
   return command
 }
 
-async function up(given: UpFlags, apiServerFlags: readonly string[]): Promise<void> {
+async function up(given: UpFlags, apiServerFlags: readonly string[], controllerFlags: Readonly<Record<string, string>>): Promise<void> {
   const stopping = stopSignal()
   const print = (line: string): void => {
     process.stdout.write(`${line}\n`)
@@ -89,7 +96,8 @@ async function up(given: UpFlags, apiServerFlags: readonly string[]): Promise<vo
     runtimeConfig: given.runtimeConfig,
     serviceClusterIpRange: given.serviceClusterIpRange,
     controllers: given.controllers.split(',').filter(Boolean),
-    controllerFlags: { ...(given.enableHostpathProvisioner && { 'enable-hostpath-provisioner': 'true' }) },
+    controllerFlags: { ...controllerFlags, ...(given.enableHostpathProvisioner && { 'enable-hostpath-provisioner': 'true' }) },
+    controllerManagerPort: given.controllerManagerPort,
     controllersThread: true,
     scheduler: (given.scheduler ?? given.schedulerConfig !== undefined) && { configurationFile: given.schedulerConfig, onThread: true },
     compaction: { intervalMs: given.compactionInterval, retainMs: given.compactionRetention },

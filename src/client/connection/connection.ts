@@ -1,12 +1,19 @@
-/** HTTP/2 to an API server: one connection that all requests and watches share, made when first needed and made again when it is lost. */
+/**
+ * HTTP/2 to an API server: one connection that all requests and watches share, made when first needed and made again when it is lost.
+ * Servers that speak HTTP/1.1 alone are spoken to in that (`http1.ts`).
+ */
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants, type IncomingHttpHeaders } from 'node:http2'
+import { isIP } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { connect as connectTls } from 'node:tls'
+import type { TLSSocket } from 'node:tls'
 import { AnswerBody } from './answer-body.ts'
 import { ConnectionLost, GivenUp, lossOf } from './connection-lost.ts'
 import { type Credentials, type Impersonation, impersonationHeaders } from './credentials.ts'
+import { Http1 } from './http1.ts'
+import { secureSocket } from './secure-socket.ts'
 import { type RateLimit, TokenBucket } from './token-bucket.ts'
 import { tunnel } from './tunnel.ts'
+import { upload } from './upload.ts'
 
 /** How to reach a server, and as whom. */
 export interface ServerAccess {
@@ -39,6 +46,10 @@ export interface ClientRequest {
   readonly path: string
   /** The bearer token of who asks, in place of the connection's credentials. */
   readonly token?: string
+  /** The same, where the token changes. */
+  readonly credentials?: Credentials
+  /** Whose turns it waits for, in place of the connection's. */
+  readonly turns?: TokenBucket
   readonly impersonate?: Impersonation
   /** `application/json` unless said. */
   readonly accept?: string
@@ -66,6 +77,8 @@ const answerWindow = 1024 * 1024
 const connectionWindow = 16 * 1024 * 1024
 /** What a connection may hold, in MB: many cancelled watches at once are no attack by our own server. */
 const maxSessionMemory = 256
+/** When uploads that were refused have left so much behind, what comes next begins on a new connection. Bytes. */
+const mostUnsent = (maxSessionMemory / 4) * 1024 * 1024
 /** Room on a connection that is left to requests, where watches fill the rest. */
 const spareStreams = 8
 
@@ -74,6 +87,8 @@ interface Session {
   readonly http2: ClientHttp2Session
   /** Requests under way. */
   streams: number
+  /** Bytes that refused uploads have left behind. */
+  unsent: number
   /** Whether there has been a server on the other side. */
   connected: boolean
 }
@@ -85,7 +100,9 @@ export class Connection {
   readonly #bucket: TokenBucket | undefined
   readonly #sessions = new Set<Session>()
   readonly #closing = new AbortController()
-  #opening: Promise<Session> | undefined
+  #opening: Promise<Session | Http1> | undefined
+  /** For a server that has said that it speaks no HTTP/2. */
+  #http1: Http1 | undefined
 
   constructor(access: ServerAccess) {
     const { url, userAgent = 't8s', impersonate, rateLimit } = access
@@ -102,17 +119,22 @@ export class Connection {
 
   /** Resolves with the head of the answer. Rejects with ConnectionLost when there is none, with GivenUp when it is not wanted any more. */
   async send(request: ClientRequest): Promise<ClientAnswer> {
-    const { method, path, token, signal } = request
+    const { method, path, token, signal, credentials = this.#access.credentials, turns = this.#bucket } = request
     const what = `${method} ${path}`
-    await this.#turn(what, signal)
-    const authorization = token ? `Bearer ${token}` : await this.#access.credentials?.authorization?.()
-    const session = await this.#session(what)
-    if (signal?.aborted) throw new GivenUp(`${what} was given up`)
-    return this.#exchange(session, request, authorization)
+    await this.#turn(what, signal, turns)
+    const authorization = token ? `Bearer ${token}` : await credentials?.authorization?.()
+    const way = await this.#session(what)
+    if (signal?.aborted || this.#closing.signal.aborted) throw new GivenUp(`${what} was given up`)
+    const { body, timeoutMs } = request
+    const headers = this.#headersOf(request, authorization)
+    if (way instanceof Http1) return way.exchange({ method, path: `${this.#prefix}${path}`, headers, body, signal, timeoutMs, what })
+    return this.#exchange(way, request, headers)
   }
 
-  /** Credentials that the server does not take any more: whether it makes sense to ask once more with others. */
-  refused(): boolean {
+  /** Credentials of a request that the server does not take any more: whether it makes sense to ask once more with others. */
+  refused({ token, credentials }: ClientRequest): boolean {
+    if (token) return false
+    if (credentials) return credentials.refused?.() ?? false
     const others = this.#access.credentials?.refused?.() ?? false
     // A certificate is shown once a connection.
     if (others && this.#access.credentials?.certificate) this.#retire()
@@ -124,10 +146,11 @@ export class Connection {
     this.#closing.abort()
     for (const { http2 } of this.#sessions) http2.destroy()
     this.#sessions.clear()
+    this.#http1?.close()
   }
 
-  async #turn(what: string, signal: AbortSignal | undefined): Promise<void> {
-    const waitMs = this.#bucket?.take() ?? 0
+  async #turn(what: string, signal: AbortSignal | undefined, turns: TokenBucket | undefined): Promise<void> {
+    const waitMs = turns?.take() ?? 0
     if (waitMs === 0) return
     const { promise, resolve } = Promise.withResolvers<void>()
     const timer = setTimeout(resolve, waitMs)
@@ -137,8 +160,18 @@ export class Connection {
     if (signal?.aborted) throw new GivenUp(`${what} was given up`)
   }
 
-  #exchange(session: Session, request: ClientRequest, authorization: string | undefined): Promise<ClientAnswer> {
-    const { method, path, accept = 'application/json', contentType, body, impersonate, signal, timeoutMs } = request
+  #headersOf({ accept = 'application/json', contentType, impersonate }: ClientRequest, authorization: string | undefined): Record<string, string | string[]> {
+    return {
+      ...this.#headers,
+      ...(impersonate && impersonationHeaders(impersonate)),
+      accept,
+      ...(authorization && { authorization }),
+      ...(contentType && { 'content-type': contentType }),
+    }
+  }
+
+  #exchange(session: Session, request: ClientRequest, headers: Readonly<Record<string, string | string[]>>): Promise<ClientAnswer> {
+    const { method, path, body, signal, timeoutMs } = request
     const { promise, resolve, reject } = Promise.withResolvers<ClientAnswer>()
     const what = `${method} ${path}`
     const lost = (error: unknown, reached: boolean): ConnectionLost =>
@@ -147,13 +180,9 @@ export class Connection {
     try {
       stream = session.http2.request(
         {
-          ...this.#headers,
-          ...(impersonate && impersonationHeaders(impersonate)),
+          ...headers,
           ':method': method,
           ':path': `${this.#prefix}${path}`,
-          accept,
-          ...(authorization && { authorization }),
-          ...(contentType && { 'content-type': contentType }),
           ...(body && { 'content-length': body.length }),
         },
         { endStream: !body },
@@ -163,6 +192,7 @@ export class Connection {
     }
     session.streams++
     const answer = new AnswerBody(stream)
+    const unsent = body && upload(stream, body)
     const end = (error: Error): void => {
       stream.close(constants.NGHTTP2_CANCEL)
       stream.destroy(error)
@@ -170,7 +200,7 @@ export class Connection {
     const giveUp = (): void => end(new GivenUp(`${what} was given up`))
     signal?.addEventListener('abort', giveUp, { once: true })
     const late = timeoutMs && setTimeout(() => end(new ConnectionLost(`${what}: no answer within ${timeoutMs / 1000} s`, true)), timeoutMs)
-    stream.on('response', (headers) => resolve({ status: headers[':status'] ?? 0, headers, body: answer }))
+    stream.on('response', (head) => resolve({ status: head[':status'] ?? 0, headers: head, body: answer }))
     stream.on('error', (error) => {
       if (error instanceof GivenUp || error instanceof ConnectionLost) reject(error)
       else reject(lost(error, session.connected && stream.rstCode !== constants.NGHTTP2_REFUSED_STREAM))
@@ -179,15 +209,17 @@ export class Connection {
       clearTimeout(late || undefined)
       signal?.removeEventListener('abort', giveUp)
       session.streams--
+      session.unsent += unsent?.() ?? 0
+      if (session.unsent > mostUnsent) session.http2.close()
       reject(lost(new Error('the connection was closed without an answer'), session.connected && stream.rstCode !== constants.NGHTTP2_REFUSED_STREAM))
     })
-    if (body) stream.end(body)
     return promise
   }
 
   /** One that takes another request; servers say how many they carry at once. */
-  async #session(what: string): Promise<Session> {
+  async #session(what: string): Promise<Session | Http1> {
     if (this.#closing.signal.aborted) throw new GivenUp(`${what}: the client is closed`)
+    if (this.#http1) return this.#http1
     for (const session of this.#sessions) {
       const { http2, streams } = session
       // One that the server wants to end (GOAWAY) carries what is on it to its end, and nothing more.
@@ -202,25 +234,27 @@ export class Connection {
     })
   }
 
-  async #open(): Promise<Session> {
-    const { url, ca, serverName, insecure, credentials, proxyUrl, dial } = this.#access
-    const { cert, key } = (await credentials?.certificate?.()) ?? this.#access
-    const tls = { ca, cert, key, ...(serverName && { servername: serverName }), ...(insecure && { rejectUnauthorized: false }) }
-    const { hostname, port } = new URL(url)
-    const host = hostname.replace(/^\[|\]$/g, '')
-    const through = proxyUrl ? await tunnel(new URL(proxyUrl), host, Number(port || 443), connectTimeoutMs) : undefined
+  async #open(): Promise<Session | Http1> {
+    const { url, dial } = this.#access
+    const isSecure = !dial && url.startsWith('https:')
+    const socket = isSecure ? await this.#socket() : undefined
     if (this.#closing.signal.aborted) {
-      through?.destroy()
+      socket?.destroy()
       throw new GivenUp('the client is closed')
     }
+    if (socket && socket.alpnProtocol !== 'h2') {
+      // This one is the first of many.
+      const sockets = [socket]
+      this.#http1 = new Http1(new URL(url).host, async () => sockets.pop() ?? this.#socket())
+      return this.#http1
+    }
     const http2 = connect(url, {
-      ...tls,
       maxSessionMemory,
       settings: { initialWindowSize: answerWindow, enablePush: false },
       ...(dial && { createConnection: dial }),
-      ...(through && { createConnection: () => connectTls({ servername: host, ...tls, socket: through, ALPNProtocols: ['h2'] }) }),
+      ...(socket && { createConnection: () => socket }),
     })
-    const session: Session = { http2, streams: 0, connected: false }
+    const session: Session = { http2, streams: 0, unsent: 0, connected: false }
     const late = setTimeout(() => http2.destroy(new Error(`no connection within ${connectTimeoutMs / 1000} s`)), connectTimeoutMs)
     const alive = setInterval(() => ping(http2), pingMs).unref()
     http2.on('connect', () => {
@@ -240,9 +274,23 @@ export class Connection {
     return session
   }
 
+  /** A connection to the server, through its proxy if it has one. */
+  async #socket(): Promise<TLSSocket> {
+    const { url, ca, serverName, insecure, credentials, proxyUrl } = this.#access
+    const { cert, key } = (await credentials?.certificate?.()) ?? this.#access
+    const { hostname, port } = new URL(url)
+    const host = hostname.replace(/^\[|\]$/g, '')
+    const place = { host, port: Number(port || 443) }
+    const through = proxyUrl ? await tunnel(new URL(proxyUrl), place.host, place.port, connectTimeoutMs) : undefined
+    const servername = serverName ?? (isIP(host) ? undefined : host)
+    const tls = { ca, cert, key, ...(servername && { servername }), ...(insecure && { rejectUnauthorized: false }) }
+    return secureSocket({ ...place, ...tls, ...(through && { socket: through }) }, connectTimeoutMs, this.#closing.signal)
+  }
+
   /** What is under way goes on; what comes next begins on a new connection. */
   #retire(): void {
     for (const { http2 } of this.#sessions) http2.close()
+    this.#http1 = undefined
   }
 }
 

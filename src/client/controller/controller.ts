@@ -1,6 +1,5 @@
 /** A controller: what it watches, and one `reconcile` that brings what a key stands for to where it should be. Called twice, it does nothing the second time. */
 import type { KubeObject } from '../../machinery/object.ts'
-import { StatusError } from '../../machinery/status-error.ts'
 import { EventRecorder } from '../events/event-recorder.ts'
 import { keyOf } from '../informers/informer.ts'
 import type { IndexFunction } from '../informers/object-index.ts'
@@ -9,6 +8,7 @@ import type { QueueMetricsProvider } from '../queue/queue-metrics.ts'
 import { WorkQueue } from '../queue/work-queue.ts'
 import type { Resource } from '../resource.ts'
 import type { ListOptions, RestClient } from '../rest/rest-client.ts'
+import { FailureLog } from './failure-log.ts'
 
 /** A kind that is watched, and whose keys are looked at when one of its objects changes. */
 export interface Watched<T extends KubeObject = KubeObject> {
@@ -43,6 +43,8 @@ export interface ReconcileContext {
   readonly caches: Caches
   readonly events: EventRecorder
   readonly log: (line: string) => void
+  /** Where queues of its own are counted. */
+  readonly metrics?: QueueMetricsProvider
   /** Looks at a key once more: at once, or in so many milliseconds. */
   readonly again: (key: string, ms?: number) => void
 }
@@ -58,6 +60,8 @@ export interface Controller {
   readonly queue?: string
   /** `key` is `namespace/name`, or a name. Rejections are tried again, with longer and longer pauses. */
   reconcile?(key: string, context: ReconcileContext): Promise<void>
+  /** What it knows, as text for people, by the last part of a page's path (`/debug/controllers/NAME/PATH`). */
+  readonly pages?: Readonly<Record<string, (query: URLSearchParams) => string>>
   /** What goes on beside the keys, such as a period; begins when what is watched is known. Should end soon after `signal` is aborted, and never reject. */
   run?(context: ReconcileContext, signal: AbortSignal): Promise<void>
 }
@@ -82,21 +86,20 @@ export function runController(controller: Controller, { informers, client, metri
   const { name, component = name, watches, concurrency } = controller
   const caches = cachesOf(watches, informers)
   const stopping = new AbortController()
-  const queue = new WorkQueue({
+  const failures = new FailureLog((line) => log(`${name}: ${line}`))
+  const queue: WorkQueue = new WorkQueue({
     name: controller.queue ?? name,
     metrics,
     concurrency,
     work: async (key) => controller.reconcile?.(key, context),
-    failed: (key, error) => {
-      // Somebody was faster: what they wrote will be looked at.
-      if (!(error instanceof StatusError && error.code === 409)) log(`${name}: ${key}: ${error instanceof Error ? error.message : String(error)}`)
-    },
+    failed: (key, error) => failures.failed(key, error, queue.failures(key)),
   })
   const context: ReconcileContext = {
     client,
     caches,
     events: new EventRecorder(client, component, log),
     log,
+    metrics,
     again: (key, ms = 0) => (ms > 0 ? queue.addAfter(key, ms) : queue.add(key)),
   }
   for (const { resource, selection, keys = ownKey, when, changed } of watches) {

@@ -43,6 +43,8 @@ export class LeaderElector {
   #seen: Lease | undefined
   #seenAt = 0
   #leader = ''
+  /** What was said last of a lease that cannot be had: once is enough. */
+  #complaint = ''
 
   /** Throws an Error for times that do not go together. */
   constructor(options: LeaderElectionOptions) {
@@ -70,7 +72,7 @@ export class LeaderElector {
    */
   async run(work: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<LeadershipEnd> {
     while (!(await this.#try())) {
-      await delay(this.#retryMs * (1 + Math.random() * jitter), undefined, { signal }).catch(() => {})
+      await this.#turn(signal)
       if (signal.aborted) return 'stopped'
     }
     if (signal.aborted) {
@@ -98,6 +100,43 @@ export class LeaderElector {
       else this.#lead('')
     }
     return end
+  }
+
+  /**
+   * Resolves when it makes sense to ask for the lease: when it was given back, or nobody has renewed it for as long as it lasts. Who may
+   * not watch leases asks now and then.
+   */
+  async #turn(signal: AbortSignal): Promise<void> {
+    const { client, namespace, name } = this.#options
+    const turn = new AbortController()
+    const come = (): void => turn.abort()
+    signal.addEventListener('abort', come, { once: true })
+    let silence = setTimeout(come, this.#leftMs())
+    try {
+      const resourceVersion = this.#seen?.metadata.resourceVersion
+      if (resourceVersion && !signal.aborted) {
+        const fieldSelector = `metadata.name=${name}`
+        for await (const { type, object } of client.watch(leases, { namespace, fieldSelector, resourceVersion, signal: turn.signal })) {
+          if (type === 'BOOKMARK') continue
+          if (type === 'DELETED') return
+          this.#observe(object)
+          if (!object.spec?.holderIdentity) return
+          clearTimeout(silence)
+          silence = setTimeout(come, this.#leftMs())
+        }
+      }
+    } catch {
+      // What is wrong with the server, the next attempt tells.
+    } finally {
+      clearTimeout(silence)
+      signal.removeEventListener('abort', come)
+    }
+    if (!turn.signal.aborted) await delay(this.#retryMs * (1 + Math.random() * jitter), undefined, { signal }).catch(() => {})
+  }
+
+  /** How long the lease holds if nobody renews it. */
+  #leftMs(): number {
+    return Math.max(0, this.#seenAt + this.#leaseMs - performance.now()) + 1
   }
 
   /** Renews the lease until it is lost or `signal` is aborted. */
@@ -137,7 +176,9 @@ export class LeaderElector {
     } catch (error) {
       // Somebody was faster.
       const isRace = error instanceof StatusError && error.code === 409
-      if (!isRace) log?.(`the lease ${namespace}/${name} cannot be had just now: ${error instanceof Error ? error.message : String(error)}`)
+      const message = `the lease ${namespace}/${name} cannot be had just now: ${error instanceof Error ? error.message : String(error)}`
+      if (!isRace && message !== this.#complaint) log?.(message)
+      if (!isRace) this.#complaint = message
       return false
     }
   }
@@ -154,6 +195,7 @@ export class LeaderElector {
   }
 
   #holds(lease: Lease): boolean {
+    this.#complaint = ''
     this.#observe(lease)
     return true
   }

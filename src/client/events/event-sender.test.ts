@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { notFound, StatusError } from '../../machinery/status-error.ts'
 import { EventSender } from './event-sender.ts'
 
 test('events are written one after the other; what is too much is lost, and said once', async () => {
@@ -26,4 +27,14 @@ test('an event that is refused is lost, and the next one is written', async () =
   sender.send(() => Promise.reject(new Error('no')), 'the first')
   await new Promise<void>((resolve) => sender.send(async () => resolve(), 'the second'))
   assert.deepEqual(logged, ['the first is lost: no'])
+})
+
+test('events of a namespace that goes away are lost without a word', async () => {
+  const logged: string[] = []
+  const sender = new EventSender((line) => logged.push(line))
+  const going = new StatusError(403, 'Forbidden', 'no', { name: 'e', causes: [{ reason: 'NamespaceTerminating' }] })
+  const gone = notFound({ group: '', name: 'namespaces' }, 'n')
+  for (const refusal of [going, gone]) sender.send(() => Promise.reject(refusal), 'the event')
+  await new Promise<void>((resolve) => sender.send(async () => resolve(), 'the last'))
+  assert.deepEqual(logged, [])
 })

@@ -1,6 +1,7 @@
 /** Writes events one after the other, in the background: whoever tells them never waits, and when too many wait, the newest are lost. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { ConnectionLost, GivenUp } from '../connection/connection-lost.ts'
+import { isNamespaceGone } from '../rest/refusals.ts'
 
 /** Writes one event. */
 export type EventWrite = () => Promise<unknown>
@@ -54,6 +55,8 @@ export class EventSender {
         return
       } catch (error) {
         if (error instanceof GivenUp || signal.aborted) return
+        // Where a namespace goes away, its events go first.
+        if (isNamespaceGone(error)) return
         // Who cannot be reached is asked again later; who refuses will refuse again.
         if (!(error instanceof ConnectionLost) || tries === mostTries) {
           this.#log(`${what} is lost: ${error instanceof Error ? error.message : String(error)}`)

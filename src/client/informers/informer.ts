@@ -1,5 +1,6 @@
 /** Informers: a kind's objects in memory, kept up to date, and those who are told of each change in the order of changes. */
 import type { KubeObject } from '../../machinery/object.ts'
+import { FailureLog } from '../controller/failure-log.ts'
 import type { Resource } from '../resource.ts'
 import type { ListOptions, RestClient } from '../rest/rest-client.ts'
 import type { IndexFunction } from './object-index.ts'
@@ -12,6 +13,8 @@ export interface InformerOptions<T extends KubeObject> extends ListOptions {
   readonly client: RestClient
   readonly resource: Resource<T>
   readonly log: (line: string) => void
+  /** Where it is said that the server is away, once for all who share it; one of its own unless said. */
+  readonly failures?: FailureLog
   /**
    * What is kept of an object; it may be changed. Without `managedFields` unless said: nobody decides by who wrote what, and it is the
    * larger half of many objects.
@@ -94,9 +97,9 @@ export class Informer<T extends KubeObject> {
   /** Follows the objects until `signal` is aborted; `synced` is called when all are known. Never rejects. */
   async run(signal: AbortSignal, synced: () => void = () => {}): Promise<void> {
     this.#whenSynced = synced
-    const { transform: _, ...options } = this.#options
+    const { transform: _, log, failures = new FailureLog(log), ...options } = this.#options
     const sink = { replace: (items: readonly T[]) => this.#replace(items), set: (object: T) => this.#set(object), remove: (object: T) => this.#remove(object) }
-    await new Reflector({ ...options, sink }).run(signal)
+    await new Reflector({ ...options, failures, sink }).run(signal)
     for (const { timer } of this.#handlers) clearInterval(timer)
   }
 

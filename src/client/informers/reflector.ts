@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { KubeObject } from '../../machinery/object.ts'
 import { StatusError } from '../../machinery/status-error.ts'
 import { ConnectionLost, GivenUp } from '../connection/connection-lost.ts'
+import type { FailureLog } from '../controller/failure-log.ts'
 import type { Resource } from '../resource.ts'
 import { endsInitialEvents, type ListOptions, type RestClient, type WatchEvent } from '../rest/rest-client.ts'
 
@@ -20,8 +21,8 @@ export interface ReflectorOptions<T extends KubeObject> extends ListOptions {
   readonly client: RestClient
   readonly resource: Resource<T>
   readonly sink: ReflectorSink<T>
-  /** Told of what is worth knowing when it lasts. */
-  readonly log: (line: string) => void
+  /** Told of what goes wrong. */
+  readonly failures: FailureLog
   /** Between 0 and 1; Math.random unless said. */
   readonly random?: () => number
 }
@@ -85,7 +86,7 @@ export class Reflector<T extends KubeObject> {
   }
 
   async #watch(timeoutSeconds: number, signal: AbortSignal): Promise<void> {
-    const { client, resource, sink, log: _, random: __, ...selection } = this.#options
+    const { client, resource, sink, failures: _, random: __, ...selection } = this.#options
     // Without a version it begins with all that is there, which replaces what is known when it is complete.
     let initial: Map<string, T> | undefined = this.#version ? undefined : new Map()
     const sendInitialEvents = initial !== undefined
@@ -102,7 +103,7 @@ export class Reflector<T extends KubeObject> {
   }
 
   async #list(): Promise<void> {
-    const { client, resource, sink, log: _, random: __, ...selection } = this.#options
+    const { client, resource, sink, failures: _, random: __, ...selection } = this.#options
     const { items, resourceVersion } = await client.list(resource, selection)
     sink.replace(items)
     this.#version = resourceVersion
@@ -123,7 +124,8 @@ export class Reflector<T extends KubeObject> {
     }
     // A server that is started anew is missed once by everybody: that is told when it lasts.
     if (error instanceof ConnectionLost && this.#pauseMs === shortestPauseMs) return
-    this.#options.log(`${this.#options.resource.plural} are not followed just now, trying again: ${error instanceof Error ? error.message : String(error)}`)
+    const { failures, resource } = this.#options
+    failures.failed(resource.plural, error, Number.POSITIVE_INFINITY, `${resource.plural} are not followed just now, trying again`)
   }
 }
 

@@ -1,5 +1,6 @@
 /** Informers that many share: each kind (or selection of it) is listed and watched once, whoever looks at it. */
 import type { KubeObject } from '../../machinery/object.ts'
+import { FailureLog } from '../controller/failure-log.ts'
 import { collectionPath, type Resource } from '../resource.ts'
 import type { ListOptions, RestClient } from '../rest/rest-client.ts'
 import { Informer } from './informer.ts'
@@ -13,12 +14,15 @@ interface Running {
 export class SharedInformers {
   readonly #client: RestClient
   readonly #log: (line: string) => void
+  /** A server that is away is so for all of them. */
+  readonly #failures: FailureLog
   readonly #running = new Map<string, Running>()
   readonly #stopping = new AbortController()
 
   constructor(client: RestClient, log: (line: string) => void) {
     this.#client = client
     this.#log = log
+    this.#failures = new FailureLog(log)
   }
 
   /** The informer of a kind or of a part of it; runs from when it is first asked for until `stop`. */
@@ -41,7 +45,7 @@ export class SharedInformers {
     const key = [collectionPath(resource, namespace), fieldSelector, labelSelector, metadataOnly].join('?')
     let running = this.#running.get(key)
     if (!running) {
-      const informer = new Informer({ ...selection, client: this.#client, resource, log: this.#log })
+      const informer = new Informer({ ...selection, client: this.#client, resource, log: this.#log, failures: this.#failures })
       const { promise: synced, resolve } = Promise.withResolvers<void>()
       running = { informer, synced, ended: informer.run(this.#stopping.signal, resolve).then(resolve) }
       this.#running.set(key, running)

@@ -26,8 +26,10 @@ const buckets = Array.from({ length: 12 }, (_, power) => Number(`1e${power - 8}`
 
 /** To be called once for each registry. */
 export function workQueueMetrics(registry: MetricsRegistry): QueueMetricsProvider {
-  const queues = new Map<string, () => QueueState>()
-  const each = (read: (state: QueueState) => number) => () => [...queues].map(([name, state]) => [[name], read(state())] as const)
+  const queues = new Map<string, (() => QueueState)[]>()
+  // Queues of one name are counted as one.
+  const each = (read: (state: QueueState) => number) => () =>
+    [...queues].map(([name, states]) => [[name], states.reduce((sum, state) => sum + read(state()), 0)] as const)
   const labels = ['name']
   const adds = registry.counter('workqueue_adds_total', 'Total number of adds handled by workqueue', labels)
   registry.gauge(
@@ -57,7 +59,7 @@ export function workQueueMetrics(registry: MetricsRegistry): QueueMetricsProvide
   )
   const work = registry.histogram('workqueue_work_duration_seconds', 'How long in seconds processing an item from workqueue takes.', buckets, labels)
   return (name, state) => {
-    queues.set(name, state)
+    queues.set(name, [...(queues.get(name) ?? []), state])
     const [added, retried, waited, worked] = [adds([name]), retries([name]), waits([name]), work([name])]
     return {
       added: () => added.add(),

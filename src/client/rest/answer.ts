@@ -54,7 +54,7 @@ export async function begin(connection: Connection, request: ClientRequest): Pro
 async function answered<T extends Answered>(connection: Connection, attempt: () => Promise<T>, request: ClientRequest, repeatable: boolean): Promise<T> {
   const retried = { repeatable, signal: request.signal ?? connection.closed }
   const answer = await withRetries(attempt, retried)
-  return answer.status === 401 && !request.token && connection.refused() ? withRetries(attempt, retried) : answer
+  return answer.status === 401 && connection.refused(request) ? withRetries(attempt, retried) : answer
 }
 
 const headOf = ({ status, headers }: ClientAnswer): Answered => ({ status, retryAfter: headers['retry-after'] })

@@ -2,7 +2,8 @@
 import type { KubeObject } from '../../machinery/object.ts'
 import { type Status, StatusError } from '../../machinery/status-error.ts'
 import type { ClientRequest, Connection } from '../connection/connection.ts'
-import type { Impersonation } from '../connection/credentials.ts'
+import type { Credentials, Impersonation } from '../connection/credentials.ts'
+import type { TokenBucket } from '../connection/token-bucket.ts'
 import { apiVersionOf, collectionPath, objectPath, type Resource } from '../resource.ts'
 import { begin, bodyOf, complete, statusError } from './answer.ts'
 import type { ApplyConfiguration } from './apply-configuration.ts'
@@ -66,6 +67,10 @@ export interface ApplyOptions extends WriteOptions {
 /** Who asks, where that is not who the connection belongs to. */
 export interface Identity {
   readonly token?: string
+  /** In place of a token, where that changes. */
+  readonly credentials?: Credentials
+  /** A rate limit of its own. */
+  readonly turns?: TokenBucket
   readonly impersonate?: Impersonation
 }
 

@@ -1,21 +1,25 @@
 /** The cluster's controllers, in this thread or on one of their own. */
-import type { ControllerPlan, RunningControllers } from '../../controllers/index.ts'
-import type { KeyPair } from '../pki/key-pair.ts'
-import type { Claims, ServerPlace } from './messages.ts'
+import type { TokenUser } from '../../apiserver/authentication/tokens/static-tokens.ts'
+import type { ControllerPlan } from '../../controllers/index.ts'
+import type { Claims, ControllerTask } from './messages.ts'
+import type { BegunControllers } from './run-task.ts'
 
-export interface ClusterControllersOptions {
-  readonly plan: ControllerPlan
-  readonly server: ServerPlace
-  readonly authority: KeyPair
+export interface ClusterControllersOptions extends ControllerTask {
   readonly signToken: (claims: Claims) => Promise<string>
   /** Whether they get a thread of their own. */
   readonly onThread: boolean
   readonly log: (line: string) => void
 }
 
-/** Resolves when they have begun. */
-export async function clusterControllers({ plan, server, authority, signToken, onThread, log }: ClusterControllersOptions): Promise<RunningControllers> {
-  if (onThread) return (await import('./thread.ts')).controllersOnThread({ plan, server, authority }, signToken, log)
-  const [{ runControllers }, { certificateSigner }] = await Promise.all([import('../../controllers/index.ts'), import('../pki/certificate-signer.ts')])
-  return runControllers(plan, { rootCA: server.ca, signer: certificateSigner(authority), signToken }, server, log)
+/** Resolves when they have begun. Rejects with an ExplainedError where a port cannot be had. */
+export async function clusterControllers({ signToken, onThread, log, ...task }: ClusterControllersOptions): Promise<BegunControllers> {
+  if (onThread) return (await import('./thread.ts')).controllersOnThread(task, signToken, log)
+  return (await import('./run-task.ts')).runTask(task, signToken, log)
 }
+
+/** What a server has to be told, so that it knows the controllers of a plan by their tokens. */
+export const controllerTokens = ({ manager, controllers }: ControllerPlan): TokenUser[] =>
+  [manager, ...controllers.map(({ identity }) => identity)].map(({ user, token }) => ({
+    token,
+    user: { name: user, groups: user.startsWith('system:serviceaccount:') ? ['system:serviceaccounts', 'system:serviceaccounts:kube-system'] : [] },
+  }))

@@ -1,4 +1,4 @@
-/** What the serving thread and the controllers' thread say to each other. */
+/** What controllers of a cluster are started with, and what the serving thread and theirs say to each other. */
 import type { ControllerPlan } from '../../controllers/index.ts'
 import type { KeyPair } from '../pki/key-pair.ts'
 
@@ -8,12 +8,22 @@ export interface ServerPlace {
   readonly ca: string
 }
 
-/** All that a thread needs to run controllers: plain data. */
+/** Where controllers tell of themselves, as kube-controller-manager does. */
+export interface ManagerPlace {
+  readonly bindAddress: string
+  /** 0 takes any free port. */
+  readonly port: number
+  readonly tls: KeyPair
+}
+
+/** All that is needed to run controllers: plain data, for another thread. */
 export interface ControllerTask {
   readonly plan: ControllerPlan
   readonly server: ServerPlace
   /** Signs certificates that are asked for. */
   readonly authority: KeyPair
+  /** Nowhere unless said. */
+  readonly manager?: ManagerPlace
 }
 
 export type Claims = Readonly<Record<string, unknown>>
@@ -22,4 +32,9 @@ export type Claims = Readonly<Record<string, unknown>>
 export type Order = { readonly stop: true } | { readonly signed: number; readonly token: string } | { readonly signed: number; readonly error: string }
 
 /** From the thread. */
-export type Report = { readonly log: string } | { readonly synced: true } | { readonly sign: number; readonly claims: Claims }
+export type Report =
+  | { readonly log: string }
+  | { readonly begun: true }
+  | { readonly failed: string }
+  | { readonly synced: true }
+  | { readonly sign: number; readonly claims: Claims }

@@ -1,11 +1,10 @@
 /** The thread that controllers run on: what its starter gives it is in `workerData`, and tokens are signed by the starter. */
 import { parentPort, workerData } from 'node:worker_threads'
-import { runControllers } from '../../controllers/index.ts'
+import { reasonOf } from '../../lib/explained-error.ts'
 import { giveBackMemory } from '../../lib/give-back-memory.ts'
-import { certificateSigner } from '../pki/certificate-signer.ts'
 import type { Claims, ControllerTask, Order, Report } from './messages.ts'
+import { runTask } from './run-task.ts'
 
-const { plan, server, authority } = workerData as ControllerTask
 const port = parentPort!
 const tell = (report: Report): void => port.postMessage(report)
 
@@ -19,13 +18,19 @@ function signToken(claims: Claims): Promise<string> {
   return promise
 }
 
-const running = runControllers(plan, { rootCA: server.ca, signer: certificateSigner(authority), signToken }, server, (line) => tell({ log: line }))
-void running.synced.then(() => tell({ synced: true }))
+const begun = runTask(workerData as ControllerTask, signToken, (line) => tell({ log: line }))
+begun.then(
+  ({ synced }) => {
+    tell({ begun: true })
+    void synced.then(() => tell({ synced: true }))
+  },
+  (error) => tell({ failed: reasonOf(error) }),
+)
 giveBackMemory()
 
 port.on('message', (order: Order) => {
   if ('stop' in order) {
-    void running.stop().then(() => port.close())
+    void begun.then(({ stop }) => stop()).finally(() => port.close())
     return
   }
   const asked = signing.get(order.signed)

@@ -3,7 +3,7 @@
  * something has to be made; checking what exists is done with node:crypto (`pki.ts`).
  */
 import 'reflect-metadata'
-import { createPrivateKey, webcrypto } from 'node:crypto'
+import { createPrivateKey, type KeyObject, webcrypto } from 'node:crypto'
 import { isIP } from 'node:net'
 import {
   AuthorityKeyIdentifierExtension,
@@ -22,7 +22,7 @@ import {
 } from '@peculiar/x509'
 import type { KeyPair } from './key-pair.ts'
 
-export const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
+const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
 const dayMs = 24 * 3600 * 1000
 const authorityDays = 3653
 const certificateDays = 365
@@ -60,9 +60,9 @@ export async function makeAuthority(commonName: string, now: Date): Promise<KeyP
 /** A certificate signed by `authority`, valid for a year from `now`, with a new key. */
 export async function issueCertificate(authority: KeyPair, request: CertificateRequest, now: Date): Promise<KeyPair> {
   const issuer = new X509Certificate(authority.cert)
-  const [keys, signingKey, authorityKeyId] = await Promise.all([
+  const [keys, signing, authorityKeyId] = await Promise.all([
     webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']),
-    importPrivateKey(authority.key),
+    signingKeyOf(authority.key),
     AuthorityKeyIdentifierExtension.create(issuer),
   ])
   const extensions: Extension[] = [
@@ -77,8 +77,7 @@ export async function issueCertificate(authority: KeyPair, request: CertificateR
     issuer: issuer.subjectName,
     ...validity(now, certificateDays),
     publicKey: keys.publicKey,
-    signingKey,
-    signingAlgorithm: algorithm,
+    ...signing,
     extensions,
   })
   return { cert: pemText(certificate), key: await privatePem(keys.privateKey) }
@@ -98,5 +97,22 @@ async function privatePem(key: webcrypto.CryptoKey): Promise<string> {
   return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }).export({ format: 'pem', type: 'pkcs8' }).toString()
 }
 
-export const importPrivateKey = (pem: string): Promise<webcrypto.CryptoKey> =>
-  webcrypto.subtle.importKey('pkcs8', createPrivateKey(pem).export({ format: 'der', type: 'pkcs8' }), algorithm, false, ['sign'])
+const curves: Readonly<Record<string, string>> = { prime256v1: 'P-256', secp384r1: 'P-384', secp521r1: 'P-521' }
+
+/** How a key signs certificates: those of authorities that others made are of many kinds. */
+function algorithmOf({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): { readonly name: string; readonly hash: string; readonly namedCurve?: string } {
+  if (asymmetricKeyType === 'rsa') return { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' }
+  const namedCurve = curves[asymmetricKeyDetails?.namedCurve ?? '']
+  if (asymmetricKeyType === 'ec' && namedCurve) return { name: 'ECDSA', namedCurve, hash: 'SHA-256' }
+  throw new Error(`keys of authorities are RSA or ECDSA on P-256, P-384 or P-521, not ${asymmetricKeyType}`)
+}
+
+/** A private key in PEM form, for signing, with how it signs. Rejects with an Error for keys of other kinds. */
+export async function signingKeyOf(pem: string) {
+  const key = createPrivateKey(pem)
+  const signingAlgorithm = algorithmOf(key)
+  return {
+    signingKey: await webcrypto.subtle.importKey('pkcs8', key.export({ format: 'der', type: 'pkcs8' }), signingAlgorithm, false, ['sign']),
+    signingAlgorithm,
+  }
+}

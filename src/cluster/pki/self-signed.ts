@@ -11,10 +11,7 @@ export async function certDirPair(directory: string, hosts: readonly string[], n
   const [certFile, keyFile] = [join(directory, 'apiserver.crt'), join(directory, 'apiserver.key')]
   try {
     if (existsSync(certFile) && existsSync(keyFile)) return { cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8') }
-    const { makeAuthority, issueCertificate } = await import('./certificates.ts')
-    const authority = await makeAuthority(`${hosts[0]}-ca@${Math.floor(now.getTime() / 1000)}`, now)
-    const { cert, key } = await issueCertificate(authority, { commonName: 'kube-apiserver', usage: 'server', hosts }, now)
-    const pair = { cert: cert + authority.cert, key }
+    const pair = await selfSignedPair('kube-apiserver', hosts, now)
     makeDirectory(directory, 0o700)
     writeFileAtomically(keyFile, pair.key, 0o600)
     writeFileAtomically(certFile, pair.cert, 0o644)
@@ -22,4 +19,12 @@ export async function certDirPair(directory: string, hosts: readonly string[], n
   } catch (error) {
     throw new ExplainedError(`cannot keep a certificate in ${directory}: ${reasonOf(error)}; choose another directory with --cert-dir`, { cause: error })
   }
+}
+
+/** A serving certificate for `hosts`, with the authority that signed it. */
+export async function selfSignedPair(commonName: string, hosts: readonly string[], now = new Date()): Promise<KeyPair> {
+  const { makeAuthority, issueCertificate } = await import('./certificates.ts')
+  const authority = await makeAuthority(`${hosts[0]}-ca@${Math.floor(now.getTime() / 1000)}`, now)
+  const { cert, key } = await issueCertificate(authority, { commonName, usage: 'server', hosts }, now)
+  return { cert: cert + authority.cert, key }
 }

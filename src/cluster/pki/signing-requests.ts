@@ -16,7 +16,7 @@ import {
 import { subjectIn } from '../../apiserver/admission/identity/requested-subject.ts'
 import type { CertificateTerms, RequestedSubject } from '../../controllers/index.ts'
 import { own } from '../../lib/own.ts'
-import { algorithm, importPrivateKey, pemText } from './certificates.ts'
+import { pemText, signingKeyOf } from './certificates.ts'
 import type { KeyPair } from './key-pair.ts'
 
 /** Rejects with an Error for what is no request, or is not signed by the key that it holds. */
@@ -38,7 +38,6 @@ export async function signRequest(authority: KeyPair, pem: string, { usages, not
   const request = await verified(pem)
   subjectIn(request.subjectName)
   const issuer = new X509Certificate(authority.cert)
-  const signingKey = await importPrivateKey(authority.key)
   const flags = usages.reduce((all, usage) => all | (own(keyUsages, usage) ?? 0), 0)
   const extended = [...new Set(usages.flatMap((usage) => own(extendedUsages, usage) ?? []))]
   const names = alternativeNames(request)
@@ -55,8 +54,7 @@ export async function signRequest(authority: KeyPair, pem: string, { usages, not
     notBefore,
     notAfter,
     publicKey: request.publicKey,
-    signingKey,
-    signingAlgorithm: algorithm,
+    ...(await signingKeyOf(authority.key)),
     extensions,
   })
   return pemText(certificate)

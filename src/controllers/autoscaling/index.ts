@@ -8,6 +8,7 @@ const duration = (name: string, help: string, fallback: string): ControllerFlag 
 export const controllers: readonly ControllerDescriptor[] = [
   {
     name: 'horizontal-pod-autoscaler-controller',
+    queue: 'horizontalpodautoscaler',
     aliases: ['horizontalpodautoscaling'],
     account: 'horizontal-pod-autoscaler',
     flags: [

@@ -4,6 +4,7 @@ import type { ControllerDescriptor } from '../descriptor.ts'
 export const controllers: readonly ControllerDescriptor[] = [
   {
     name: 'bootstrap-signer-controller',
+    queue: 'bootstrap_signer_queue',
     aliases: ['bootstrapsigner'],
     account: 'bootstrap-signer',
     onlyIfNamed: true,
@@ -11,6 +12,7 @@ export const controllers: readonly ControllerDescriptor[] = [
   },
   {
     name: 'token-cleaner-controller',
+    queue: 'token_cleaner',
     aliases: ['tokencleaner'],
     account: 'token-cleaner',
     onlyIfNamed: true,

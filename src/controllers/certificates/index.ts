@@ -2,19 +2,24 @@
 import type { ControllerDescriptor } from '../descriptor.ts'
 
 const account = 'certificate-controller'
+const duration = 'cluster-signing-duration'
 
 export const controllers: readonly ControllerDescriptor[] = [
   {
     name: 'certificatesigningrequest-approving-controller',
+    queue: 'certificate',
     aliases: ['csrapproving'],
     account,
     make: async ({ signer }) => (await import('./approving.ts')).csrApproving(signer),
   },
   {
     name: 'certificatesigningrequest-signing-controller',
+    queue: 'certificate',
     aliases: ['csrsigning'],
     account,
-    make: async ({ signer }) => (await import('./signing.ts')).csrSigning(signer),
+    flags: [{ name: duration, type: 'duration', help: 'how long signed certificates hold, unless their requests say less', fallback: '8760h0m0s' }],
+    lacks: ({ signer }) => (signer.signerNames?.length === 0 ? 'there is no authority to sign with (--cluster-signing-cert-file)' : undefined),
+    make: async ({ signer }, flags) => (await import('./signing.ts')).csrSigning(signer, flags.duration(duration)),
   },
   {
     name: 'certificatesigningrequest-cleaner-controller',

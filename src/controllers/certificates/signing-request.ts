@@ -22,9 +22,11 @@ export interface CertificateTerms {
 
 /** The cluster's authority. Requests are PEM; rejects with an Error for one that cannot be read or is not signed by its own key. */
 export interface CertificateSigner {
+  /** The signers (`kubernetes.io/kubelet-serving`) that it signs for; all of Kubernetes' own unless said. */
+  readonly signerNames?: readonly string[]
   read(request: string): Promise<RequestedSubject>
   /** Resolves with a PEM certificate. */
-  sign(request: string, terms: CertificateTerms): Promise<string>
+  sign(request: string, terms: CertificateTerms, signerName: string): Promise<string>
 }
 
 export const pemOf = ({ spec }: SigningRequest): string => Buffer.from(spec?.request ?? '', 'base64').toString()

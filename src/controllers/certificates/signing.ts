@@ -11,16 +11,17 @@ const hourMs = 60 * minuteMs
 const backdateMs = 5 * minuteMs
 /** Certificates that live shorter than this get the time back that backdating takes. */
 const shortMs = 8 * hourMs
-/** As `--cluster-signing-duration`: a year, and the most that may be asked for. */
-const longestMs = 365 * 24 * hourMs
 const leastMs = 10 * minuteMs
 
-export const csrSigning = (signer: CertificateSigner, now: () => number = Date.now): Controller => ({
+/** `longestMs`: how long certificates hold, and the most that may be asked for. */
+export const csrSigning = (signer: CertificateSigner, longestMs: number, now: () => number = Date.now): Controller => ({
   name: 'certificatesigningrequest-signing-controller',
   watches: [watched({ resource: signingRequests })],
   async reconcile(name, { caches, client }) {
     const request = caches.get(signingRequests, '', name)
-    const rule = own(signerRules, request?.spec?.signerName ?? '')
+    const signerName = request?.spec?.signerName ?? ''
+    const rule = own(signerRules, signerName)
+    if (signer.signerNames && !signer.signerNames.includes(signerName)) return
     if (!request || !rule || request.status?.certificate || !hasCondition(request, 'Approved') || hasCondition(request, 'Failed')) return
     const pem = pemOf(request)
     const { usages = [], expirationSeconds } = request.spec ?? {}
@@ -29,13 +30,13 @@ export const csrSigning = (signer: CertificateSigner, now: () => number = Date.n
       await client.update(signingRequests, failed(request, wrong, now()), 'status')
       return
     }
-    const certificate = await signer.sign(pem, { usages, ...validity(expirationSeconds, now()) })
+    const certificate = await signer.sign(pem, { usages, ...validity(expirationSeconds, longestMs, now()) }, signerName)
     await client.update(signingRequests, { ...request, status: { ...request.status, certificate: Buffer.from(certificate).toString('base64') } }, 'status')
   },
 })
 
 /** From when and until when a certificate holds. */
-export function validity(askedSeconds: number | undefined, now: number): { readonly notBefore: Date; readonly notAfter: Date } {
+export function validity(askedSeconds: number | undefined, longestMs: number, now: number): { readonly notBefore: Date; readonly notAfter: Date } {
   const askedMs = askedSeconds === undefined ? longestMs : Math.min(Math.max(askedSeconds * secondMs, leastMs), longestMs)
   const start = now - backdateMs
   return { notBefore: new Date(start), notAfter: new Date((askedMs < shortMs ? now : start) + askedMs) }

@@ -7,6 +7,7 @@ const concurrency = 'concurrent-daemonset-syncs'
 export const controllers: readonly ControllerDescriptor[] = [
   {
     name: 'daemonset-controller',
+    queue: 'daemonset',
     aliases: ['daemonset'],
     account: 'daemon-set-controller',
     flags: [concurrencyFlag(concurrency, 'DaemonSets', 2)],

@@ -4,6 +4,7 @@ import type { ControllerDescriptor } from '../descriptor.ts'
 export const controllers: readonly ControllerDescriptor[] = [
   {
     name: 'disruption-controller',
+    queue: 'disruption',
     aliases: ['disruption'],
     account: 'disruption-controller',
     make: async () => (await import('./disruption-controller.ts')).disruptionController(),

@@ -24,6 +24,7 @@ function count(flags: FlagValues, name: string): number {
 export const controllers: readonly ControllerDescriptor[] = [
   {
     name: 'endpoints-controller',
+    queue: 'endpoint',
     aliases: ['endpoint'],
     account: 'endpoint-controller',
     flags: [concurrencyFlag('concurrent-endpoint-syncs', 'Endpoints', 5), batchFlag('endpoint-updates-batch-period', 'pods')],
@@ -35,6 +36,7 @@ export const controllers: readonly ControllerDescriptor[] = [
   },
   {
     name: 'endpointslice-controller',
+    queue: 'endpoint_slice',
     aliases: ['endpointslice'],
     account: 'endpointslice-controller',
     flags: [
@@ -51,6 +53,7 @@ export const controllers: readonly ControllerDescriptor[] = [
   },
   {
     name: 'endpointslice-mirroring-controller',
+    queue: 'endpoint_slice_mirroring',
     aliases: ['endpointslicemirroring'],
     account: 'endpointslicemirroring-controller',
     flags: [

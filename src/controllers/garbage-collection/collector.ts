@@ -1,4 +1,5 @@
 /** Carries out what the graph asks for: deletes what has no owner any more, releases dependents, lets owners go that waited for theirs. */
+import { isMissing } from '../../client/rest/refusals.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
 import type { OwnerReference } from '../../machinery/object.ts'
 import { StatusError } from '../../machinery/status-error.ts'
@@ -17,7 +18,7 @@ import {
   waitsForItself,
 } from './graph/node.ts'
 import { type Kinds, UnknownKind } from './kinds.ts'
-import { isMissing, isUnknownPath, liveState, type Owners, standingOf } from './owners.ts'
+import { isUnknownPath, liveState, type Owners, standingOf } from './owners.ts'
 
 /** An owner that is there, but that no watch has shown yet. */
 export class NotSeenYet extends Error {}

@@ -1,11 +1,12 @@
 /** Deletes what is owned by nothing that is there, releases what is to stay, and lets owners go after their dependents. */
 import { once } from 'node:events'
 import type { Controller, ReconcileContext } from '../../client/controller/controller.ts'
+import { FailureLog } from '../../client/controller/failure-log.ts'
 import { WorkQueue } from '../../client/queue/work-queue.ts'
 import type { OwnerReference } from '../../machinery/object.ts'
-import { StatusError } from '../../machinery/status-error.ts'
 import { AbsentOwners } from './absent-owners.ts'
 import { Collector, NotSeenYet } from './collector.ts'
+import { dotOf } from './graph/dot.ts'
 import { Graph } from './graph/graph.ts'
 import type { Identity } from './graph/node.ts'
 import { Kinds } from './kinds.ts'
@@ -13,6 +14,8 @@ import { Monitors } from './monitors.ts'
 import { Owners } from './owners.ts'
 
 const name = 'garbage-collector-controller'
+/** Upstream's names of its queues, in metrics. */
+const queues = { deletions: 'garbage_collector_attempt_to_delete', releases: 'garbage_collector_attempt_to_orphan' } as const
 
 /** What one worker of upstream's is here: requests wait for the server's disk most of the time, and those that wait together share its writes. */
 const objectsPerWorker = 4
@@ -21,32 +24,46 @@ export interface GarbageCollectorOptions {
   readonly workers: number
 }
 
-export const garbageCollector = ({ workers }: GarbageCollectorOptions): Controller => ({
-  name,
-  watches: [],
-  run: (context, signal) => collect(context, signal, workers * objectsPerWorker),
-})
+/** Its page `graph` is what it knows of owners and dependents, as dot: all of it, or what is tied to the objects of `?uid=`. */
+export function garbageCollector({ workers }: GarbageCollectorOptions): Controller {
+  let graph: Graph | undefined
+  return {
+    name,
+    watches: [],
+    pages: { graph: (query) => (graph ? dotOf(graph, query.getAll('uid')) : '') },
+    run: (context, signal) =>
+      collect(context, signal, workers * objectsPerWorker, (begun) => {
+        graph = begun
+      }),
+  }
+}
 
-/** Ends when `signal` is aborted and what is under way is done. */
-async function collect({ client, events, log }: ReconcileContext, signal: AbortSignal, concurrency: number): Promise<void> {
+/** Ends when `signal` is aborted and what is under way is done. `begun` is told of the graph. */
+async function collect(
+  { client, events, log, metrics }: ReconcileContext,
+  signal: AbortSignal,
+  concurrency: number,
+  begun: (graph: Graph) => void,
+): Promise<void> {
   const kinds = new Kinds()
   const absent = new AbsentOwners()
   const parked = new Set<string>()
+  const failures = new FailureLog((line) => log(`${name}: ${line}`))
   const failed = (uid: string, error: unknown): void => {
-    // Somebody was faster, or a watch is late.
-    const isExpected = error instanceof NotSeenYet || (error instanceof StatusError && error.code === 409)
-    if (isExpected || signal.aborted) return
+    // A watch is late.
+    if (error instanceof NotSeenYet || signal.aborted) return
     const of = graph.get(uid)?.identity
-    log(`${name}: ${of ? `${of.kind} ${of.namespace ? `${of.namespace}/` : ''}${of.name}` : uid}: ${error instanceof Error ? error.message : String(error)}`)
+    failures.failed(uid, error, deletions.failures(uid), of && `${of.kind} ${of.namespace ? `${of.namespace}/` : ''}${of.name}`)
   }
-  const deletions: WorkQueue = new WorkQueue({ concurrency, failed, work: (uid) => collector.attemptToDelete(uid) })
-  const releases: WorkQueue = new WorkQueue({ concurrency, failed, work: (uid) => collector.attemptToOrphan(uid) })
+  const deletions: WorkQueue = new WorkQueue({ name: queues.deletions, metrics, concurrency, failed, work: (uid) => collector.attemptToDelete(uid) })
+  const releases: WorkQueue = new WorkQueue({ name: queues.releases, metrics, concurrency, failed, work: (uid) => collector.attemptToOrphan(uid) })
   const graph: Graph = new Graph({
     attemptToDelete: (uid) => deletions.add(uid),
     attemptToOrphan: (uid) => releases.add(uid),
     absent: (owner) => absent.add(owner),
     invalidNamespace: (dependent, reference) => events.tell(dependent, 'Warning', 'OwnerRefInvalidNamespace', invalidNamespace(dependent, reference)),
   })
+  begun(graph)
   const collector: Collector = new Collector({
     client,
     graph,
@@ -59,7 +76,7 @@ async function collect({ client, events, log }: ReconcileContext, signal: AbortS
     client,
     graph,
     signal,
-    log,
+    failures,
     discovered(discovery) {
       if (!kinds.replace(discovery)) return
       for (const uid of parked) deletions.add(uid)

@@ -6,7 +6,11 @@ export const controllers: readonly ControllerDescriptor[] = [
     name: 'garbage-collector-controller',
     aliases: ['garbagecollector'],
     account: 'generic-garbage-collector',
-    flags: [{ name: 'concurrent-gc-syncs', type: 'number', help: 'how many workers collect garbage', fallback: '20' }],
+    flags: [
+      { name: 'concurrent-gc-syncs', type: 'number', help: 'how many workers collect garbage', fallback: '20' },
+      { name: 'enable-garbage-collector', type: 'boolean', help: 'whether garbage is collected', fallback: 'true' },
+    ],
+    lacks: (_, flags) => (flags.boolean('enable-garbage-collector') ? undefined : '--enable-garbage-collector is false'),
     make: async (_, flags) => (await import('./garbage-collector.ts')).garbageCollector({ workers: flags.number('concurrent-gc-syncs') }),
   },
 ]

@@ -1,5 +1,7 @@
 /** Follows the metadata of all objects of one kind and works it into the graph. Keeps nothing itself. */
 import { setTimeout as delay } from 'node:timers/promises'
+import { ConnectionLost } from '../../client/connection/connection-lost.ts'
+import type { FailureLog } from '../../client/controller/failure-log.ts'
 import { apiVersionOf, type Resource } from '../../client/resource.ts'
 import { metadataPages, watchMetadata } from '../../client/rest/metadata.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
@@ -15,14 +17,15 @@ export interface MonitorOptions {
   readonly synced: () => void
   /** Called after changes, and when all objects were read. */
   readonly changed: () => void
-  readonly log: (line: string) => void
+  /** Shared by all monitors: a server that is away is so for all of them. */
+  readonly failures: FailureLog
 }
 
 const shortestPauseMs = 200
 const longestPauseMs = 30_000
 
 /** Ends when `signal` is aborted; never rejects. */
-export async function monitor({ client, resource, graph, signal, synced, changed, log }: MonitorOptions): Promise<void> {
+export async function monitor({ client, resource, graph, signal, synced, changed, failures }: MonitorOptions): Promise<void> {
   let version = ''
   let pauseMs = shortestPauseMs
   while (!signal.aborted) {
@@ -45,7 +48,10 @@ export async function monitor({ client, resource, graph, signal, synced, changed
       const code = error instanceof StatusError ? error.code : 0
       // The past is forgotten, or the kind has gone: discovery will say so.
       if (code === 410 || code === 404) version = ''
-      else log(`${resource.plural} are not followed just now, trying again: ${error instanceof Error ? error.message : String(error)}`)
+      // A server that is started anew is missed once by everybody: that is told when it lasts.
+      else if (pauseMs > shortestPauseMs || !(error instanceof ConnectionLost)) {
+        failures.failed(resource.plural, error, Number.POSITIVE_INFINITY, `${resource.plural} are not followed just now, trying again`)
+      }
       await delay(pauseMs, undefined, { signal, ref: false }).catch(() => {})
       pauseMs = Math.min(pauseMs * 2, longestPauseMs)
     }

@@ -1,5 +1,6 @@
 /** Keeps a monitor for every kind whose objects can be collected: those that discovery knows, as they come and go. */
 import { setTimeout as delay } from 'node:timers/promises'
+import type { FailureLog } from '../../client/controller/failure-log.ts'
 import { type Discovery, discover } from '../../client/discovery/discovery.ts'
 import { collectionPath, type Resource } from '../../client/resource.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
@@ -13,7 +14,7 @@ export interface MonitorsOptions {
   readonly signal: AbortSignal
   /** Told what there is whenever that was looked up. */
   readonly discovered: (discovery: Discovery) => void
-  readonly log: (line: string) => void
+  readonly failures: FailureLog
 }
 
 interface Running {
@@ -73,7 +74,7 @@ export class Monitors {
   }
 
   async #look(): Promise<void> {
-    const { client, signal, discovered, log } = this.#options
+    const { client, signal, discovered, failures } = this.#options
     try {
       const discovery = await discover(client)
       if (signal.aborted) return
@@ -82,7 +83,7 @@ export class Monitors {
       if (discovery.failed.length > 0) this.#lookIn(afterFailureMs)
     } catch (error) {
       if (signal.aborted) return
-      log(`the garbage collector cannot learn what kinds there are, trying again: ${error instanceof Error ? error.message : String(error)}`)
+      failures.failed('discovery', error, Number.POSITIVE_INFINITY, 'the garbage collector cannot learn what kinds there are, trying again')
       this.#lookIn(afterFailureMs)
     }
   }
@@ -100,14 +101,14 @@ export class Monitors {
   }
 
   #start({ group, version, plural, kind, namespaced }: Resource): Running {
-    const { client, graph, signal, log } = this.#options
+    const { client, graph, signal, failures } = this.#options
     const stopping = new AbortController()
     const { promise: synced, resolve } = Promise.withResolvers<void>()
     const isOfKinds = kindsOfKinds.has(`${group}/${plural}`)
     const changed = (): void => {
       if (isOfKinds) for (const ms of afterChangesMs) this.#lookIn(ms)
     }
-    const options = { client, graph, resource: { group, version, plural, kind, namespaced }, synced: resolve, changed, log }
+    const options = { client, graph, resource: { group, version, plural, kind, namespaced }, synced: resolve, changed, failures }
     return { stopping, synced, ended: monitor({ ...options, signal: AbortSignal.any([signal, stopping.signal]) }).then(resolve) }
   }
 

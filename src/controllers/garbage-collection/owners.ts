@@ -1,6 +1,7 @@
 /** Whether owners are there, asked of the server: what the watches have shown may be late, and nothing is deleted on hearsay. */
 
 import { getMetadata } from '../../client/rest/metadata.ts'
+import { isMissing } from '../../client/rest/refusals.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
 import type { OwnerReference } from '../../machinery/object.ts'
 import { isNotFound } from '../refusals.ts'
@@ -69,8 +70,6 @@ export async function liveState(client: RestClient, kinds: Kinds, { apiVersion, 
   }
 }
 
-/** The object is not there. */
-export const isMissing = (error: unknown): boolean => isNotFound(error) && error.status.details?.name !== undefined
 /** The server does not know the resource itself: that says nothing of its objects. */
 export const isUnknownPath = (error: unknown): boolean => isNotFound(error) && error.status.details?.name === undefined
 

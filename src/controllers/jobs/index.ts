@@ -9,6 +9,7 @@ const ttlSyncs = 'concurrent-ttl-after-finished-syncs'
 export const controllers: readonly ControllerDescriptor[] = [
   {
     name: 'job-controller',
+    queue: 'job',
     aliases: ['job'],
     account: 'job-controller',
     flags: [concurrencyFlag(jobSyncs, 'Jobs', 5)],
@@ -16,6 +17,7 @@ export const controllers: readonly ControllerDescriptor[] = [
   },
   {
     name: 'cronjob-controller',
+    queue: 'cronjob',
     aliases: ['cronjob'],
     account: 'cronjob-controller',
     flags: [concurrencyFlag(cronJobSyncs, 'CronJobs', 5)],
@@ -23,6 +25,7 @@ export const controllers: readonly ControllerDescriptor[] = [
   },
   {
     name: 'ttl-after-finished-controller',
+    queue: 'ttl_jobs_to_delete',
     aliases: ['ttl-after-finished'],
     account: 'ttl-after-finished-controller',
     flags: [concurrencyFlag(ttlSyncs, 'ended Jobs', 5)],

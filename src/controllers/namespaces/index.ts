@@ -5,6 +5,7 @@ import { concurrencyFlag } from '../flags.ts'
 export const controllers: readonly ControllerDescriptor[] = [
   {
     name: 'namespace-controller',
+    queue: 'namespace',
     aliases: ['namespace'],
     account: 'namespace-controller',
     flags: [

@@ -9,6 +9,7 @@ const account = 'node-controller'
 export const controllers: readonly ControllerDescriptor[] = [
   {
     name: 'node-ipam-controller',
+    queue: 'node',
     aliases: ['nodeipam'],
     account,
     flags: addressFlags,
@@ -16,6 +17,7 @@ export const controllers: readonly ControllerDescriptor[] = [
   },
   {
     name: 'node-lifecycle-controller',
+    queue: 'node_lifecycle_controller',
     aliases: ['nodelifecycle'],
     account,
     flags: lifecycleFlags,
@@ -33,11 +35,13 @@ export const controllers: readonly ControllerDescriptor[] = [
   },
   {
     name: 'taint-eviction-controller',
+    queue: 'noexec_taint_node',
     account,
     make: async () => (await import('./taint-eviction/controller.ts')).taintEviction(),
   },
   {
     name: 'pod-garbage-collector-controller',
+    queue: 'orphaned_pods_nodes',
     aliases: ['podgc'],
     account: 'pod-garbage-collector',
     flags: [
@@ -52,6 +56,7 @@ export const controllers: readonly ControllerDescriptor[] = [
   },
   {
     name: 'ttl-controller',
+    queue: 'ttlcontroller',
     aliases: ['ttl'],
     account: 'ttl-controller',
     make: async () => (await import('./time-to-live.ts')).timeToLive(),

@@ -8,6 +8,7 @@ const fallbackConcurrency = 5
 export const controllers: readonly ControllerDescriptor[] = [
   {
     name: 'deployment-controller',
+    queue: 'deployment',
     aliases: ['deployment'],
     account: 'deployment-controller',
     flags: [concurrencyFlag('concurrent-deployment-syncs', 'Deployments', fallbackConcurrency)],
@@ -15,6 +16,7 @@ export const controllers: readonly ControllerDescriptor[] = [
   },
   {
     name: replicaSetKind.controller,
+    queue: 'replicaset',
     aliases: ['replicaset'],
     account: 'replicaset-controller',
     flags: [concurrencyFlag('concurrent-replicaset-syncs', 'ReplicaSets', fallbackConcurrency)],
@@ -22,6 +24,7 @@ export const controllers: readonly ControllerDescriptor[] = [
   },
   {
     name: replicationControllerKind.controller,
+    queue: 'replicationmanager',
     aliases: ['replicationcontroller'],
     account: 'replication-controller',
     flags: [concurrencyFlag('concurrent-rc-syncs', 'ReplicationControllers', fallbackConcurrency)],

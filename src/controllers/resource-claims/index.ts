@@ -4,6 +4,7 @@ import type { ControllerDescriptor } from '../descriptor.ts'
 export const controllers: readonly ControllerDescriptor[] = [
   {
     name: 'resourceclaim-controller',
+    queue: 'resource_claim',
     aliases: ['resource-claim-controller'],
     account: 'resource-claim-controller',
     make: async () => (await import('./controller.ts')).resourceClaimController(),

@@ -1,19 +1,23 @@
 /** Accounts that pods run under, and what they need to speak to the API. */
 import type { ControllerDescriptor } from '../descriptor.ts'
+import { concurrencyFlag } from '../flags.ts'
 
 const yearHours = 365 * 24
 
 export const controllers: readonly ControllerDescriptor[] = [
   {
     name: 'serviceaccount-controller',
+    queue: 'serviceaccount',
     aliases: ['serviceaccount'],
     account: 'service-account-controller',
     make: async () => (await import('./default-account.ts')).serviceAccountController,
   },
   {
     name: 'root-ca-certificate-publisher-controller',
+    queue: 'root_ca_cert_publisher',
     aliases: ['root-ca-cert-publisher'],
     account: 'root-ca-cert-publisher',
+    lacks: ({ rootCA }) => (rootCA ? undefined : 'nobody says by which authorities the API server is known (--root-ca-file)'),
     make: async ({ rootCA }) => (await import('./root-ca-publisher.ts')).rootCaPublisher(rootCA),
   },
   {
@@ -36,7 +40,15 @@ export const controllers: readonly ControllerDescriptor[] = [
   // It has no account of its own: without it there would be none.
   {
     name: 'serviceaccount-token-controller',
+    queue: 'serviceaccount_tokens_secret',
     aliases: ['serviceaccount-token'],
-    make: async ({ rootCA, signToken }) => (await import('./token-secrets.ts')).tokensController({ rootCA, sign: signToken }),
+    lacks: ({ signToken }) => (signToken ? undefined : 'there is no key to sign tokens with (--service-account-private-key-file)'),
+    flags: [concurrencyFlag('concurrent-serviceaccount-token-syncs', 'generated token Secrets', 5)],
+    make: async ({ rootCA, signToken }, flags) =>
+      (await import('./token-secrets.ts')).tokensController({
+        rootCA,
+        sign: signToken!,
+        concurrency: flags.number('concurrent-serviceaccount-token-syncs'),
+      }),
   },
 ]

@@ -15,10 +15,12 @@ export interface TokenSecretsOptions {
   readonly rootCA: string
   /** Signs the claims of a token (RFC 7519). */
   readonly sign: (claims: Readonly<Record<string, unknown>>) => Promise<string>
+  readonly concurrency?: number
 }
 
 export const tokensController = (options: TokenSecretsOptions): Controller => ({
   name: 'serviceaccount-token-controller',
+  concurrency: options.concurrency,
   watches: [
     watched({ resource: secrets, selection: { fieldSelector: `type=${tokenType}` } }),
     watched({

@@ -7,6 +7,7 @@ const concurrency = 'concurrent-statefulset-syncs'
 export const controllers: readonly ControllerDescriptor[] = [
   {
     name: 'statefulset-controller',
+    queue: 'statefulset',
     aliases: ['statefulset'],
     account: 'statefulset-controller',
     flags: [concurrencyFlag(concurrency, 'StatefulSets', 5)],

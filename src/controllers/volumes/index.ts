@@ -5,6 +5,7 @@ import { concurrencyFlag } from '../flags.ts'
 export const controllers: readonly ControllerDescriptor[] = [
   {
     name: 'persistentvolume-binder-controller',
+    queue: 'claims',
     aliases: ['persistentvolume-binder'],
     account: 'persistent-volume-binder',
     flags: [
@@ -28,12 +29,14 @@ export const controllers: readonly ControllerDescriptor[] = [
   },
   {
     name: 'persistentvolumeclaim-protection-controller',
+    queue: 'pvcprotection',
     aliases: ['pvc-protection'],
     account: 'pvc-protection-controller',
     make: async () => (await import('./protection/claims.ts')).claimProtection,
   },
   {
     name: 'persistentvolume-protection-controller',
+    queue: 'pvprotection',
     aliases: ['pv-protection'],
     account: 'pv-protection-controller',
     make: async () => (await import('./protection/volumes.ts')).volumeProtection,
@@ -45,6 +48,7 @@ export const controllers: readonly ControllerDescriptor[] = [
   },
   {
     name: 'ephemeral-volume-controller',
+    queue: 'ephemeral_volume',
     aliases: ['ephemeral-volume'],
     account: 'ephemeral-volume-controller',
     flags: [concurrencyFlag('concurrent-ephemeralvolume-syncs', 'pods with ephemeral volumes', 5)],
@@ -52,6 +56,7 @@ export const controllers: readonly ControllerDescriptor[] = [
   },
   {
     name: 'persistentvolume-expander-controller',
+    queue: 'volume_expand',
     aliases: ['persistentvolume-expander'],
     account: 'expand-controller',
     make: async () => (await import('./expansion/controller.ts')).volumeExpander(),

@@ -55,6 +55,7 @@ export const own: FlagSet = {
   name: "typernetes'",
   flags: [
     works('basic-auth-file', 'string', 'passwords to accept: lines of password,user,uid,"group1,group2"; upstream dropped this flag in 1.19'),
+    works('controllers', 'strings', "controllers that run in this process, as kube-controller-manager names them: '*' for all; none unless said"),
     works('data-dir', 'string', 'where data are kept when --etcd-servers is not given', '.t8s'),
   ],
 }

@@ -39,7 +39,7 @@ export const etcd: FlagSet = {
   name: 'etcd',
   flags: [
     idle('a collection is deleted in one go', 'delete-collection-workers', 'int', 'how many objects of a collection are deleted at once', '1'),
-    idle('there is no garbage collector yet', 'enable-garbage-collector', 'bool', 'let finalizers wait for the garbage collector', 'true'),
+    idle('finalizers always wait for the garbage collector', 'enable-garbage-collector', 'bool', 'let finalizers wait for the garbage collector', 'true'),
     works('encryption-provider-config', 'string', 'the file that says how stored objects are encrypted'),
     works('encryption-provider-config-automatic-reload', 'bool', 'read the file about encryption again when it changes'),
     idle(oneStore, 'etcd-cafile', 'string', 'the authority of etcd'),

@@ -1,0 +1,38 @@
+/** `t8s controller-manager`: the controllers alone, with the flags of kube-controller-manager. */
+import { Command } from 'commander'
+import { ExplainedError } from '../../lib/explained-error.ts'
+import { stopSignal } from '../running/stop-signal.ts'
+import { passingOn } from './apiserver.ts'
+
+/** What is under way gets this long when the manager ends, in ms. */
+const graceMs = 5_000
+
+export function controllerManagerCommand(): Command {
+  return passingOn(
+    new Command('controller-manager').description('run the controllers alone, with the flags of kube-controller-manager (--help lists them)'),
+  ).action((args: string[]) => controllerManager(args))
+}
+
+async function controllerManager(args: readonly string[]): Promise<void> {
+  const stopping = stopSignal()
+  const { managerFlags, managerHelp, startControllerManager } = await import('../../cluster/controller-manager/index.ts')
+  // Before anything is read, as upstream: a wrong flag behind it does not matter.
+  if (args.includes('--help') || args.includes('-h')) {
+    process.stdout.write(managerHelp('t8s controller-manager'))
+    process.exit()
+  }
+  const flags = managerFlags(args)
+  if (flags.text('version') !== undefined && flags.text('version') !== 'false') {
+    const [{ versionInfo }, { release }] = await Promise.all([import('../../apiserver/version.ts'), import('../../lib/release.ts')])
+    process.stdout.write(`Kubernetes ${versionInfo(release).gitVersion}\n`)
+    process.exit()
+  }
+  const log = (line: string): void => void process.stderr.write(`${line}\n`)
+  const manager = await startControllerManager({ flags, cwd: process.cwd(), log })
+  if (manager.port !== undefined) log(`health and metrics on port ${manager.port}`)
+  const end = await Promise.race([manager.ended, stopping.requested])
+  await manager.stop(graceMs)
+  if (end === 'lost') {
+    throw new ExplainedError('leaderelection lost: another manager may lead now, so that this one ends: have it started again, as systemd and kubelets do')
+  }
+}

@@ -1,0 +1,106 @@
+/**
+ * Who may ask a component what: client certificates are looked at here, by the authorities of the cluster; tokens and rights are the
+ * affair of its API server (TokenReview, SubjectAccessReview), whose answers hold for some seconds.
+ */
+import type { V1TokenReview } from '@kubernetes/client-node'
+import { type Authenticator, anonymous } from '../../apiserver/authentication/authenticator.ts'
+import { clientCertificate } from '../../apiserver/authentication/client-certificate.ts'
+import type { Bundle } from '../../apiserver/authentication/signed-by.ts'
+import { bearerToken } from '../../apiserver/authentication/tokens/request-tokens.ts'
+import type { Request, UserInfo } from '../../apiserver/http/exchange.ts'
+import { AnswerCache } from '../../apiserver/webhooks/index.ts'
+import { subjectAccessReviews } from '../../client/kinds.ts'
+import { resource } from '../../client/resource.ts'
+import type { RestClient } from '../../client/rest/rest-client.ts'
+import { reasonOf } from '../../lib/explained-error.ts'
+import type { Model } from '../../machinery/object.ts'
+import { StatusError, unauthorized } from '../../machinery/status-error.ts'
+
+export interface DelegatedAccessOptions {
+  /** Who may ask for TokenReviews; without it tokens say nothing. */
+  readonly authentication?: RestClient
+  /** Who may ask for SubjectAccessReviews; without it only `system:masters` may do anything. */
+  readonly authorization?: RestClient
+  /** Authorities of client certificates; without them certificates are not asked for. */
+  readonly clientCA?: Bundle
+  /** Paths that everybody may read; one that ends in `*` stands for all that begin so. */
+  readonly openPaths: readonly string[]
+  /** How long answers hold, ms; ten seconds each unless said. */
+  readonly holdMs?: { readonly token?: number; readonly allowed?: number; readonly refused?: number }
+  readonly log: (line: string) => void
+}
+
+export interface DelegatedAccess {
+  readonly clientCA?: Bundle
+  /** Rejects with a StatusError (401, 403) where a request may not be answered. */
+  admit(request: Request): Promise<void>
+}
+
+type TokenReview = Model<V1TokenReview>
+
+const tokenReviews = resource<TokenReview>('authentication.k8s.io/v1', 'TokenReview', 'tokenreviews', false)
+const usualHoldMs = 10_000
+const mostKept = 1000
+
+export function delegatedAccess({ authentication, authorization, clientCA, openPaths, holdMs = {}, log }: DelegatedAccessOptions): DelegatedAccess {
+  const byCertificate: Authenticator = clientCA ? clientCertificate(clientCA) : () => undefined
+  const users = new AnswerCache<UserInfo | 'invalid'>(mostKept)
+  const verdicts = new AnswerCache<boolean>(mostKept)
+  const isOpen = (path: string): boolean => openPaths.some((open) => (open.endsWith('*') ? path.startsWith(open.slice(0, -1)) : path === open))
+
+  return {
+    clientCA,
+    async admit(request) {
+      const user = await userOf(request)
+      if (isOpen(request.path) || user.groups.includes('system:masters') || (await mayAsk(user, request))) return
+      const asked = `User ${JSON.stringify(user.name)} cannot ${request.method.toLowerCase()} path ${JSON.stringify(request.path)}`
+      throw new StatusError(403, 'Forbidden', `forbidden: ${asked}`, {})
+    },
+  }
+
+  async function userOf(request: Request): Promise<UserInfo> {
+    const shown = await byCertificate(request)
+    if (shown === 'invalid') throw unauthorized()
+    const token = shown ? undefined : bearerToken(request.header('authorization'))
+    const user = shown ?? (token && authentication ? await ownerOf(token, authentication) : anonymous)
+    if (user === 'invalid') throw unauthorized()
+    return user
+  }
+
+  async function ownerOf(token: string, client: RestClient): Promise<UserInfo | 'invalid'> {
+    const known = users.get(token)
+    if (known) return known
+    try {
+      const { status } = await client.create(tokenReviews, { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', metadata: {}, spec: { token } })
+      const { username = '', uid, groups = [], extra } = status?.user ?? {}
+      const owner = status?.authenticated ? { name: username, uid, groups, extra } : 'invalid'
+      users.set(token, owner, holdMs.token ?? usualHoldMs)
+      return owner
+    } catch (error) {
+      log(`whose token was shown cannot be found out: ${reasonOf(error)}`)
+      return 'invalid'
+    }
+  }
+
+  async function mayAsk({ name, uid, groups, extra }: UserInfo, { path, method }: Request): Promise<boolean> {
+    if (!authorization) return false
+    const nonResourceAttributes = { path, verb: method.toLowerCase() }
+    const spec = { user: name, uid, groups: [...groups], extra: extra && { ...copied(extra) }, nonResourceAttributes }
+    const key = JSON.stringify(spec)
+    const known = verdicts.get(key)
+    if (known !== undefined) return known
+    try {
+      const review = { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', metadata: {}, spec }
+      const { status } = await authorization.create(subjectAccessReviews, review)
+      const allowed = status?.allowed ?? false
+      verdicts.set(key, allowed, (allowed ? holdMs.allowed : holdMs.refused) ?? usualHoldMs)
+      return allowed
+    } catch (error) {
+      log(`whether ${name} may ${method} ${path} cannot be found out: ${reasonOf(error)}`)
+      return false
+    }
+  }
+}
+
+const copied = (extra: Readonly<Record<string, readonly string[]>>): Record<string, string[]> =>
+  Object.fromEntries(Object.entries(extra).map(([key, values]) => [key, [...values]]))

@@ -1,0 +1,91 @@
+/** The command line of kube-controller-manager 1.36: how it is read, and what its help says. */
+import type { Flag, FlagSet, FlagType } from '../../../apiserver/serving-flags/flag.ts'
+import { flagsHelp } from '../../../apiserver/serving-flags/help.ts'
+import { FlagError, type FlagValues, parseFlags } from '../../../apiserver/serving-flags/parse.ts'
+import { chosenControllers, controllerFlags, offByDefault } from '../../../controllers/index.ts'
+import { ExplainedError } from '../../../lib/explained-error.ts'
+import { after, before } from './table.ts'
+
+export type { FlagValues } from '../../../apiserver/serving-flags/parse.ts'
+export { signerFlags } from './table.ts'
+
+type ControllerFlag = (typeof controllerFlags)[number]
+
+const types: Readonly<Record<ControllerFlag['type'], FlagType>> = { number: 'float', duration: 'duration', boolean: 'bool', text: 'string' }
+
+/** A controller's flag as pflag reads it: numbers are whole where their usual value is. */
+const flagOf = ({ name, type, help, fallback }: ControllerFlag): Flag => ({
+  name,
+  type: type === 'number' && !fallback.includes('.') ? 'int' : types[type],
+  help,
+  ...(fallback !== '' && fallback !== '0' && fallback !== 'false' && { usual: fallback }),
+})
+
+const controllers: FlagSet = { name: 'controller', flags: controllerFlags.map(flagOf) }
+const sets: readonly FlagSet[] = [...before, controllers, ...after]
+const ofControllers = new Set(controllerFlags.map(({ name }) => name))
+
+/** Reads the command line. Throws a FlagError with pflag's words, and an ExplainedError for controllers and values that are none. */
+export function managerFlags(args: readonly string[]): FlagValues {
+  const flags = parseFlags(sets, args, 'kube-controller-manager')
+  const lock = flags.text('leader-elect-resource-lock') ?? 'leases'
+  if (lock !== 'leases') throw new FlagError(`resourceLock: Invalid value: ${JSON.stringify(lock)}: resourceLock value must be "leases"`)
+  const port = flags.int('secure-port') ?? 0
+  if (port < 0 || port > 65_535) throw new FlagError(`--secure-port ${port} must be between 0 and 65535, inclusive. 0 for turning off secure port`)
+  checkTimes(flags)
+  chosenControllers(chosenOf(flags), controllerValues(flags))
+  return flags
+}
+
+/** What `--controllers` says. */
+export const chosenOf = (flags: FlagValues): readonly string[] => flags.list('controllers') ?? ['*']
+
+/** The values of controllers' flags, by their names, as those read them. */
+export function controllerValues(flags: FlagValues): Readonly<Record<string, string>> {
+  const given = flags.given.filter(({ name }) => ofControllers.has(name))
+  return Object.fromEntries(
+    given.map(({ name, type }) => [name, `${type === 'bool' ? flags.bool(name) : type === 'int' ? flags.int(name) : flags.text(name)}`]),
+  )
+}
+
+/** What is to be said of flags that were given and change nothing, a line each. */
+export const idleLines = (flags: FlagValues): string[] => flags.given.flatMap(({ name, idle }) => (idle ? [`--${name} changes nothing here: ${idle}`] : []))
+
+/** Milliseconds. */
+export interface ElectionTimes {
+  readonly leaseMs: number
+  readonly renewMs: number
+  readonly retryMs: number
+}
+
+export const electionTimes = (flags: FlagValues): ElectionTimes => ({
+  leaseMs: flags.durationMs('leader-elect-lease-duration') ?? 15_000,
+  renewMs: flags.durationMs('leader-elect-renew-deadline') ?? 10_000,
+  retryMs: flags.durationMs('leader-elect-retry-period') ?? 2_000,
+})
+
+function checkTimes(flags: FlagValues): void {
+  const { leaseMs, renewMs, retryMs } = electionTimes(flags)
+  if (leaseMs <= renewMs) throw new ExplainedError('--leader-elect-lease-duration has to be longer than --leader-elect-renew-deadline')
+  if (renewMs <= retryMs * 1.2) throw new ExplainedError('--leader-elect-renew-deadline has to be longer than 1.2 times --leader-elect-retry-period')
+  if (leaseMs < 1000 || retryMs <= 0)
+    throw new ExplainedError('--leader-elect-lease-duration has to be a second at least, --leader-elect-retry-period longer than 0')
+}
+
+/** `--help`. */
+export const managerHelp = (program: string): string =>
+  flagsHelp(
+    `The controllers of Kubernetes, against any API server, with the flags of kube-controller-manager 1.36. Of several that run, one leads.
+
+Usage:
+  ${program} [flags]
+
+Examples:
+  ${program} --kubeconfig kubeconfig --use-service-account-credentials
+  ${program} --kubeconfig kubeconfig --controllers '*,-namespace-controller' --concurrent-deployment-syncs 10
+  ${program} --kubeconfig kubeconfig --authentication-kubeconfig kubeconfig --authorization-kubeconfig kubeconfig
+  ${program} --kubeconfig kubeconfig --leader-elect=false --secure-port 0
+
+Controllers that run only where --controllers names them: ${offByDefault.join(', ')}`,
+    sets,
+  )

@@ -1,0 +1,99 @@
+/** A controller manager alone, as the flags of kube-controller-manager say: against any API server, and of several that run one leads. */
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import { signedToken } from '../../apiserver/authentication/service-accounts/signing-keys.ts'
+import type { HealthCheck } from '../../apiserver/health/health.ts'
+import { LeaderElector, type LeadershipEnd } from '../../client/election/leader-election.ts'
+import { EventRecorder } from '../../client/events/event-recorder.ts'
+import { type ControllerSources, managerAgent, type RunningControllers, runControllers } from '../../controllers/index.ts'
+import { readAuthorities } from '../identity-files.ts'
+import { readSigningKey } from '../service-account-keys.ts'
+import { type FlagPlace, pathOf } from '../serving-options/flag-place.ts'
+import { managedClients, managedCluster } from './clients.ts'
+import { configurationOf, leaseOf } from './configuration.ts'
+import { chosenOf, controllerValues, electionTimes, idleLines } from './flags/index.ts'
+import { managerMetrics } from './metrics.ts'
+import { serveByFlags } from './serving.ts'
+import { signersOf } from './signers.ts'
+
+export { managerFlags, managerHelp } from './flags/index.ts'
+
+export interface ControllerManager {
+  /** Of `/healthz` and the rest; undefined where there is none. */
+  readonly port: number | undefined
+  /** How it ended: `lost` if another manager may lead now. */
+  readonly ended: Promise<LeadershipEnd>
+  /** Ends the controllers, which finish what they are at, and gives the lease back. */
+  stop(graceMs: number): Promise<void>
+}
+
+/** Starts it; resolves when it listens. Rejects with an ExplainedError for flags that do not go together, and files that cannot be read. */
+export async function startControllerManager(place: FlagPlace): Promise<ControllerManager> {
+  const { flags, log } = place
+  for (const line of idleLines(flags)) log(line)
+  const access = await managedCluster(place)
+  const sources: ControllerSources = { rootCA: rootCAOf(place) ?? access.ca ?? '', signer: signersOf(place), signToken: tokenSigner(place) }
+  const clients = managedClients(access, place)
+  const stopping = new AbortController()
+  const lease = leaseOf(flags)
+  let running: RunningControllers | undefined
+  let isLost = false
+
+  // It has a connection of its own: what controllers send does not hold it up.
+  const lead = managedClients(access, place)
+  const elector =
+    (flags.bool('leader-elect') ?? true)
+      ? new LeaderElector({
+          ...lease,
+          ...electionTimes(flags),
+          client: lead.reader,
+          identity: `${hostname()}_${randomUUID()}`,
+          events: new EventRecorder(lead.reader, managerAgent, log),
+          changed: (leader) => leader && log(`the controllers of this cluster are run by ${leader}`),
+          log,
+        })
+      : undefined
+  const metrics = managerMetrics({
+    controllers: () => running?.names ?? [],
+    election: elector && { name: lease.name, isLeader: () => elector.isLeader },
+  })
+  const leaderElection: HealthCheck = {
+    name: 'leaderElection',
+    check: () => (isLost ? `failed election to renew leadership on lease ${lease.name}` : undefined),
+  }
+  const server = await serveByFlags(place, { running: () => running, checks: [leaderElection], metrics: metrics.render, configuration: configurationOf(flags) })
+
+  const work = async (signal: AbortSignal): Promise<void> => {
+    running = runControllers({ chosen: chosenOf(flags), flags: controllerValues(flags), sources, clients, metrics: metrics.queues, log })
+    void running.synced.then(() => signal.aborted || log('all controllers run'))
+    if (!signal.aborted) await new Promise((aborted) => signal.addEventListener('abort', aborted, { once: true }))
+    isLost = !stopping.signal.aborted
+    // Somebody else may lead: what is under way must not be written any more.
+    if (isLost) clients.close()
+    await running.stop()
+  }
+  const ended = (elector ? elector.run(work, stopping.signal) : work(stopping.signal).then((): LeadershipEnd => 'stopped')).finally(() => {
+    clients.close()
+    lead.close()
+  })
+  return {
+    port: server?.port,
+    ended,
+    async stop(graceMs) {
+      stopping.abort()
+      await Promise.all([ended, server?.stop(graceMs)])
+    },
+  }
+}
+
+function rootCAOf(place: FlagPlace): string | undefined {
+  const file = pathOf(place, 'root-ca-file')
+  return file === undefined ? undefined : readAuthorities(file, '--root-ca-file')
+}
+
+function tokenSigner(place: FlagPlace): ControllerSources['signToken'] {
+  const file = pathOf(place, 'service-account-private-key-file')
+  if (file === undefined) return undefined
+  const key = readSigningKey(file, '--service-account-private-key-file')
+  return async (claims) => signedToken(key, claims)
+}

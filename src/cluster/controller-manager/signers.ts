@@ -1,0 +1,29 @@
+/** The authorities of `--cluster-signing-…`: which signer signs by which. */
+import { ExplainedError } from '../../lib/explained-error.ts'
+import { readKeyPair } from '../identity-files.ts'
+import { certificateSigner, namedSigners } from '../pki/certificate-signer.ts'
+import type { KeyPair } from '../pki/key-pair.ts'
+import { type FlagPlace, pathOf } from '../serving-options/flag-place.ts'
+import { signerFlags } from './flags/index.ts'
+
+/** Reads them. Throws an ExplainedError for files that do not go together or cannot be read. */
+export function signersOf(place: FlagPlace, now = new Date()) {
+  const general = authorityOf(place, 'cluster-signing', now)
+  const named = new Map(
+    Object.entries(signerFlags).flatMap(([signer, prefix]) => {
+      const authority = authorityOf(place, prefix, now)
+      return authority ? [[signer, authority] as const] : []
+    }),
+  )
+  if (general && named.size > 0) {
+    throw new ExplainedError('cannot specify --cluster-signing-{cert,key}-file and other --cluster-signing-*-file flags at the same time: give either')
+  }
+  return general ? certificateSigner(general) : namedSigners(named)
+}
+
+function authorityOf(place: FlagPlace, prefix: string, now: Date): KeyPair | undefined {
+  const [cert, key] = [pathOf(place, `${prefix}-cert-file`), pathOf(place, `${prefix}-key-file`)]
+  if (!cert && !key) return undefined
+  if (!cert || !key) throw new ExplainedError(`--${prefix}-cert-file and --${prefix}-key-file go together: give both or neither`)
+  return readKeyPair(cert, key, { cert: `--${prefix}-cert-file`, key: `--${prefix}-key-file` }, now)
+}
