@@ -126,12 +126,13 @@ export class Workloads {
 
   /** Makes all pods of an app ready that are not, and all that come, until `done` holds; resolves with what it gives. */
   async playKubelet<T>(app: string, what: string, done: () => Promise<T | undefined | false>): Promise<T> {
-    return await waitFor(what, async () => {
+    const play = async (): Promise<T | undefined | false> => {
       for (const { metadata, status } of await this.pods(app))
         if (!metadata.deletionTimestamp && !isReady({ status }) && status?.phase !== 'Failed')
           await this.tell(metadata.name ?? '', 'Running', true).catch(unlessGone)
       return await done()
-    })
+    }
+    return await waitFor(what, play, { deadlineMs: 60_000 })
   }
 
   /** Plays the kubelet until a Deployment has rolled out what it asks for now. */

@@ -4,14 +4,14 @@
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import type { Pod, StatefulSet } from '../../../src/client/kinds.ts'
+import { type Pod, pods, type StatefulSet } from '../../../src/client/kinds.ts'
 import { statefulSetController } from '../../../src/controllers/stateful-sets/stateful-set.ts'
 import { Random } from '../../fuzz/random.ts'
 import { testCluster } from '../../support/test-cluster.ts'
 import { waitFor } from '../../support/wait-for.ts'
+import { RestartedControllers } from '../restarted-controllers.ts'
+import { Witness } from '../witness.ts'
 import { PlayedNamespace } from './played-namespace.ts'
-import { followPods } from './pod-history.ts'
-import { RestartedController } from './restarted-controller.ts'
 
 const cluster = testCluster({ after }, { controllers: ['serviceaccount-controller'] })
 const rounds = 15
@@ -72,11 +72,11 @@ for (const [seed, [policy, whenScaled]] of Object.entries([
     const ns = await PlayedNamespace.in(all, `model-${seed}`)
     const random = new Random(Number(seed) + 1)
     const wish: Wish = { replicas: 2, image: 'web:1', broken: new Set() }
-    const stopFollowing = await followPods(all, ns.name, (name, pod, before) => {
+    const witness = await Witness.of(all.client, pods, ns.name, (name, pod, before) => {
       if (policy === 'OrderedReady') checkOrder(name, pod, before, wish)
       else assert.ok(Number.isInteger(ordinalOf(name)))
     })
-    const controller = new RestartedController(all, () => statefulSetController({ concurrency: 2 }))
+    const controller = new RestartedControllers(all.client, () => [statefulSetController({ concurrency: 2 })])
     t.after(() => controller.kill())
     const path = `${ns.apps}/statefulsets/web`
     await ns.post(`${ns.apps}/statefulsets`, setOf(policy, whenScaled))
@@ -116,7 +116,7 @@ for (const [seed, [policy, whenScaled]] of Object.entries([
       )
       await settled()
     }
-    await stopFollowing()
+    await witness.stop()
     const names = await ns.names(`${ns.core}/persistentvolumeclaims`)
     for (let ordinal = 0; ordinal < wish.replicas; ordinal++) assert.ok(names.includes(`data-web-${ordinal}`))
   })

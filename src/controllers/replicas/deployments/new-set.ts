@@ -58,6 +58,7 @@ export async function createNewSet(rollout: Rollout): Promise<void> {
     }
     throw error
   }
+  context.wrote(created)
   const size = replicasOf(created)
   if (size > 0) events.tell(deployment, 'Normal', 'ScalingReplicaSet', `Scaled up replica set ${created.metadata.name} from 0 to ${size}`)
   rollout.newSet = created
