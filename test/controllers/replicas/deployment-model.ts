@@ -94,7 +94,7 @@ export async function playDeployment(t: TestContext, { cluster, namespace, strat
     const limits = limitsOfPods(deployment)
     const actions = [rollout, scaling, disruption][round % 3] ?? rollout
     await judge.limit(actions === disruption ? { ...limits, fewest: 0 } : limits)
-    for (let at = 0; at < operations; at++) await random.pick(actions)()
+    for (let at = 0; at < operations; at++) await (round + at === 0 ? disturb : random.pick(actions))()
   }
   const last = await settled()
   assert.equal(progressOf(last).reason, 'NewReplicaSetAvailable')
