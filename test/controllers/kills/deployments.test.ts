@@ -1,6 +1,7 @@
 /** Deployments under random operations, while the server is killed at random points and controllers take over from each other. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { podGarbage } from '../../../src/controllers/nodes/pod-garbage/controller.ts'
 import { Random } from '../../fuzz/random.ts'
 import { playDeployment, replicaControllers } from '../replicas/deployment-model.ts'
 import { RestartedControllers } from '../restarted-controllers.ts'
@@ -11,7 +12,8 @@ for (const strategy of [{ type: 'RollingUpdate', rollingUpdate: { maxSurge: 2, m
   test(`a Deployment (${strategy.type}) keeps its limits though the server is killed (T8S_SEED=${seed})`, { timeout: 200_000 }, async (t) => {
     const random = new Random(seed)
     const server = await MortalServer.start(t, ['--controllers=serviceaccount'])
-    const controllers = new RestartedControllers(server.access, replicaControllers)
+    // A deletion of which only the first half is done is somebody else's to end.
+    const controllers = new RestartedControllers(server.access, () => [...replicaControllers(), podGarbage({ kept: 0, periodMs: 500 })])
     t.after(() => controllers.kill())
     const disturb = async (): Promise<void> => {
       server.kill()
