@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubeObject } from '../../../machinery/object.ts'
+import { conflict } from '../../../machinery/status-error.ts'
 import { expectationsExpireMs } from './expectations.ts'
 import { OwnWrites } from './own-writes.ts'
 
@@ -41,4 +42,16 @@ test('what has gone is not awaited, nor anything for ever', () => {
   writes.wrote('owner', object('a', 9))
   writes.forget('owner')
   assert.ok(writes.areSeen('owner', []))
+})
+
+test('what nobody answered may be written: the server is asked', () => {
+  const writes = new OwnWrites()
+  writes.failed('owner', conflict({ group: 'apps', name: 'replicasets' }, 'a', 'no'))
+  assert.ok(!writes.isUnsure('owner'))
+  writes.failed('owner', new Error('the connection was closed'))
+  assert.ok(writes.isUnsure('owner'))
+  writes.found('owner', [object('a', 7)])
+  assert.ok(!writes.isUnsure('owner'))
+  assert.ok(!writes.areSeen('owner', [object('a', 6)]))
+  assert.ok(writes.areSeen('owner', [object('a', 7)]))
 })

@@ -3,6 +3,7 @@
  * than it was written makes for a wrong sum, and no conflict tells. Owners are named by their uids; what is never seen is forgotten after a while.
  */
 import type { KubeObject } from '../../../machinery/object.ts'
+import { StatusError } from '../../../machinery/status-error.ts'
 import { expectationsExpireMs } from './expectations.ts'
 
 interface Written {
@@ -12,6 +13,8 @@ interface Written {
 
 export class OwnWrites {
   readonly #byOwner = new Map<string, Map<string, Written>>()
+  /** Owners of whose objects it is not known whether they were written. */
+  readonly #unsure = new Set<string>()
   readonly #now: () => number
 
   /** `now`: milliseconds. */
@@ -24,6 +27,22 @@ export class OwnWrites {
     const written = this.#byOwner.get(owner) ?? new Map<string, Written>()
     this.#byOwner.set(owner, written)
     written.set(metadata.uid ?? '', { resourceVersion: versionOf(metadata.resourceVersion), since: this.#now() })
+  }
+
+  /** Notes a write that failed: without an answer of the server, it may be done. */
+  failed(owner: string, error: unknown): void {
+    if (!(error instanceof StatusError)) this.#unsure.add(owner)
+  }
+
+  /** Whether the server has to be asked what an owner has: what it says is to be noted as written, by `found`. */
+  isUnsure(owner: string): boolean {
+    return this.#unsure.has(owner)
+  }
+
+  /** Notes all that the server has of an owner. */
+  found(owner: string, objects: Iterable<KubeObject>): void {
+    for (const object of objects) this.wrote(owner, object)
+    this.#unsure.delete(owner)
   }
 
   /** Takes note of a change as a watch tells it: `object` is undefined where it has gone. */
@@ -49,6 +68,7 @@ export class OwnWrites {
   /** The owner has gone. */
   forget(owner: string): void {
     this.#byOwner.delete(owner)
+    this.#unsure.delete(owner)
   }
 }
 

@@ -1,7 +1,7 @@
 /** Brings Deployments to what they ask for, by way of ReplicaSets: one a template, of sizes that change step by step. */
 import { type Caches, type Controller, watched } from '../../../client/controller/controller.ts'
 import { keyOf } from '../../../client/informers/informer.ts'
-import { type Deployment, deployments, type Pod, pods, replicaSets } from '../../../client/kinds.ts'
+import { type Deployment, deployments, type Pod, pods, type ReplicaSet, replicaSets } from '../../../client/kinds.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import { labelSelectorOf } from '../../../machinery/selectors/label-selector.ts'
 import { claimable, claimed } from '../../pods/owners/claim.ts'
@@ -53,9 +53,26 @@ export function deploymentController(concurrency: number): Controller {
       const deployment = context.caches.get(deployments, namespace, name)
       if (!deployment) return
       const { uid = '' } = deployment.metadata
+      if (writes.isUnsure(uid)) {
+        const { items } = await context.client.list(replicaSets, { namespace })
+        writes.found(
+          uid,
+          items.filter((set) => controllerOf(set)?.uid === uid),
+        )
+      }
       // Sizes are added up over all sets: the change that is awaited brings the key here again.
       if (!writes.areSeen(uid, context.caches.by(replicaSets, byController, uid))) return context.again(key, expectationsExpireMs + 1)
-      await bringOn(deployment, { ...context, wrote: (set) => writes.wrote(uid, set) })
+      const written = async (write: Promise<ReplicaSet>): Promise<ReplicaSet> => {
+        try {
+          const set = await write
+          writes.wrote(uid, set)
+          return set
+        } catch (error) {
+          writes.failed(uid, error)
+          throw error
+        }
+      }
+      await bringOn(deployment, { ...context, written })
     },
   }
 }

@@ -46,7 +46,7 @@ export async function createNewSet(rollout: Rollout): Promise<void> {
   const set = newReplicaSet(deployment, oldSets)
   let created: ReplicaSet
   try {
-    created = await client.create(replicaSets, set)
+    created = await context.written(client.create(replicaSets, set))
   } catch (error) {
     if (error instanceof StatusError && error.reason === 'AlreadyExists') return await settleCollision(rollout, set, error)
     if (isNamespaceTerminating(error)) throw error
@@ -58,7 +58,6 @@ export async function createNewSet(rollout: Rollout): Promise<void> {
     }
     throw error
   }
-  context.wrote(created)
   const size = replicasOf(created)
   if (size > 0) events.tell(deployment, 'Normal', 'ScalingReplicaSet', `Scaled up replica set ${created.metadata.name} from 0 to ${size}`)
   rollout.newSet = created

@@ -11,8 +11,8 @@ import { progressCheckInMs, progressDeadline, withPause } from './status.ts'
 import { sameTemplate } from './template-hash.ts'
 
 export interface RolloutContext extends Pick<ReconcileContext, 'client' | 'caches' | 'events' | 'again'> {
-  /** Told of each ReplicaSet as it was written. */
-  readonly wrote: (set: ReplicaSet) => void
+  /** Takes note of what becomes of each write of a ReplicaSet. */
+  readonly written: (write: Promise<ReplicaSet>) => Promise<ReplicaSet>
 }
 
 export class Rollout {
@@ -107,10 +107,8 @@ export class Rollout {
     return updated
   }
 
-  async #update(set: ReplicaSet): Promise<ReplicaSet> {
-    const updated = await this.context.client.update(replicaSets, set)
-    this.context.wrote(updated)
-    return updated
+  #update(set: ReplicaSet): Promise<ReplicaSet> {
+    return this.context.written(this.context.client.update(replicaSets, set))
   }
 
   #replace(set: ReplicaSet, updated: ReplicaSet): void {
