@@ -1,5 +1,6 @@
 /** What the manager knows of a controller before it makes it: its names, its account, its flags. */
 import type { Controller } from '../client/controller/controller.ts'
+import type { Resource } from '../client/resource.ts'
 import type { CertificateSigner } from './certificates/signing-request.ts'
 import type { ControllerFlag, FlagValues } from './flags.ts'
 
@@ -22,6 +23,8 @@ export interface ControllerDescriptor {
   /** Runs only where it is named: `*` does not mean it. */
   readonly onlyIfNamed?: boolean
   readonly flags?: readonly ControllerFlag[]
+  /** Kinds that it is about and that not every server has: where one is missing, it does not run. */
+  readonly requires?: readonly Resource[]
   /** A controller with a state of its own. Its code is loaded here: who does not run it does not pay for it. */
   make(sources: ControllerSources, flags: FlagValues): Controller | Promise<Controller>
 }

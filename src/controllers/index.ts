@@ -8,6 +8,8 @@ import { ExplainedError } from '../lib/explained-error.ts'
 import type { ControllerDescriptor, ControllerSources } from './descriptor.ts'
 import { descriptors } from './descriptors.ts'
 import { FlagValues } from './flags.ts'
+import { withoutWork } from './names-without-work.ts'
+import { areServed } from './served-kinds.ts'
 
 export type { CertificateSigner, CertificateTerms, RequestedSubject } from './certificates/signing-request.ts'
 export type { ControllerSources } from './descriptor.ts'
@@ -60,9 +62,10 @@ function chosenOf(chosen: readonly string[]): ControllerDescriptor[] {
       continue
     }
     const name = choice.replace(/^-/, '')
+    if (withoutWork.has(name)) continue
     const descriptor = names.get(name)
     if (!descriptor) {
-      const known = descriptors.map((one) => one.name)
+      const known = [...descriptors.map((one) => one.name), ...withoutWork.keys()]
       throw new ExplainedError(`"${choice}" is not in the list of known controllers: choose of *, ${known.join(', ')}`)
     }
     if (choice.startsWith('-')) off.add(descriptor)
@@ -84,11 +87,13 @@ export interface RunningControllers {
 export function runControllers(plan: ControllerPlan, sources: ControllerSources, server: ServerAccess, log: (line: string) => void): RunningControllers {
   // The field manager of what controllers write is known by this name.
   const connection = new Connection({ ...server, userAgent: 'kube-controller-manager' })
-  const informers = new SharedInformers(new RestClient(connection, plan.manager.token), log)
+  const reader = new RestClient(connection, plan.manager.token)
+  const informers = new SharedInformers(reader, log)
   let isStopped = false
   const started = Promise.all(
     plan.controllers.map(async ({ name, identity }): Promise<RunningController | undefined> => {
-      const { make, flags = [] } = descriptors.find((descriptor) => descriptor.name === name)!
+      const { make, flags = [], requires = [] } = descriptors.find((descriptor) => descriptor.name === name)!
+      if (!(await areServed(requires, reader, () => isStopped))) return undefined
       const controller = await make(sources, new FlagValues(flags, plan.flags))
       return isStopped ? undefined : runController(controller, { informers, client: new RestClient(connection, identity.token) }, log)
     }),

@@ -13,7 +13,7 @@ import { replicaSetKind } from '../../../src/controllers/replicas/pod-sets/kind.
 import type { Random } from '../../fuzz/random.ts'
 import type { ReachableCluster } from '../../support/reachable-cluster.ts'
 import { Judge, limitsOfPods } from './judge.ts'
-import { progressOf, Workloads } from './workloads.ts'
+import { isRolledOut, progressOf, Workloads } from './workloads.ts'
 
 export interface Play {
   readonly cluster: ReachableCluster
@@ -52,11 +52,14 @@ export async function playDeployment(t: TestContext, { cluster, namespace, strat
   }
   const settled = async (): Promise<Deployment> => {
     await all.change('web', { paused: false })
-    const deployment = await all.rolledOut('web')
-    const active = (await all.pods('web')).filter(({ metadata, status }) => !metadata.deletionTimestamp && status?.phase !== 'Failed')
-    assert.equal(active.length, deployment.spec?.replicas)
-    assert.equal((await all.sets('web')).filter(({ spec }) => spec?.replicas !== 0).length, 1)
-    return deployment
+    return all.playKubelet('web', 'the Deployment to settle', async () => {
+      const deployment = await all.deployment('web')
+      if (!isRolledOut(deployment)) return
+      // The status may be from before the last pods went.
+      const active = (await all.pods('web')).filter(({ metadata, status }) => !metadata.deletionTimestamp && status?.phase !== 'Failed')
+      const sets = (await all.sets('web')).filter(({ spec }) => spec?.replicas !== 0)
+      return active.length === deployment.spec?.replicas && sets.length === 1 && deployment
+    })
   }
 
   let tag = 0

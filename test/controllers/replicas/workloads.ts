@@ -139,12 +139,17 @@ export class Workloads {
   rolledOut(name: string): Promise<Deployment> {
     return this.playKubelet(name, `the rollout of ${name}`, async () => {
       const deployment = await this.deployment(name)
-      const { metadata, spec, status } = deployment
-      const isSeen = status?.observedGeneration === metadata.generation
-      const counts = [status?.replicas, status?.updatedReplicas, status?.availableReplicas]
-      return isSeen && progressOf(deployment).reason === 'NewReplicaSetAvailable' && counts.every((count = 0) => count === spec?.replicas) && deployment
+      return isRolledOut(deployment) && deployment
     })
   }
+}
+
+/** Whether all that a Deployment asks for now is so, as its status tells. */
+export function isRolledOut(deployment: Deployment): boolean {
+  const { metadata, spec, status } = deployment
+  const isSeen = status?.observedGeneration === metadata.generation
+  const counts = [status?.replicas, status?.updatedReplicas, status?.availableReplicas]
+  return isSeen && progressOf(deployment).reason === 'NewReplicaSetAvailable' && counts.every((count = 0) => count === spec?.replicas)
 }
 
 const isReady = ({ status }: Pick<Pod, 'status'>): boolean => status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false
