@@ -84,8 +84,9 @@ export async function playDeployment(t: TestContext, { cluster, namespace, strat
         (name) => all.tell(name, 'Failed', false),
       ),
     () =>
+      // What has failed stays so.
       onePod(
-        () => true,
+        ({ status }) => status?.phase !== 'Failed',
         (name) => all.tell(name, 'Running', false),
       ),
   ]
