@@ -3,6 +3,9 @@ import type {
   CoreV1Event,
   ResourceV1ResourceClaim,
   V1APIService,
+  V1beta1ClusterTrustBundle,
+  V1beta1PodCertificateRequest,
+  V1beta1StorageVersionMigration,
   V1CertificateSigningRequest,
   V1ClusterRole,
   V1ClusterRoleBinding,
@@ -103,6 +106,10 @@ export type StorageClass = Model<V1StorageClass>
 export type VolumeAttachment = Model<V1VolumeAttachment>
 export type VolumeAttributesClass = Model<V1VolumeAttributesClass>
 
+export type ClusterTrustBundle = Model<V1beta1ClusterTrustBundle>
+export type PodCertificateRequest = Model<V1beta1PodCertificateRequest>
+export type StorageVersionMigration = Model<V1beta1StorageVersionMigration>
+
 export const configMaps = resource<ConfigMap>('v1', 'ConfigMap', 'configmaps')
 export const endpoints = resource<Endpoints>('v1', 'Endpoints', 'endpoints')
 export const events = resource<Event>('v1', 'Event', 'events')
@@ -172,3 +179,12 @@ export const csiStorageCapacities = resource<CSIStorageCapacity>('storage.k8s.io
 export const storageClasses = resource<StorageClass>('storage.k8s.io/v1', 'StorageClass', 'storageclasses', false)
 export const volumeAttachments = resource<VolumeAttachment>('storage.k8s.io/v1', 'VolumeAttachment', 'volumeattachments', false)
 export const volumeAttributesClasses = resource<VolumeAttributesClass>('storage.k8s.io/v1', 'VolumeAttributesClass', 'volumeattributesclasses', false)
+/** Beta: not every server has them. */
+export const clusterTrustBundles = resource<ClusterTrustBundle>('certificates.k8s.io/v1beta1', 'ClusterTrustBundle', 'clustertrustbundles', false)
+export const podCertificateRequests = resource<PodCertificateRequest>('certificates.k8s.io/v1beta1', 'PodCertificateRequest', 'podcertificaterequests')
+export const storageVersionMigrations = resource<StorageVersionMigration>(
+  'storagemigration.k8s.io/v1beta1',
+  'StorageVersionMigration',
+  'storageversionmigrations',
+  false,
+)

@@ -3,6 +3,7 @@ import { ExplainedError } from '../lib/explained-error.ts'
 import type { ControllerDescriptor } from './descriptor.ts'
 import { descriptors } from './descriptors.ts'
 import { type ControllerFlag, FlagValues } from './flags.ts'
+import { withoutWork } from './names-without-work.ts'
 
 /** All flags of all controllers, each once. */
 export const controllerFlags: readonly ControllerFlag[] = [
@@ -22,8 +23,13 @@ export function chosenControllers(chosen: readonly string[], flags: Readonly<Rec
   for (const choice of chosen) {
     if (choice === '*') {
       for (const descriptor of descriptors) if (!descriptor.onlyIfNamed) on.add(descriptor)
-    } else if (choice.startsWith('-')) off.add(named(choice.slice(1), choice))
-    else on.add(named(choice, choice))
+      continue
+    }
+    const name = choice.replace(/^-/, '')
+    if (withoutWork.has(name)) continue
+    const descriptor = named(name, choice)
+    if (choice.startsWith('-')) off.add(descriptor)
+    else on.add(descriptor)
   }
   const running = descriptors.filter((descriptor) => on.has(descriptor) && !off.has(descriptor))
   for (const { flags: own = [] } of running) new FlagValues(own, flags).check()
@@ -40,6 +46,6 @@ export function checkControllerFlags(flags: Readonly<Record<string, string>>): v
 function named(name: string, choice: string): ControllerDescriptor {
   const descriptor = descriptors.find((one) => one.name === name || one.aliases?.includes(name))
   if (descriptor) return descriptor
-  const known = descriptors.map((one) => one.name)
+  const known = [...descriptors.map((one) => one.name), ...withoutWork.keys()]
   throw new ExplainedError(`"${choice}" is not in the list of known controllers: choose of *, ${known.join(', ')}`)
 }

@@ -6,6 +6,7 @@ import type { RestClient } from '../client/rest/rest-client.ts'
 import { chosenControllers } from './choice.ts'
 import type { ControllerDescriptor, ControllerSources } from './descriptor.ts'
 import { FlagValues } from './flags.ts'
+import { areServed } from './served-kinds.ts'
 
 /** As whom controllers see and act. */
 export interface ControllerClients {
@@ -51,6 +52,7 @@ export function runControllers({ chosen, flags, sources, clients, metrics, log }
   let isStopped = false
   const started = Promise.all(
     descriptors.map(async (descriptor): Promise<RunningController | undefined> => {
+      if (!(await areServed(descriptor.requires ?? [], clients.reader, () => isStopped))) return undefined
       const controller = await descriptor.make(sources, new FlagValues(descriptor.flags ?? [], flags))
       if (isStopped) return undefined
       made.set(descriptor, controller)

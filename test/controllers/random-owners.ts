@@ -86,7 +86,11 @@ export class RandomOwners {
     // The name of one that is there, the uid of one that never was.
     if (hasStranger) references.push(this.#reference(first, `never-${name}`))
     const metadata = { name, labels: { [label]: '' }, ownerReferences: references }
-    const made = await this.#cluster.call('POST', kind.collection, { apiVersion: kind.apiVersion, kind: kind.kind, metadata })
+    const made = await this.#cluster.call('POST', kind.collection, { apiVersion: kind.apiVersion, kind: kind.kind, metadata }).catch((error) => {
+      // Made, unheard, and gone again with its owners.
+      if (!String(error).includes(' 404 ')) throw error
+    })
+    if (!made) return
     this.#objects.push({ name, kind, uid: made.metadata.uid, owners: hasStranger ? [...owners, 'nobody'] : owners, created: this.#time++ })
   }
 

@@ -57,7 +57,7 @@ export const noSuchForm = (): StatusError =>
 const asJson: Negotiated = { format: 'json' }
 const verdicts = new Map<string, Negotiated | 'unknown' | 'impossible'>()
 
-function decide(header: string): Negotiated | 'unknown' | 'impossible' {
+function decide(header: string, tables: boolean): Negotiated | 'unknown' | 'impossible' {
   let known = false
   for (const { type, parameters } of acceptClauses(header)) {
     const format = own(formats, type)
@@ -65,6 +65,7 @@ function decide(header: string): Negotiated | 'unknown' | 'impossible' {
     known = true
     const as = parameters.get('as')
     if (as === undefined) return parameters.has('stream') ? 'impossible' : format === 'json' ? asJson : { format }
+    if (as === 'Table' && !tables) continue
     const version = parameters.get('v')
     if (transforms.has(as) && parameters.get('g') === 'meta.k8s.io' && (version === 'v1' || version === 'v1beta1'))
       return { format, transform: { as: as as Transform['as'], version } }
@@ -72,14 +73,15 @@ function decide(header: string): Negotiated | 'unknown' | 'impossible' {
   return known ? 'impossible' : 'unknown'
 }
 
-/** The form of the answer; no header means JSON. Throws the two 406 of upstream. */
-export function negotiate(accept: string | undefined): Negotiated {
+/** The form of the answer; no header means JSON. `tables`: whether what is asked for has a table. Throws the two 406 of upstream. */
+export function negotiate(accept: string | undefined, tables = true): Negotiated {
   if (!accept || accept === 'application/json' || accept === '*/*') return asJson
-  let verdict = verdicts.get(accept)
+  const key = tables ? accept : `no table: ${accept}`
+  let verdict = verdicts.get(key)
   if (!verdict) {
-    verdict = decide(accept)
+    verdict = decide(accept, tables)
     if (verdicts.size > 500) verdicts.clear()
-    verdicts.set(accept, verdict)
+    verdicts.set(key, verdict)
   }
   if (verdict === 'unknown') throw notAcceptable()
   if (verdict === 'impossible') throw noSuchForm()

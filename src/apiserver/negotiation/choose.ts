@@ -9,11 +9,12 @@ import { partialRepresentation } from './partial.ts'
 import type { Representation } from './representation.ts'
 import { tableRepresentation } from './table.ts'
 
-type Purpose = 'object' | 'list' | 'watch'
+/** A review is an answer that no table shows. */
+type Purpose = 'object' | 'list' | 'watch' | 'review'
 
 /** What the client's Accept header and `includeObject` ask for. Throws 406 and 400 as upstream does. */
 export function representationFor(request: Request, resource: ServedResource, purpose: Purpose): Representation {
-  const { format, transform } = negotiate(request.header('accept'))
+  const { format, transform } = negotiate(request.header('accept'), purpose !== 'review')
   if (purpose === 'watch' && format === 'yaml') throw new StatusError(406, 'NotAcceptable', '406: Not Acceptable', {})
   const base = transform ? transformed(request, resource, transform, purpose) : nativeRepresentation(resource)
   if (format === 'yaml') return inYaml(base)

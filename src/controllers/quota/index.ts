@@ -1,8 +1,20 @@
-/**
- * What namespaces use of their quotas. No controller counts it: the server's ResourceQuota plug-in charges writes and counts anew when objects
- * go, from objects that it follows anyway (docs/decisions/0025-quota-is-counted-in-the-server.md). A controller would have to follow every
- * kind once more, and the server would have to wait for it.
- */
+/** What namespaces use of their quotas. */
 import type { ControllerDescriptor } from '../descriptor.ts'
+import { concurrencyFlag } from '../flags.ts'
 
-export const controllers: readonly ControllerDescriptor[] = []
+export const controllers: readonly ControllerDescriptor[] = [
+  {
+    name: 'resourcequota-controller',
+    aliases: ['resourcequota'],
+    account: 'resourcequota-controller',
+    flags: [
+      concurrencyFlag('concurrent-resource-quota-syncs', 'ResourceQuotas', 5),
+      { name: 'resource-quota-sync-period', type: 'duration', help: 'how often what is used of quotas is counted anew', fallback: '5m0s' },
+    ],
+    make: async (_sources, flags) =>
+      (await import('./controller.ts')).resourceQuotaController({
+        concurrency: flags.number('concurrent-resource-quota-syncs'),
+        syncPeriodMs: flags.duration('resource-quota-sync-period'),
+      }),
+  },
+]

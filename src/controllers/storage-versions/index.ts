@@ -1,4 +1,12 @@
 /** Objects written anew in the version that is stored. */
+import { storageVersionMigrations } from '../../client/kinds.ts'
 import type { ControllerDescriptor } from '../descriptor.ts'
 
-export const controllers: readonly ControllerDescriptor[] = []
+export const controllers: readonly ControllerDescriptor[] = [
+  {
+    name: 'storage-version-migrator-controller',
+    account: 'storage-version-migrator-controller',
+    requires: [storageVersionMigrations],
+    make: async () => (await import('./migrator.ts')).storageVersionMigrator(),
+  },
+]

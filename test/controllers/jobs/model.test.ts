@@ -1,175 +1,18 @@
-/**
- * Whatever becomes of its pods, and whenever its controller dies: a Job counts each of them once. Random outcomes, deletions, changes of
- * the Job; a controller that dies between two writes, again and again; the truth is kept beside, and compared.
- */
+/** Whatever becomes of its pods, and whenever its controller dies between two writes, again and again: a Job counts each pod once. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Job, Pod } from '../../../src/client/kinds.ts'
-import { type TestCluster, testCluster } from '../../support/test-cluster.ts'
-import { waitFor } from '../../support/wait-for.ts'
-import { type Succession, succession } from './mortal-controller.ts'
-
-const finalizer = 'batch.kubernetes.io/job-tracking'
-const jobsPath = '/apis/batch/v1/namespaces/default/jobs'
-const podsPath = '/api/v1/namespaces/default/pods'
-const merge = 'application/merge-patch+json'
-/** Long ago, so that nothing waits for it. */
-const past = '2020-01-01T00:00:00Z'
-const steps = 40
-
-/** A small generator of random numbers (mulberry32): the same for the same seed. */
-function generator(seed: number): (below: number) => number {
-  let state = seed
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below
-  }
-}
-
-/** What has become of pods, by their uids; of those that have succeeded with their indexes. */
-interface Truth {
-  readonly succeeded: Map<string, string>
-  readonly failed: Set<string>
-}
-
-const nothing = (): Truth => ({ succeeded: new Map(), failed: new Set() })
-
-class Player {
-  /** Of pods that were held when they ended: each is counted. */
-  readonly truth = nothing()
-  /** Of all: those that were about to be removed when they ended may be counted. */
-  readonly most = nothing()
-  readonly #cluster: TestCluster
-  readonly #name: string
-
-  constructor(cluster: TestCluster, name: string) {
-    this.#cluster = cluster
-    this.#name = name
-  }
-
-  async job(): Promise<Job> {
-    return (await this.#cluster.call('GET', `${jobsPath}/${this.#name}`)) as unknown as Job
-  }
-
-  async pods(): Promise<Pod[]> {
-    const { items } = await this.#cluster.call('GET', `${podsPath}?labelSelector=job-name%3D${this.#name}`)
-    return items as Pod[]
-  }
-
-  change(spec: object): Promise<unknown> {
-    return this.#cluster.call('PATCH', `${jobsPath}/${this.#name}`, { spec }, merge)
-  }
-
-  /** As a kubelet tells it. */
-  async end(pod: Pod, phase: 'Succeeded' | 'Failed'): Promise<void> {
-    const exitCode = phase === 'Failed' ? 1 : 0
-    const containerStatuses = [{ name: 'c', image: 'i', imageID: '', ready: false, restartCount: 0, state: { terminated: { exitCode, finishedAt: past } } }]
-    const answer = await this.#tryCall('PATCH', `${podsPath}/${pod.metadata.name}/status`, {
-      metadata: { uid: pod.metadata.uid },
-      status: { phase, containerStatuses },
-    })
-    if (answer) this.#note(answer, phase)
-  }
-
-  async delete(pod: Pod): Promise<void> {
-    // The time of its end says that nothing waits for it.
-    const conditions = [{ type: 'Ready', status: 'False', lastTransitionTime: past }]
-    await this.#tryCall('PATCH', `${podsPath}/${pod.metadata.name}/status`, { metadata: { uid: pod.metadata.uid }, status: { conditions } })
-    const answer = await this.#tryCall('DELETE', `${podsPath}/${pod.metadata.name}?gracePeriodSeconds=0`)
-    if (answer?.status?.phase !== 'Succeeded' && answer) this.#note(answer, 'Failed')
-  }
-
-  #note({ metadata }: Pod, phase: 'Succeeded' | 'Failed'): void {
-    const { uid = '', annotations, finalizers } = metadata
-    for (const { succeeded, failed } of finalizers?.includes(finalizer) ? [this.truth, this.most] : [this.most]) {
-      if (phase === 'Failed') failed.add(uid)
-      // A pod that was deleted before counts as failed, whatever it says later.
-      else if (!failed.has(uid)) succeeded.set(uid, annotations?.['batch.kubernetes.io/job-completion-index'] ?? '')
-    }
-  }
-
-  async #tryCall(method: string, path: string, body?: object): Promise<Pod | undefined> {
-    try {
-      return (await this.#cluster.call(method, path, body, method === 'PATCH' ? 'application/strategic-merge-patch+json' : undefined)) as unknown as Pod
-    } catch (error) {
-      // It has gone, or is another one.
-      if (/ (404|409) /.test(String(error))) return undefined
-      throw error
-    }
-  }
-
-  /** What the status says must have happened. */
-  async check(isIndexed: boolean, what: string): Promise<Job> {
-    // The Job first: what it counts has happened by then.
-    const job = await this.job()
-    const { succeeded = 0, failed = 0, uncountedTerminatedPods: named = {} } = job.status ?? {}
-    const happened = isIndexed ? new Set(this.most.succeeded.values()).size : this.most.succeeded.size
-    assert.ok(succeeded + (named.succeeded?.length ?? 0) <= happened, `${what}: ${succeeded} counted, ${happened} succeeded`)
-    assert.ok(failed + (named.failed?.length ?? 0) <= this.most.failed.size, `${what}: ${failed} counted, ${this.most.failed.size} failed`)
-    return job
-  }
-}
+import { Random } from '../../fuzz/random.ts'
+import { testCluster } from '../../support/test-cluster.ts'
+import { playJob } from './job-model.ts'
+import { succession } from './mortal-controller.ts'
 
 for (const isIndexed of [false, true])
   for (const seed of [1, 2, 3])
     test(`${isIndexed ? 'an Indexed' : 'a'} Job counts each pod once, whenever its controller dies (seed ${seed})`, { timeout: 180_000 }, async (t) => {
-      const random = generator(seed)
+      const random = new Random(seed)
       const cluster = await testCluster(t, { controllers: ['serviceaccount'] })
-      const controllers = await succession(cluster, () => 1 + random(12))
-      try {
-        await play(cluster, controllers, isIndexed, random)
-      } finally {
-        await controllers.stop()
-      }
+      const controllers = await succession(cluster, () => 1 + random.below(12))
+      t.after(() => controllers.stop())
+      await playJob({ cluster, isIndexed, random, disturb: async () => {}, rest: async () => controllers.live() })
+      assert.ok(controllers.deaths() > 3, `only ${controllers.deaths()} controllers have died`)
     })
-
-async function play(cluster: TestCluster, controllers: Succession, isIndexed: boolean, random: (below: number) => number): Promise<void> {
-  const completions = 12
-  await cluster.call('POST', jobsPath, {
-    apiVersion: 'batch/v1',
-    kind: 'Job',
-    metadata: { name: 'j' },
-    spec: {
-      completions,
-      parallelism: 4,
-      backoffLimit: 1000,
-      ...(isIndexed && { completionMode: 'Indexed' }),
-      template: { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } },
-    },
-  })
-  const player = new Player(cluster, 'j')
-  for (let step = 0; step < steps; step++) {
-    const running = (await player.pods()).filter(({ metadata, status }) => status?.phase === 'Pending' && !metadata.deletionTimestamp)
-    const pod = running[random(Math.max(1, running.length))]
-    const choice = random(20)
-    if (choice === 0) await player.change({ suspend: true })
-    else if (choice < 3) await player.change({ suspend: false })
-    else if (choice < 5) await player.change({ parallelism: 1 + random(6) })
-    else if (pod && choice < 9 && player.truth.succeeded.size < completions - 3) await player.end(pod, 'Succeeded')
-    else if (pod && choice < 15) await player.end(pod, 'Failed')
-    else if (pod && choice < 18) await player.delete(pod)
-    await player.check(isIndexed, `step ${step}`)
-  }
-  controllers.live()
-  await player.change({ suspend: false, parallelism: 4 })
-  await waitFor(
-    'the Job to complete',
-    async () => {
-      const job = await player.check(isIndexed, 'at the end')
-      for (const pod of await player.pods()) if (pod.status?.phase === 'Pending' && !pod.metadata.deletionTimestamp) await player.end(pod, 'Succeeded')
-      return job.status?.conditions?.some(({ type, status }) => type === 'Complete' && status === 'True')
-    },
-    { deadlineMs: 60_000 },
-  )
-  assert.ok(controllers.deaths() > 3, `only ${controllers.deaths()} controllers have died`)
-  const { status } = await player.job()
-  assertBetween(status?.failed ?? 0, player.truth.failed.size, player.most.failed.size)
-  if (isIndexed) assert.deepEqual([status?.succeeded, status?.completedIndexes], [completions, `0-${completions - 1}`])
-  else assertBetween(status?.succeeded ?? 0, player.truth.succeeded.size, player.most.succeeded.size)
-  assert.deepEqual(status?.uncountedTerminatedPods, {})
-  await waitFor('all pods to be let go', async () => (await player.pods()).every(({ metadata }) => !metadata.finalizers?.includes(finalizer)))
-}
-
-const assertBetween = (count: number, least: number, most: number): void => assert.ok(least <= count && count <= most, `${least} ≤ ${count} ≤ ${most}`)

@@ -126,24 +126,30 @@ export class Workloads {
 
   /** Makes all pods of an app ready that are not, and all that come, until `done` holds; resolves with what it gives. */
   async playKubelet<T>(app: string, what: string, done: () => Promise<T | undefined | false>): Promise<T> {
-    return await waitFor(what, async () => {
+    const play = async (): Promise<T | undefined | false> => {
       for (const { metadata, status } of await this.pods(app))
         if (!metadata.deletionTimestamp && !isReady({ status }) && status?.phase !== 'Failed')
           await this.tell(metadata.name ?? '', 'Running', true).catch(unlessGone)
       return await done()
-    })
+    }
+    return await waitFor(what, play, { deadlineMs: 60_000 })
   }
 
   /** Plays the kubelet until a Deployment has rolled out what it asks for now. */
   rolledOut(name: string): Promise<Deployment> {
     return this.playKubelet(name, `the rollout of ${name}`, async () => {
       const deployment = await this.deployment(name)
-      const { metadata, spec, status } = deployment
-      const isSeen = status?.observedGeneration === metadata.generation
-      const counts = [status?.replicas, status?.updatedReplicas, status?.availableReplicas]
-      return isSeen && progressOf(deployment).reason === 'NewReplicaSetAvailable' && counts.every((count = 0) => count === spec?.replicas) && deployment
+      return isRolledOut(deployment) && deployment
     })
   }
+}
+
+/** Whether all that a Deployment asks for now is so, as its status tells. */
+export function isRolledOut(deployment: Deployment): boolean {
+  const { metadata, spec, status } = deployment
+  const isSeen = status?.observedGeneration === metadata.generation
+  const counts = [status?.replicas, status?.updatedReplicas, status?.availableReplicas]
+  return isSeen && progressOf(deployment).reason === 'NewReplicaSetAvailable' && counts.every((count = 0) => count === spec?.replicas)
 }
 
 const isReady = ({ status }: Pick<Pod, 'status'>): boolean => status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false

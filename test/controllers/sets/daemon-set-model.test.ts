@@ -4,15 +4,15 @@
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import type { DaemonSet, Pod } from '../../../src/client/kinds.ts'
+import { type DaemonSet, type Pod, pods } from '../../../src/client/kinds.ts'
 import { targetNode } from '../../../src/controllers/daemon-sets/daemon-pod.ts'
 import { daemonSetController } from '../../../src/controllers/daemon-sets/daemon-set.ts'
 import { Random } from '../../fuzz/random.ts'
 import { testCluster } from '../../support/test-cluster.ts'
 import { waitFor } from '../../support/wait-for.ts'
+import { RestartedControllers } from '../restarted-controllers.ts'
+import { Witness } from '../witness.ts'
 import { PlayedNamespace } from './played-namespace.ts'
-import { followPods } from './pod-history.ts'
-import { RestartedController } from './restarted-controller.ts'
 
 const cluster = testCluster({ after }, { controllers: ['serviceaccount-controller'] })
 const rounds = 15
@@ -50,7 +50,7 @@ for (const [seed, rollingUpdate] of Object.entries([
       await ns.patch(`/api/v1/nodes/${node}`, { spec: { taints: null } })
       await label(node, true)
     }
-    const stopFollowing = await followPods(all, ns.name, (name, pod, before) => {
+    const witness = await Witness.of(all.client, pods, ns.name, (name, pod, before) => {
       const old = before.get(name)
       const wasTaken = old && !old.metadata.deletionTimestamp && (!pod || pod.metadata.deletionTimestamp)
       // Of pods that serve on nodes that the set is for, an update takes few at a time.
@@ -60,7 +60,7 @@ for (const [seed, rollingUpdate] of Object.entries([
       const allowed = Math.max(rollingUpdate.maxUnavailable, 0)
       assert.ok(missing.length <= allowed, `${name} was taken, so that ${missing.length} nodes have none`)
     })
-    const controller = new RestartedController(all, () => daemonSetController({ concurrency: 2 }))
+    const controller = new RestartedControllers(all.client, () => [daemonSetController({ concurrency: 2 })])
     t.after(() => controller.kill())
     const path = `${ns.apps}/daemonsets/web`
     await ns.post(`${ns.apps}/daemonsets`, {
@@ -105,7 +105,7 @@ for (const [seed, rollingUpdate] of Object.entries([
       )
       await settled()
     }
-    await stopFollowing()
+    await witness.stop()
   })
 }
 

@@ -4,7 +4,7 @@ import type { AdmissionAttributes } from '../plugin.ts'
 import { pluginFixture } from '../plugin-fixture.ts'
 import { checkRequest } from './check-request.ts'
 import { limitedResources } from './configuration.ts'
-import { evaluatorOf } from './evaluators/index.ts'
+import { evaluatorOf } from './evaluators.ts'
 import type { Quota } from './quota.ts'
 
 const fixture = pluginFixture()

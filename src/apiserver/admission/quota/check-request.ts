@@ -1,14 +1,14 @@
 /** Holds one write against the quotas of its namespace. */
 import type { ResourceList } from '../../../api/core/quota/resource-list.ts'
+import { exceeding, increase, masked, shown, sum, withoutZeros } from '../../../api/core/quota/resource-lists.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import { internal } from '../../../machinery/status-error.ts'
 import { signOf } from '../../../machinery/values/quantity.ts'
 import { forbiddenWrite } from '../forbidden-write.ts'
 import type { AdmissionAttributes } from '../plugin.ts'
 import type { LimitedResource } from './configuration.ts'
-import type { Evaluator, Scope } from './evaluators/index.ts'
+import type { Evaluator, Scope } from './evaluators.ts'
 import { coversObject, type Quota } from './quota.ts'
-import { exceeding, increase, masked, shown, sum, withoutZeros } from './resource-lists.ts'
 
 /** By quota: what the write uses more of it. Quotas that it does not touch are not in it. */
 export type Charges = ReadonlyMap<Quota, ResourceList>

@@ -1,6 +1,6 @@
 /** ResourceQuota's configuration: resources and scopes that nobody may use without a quota that covers them. */
 import { decodeConfiguration, listOf, structOf, text } from '../../../machinery/decode/configuration.ts'
-import type { Scope } from './evaluators/index.ts'
+import type { Scope } from './evaluators.ts'
 
 export interface LimitedResource {
   readonly apiGroup?: string

@@ -3,15 +3,15 @@
  * write of each quota's status, so that no two are given the same room. Counting anew stands in the same line.
  */
 import type { ResourceList } from '../../../api/core/quota/resource-list.ts'
+import { masked, sameAmounts, sum } from '../../../api/core/quota/resource-lists.ts'
 import { conflict, internal, objectModified } from '../../../machinery/status-error.ts'
 import type { StoredObject } from '../../registry/stored-object.ts'
 import type { AdmissionAttributes } from '../plugin.ts'
 import { type Charges, checkRequest } from './check-request.ts'
 import type { LimitedResource } from './configuration.ts'
-import type { Evaluator } from './evaluators/index.ts'
+import type { Evaluator } from './evaluators.ts'
 import type { Quota } from './quota.ts'
 import { isCounted, type QuotaBook } from './quota-book.ts'
-import { masked, sameAmounts, sum } from './resource-lists.ts'
 import type { UsageCount } from './usage-count.ts'
 
 interface Waiting {

@@ -4,7 +4,7 @@
  */
 import type { AdmissionPlugin, PluginSources } from '../plugin.ts'
 import { limitedResources } from './configuration.ts'
-import { evaluatorOf } from './evaluators/index.ts'
+import { evaluatorOf } from './evaluators.ts'
 import { QuotaBook } from './quota-book.ts'
 import { QuotaLine } from './quota-line.ts'
 import { UsageCount } from './usage-count.ts'

@@ -3,14 +3,14 @@
  * that some quota counts, and only looks into objects of namespaces that have one.
  */
 import type { ResourceList } from '../../../api/core/quota/resource-list.ts'
+import { masked, sum } from '../../../api/core/quota/resource-lists.ts'
 import { qualifiedName } from '../../../machinery/status-error.ts'
 import { FollowedObjects } from '../../registry/followed/followed-objects.ts'
 import type { ServedResource } from '../../registry/served-resource.ts'
 import type { StoredObject } from '../../registry/stored-object.ts'
 import type { PluginSources } from '../plugin.ts'
-import { type Evaluator, evaluatorOf } from './evaluators/index.ts'
+import { type Evaluator, evaluatorOf } from './evaluators.ts'
 import { coversObject, type Quota } from './quota.ts'
-import { masked, sum } from './resource-lists.ts'
 
 /** A kind that quotas count. */
 interface Followed {

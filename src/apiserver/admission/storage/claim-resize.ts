@@ -1,5 +1,6 @@
 /** PersistentVolumeClaimResize: a claim may grow only once it is bound, and only if its storage class allows it. */
 import type { V1PersistentVolumeClaim, V1StorageClass } from '@kubernetes/client-node'
+import { claimClass } from '../../../api/core/storage/claim-class.ts'
 import type { Model } from '../../../machinery/object.ts'
 import { compareQuantities } from '../../../machinery/values/quantity.ts'
 import { FollowedObjects } from '../../registry/followed/followed-objects.ts'
@@ -7,10 +8,6 @@ import { forbiddenWrite } from '../forbidden-write.ts'
 import type { AdmissionPlugin, PluginSources } from '../plugin.ts'
 
 type Claim = Model<V1PersistentVolumeClaim>
-
-/** The class of a claim; empty where it has none. The annotation is older than the field, and comes first. */
-export const claimClass = ({ metadata, spec }: Claim): string =>
-  metadata.annotations?.['volume.beta.kubernetes.io/storage-class'] ?? spec?.storageClassName ?? ''
 
 const size = ({ spec }: Claim): string => spec?.resources?.requests?.storage ?? '0'
 

@@ -14,7 +14,7 @@ export const review =
   <T extends KubeObject>(answer: (question: T, target: Target) => void | Promise<void>): Endpoint =>
   async (target) => {
     const { request, resource, services } = target
-    const representation = representationFor(request, resource, 'object')
+    const representation = representationFor(request, resource, 'review')
     const options = writeOptions(request.query, 'CreateOptions')
     const question = (await decodeObject(request, resource, options, services.knowsKind)) as T
     checkNamespace(question, resource, request.info.namespace)

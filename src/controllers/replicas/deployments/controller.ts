@@ -1,44 +1,84 @@
 /** Brings Deployments to what they ask for, by way of ReplicaSets: one a template, of sizes that change step by step. */
-import { type Caches, type Controller, type ReconcileContext, watched } from '../../../client/controller/controller.ts'
+import { type Caches, type Controller, watched } from '../../../client/controller/controller.ts'
 import { keyOf } from '../../../client/informers/informer.ts'
-import { type Deployment, deployments, type Pod, pods, replicaSets } from '../../../client/kinds.ts'
+import { type Deployment, deployments, type Pod, pods, type ReplicaSet, replicaSets } from '../../../client/kinds.ts'
 import { controllerOf } from '../../../client/objects/owners.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import { labelSelectorOf } from '../../../machinery/selectors/label-selector.ts'
 import { claimable, claimed } from '../../pods/owners/claim.ts'
+import { byController } from '../../pods/owners/owner.ts'
 import { ownerKeys } from '../../pods/owners/owner-keys.ts'
 import { hasEnded } from '../../pods/phase.ts'
+import { expectationsExpireMs } from '../../pods/writing/expectations.ts'
+import { OwnWrites } from '../../pods/writing/own-writes.ts'
 import { desiredReplicas } from './revisions.ts'
-import { Rollout } from './rollout.ts'
+import { Rollout, type RolloutContext } from './rollout.ts'
 import { isActiveSet, isRolling, replicasOf } from './sizes.ts'
 import { numbersOf, rolloutStatus } from './status.ts'
 import { cleanUp, followSize, recreate, rollOn } from './strategies.ts'
 
-export const deploymentController = (concurrency: number): Controller => ({
-  name: 'deployment-controller',
-  concurrency,
-  watches: [
-    watched({ resource: deployments }),
-    watched({ resource: replicaSets, keys: (set, caches) => ownerKeys(set, caches, deployments, selects) }),
-    // Who recreates waits for the end of the old pods; all else shows in ReplicaSets.
-    watched({
-      resource: pods,
-      keys: () => [],
-      changed(pod, before, { caches, again }) {
-        if (!before || (pod && (!hasEnded(pod) || hasEnded(before)))) return
-        const deployment = deploymentOf(before, caches)
-        if (deployment && !isRolling(deployment)) again(keyOf(deployment))
-      },
-    }),
-  ],
-  async reconcile(key, context) {
-    const [namespace = '', name = ''] = key.split('/')
-    const deployment = context.caches.get(deployments, namespace, name)
-    if (deployment) await bringOn(deployment, context)
-  },
-})
+export function deploymentController(concurrency: number): Controller {
+  const writes = new OwnWrites()
+  return {
+    name: 'deployment-controller',
+    concurrency,
+    watches: [
+      watched({
+        resource: deployments,
+        changed(deployment, before) {
+          const uid = before?.metadata.uid
+          if (uid !== undefined && uid !== deployment?.metadata.uid) writes.forget(uid)
+        },
+      }),
+      watched({
+        resource: replicaSets,
+        keys: (set, caches) => ownerKeys(set, caches, deployments, selects),
+        changed(set, before) {
+          const owner = (set && controllerOf(set)) ?? (before && controllerOf(before))
+          if (owner) writes.observe(owner.uid, set, before)
+        },
+      }),
+      // Who recreates waits for the end of the old pods; all else shows in ReplicaSets.
+      watched({
+        resource: pods,
+        keys: () => [],
+        changed(pod, before, { caches, again }) {
+          if (!before || (pod && (!hasEnded(pod) || hasEnded(before)))) return
+          const deployment = deploymentOf(before, caches)
+          if (deployment && !isRolling(deployment)) again(keyOf(deployment))
+        },
+      }),
+    ],
+    async reconcile(key, context) {
+      const [namespace = '', name = ''] = key.split('/')
+      const deployment = context.caches.get(deployments, namespace, name)
+      if (!deployment) return
+      const { uid = '' } = deployment.metadata
+      if (writes.isUnsure(uid)) {
+        const { items } = await context.client.list(replicaSets, { namespace })
+        writes.found(
+          uid,
+          items.filter((set) => controllerOf(set)?.uid === uid),
+        )
+      }
+      // Sizes are added up over all sets: the change that is awaited brings the key here again.
+      if (!writes.areSeen(uid, context.caches.by(replicaSets, byController, uid))) return context.again(key, expectationsExpireMs + 1)
+      const written = async (write: Promise<ReplicaSet>): Promise<ReplicaSet> => {
+        try {
+          const set = await write
+          writes.wrote(uid, set)
+          return set
+        } catch (error) {
+          writes.failed(uid, error)
+          throw error
+        }
+      }
+      await bringOn(deployment, { ...context, written })
+    },
+  }
+}
 
-async function bringOn(deployment: Deployment, context: ReconcileContext): Promise<void> {
+async function bringOn(deployment: Deployment, context: RolloutContext): Promise<void> {
   const { client, caches } = context
   const claim = { owner: deployment, owners: deployments, resource: replicaSets, matches: (set: KubeObject) => selects(deployment, set) }
   const rollout = new Rollout(deployment, await claimed(claimable(deployment, replicaSets, caches), claim, client), context, Date.now())

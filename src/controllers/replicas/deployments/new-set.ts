@@ -47,7 +47,7 @@ export async function createNewSet(rollout: Rollout): Promise<void> {
   const set = newReplicaSet(deployment, oldSets)
   let created: ReplicaSet
   try {
-    created = await client.create(replicaSets, set)
+    created = await context.written(client.create(replicaSets, set))
   } catch (error) {
     if (error instanceof StatusError && error.reason === 'AlreadyExists') return await settleCollision(rollout, set, error)
     if (isNamespaceTerminating(error)) throw error

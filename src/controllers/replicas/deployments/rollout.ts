@@ -10,7 +10,10 @@ import { byAge, mostOf, replicasOf, type Sizes } from './sizes.ts'
 import { progressCheckInMs, progressDeadline, withPause } from './status.ts'
 import { sameTemplate } from './template-hash.ts'
 
-export type RolloutContext = Pick<ReconcileContext, 'client' | 'caches' | 'events' | 'again'>
+export interface RolloutContext extends Pick<ReconcileContext, 'client' | 'caches' | 'events' | 'again'> {
+  /** Takes note of what becomes of each write of a ReplicaSet. */
+  readonly written: (write: Promise<ReplicaSet>) => Promise<ReplicaSet>
+}
 
 export class Rollout {
   readonly context: RolloutContext
@@ -54,11 +57,7 @@ export class Rollout {
     const annotations = newSetAnnotations(this.deployment, metadata.annotations, this.oldSets)
     const minReadySeconds = this.deployment.spec?.minReadySeconds ?? 0
     if (!semanticallyEqual(annotations, metadata.annotations) || (spec?.minReadySeconds ?? 0) !== minReadySeconds)
-      this.newSet = await this.context.client.update(replicaSets, {
-        ...this.newSet,
-        metadata: { ...metadata, annotations },
-        ...(spec && { spec: { ...spec, minReadySeconds } }),
-      })
+      this.newSet = await this.#update({ ...this.newSet, metadata: { ...metadata, annotations }, ...(spec && { spec: { ...spec, minReadySeconds } }) })
     this.noteRevision(this.newSet)
     if (progressDeadline(this.deployment) !== undefined && !conditionOf(this.conditions, 'Progressing'))
       this.tell('Progressing', 'True', reasons.found, `Found new replica set "${metadata.name}"`)
@@ -100,16 +99,16 @@ export class Rollout {
     const before = replicasOf(set)
     const annotations = { ...set.metadata.annotations, ...sizeAnnotations(replicasOf(this.deployment), mostOf(this.deployment)) }
     if (!set.spec || (size === before && semanticallyEqual(annotations, set.metadata.annotations))) return set
-    const updated = await this.context.client.update(replicaSets, {
-      ...set,
-      metadata: { ...set.metadata, annotations },
-      spec: { ...set.spec, replicas: size },
-    })
+    const updated = await this.#update({ ...set, metadata: { ...set.metadata, annotations }, spec: { ...set.spec, replicas: size } })
     if (size !== before) {
       const message = `Scaled ${size > before ? 'up' : 'down'} replica set ${set.metadata.name} from ${before} to ${size}`
       this.context.events.tell(this.deployment, 'Normal', 'ScalingReplicaSet', message)
     }
     return updated
+  }
+
+  #update(set: ReplicaSet): Promise<ReplicaSet> {
+    return this.context.written(this.context.client.update(replicaSets, set))
   }
 
   #replace(set: ReplicaSet, updated: ReplicaSet): void {

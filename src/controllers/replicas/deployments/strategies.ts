@@ -1,5 +1,8 @@
 /** How the pods of one template are replaced by those of another: bit by bit, or all at once after the old ones have gone. */
+import { keyOf } from '../../../client/informers/informer.ts'
 import { pods, type ReplicaSet, replicaSets } from '../../../client/kinds.ts'
+import { controllerOf } from '../../../client/objects/owners.ts'
+import { labelSelectorOf, selectorText } from '../../../machinery/selectors/label-selector.ts'
 import { byController } from '../../pods/owners/owner.ts'
 import { hasEnded } from '../../pods/phase.ts'
 import { unlessGone } from '../../refusals.ts'
@@ -8,6 +11,9 @@ import { revisionOf } from './revisions.ts'
 import type { Rollout } from './rollout.ts'
 import { isActiveSet, newSetSize, oldSetSizes, replicasOf, scaledSizes } from './sizes.ts'
 import { historyLimit, isComplete } from './status.ts'
+
+/** How soon it is looked again for pods that the cache does not show. */
+const unseenAgainMs = 1000
 
 const nameOf = ({ metadata }: ReplicaSet): string => metadata.name ?? ''
 
@@ -26,6 +32,7 @@ export async function recreate(rollout: Rollout): Promise<void> {
   const active = oldSets.filter(isActiveSet)
   if (active.length > 0) return await rollout.scale(new Map(active.map((set) => [nameOf(set), 0])))
   if (oldPodsRun(rollout)) return
+  if (isToGrow(rollout) && (await oldPodsRunUnseen(rollout))) return rollout.context.again(keyOf(deployment), unseenAgainMs)
   if (await growNewSet(rollout)) return
   if (isComplete(deployment, deployment.status)) await cleanUp(rollout)
 }
@@ -46,9 +53,24 @@ async function growNewSet(rollout: Rollout): Promise<boolean> {
   return true
 }
 
+const isToGrow = ({ deployment, newSet, oldSets }: Rollout): boolean =>
+  oldSets.length > 0 && (!newSet || replicasOf(newSet) !== newSetSize(deployment, replicasOf(newSet), oldSets))
+
 function oldPodsRun({ oldSets, context: { caches } }: Rollout): boolean {
   if (oldSets.some(({ status }) => (status?.replicas ?? 0) > 0)) return true
   return oldSets.some(({ metadata }) => [...caches.by(pods, byController, metadata.uid ?? '')].some((pod) => !hasEnded(pod)))
+}
+
+/**
+ * Whether old pods run that the cache does not show: made by an answer that nobody got, or by who has not seen yet that there should be
+ * none. Nothing may run beside the new ones, so the server is asked.
+ */
+async function oldPodsRunUnseen({ deployment, oldSets, context: { client } }: Rollout): Promise<boolean> {
+  if (oldSets.some(({ metadata, status }) => (status?.observedGeneration ?? 0) < (metadata.generation ?? 0))) return true
+  const labelSelector = selectorText(labelSelectorOf(deployment.spec?.selector))
+  const { items } = await client.list(pods, { namespace: deployment.metadata.namespace, labelSelector })
+  const uids = new Set(oldSets.map(({ metadata }) => metadata.uid))
+  return items.some((pod) => uids.has(controllerOf(pod)?.uid) && !hasEnded(pod))
 }
 
 /** Deletes the oldest ReplicaSets that nothing runs of and that are beyond the history that is kept. */

@@ -1,8 +1,8 @@
 /** Counts ResourceClaims and the devices that they may get, by device class. */
 import type { ResourceV1ResourceClaim } from '@kubernetes/client-node'
-import type { ResourceList } from '../../../../api/core/quota/resource-list.ts'
 import type { Model } from '../../../../machinery/object.ts'
-import type { Evaluator } from './evaluator.ts'
+import type { ResourceList } from '../resource-list.ts'
+import type { Usage } from './usage.ts'
 
 const count = 'count/resourceclaims.resource.k8s.io'
 const devices = '.deviceclass.resource.k8s.io/devices'
@@ -22,8 +22,7 @@ interface DeviceRequest extends Wanted {
   readonly firstAvailable?: readonly Wanted[]
 }
 
-export const resourceClaimEvaluator: Evaluator = {
-  handles: ({ subresource }) => subresource === '',
+export const resourceClaimUsage: Usage = {
   matching: (names) => names.filter((name) => name === count || name.endsWith(devices)),
   usage(object) {
     const { spec } = object as Model<ResourceV1ResourceClaim>

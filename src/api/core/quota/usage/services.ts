@@ -1,12 +1,11 @@
 /** Counts Services, their node ports and load balancers. */
 import type { V1Service } from '@kubernetes/client-node'
 import type { Model } from '../../../../machinery/object.ts'
-import type { Evaluator } from './evaluator.ts'
+import type { Usage } from './usage.ts'
 
 const names = ['count/services', 'services', 'services.nodeports', 'services.loadbalancers']
 
-export const serviceEvaluator: Evaluator = {
-  handles: () => true,
+export const serviceUsage: Usage = {
   matching: (wanted) => wanted.filter((name) => names.includes(name)),
   usage(object) {
     const { spec } = object as Model<V1Service>

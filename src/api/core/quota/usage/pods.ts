@@ -1,11 +1,11 @@
 /** Counts pods: what they request and are limited to while they run, and how many there are. */
 import type { V1PodAffinityTerm } from '@kubernetes/client-node'
-import type { Container, Pod } from '../../../../api/core/pod/model.ts'
-import { hasPodResources, podLimits, podRequests } from '../../../../api/core/pod/pod-resources.ts'
-import { qosClass } from '../../../../api/core/pod/qos.ts'
-import { isExtendedResource, isHugePages, isNativeResource, type ResourceList } from '../../../../api/core/quota/resource-list.ts'
 import type { KubeObject, Wire } from '../../../../machinery/object.ts'
-import { type Evaluator, type Scope, scopeHolds } from './evaluator.ts'
+import type { Container, Pod } from '../../pod/model.ts'
+import { hasPodResources, podLimits, podRequests } from '../../pod/pod-resources.ts'
+import { qosClass } from '../../pod/qos.ts'
+import { isExtendedResource, isHugePages, isNativeResource, type ResourceList } from '../resource-list.ts'
+import { type Scope, scopeHolds, type Usage } from './usage.ts'
 
 const counted = new Set([
   'count/pods',
@@ -27,12 +27,7 @@ const mustBeSaid = new Set(['cpu', 'memory', 'requests.cpu', 'requests.memory', 
 const isCounted = (name: string): boolean =>
   counted.has(name) || isHugePages(name) || name.startsWith('requests.hugepages-') || (!isNativeResource(name) && name.startsWith('requests.'))
 
-export const podEvaluator = (now: () => number = Date.now): Evaluator => ({
-  handles({ operation, subresource, object, old }) {
-    if (operation === 'CREATE') return subresource === ''
-    // A pod that gets a deadline goes into another scope.
-    return subresource === 'resize' || (subresource === '' && isTerminating(object as Pod) !== isTerminating(old as Pod))
-  },
+export const podUsage = (now: () => number = Date.now): Usage => ({
   matching: (names) => names.filter(isCounted),
   inScope,
   usage(object) {
@@ -83,7 +78,7 @@ function hasEnded({ metadata, status }: Pod, now: number): boolean {
 }
 
 /** Whether a pod ends by itself. */
-const isTerminating = ({ spec }: Pod): boolean => (spec?.activeDeadlineSeconds ?? -1) >= 0
+export const isTerminating = ({ spec }: Pod): boolean => (spec?.activeDeadlineSeconds ?? -1) >= 0
 
 const isBestEffort = ({ spec }: Pod): boolean => qosClass(spec ?? { containers: [] }) === 'BestEffort'
 

@@ -1,10 +1,10 @@
 /** Counts PersistentVolumeClaims and the storage that they request, on the whole and by storage class. */
 import type { V1PersistentVolumeClaim } from '@kubernetes/client-node'
-import type { ResourceList } from '../../../../api/core/quota/resource-list.ts'
 import type { Model } from '../../../../machinery/object.ts'
 import { compareQuantities, isWhole, wholeValue } from '../../../../machinery/values/quantity.ts'
-import { claimClass } from '../../storage/claim-resize.ts'
-import { type Evaluator, scopeHolds } from './evaluator.ts'
+import { claimClass } from '../../storage/claim-class.ts'
+import type { ResourceList } from '../resource-list.ts'
+import { scopeHolds, type Usage } from './usage.ts'
 
 type Claim = Model<V1PersistentVolumeClaim>
 
@@ -14,8 +14,7 @@ const ofAll = ['persistentvolumeclaims', 'requests.storage']
 const isCounted = (name: string): boolean =>
   name === 'count/persistentvolumeclaims' || ofAll.includes(name) || ofAll.some((resource) => name.endsWith(`${ofClass}${resource}`))
 
-export const claimEvaluator: Evaluator = {
-  handles: ({ operation, subresource }) => (operation === 'CREATE' ? subresource === '' : subresource === '' || subresource === 'status'),
+export const claimUsage: Usage = {
   matching: (names) => names.filter(isCounted),
   inScope: (scope, object) => scope.scopeName === 'VolumeAttributesClass' && scopeHolds(scope, attributesClasses(object as Claim)),
   usage(object) {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { pluginFixture } from '../../plugin-fixture.ts'
-import { evaluatorOf } from './index.ts'
-import { podEvaluator } from './pods.ts'
+import { podUsage } from '../../../api/core/quota/usage/pods.ts'
+import { pluginFixture } from '../plugin-fixture.ts'
+import { evaluatorOf } from './evaluators.ts'
 
 const fixture = pluginFixture()
 const evaluator = (resource: string) => evaluatorOf(fixture.sources.find(resource))!
@@ -61,7 +61,7 @@ test('a pod that has ended is only counted as an object, as is one that should b
   const asks = { containers: [container({ cpu: '1' })] }
   assert.deepEqual(usage('v1/pods', pod(asks, { status: { phase: 'Succeeded' } })), { 'count/pods': '1' })
   const { object } = fixture.write('v1/pods', pod(asks, { metadata: { name: 'p', deletionTimestamp: '2026-01-01T00:00:10Z', deletionGracePeriodSeconds: 10 } }))
-  const at = (time: string) => podEvaluator(() => Date.parse(time)).usage(object!).pods
+  const at = (time: string) => podUsage(() => Date.parse(time)).usage(object!).pods
   assert.deepEqual([at('2026-01-01T00:00:15Z'), at('2026-01-01T00:00:25Z')], ['1', undefined])
 })
 

@@ -1,19 +1,18 @@
 /** Counts objects: `count/widgets.example.com`, and the names that some kinds of the core group had before. */
 import type { GroupNamed } from '../../../../machinery/status-error.ts'
 import { qualifiedName } from '../../../../machinery/status-error.ts'
-import type { Evaluator } from './evaluator.ts'
+import type { Usage } from './usage.ts'
 
 const olderNames = new Set(['configmaps', 'resourcequotas', 'replicationcontrollers', 'secrets'])
 
 /** `count/deployments.apps`. */
 export const countName = (resource: GroupNamed): string => `count/${qualifiedName(resource)}`
 
-export function objectCount(resource: GroupNamed): Evaluator {
+export function objectCount(resource: GroupNamed): Usage {
   const count = countName(resource)
   const names = resource.group === '' && olderNames.has(resource.name) ? [count, resource.name] : [count]
   const usage = Object.fromEntries(names.map((name) => [name, '1']))
   return {
-    handles: ({ operation, subresource }) => operation === 'CREATE' && subresource === '',
     matching: (wanted) => wanted.filter((name) => names.includes(name)),
     usage: () => usage,
   }

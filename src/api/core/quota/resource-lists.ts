@@ -1,6 +1,7 @@
 /** Arithmetic on lists of resources (`cpu: 500m`), in which each resource may be missing. No list is changed. */
-import type { ResourceList } from '../../../api/core/quota/resource-list.ts'
+
 import { addQuantities, canonicalQuantity, compareQuantities, signOf, subtractQuantities } from '../../../machinery/values/quantity.ts'
+import type { ResourceList } from './resource-list.ts'
 
 export const sum = (a: ResourceList, b: ResourceList): ResourceList => {
   const total = { ...a }

@@ -1,7 +1,7 @@
-/** What counts a kind of objects for quotas: which resources of a quota it is about, and how much of them an object uses. */
-import type { ResourceList } from '../../../../api/core/quota/resource-list.ts'
+/** How a kind of objects is counted for quotas: which resources of a quota it is about, and how much of them an object uses. */
+
 import type { KubeObject } from '../../../../machinery/object.ts'
-import type { AdmissionAttributes } from '../../plugin.ts'
+import type { ResourceList } from '../resource-list.ts'
 
 /** An item of a quota's scopes or scope selector. */
 export interface Scope {
@@ -10,9 +10,7 @@ export interface Scope {
   readonly values?: readonly string[]
 }
 
-export interface Evaluator {
-  /** Whether a write may change what is used. Only creates and updates in a namespace are asked about. */
-  handles(attributes: AdmissionAttributes): boolean
+export interface Usage {
   /** Those of a quota's resources that this is about. */
   matching(names: readonly string[]): string[]
   /** Whether an object is in a scope; nothing is where this is missing. */

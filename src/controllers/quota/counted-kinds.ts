@@ -1,0 +1,57 @@
+/** The kinds that quotas count, as discovery tells of them, and how much their objects use. */
+import type { ResourceList } from '../../api/core/quota/resource-list.ts'
+import { masked, sum } from '../../api/core/quota/resource-lists.ts'
+import { type Scope, type Usage, usageOf } from '../../api/core/quota/usage/index.ts'
+import { type DiscoveredResource, discover } from '../../client/discovery/discovery.ts'
+import type { ResourceQuota } from '../../client/kinds.ts'
+import type { RestClient } from '../../client/rest/rest-client.ts'
+import type { KubeObject } from '../../machinery/object.ts'
+
+export interface CountedKind {
+  readonly resource: DiscoveredResource
+  readonly usage: Usage
+  /** Those of a quota's resources that objects of the kind use. */
+  readonly names: readonly string[]
+}
+
+/** As long as upstream's: what discovery said is believed for this time. Milliseconds. */
+const believedMs = 30_000
+
+export class CountedKinds {
+  #resources: Promise<readonly DiscoveredResource[]> | undefined
+  #until = 0
+
+  /** Rejects when discovery does. */
+  async of(quota: ResourceQuota, client: RestClient): Promise<CountedKind[]> {
+    const names = Object.keys(quota.spec?.hard ?? {})
+    return (await this.#known(client)).flatMap((resource) => {
+      const usage = usageOf({ group: resource.group, name: resource.plural })
+      const matching = usage?.matching(names) ?? []
+      return usage && matching.length > 0 ? [{ resource, usage, names: matching }] : []
+    })
+  }
+
+  async #known(client: RestClient): Promise<readonly DiscoveredResource[]> {
+    if (!this.#resources || performance.now() > this.#until) {
+      this.#until = performance.now() + believedMs
+      this.#resources = discover(client).then(({ resources }) =>
+        resources.filter(({ preferred, namespaced, verbs }) => preferred && namespaced && verbs.has('list') && verbs.has('create')),
+      )
+      this.#resources.catch(() => {
+        this.#until = 0
+      })
+    }
+    return this.#resources
+  }
+}
+
+/** What objects of a kind use of a quota: nothing outside its scopes. */
+export function usedOf({ spec }: ResourceQuota, { usage, names }: CountedKind, objects: Iterable<KubeObject>): ResourceList {
+  const scopes: readonly Scope[] = [
+    ...(spec?.scopes ?? []).map((scopeName) => ({ scopeName, operator: 'Exists' })),
+    ...(spec?.scopeSelector?.matchExpressions ?? []),
+  ]
+  let used: ResourceList = Object.fromEntries(names.map((name) => [name, '0']))
+  for (const object of objects) if (scopes.every((scope) => usage.inScope?.(scope, object) ?? false)) used = sum(used, masked(usage.usage(object), names))
+  return used
+}

@@ -1,0 +1,102 @@
+/** Controllers of kinds that only some servers have. */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { planControllers } from '../../src/controllers/index.ts'
+import { clientFor } from '../support/client-for.ts'
+import { testCluster } from '../support/test-cluster.ts'
+import { waitFor } from '../support/wait-for.ts'
+
+const names = [
+  'podcertificaterequest-cleaner-controller',
+  'kube-apiserver-serving-clustertrustbundle-publisher-controller',
+  'storage-version-migrator-controller',
+]
+const beta = ['--runtime-config=certificates.k8s.io/v1beta1=true,storagemigration.k8s.io/v1beta1=true', '--disable-admission-plugins=ServiceAccount']
+const cluster = testCluster({ after }, { controllers: names, apiServerFlags: beta })
+const bundles = '/apis/certificates.k8s.io/v1beta1/clustertrustbundles'
+const migrations = '/apis/storagemigration.k8s.io/v1beta1/storageversionmigrations'
+
+interface Bundle {
+  readonly metadata: { readonly name: string }
+  readonly spec: { readonly signerName: string; readonly trustBundle: string }
+}
+
+test('the authority of the server is published, and only that', async () => {
+  const { call, client } = await cluster
+  const all = async (): Promise<Bundle[]> => (await call('GET', bundles)).items as Bundle[]
+  const [bundle] = await waitFor('the bundle', async () => (await all()).length === 1 && all())
+  assert.match(bundle?.metadata.name ?? '', /^kubernetes\.io:kube-apiserver-serving:[0-9a-f]{24}$/)
+  assert.equal(bundle?.spec.signerName, 'kubernetes.io/kube-apiserver-serving')
+  assert.equal(bundle?.spec.trustBundle.trim(), client.ca.trim())
+  await call('POST', bundles, {
+    apiVersion: 'certificates.k8s.io/v1beta1',
+    kind: 'ClusterTrustBundle',
+    metadata: { name: 'kubernetes.io:kube-apiserver-serving:older' },
+    spec: bundle!.spec,
+  })
+  await call('DELETE', `${bundles}/${bundle!.metadata.name}`)
+  await waitFor('the right one alone', async () => {
+    const found = await all()
+    return found.length === 1 && found[0]?.metadata.name === bundle!.metadata.name
+  })
+})
+
+interface Migration {
+  readonly conditions?: readonly { readonly type: string; readonly status: string; readonly reason: string; readonly message: string }[]
+  readonly resourceVersion?: string
+}
+
+const migrate = async (resource: { group: string; resource: string }, name: string, outcome: string): Promise<Migration> => {
+  const { call } = await cluster
+  await call('POST', migrations, { apiVersion: 'storagemigration.k8s.io/v1beta1', kind: 'StorageVersionMigration', metadata: { name }, spec: { resource } })
+  return waitFor(`${name} to have ${outcome}`, async () => {
+    const { status } = (await call('GET', `${migrations}/${name}`)) as { status?: Migration }
+    return status?.conditions?.some(({ type, status: value }) => type === outcome && value === 'True') && status
+  })
+}
+
+test('objects are written anew in the version that is stored', async () => {
+  const { call } = await cluster
+  const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }
+  const versions = (stored: string) => ['v1', 'v2'].map((name) => ({ name, served: true, storage: name === stored, schema }))
+  const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+  const spec = { group: 'example.com', scope: 'Namespaced', names: { plural: 'widgets', kind: 'Widget' } }
+  await call('POST', definitions, {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'widgets.example.com' },
+    spec: { ...spec, versions: versions('v1') },
+  })
+  const widgets = '/apis/example.com/v1/namespaces/default/widgets'
+  const made = await waitFor('a widget', () => call('POST', widgets, { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'w' } }))
+  await call('PATCH', `${definitions}/widgets.example.com`, { spec: { versions: versions('v2') } }, 'application/merge-patch+json')
+  const { conditions, resourceVersion } = await migrate({ group: 'example.com', resource: 'widgets' }, 'widgets', 'Succeeded')
+  assert.deepEqual(
+    conditions?.map(({ type, status, reason }) => [type, status, reason]),
+    [
+      ['Running', 'False', 'StorageVersionMigrationInProgress'],
+      ['Succeeded', 'True', 'StorageVersionMigrationSucceeded'],
+    ],
+  )
+  assert.ok(resourceVersion)
+  const { metadata } = await call('GET', `${widgets}/w`)
+  assert.equal(metadata.uid, made.metadata.uid)
+  assert.notEqual(metadata.resourceVersion, made.metadata.resourceVersion, 'it was written')
+  // What is stored as it should be is not written.
+  await migrate({ group: 'example.com', resource: 'widgets' }, 'again', 'Succeeded')
+  assert.equal((await call('GET', `${widgets}/w`)).metadata.resourceVersion, metadata.resourceVersion)
+})
+
+test('where their kinds are not served they do not run, and names without work are taken', async (t) => {
+  const log: string[] = []
+  const plain = await testCluster(t, { controllers: names, log: (line) => log.push(line) })
+  assert.ok(clientFor(t, plain))
+  assert.deepEqual(
+    planControllers({ chosen: ['selinux-warning-controller', 'ttl-controller'] }).controllers.map(({ name }) => name),
+    ['ttl-controller'],
+  )
+  assert.deepEqual(
+    log.filter((line) => /clustertrustbundles|podcertificaterequests|storageversionmigrations/.test(line)),
+    [],
+  )
+})

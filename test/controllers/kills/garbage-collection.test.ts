@@ -1,0 +1,46 @@
+/** Random owners and deletions while the server is killed at random points: in the end nothing owned remains, and nothing else has gone. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { garbageCollector } from '../../../src/controllers/garbage-collection/garbage-collector.ts'
+import { Random } from '../../fuzz/random.ts'
+import { bareFlags } from '../../support/bare-server.ts'
+import { waitFor } from '../../support/wait-for.ts'
+import { RandomOwners } from '../random-owners.ts'
+import { RestartedControllers } from '../restarted-controllers.ts'
+import { MortalServer } from './mortal-server.ts'
+import { seed } from './seed.ts'
+
+const steps = 300
+const workers = 6
+/** After so many steps of the first worker. */
+const stepsToKill = 6
+
+test(`what is owned goes with its owners and nothing else does, though the server is killed (T8S_SEED=${seed})`, { timeout: 200_000 }, async (t) => {
+  const random = new Random(seed)
+  const server = await MortalServer.start(t, bareFlags)
+  const model = new RandomOwners(server.cluster, random)
+  const collector = new RestartedControllers(server.access, () => [garbageCollector({ workers: 20 })])
+  t.after(() => collector.kill())
+  let left = steps
+  await Promise.all(
+    Array.from({ length: workers }, async (_, worker) => {
+      for (let step = 0; left-- > 0; step++) {
+        await model.step()
+        if (worker > 0 || step % stepsToKill > 0) continue
+        server.kill()
+        if (random.chance(0.3)) await collector.restart()
+      }
+    }),
+  )
+  let wrongs: string[] = []
+  await waitFor(
+    'all to be as it must',
+    async () => {
+      wrongs = await model.wrongs()
+      return wrongs.length === 0
+    },
+    { deadlineMs: 60_000, everyMs: 250 },
+  ).catch(() => assert.deepEqual(wrongs, []))
+  assert.ok(server.kills > 0)
+  t.diagnostic(`${server.kills} kills, ${server.lost} requests were sent again`)
+})
