@@ -23,6 +23,15 @@ const lazyHttp: Plugin = {
   },
 }
 
+/** ssh2 goes without the parts of it that are compiled on the machine: it is as it is where they could not be. */
+const withoutNative: Plugin = {
+  name: 'without-native',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^cpu-features$|\/sshcrypto\.node$/ }, ({ path }) => ({ path, namespace: 'without-native' }))
+    onLoad({ filter: /.*/, namespace: 'without-native' }, () => ({ contents: "throw new Error('not in the bundle')", loader: 'js' }))
+  },
+}
+
 const started = new Date()
 process.stderr.write('t8s: building\n')
 mkdirSync(output, { recursive: true })
@@ -49,7 +58,7 @@ async function buildBundle(): Promise<void> {
     format: 'esm',
     platform: 'node',
     target: 'node24',
-    plugins: [lazyHttp],
+    plugins: [lazyHttp, withoutNative],
     // CommonJS packages in the bundle call `require` for Node's own modules.
     banner: { js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);" },
     write: false,
