@@ -3,7 +3,7 @@
  * `.build/t8s.js` and what the package exports with the chunks that they load on demand. Run it through `scripts/build`, which sees to the packages and to builds at the same time.
  */
 import { createHash } from 'node:crypto'
-import { mkdirSync, readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { build, type Plugin } from 'esbuild'
 
@@ -28,6 +28,8 @@ const withoutNative: Plugin = {
   name: 'without-native',
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^cpu-features$|\/sshcrypto\.node$/ }, ({ path }) => ({ path, namespace: 'without-native' }))
+    // These ask where they lie, and look for nothing there that is needed.
+    onLoad({ filter: /\/ssh2\/lib\/(agent|protocol\/crypto\/poly1305)\.js$/ }, ({ path }) => ({ contents: `const __dirname = '/'\n${readFileSync(path, 'utf8')}`, loader: 'js' }))
     onLoad({ filter: /.*/, namespace: 'without-native' }, () => ({ contents: "throw new Error('not in the bundle')", loader: 'js' }))
   },
 }
