@@ -84,6 +84,7 @@ test('SSH asks whether a host is trusted, for passwords without showing them, an
   const user = await userWithPassword(t, 'right horse')
   const home = new Home(t)
   const file = server.file('kubeconfig', kubeconfigOf(['far']).replace('far.example.com', '127.0.0.1'))
+  home.write('.ssh/config', 'Host *\n  HashKnownHosts no\n')
   const terminal = await testTerminal(t, home)
   const from = server.url(user, file)
 
