@@ -29,7 +29,10 @@ const withoutNative: Plugin = {
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^cpu-features$|\/sshcrypto\.node$/ }, ({ path }) => ({ path, namespace: 'without-native' }))
     // These ask where they lie, and look for nothing there that is needed.
-    onLoad({ filter: /\/ssh2\/lib\/(agent|protocol\/crypto\/poly1305)\.js$/ }, ({ path }) => ({ contents: `const __dirname = '/'\n${readFileSync(path, 'utf8')}`, loader: 'js' }))
+    onLoad({ filter: /\/ssh2\/lib\/(agent|protocol\/crypto\/poly1305)\.js$/ }, ({ path }) => ({
+      contents: `const __dirname = '/'\n${readFileSync(path, 'utf8')}`,
+      loader: 'js',
+    }))
     onLoad({ filter: /.*/, namespace: 'without-native' }, () => ({ contents: "throw new Error('not in the bundle')", loader: 'js' }))
   },
 }

@@ -2,7 +2,7 @@
  * A kubeconfig's text as a document that can be changed: comments, unknown fields, quotes and the order of things stay as they are.
  * Scalars are texts here, whatever YAML would take them for, so that nothing that is not changed is written in another way.
  */
-import { Document, isMap, isScalar, isSeq, Pair, parseDocument, Scalar, YAMLMap, YAMLSeq } from 'yaml'
+import { Document, isMap, isScalar, isSeq, parseDocument, Scalar, visit, type YAMLMap, YAMLSeq } from 'yaml'
 import { ExplainedError } from '../../lib/explained-error.ts'
 import { own } from '../../lib/own.ts'
 import type { EntryKind } from '../kubeconfig-file.ts'
@@ -11,6 +11,9 @@ import type { EntryKind } from '../kubeconfig-file.ts'
 const sections = { context: 'contexts', cluster: 'clusters', user: 'users' } as const
 
 const currentContext = 'current-context'
+
+/** An entry with more is one that was made to grow. */
+const maxAliases = 1000
 
 /** A field without a value stays one. */
 const nothing = {
@@ -100,9 +103,18 @@ export class ConfigDocument {
   copyOf(kind: EntryKind, name: string): ConfigEntry | undefined {
     const entry = this.#find(kind, name)
     if (!entry) return undefined
-    const plain = entry.toJS(this.#document) as object
-    const copy = entry.clone() as YAMLMap
-    return { kind, name, node: hasAliases(copy) ? nodeOf(plain) : copy, plain }
+    const node = entry.clone() as YAMLMap
+    let aliases = 0
+    visit(node, {
+      Alias: (_, alias) => {
+        const meant = alias.resolve(this.#document)
+        if (!meant || ++aliases > maxAliases) throw this.#refuse(`${name} has aliases that cannot be written out`)
+        const copy = meant.clone() as typeof meant
+        delete copy.anchor
+        return copy
+      },
+    })
+    return { kind, name, node, plain: plainOf(node) }
   }
 
   /** Puts an entry in the place of the one of that name, or at the end. */
@@ -205,7 +217,7 @@ export function changedEntry(entry: ConfigEntry, name: string, fields: Readonly<
       else body.setIn(path, scalarOf(value))
     }
   }
-  return { ...entry, name, node, plain: node.toJS(new Document(), {}) as object }
+  return { ...entry, name, node, plain: plainOf(node) }
 }
 
 /** A text as YAML 1.1 and 1.2 both read it: what either could take for something else is quoted. */
@@ -219,27 +231,5 @@ function scalarOf(text: string): Scalar<string> {
 /** A text that is not empty. */
 const textOf = (node: unknown): string | undefined => (isScalar(node) && typeof node.value === 'string' && node.value !== '' ? node.value : undefined)
 
-function hasAliases(node: unknown): boolean {
-  if (isMap(node)) return node.items.some(({ key, value }) => hasAliases(key) || hasAliases(value))
-  if (isSeq(node)) return node.items.some(hasAliases)
-  return typeof node === 'object' && node !== null && 'source' in node && !isScalar(node)
-}
-
-/** A node that says what a plain value says, all of it as texts. */
-function nodeOf(value: object): YAMLMap {
-  const map = new YAMLMap()
-  for (const [key, field] of Object.entries(value)) map.items.push(new Pair(scalarOf(key), valueNode(field)))
-  return map
-}
-
-function valueNode(value: unknown): YAMLMap | YAMLSeq | Scalar {
-  if (Array.isArray(value)) {
-    const list = new YAMLSeq()
-    list.items = value.map(valueNode)
-    return list
-  }
-  if (typeof value === 'object' && value !== null) return nodeOf(value)
-  const scalar = new Scalar(value)
-  if (typeof value === 'string') scalar.type = Scalar.PLAIN
-  return scalar
-}
+/** What a node without aliases says. */
+const plainOf = (node: YAMLMap): object => node.toJS(new Document()) as object

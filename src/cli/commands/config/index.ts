@@ -1,8 +1,8 @@
 /** `t8s config`: looks after kubeconfigs. Each command is a file of its own and loads what it needs when it runs. */
 import { Command } from 'commander'
-import { checkCommand } from './check.ts'
+import { checkCommand } from './check/index.ts'
 import { exportCommand } from './export.ts'
-import { importCommand } from './import.ts'
+import { importCommand } from './import/index.ts'
 import { listCommand } from './list.ts'
 import { mergeCommand } from './merge.ts'
 import { removeCommand } from './remove.ts'

@@ -2,7 +2,7 @@
 import { Command, Option } from 'commander'
 import type { ContextOverview } from '../../../kubeconfig/contexts/overview.ts'
 import { type FileFlags, kubeconfigOption, locations, print } from './options.ts'
-import { outputText } from './output.ts'
+import { outputText } from './output/output.ts'
 
 interface ListFlags extends FileFlags {
   readonly output?: 'json' | 'yaml' | 'name'
@@ -32,7 +32,11 @@ async function list({ output, ...flags }: ListFlags): Promise<void> {
 }
 
 async function printTable(contexts: readonly ContextOverview[]): Promise<void> {
-  const [{ table }, { earliest, expiryText }, { Ansis }] = await Promise.all([import('../../terminal/table.ts'), import('./expiry-text.ts'), import('ansis')])
+  const [{ table }, { earliest, expiryText }, { Ansis }] = await Promise.all([
+    import('../../terminal/table.ts'),
+    import('./output/expiry-text.ts'),
+    import('ansis'),
+  ])
   const colour = new Ansis(process.stdout.isTTY ? undefined : 0)
   const now = Date.now()
   const titles = ['CURRENT', 'NAME', 'CLUSTER', 'USER', 'NAMESPACE', 'SERVER', 'EXPIRES']

@@ -2,7 +2,7 @@
 import { Command, Option } from 'commander'
 import type { ContextOverview } from '../../../kubeconfig/contexts/overview.ts'
 import { type FileFlags, kubeconfigOption, locations, print } from './options.ts'
-import { outputText } from './output.ts'
+import { outputText } from './output/output.ts'
 
 interface ShowFlags extends FileFlags {
   readonly output?: 'json' | 'yaml'

@@ -1,9 +1,9 @@
 /** What a server says of itself and of who asks, in a few lines for a terminal. */
-import { Connection } from '../../../client/connection/connection.ts'
-import { kubeconfigAccess } from '../../../client/connection/load-access.ts'
-import type { ContextOverview } from '../../../kubeconfig/contexts/overview.ts'
-import { contextOf } from '../../../kubeconfig/read-context.ts'
-import { ExplainedError, reasonOf } from '../../../lib/explained-error.ts'
+import { Connection } from '../../../../client/connection/connection.ts'
+import { kubeconfigAccess } from '../../../../client/connection/load-access.ts'
+import type { ContextOverview } from '../../../../kubeconfig/contexts/overview.ts'
+import { contextOf } from '../../../../kubeconfig/read-context.ts'
+import { ExplainedError, reasonOf } from '../../../../lib/explained-error.ts'
 
 export interface ServerAnswer {
   /** Whether it answers, and knows who asks. */
@@ -32,7 +32,7 @@ export async function askServer(files: readonly string[], { name, problems }: Co
       connection.close()
     }
   } catch (error) {
-    return { ok: false, lines: [error instanceof ExplainedError ? error.message : `it does not answer: ${reasonOf(error)}`, ...hint(error)] }
+    return { ok: false, lines: [error instanceof ExplainedError ? error.message : `it does not answer: ${why(error)}`, ...hint(error)] }
   }
 }
 
@@ -88,13 +88,16 @@ async function json<T>(
   }
 }
 
+/** What went wrong, without the request that nobody wrote. */
+const why = (error: unknown): string => reasonOf(error).replace(/^GET \/version: /, '')
+
 /** What to do about what goes wrong often. */
 function hint(error: unknown): string[] {
   const text = reasonOf(error)
-  if (/ECONNREFUSED|ECONNRESET|EHOSTUNREACH|ENETUNREACH/.test(text))
+  if (/accepts no connections|was reset|EHOSTUNREACH|ENETUNREACH/.test(text))
     return ['see whether the cluster runs, and whether the server is the right one (t8s config show)']
-  if (/ENOTFOUND|EAI_AGAIN/.test(text)) return ['nobody knows a machine of that name: see whether the server is the right one (t8s config show)']
+  if (/name of the server is not known|EAI_AGAIN/.test(text)) return ['see whether the server is the right one (t8s config show)']
   if (/altnames|does not match/i.test(text)) return ['its certificate is for another name: change the server, or say tls-server-name in the kubeconfig']
-  if (/self.signed|unable to (verify|get)|certificate/i.test(text)) return ['its certificate is not one of the authority in the kubeconfig: import it again']
+  if (/certificate/i.test(text)) return ['its certificate is not one of the authority in the kubeconfig: import it again']
   return []
 }

@@ -1,6 +1,6 @@
 /** When credentials end, in words. */
-import { relativeTime } from '../../../kubeconfig/contexts/expiry.ts'
-import type { Expiries } from '../../../kubeconfig/contexts/overview.ts'
+import { relativeTime } from '../../../../kubeconfig/contexts/expiry.ts'
+import type { Expiries } from '../../../../kubeconfig/contexts/overview.ts'
 
 const words: Readonly<Record<keyof Expiries, string>> = {
   clientCertificate: 'certificate',

@@ -1,7 +1,7 @@
 /** `t8s config import`: takes a context from another kubeconfig in, of this machine or of another one. */
 import { Command, Option } from 'commander'
-import type { SourceFlags } from './import-source.ts'
-import { type FileFlags, givenName, kubeconfigOption, locations, nameOption, print, quoted } from './options.ts'
+import { type FileFlags, givenName, kubeconfigOption, locations, nameOption, print, quoted } from '../options.ts'
+import type { SourceFlags } from './source.ts'
 
 export interface ImportFlags extends FileFlags, SourceFlags {
   readonly name?: string
@@ -54,16 +54,16 @@ export function importCommand(): Command {
 
 async function importContext(first: string | undefined, second: string | undefined, flags: ImportFlags): Promise<void> {
   const where = await locations(flags)
-  const [{ importInput, sourceOf }, { openTerminal }] = await Promise.all([import('./import-source.ts'), import('../../terminal/terminal.ts')])
+  const [{ importInput, sourceOf }, { openTerminal }] = await Promise.all([import('./source.ts'), import('../../../terminal/terminal.ts')])
   const { name: argument, source: input } = importInput(first, second, flags)
   const terminal = openTerminal()
   try {
     const [{ ConfigDocument }, { chosenContext, notImportable, selfContained }, { changeKubeconfigs }, { addContext }, { settledServer }] = await Promise.all([
-      import('../../../kubeconfig/documents/config-document.ts'),
-      import('../../../kubeconfig/import/incoming.ts'),
-      import('../../../kubeconfig/files/change.ts'),
-      import('../../../kubeconfig/contexts/add-context.ts'),
-      import('./import-server.ts'),
+      import('../../../../kubeconfig/documents/config-document.ts'),
+      import('../../../../kubeconfig/import/incoming.ts'),
+      import('../../../../kubeconfig/files/change.ts'),
+      import('../../../../kubeconfig/contexts/add-context.ts'),
+      import('./server.ts'),
     ])
     const given = givenName(argument, flags)
     const { source, contexts } = await sourceOf(input, flags, where.files, terminal)

@@ -1,8 +1,8 @@
 /** A server that says 127.0.0.1 means the machine that its kubeconfig comes from: what becomes of it here. */
-import { type IncomingContext, loopbackServer, serverAt, withServer } from '../../../kubeconfig/import/incoming.ts'
-import { ExplainedError } from '../../../lib/explained-error.ts'
-import { askYesNo } from '../../terminal/ask.ts'
-import type { Terminal } from '../../terminal/terminal.ts'
+import { type IncomingContext, loopbackServer, serverAt, withServer } from '../../../../kubeconfig/import/incoming.ts'
+import { ExplainedError } from '../../../../lib/explained-error.ts'
+import { askYesNo } from '../../../terminal/ask.ts'
+import type { Terminal } from '../../../terminal/terminal.ts'
 
 interface ServerFlags {
   readonly keepServer?: boolean

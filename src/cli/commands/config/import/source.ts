@@ -1,14 +1,14 @@
 /** Where `t8s config import` reads from, as flags and arguments say it. */
 import { readSync } from 'node:fs'
 import { homedir } from 'node:os'
-import type { ConfigDocument } from '../../../kubeconfig/documents/config-document.ts'
-import { localPlaces } from '../../../kubeconfig/import/local-places.ts'
-import { type ConfigSource, fileSource, inputSource, sshSource } from '../../../kubeconfig/import/source.ts'
-import { parseSshHost } from '../../../kubeconfig/import/ssh/ssh-address.ts'
-import { ExplainedError, reasonOf } from '../../../lib/explained-error.ts'
-import { askSecret, askYesNo } from '../../terminal/ask.ts'
-import { choose } from '../../terminal/choose.ts'
-import type { Terminal } from '../../terminal/terminal.ts'
+import type { ConfigDocument } from '../../../../kubeconfig/documents/config-document.ts'
+import { localPlaces } from '../../../../kubeconfig/import/local-places.ts'
+import { type ConfigSource, fileSource, inputSource, sshSource } from '../../../../kubeconfig/import/source.ts'
+import { parseSshHost } from '../../../../kubeconfig/import/ssh/ssh-address.ts'
+import { ExplainedError, reasonOf } from '../../../../lib/explained-error.ts'
+import { askSecret, askYesNo } from '../../../terminal/ask.ts'
+import { choose } from '../../../terminal/choose.ts'
+import type { Terminal } from '../../../terminal/terminal.ts'
 
 export interface SourceFlags {
   readonly file?: string

@@ -1,6 +1,6 @@
 /** `t8s config check`: asks the server of a context whether it is there, which version it has, and who one is to it. */
 import { Command, Option } from 'commander'
-import { type FileFlags, kubeconfigOption, locations, print, quoted } from './options.ts'
+import { type FileFlags, kubeconfigOption, locations, print, quoted } from '../options.ts'
 
 interface CheckFlags extends FileFlags {
   readonly all?: boolean
@@ -18,7 +18,7 @@ export function checkCommand(): Command {
 
 async function check(name: string | undefined, { all = false, ...flags }: CheckFlags): Promise<void> {
   const [{ contextOverview, contextOverviews }, { askServer }] = await Promise.all([
-    import('../../../kubeconfig/contexts/overview.ts'),
+    import('../../../../kubeconfig/contexts/overview.ts'),
     import('./ask-server.ts'),
   ])
   const { files } = await locations(flags)
