@@ -128,25 +128,24 @@ test('files that it names come along; what cannot be read is said', { skip }, as
   server.file('token', 'abc\n')
   const file = server.file(
     'kubeconfig',
-    `clusters: [{name: k, cluster: {server: "https://127.0.0.1:6443", certificate-authority: pki/ca.crt}}]
+    `clusters: [{name: k, cluster: {server: "https://localhost:6443", certificate-authority: pki/ca.crt}}]
 users: [{name: u, user: {tokenFile: ${server.folder}/token}}]
 contexts: [{name: default, context: {cluster: k, user: u}}]
 current-context: default
 `,
   )
   const from = server.url('root', file)
-  await home.refuses(['import', 'a', from], /its server is https:\/\/127\.0\.0\.1:6443, which is that machine itself: say --change-server .*, or --keep-server/)
+  await home.refuses(['import', 'a', from], /its server is https:\/\/localhost:6443, which is that machine itself: say --change-server .*, or --keep-server/)
   await home.ok(['import', 'a', from, '--keep-server'])
   const config = parse(home.read())
   assert.deepEqual(config.clusters, [
-    { name: 'k', cluster: { server: 'https://127.0.0.1:6443', 'certificate-authority-data': Buffer.from('CA').toString('base64') } },
+    { name: 'k', cluster: { server: 'https://localhost:6443', 'certificate-authority-data': Buffer.from('CA').toString('base64') } },
   ])
   assert.deepEqual(config.users, [{ name: 'u', user: { token: 'abc' } }])
-  home.write('.ssh/config', `Host node\n HostName localhost\n Port ${server.port}\n User root\n`)
-  home.write('.ssh/known_hosts', server.knownHost(`[localhost]:${server.port}`))
+  home.write('.ssh/config', `Host node\n HostName 127.0.0.1\n Port ${server.port}\n User root\n`)
   await home.ok(['import', 'b', `--from=ssh://node:${file}`, '--change-server'])
   const moved = parse(home.read()).clusters.map(({ cluster }: { cluster: { server: string } }) => cluster.server)
-  assert.deepEqual(moved, ['https://127.0.0.1:6443', 'https://localhost:6443'])
+  assert.deepEqual(moved, ['https://localhost:6443', 'https://127.0.0.1:6443'])
 
   await home.refuses(
     ['import', 'c', '--from=ssh://node/no/such/file'],

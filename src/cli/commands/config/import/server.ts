@@ -19,6 +19,8 @@ export async function settledServer(
   const url = loopbackServer(incoming)
   if (!url || host === undefined || flags.keepServer) return incoming
   const moved = serverAt(url, host)
+  // SSH went to this machine itself.
+  if (new URL(moved).hostname === url.hostname) return incoming
   if (flags.changeServer) return withServer(incoming, moved)
   if (!terminal) {
     throw new ExplainedError(`its server is ${url.origin}, which is that machine itself: say --change-server to make it ${moved}, or --keep-server to leave it`)
