@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
+import { copyFileSync, existsSync } from 'node:fs'
+import { createServer, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { parse } from 'yaml'
 import { waitFor } from '../support/wait-for.ts'
@@ -68,6 +69,10 @@ test('keys let one in: ~/.ssh/id_rsa by itself, others by -i, and those of the a
   await only.refuses(['import', 'a', from], /tried the agent; it takes publickey/, { env })
   execFileSync('ssh-add', ['-q', home.path('other')], { env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'ignore'] })
   assert.match(await only.ok(['import', 'a', from], { env }), /"a" was added/)
+  // A locked key that the agent has opened already.
+  newKey(only.path('locked'), 'ed25519', 'open sesame')
+  copyFileSync(home.path('other.pub'), only.path('locked.pub'))
+  assert.match(await only.ok(['import', 'chosen', from, '-i', only.path('locked')], { env }), /"chosen" was added/)
   await only.refuses(['import', 'b', from, '-i', only.path('key')], /does not let root in \(tried .*key; /, { env })
 })
 
@@ -166,5 +171,36 @@ test('without SFTP a file is read by cat', { skip }, async (t) => {
   await home.refuses(
     ['import', 'b', server.url('root', '/no/such/file')],
     /cannot read \/no\/such\/file as root@127\.0\.0\.1 \(cat: .*No such file or directory\)/,
+  )
+})
+
+test('a machine that says nothing is given up, and one that speaks something else is said', async (t) => {
+  const home = new Home(t)
+  home.write('.ssh/config', 'Host *\n  ConnectTimeout 1\n')
+  const sockets = new Set<Socket>()
+  const listening = async (greeting: string): Promise<number> => {
+    const server = createServer((socket) => {
+      sockets.add(socket.on('error', () => {}))
+      socket.write(greeting)
+    }).listen(0, '127.0.0.1')
+    t.after(() => {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+    })
+    await once(server, 'listening')
+    const address = server.address()
+    return typeof address === 'object' && address ? address.port : 0
+  }
+  await home.refuses(
+    ['import', 'a', `--from=ssh://127.0.0.1:${await listening('')}/x`],
+    /did not answer within 1 s: see whether it is up, and whether the port is right/,
+  )
+  await home.refuses(
+    ['import', 'a', `--from=ssh://127.0.0.1:${await listening('HTTP/1.1 400 Bad Request\r\n\r\n')}/x`],
+    /127\.0\.0\.1 .*(cannot connect|ended the connection|did not answer)|cannot connect to 127\.0\.0\.1/,
+  )
+  await home.refuses(
+    ['import', 'a', '--from=ssh://no-such-host.invalid/x'],
+    /there is no machine called no-such-host\.invalid: look at the name, or at HostName|did not answer within 1 s/,
   )
 })

@@ -133,3 +133,14 @@ test('SSH asks whether a host is trusted, for passwords without showing them, an
   await terminal.shows(/nobody answered: nothing was changed/)
   assert.equal(home.read(), before)
 })
+
+test('a host that waits no longer than it likes ends the question, and the terminal is free again', { skip: skipSsh }, async (t) => {
+  const server = await sshServer(t, { lines: ['LoginGraceTime 2'] })
+  const home = new Home(t)
+  const terminal = await testTerminal(t, home)
+  terminal.types(`${t8s} import a ${server.url('root', '/x')}`)
+  terminal.presses('Enter')
+  await terminal.shows(/Trust it from now on\?/)
+  await terminal.shows(/127\.0\.0\.1.* ended the connection: see its log for why\nready\$/)
+  assert.match(await terminal.runs('stty -a | grep -o " echo "'), /echo/)
+})

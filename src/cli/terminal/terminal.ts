@@ -17,7 +17,7 @@ export interface Terminal {
   write(text: string): void
   /** Calls back with each key until it says `done`. Rejects when the terminal goes away. Nothing that is typed is shown. */
   keys(pressed: (press: Press) => 'done' | 'more'): Promise<void>
-  /** Lets go of it. */
+  /** Lets go of it; who waits for a key is told so. */
   close(): void
 }
 
@@ -38,6 +38,7 @@ export function openTerminal(): Terminal | undefined {
 
 function terminalOn(input: ReadStream, output: WriteStream, own: boolean): Terminal {
   emitKeypressEvents(input)
+  let stopWaiting = (): void => {}
   return {
     get columns() {
       return output.columns || 80
@@ -52,6 +53,11 @@ function terminalOn(input: ReadStream, output: WriteStream, own: boolean): Termi
         if (pressed({ name: key.name ?? '', text: key.ctrl || key.meta ? '' : (text ?? ''), ctrl: key.ctrl ?? false }) === 'done') resolve()
       }
       const gone = (): void => reject(new ExplainedError('the terminal went away: nothing was changed'))
+      stopWaiting = () => {
+        // What is said next begins on a line of its own.
+        output.write('\n')
+        gone()
+      }
       input.on('keypress', onKey).once('end', gone).once('error', gone)
       input.setRawMode(true)
       input.resume()
@@ -59,11 +65,13 @@ function terminalOn(input: ReadStream, output: WriteStream, own: boolean): Termi
         await promise
       } finally {
         input.off('keypress', onKey).off('end', gone).off('error', gone)
+        stopWaiting = () => {}
         input.setRawMode(false)
         input.pause()
       }
     },
     close() {
+      stopWaiting()
       if (own) return
       input.destroy()
       output.destroy()

@@ -41,14 +41,19 @@ export interface Merged {
   readonly how: Added
 }
 
-/** Adds all that a kubeconfig has: its contexts, and clusters and users that no context needs. Throws as `addContext`. */
-export function mergeDocument(config: ConfigSet, document: ConfigDocument, contexts: readonly IncomingContext[], force: boolean): Merged[] {
+/** Adds contexts under their own names, and clusters and users that no context needs where their names are free. Throws as `addContext`. */
+export function addAll(config: ConfigSet, contexts: readonly IncomingContext[], spare: readonly ConfigEntry[], force: boolean): Merged[] {
   const merged = contexts.map((incoming) => ({ name: incoming.name, how: addContext(config, incoming, { name: incoming.name, force }) }))
-  for (const kind of ['cluster', 'user'] as const) {
-    const needed = new Set(contexts.map((incoming) => incoming[kind]?.name))
-    for (const name of document.names(kind)) if (!needed.has(name) && !config.has(kind, name)) config.put(document.copyOf(kind, name)!)
-  }
+  for (const entry of spare) if (!config.has(entry.kind, entry.name)) config.put(entry)
   return merged
+}
+
+/** The clusters and users of a kubeconfig that none of its contexts needs. */
+export function spareEntries(document: ConfigDocument, contexts: readonly IncomingContext[]): ConfigEntry[] {
+  return (['cluster', 'user'] as const).flatMap((kind) => {
+    const needed = new Set(contexts.map((incoming) => incoming[kind]?.name))
+    return document.names(kind).flatMap((name) => (needed.has(name) ? [] : (document.copyOf(kind, name) ?? [])))
+  })
 }
 
 /** All contexts of a kubeconfig. Throws an ExplainedError if one of them names what is not there. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ConfigDocument, notAKubeconfig } from '../documents/config-document.ts'
 import { chosenContext, loopbackServer, serverAt } from '../import/incoming.ts'
-import { addContext, allContexts, mergeDocument } from './add-context.ts'
+import { addAll, addContext, allContexts, spareEntries } from './add-context.ts'
 import { removeContext, renameContext, useContext } from './change-contexts.ts'
 import { ConfigSet } from './config-set.ts'
 
@@ -58,7 +58,8 @@ test('what comes in gets names that nobody has', () => {
 test('merging takes clusters and users along that no context needs', () => {
   const set = setOf('')
   const theirs = document(`${config(context('a'))}`.replace('users:\n', 'users:\n- {name: spare, user: {token: s}}\n'))
-  assert.deepEqual(mergeDocument(set, theirs, allContexts(theirs, 'THEIRS'), false), [{ name: 'a', how: 'added' }])
+  const contexts = allContexts(theirs, 'THEIRS')
+  assert.deepEqual(addAll(set, contexts, spareEntries(theirs, contexts), false), [{ name: 'a', how: 'added' }])
   assert.deepEqual(set.names('user'), ['u', 'spare'])
   assert.equal(set.currentContext, 'a')
 })

@@ -1,6 +1,9 @@
 /** Until when certificates and tokens are good. Nothing is verified here: that is for the server. */
 import { X509Certificate } from 'node:crypto'
 
+/** The last second that a Date can tell, since 1970. */
+const lastSecond = 8.64e12
+
 /** When the first certificate of a PEM ends, in ms since 1970; undefined for what is none. */
 export function certificateExpiry(pem: string): number | undefined {
   try {
@@ -17,7 +20,7 @@ export function tokenExpiry(token: string): number | undefined {
   try {
     const claims: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString())
     const exp = typeof claims === 'object' && claims !== null && 'exp' in claims ? claims.exp : undefined
-    return typeof exp === 'number' && Number.isFinite(exp) ? exp * 1000 : undefined
+    return typeof exp === 'number' && Math.abs(exp) <= lastSecond ? exp * 1000 : undefined
   } catch {
     return undefined
   }

@@ -30,6 +30,8 @@ test('a document that is not changed is written as it was read', () => {
   assert.equal(read(text).toString(), text.replace('"a"  #', '"a" #'))
   const indented = 'clusters:\n  - name: a\n    cluster: {}\n'
   assert.equal(read(indented).toString(), indented)
+  const ofWindows = indented.replaceAll('\n', '\r\n')
+  assert.equal(read(ofWindows).toString(), ofWindows)
 })
 
 test('changes stand where the old values stood, and other values keep their form', () => {

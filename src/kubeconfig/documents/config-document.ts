@@ -40,6 +40,7 @@ export class ConfigDocument {
   readonly #refuse: Refusal
   /** Lists stand below their names without being indented, as kubectl writes them. */
   readonly #indentSeq: boolean
+  readonly #lineEnd: string
 
   /** An empty text is an empty kubeconfig. Throws what `refuse` makes for a text that is none. */
   constructor(text: string, refuse: Refusal) {
@@ -50,7 +51,8 @@ export class ConfigDocument {
     if (problem) throw refuse(problem.message.split('\n')[0] ?? problem.message)
     if (!isMap(this.#document.contents)) throw refuse('it holds no fields')
     for (const kind of Object.keys(sections) as EntryKind[]) this.#list(kind)
-    const indented = /^(?:clusters|users|contexts):.*\n(?:[ \t]*(?:#.*)?\n)*( *)- /m.exec(text)?.[1]
+    this.#lineEnd = text.includes('\r\n') ? '\r\n' : '\n'
+    const indented = /^(?:clusters|users|contexts):.*\r?\n(?:[ \t]*(?:#.*)?\r?\n)*( *)- /m.exec(text)?.[1]
     this.#indentSeq = indented !== undefined && indented !== ''
   }
 
@@ -154,7 +156,8 @@ export class ConfigDocument {
   /** The text, which is as it was read where nothing was changed. Throws the refusal for what cannot be written, such as an alias whose anchor has gone. */
   toString(): string {
     try {
-      return this.#document.toString({ lineWidth: 0, flowCollectionPadding: false, indentSeq: this.#indentSeq })
+      const text = this.#document.toString({ lineWidth: 0, flowCollectionPadding: false, indentSeq: this.#indentSeq })
+      return this.#lineEnd === '\n' ? text : text.replaceAll('\n', this.#lineEnd)
     } catch (error) {
       throw this.#refuse(error instanceof Error ? error.message : String(error))
     }

@@ -4,6 +4,9 @@ import { dirname, isAbsolute, join, posix, resolve } from 'node:path'
 import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
 import type { SshOptions } from './ssh/connect.ts'
 
+/** More than any kubeconfig has. */
+const maxBytes = 10 * 1024 * 1024
+
 export interface ConfigSource {
   /** For sentences: `/etc/kubernetes/admin.conf`, `root@host:/etc/…`. */
   readonly name: string
@@ -25,7 +28,13 @@ export async function fileSource(file: string): Promise<ConfigSource> {
 /** What comes in by standard input; paths in it start from here. Rejects with an ExplainedError if nothing comes. */
 export async function inputSource(input: NodeJS.ReadStream): Promise<ConfigSource> {
   if (input.isTTY) throw new ExplainedError('standard input is the terminal: pass a kubeconfig in, as in: t8s config import NAME - < FILE')
-  const text = Buffer.concat(await input.toArray()).toString()
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of input as AsyncIterable<Buffer>) {
+    chunks.push(chunk)
+    if ((bytes += chunk.length) > maxBytes) throw new ExplainedError('more than 10 MB came in by standard input, which no kubeconfig has: nothing was changed')
+  }
+  const text = Buffer.concat(chunks).toString()
   if (text.trim() === '') throw new ExplainedError('nothing came in by standard input: pass a kubeconfig in, as in: t8s config import NAME - < FILE')
   return localSource('standard input', process.cwd(), text)
 }

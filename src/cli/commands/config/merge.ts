@@ -1,6 +1,6 @@
 /** `t8s config merge`: takes all that other kubeconfigs have into the own one. */
 import { Command, Option } from 'commander'
-import type { ConfigDocument } from '../../../kubeconfig/documents/config-document.ts'
+import type { ConfigEntry } from '../../../kubeconfig/documents/config-document.ts'
 import type { IncomingContext } from '../../../kubeconfig/import/incoming.ts'
 import { type FileFlags, kubeconfigOption, locations, print, quoted } from './options.ts'
 
@@ -21,7 +21,13 @@ export function mergeCommand(): Command {
 }
 
 async function merge(names: readonly string[], { force = false, embed = false, ...flags }: MergeFlags): Promise<void> {
-  const [{ changeKubeconfigs }, { allContexts, mergeDocument }, documents, { fileSource, inputSource }, { notImportable, selfContained }] = await Promise.all([
+  const [
+    { changeKubeconfigs },
+    { addAll, allContexts, spareEntries },
+    { ConfigDocument },
+    { fileSource, inputSource },
+    { notImportable, selfContained, selfContainedEntry },
+  ] = await Promise.all([
     import('../../../kubeconfig/files/change.ts'),
     import('../../../kubeconfig/contexts/add-context.ts'),
     import('../../../kubeconfig/documents/config-document.ts'),
@@ -29,15 +35,16 @@ async function merge(names: readonly string[], { force = false, embed = false, .
     import('../../../kubeconfig/import/incoming.ts'),
   ])
   // All are read before anything is changed.
-  const incoming: { readonly document: ConfigDocument; readonly contexts: readonly IncomingContext[] }[] = []
+  const incoming: { readonly contexts: readonly IncomingContext[]; readonly spare: readonly ConfigEntry[] }[] = []
   for (const name of names) {
     const source = await (name === '-' ? inputSource(process.stdin) : fileSource(name))
-    const document = new documents.ConfigDocument(source.text, notImportable(source.name))
+    const document = new ConfigDocument(source.text, notImportable(source.name))
     const contexts = await Promise.all(allContexts(document, source.name).map((context) => selfContained(context, source, embed)))
-    incoming.push({ document, contexts })
+    const spare = await Promise.all(spareEntries(document, contexts).map((entry) => selfContainedEntry(entry, source, embed)))
+    incoming.push({ contexts, spare })
   }
   const merged = await changeKubeconfigs(await locations(flags), `merge ${names.join(' ')}`, (config) =>
-    incoming.flatMap(({ document, contexts }) => mergeDocument(config, document, contexts, force)),
+    incoming.flatMap(({ contexts, spare }) => addAll(config, contexts, spare, force)),
   )
   print(
     ...(merged.length > 0

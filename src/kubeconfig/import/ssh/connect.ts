@@ -89,10 +89,15 @@ async function connected(settings: SshSettings, options: SshOptions, way: Duplex
     confirm: (question, usual) => deadline.pausedFor(options.asker!.confirm(question, usual)),
   }
   const access = logIn({ settings, password: options.password, keysChosen: (options.identityFiles?.length ?? 0) > 0, asker }, reject)
+  // An answer that comes later is for nobody, and ssh2 cannot take it.
+  let gone = false
   client
     .on('ready', resolve)
     .on('error', (error) => reject(explained(error, settings, access.failure)))
-    .on('close', () => reject(new ExplainedError(`${alias} (${hostName}:${port}) ended the connection: see its log for why`)))
+    .on('close', () => {
+      gone = true
+      reject(new ExplainedError(`${alias} (${hostName}:${port}) ended the connection: see its log for why`))
+    })
   try {
     client.connect({
       ...(way ? { sock: way } : { host: hostName, port }),
@@ -101,20 +106,21 @@ async function connected(settings: SshSettings, options: SshOptions, way: Duplex
       algorithms: { serverHostKey: [...preferred(keys.knownTypes)] },
       hostVerifier: (key: Buffer, verify: (trusted: boolean) => void) => {
         keys.trust(key, asker).then(
-          () => verify(true),
+          () => gone || verify(true),
           (error) => {
             reject(error)
-            verify(false)
+            if (!gone) verify(false)
           },
         )
       },
-      authHandler: access.handler,
+      authHandler: (left, partial, next) => access.handler(left, partial, (way) => gone || next(way)),
     })
     await promise
     // What goes wrong from here on is told to who reads.
     client.removeAllListeners('error').on('error', () => {})
     return client
   } catch (error) {
+    gone = true
     client.destroy()
     throw error
   } finally {

@@ -5,6 +5,7 @@ export class Deadline {
   #leftMs: number
   #since = performance.now()
   #timer: NodeJS.Timeout | undefined
+  #ended = false
 
   /** `passed` is called after `ms`, unless the deadline ends before. */
   constructor(ms: number, passed: () => void) {
@@ -25,10 +26,13 @@ export class Deadline {
   }
 
   end(): void {
+    this.#ended = true
     clearTimeout(this.#timer)
   }
 
   #run(): void {
+    // An answer may come when nobody waits any more.
+    if (this.#ended) return
     this.#since = performance.now()
     this.#timer = setTimeout(this.#passed, Math.max(0, this.#leftMs))
   }

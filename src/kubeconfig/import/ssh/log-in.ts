@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import type { AnyAuthMethod, AuthenticationType, AuthHandlerMiddleware, ParsedKey } from 'ssh2'
 import ssh2 from 'ssh2'
 import { ExplainedError, reasonOf } from '../../../lib/explained-error.ts'
+import { agentWithKey } from './agent-key.ts'
 import type { Asker } from './asker.ts'
 import type { SshSettings } from './ssh-settings.ts'
 
@@ -29,7 +30,7 @@ const tries = 3
 export function logIn(options: LogInOptions, broken: (error: unknown) => void): LogIn {
   const tried: string[] = []
   let taken: readonly string[] = []
-  const ways = waysIn(options, tried, () => taken)
+  const ways = waysIn(options, tried, () => taken, broken)
   return {
     handler(left: readonly AuthenticationType[] | null, _partial, next) {
       // The first answer says which ways the server takes.
@@ -57,12 +58,13 @@ async function* waysIn(
   { settings, password, keysChosen, asker }: LogInOptions,
   tried: string[],
   taken: () => readonly string[],
+  broken: (error: unknown) => void,
 ): AsyncGenerator<AnyAuthMethod, undefined> {
   const { user: username, agent, identitiesOnly, identityFiles, hostName } = settings
   if (password !== undefined) {
     tried.push('the password')
     if (taken().includes('password')) yield { type: 'password', username, password }
-    if (taken().includes('keyboard-interactive')) yield interactive(username, async () => password)
+    if (taken().includes('keyboard-interactive')) yield interactive(username, async () => password, broken)
     return undefined
   }
   if (taken().includes('publickey')) {
@@ -75,6 +77,8 @@ async function* waysIn(
         if (keysChosen) throw new ExplainedError(`there is no key ${file}: name another by -i`)
         continue
       }
+      const signer = agent && identitiesOnly ? agentWithKey(agent, file) : undefined
+      if (signer) yield { type: 'agent', username, agent: signer }
       const key = await loadKey(file, asker, keysChosen)
       tried.push(key ? file : `${file} (not without its pass phrase)`)
       if (key) yield { type: 'publickey', username, key }
@@ -89,22 +93,22 @@ async function* waysIn(
   }
   for (let attempt = 0; attempt < tries && taken().includes('keyboard-interactive'); attempt++) {
     tried.push('a password')
-    yield interactive(username, (prompt) => asker.secret(`${username}@${hostName}: ${prompt}`))
+    yield interactive(username, (prompt) => asker.secret(`${username}@${hostName}: ${prompt}`), broken)
   }
   return undefined
 }
 
-/** Answers what the server asks, such as PAM; a question that is broken off is answered by nothing. */
-function interactive(username: string, answer: (prompt: string) => Promise<string>): AnyAuthMethod {
+/** Answers what the server asks, such as PAM. */
+function interactive(username: string, answer: (prompt: string) => Promise<string>, broken: (error: unknown) => void): AnyAuthMethod {
   return {
     type: 'keyboard-interactive',
     username,
     prompt(_name, _instructions, _language, prompts, finish) {
       void (async () => {
         const answers: string[] = []
-        for (const { prompt } of prompts) answers.push(await answer(prompt).catch(() => ''))
+        for (const { prompt } of prompts) answers.push(await answer(prompt))
         finish(answers)
-      })()
+      })().catch(broken)
     },
   }
 }

@@ -77,7 +77,7 @@ async function importContext(first: string | undefined, second: string | undefin
       const incoming = await settledServer(whole, source.remoteHost, flags, terminal)
       const how = await changeKubeconfigs(where, `import ${name}`, (config) => addContext(config, incoming, { name, force: flags.force === true }))
       if (how === 'there already') print(`${quoted(name)} is there already, as it comes from ${source.name}`)
-      else print(`${quoted(name)} was ${how} from ${source.name}; use it: t8s config use ${name}`)
+      else print(`${quoted(name)} was ${how} from ${source.name}; use it: t8s config use ${/^[\w./@:+-]+$/.test(name) ? name : quoted(name)}`)
     } finally {
       source.close()
     }
