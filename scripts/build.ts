@@ -3,7 +3,7 @@
  * `.build/t8s.js` and what the package exports with the chunks that they load on demand. Run it through `scripts/build`, which sees to the packages and to builds at the same time.
  */
 import { createHash } from 'node:crypto'
-import { mkdirSync, readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { build, type Plugin } from 'esbuild'
 
@@ -20,6 +20,20 @@ const lazyHttp: Plugin = {
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^(node:)?http$/ }, () => ({ path: 'node:http', namespace: 'lazy-http' }))
     onLoad({ filter: /.*/, namespace: 'lazy-http' }, () => ({ contents: "module.exports = process.getBuiltinModule('node:http')", loader: 'js' }))
+  },
+}
+
+/** ssh2 goes without the parts of it that are compiled on the machine: it is as it is where they could not be. */
+const withoutNative: Plugin = {
+  name: 'without-native',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^cpu-features$|\/sshcrypto\.node$/ }, ({ path }) => ({ path, namespace: 'without-native' }))
+    // These ask where they lie, and look for nothing there that is needed.
+    onLoad({ filter: /\/ssh2\/lib\/(agent|protocol\/crypto\/poly1305)\.js$/ }, ({ path }) => ({
+      contents: `const __dirname = '/'\n${readFileSync(path, 'utf8')}`,
+      loader: 'js',
+    }))
+    onLoad({ filter: /.*/, namespace: 'without-native' }, () => ({ contents: "throw new Error('not in the bundle')", loader: 'js' }))
   },
 }
 
@@ -51,7 +65,7 @@ async function buildBundle(): Promise<void> {
     format: 'esm',
     platform: 'node',
     target: 'node24',
-    plugins: [lazyHttp],
+    plugins: [lazyHttp, withoutNative],
     // CommonJS packages in the bundle call `require` for Node's own modules.
     banner: { js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);" },
     write: false,

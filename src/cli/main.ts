@@ -3,6 +3,8 @@ import { Command } from 'commander'
 import { ExplainedError, errorCode, reasonOf } from '../lib/explained-error.ts'
 import { release } from '../lib/release.ts'
 import { apiserverCommand } from './commands/apiserver.ts'
+import { completeCommand, completionCommand } from './commands/completion.ts'
+import { configCommand } from './commands/config/index.ts'
 import { controllerManagerCommand } from './commands/controller-manager.ts'
 import { envtestAssetsCommand } from './commands/envtest-assets.ts'
 import { explainPanicCommand } from './commands/explain-panic.ts'
@@ -28,6 +30,9 @@ Examples:
 
   t8s snapshot save backup.t8s           copy the data of a cluster, running or not
   t8s snapshot restore backup.t8s --data-dir restored
+
+  t8s config list                        your kubeconfigs' contexts, and until when they are good
+  t8s config import dev --from=ssh://root@10.0.0.7:/etc/kubernetes/admin.conf
 
   t8s envtest-assets bin                 write kube-apiserver and etcd for Go's envtest into bin
 
@@ -55,11 +60,19 @@ export async function main(argv: readonly string[]): Promise<void> {
     .configureOutput({ outputError: (text, write) => write(`t8s: ${text.replace(/^error: /, '')}`) })
   // The help of a component alone lists the flags of upstream's, so that is its own affair.
   const components = [apiserverCommand(), controllerManagerCommand()].map((command) => command.copyInheritedSettings(program).helpOption(false))
-  const others = [whyCommand(), schedulerCommand(), explainPanicCommand(), snapshotCommand(), envtestAssetsCommand(), versionCommand()].map((command) =>
-    command.copyInheritedSettings(program),
-  )
+  const others = [
+    schedulerCommand(),
+    whyCommand(),
+    configCommand(),
+    explainPanicCommand(),
+    snapshotCommand(),
+    envtestAssetsCommand(),
+    completionCommand(),
+    versionCommand(),
+  ].map((command) => command.copyInheritedSettings(program))
   for (const { commands } of others) for (const command of commands) command.copyInheritedSettings(program)
   for (const command of [upCommand().copyInheritedSettings(program), ...components, ...others]) program.addCommand(command)
+  program.addCommand(completeCommand().copyInheritedSettings(program), { hidden: true })
   try {
     await program.parseAsync(argv)
   } catch (error) {

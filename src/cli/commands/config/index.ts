@@ -1,0 +1,44 @@
+/** `t8s config`: looks after kubeconfigs. Each command is a file of its own and loads what it needs when it runs. */
+import { Command } from 'commander'
+import { checkCommand } from './check/index.ts'
+import { exportCommand } from './export.ts'
+import { importCommand } from './import/index.ts'
+import { listCommand } from './list.ts'
+import { mergeCommand } from './merge.ts'
+import { removeCommand } from './remove.ts'
+import { renameCommand } from './rename.ts'
+import { showCommand } from './show.ts'
+import { undoCommand } from './undo.ts'
+import { useCommand } from './use.ts'
+
+const examples = `
+Examples:
+  t8s config list
+  t8s config use                                            choose from a list
+  t8s config import dev --from=ssh://root@10.0.0.7:/etc/kubernetes/admin.conf
+  t8s config check dev                                      does it answer, and who am I there?
+  t8s config undo                                           take the last change back
+
+The kubeconfigs are those of $KUBECONFIG, else ~/.kube/config. Changes go to the file that kubectl would change; comments and
+fields that others have put in stay.`
+
+export function configCommand(): Command {
+  const config = new Command('config')
+    .description('look after kubeconfigs: list, use, rename, remove, import, export and check contexts')
+    .addHelpText('after', examples)
+  for (const command of [
+    listCommand(),
+    useCommand(),
+    renameCommand(),
+    removeCommand(),
+    showCommand(),
+    checkCommand(),
+    importCommand(),
+    mergeCommand(),
+    exportCommand(),
+    undoCommand(),
+  ]) {
+    config.addCommand(command)
+  }
+  return config
+}

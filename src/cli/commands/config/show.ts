@@ -1,0 +1,48 @@
+/** `t8s config show`: what the kubeconfigs say of one context. Secrets are not shown. */
+import { Command, Option } from 'commander'
+import type { ContextOverview } from '../../../kubeconfig/contexts/overview.ts'
+import { type FileFlags, kubeconfigOption, locations, print } from './options.ts'
+import { outputText } from './output/output.ts'
+
+interface ShowFlags extends FileFlags {
+  readonly output?: 'json' | 'yaml'
+}
+
+export function showCommand(): Command {
+  return new Command('show')
+    .argument('[NAME]', 'the name of the context (default: the current one)')
+    .description('show what is said of a context; keys, tokens and passwords are left out')
+    .addOption(new Option('-o, --output <FORMAT>', 'for programs').choices(['json', 'yaml']))
+    .addOption(kubeconfigOption())
+    .addHelpText('after', '\nExamples:\n  t8s config show dev\n  t8s config export dev        all of it, secrets too, as a kubeconfig')
+    .action(show)
+}
+
+async function show(name: string | undefined, { output, ...flags }: ShowFlags): Promise<void> {
+  const { contextOverview } = await import('../../../kubeconfig/contexts/overview.ts')
+  const context = await contextOverview((await locations(flags)).files, name)
+  if (output) {
+    process.stdout.write(await outputText(context, output))
+    return
+  }
+  const { relativeTime } = await import('../../../kubeconfig/contexts/expiry.ts')
+  print(...detailLines(context, (time) => `${time} (${relativeTime(Date.parse(time), Date.now())})`))
+}
+
+function detailLines(context: ContextOverview, ends: (time: string) => string): string[] {
+  const { clientCertificate, token, certificateAuthority } = context.expires
+  const details: readonly (readonly [string, string | undefined])[] = [
+    ['Name', `${context.name}${context.current ? ' (the current context)' : ''}`],
+    ['Cluster', context.cluster],
+    ['Server', context.server],
+    ['User', context.user],
+    ['Credentials', context.credentials],
+    ['Namespace', context.namespace || 'default'],
+    ['File', context.file],
+    ['Certificate until', clientCertificate && ends(clientCertificate)],
+    ['Token until', token && ends(token)],
+    ['Authority until', certificateAuthority && ends(certificateAuthority)],
+    ...context.problems.map((problem) => ['Problem', problem] as const),
+  ]
+  return details.flatMap(([title, value]) => (value ? [`${`${title}:`.padEnd(20)}${value}`] : []))
+}

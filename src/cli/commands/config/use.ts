@@ -1,0 +1,26 @@
+/** `t8s config use`: makes a context the current one. */
+import { Command } from 'commander'
+import { chosenName, givenName, kubeconfigOption, locations, type NameFlags, nameOption, print, quoted } from './options.ts'
+
+export function useCommand(): Command {
+  return new Command('use')
+    .argument('[NAME]', 'the name of the context; - for the one before')
+    .description('use a context from now on; without a name, choose it from a list')
+    .addOption(nameOption())
+    .addOption(kubeconfigOption())
+    .addHelpText('after', '\nExamples:\n  t8s config use           choose from a list\n  t8s config use dev\n  t8s config use -         the context before')
+    .action(use)
+}
+
+async function use(argument: string | undefined, flags: NameFlags): Promise<void> {
+  const name = givenName(argument, flags) ?? (await chosenName(flags, 'Use which context?', 't8s config use'))
+  const [{ changeKubeconfigs }, { useContext }] = await Promise.all([
+    import('../../../kubeconfig/files/change.ts'),
+    import('../../../kubeconfig/contexts/change-contexts.ts'),
+  ])
+  const { before, now } = await changeKubeconfigs(await locations(flags), `use ${name}`, (config) => ({
+    before: config.currentContext,
+    now: useContext(config, name),
+  }))
+  print(before === now ? `${quoted(now)} is the current context already` : `${quoted(now)} is the current context now`)
+}

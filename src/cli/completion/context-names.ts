@@ -1,0 +1,15 @@
+/** The names of contexts for shells that complete. Nothing is said of what cannot be read. */
+import { existsSync } from 'node:fs'
+import { kubeconfigLocations } from '../../kubeconfig/files/locations.ts'
+import { readKubeconfigFile, text } from '../../kubeconfig/kubeconfig-file.ts'
+import type { Candidate } from './candidates.ts'
+
+export async function contextNames(kubeconfig: string | undefined): Promise<readonly Candidate[]> {
+  const { files } = kubeconfigLocations(process.env, kubeconfig)
+  const configs = await Promise.all(files.filter((file) => existsSync(file)).map((file) => readKubeconfigFile(file).catch(() => undefined)))
+  const names = new Map<string, string>()
+  for (const config of configs) {
+    for (const [name, { fields }] of config?.entries('context') ?? []) if (!names.has(name)) names.set(name, text(fields.cluster) ?? '')
+  }
+  return [...names].map(([name, note]) => ({ text: name, note }))
+}

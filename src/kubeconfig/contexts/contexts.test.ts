@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ConfigDocument, notAKubeconfig } from '../documents/config-document.ts'
+import { chosenContext, loopbackServer, serverAt } from '../import/incoming.ts'
+import { addAll, addContext, allContexts, spareEntries } from './add-context.ts'
+import { removeContext, renameContext, useContext } from './change-contexts.ts'
+import { ConfigSet } from './config-set.ts'
+
+const document = (text: string): ConfigDocument => new ConfigDocument(text, notAKubeconfig('FILE'))
+
+const context = (name: string, cluster = 'c', user = 'u'): string => `- {name: ${name}, context: {cluster: ${cluster}, user: ${user}}}\n`
+const config = (contexts: string, server = 'https://c', current = ''): string =>
+  `current-context: ${current}\nclusters:\n- {name: c, cluster: {server: "${server}"}}\nusers:\n- {name: u, user: {token: t}}\ncontexts:\n${contexts}`
+
+const setOf = (...texts: readonly string[]): ConfigSet =>
+  new ConfigSet(
+    texts.map((text, index) => ({ file: String(index), document: document(text) })),
+    '0',
+  )
+
+test('a cluster and a user stay as long as another context needs them', () => {
+  const set = setOf(config(context('a') + context('b'), 'https://c', 'a'))
+  assert.deepEqual(removeContext(set, 'a'), { also: [], shadowedIn: undefined, wasCurrent: true })
+  assert.equal(set.currentContext, undefined)
+  assert.deepEqual(removeContext(set, 'b').also, ['cluster "c"', 'user "u"'])
+  assert.deepEqual(set.names('cluster'), [])
+})
+
+test('a context that another file needs keeps its cluster there', () => {
+  const set = setOf(config(context('a')), `contexts:\n${context('b')}`)
+  assert.deepEqual(removeContext(set, 'a').also, [])
+  assert.deepEqual(set.names('cluster'), ['c'])
+})
+
+test('the context before follows a new name, and goes with what is removed', () => {
+  const set = setOf(config(context('a') + context('b')))
+  set.previousContext = 'a'
+  renameContext(set, 'a', 'x')
+  assert.equal(useContext(set, '-'), 'x')
+  set.previousContext = 'b'
+  removeContext(set, 'b')
+  assert.throws(() => useContext(set, '-'), /there is no context to go back to/)
+})
+
+test('what comes in gets names that nobody has', () => {
+  const set = setOf(config(context('a')))
+  const theirs = document(config(context('a'), 'https://other'))
+  const incoming = chosenContext(theirs, 'THEIRS')
+  assert.throws(() => addContext(set, incoming, { name: 'a', force: false }), /there is a context called "a" already, and it is another one/)
+  assert.equal(addContext(set, incoming, { name: 'new', force: false }), 'added')
+  assert.equal(set.text('context', 'new', 'cluster'), 'new')
+  assert.equal(set.text('context', 'new', 'user'), 'u', 'the same user is no other')
+  assert.equal(addContext(set, incoming, { name: 'new', force: false }), 'there already')
+  assert.equal(addContext(set, incoming, { name: 'a', force: true }), 'replaced')
+  assert.equal(set.text('cluster', set.text('context', 'a', 'cluster') ?? '', 'server'), 'https://other')
+})
+
+test('merging takes clusters and users along that no context needs', () => {
+  const set = setOf('')
+  const theirs = document(`${config(context('a'))}`.replace('users:\n', 'users:\n- {name: spare, user: {token: s}}\n'))
+  const contexts = allContexts(theirs, 'THEIRS')
+  assert.deepEqual(addAll(set, contexts, spareEntries(theirs, contexts), false), [{ name: 'a', how: 'added' }])
+  assert.deepEqual(set.names('user'), ['u', 'spare'])
+  assert.equal(set.currentContext, 'a')
+})
+
+test('the context that is meant is the one named, the current one, or the only one', () => {
+  assert.equal(chosenContext(document(config(context('a'))), 'F').name, 'a')
+  assert.equal(chosenContext(document(config(context('a') + context('b'), 'https://c', 'b')), 'F').name, 'b')
+  assert.equal(chosenContext(document(config(context('a') + context('b'), 'https://c', 'b')), 'F', 'a').name, 'a')
+  assert.throws(() => chosenContext(document(config(context('a') + context('b'))), 'F'), /F has several contexts.*\(a, b\)/)
+  assert.throws(() => chosenContext(document(config(context('a'))), 'F', 'x'), /F has no context called "x": it has a/)
+  assert.throws(() => chosenContext(document(config(context('a', 'gone'))), 'F'), /names the cluster "gone", which is not in it/)
+})
+
+test('servers that say the machine itself are known, and moved', () => {
+  const loopback = (server: string): boolean => loopbackServer(chosenContext(document(config(context('a'), server)), 'F')) !== undefined
+  for (const server of ['https://127.0.0.1:6443', 'https://localhost:6443', 'https://[::1]:6443', 'https://127.1.2.3', 'https://0.0.0.0:6443'])
+    assert.ok(loopback(server), server)
+  for (const server of ['https://10.0.0.1:6443', 'https://localhost.example.com', 'no url']) assert.ok(!loopback(server), server)
+  assert.equal(serverAt(new URL('https://127.0.0.1:6443'), 'node.example.com'), 'https://node.example.com:6443')
+  assert.equal(serverAt(new URL('https://127.0.0.1:6443/k8s/'), 'fd00::1'), 'https://[fd00::1]:6443/k8s')
+})

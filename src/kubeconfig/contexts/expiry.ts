@@ -1,0 +1,43 @@
+/** Until when certificates and tokens are good. Nothing is verified here: that is for the server. */
+import { X509Certificate } from 'node:crypto'
+
+/** The last second that a Date can tell, since 1970. */
+const lastSecond = 8.64e12
+
+/** When the first certificate of a PEM ends, in ms since 1970; undefined for what is none. */
+export function certificateExpiry(pem: string): number | undefined {
+  try {
+    return new X509Certificate(pem).validToDate.getTime()
+  } catch {
+    return undefined
+  }
+}
+
+/** What a token says of its end (`exp`, RFC 7519, 4.1.4), in ms since 1970; undefined for one that says nothing. */
+export function tokenExpiry(token: string): number | undefined {
+  const [, payload, signature] = token.split('.')
+  if (!payload || signature === undefined) return undefined
+  try {
+    const claims: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString())
+    const exp = typeof claims === 'object' && claims !== null && 'exp' in claims ? claims.exp : undefined
+    return typeof exp === 'number' && Math.abs(exp) <= lastSecond ? exp * 1000 : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** How long until then, in words: `in 12 days`, `3 hours ago`. */
+export function relativeTime(at: number, now: number): string {
+  const seconds = Math.abs(at - now) / 1000
+  const [unit, size] = (
+    [
+      ['year', 365 * 86_400],
+      ['day', 86_400],
+      ['hour', 3600],
+      ['minute', 60],
+    ] as const
+  ).find(([name, length]) => seconds >= length * (name === 'year' ? 2 : 1)) ?? ['second', 1]
+  const count = Math.floor(seconds / size)
+  const words = `${count} ${unit}${count === 1 ? '' : 's'}`
+  return at >= now ? `in ${words}` : `${words} ago`
+}

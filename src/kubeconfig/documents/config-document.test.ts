@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ExplainedError } from '../../lib/explained-error.ts'
+import { ConfigDocument, changedEntry, entryText, notAKubeconfig } from './config-document.ts'
+
+const read = (text: string): ConfigDocument => new ConfigDocument(text, notAKubeconfig('FILE'))
+
+const text = `# mine
+apiVersion: v1
+kind: Config
+current-context: "a"  # now
+clusters:
+- cluster:
+    server: https://a # here
+    insecure-skip-tls-verify: true
+    x-number: 0644
+    x-words: |
+      one
+      two
+    x-nothing:
+  name: a
+
+# the other
+- {name: b, cluster: {server: 'https://b', x-date: 2024-01-01}}
+users: []
+contexts: null
+`
+
+test('a document that is not changed is written as it was read', () => {
+  assert.equal(read(text).toString(), text.replace('"a"  #', '"a" #'))
+  const indented = 'clusters:\n  - name: a\n    cluster: {}\n'
+  assert.equal(read(indented).toString(), indented)
+  const ofWindows = indented.replaceAll('\n', '\r\n')
+  assert.equal(read(ofWindows).toString(), ofWindows)
+})
+
+test('changes stand where the old values stood, and other values keep their form', () => {
+  const document = read(text)
+  document.currentContext = 'on'
+  document.setText('cluster', 'b', 'server', 'https://c:6443')
+  document.rename('cluster', 'a', '007')
+  const written = document.toString()
+  assert.match(written, /^current-context: "on" # now$/m)
+  assert.match(written, /^- \{name: b, cluster: \{server: https:\/\/c:6443, x-date: 2024-01-01\}\}$/m)
+  assert.match(written, /^ {2}name: "007"$/m)
+  assert.match(written, /x-number: 0644\n {4}x-words: \|\n {6}one\n {6}two\n {4}x-nothing:\n/)
+  assert.deepEqual(document.names('cluster'), ['007', 'b'])
+})
+
+test('entries are put, replaced and taken out', () => {
+  const [from, to] = [read(text), read('')]
+  to.put(from.copyOf('cluster', 'a')!)
+  to.put(changedEntry(from.copyOf('cluster', 'b')!, 'c', { server: 'https://c', 'x-date': undefined }))
+  assert.equal(
+    to.toString(),
+    `apiVersion: v1
+kind: Config
+clusters:
+- cluster:
+    server: https://a # here
+    insecure-skip-tls-verify: true
+    x-number: 0644
+    x-words: |
+      one
+      two
+    x-nothing:
+  name: a
+
+# the other
+- {name: c, cluster: {server: https://c}}
+`,
+  )
+  to.put({ ...from.copyOf('cluster', 'b')!, name: 'a' })
+  assert.deepEqual(to.names('cluster'), ['a', 'c'])
+  assert.equal(to.text('cluster', 'a', 'server'), 'https://b')
+  to.remove('cluster', 'a')
+  to.remove('cluster', 'c')
+  assert.match(to.toString(), /^clusters: \[\]$/m)
+})
+
+test('an entry that uses an anchor of its file is written out where it goes', () => {
+  const from = read('x: &shared {server: "https://a", n: 0644, t: "007"}\nclusters:\n- {name: a, cluster: *shared}\n')
+  const entry = from.copyOf('cluster', 'a')!
+  assert.equal(entryText(entry, 'server'), 'https://a')
+  const to = read('')
+  to.put(entry)
+  assert.match(to.toString(), /cluster: \{server: "https:\/\/a", n: 0644, t: "007"\}\}/)
+  assert.throws(() => read('clusters:\n- &a {name: a, cluster: {x: *a}}\n').copyOf('cluster', 'a'), /FILE is not a kubeconfig/)
+  const needed = read('clusters:\n- {name: a, cluster: &c {server: x}}\n- {name: b, cluster: *c}\n')
+  needed.remove('cluster', 'a')
+  assert.throws(() => needed.toString(), /^ExplainedError: FILE is not a kubeconfig \(.*alias.*\): it was left as it is/i)
+})
+
+test('what is no kubeconfig is refused in one sentence', () => {
+  for (const bad of ['a: [', 'words', '[]', 'clusters: {}', 'a: 1\na: 2', 'a: 1\n---\nb: 2\n', '{']) {
+    assert.throws(
+      () => read(bad),
+      (error) =>
+        error instanceof ExplainedError && /^FILE is not a kubeconfig \([^\n]+\): it was left as it is; mend it, or name another file$/.test(error.message),
+      bad,
+    )
+  }
+})
+
+test('JSON is a kubeconfig, too', () => {
+  const document = read('{"current-context": "a", "contexts": [{"name": "a", "context": {"cluster": "c"}}]}')
+  document.rename('context', 'a', 'b')
+  document.currentContext = 'b'
+  assert.deepEqual([document.currentContext, document.names('context')], ['b', ['b']])
+  assert.match(document.toString(), /name"?: b/)
+})

@@ -1,0 +1,389 @@
+/** `t8s config` as its users run it, with every kubectl of this machine reading what was written. */
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { chmodSync, chownSync, existsSync, lstatSync, readdirSync, rmSync, statSync, symlinkSync, unlinkSync } from 'node:fs'
+import { test } from 'node:test'
+import { parse } from 'yaml'
+import { installedKubectls } from '../support/kubectl.ts'
+import { Home, kubeconfigOf, without } from './home.ts'
+
+const skip = without('kubectl')
+const kubectls = skip ? [] : installedKubectls()
+const notRoot = process.getuid?.() !== 0 && 'only root can give files to others'
+
+/** What kubectl prints; all versions have to agree. */
+async function kubectl(home: Home, args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<string> {
+  const answers = await Promise.all(kubectls.map(({ path }) => home.run(path, ['config', ...args], { env })))
+  for (const { code, stderr } of answers) assert.equal(code, 0, stderr)
+  assert.equal(new Set(answers.map(({ stdout }) => stdout)).size, 1)
+  return answers[0]!.stdout
+}
+
+test('use, rename and remove change what they are for and nothing else; kubectl reads it', { skip }, async (t) => {
+  const home = new Home(t)
+  const text = kubeconfigOf(['dev', 'prod'])
+  home.write('.kube/config', text)
+  assert.equal(await home.ok(['use', 'prod']), '"prod" is the current context now\n')
+  assert.equal(home.read(), text.replace('current-context: dev #', 'current-context: prod #'), 'byte for byte')
+  assert.equal(await kubectl(home, ['current-context']), 'prod\n')
+  assert.equal(await home.ok(['use', '-n', 'prod']), '"prod" is the current context already\n')
+  assert.equal(await home.ok(['use', '-']), '"dev" is the current context now\n')
+  assert.equal(await home.ok(['use', '-']), '"prod" is the current context now\n')
+
+  await home.ok(['rename', '-n', 'prod', '-t', 'production: main'])
+  assert.equal(await kubectl(home, ['current-context']), 'production: main\n')
+  assert.equal(
+    home.read(),
+    text.replace('current-context: dev #', 'current-context: "production: main" #').replace('  name: prod\n', '  name: "production: main"\n'),
+  )
+  await home.ok(['rename', '-n', 'production: main', '-t', 'yes'])
+  assert.equal(await kubectl(home, ['current-context']), 'yes\n')
+
+  assert.equal(
+    await home.ok(['remove', '-n', 'dev']),
+    'removed "dev", and with it the cluster "dev-cluster" and the user "dev-user"; t8s config undo brings it back\n',
+  )
+  assert.equal(await kubectl(home, ['get-contexts', '-o', 'name']), 'yes\n')
+  assert.equal(await kubectl(home, ['get-clusters']), 'NAME\nprod-cluster\n')
+  assert.equal(await kubectl(home, ['get-users']), 'NAME\nprod-user\n')
+  for (const kept of [
+    '# written by hand',
+    '# the usual one',
+    '# keep these secret',
+    '# not from outside',
+    'x-team: {owner: "me", since: 0644}',
+    '"prod-0123"',
+  ]) {
+    assert.ok(home.read().includes(kept), kept)
+  }
+  assert.match(await home.ok(['remove', 'yes']), /it was the current context: t8s config use takes another/)
+  assert.equal(await kubectl(home, ['get-contexts', '-o', 'name']), '')
+  assert.match(await home.ok(['list']), /There are no contexts in .*: t8s config import brings one/)
+})
+
+test('undo brings the last state back, and undone again what was undone', async (t) => {
+  const home = new Home(t)
+  const text = kubeconfigOf(['dev', 'prod'])
+  home.write('.kube/config', text)
+  await home.refuses(['undo'], /there is nothing to undo/)
+  await home.ok(['remove', 'dev'])
+  const removed = home.read()
+  assert.match(await home.ok(['undo']), /^undone: remove dev \(.*config\); t8s config undo does it again$/m)
+  assert.equal(home.read(), text)
+  assert.match(await home.ok(['undo']), /^done again: remove dev/)
+  assert.equal(home.read(), removed)
+  await home.ok(['undo'])
+  assert.equal(home.read(), text)
+  await home.ok(['use', 'prod'])
+  home.write('.kube/config', `${home.read()}# mine\n`)
+  await home.refuses(['undo'], /has been changed since \("use prod" was the last change of t8s\): undoing would lose that; say --force/)
+  await home.ok(['undo', '--force'])
+  assert.equal(home.read(), text)
+  assert.equal(statSync(home.path('.kube/config.t8s-undo')).mode & 0o777, 0o600)
+})
+
+test('with several files in KUBECONFIG, changes go where kubectl writes them', { skip }, async (t) => {
+  const home = new Home(t)
+  const env = { KUBECONFIG: [home.path('missing'), home.write('a', kubeconfigOf(['one'])), home.write('b', kubeconfigOf(['two', 'three']))].join(':') }
+  const [a, b] = [home.read('a'), home.read('b')]
+  await home.ok(['use', 'three'], { env })
+  assert.equal(home.read('a'), a.replace('current-context: one', 'current-context: three'))
+  assert.equal(home.read('b'), b)
+  assert.equal(await kubectl(home, ['current-context'], env), 'three\n')
+  await home.ok(['rename', '-n', 'two', '-t', 'zwei'], { env })
+  assert.equal(home.read('b'), b.replace('  name: two\n', '  name: zwei\n'))
+  await home.ok(['rename', '-n', 'three', '-t', 'drei'], { env })
+  assert.equal(await kubectl(home, ['get-contexts', '-o', 'name'], env), 'drei\none\nzwei\n')
+  assert.equal(await kubectl(home, ['current-context'], env), 'drei\n')
+  await home.ok(['undo'], { env })
+  assert.equal(await kubectl(home, ['current-context'], env), 'three\n')
+  assert.equal(await kubectl(home, ['get-contexts', '-o', 'name'], env), 'one\nthree\nzwei\n')
+  await home.ok(['import', 'new', '-l', home.write('other', kubeconfigOf(['far']))], { env })
+  assert.match(home.read('a'), /name: new$/m)
+  assert.ok(!existsSync(home.path('missing')))
+  // A name that stands in both counts where it stands first.
+  home.write('a', kubeconfigOf(['same']))
+  home.write('b', kubeconfigOf(['same']))
+  assert.match(await home.ok(['remove', 'same'], { env }), /\/b has a context of that name, too, which counts from now on/)
+  assert.equal(home.read('b'), kubeconfigOf(['same']))
+  // Where none is there, the last is made.
+  const none = { KUBECONFIG: `${home.path('x')}:${home.path('new/y')}` }
+  await home.ok(['import', '-l', home.path('b')], { env: none })
+  assert.deepEqual([existsSync(home.path('x')), await kubectl(home, ['current-context'], none)], [false, 'same\n'])
+})
+
+test('files stay links, and their owners stay; nobody else may read them', { skip: notRoot }, async (t) => {
+  const home = new Home(t)
+  const real = home.write('real/config', kubeconfigOf(['dev', 'prod']))
+  home.write('.kube/other', '')
+  symlinkSync('../real/config', home.path('.kube/config'))
+  chmodSync(real, 0o644)
+  chownSync(real, 1234, 2345)
+  await home.ok(['use', 'prod'])
+  assert.ok(lstatSync(home.path('.kube/config')).isSymbolicLink())
+  const { uid, gid, mode } = statSync(real)
+  assert.deepEqual([uid, gid, mode & 0o777], [1234, 2345, 0o600])
+  assert.deepEqual(readdirSync(home.path('real')), ['config'])
+  assert.deepEqual(readdirSync(home.path('.kube')).sort(), ['config', 'config.t8s-undo', 'other'])
+})
+
+test('import takes one context in, under a free name, with paths that hold from anywhere', { skip }, async (t) => {
+  const home = new Home(t)
+  home.write('.kube/config', kubeconfigOf(['dev']))
+  home.write('their/ca.crt', 'CA')
+  home.write('their/token', 'abc\n')
+  const file = home.write(
+    'their/config',
+    `clusters:
+- name: dev-cluster
+  # in the cellar
+  cluster: {server: "https://10.0.0.7:6443", certificate-authority: ca.crt, x-rack: 012}
+users:
+- name: admin
+  user: {tokenFile: token}
+- name: program
+  user: {exec: {apiVersion: client.authentication.k8s.io/v1, command: ./get-token, args: ["0", "007"]}}
+contexts:
+- name: dev
+  context: {cluster: dev-cluster, user: admin, namespace: shop}
+- name: other
+  context: {cluster: dev-cluster, user: program}
+`,
+  )
+  await home.refuses(['import', 'new', '-l', file], /has several contexts, and none is the current one: choose one by --context \(dev, other\)/)
+  await home.refuses(
+    ['import', '-l', file, '--context', 'dev'],
+    /there is a context called "dev" already, and it is another one: .* by --as, or replace the other by --force/,
+  )
+  await home.ok(['import', '-l', file, '--context', 'dev', '--as', 'theirs'])
+  const config = parse(home.read())
+  assert.deepEqual(config.contexts.at(-1), { name: 'theirs', context: { cluster: 'theirs', user: 'admin', namespace: 'shop' } })
+  assert.equal(config.clusters.at(-1).cluster['certificate-authority'], home.path('their/ca.crt'))
+  assert.equal(config.users.at(-1).user.tokenFile, home.path('their/token'))
+  assert.match(home.read(), /x-rack: 012/)
+  assert.match(home.read(), /# in the cellar/)
+  assert.equal(await kubectl(home, ['view', '-o', 'jsonpath={.contexts[*].name}']), 'dev theirs')
+  assert.match(await home.ok(['import', '-l', file, '--context', 'dev', '--as', 'theirs']), /"theirs" is there already/)
+
+  await home.ok(['import', 'other', '-l', file, '--embed'])
+  const embedded = parse(home.read())
+  assert.equal(embedded.clusters.at(-1).cluster['certificate-authority-data'], 'Q0E=')
+  assert.equal(embedded.users.at(-1).user.exec.command, home.path('their/get-token'))
+  assert.equal(await kubectl(home, ['view', '-o', 'jsonpath={.contexts[*].name}']), 'dev other theirs')
+
+  await home.ok(['import', '-n', 'dev', '-l', file, '--force', '--embed'])
+  const forced = parse(home.read())
+  assert.deepEqual(
+    forced.contexts.map(({ name }: { name: string }) => name),
+    ['dev', 'theirs', 'other'],
+  )
+  assert.equal(forced['current-context'], 'dev')
+  assert.ok(!forced.users.some(({ name }: { name: string }) => name === 'dev-user'), 'the user of the old one has gone')
+  assert.match(await home.ok(['import', 'piped', '-'], { input: kubeconfigOf(['x']) }), /"piped" was added from standard input/)
+  assert.match(await home.ok(['import', '--from=-'], { input: kubeconfigOf(['y']) }), /"y" was added from standard input/)
+  await home.ok(['undo'])
+  assert.doesNotMatch(home.read(), /name: y$/m)
+})
+
+const others = ['/etc/rancher/k3s/k3s.yaml', '/etc/rancher/rke2/rke2.yaml', '/etc/kubernetes/admin.conf'].filter((file) => existsSync(file))
+
+test('import finds what kind has left on this machine', { skip: others.length > 0 && `this machine has ${others.join(', ')}` }, async (t) => {
+  const home = new Home(t)
+  await home.refuses(['import', '--from=local'], /neither k3s nor kubeadm nor kind has left a kubeconfig/)
+  home.write('.kube/config', kubeconfigOf(['work', 'kind-a', 'kind-b']))
+  const env = { KUBECONFIG: home.path('mine') }
+  await home.refuses(['import', '--from=local'], /neither k3s nor kubeadm nor kind/)
+  await home.refuses(['import', '--from=local'], /has several contexts of kind: choose one by --context \(kind-a, kind-b\)/, { env })
+  assert.match(await home.ok(['import', '--from=local', '--context', 'kind-b'], { env }), /"kind-b" was added from .*\.kube\/config/)
+  assert.deepEqual(parse(home.read('mine')).contexts.length, 1)
+  home.write('.kube/kind-config-old', kubeconfigOf(['kind-old']))
+  await home.refuses(
+    ['import', '--from=local'],
+    /there are several kubeconfigs on this machine \(.*config of kind, .*kind-config-old of kind\): name one by -l/,
+    { env },
+  )
+})
+
+test('export writes a kubeconfig with one context alone, and merge takes all of several in', { skip }, async (t) => {
+  const home = new Home(t)
+  home.write('.kube/config', kubeconfigOf(['dev', 'prod']))
+  await home.ok(['export', 'prod', '-f', 'prod.yaml'])
+  assert.equal(statSync(home.path('prod.yaml')).mode & 0o777, 0o600)
+  assert.equal(
+    await kubectl(home, ['view', '--raw', '-o', 'jsonpath={.contexts[*].name} {.users[*].user.token} {.current-context}'], {
+      KUBECONFIG: home.path('prod.yaml'),
+    }),
+    'prod prod-0123 prod',
+  )
+  assert.equal(await home.ok(['export', 'prod']), home.read('prod.yaml'))
+  await home.refuses(['export', 'prod', '-f', 'prod.yaml'], /prod\.yaml is there already: name another file, or replace it by --force/)
+  await home.refuses(['export', 'pord'], /there is no context called "pord": did you mean "prod"\?/)
+
+  const env = { KUBECONFIG: home.path('all') }
+  home.write('x.yaml', kubeconfigOf(['x']))
+  assert.equal(
+    await home.ok(['merge', 'prod.yaml', 'x.yaml', '-'], { env, input: kubeconfigOf(['piped']) }),
+    '"prod" was added\n"x" was added\n"piped" was added\n',
+  )
+  assert.equal(await kubectl(home, ['get-contexts', '-o', 'name'], env), 'piped\nprod\nx\n')
+  assert.equal(await home.ok(['merge', 'prod.yaml'], { env }), '"prod" is there already\n')
+  home.write('x.yaml', kubeconfigOf(['x'], 'x', 'example.org'))
+  await home.refuses(['merge', 'x.yaml'], /there is a context called "x" already/, { env })
+  assert.equal(await home.ok(['merge', '--force', 'x.yaml'], { env }), '"x" was replaced\n')
+  assert.equal(await kubectl(home, ['view', '-o', 'jsonpath={.clusters[?(@.name=="x-cluster")].cluster.server}'], env), 'https://x.example.org:6443')
+  await home.ok(['undo'], { env })
+  await home.ok(['undo'], { env })
+  await home.refuses(['merge', 'x.yaml', 'gone.yaml'], /cannot read gone\.yaml \(no such file or directory\)/, { env })
+})
+
+test('list and show tell where contexts lead and until when they are good', { skip: without('openssl') }, async (t) => {
+  const home = new Home(t)
+  const certificate = (days: string): string => {
+    execFileSync(
+      'openssl',
+      [
+        'req',
+        '-x509',
+        '-newkey',
+        'ec',
+        '-pkeyopt',
+        'ec_paramgen_curve:P-256',
+        '-nodes',
+        '-keyout',
+        home.path('key'),
+        '-out',
+        home.path('crt'),
+        '-days',
+        days,
+        '-subj',
+        '/CN=me',
+      ],
+      { stdio: 'ignore' },
+    )
+    return home.read('crt')
+  }
+  const token = `e30.${Buffer.from(JSON.stringify({ exp: 1_000_000_000 })).toString('base64url')}.x`
+  home.write('.kube/pki/me.crt', certificate('400'))
+  home.write(
+    '.kube/config',
+    `clusters: [{name: k, cluster: {server: "https://k:6443", certificate-authority-data: ${Buffer.from(certificate('500')).toString('base64')}}}]
+users:
+- {name: file, user: {client-certificate: pki/me.crt, client-key: pki/me.key}}
+- {name: token, user: {token: ${token}}}
+- {name: program, user: {exec: {command: get-token, apiVersion: client.authentication.k8s.io/v1}}}
+contexts:
+- {name: a, context: {cluster: k, user: file}}
+- {name: b, context: {cluster: k, user: token}}
+- {name: c, context: {cluster: k, user: program}}
+- {name: d, context: {cluster: gone, user: nobody}}
+current-context: b
+`,
+  )
+  const lines = (await home.ok(['list'])).split('\n')
+  assert.match(lines[0]!, /^CURRENT +NAME +CLUSTER +USER +NAMESPACE +SERVER +EXPIRES$/)
+  assert.match(lines[1]!, /^ +a +k +file +https:\/\/k:6443 +in 399 days \(certificate\)$/)
+  assert.match(lines[2]!, /^\* +b +k +token +https:\/\/k:6443 +expired \d+ years ago \(token\)$/)
+  assert.match(lines[3]!, /in 499 days \(authority\)$/)
+  assert.match(lines[4]!, /there is no cluster "gone"$/)
+  const json = JSON.parse(await home.ok(['list', '-o', 'json']))
+  assert.deepEqual(json[1].expires.token, '2001-09-09T01:46:40Z')
+  assert.deepEqual(
+    json.map(({ credentials }: { credentials: string }) => credentials),
+    ['certificate', 'token', 'program get-token', 'none'],
+  )
+  assert.deepEqual(parse(await home.ok(['list', '-o', 'yaml'])), json)
+  assert.equal(await home.ok(['list', '-o', 'name']), 'a\nb\nc\nd\n')
+  const shown = await home.ok(['show', 'a'])
+  assert.match(shown, /^Certificate until: {2}20\d\d-.*Z \(in 399 days\)$/m)
+  assert.doesNotMatch(await home.ok(['show', 'b', '-o', 'yaml']), new RegExp(token))
+  rmSync(home.path('.kube/pki'), { recursive: true })
+  assert.match(await home.ok(['show', 'a']), /^Problem: +cannot read .*me\.crt: no such file or directory$/m)
+})
+
+test('what cannot be done is said in one sentence, and changes nothing', async (t) => {
+  const home = new Home(t)
+  for (const args of [['list'], ['show'], ['check'], ['export', 'x']])
+    await home.refuses(args, /there is no kubeconfig at .*\.kube\/config: t8s config import brings one/)
+  for (const args of [
+    ['use', 'x'],
+    ['remove', 'x'],
+    ['rename', '-n', 'x', '-t', 'y'],
+  ])
+    await home.refuses(args, /there is no context called "x": there are none yet: t8s config import brings one/)
+  home.write('.kube/config', kubeconfigOf(['dev', 'prod']))
+  await home.refuses(['use', 'pro'], /there is no context called "pro": did you mean "prod"\?/)
+  await home.refuses(['use', 'something-else'], /there is no context called "something-else": t8s config list shows what is there/)
+  await home.refuses(['use', '-'], /there is no context to go back to/)
+  await home.refuses(['use'], /which context\? Nobody is at a terminal to choose one: t8s config use NAME/)
+  await home.refuses(['remove'], /which context\? Nobody is at a terminal to choose one: t8s config remove NAME/)
+  await home.refuses(['use', 'dev', '-n', 'prod'], /there are two names, "dev" and "prod": give one/)
+  await home.refuses(['rename', '-n', 'dev', '-t', 'prod'], /there is a context called "prod" already/)
+  await home.refuses(['rename', '-n', 'dev', '-t', ' '], /" " is no name for a context/)
+  await home.refuses(['rename', '-n', 'dev'], /required option '-t, --to <NEW>' not specified/)
+  await home.refuses(['list', '-o', 'xml'], /Allowed choices are json, yaml, name/)
+  await home.refuses(['import', 'x'], /import from where\? Say -l FILE/)
+  await home.refuses(['import', 'x', '-l', 'gone'], /cannot read gone \(no such file or directory\): name another by -l/)
+  await home.refuses(['import', 'x', '-l', home.folder], /cannot read .* \(it is a directory\)/)
+  await home.refuses(['import', 'x', '-'], /nothing came in by standard input/)
+  await home.refuses(['import', 'x', '--from', 'ftp://host/file'], /--from takes ssh:/)
+  await home.refuses(['import', 'x', '--from', 'ssh://:22/file'], /is no address of a file: it should look like ssh:/)
+  await home.refuses(['import', 'x', '--from', 'ssh://host:99999/file'], /has the port 99999: ports go from 1 to 65535/)
+  await home.refuses(['import', 'x', '-'], /standard input is not a kubeconfig \(.*\): nothing was changed/, { input: 'clusters: {}\n' })
+  await home.refuses(['import', 'x', '-'], /standard input has no contexts/, { input: 'apiVersion: v1\nkind: Config\n' })
+  await home.refuses(['import', 'x', '-'], /its context "a" names the cluster "b", which is not in it/, {
+    input: 'contexts: [{name: a, context: {cluster: b}}]\n',
+  })
+  for (const bad of ['a: [', 'just words', 'clusters: {}\n', 'a: 1\na: 2\n', '\u0000\u0001']) {
+    home.write('.kube/config', bad)
+    await home.refuses(['use', 'dev'], /\.kube\/config is not a kubeconfig \(.*\): it was left as it is; mend it, or name another file/)
+    await home.refuses(['import', 'x', '-'], /\.kube\/config is not a kubeconfig/, { input: kubeconfigOf(['x']) })
+  }
+  home.write('.kube/config', 'a: [')
+  await home.refuses(['list'], /the kubeconfig .* cannot be used: .*; mend it, or name another by KUBECONFIG/)
+})
+
+test('a lock that is held is respected, and said', async (t) => {
+  const home = new Home(t)
+  home.write('.kube/config', kubeconfigOf(['dev', 'prod']))
+  const lock = home.write('.kube/config.lock', '')
+  await home.refuses(
+    ['use', 'prod'],
+    /config is locked by another program \(.*config\.lock is \d+ (seconds|minutes) old\): nothing was changed; try again, or remove .*config\.lock if no program is writing/,
+  )
+  // Who waits is told when it goes.
+  const waiting = home.ok(['use', 'prod'])
+  setTimeout(() => unlinkSync(lock), 1000)
+  assert.equal(await waiting, '"prod" is the current context now\n')
+  assert.ok(!existsSync(lock))
+})
+
+test('writers at the same time lose nothing of each other', async (t) => {
+  const home = new Home(t)
+  home.write('.kube/config', kubeconfigOf(['dev']))
+  const names = Array.from({ length: 6 }, (_, index) => `c${index}`)
+  await Promise.all(names.map((name) => home.ok(['import', '-'], { input: kubeconfigOf([name]) })))
+  assert.deepEqual(
+    parse(home.read())
+      .contexts.map(({ name }: { name: string }) => name)
+      .sort(),
+    [...names, 'dev'],
+  )
+})
+
+test('a folder that cannot be written to is said, and nothing is changed', { skip: notRoot || without('mount') }, async (t) => {
+  const home = new Home(t)
+  home.write('real/config', kubeconfigOf(['dev', 'prod']))
+  home.write('.kube/.keep', '')
+  execFileSync('mount', ['--bind', home.path('real'), home.path('.kube')])
+  try {
+    execFileSync('mount', ['-o', 'remount,bind,ro', home.path('.kube')])
+    await home.refuses(
+      ['use', 'prod'],
+      /cannot lock .*config: the file system is read-only; nothing was changed: make its folder writable, or name another file by KUBECONFIG/,
+    )
+    await home.refuses(['import', 'x', '-'], /cannot lock .*config: the file system is read-only/, { input: kubeconfigOf(['x']) })
+    assert.match(await home.ok(['list']), /dev/)
+  } finally {
+    execFileSync('umount', [home.path('.kube')])
+  }
+})

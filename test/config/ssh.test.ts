@@ -1,0 +1,206 @@
+/** `t8s config import` over SSH, against a real sshd: who is let in, by which way, and what is said where nobody is. */
+import assert from 'node:assert/strict'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFileSync, existsSync } from 'node:fs'
+import { createServer, type Socket } from 'node:net'
+import { test } from 'node:test'
+import { parse } from 'yaml'
+import { waitFor } from '../support/wait-for.ts'
+import { Home, kubeconfigOf, without } from './home.ts'
+import { newKey, sshServer, userWithPassword, withoutSshd } from './ssh-server.ts'
+
+const skip = withoutSshd || without('sshd', 'ssh-keygen', 'useradd')
+
+test('a password lets one in, by a flag or by a file descriptor; a wrong one does not', { skip }, async (t) => {
+  const server = await sshServer(t)
+  const user = await userWithPassword(t, 'right horse')
+  const home = new Home(t)
+  home.write('.ssh/known_hosts', server.knownHost())
+  const from = server.url(user, server.file('kubeconfig', kubeconfigOf(['far'])))
+  await home.refuses(['import', 'a', from, '-p', 'wrong'], /does not let t8s\d+ in \(tried the password; it takes .*password.*\): give the right password/)
+  assert.match(await home.ok(['import', 'a', from, '-p', 'right horse']), /"a" was added from 127\.0\.0\.1:/)
+  assert.match(await home.ok(['import', 'b', from, '--password-fd', '3'], { third: 'right horse\nmore' }), /"b" was added/)
+  assert.match(await home.ok(['import', 'c', from, '--password-fd', '0'], { input: 'right horse' }), /"c" was added/)
+  await home.refuses(['import', 'd', from, '--password-fd', '9'], /cannot read a password from file descriptor 9: .*--password-fd 3 3< FILE/)
+  await home.refuses(['import', 'd', from], /does not let t8s\d+ in \(.*\): name a key by -i, or give a password by -p/)
+  assert.equal(await home.ok(['list', '-o', 'name']), 'a\nb\nc\n')
+})
+
+test('a password that PAM asks for works, too', { skip }, async (t) => {
+  const server = await sshServer(t, { lines: ['UsePAM yes', 'PasswordAuthentication no', 'KbdInteractiveAuthentication yes'] })
+  const user = await userWithPassword(t, 'right horse')
+  const home = new Home(t)
+  home.write('.ssh/known_hosts', server.knownHost())
+  const from = server.url(user, server.file('kubeconfig', kubeconfigOf(['far'])))
+  assert.match(await home.ok(['import', 'a', from, '-p', 'right horse']), /"a" was added/)
+  await home.refuses(['import', 'b', from, '-p', 'wrong'], /tried the password; it takes .*keyboard-interactive/)
+})
+
+test('keys let one in: ~/.ssh/id_rsa by itself, others by -i, and those of the agent', { skip: skip || without('ssh-agent', 'ssh-add') }, async (t) => {
+  const server = await sshServer(t)
+  const home = new Home(t)
+  home.write('.ssh/known_hosts', server.knownHost())
+  const from = server.url('root', server.file('kubeconfig', kubeconfigOf(['far'])))
+  await home.refuses(['import', 'a', from], /127\.0\.0\.1 does not let root in \(there was nothing to try; it takes publickey/)
+  server.authorize(newKey(home.path('.ssh/id_rsa'), 'rsa'))
+  assert.match(await home.ok(['import', 'a', from]), /"a" was added/)
+
+  server.authorize(newKey(home.path('other'), 'ed25519'))
+  server.authorize(newKey(home.path('locked'), 'ed25519', 'open sesame'))
+  assert.match(await home.ok(['import', 'b', from, '-i', home.path('other')]), /"b" was added/)
+  assert.match(await home.ok(['import', 'c', from, '-i', '~/other']), /"c" was added/)
+  await home.refuses(['import', 'd', from, '-i', home.path('locked')], /locked has a pass phrase, and nobody is at a terminal .* by ssh-add/)
+  await home.refuses(['import', 'd', from, '-i', home.path('gone')], /there is no key .*gone: name another by -i/)
+  await home.refuses(['import', 'd', from, '-i', home.path('.ssh/known_hosts')], /known_hosts is no private key that can be used .*: name another by -i/)
+
+  const socket = home.path('agent.sock')
+  const agent = spawn('ssh-agent', ['-D', '-a', socket], { stdio: 'ignore' })
+  const ended = once(agent, 'exit')
+  t.after(async () => {
+    agent.kill()
+    await ended
+  })
+  await waitFor('an agent', () => existsSync(socket))
+  const only = new Home(t)
+  only.write('.ssh/known_hosts', server.knownHost())
+  newKey(only.path('key'), 'ed25519')
+  const env = { SSH_AUTH_SOCK: socket }
+  await only.refuses(['import', 'a', from], /tried the agent; it takes publickey/, { env })
+  execFileSync('ssh-add', ['-q', home.path('other')], { env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'ignore'] })
+  assert.match(await only.ok(['import', 'a', from], { env }), /"a" was added/)
+  // A locked key that the agent has opened already.
+  newKey(only.path('locked'), 'ed25519', 'open sesame')
+  copyFileSync(home.path('other.pub'), only.path('locked.pub'))
+  assert.match(await only.ok(['import', 'chosen', from, '-i', only.path('locked')], { env }), /"chosen" was added/)
+  await only.refuses(['import', 'b', from, '-i', only.path('key')], /does not let root in \(tried .*key; /, { env })
+})
+
+test('~/.ssh/config says host, user, port, keys and machines on the way', { skip }, async (t) => {
+  const [gate, inner] = await Promise.all([sshServer(t), sshServer(t)])
+  const home = new Home(t)
+  const file = inner.file('kubeconfig', kubeconfigOf(['far']))
+  for (const server of [gate, inner]) server.authorize(newKey(home.path(`key-${server.port}`), 'ed25519'))
+  home.write('.ssh/known_hosts', gate.knownHost() + inner.knownHost())
+  home.write(
+    '.ssh/config',
+    `Include hosts/*
+Host *
+  StrictHostKeyChecking yes
+`,
+  )
+  home.write(
+    '.ssh/hosts/test',
+    `Host gate
+  HostName 127.0.0.1
+  Port ${gate.port}
+  User root
+  IdentityFile ~/key-${gate.port}
+Host inner
+  HostName 127.0.0.1
+  Port ${inner.port}
+  User root
+  IdentityFile ${home.path(`key-${inner.port}`)}
+  ProxyJump gate
+Host circle
+  HostName 127.0.0.1
+  ProxyJump circle
+Host command
+  ProxyCommand nc %h %p
+`,
+  )
+  assert.match(await home.ok(['import', 'a', `--from=ssh://inner${file}`]), /"a" was added from inner:\//)
+  assert.match(gate.log(), /Accepted publickey for root/)
+  assert.match(inner.log(), /Accepted publickey for root/)
+  assert.match(
+    await home.ok(['import', 'b', `--from=ssh://root@127.0.0.1:${inner.port}${file}`, '-J', 'gate', '-i', `~/key-${inner.port}`, '-i', `~/key-${gate.port}`]),
+    /"b" was added/,
+  )
+  await home.refuses(['import', 'c', `--from=ssh://circle${file}`], /leads over more than 8 machines: look for a circle of ProxyJump/)
+  await home.refuses(['import', 'c', `--from=ssh://command${file}`], /reaches command by a ProxyCommand, .*ProxyJump/)
+  await inner.stop()
+  await home.refuses(['import', 'c', `--from=ssh://inner${file}`], /gate, which is on the way, cannot reach 127\.0\.0\.1:\d+/)
+  await home.refuses(['import', 'c', `--from=ssh://127.0.0.1:${inner.port}${file}`], /nobody listens at 127\.0\.0\.1 .*: see whether sshd runs there/)
+  await home.refuses(['import', 'c', `--from=ssh://inner${file}`, '-F', home.path('gone')], /cannot read .*gone: no such file/)
+})
+
+test('files that it names come along; what cannot be read is said', { skip }, async (t) => {
+  const server = await sshServer(t)
+  const home = new Home(t)
+  home.write('.ssh/known_hosts', server.knownHost())
+  server.authorize(newKey(home.path('.ssh/id_ed25519'), 'ed25519'))
+  server.file('pki/ca.crt', 'CA')
+  server.file('token', 'abc\n')
+  const file = server.file(
+    'kubeconfig',
+    `clusters: [{name: k, cluster: {server: "https://localhost:6443", certificate-authority: pki/ca.crt}}]
+users: [{name: u, user: {tokenFile: ${server.folder}/token}}]
+contexts: [{name: default, context: {cluster: k, user: u}}]
+current-context: default
+`,
+  )
+  const from = server.url('root', file)
+  await home.refuses(['import', 'a', from], /its server is https:\/\/localhost:6443, which is that machine itself: say --change-server .*, or --keep-server/)
+  await home.ok(['import', 'a', from, '--keep-server'])
+  const config = parse(home.read())
+  assert.deepEqual(config.clusters, [
+    { name: 'k', cluster: { server: 'https://localhost:6443', 'certificate-authority-data': Buffer.from('CA').toString('base64') } },
+  ])
+  assert.deepEqual(config.users, [{ name: 'u', user: { token: 'abc' } }])
+  home.write('.ssh/config', `Host node\n HostName 127.0.0.1\n Port ${server.port}\n User root\n`)
+  await home.ok(['import', 'b', `--from=ssh://node:${file}`, '--change-server'])
+  const moved = parse(home.read()).clusters.map(({ cluster }: { cluster: { server: string } }) => cluster.server)
+  assert.deepEqual(moved, ['https://localhost:6443', 'https://127.0.0.1:6443'])
+
+  await home.refuses(
+    ['import', 'c', '--from=ssh://node/no/such/file'],
+    /cannot read \/no\/such\/file as root@node \(there is no such file\): see which file it is there/,
+  )
+  await home.refuses(['import', 'c', `--from=ssh://node${server.folder}/pki`], /cannot read .*pki as root@node \(it is no file\)/)
+  await home.refuses(['import', 'c', `--from=ssh://node${server.folder}/token`], /node:.*token is not a kubeconfig \(it holds no fields\): nothing was changed/)
+  await home.refuses(['import', 'c', '--from=ssh://node'], /ssh:\/\/node names no file: say which/)
+  await home.refuses(['import', 'c', '--from=ssh://root:secret@node/x'], /ssh:\/\/root:…@node\/x has a password in it/)
+})
+
+test('without SFTP a file is read by cat', { skip }, async (t) => {
+  const server = await sshServer(t, { lines: ['Subsystem none /bin/false'] })
+  const home = new Home(t)
+  home.write('.ssh/known_hosts', server.knownHost())
+  server.authorize(newKey(home.path('.ssh/id_rsa'), 'rsa'))
+  assert.match(await home.ok(['import', 'a', server.url('root', server.file("it's", kubeconfigOf(['far'])))]), /"a" was added/)
+  await home.refuses(
+    ['import', 'b', server.url('root', '/no/such/file')],
+    /cannot read \/no\/such\/file as root@127\.0\.0\.1 \(cat: .*No such file or directory\)/,
+  )
+})
+
+test('a machine that says nothing is given up, and one that speaks something else is said', async (t) => {
+  const home = new Home(t)
+  home.write('.ssh/config', 'Host *\n  ConnectTimeout 1\n')
+  const sockets = new Set<Socket>()
+  const listening = async (greeting: string): Promise<number> => {
+    const server = createServer((socket) => {
+      sockets.add(socket.on('error', () => {}))
+      socket.write(greeting)
+    }).listen(0, '127.0.0.1')
+    t.after(() => {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+    })
+    await once(server, 'listening')
+    const address = server.address()
+    return typeof address === 'object' && address ? address.port : 0
+  }
+  await home.refuses(
+    ['import', 'a', `--from=ssh://127.0.0.1:${await listening('')}/x`],
+    /did not answer within 1 s: see whether it is up, and whether the port is right/,
+  )
+  await home.refuses(
+    ['import', 'a', `--from=ssh://127.0.0.1:${await listening('HTTP/1.1 400 Bad Request\r\n\r\n')}/x`],
+    /127\.0\.0\.1 .*(cannot connect|ended the connection|did not answer)|cannot connect to 127\.0\.0\.1/,
+  )
+  await home.refuses(
+    ['import', 'a', '--from=ssh://no-such-host.invalid/x'],
+    /there is no machine called no-such-host\.invalid: look at the name, or at HostName|did not answer within 1 s/,
+  )
+})

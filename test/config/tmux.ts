@@ -1,0 +1,71 @@
+/** A terminal for tests, by tmux: what is on it, and keys for it. */
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Lifetime } from '../support/reachable-cluster.ts'
+import { waitFor } from '../support/wait-for.ts'
+import { type Home, without } from './home.ts'
+
+export interface TestTerminal {
+  /** What is on the screen, without empty lines at its end; long lines are whole. */
+  screen(): string
+  /** Resolves with the screen when it shows this. */
+  shows(what: RegExp): Promise<string>
+  /** Types a text. */
+  types(text: string): void
+  /** Presses keys, by tmux's names: `Enter`, `Down`, `Escape`, `C-c`. */
+  presses(...keys: readonly string[]): void
+  /** Types a command and Return, and resolves when the shell is ready for another; gives what is on the screen then. */
+  runs(command: string): Promise<string>
+}
+
+/** Why such tests are skipped; false where they are not. */
+export const withoutTmux: string | false =
+  without('tmux') || (!statSync('/dev/null').isCharacterDevice() && 'somebody has replaced /dev/null by a file, and tmux does not start without it')
+
+const prompt = 'ready$'
+
+/** A shell in a home, on a terminal of 120 columns and 30 lines; gone after the test. */
+export async function testTerminal(t: Lifetime, home: Home): Promise<TestTerminal> {
+  // The home may be gone before the terminal.
+  const folder = mkdtempSync(join(tmpdir(), 't8s-tmux-'))
+  const tmux = (...args: readonly string[]): string =>
+    execFileSync('tmux', ['-S', join(folder, 'socket'), '-f', join(folder, 'conf'), ...args], {
+      env: { ...home.environment, TERM: 'xterm', ENV: join(folder, 'rc') },
+      encoding: 'utf8',
+      cwd: folder,
+    })
+  writeFileSync(join(folder, 'conf'), 'set -g escape-time 0\nset -g default-terminal screen\n')
+  writeFileSync(join(folder, 'rc'), `PS1='${prompt}'\n`)
+  tmux('new-session', '-d', '-x', '120', '-y', '30', '-c', home.folder, 'exec sh -i')
+  t.after(() => {
+    tmux('kill-server')
+    rmSync(folder, { recursive: true, force: true })
+  })
+  const screen = (): string => tmux('capture-pane', '-p', '-J').replace(/ +$/gm, '').trimEnd()
+  const types = (text: string): void => void tmux('send-keys', '-l', text)
+  const presses = (...keys: readonly string[]): void => void tmux('send-keys', ...keys)
+  const shows = async (what: RegExp): Promise<string> => {
+    try {
+      return await waitFor(`${what}`, () => (what.test(screen()) ? screen() : false), { deadlineMs: 30_000 })
+    } catch (error) {
+      throw new Error(`${what} was not shown:\n${screen()}`, { cause: error })
+    }
+  }
+  const empty = (): Promise<string> => shows(/^ready\$$/m)
+  await empty()
+  return {
+    screen,
+    shows,
+    types,
+    presses,
+    async runs(command) {
+      tmux('send-keys', '-R')
+      tmux('clear-history')
+      types(`clear; ${command}; echo "ended with $?"`)
+      presses('Enter')
+      return shows(/ended with \d+\s+ready\$$/)
+    },
+  }
+}
