@@ -40,6 +40,7 @@ async function buildBundle(): Promise<void> {
       client: 'src/client/index.ts',
       testing: 'src/cluster/testing/index.ts',
       'controllers-worker': 'src/cluster/controllers/worker.ts',
+      'simulation-worker': 'src/cluster/simulation/worker.ts',
     },
     outdir: '.build',
     // Beside the entry, because code that looks for files looks in its own folder.

@@ -4,6 +4,7 @@ import type { TokenUser } from '../apiserver/authentication/tokens/static-tokens
 import type { Access, Kubeconfig } from '../kubeconfig/kubeconfig.ts'
 import type { ClusterUser, UserIdentity } from './cluster-users.ts'
 import type { KeyPair } from './pki/key-pair.ts'
+import type { SimulatedNodes } from './simulation/index.ts'
 
 export interface ClusterOptions {
   /** `memory`, or the directory that keeps the data and the certificates; it is made if missing. `memory` unless said. */
@@ -35,6 +36,11 @@ export interface ClusterOptions {
   readonly controllers?: readonly string[]
   /** Flags of kube-controller-manager for them, by their names: `{ 'concurrent-deployment-syncs': '10' }`. */
   readonly controllerFlags?: Readonly<Record<string, string>>
+  /**
+   * Simulated nodes, which run in the background: pods on them go through their phases, and nothing runs. So many, or as the options say; none
+   * unless said. Clusters with nodes have a default storage class.
+   */
+  readonly nodes?: number | SimulatedNodes
   /** Controllers run on a thread of their own, where they delay no request, at the price of some memory: for clusters that live long. */
   readonly controllersThread?: boolean
   /** Makes the first requests fast at the price of 0.3 s of CPU after the start: for clusters that live long. */

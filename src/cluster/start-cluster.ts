@@ -16,6 +16,7 @@ import { hostPathStorage } from './host-path-storage.ts'
 import { filePki, memoryPki } from './pki/pki.ts'
 import { usualIssuer } from './service-account-keys.ts'
 import type { ServingOptions } from './serving-options/index.ts'
+import { clusterSimulation, type SimulatedNodes } from './simulation/index.ts'
 
 export type { Cluster, ClusterOptions } from './cluster-options.ts'
 
@@ -50,7 +51,8 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
   const pki = await timed('certificates loaded', data ? filePki(data.pki, hosts) : memoryPki(hosts))
   if (pki.made.length > 0) log(`certificates made in ${data?.pki}: ${[...pki.made].sort().join(', ')}`)
   const serviceAccount = { issuers: [usualIssuer], signingKey: pki.serviceAccountKey, ...flagged.serviceAccount }
-  const storage = hostPathStorage(options.controllerFlags, data)
+  const simulation = clusterSimulation({ nodes: nodesOf(options), hasPast: data !== undefined, onThread: options.controllersThread ?? false, log })
+  const storage = hostPathStorage({ ...simulation.controllerFlags, ...options.controllerFlags }, data)
   const plan = planControllers({ chosen: options.controllers ?? clusterChoice, flags: storage.flags })
   const { serveStore } = await timed('API server loaded', import('./serve-store.ts'))
   const clientCA = joinedBundles([pki.authority.cert, options.clientCA ?? '', flagged.clientCA ?? ''].filter((bundle) => bundle !== ''))
@@ -68,7 +70,12 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
       requestHeader: options.requestHeader ??
         flagged.requestHeader ?? { ...defaultHeaders, clientCA: pki.frontProxy.authority.cert, allowedNames: [pki.frontProxy.name] },
       proxyClient: options.proxyClient ?? flagged.proxyClient ?? pki.frontProxy.client,
-      tokens: [...(options.tokens ?? []), ...(flagged.tokens ?? []), ...[plan.manager, ...plan.controllers.map(({ identity }) => identity)].map(tokenUser)],
+      tokens: [
+        ...(options.tokens ?? []),
+        ...(flagged.tokens ?? []),
+        ...[plan.manager, ...plan.controllers.map(({ identity }) => identity)].map(tokenUser),
+        ...(simulation.user ? [simulation.user] : []),
+      ],
       bootstrapTokens: flagged.bootstrapTokens ?? true,
       runtimeConfig: [...(options.runtimeConfig ?? []), ...(flagged.runtimeConfig ?? [])],
       serviceClusterIpRange,
@@ -95,9 +102,10 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
   )
   const administrator = userOf({ url, ca, ...pki.admin }, contextName)
   await storage.begin(administrator.client)
+  await timed('simulated nodes begun', simulation.begin({ url, ca }, administrator.client))
   let stopped: Promise<void> | undefined
   const stop = async (graceMs: number): Promise<void> => {
-    await controllers.stop()
+    await Promise.all([controllers.stop(), simulation.stop()])
     await server.stop({ graceMs })
     await store.close()
     await storage.end()
@@ -113,6 +121,9 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
     },
   }
 }
+
+/** A number stands for so many usual ones. */
+const nodesOf = ({ nodes }: ClusterOptions): SimulatedNodes | undefined => (typeof nodes === 'number' ? { count: nodes } : nodes)
 
 /** What the server is told of a controller. */
 const tokenUser = ({ user, token }: ControllerIdentity): TokenUser => ({
