@@ -13,6 +13,7 @@ const examples = `
 Examples:
   t8s up                                 start a cluster that keeps its data in .t8s
   t8s up --secure-port 0                 the same on any free port
+  t8s up --nodes 5 --node-cpu 8          with five simulated nodes; --nodes 0 for none
   t8s up --data-dir /tmp/try -v 2        elsewhere, and with more to read
   export KUBECONFIG=.t8s/kubeconfig      then kubectl, helm and all other clients work
 

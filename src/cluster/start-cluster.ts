@@ -102,7 +102,7 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
   )
   const administrator = userOf({ url, ca, ...pki.admin }, contextName)
   await storage.begin(administrator.client)
-  await timed('simulated nodes begun', simulation.begin({ url, ca }, administrator.client))
+  simulation.begin({ url, ca }, administrator.client)
   let stopped: Promise<void> | undefined
   const stop = async (graceMs: number): Promise<void> => {
     await Promise.all([controllers.stop(), simulation.stop()])

@@ -2,6 +2,7 @@
 
 export { fleetConfigMap } from './names.ts'
 export { failures, isFailure } from './nodes/conditions.ts'
-export { mostNodes, type WantedFleet } from './nodes/fleet.ts'
-export type { NodeGroup, NodeShape } from './nodes/node-shape.ts'
+export type { WantedFleet } from './nodes/fleet.ts'
+export { parseNodeConfig } from './nodes/node-config.ts'
+export { type NodeGroup, type NodeShape, usualGroup } from './nodes/node-shape.ts'
 export { type RunningSimulation, runSimulation, type SimulationOptions } from './simulation.ts'

@@ -7,9 +7,10 @@ import type { Kubeconfig } from '../../kubeconfig/kubeconfig.ts'
 import { addApiServerOptions, givenApiServerFlags } from '../flags/api-server-options.ts'
 import * as flags from '../flags/flags.ts'
 import { frontProxyFlags } from '../flags/front-proxy-flags.ts'
+import { type NodeFlags, nodeFlags, simulatedNodes } from '../flags/node-flags.ts'
 import { stopSignal } from '../running/stop-signal.ts'
 
-interface UpFlags extends FrontProxyFiles {
+interface UpFlags extends FrontProxyFiles, NodeFlags {
   readonly dataDir: string
   readonly kubeconfig?: string
   readonly mergeKubeconfig?: boolean
@@ -54,7 +55,7 @@ export function upCommand(): Command {
       '\nFlags of kube-apiserver work too: --audit-log-path=audit.log, --enable-admission-plugins=AlwaysPullImages, …\n(t8s apiserver --help lists them)',
     )
     .action((given: UpFlags, command: Command) => up(given, givenApiServerFlags(command)))
-  for (const flag of frontProxyFlags()) command.addOption(flag)
+  for (const flag of [...nodeFlags(), ...frontProxyFlags()]) command.addOption(flag)
   addApiServerOptions(command)
   return command
 }
@@ -85,6 +86,7 @@ async function up(given: UpFlags, apiServerFlags: readonly string[]): Promise<vo
     serviceClusterIpRange: given.serviceClusterIpRange,
     controllers: given.controllers.split(',').filter(Boolean),
     controllerFlags: { ...(given.enableHostpathProvisioner && { 'enable-hostpath-provisioner': 'true' }) },
+    nodes: await simulatedNodes(given),
     controllersThread: true,
     compaction: { intervalMs: given.compactionInterval, retainMs: given.compactionRetention },
     apiServerFlags,
@@ -102,7 +104,7 @@ async function up(given: UpFlags, apiServerFlags: readonly string[]): Promise<vo
     if (merged) print(`context t8s added to ${merged}`)
     print(colour.green(`ready in ${Math.round(performance.now())} ms`))
     print(
-      `\n  ${colour.bold(`export KUBECONFIG=${shellWord(kubeconfig)}`)}\n  ${colour.bold('kubectl get namespaces')}\n${merged ? `or  ${colour.bold('kubectl --context t8s get namespaces')}\n` : ''}\nCtrl-C stops it`,
+      `\n  ${colour.bold(`export KUBECONFIG=${shellWord(kubeconfig)}`)}\n  ${colour.bold('kubectl get nodes')}\n${merged ? `or  ${colour.bold('kubectl --context t8s get nodes')}\n` : ''}\nCtrl-C stops it`,
     )
     // The server is killed as often as it is stopped; the cache should not wait for its end.
     flushCompileCache()

@@ -23,8 +23,8 @@ export interface ClusterSimulation {
   readonly user: TokenUser | undefined
   /** Flags of controllers that a cluster with nodes wants. */
   readonly controllerFlags: Readonly<Record<string, string>>
-  /** Begins in the background, when the server serves. */
-  begin(server: ServerPlace, administrator: Access): Promise<void>
+  /** Begins in the background, when the server serves: nobody waits for it. */
+  begin(server: ServerPlace, administrator: Access): void
   stop(): Promise<void>
 }
 
@@ -43,29 +43,34 @@ const nodeFlags = { 'allocate-node-cidrs': 'true', 'cluster-cidr': clusterRange,
 /** Nothing is loaded, and nobody let in, where no nodes are wanted and there have never been any. */
 export function clusterSimulation({ nodes, hasPast, onThread, log }: ClusterSimulationOptions): ClusterSimulation {
   const isWanted = nodes !== undefined && nodes.count !== 0
-  if (!isWanted && !hasPast) return { user: undefined, controllerFlags: {}, begin: async () => {}, stop: async () => {} }
+  if (!isWanted && !hasPast) return { user: undefined, controllerFlags: {}, begin: () => {}, stop: async () => {} }
   const token = randomBytes(32).toString('base64url')
-  let running: RunningSimulation | undefined
+  const failed = (error: Error): void => log(`nodes are not simulated: ${error.message}`)
+  let begun: Promise<RunningSimulation | undefined> | undefined
+
+  async function start(server: ServerPlace, administrator: Access): Promise<RunningSimulation | undefined> {
+    const { fleetConfigMap, runSimulation } = await import('../../simulation/index.ts')
+    const connection = new Connection(administrator)
+    try {
+      const client = new RestClient(connection)
+      // Nodes of an earlier start go, where none are wanted any more.
+      if (!isWanted && !(await client.find(configMaps, fleetConfigMap.namespace, fleetConfigMap.name))) return undefined
+      await (await import('./rights.ts')).grantSimulation(client)
+    } finally {
+      connection.close()
+    }
+    const options = { fleet: { size: isWanted ? nodes.count : 0, groups: nodes?.groups }, kubelet: { address: '127.0.0.1', port: 10250 } }
+    if (onThread) return (await import('./thread.ts')).simulationOnThread({ options, server: { ...server, token } }, log)
+    return runSimulation(options, { ...server, credentials: bearerToken(token) }, log)
+  }
+
   return {
     user: { token, user: { name: simulationUser, groups: [] } },
     controllerFlags: isWanted ? nodeFlags : {},
-    async begin(server, administrator) {
-      const connection = new Connection(administrator)
-      const client = new RestClient(connection)
-      const { fleetConfigMap, runSimulation } = await import('../../simulation/index.ts')
-      try {
-        // Nodes of an earlier start go, where none are wanted any more.
-        if (!isWanted && !(await client.find(configMaps, fleetConfigMap.namespace, fleetConfigMap.name))) return
-        await (await import('./rights.ts')).grantSimulation(client)
-      } finally {
-        connection.close()
-      }
-      const options = { fleet: { size: nodes?.count ?? (isWanted ? undefined : 0), groups: nodes?.groups }, kubelet: { address: '127.0.0.1', port: 10250 } }
-      running = onThread
-        ? (await import('./thread.ts')).simulationOnThread({ options, server: { ...server, token } }, log)
-        : runSimulation(options, { ...server, credentials: bearerToken(token) }, log)
-      running.started.catch((error: Error) => log(`nodes are not simulated: ${error.message}`))
+    begin(server, administrator) {
+      begun = start(server, administrator)
+      begun.then((running) => running?.started).catch(failed)
     },
-    stop: async () => running?.stop(),
+    stop: async () => (await begun?.catch(() => undefined))?.stop(),
   }
 }

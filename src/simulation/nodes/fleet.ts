@@ -28,7 +28,7 @@ export interface FleetOptions {
 const writesAtOnce = 16
 const usualSize = 1
 /** More nodes than this are a slip of the finger. */
-export const mostNodes = 20_000
+const mostNodes = 20_000
 
 export class Fleet {
   readonly #options: FleetOptions
