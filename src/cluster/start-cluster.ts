@@ -76,6 +76,7 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
         ...[plan.manager, ...plan.controllers.map(({ identity }) => identity)].map(tokenUser),
         ...(simulation.user ? [simulation.user] : []),
       ],
+      kubelets: { client: pki.kubeletClient, ...flagged.kubelets },
       bootstrapTokens: flagged.bootstrapTokens ?? true,
       runtimeConfig: [...(options.runtimeConfig ?? []), ...(flagged.runtimeConfig ?? [])],
       serviceClusterIpRange,
@@ -102,7 +103,7 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
   )
   const administrator = userOf({ url, ca, ...pki.admin }, contextName)
   await storage.begin(administrator.client)
-  simulation.begin({ url, ca }, administrator.client)
+  simulation.begin({ url, ca }, administrator.client, pki)
   let stopped: Promise<void> | undefined
   const stop = async (graceMs: number): Promise<void> => {
     await Promise.all([controllers.stop(), simulation.stop()])

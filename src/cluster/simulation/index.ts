@@ -8,6 +8,7 @@ import { RestClient } from '../../client/rest/rest-client.ts'
 import type { Access } from '../../kubeconfig/kubeconfig.ts'
 import type { NodeGroup, RunningSimulation } from '../../simulation/index.ts'
 import type { ServerPlace } from '../controllers/messages.ts'
+import type { ClusterPki } from '../pki/pki.ts'
 import { simulationUser } from './messages.ts'
 
 /** The simulated nodes that a cluster has. */
@@ -24,7 +25,7 @@ export interface ClusterSimulation {
   /** Flags of controllers that a cluster with nodes wants. */
   readonly controllerFlags: Readonly<Record<string, string>>
   /** Begins in the background, when the server serves: nobody waits for it. */
-  begin(server: ServerPlace, administrator: Access): void
+  begin(server: ServerPlace, administrator: Access, pki: ClusterPki): void
   stop(): Promise<void>
 }
 
@@ -48,7 +49,7 @@ export function clusterSimulation({ nodes, hasPast, onThread, log }: ClusterSimu
   const failed = (error: Error): void => log(`nodes are not simulated: ${error.message}`)
   let begun: Promise<RunningSimulation | undefined> | undefined
 
-  async function start(server: ServerPlace, administrator: Access): Promise<RunningSimulation | undefined> {
+  async function start(server: ServerPlace, administrator: Access, pki: ClusterPki): Promise<RunningSimulation | undefined> {
     const { fleetConfigMap, runSimulation } = await import('../../simulation/index.ts')
     const connection = new Connection(administrator)
     try {
@@ -59,7 +60,8 @@ export function clusterSimulation({ nodes, hasPast, onThread, log }: ClusterSimu
     } finally {
       connection.close()
     }
-    const options = { fleet: { size: isWanted ? nodes.count : 0, groups: nodes?.groups }, kubelet: { address: '127.0.0.1', port: 10250 } }
+    const kubelet = { address: '127.0.0.1', tls: await pki.kubeletServer(), ca: pki.authority.cert, clientCA: pki.authority.cert }
+    const options = { fleet: { size: isWanted ? nodes.count : 0, groups: nodes?.groups }, kubelet }
     if (onThread) return (await import('./thread.ts')).simulationOnThread({ options, server: { ...server, token } }, log)
     return runSimulation(options, { ...server, credentials: bearerToken(token) }, log)
   }
@@ -67,8 +69,8 @@ export function clusterSimulation({ nodes, hasPast, onThread, log }: ClusterSimu
   return {
     user: { token, user: { name: simulationUser, groups: [] } },
     controllerFlags: isWanted ? nodeFlags : {},
-    begin(server, administrator) {
-      begun = start(server, administrator)
+    begin(server, administrator, pki) {
+      begun = start(server, administrator, pki)
       begun.then((running) => running?.started).catch(failed)
     },
     stop: async () => (await begun?.catch(() => undefined))?.stop(),

@@ -60,6 +60,8 @@ export class PodRunner {
   readonly #runs = new Map<string, Run>()
   readonly #alarms: Alarms<string>
   readonly #lane = new Lane(writesAtOnce)
+  /** Who follows single pods, by their uids. */
+  readonly #watchers = new Map<string, Set<() => void>>()
   readonly #stopping = new AbortController()
   #running: Promise<void> | undefined
 
@@ -104,7 +106,18 @@ export class PodRunner {
     for (const pod of this.ofNode(name)) if (!isTerminal(pod.status?.phase) || pod.metadata.deletionTimestamp) this.#note(pod)
   }
 
+  /** Told of changes of a pod, until what it returns is called. */
+  onChange(uid: string, callback: () => void): () => void {
+    const watchers = this.#watchers.get(uid) ?? new Set()
+    this.#watchers.set(uid, watchers.add(callback))
+    return () => {
+      watchers.delete(callback)
+      if (watchers.size === 0) this.#watchers.delete(uid)
+    }
+  }
+
   #changed(pod: Pod | undefined, before: Pod | undefined): void {
+    for (const callback of this.#watchers.get((pod ?? before)?.metadata.uid ?? '') ?? []) callback()
     if (pod) {
       this.#note(pod)
       return
