@@ -4,6 +4,9 @@ import { ExplainedError, errorCode, reasonOf } from '../lib/explained-error.ts'
 import { release } from '../lib/release.ts'
 import { apiserverCommand } from './commands/apiserver.ts'
 import { envtestAssetsCommand } from './commands/envtest-assets.ts'
+import { nodeCommand } from './commands/node.ts'
+import { scaleCommand } from './commands/scale.ts'
+import { simulatedNodesCommand } from './commands/simulated-nodes.ts'
 import { snapshotCommand } from './commands/snapshot.ts'
 import { upCommand } from './commands/up.ts'
 import { versionCommand } from './commands/version.ts'
@@ -16,6 +19,10 @@ Examples:
   t8s up --nodes 5 --node-cpu 8          with five simulated nodes; --nodes 0 for none
   t8s up --data-dir /tmp/try -v 2        elsewhere, and with more to read
   export KUBECONFIG=.t8s/kubeconfig      then kubectl, helm and all other clients work
+
+  t8s scale nodes 20                     more simulated nodes, while it runs
+  t8s node fail node-2 --how gone        to see what controllers do
+  t8s simulated-nodes --nodes 100        simulated nodes alone, in any cluster
 
   t8s why can-i jane list pods           which bindings allow it, or what is missing
 
@@ -48,7 +55,9 @@ export async function main(argv: readonly string[]): Promise<void> {
     .configureOutput({ outputError: (text, write) => write(`t8s: ${text.replace(/^error: /, '')}`) })
   // The help of the API server alone lists kube-apiserver's flags, so that is its own affair.
   const apiserver = apiserverCommand().copyInheritedSettings(program).helpOption(false)
-  const others = [whyCommand(), snapshotCommand(), envtestAssetsCommand(), versionCommand()].map((command) => command.copyInheritedSettings(program))
+  const others = [scaleCommand(), nodeCommand(), simulatedNodesCommand(), whyCommand(), snapshotCommand(), envtestAssetsCommand(), versionCommand()].map(
+    (command) => command.copyInheritedSettings(program),
+  )
   for (const { commands } of others) for (const command of commands) command.copyInheritedSettings(program)
   for (const command of [upCommand().copyInheritedSettings(program), apiserver, ...others]) program.addCommand(command)
   try {

@@ -9,6 +9,8 @@ import { Fleet, type WantedFleet } from './nodes/fleet.ts'
 import { NodeKeeper } from './nodes/node-keeper.ts'
 import type { KubeletPlace } from './nodes/node-object.ts'
 import { PodRunner } from './pods/pod-runner.ts'
+import { parseStages } from './stages/stage.ts'
+import { StageRunner } from './stages/stage-runner.ts'
 import { ToldEvents } from './told-events.ts'
 import { metricsApi } from './usage/metrics-api.ts'
 import { registerMetrics, unregisterMetrics } from './usage/register.ts'
@@ -16,6 +18,8 @@ import { registerMetrics, unregisterMetrics } from './usage/register.ts'
 export interface SimulationOptions {
   readonly fleet: WantedFleet
   readonly kubelet: KubeletSettings
+  /** The text of a file of stages (`parseStages`). */
+  readonly stages?: string
 }
 
 /** Where the kubelets' server listens, and by what both sides know each other. */
@@ -29,8 +33,8 @@ export interface KubeletSettings {
   readonly tls: { readonly cert: string; readonly key: string }
   /** PEM of the authority that has signed its certificate, which has to be good for `metrics-server.kube-system.svc` too. */
   readonly ca: string
-  /** PEM bundle of the authorities of those who call kubelets. */
-  readonly clientCA: string
+  /** PEM bundle of the authorities of those who call kubelets; what the API server publishes of its own unless said. */
+  readonly clientCA?: string
 }
 
 export interface RunningSimulation {
@@ -53,9 +57,13 @@ export function runSimulation(options: SimulationOptions, server: ServerAccess, 
   }
 }
 
-async function start({ fleet: wanted, kubelet }: SimulationOptions, client: RestClient, log: (line: string) => void): Promise<{ stop(): Promise<void> }> {
+async function start(
+  { fleet: wanted, kubelet, stages: stageFile }: SimulationOptions,
+  client: RestClient,
+  log: (line: string) => void,
+): Promise<{ stop(): Promise<void> }> {
   const events = new ToldEvents(client, log)
-  const frontProxyCA = await frontProxyAuthority(client)
+  const published = await publishedAuthorities(client)
   const now = Date.now
   const defaults = (nodeName: string) => fleet.groupOf(nodeName)?.pods ?? {}
   const agent = (name: string) => keeper.agent(name)
@@ -69,14 +77,14 @@ async function start({ fleet: wanted, kubelet }: SimulationOptions, client: Rest
     defaults,
     now,
   }
-  const pods = new PodRunner({ client, events, agent, defaults, log })
+  const pods = new PodRunner({ client, events, agent, defaults, stages: stagesOf(stageFile, client, events, log), log })
   const http = new KubeletServer({
     client,
     address: kubelet.bindAddress ?? kubelet.address,
     port: kubelet.port ?? 0,
     tls: kubelet.tls,
-    clientCA: kubelet.clientCA,
-    frontProxyCA,
+    clientCA: kubelet.clientCA ?? published['client-ca-file'] ?? '',
+    frontProxyCA: published['requestheader-client-ca-file'] ?? '',
     agent,
     pods,
     pages: (path, of) => kubeletPage(sources, path, of),
@@ -104,10 +112,17 @@ async function start({ fleet: wanted, kubelet }: SimulationOptions, client: Rest
   return { stop }
 }
 
-/** The authority of front proxies, which API servers publish; empty where they do not. */
-async function frontProxyAuthority(client: RestClient): Promise<string> {
+function stagesOf(text: string | undefined, client: RestClient, events: ToldEvents, log: (line: string) => void): StageRunner | undefined {
+  if (text === undefined) return undefined
+  const { stages, others } = parseStages(text)
+  if (others.length > 0) log(`stages of other kinds than Pod are left out: ${others.join(', ')}`)
+  return new StageRunner({ client, events, stages, log })
+}
+
+/** The authorities of users and of front proxies, which API servers publish for others; nothing where they do not. */
+async function publishedAuthorities(client: RestClient): Promise<Readonly<Record<string, string>>> {
   const published = await client.find(configMaps, 'kube-system', 'extension-apiserver-authentication').catch(() => undefined)
-  return published?.data?.['requestheader-client-ca-file'] ?? ''
+  return published?.data ?? {}
 }
 
 async function offerMetrics(client: RestClient, { address, ca }: KubeletSettings, port: number, isEmpty: boolean, log: (line: string) => void): Promise<void> {

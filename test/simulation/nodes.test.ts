@@ -5,6 +5,7 @@ import { type ConfigMap, configMaps, events, leases, type Node, nodes, type Pod,
 import { isGone, waitFor } from '../../src/client/objects/wait-for.ts'
 import { clientFor } from '../support/client-for.ts'
 import { testCluster } from '../support/test-cluster.ts'
+import { waitFor as eventually } from '../support/wait-for.ts'
 
 const prefix = 'simulation.typernetes.io'
 const pod = (name: string, spec: Partial<NonNullable<Pod['spec']>> = {}, annotations: Record<string, string> = {}): Pod => ({
@@ -85,11 +86,13 @@ test('pods go through their phases, with addresses of their node and events of i
   assert.equal(large?.status?.message, "Pod was rejected: Node didn't have enough resource: cpu, requested: 100000, used: 0, capacity: 4000")
   await client.delete(pods, 'default', 'web')
   await waitFor(client, pods, at('web'), isGone)
-  const told = (await client.list(events, { namespace: 'default', fieldSelector: 'involvedObject.name=web' })).items
-  assert.deepEqual(
-    [...new Set(told.map(({ reason, source }) => `${reason} ${source?.component} ${source?.host}`))].sort(),
-    ['Created', 'Killing', 'Pulled', 'Started'].map((reason) => `${reason} kubelet node-1`),
-  )
+  // Events are told in the background.
+  const told = async () => {
+    const { items } = await client.list(events, { namespace: 'default', fieldSelector: 'involvedObject.name=web' })
+    return [...new Set(items.map(({ reason, source }) => `${reason} ${source?.component} ${source?.host}`))].sort().join()
+  }
+  const wanted = ['Created', 'Killing', 'Pulled', 'Started'].map((reason) => `${reason} kubelet node-1`).join()
+  await eventually(`events: ${wanted}`, async () => (await told()) === wanted)
 })
 
 test('a node that fails tells it and holds its pods up, one that has gone says nothing, and both come back', async (t) => {

@@ -12,6 +12,7 @@ export interface NodeFlags {
   readonly nodeMemory?: string
   readonly nodePods?: string
   readonly nodeConfig?: string
+  readonly podStages?: string
 }
 
 /** More nodes than this are a slip of the finger. */
@@ -39,16 +40,36 @@ export const nodeFlags = (): readonly Option[] => [
     'nodeMemory',
     'nodePods',
   ]),
+  new Option('--pod-stages <FILE>', "stages that pods go through: kwok's Stage objects"),
 ]
 
-/** What the flags say. Rejects with an ExplainedError for a file that is not right. */
-export async function simulatedNodes({ nodes: count, nodeCpu: cpu, nodeMemory: memory, nodePods: pods, nodeConfig }: NodeFlags): Promise<SimulatedNodes> {
-  if (nodeConfig) return fromFile(nodeConfig, count)
-  if (!cpu && !memory && !pods) return { count }
+/** What the flags say. Rejects with an ExplainedError for files that are not right. */
+export async function simulatedNodes({
+  nodes: count,
+  nodeCpu: cpu,
+  nodeMemory: memory,
+  nodePods: pods,
+  nodeConfig,
+  podStages,
+}: NodeFlags): Promise<SimulatedNodes> {
+  const stages = podStages ? await stagesIn(podStages) : undefined
+  if (nodeConfig) return { ...(await fromFile(nodeConfig, count)), stages }
+  if (!cpu && !memory && !pods) return { count, stages }
   const { usualGroup } = await import('../../simulation/index.ts')
   const { shape } = usualGroup
   const capacity = { ...shape.capacity, ...(cpu && { cpu }), ...(memory && { memory }), ...(pods && { pods }) }
-  return { count, groups: [{ ...usualGroup, shape: { ...shape, capacity } }] }
+  return { count, stages, groups: [{ ...usualGroup, shape: { ...shape, capacity } }] }
+}
+
+async function stagesIn(file: string): Promise<string> {
+  const { parseStages } = await import('../../simulation/index.ts')
+  try {
+    const text = readFileSync(file, 'utf8')
+    parseStages(text)
+    return text
+  } catch (error) {
+    throw new ExplainedError(`cannot use the stages of ${file}: ${reasonOf(error)}; check --pod-stages`, { cause: error })
+  }
 }
 
 async function fromFile(file: string, count: number | undefined): Promise<SimulatedNodes> {

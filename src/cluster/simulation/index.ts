@@ -17,6 +17,8 @@ export interface SimulatedNodes {
   readonly count?: number
   /** What they are like; as before unless said. */
   readonly groups?: readonly NodeGroup[]
+  /** Stages that pods go through, as kwok has them: the text of a file. */
+  readonly stages?: string
 }
 
 export interface ClusterSimulation {
@@ -61,7 +63,7 @@ export function clusterSimulation({ nodes, hasPast, onThread, log }: ClusterSimu
       connection.close()
     }
     const kubelet = { address: '127.0.0.1', tls: await pki.kubeletServer(), ca: pki.authority.cert, clientCA: pki.authority.cert }
-    const options = { fleet: { size: isWanted ? nodes.count : 0, groups: nodes?.groups }, kubelet }
+    const options = { fleet: { size: isWanted ? nodes.count : 0, groups: nodes?.groups }, stages: nodes?.stages, kubelet }
     if (onThread) return (await import('./thread.ts')).simulationOnThread({ options, server: { ...server, token } }, log)
     return runSimulation(options, { ...server, credentials: bearerToken(token) }, log)
   }

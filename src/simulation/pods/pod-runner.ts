@@ -20,8 +20,8 @@ import { statusPatch } from './status-patch.ts'
 
 /** What becomes of a pod instead of its usual way, where stages say so. */
 export interface PodStages {
-  /** Whether a stage cares for the pod: then nothing else does. `again` looks once more, in so many ms. */
-  handle(pod: Pod, agent: NodeAgent, podIPs: () => readonly string[], again: (ms: number) => void): Promise<void> | undefined
+  /** Whether a stage cares for the pod: then nothing else does. `again` has it looked at once more, in so many ms. */
+  handle(pod: Pod, agent: NodeAgent, podIPs: () => readonly string[], again: (ms: number) => void): Promise<void> | 'waiting' | undefined
   forget(uid: string): void
 }
 
@@ -158,13 +158,12 @@ export class PodRunner {
     const agent = this.#options.agent(run.pod.spec?.nodeName ?? '')
     // Of a node that does not work, nobody hears anything.
     if (!agent?.isWorking) return
+    // Without a network nothing begins; the node tells when it has one.
+    if (!agent.hasNetwork && !run.pod.spec?.hostNetwork && !run.pod.status?.podIP && !run.pod.metadata.deletionTimestamp) return
     run.isStale = false
-    const staged = this.#options.stages?.handle(
-      run.pod,
-      agent,
-      () => this.#addressesFor(run, agent),
-      (ms) => this.#alarms.set(uid, this.#now() + ms),
-    )
+    const again = (ms: number): void => this.#alarms.set(uid, this.#now() + ms)
+    const staged = this.#options.stages?.handle(run.pod, agent, () => this.#addressesFor(run, agent), again)
+    if (staged === 'waiting') return
     if (staged) this.#write(uid, run, () => staged)
     else this.#advance(uid, run, agent)
   }
