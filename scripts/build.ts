@@ -56,6 +56,7 @@ async function buildBundle(): Promise<void> {
       scheduler: 'src/scheduler/index.ts',
       'scheduler-worker': 'src/cluster/scheduler/worker.ts',
       'controllers-worker': 'src/cluster/controllers/worker.ts',
+      'simulation-worker': 'src/cluster/simulation/worker.ts',
     },
     outdir: '.build',
     // Beside the entry, because code that looks for files looks in its own folder.

@@ -16,6 +16,7 @@ export const layers = [
   'kubelet',
   'runtime',
   'network',
+  'simulation',
   'panics',
   'client',
   'kubeconfig',

@@ -10,6 +10,7 @@ import type { HttpOptions } from './chain/index.ts'
 import type { EncryptionOptions } from './encryption/index.ts'
 import type { FlowControlOptions } from './flow-control/index.ts'
 import type { ListenerLimits } from './http/bounds/limits.ts'
+import type { KubeletOptions } from './streaming/index.ts'
 
 export interface ApiServerOptions extends AuthenticationOptions {
   /** Closed by the caller, after `stop()`. */
@@ -21,6 +22,8 @@ export interface ApiServerOptions extends AuthenticationOptions {
   readonly tls?: { readonly cert: string | Buffer; readonly key: string | Buffer }
   /** The certificate that is shown to the servers of aggregated APIs. */
   readonly proxyClient?: ProxyClient
+  /** How the kubelets of nodes are spoken to. */
+  readonly kubelets?: KubeletOptions
   /** As `--runtime-config`: `api/beta=true`, `batch/v1=false`, … */
   readonly runtimeConfig?: readonly string[]
   /** One range of cluster IPs, or two with a comma between them; 10.0.0.0/24 unless said. */

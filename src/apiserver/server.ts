@@ -57,7 +57,7 @@ async function start(options: ApiServerOptions, lifetime: Lifetime): Promise<Api
   const resources = await openResources(options, lifetime, log)
   const { registry, find, apis } = resources
   const health = storeHealth(registry.store, log)
-  const places = placesIn(registry, find)
+  const places = placesIn(registry, find, options.kubelets)
   const waitGroup = new WaitGroup()
   const allocation = serviceAllocation({
     registry,

@@ -8,7 +8,10 @@ import { configCommand } from './commands/config/index.ts'
 import { controllerManagerCommand } from './commands/controller-manager.ts'
 import { envtestAssetsCommand } from './commands/envtest-assets.ts'
 import { explainPanicCommand } from './commands/explain-panic.ts'
+import { nodeCommand } from './commands/node.ts'
+import { scaleCommand } from './commands/scale.ts'
 import { schedulerCommand } from './commands/scheduler.ts'
+import { simulatedNodesCommand } from './commands/simulated-nodes.ts'
 import { snapshotCommand } from './commands/snapshot.ts'
 import { upCommand } from './commands/up.ts'
 import { versionCommand } from './commands/version.ts'
@@ -18,11 +21,16 @@ const examples = `
 Examples:
   t8s up                                 start a cluster that keeps its data in .t8s
   t8s up --secure-port 0                 the same on any free port
+  t8s up --nodes 5 --node-cpu 8          with five simulated nodes; --nodes 0 for none
   t8s up --data-dir /tmp/try -v 2        elsewhere, and with more to read
   export KUBECONFIG=.t8s/kubeconfig      then kubectl, helm and all other clients work
 
   t8s controller-manager --kubeconfig kubeconfig
                                          run the controllers alone, for any cluster
+
+  t8s scale nodes 20                     more simulated nodes, while it runs
+  t8s node fail node-2 --how gone        to see what controllers do
+  t8s simulated-nodes --nodes 100        simulated nodes alone, in any cluster
 
   t8s why can-i jane list pods           which bindings allow it, or what is missing
 
@@ -62,6 +70,9 @@ export async function main(argv: readonly string[]): Promise<void> {
   const components = [apiserverCommand(), controllerManagerCommand()].map((command) => command.copyInheritedSettings(program).helpOption(false))
   const others = [
     schedulerCommand(),
+    simulatedNodesCommand(),
+    scaleCommand(),
+    nodeCommand(),
     whyCommand(),
     configCommand(),
     explainPanicCommand(),

@@ -5,6 +5,7 @@ import type { Access, Kubeconfig } from '../kubeconfig/kubeconfig.ts'
 import type { PluginFactory } from '../scheduler/index.ts'
 import type { ClusterUser, UserIdentity } from './cluster-users.ts'
 import type { KeyPair } from './pki/key-pair.ts'
+import type { SimulatedNodes } from './simulation/index.ts'
 
 export interface ClusterOptions {
   /** `memory`, or the directory that keeps the data and the certificates; it is made if missing. `memory` unless said. */
@@ -36,6 +37,11 @@ export interface ClusterOptions {
   readonly controllers?: boolean | readonly string[]
   /** Flags of kube-controller-manager for them, by their names: `{ 'concurrent-deployment-syncs': '10' }`. */
   readonly controllerFlags?: Readonly<Record<string, string>>
+  /**
+   * Simulated nodes, which run in the background: pods on them go through their phases, and nothing runs. So many, or as the options say; none
+   * unless said. Clusters with nodes have a default storage class.
+   */
+  readonly nodes?: number | SimulatedNodes
   /** Controllers run on a thread of their own, where they delay no request, at the price of some memory: for clusters that live long. */
   readonly controllersThread?: boolean
   /** Pods get nodes: `true`, or what to run the scheduler with. Without it they stay pending, unless a scheduler of one's own looks after them. */

@@ -16,6 +16,7 @@ import { filePki, memoryPki } from './pki/pki.ts'
 import { clusterScheduler, schedulerUser } from './scheduler/index.ts'
 import { usualIssuer } from './service-account-keys.ts'
 import type { ServingOptions } from './serving-options/index.ts'
+import { clusterSimulation, type SimulatedNodes } from './simulation/index.ts'
 
 export type { Cluster, ClusterOptions } from './cluster-options.ts'
 
@@ -50,10 +51,13 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
   const pki = await timed('certificates loaded', data ? filePki(data.pki, hosts) : memoryPki(hosts))
   if (pki.made.length > 0) log(`certificates made in ${data?.pki}: ${[...pki.made].sort().join(', ')}`)
   const serviceAccount = { issuers: [usualIssuer], signingKey: pki.serviceAccountKey, ...flagged.serviceAccount }
-  const storage = hostPathStorage(options.controllerFlags, data)
+  const nodes = nodesOf(options)
+  const simulation = clusterSimulation({ nodes, hasPast: data !== undefined, onThread: options.controllersThread ?? false, log })
+  const storage = hostPathStorage({ ...simulation.controllerFlags, ...options.controllerFlags }, data)
   checkControllerFlags(storage.flags)
   const plan = planControllers({ chosen: chosenOf(options), flags: storage.flags })
-  const schedulerToken = options.scheduler ? schedulerUser() : undefined
+  const schedulerChoice = options.scheduler ?? (nodes !== undefined && nodes.count !== 0)
+  const schedulerToken = schedulerChoice ? schedulerUser() : undefined
   const { serveStore } = await timed('API server loaded', import('./serve-store.ts'))
   const clientCA = joinedBundles([pki.authority.cert, options.clientCA ?? '', flagged.clientCA ?? ''].filter((bundle) => bundle !== ''))
   const server = await timed(
@@ -70,7 +74,14 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
       requestHeader: options.requestHeader ??
         flagged.requestHeader ?? { ...defaultHeaders, clientCA: pki.frontProxy.authority.cert, allowedNames: [pki.frontProxy.name] },
       proxyClient: options.proxyClient ?? flagged.proxyClient ?? pki.frontProxy.client,
-      tokens: [...(options.tokens ?? []), ...(flagged.tokens ?? []), ...(schedulerToken ? [schedulerToken] : []), ...controllerTokens(plan)],
+      tokens: [
+        ...(options.tokens ?? []),
+        ...(flagged.tokens ?? []),
+        ...controllerTokens(plan),
+        ...(schedulerToken ? [schedulerToken] : []),
+        ...(simulation.user ? [simulation.user] : []),
+      ],
+      kubelets: { client: pki.kubeletClient, ...flagged.kubelets },
       bootstrapTokens: flagged.bootstrapTokens ?? true,
       runtimeConfig: [...(options.runtimeConfig ?? []), ...(flagged.runtimeConfig ?? [])],
       serviceClusterIpRange,
@@ -99,14 +110,15 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
       throw error
     }),
   )
-  const { onThread = false, ...choice } = typeof options.scheduler === 'object' ? options.scheduler : {}
+  const { onThread = false, ...choice } = typeof schedulerChoice === 'object' ? schedulerChoice : {}
   const scheduler =
     schedulerToken && (await timed('scheduler begun', clusterScheduler({ ...choice, server: { url, ca }, token: schedulerToken.token, onThread, log })))
   const administrator = userOf({ url, ca, ...pki.admin }, contextName)
   await storage.begin(administrator.client)
+  simulation.begin({ url, ca }, administrator.client, pki)
   let stopped: Promise<void> | undefined
   const stop = async (graceMs: number): Promise<void> => {
-    await Promise.all([controllers.stop(), scheduler?.stop()])
+    await Promise.all([controllers.stop(), scheduler?.stop(), simulation.stop()])
     await server.stop({ graceMs })
     await store.close()
     await storage.end()
@@ -128,6 +140,9 @@ function chosenOf({ controllers = true }: ClusterOptions): readonly string[] {
   if (typeof controllers !== 'boolean') return controllers
   return controllers ? clusterChoice : []
 }
+
+/** A number stands for so many usual ones. */
+const nodesOf = ({ nodes }: ClusterOptions): SimulatedNodes | undefined => (typeof nodes === 'number' ? { count: nodes } : nodes)
 
 type Stopwatch = <T>(step: string, work: Promise<T>) => Promise<T>
 

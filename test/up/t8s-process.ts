@@ -36,10 +36,11 @@ export interface RunOptions {
   readonly program?: string
 }
 
-/** Starts `t8s up …` and resolves when it says that it is ready; rejects with its output if it ends before. */
+/** Starts `t8s up …`, without nodes unless the flags say otherwise, and resolves when it says that it is ready; rejects with its output if it ends before. */
 export async function up(t: TestContext, args: readonly string[], { cwd = repository, env = {}, program = launcher }: RunOptions = {}): Promise<Running> {
   // Some libraries take CI for a terminal: colours must not come from that.
-  const child = spawn(program, ['up', ...args], { cwd, env: { ...process.env, CI: 'true', ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const nodes = args.some((arg) => arg.startsWith('--nodes')) ? [] : ['--nodes=0']
+  const child = spawn(program, ['up', ...nodes, ...args], { cwd, env: { ...process.env, CI: 'true', ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
   t.after(() => child.kill('SIGKILL'))
   let output = ''
   const { promise: ready, resolve, reject } = Promise.withResolvers<void>()

@@ -22,7 +22,7 @@ test('a fresh directory becomes a cluster that kubectl can use at once', { skip:
   const running = await up(t, [...anyPort, '--data-dir', data])
   assert.equal(running.kubeconfig, join(data, 'kubeconfig'))
   assert.equal(statSync(running.kubeconfig).mode & 0o777, 0o600)
-  assert.match(running.output(), /^certificates made in .*: admin, apiserver, ca, front-proxy-ca, front-proxy-client$/m)
+  assert.match(running.output(), /^certificates made in .*: admin, apiserver, apiserver-kubelet-client, ca, front-proxy-ca, front-proxy-client$/m)
   assert.match(running.output(), /^ready in \d+ ms$/m)
   assert.ok(running.output().includes(`export KUBECONFIG=${running.kubeconfig}`))
   const namespaces = kubectl(running.kubeconfig, 'get', 'namespaces', '-o', 'name')

@@ -3,9 +3,10 @@ import { lookup } from 'node:dns/promises'
 import { BlockList, isIP, isIPv4 } from 'node:net'
 import type { V1Node, V1Pod, V1Service } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
-import { badRequest, internal, notFound, StatusError } from '../../machinery/status-error.ts'
+import { badRequest, notFound, StatusError } from '../../machinery/status-error.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
+import { type KubeletOptions, kubeletBackend } from '../streaming/kubelet-backend.ts'
 import { type BackendName, parseBackendName } from './backend-name.ts'
 import type { Backend } from './forward.ts'
 import { type EndpointAddress, type EndpointSources, fromRandom, serviceEndpoints } from './service-endpoints.ts'
@@ -14,17 +15,20 @@ export interface Places extends EndpointSources {
   readonly pods: ServedResource
   readonly services: ServedResource
   readonly nodes: ServedResource
+  /** How kubelets are spoken to. */
+  readonly kubelets: KubeletOptions | undefined
   readonly random: () => number
 }
 
 /** The places of a cluster; `find` gives a resource by its key. */
-export const placesIn = (registry: Registry, find: (key: string) => ServedResource): Places => ({
+export const placesIn = (registry: Registry, find: (key: string) => ServedResource, kubelets?: KubeletOptions): Places => ({
   registry,
   pods: find('v1/pods'),
   services: find('v1/services'),
   nodes: find('v1/nodes'),
   endpointSlices: find('discovery.k8s.io/v1/endpointslices'),
   endpoints: find('v1/endpoints'),
+  kubelets,
   random: Math.random,
 })
 
@@ -68,12 +72,9 @@ export const locateService: Locate = async (places, namespace, id) => {
 export const locateNode: Locate = async (places, _namespace, id) => {
   const { scheme, name, port } = nameOf(id, 'node')
   const node = await objectOf<Model<V1Node>>(places, places.nodes, '', name)
-  const addresses = node.status?.addresses ?? []
-  const preferred = ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP']
-  const address = preferred.map((type) => addresses.find((one) => one.type === type)?.address).find(Boolean)
-  if (!address) throw internal(`no preferred addresses found; known addresses: [${addresses.map(({ type, address: at }) => `{${type} ${at}}`).join(' ')}]`)
-  const kubelet = `${node.status?.daemonEndpoints?.kubeletEndpoint?.Port || 10250}`
-  if (port === '' || port === kubelet) return backendAt('https', address, kubelet)
+  const kubelet = kubeletBackend(node, places.kubelets)
+  if (port === '' || port === `${kubelet.port}`) return kubelet
+  const address = kubelet.host
   if (!(await addressesOf(address)).every(isProxyable)) throw addressNotAllowed()
   return backendAt(scheme, address, port)
 }

@@ -7,9 +7,10 @@ import type { Kubeconfig } from '../../kubeconfig/kubeconfig.ts'
 import { addApiServerOptions, addControllerOptions, givenApiServerFlags, givenControllerFlags } from '../flags/component-options.ts'
 import * as flags from '../flags/flags.ts'
 import { frontProxyFlags } from '../flags/front-proxy-flags.ts'
+import { type NodeFlags, nodeFlags, simulatedNodes } from '../flags/node-flags.ts'
 import { stopSignal } from '../running/stop-signal.ts'
 
-interface UpFlags extends FrontProxyFiles {
+interface UpFlags extends FrontProxyFiles, NodeFlags {
   readonly dataDir: string
   readonly kubeconfig?: string
   readonly mergeKubeconfig?: boolean
@@ -46,7 +47,12 @@ export function upCommand(): Command {
     .addOption(
       new Option('--runtime-config <KEY=BOOL>', 'turn APIs on or off, such as api/beta=true; repeatable, or with commas').argParser(flags.runtimeConfig),
     )
-    .addOption(new Option('--controllers <NAMES>', "which controllers run: '*' for all, 'name', '-name', with commas; '' for none").default('*'))
+    .addOption(
+      new Option('--controllers <NAMES>', "which controllers run: '*' for all, 'name', '-name', with commas; '' for none").default(
+        '*,bootstrap-signer-controller,token-cleaner-controller',
+        '*',
+      ),
+    )
     .addOption(
       new Option('--controller-manager-port <PORT>', 'serve what controllers tell of themselves, as kube-controller-manager does (10257)').argParser(
         flags.port,
@@ -65,7 +71,7 @@ export function upCommand(): Command {
       '\nFlags of kube-apiserver work too: --audit-log-path=audit.log, --enable-admission-plugins=AlwaysPullImages, …\n(t8s apiserver --help lists them)\nSo do those of controllers: --concurrent-deployment-syncs=10, --node-monitor-grace-period=20s, … (t8s controller-manager --help)',
     )
     .action((given: UpFlags, command: Command) => up(given, givenApiServerFlags(command), givenControllerFlags(command)))
-  for (const flag of frontProxyFlags()) command.addOption(flag)
+  for (const flag of [...nodeFlags(), ...frontProxyFlags()]) command.addOption(flag)
   addControllerOptions(command)
   addApiServerOptions(command)
   return command
@@ -87,6 +93,8 @@ async function up(given: UpFlags, apiServerFlags: readonly string[], controllerF
   // On CI ansis would colour without a terminal.
   const colour = new Ansis(process.stdout.isTTY ? undefined : 0)
   const paths = dataDirectoryPaths(given.dataDir)
+  const nodes = await simulatedNodes(given)
+  const hasScheduler = given.scheduler ?? (given.schedulerConfig !== undefined || nodes.count !== 0)
   const cluster = await startCluster({
     ...readIdentity(given),
     ...readFrontProxy(given),
@@ -98,8 +106,9 @@ async function up(given: UpFlags, apiServerFlags: readonly string[], controllerF
     controllers: given.controllers.split(',').filter(Boolean),
     controllerFlags: { ...controllerFlags, ...(given.enableHostpathProvisioner && { 'enable-hostpath-provisioner': 'true' }) },
     controllerManagerPort: given.controllerManagerPort,
+    nodes,
     controllersThread: true,
-    scheduler: (given.scheduler ?? given.schedulerConfig !== undefined) && { configurationFile: given.schedulerConfig, onThread: true },
+    scheduler: hasScheduler && { configurationFile: given.schedulerConfig, onThread: true },
     compaction: { intervalMs: given.compactionInterval, retainMs: given.compactionRetention },
     apiServerFlags,
     warmUp: true,
@@ -116,7 +125,7 @@ async function up(given: UpFlags, apiServerFlags: readonly string[], controllerF
     if (merged) print(`context t8s added to ${merged}`)
     print(colour.green(`ready in ${Math.round(performance.now())} ms`))
     print(
-      `\n  ${colour.bold(`export KUBECONFIG=${shellWord(kubeconfig)}`)}\n  ${colour.bold('kubectl get namespaces')}\n${merged ? `or  ${colour.bold('kubectl --context t8s get namespaces')}\n` : ''}\nCtrl-C stops it`,
+      `\n  ${colour.bold(`export KUBECONFIG=${shellWord(kubeconfig)}`)}\n  ${colour.bold('kubectl get nodes')}\n${merged ? `or  ${colour.bold('kubectl --context t8s get nodes')}\n` : ''}\nCtrl-C stops it`,
     )
     // The server is killed as often as it is stopped; the cache should not wait for its end.
     flushCompileCache()

@@ -28,8 +28,11 @@ export class EventRecorder {
 
   readonly #now: () => number
 
-  /** Never rejects and never waits. What is told again is counted, and of what is told too often a part is left out (`events/correlator.ts`). */
-  tell(subject: KubeObject | EventSubject, type: EventType, reason: string, message: string): void {
+  /**
+   * Never rejects and never waits. What is told again is counted, and of what is told too often a part is left out (`events/correlator.ts`).
+   * `host` is the node that tells, where one does.
+   */
+  tell(subject: KubeObject | EventSubject, type: EventType, reason: string, message: string, host = ''): void {
     const involvedObject = subjectOf(subject)
     const now = this.#now()
     const timestamp = withoutMs(now)
@@ -41,9 +44,9 @@ export class EventRecorder {
       type,
       reason,
       message,
-      source: { component: this.#component },
+      source: { component: this.#component, ...(host && { host }) },
       reportingComponent: this.#component,
-      reportingInstance: '',
+      reportingInstance: host,
       count: 1,
       firstTimestamp: timestamp,
       lastTimestamp: timestamp,

@@ -18,7 +18,7 @@ function directory(t: TestContext): string {
 
 test('a new directory gets an authority, a server certificate for all hosts and an administrator in system:masters', async (t) => {
   const pki = await filePki(directory(t), hosts)
-  assert.deepEqual([...pki.made].sort(), ['admin', 'apiserver', 'ca', 'front-proxy-ca', 'front-proxy-client'])
+  assert.deepEqual([...pki.made].sort(), ['admin', 'apiserver', 'apiserver-kubelet-client', 'ca', 'front-proxy-ca', 'front-proxy-client'])
   const authority = new X509Certificate(pki.authority.cert)
   assert.equal(authority.ca, true)
   assert.ok(authority.validToDate > days(3650))
@@ -68,8 +68,15 @@ test('a host that the certificate does not cover makes a new one, by the same au
 test('certificates near their end are made anew, and an expired authority takes all with it', async (t) => {
   const path = directory(t)
   await filePki(path, hosts)
-  assert.deepEqual([...(await filePki(path, hosts, days(340))).made].sort(), ['admin', 'apiserver', 'front-proxy-client'])
-  assert.deepEqual([...(await filePki(path, hosts, days(3640))).made].sort(), ['admin', 'apiserver', 'ca', 'front-proxy-ca', 'front-proxy-client'])
+  assert.deepEqual([...(await filePki(path, hosts, days(340))).made].sort(), ['admin', 'apiserver', 'apiserver-kubelet-client', 'front-proxy-client'])
+  assert.deepEqual([...(await filePki(path, hosts, days(3640))).made].sort(), [
+    'admin',
+    'apiserver',
+    'apiserver-kubelet-client',
+    'ca',
+    'front-proxy-ca',
+    'front-proxy-client',
+  ])
 })
 
 test('a damaged certificate or a key of another one is replaced', async (t) => {

@@ -17,6 +17,10 @@ export interface ClusterPki {
   readonly server: KeyPair
   /** A client certificate of the group system:masters. */
   readonly admin: KeyPair
+  /** How the server shows itself to kubelets. */
+  readonly kubeletClient: KeyPair
+  /** What kubelets in this process serve with; made when it is first asked for. */
+  readonly kubeletServer: () => Promise<KeyPair>
   /** How the server shows itself to the servers of aggregated APIs: an authority and a client certificate of their own. */
   readonly frontProxy: FrontProxy
   /** The private RSA key that signs service account tokens; made when it is first asked for. */
@@ -33,6 +37,11 @@ export interface FrontProxy {
 }
 
 const adminRequest: CertificateRequest = { commonName: 'kubernetes-admin', organizations: ['system:masters'], usage: 'client' }
+/** Kubelets ask what it may do: everything, as a member of this group. */
+const kubeletClientRequest: CertificateRequest = { commonName: 'kube-apiserver-kubelet-client', organizations: ['system:masters'], usage: 'client' }
+/** The address at which they listen, and the name of the metrics API, which they answer too. */
+const kubeletHosts = ['127.0.0.1', 'localhost', 'metrics-server.kube-system.svc']
+const kubeletServerRequest: CertificateRequest = { commonName: 'kubelet', usage: 'server', hosts: kubeletHosts }
 /** Whoever shows it may say who a user is: the authority of users must not have signed it. */
 const frontProxyRequest: CertificateRequest = { commonName: 'front-proxy-client', usage: 'client' }
 const frontProxyOf = (authority: KeyPair, client: KeyPair): FrontProxy => ({ authority, client, name: frontProxyRequest.commonName })
@@ -64,7 +73,7 @@ export async function filePki(directory: string, hosts: readonly string[], now =
       async () => (await load()).makeAuthority(commonName, now),
     )
   const [authority, frontProxyAuthority] = await Promise.all([keepAuthority('ca', 'kubernetes'), keepAuthority('front-proxy-ca', frontProxyAuthorityName)])
-  const [server, admin, frontProxyClient] = await Promise.all([
+  const [server, admin, kubeletClient, frontProxyClient] = await Promise.all([
     keep(
       'apiserver',
       (pair) => isUsable(pair, { now, authority, hosts }),
@@ -76,6 +85,11 @@ export async function filePki(directory: string, hosts: readonly string[], now =
       async () => (await load()).issueCertificate(authority, adminRequest, now),
     ),
     keep(
+      'apiserver-kubelet-client',
+      (pair) => isUsable(pair, { now, authority }),
+      async () => (await load()).issueCertificate(authority, kubeletClientRequest, now),
+    ),
+    keep(
       'front-proxy-client',
       (pair) => isUsable(pair, { now, authority: frontProxyAuthority }),
       async () => (await load()).issueCertificate(frontProxyAuthority, frontProxyRequest, now),
@@ -85,8 +99,17 @@ export async function filePki(directory: string, hosts: readonly string[], now =
     authority,
     server,
     admin,
+    kubeletClient,
     frontProxy: frontProxyOf(frontProxyAuthority, frontProxyClient),
-    made,
+    kubeletServer: once(() =>
+      keep(
+        'kubelet',
+        (pair) => isUsable(pair, { now, authority, hosts: kubeletHosts }),
+        async () => (await load()).issueCertificate(authority, kubeletServerRequest, now),
+      ),
+    ),
+    // Later ones are nobody's concern any more.
+    made: [...made],
     serviceAccountKey: serviceAccountKey(directory),
   }
 }
@@ -94,8 +117,10 @@ export async function filePki(directory: string, hosts: readonly string[], now =
 interface SharedPki {
   readonly authority: KeyPair
   readonly admin: KeyPair
+  readonly kubeletClient: KeyPair
   readonly frontProxy: FrontProxy
   readonly serviceAccountKey: () => Promise<KeyObject>
+  readonly kubeletServer: () => Promise<KeyPair>
   readonly servers: Map<string, Promise<KeyPair>>
 }
 
@@ -103,8 +128,20 @@ const sharedPki = once(async (): Promise<SharedPki> => {
   const { makeAuthority, issueCertificate } = await import('./certificates.ts')
   const now = new Date()
   const [authority, frontProxyAuthority] = await Promise.all([makeAuthority('kubernetes', now), makeAuthority(frontProxyAuthorityName, now)])
-  const [admin, client] = await Promise.all([issueCertificate(authority, adminRequest, now), issueCertificate(frontProxyAuthority, frontProxyRequest, now)])
-  return { authority, admin, frontProxy: frontProxyOf(frontProxyAuthority, client), serviceAccountKey: serviceAccountKey(), servers: new Map() }
+  const [admin, kubeletClient, client] = await Promise.all([
+    issueCertificate(authority, adminRequest, now),
+    issueCertificate(authority, kubeletClientRequest, now),
+    issueCertificate(frontProxyAuthority, frontProxyRequest, now),
+  ])
+  return {
+    authority,
+    admin,
+    kubeletClient,
+    kubeletServer: once(() => issueCertificate(authority, kubeletServerRequest, now)),
+    frontProxy: frontProxyOf(frontProxyAuthority, client),
+    serviceAccountKey: serviceAccountKey(),
+    servers: new Map(),
+  }
 })
 
 /**
@@ -112,14 +149,14 @@ const sharedPki = once(async (): Promise<SharedPki> => {
  * it: an administrator of one is an administrator of all of them, which is right for tests and for nothing else.
  */
 export async function memoryPki(hosts: readonly string[]): Promise<ClusterPki> {
-  const { authority, admin, frontProxy, serviceAccountKey, servers } = await sharedPki()
+  const { authority, admin, kubeletClient, kubeletServer, frontProxy, serviceAccountKey, servers } = await sharedPki()
   const key = hosts.join()
   let server = servers.get(key)
   if (!server) {
     server = import('./certificates.ts').then(({ issueCertificate }) => issueCertificate(authority, serverRequest(hosts), new Date()))
     servers.set(key, server)
   }
-  return { authority, admin, frontProxy, server: await server, serviceAccountKey, made: [] }
+  return { authority, admin, kubeletClient, kubeletServer, frontProxy, server: await server, serviceAccountKey, made: [] }
 }
 
 /** A pair from its two files; undefined if either is missing. */

@@ -13,6 +13,7 @@ import { authorizationErrors, authorizationOptions } from './authorization.ts'
 import { encryptionOptions } from './encryption.ts'
 import type { FlagPlace } from './flag-place.ts'
 import { flowControlErrors, flowControlOptions } from './flow-control.ts'
+import { kubeletOptions } from './kubelets.ts'
 import { servingErrors, servingProcess } from './serving.ts'
 
 export { type FlagPlace, pathOf } from './flag-place.ts'
@@ -28,6 +29,7 @@ export function servingOptions(place: FlagPlace): ServingOptions {
   const authorization = authorizationOptions(place)
   const encryption = encryptionOptions(place)
   const runtimeConfig = flags.map('runtime-config')
+  const kubelets = kubeletOptions(place)
   const requestTimeoutMs = flags.durationMs('request-timeout')
   const advertiseAddress = flags.text('advertise-address')
   const serviceNodePortRange = flags.text('service-node-port-range')
@@ -36,6 +38,7 @@ export function servingOptions(place: FlagPlace): ServingOptions {
     ...(authorization && { authorization }),
     admission: admissionOptions(place),
     ...(encryption && { encryption }),
+    ...(kubelets && { kubelets }),
     flowControl: flowControlOptions(flags),
     audit: auditOptions(place),
     ...servingProcess(place),

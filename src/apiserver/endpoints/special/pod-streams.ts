@@ -1,13 +1,11 @@
-/**
- * `pods/NAME/log`, `exec`, `attach` and `portforward`: what can be said without the node's kubelet. Nobody speaks to kubelets yet:
- * the streams of pods that are on a node are refused.
- */
+/** `pods/NAME/log`, `exec`, `attach` and `portforward`: what can be said without the node's kubelet is said here, the rest is the kubelet's answer. */
 import type { V1Pod } from '@kubernetes/client-node'
 import type { Model } from '../../../machinery/object.ts'
-import { badRequest, invalid, methodNotAllowed, notFound } from '../../../machinery/status-error.ts'
+import { badRequest, invalid, notFound } from '../../../machinery/status-error.ts'
 import { type FieldError, forbiddenField, invalidValue } from '../../../machinery/validation/field-error.ts'
 import { refused } from '../../chain/identity/authorization.ts'
 import { integerParameter } from '../../request/parameters.ts'
+import { type KubeletAsking, kubeletLog, kubeletPortForward, kubeletStream } from '../../streaming/index.ts'
 import type { Endpoint, Target } from '../endpoint.ts'
 import { admitConnection } from './connection.ts'
 
@@ -18,9 +16,8 @@ export const podLog: Endpoint = async (target) => {
   const errors = logOptionErrors(query)
   if (errors.length) throw invalid({ group: '', name: 'PodLogOptions' }, info.name, errors)
   const pod = await podOf(target)
-  checkContainer(pod, query.get('container') ?? '')
-  if (pod.spec?.nodeName) throw methodNotAllowed()
-  return { status: 204, headers: {} }
+  const container = containerOf(pod, query.get('container') ?? '')
+  return pod.spec?.nodeName ? kubeletLog(askingOf(target), pod, container) : { status: 204, headers: {} }
 }
 
 /** exec and attach are about a container. */
@@ -28,14 +25,14 @@ export const containerStream: Endpoint = async (target) => {
   await admitConnection(target)
   await confirmStream(target)
   const pod = await podOf(target)
-  checkContainer(pod, target.request.query.get('container') ?? '')
-  return onNode(pod)
+  const container = containerOf(pod, target.request.query.get('container') ?? '')
+  return kubeletStream(askingOf(target), target.request.info.subresource === 'exec' ? 'exec' : 'attach', onNode(pod), container)
 }
 
 export const portForward: Endpoint = async (target) => {
   await admitConnection(target)
   await confirmStream(target)
-  return onNode(await podOf(target))
+  return kubeletPortForward(askingOf(target), onNode(await podOf(target)))
 }
 
 /** A WebSocket begins with GET: who may only read has no stream all the same (KEP-4006, AuthorizePodWebsocketUpgradeCreatePermission). */
@@ -46,9 +43,11 @@ async function confirmStream({ services: { authorizer }, request: { user, info }
   if (verdict !== 'allow') throw refused({ user, info: asked }, reason)
 }
 
-function onNode({ metadata, spec }: Pod): never {
-  if (!spec?.nodeName) throw badRequest(`pod ${metadata.name} does not have a host assigned`)
-  throw methodNotAllowed()
+const askingOf = ({ request, services: { places, waitGroup } }: Target): KubeletAsking => ({ request, places, waitGroup })
+
+function onNode(pod: Pod): Pod {
+  if (!pod.spec?.nodeName) throw badRequest(`pod ${pod.metadata.name} does not have a host assigned`)
+  return pod
 }
 
 async function podOf({ services: { registry }, request, resource }: Target): Promise<Pod> {
@@ -60,16 +59,20 @@ async function podOf({ services: { registry }, request, resource }: Target): Pro
 
 const namesOf = (containers: readonly { readonly name: string }[] = []): string => containers.map(({ name }) => name).join(' ')
 
-/** Throws 400 for a container that the pod does not have, and where it is not clear which one is meant. */
-function checkContainer({ metadata, spec }: Pod, container: string): void {
+/** The container that is meant. Throws 400 for one that the pod does not have, and where it is not clear which one is. */
+function containerOf({ metadata, spec }: Pod, container: string): string {
   const { containers = [], initContainers, ephemeralContainers } = spec ?? {}
   if (container) {
     const all = [...containers, ...(initContainers ?? []), ...(ephemeralContainers ?? [])]
     if (!all.some(({ name }) => name === container)) throw badRequest(`container ${container} is not valid for pod ${metadata.name}`)
-  } else if (containers.length !== 1) {
+    return container
+  }
+  const [only, another] = containers
+  if (!only || another) {
     const init = initContainers?.length ? ` or one of the init containers: [${namesOf(initContainers)}]` : ''
     throw badRequest(`a container name must be specified for pod ${metadata.name}, choose one of: [${namesOf(containers)}]${init}`)
   }
+  return only.name
 }
 
 function logOptionErrors(query: URLSearchParams): readonly FieldError[] {

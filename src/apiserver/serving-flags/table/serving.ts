@@ -93,7 +93,6 @@ export const egress: FlagSet = {
   flags: [idle(noEgress, 'egress-selector-config-file', 'string', 'the file about proxies for outgoing connections')],
 }
 
-const noKubelet = 'no kubelet is called yet'
 const onePlane = 'one server of a cluster tells its own address'
 const noPeer = 'servers of a cluster do not pass requests to each other'
 const endpointsAlways = 'aggregated servers are reached by the addresses of their pods, and their redirects are passed on'
@@ -110,11 +109,11 @@ export const misc: FlagSet = {
     idle(endpointsAlways, 'enable-aggregator-routing', 'bool', 'reach aggregated servers by the addresses of their pods'),
     idle('logs of the node are not served', 'enable-logs-handler', 'bool', 'serve /logs'),
     idle(onePlane, 'endpoint-reconciler-type', 'string', 'who sees to the endpoints of the Service kubernetes', 'lease'),
-    idle(noKubelet, 'kubelet-certificate-authority', 'string', 'the authority of kubelets'),
-    idle(noKubelet, 'kubelet-client-certificate', 'string', 'the client certificate for kubelets'),
-    idle(noKubelet, 'kubelet-client-key', 'string', 'the key of the client certificate for kubelets'),
-    idle(noKubelet, 'kubelet-preferred-address-types', 'strings', 'which addresses of nodes to call', 'Hostname,InternalDNS,InternalIP,ExternalDNS,ExternalIP'),
-    idle(noKubelet, 'kubelet-timeout', 'duration', 'how long a kubelet may take', '5s'),
+    works('kubelet-certificate-authority', 'string', 'the authority of kubelets; without it their certificates are not checked'),
+    works('kubelet-client-certificate', 'string', 'the client certificate for kubelets'),
+    works('kubelet-client-key', 'string', 'the key of the client certificate for kubelets'),
+    works('kubelet-preferred-address-types', 'strings', 'which addresses of nodes to call', 'Hostname,InternalDNS,InternalIP,ExternalDNS,ExternalIP'),
+    idle('connections to kubelets are given up after 30s', 'kubelet-timeout', 'duration', 'how long a kubelet may take', '5s'),
     idle('the Service kubernetes has a cluster IP', 'kubernetes-service-node-port', 'int', 'the node port of the Service kubernetes'),
     idle('connections are not slowed down', 'max-connection-bytes-per-sec', 'int', 'bytes a second for a connection'),
     idle(noPeer, 'peer-advertise-ip', 'string', 'the address by which other servers reach this one'),

@@ -1,0 +1,68 @@
+/** `t8s simulated-nodes`: simulated nodes alone, against any API server. */
+import { Command, Option } from 'commander'
+import { type ContextFlags, contextFlags } from '../flags/context-flags.ts'
+import * as flags from '../flags/flags.ts'
+import { type NodeFlags, nodeFlags, simulatedNodes } from '../flags/node-flags.ts'
+import { stopSignal } from '../running/stop-signal.ts'
+
+interface SimulatedNodesFlags extends NodeFlags, ContextFlags {
+  readonly kubeletAddress: string
+  readonly kubeletPort: number
+  readonly clientCaFile?: string
+}
+
+const examples = `
+Examples:
+  t8s simulated-nodes --kubeconfig admin.conf --nodes 100
+  t8s simulated-nodes --nodes 5 --kubelet-address 192.0.2.7    where the API server runs on another machine
+
+The nodes stay when it ends, and are missed by controllers after a while; started again, it goes on with them.
+t8s scale nodes and t8s node fail work as with t8s up.`
+
+export function simulatedNodesCommand(): Command {
+  const command = new Command('simulated-nodes')
+    .description('simulate nodes in a cluster that runs elsewhere: any API server')
+    .addOption(
+      new Option('--kubelet-address <IP>', 'where the API server reaches this machine, for logs, exec and metrics')
+        .default('127.0.0.1')
+        .argParser(flags.bindAddress),
+    )
+    .addOption(new Option('--kubelet-port <PORT>', "the port of the kubelets' server; 0 for any free one").default(0).argParser(flags.port))
+    .addOption(new Option('--client-ca-file <FILE>', 'authorities of those who may call kubelets (default: what the API server publishes)'))
+    .addHelpText('after', examples)
+    .action((given: SimulatedNodesFlags) => simulate(given))
+  for (const flag of [...contextFlags(), ...nodeFlags()]) command.addOption(flag)
+  return command
+}
+
+async function simulate(given: SimulatedNodesFlags): Promise<void> {
+  const stopping = stopSignal()
+  const print = (line: string): void => void process.stdout.write(`${line}\n`)
+  const [{ loadAccess }, { runSimulation }, { issueCertificate, makeAuthority }, { readAuthorities }] = await Promise.all([
+    import('../../client/index.ts'),
+    import('../../simulation/index.ts'),
+    import('../../cluster/pki/certificates.ts'),
+    import('../../cluster/identity-files.ts'),
+  ])
+  const wanted = await simulatedNodes(given)
+  const access = await loadAccess(given)
+  const authority = await makeAuthority('simulated-nodes', new Date())
+  const hosts = [...new Set([given.kubeletAddress, '127.0.0.1', 'localhost', 'metrics-server.kube-system.svc'])]
+  const tls = await issueCertificate(authority, { commonName: 'kubelet', usage: 'server', hosts }, new Date())
+  const kubelet = {
+    address: given.kubeletAddress,
+    port: given.kubeletPort,
+    tls,
+    ca: authority.cert,
+    ...(given.clientCaFile && { clientCA: readAuthorities(given.clientCaFile, '--client-ca-file') }),
+  }
+  const running = runSimulation({ fleet: { size: wanted.count, groups: wanted.groups }, stages: wanted.stages, kubelet }, access, print)
+  try {
+    await Promise.race([running.started, stopping.requested])
+    print(`simulating nodes of ${access.url}; Ctrl-C stops it`)
+    await stopping.requested
+  } finally {
+    await running.stop()
+  }
+  print('stopped')
+}

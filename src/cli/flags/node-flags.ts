@@ -1,0 +1,85 @@
+/** The flags about simulated nodes, the same for `t8s up` and for `t8s simulated-nodes`. */
+import { readFileSync } from 'node:fs'
+import { InvalidArgumentError, Option } from 'commander'
+import type { SimulatedNodes } from '../../cluster/simulation/index.ts'
+import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
+import { isQuantity } from '../../machinery/values/quantity.ts'
+
+export interface NodeFlags {
+  readonly nodes?: number
+  readonly nodeType?: string
+  readonly nodeCpu?: string
+  readonly nodeMemory?: string
+  readonly nodePods?: string
+  readonly nodeConfig?: string
+  readonly podStages?: string
+}
+
+/** More nodes than this are a slip of the finger. */
+const mostNodes = 20_000
+
+function quantity(text: string): string {
+  if (!isQuantity(text)) throw new InvalidArgumentError('It must be a quantity such as 4, 500m or 16Gi.')
+  return text
+}
+
+/** A number of nodes. */
+export function nodeCount(text: string): number {
+  if (!/^\d{1,6}$/.test(text) || Number(text) > mostNodes) throw new InvalidArgumentError(`It must be a number from 0 to ${mostNodes}.`)
+  return Number(text)
+}
+
+export const nodeFlags = (): readonly Option[] => [
+  new Option('--nodes <NUMBER>', 'how many simulated nodes there are; 0 for none (default: as many as before, or 1)').argParser(nodeCount),
+  new Option('--node-type <TYPE>', 'what nodes are: simulated ones run nothing, and say so').choices(['simulated']).default('simulated'),
+  new Option('--node-cpu <QUANTITY>', 'processors of a node (default: 4)').argParser(quantity),
+  new Option('--node-memory <QUANTITY>', 'memory of a node (default: 16Gi)').argParser(quantity),
+  new Option('--node-pods <NUMBER>', 'how many pods a node takes (default: 110)').argParser(quantity),
+  new Option('--node-config <FILE>', 'groups of nodes with labels, taints, zones and more, instead (docs/simulated-nodes.md)').conflicts([
+    'nodeCpu',
+    'nodeMemory',
+    'nodePods',
+  ]),
+  new Option('--pod-stages <FILE>', "stages that pods go through: kwok's Stage objects"),
+]
+
+/** What the flags say. Rejects with an ExplainedError for files that are not right. */
+export async function simulatedNodes({
+  nodes: count,
+  nodeCpu: cpu,
+  nodeMemory: memory,
+  nodePods: pods,
+  nodeConfig,
+  podStages,
+}: NodeFlags): Promise<SimulatedNodes> {
+  const stages = podStages ? await stagesIn(podStages) : undefined
+  if (nodeConfig) return { ...(await fromFile(nodeConfig, count)), stages }
+  if (!cpu && !memory && !pods) return { count, stages }
+  const { usualGroup } = await import('../../simulation/index.ts')
+  const { shape } = usualGroup
+  const capacity = { ...shape.capacity, ...(cpu && { cpu }), ...(memory && { memory }), ...(pods && { pods }) }
+  return { count, stages, groups: [{ ...usualGroup, shape: { ...shape, capacity } }] }
+}
+
+async function stagesIn(file: string): Promise<string> {
+  const { parseStages } = await import('../../simulation/index.ts')
+  try {
+    const text = readFileSync(file, 'utf8')
+    parseStages(text)
+    return text
+  } catch (error) {
+    throw new ExplainedError(`cannot use the stages of ${file}: ${reasonOf(error)}; check --pod-stages`, { cause: error })
+  }
+}
+
+async function fromFile(file: string, count: number | undefined): Promise<SimulatedNodes> {
+  const { parseNodeConfig } = await import('../../simulation/index.ts')
+  try {
+    const groups = parseNodeConfig(readFileSync(file, 'utf8'))
+    const counted = groups.reduce((sum, group) => sum + (group.count ?? 0), 0)
+    // Where all groups have a number, that is how many there are.
+    return { count: count ?? (groups.every((group) => group.count !== undefined) ? counted : undefined), groups }
+  } catch (error) {
+    throw new ExplainedError(`cannot use the nodes of ${file}: ${reasonOf(error)}; check --node-config`, { cause: error })
+  }
+}

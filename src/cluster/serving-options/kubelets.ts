@@ -1,0 +1,21 @@
+/** The flags about kubelets: what they are shown, what their certificates are checked by, at which addresses they are called. */
+import type { KubeletOptions } from '../../apiserver/streaming/index.ts'
+import { ExplainedError } from '../../lib/explained-error.ts'
+import { readAuthorities, readKeyPair } from '../identity-files.ts'
+import { type FlagPlace, pathOf } from './flag-place.ts'
+
+const pair = { cert: '--kubelet-client-certificate', key: '--kubelet-client-key' }
+
+/** Only what flags say is in it; undefined where they say nothing. Throws an ExplainedError for files that cannot be read. */
+export function kubeletOptions(place: FlagPlace): KubeletOptions | undefined {
+  const [cert, key] = [pathOf(place, 'kubelet-client-certificate'), pathOf(place, 'kubelet-client-key')]
+  if (!cert !== !key) throw new ExplainedError(`${pair.cert} and ${pair.key} go together: give both or neither`)
+  const ca = pathOf(place, 'kubelet-certificate-authority')
+  const addressTypes = place.flags.list('kubelet-preferred-address-types')
+  if (!cert && !ca && !addressTypes) return undefined
+  return {
+    ...(cert && key && { client: readKeyPair(cert, key, pair, new Date()) }),
+    ...(ca && { ca: readAuthorities(ca, '--kubelet-certificate-authority') }),
+    ...(addressTypes && { addressTypes }),
+  }
+}

@@ -1,0 +1,26 @@
+/** What the serving thread and the simulation's thread say to each other. */
+import type { SimulationOptions } from '../../simulation/index.ts'
+
+/** Who simulated nodes are to the server. */
+export const simulationUser = 'system:simulated-nodes'
+
+/** Where the server is, and the token by which the simulation is known to it. */
+export interface SimulationPlace {
+  readonly url: string
+  readonly ca: string
+  readonly token: string
+}
+
+/** All that a thread needs to simulate nodes: plain data. */
+export interface SimulationTask {
+  readonly options: SimulationOptions
+  readonly server: SimulationPlace
+}
+
+/** To the thread. */
+export interface Order {
+  readonly stop: true
+}
+
+/** From the thread. */
+export type Report = { readonly log: string } | { readonly started: true } | { readonly failed: string }

@@ -1,0 +1,42 @@
+/**
+ * What the simulated nodes of a cluster may do: a user of their own with a role of its own (docs/decisions/0036-simulated-nodes.md), made
+ * where nodes are simulated and nowhere else.
+ */
+import type { V1PolicyRule } from '@kubernetes/client-node'
+import { apiServices, clusterRoleBindings, clusterRoles } from '../../client/kinds.ts'
+import type { RestClient } from '../../client/rest/rest-client.ts'
+import { fleetConfigMap } from '../../simulation/index.ts'
+import { simulationUser } from './messages.ts'
+
+const role = 'system:simulated-nodes'
+const manager = 't8s'
+const rbac = 'rbac.authorization.k8s.io'
+
+const rule = (verbs: string, resources: string, apiGroup = '', resourceNames?: string[]): V1PolicyRule => ({
+  apiGroups: [apiGroup],
+  resources: resources.split(' '),
+  verbs: verbs.split(' '),
+  ...(resourceNames && { resourceNames }),
+})
+
+const rules: readonly V1PolicyRule[] = [
+  rule('get list watch create update patch delete', 'nodes'),
+  rule('patch update', 'nodes/status pods/status'),
+  rule('get list watch delete patch update', 'pods'),
+  rule('create patch', 'events'),
+  rule('get list create update', 'leases', 'coordination.k8s.io'),
+  rule('create', 'configmaps services'),
+  rule('get list watch update', 'configmaps', '', [fleetConfigMap.name]),
+  rule('get', 'configmaps', '', ['extension-apiserver-authentication']),
+  rule('get update delete', 'services', '', ['metrics-server']),
+  rule('create', apiServices.plural, apiServices.group),
+  rule('get update delete', apiServices.plural, apiServices.group, ['v1beta1.metrics.k8s.io']),
+  rule('create', 'subjectaccessreviews', 'authorization.k8s.io'),
+]
+
+/** `administrator` makes them, and makes them right again. */
+export async function grantSimulation(administrator: RestClient): Promise<void> {
+  await administrator.apply(clusterRoles, { metadata: { name: role }, rules: [...rules] }, manager)
+  const subjects = [{ kind: 'User', apiGroup: rbac, name: simulationUser }]
+  await administrator.apply(clusterRoleBindings, { metadata: { name: role }, subjects, roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: role } }, manager)
+}

@@ -1,0 +1,21 @@
+/** The thread that simulated nodes live on: what its starter gives it is in `workerData`. */
+import { parentPort, workerData } from 'node:worker_threads'
+import { bearerToken } from '../../client/connection/credentials.ts'
+import { giveBackMemory } from '../../lib/give-back-memory.ts'
+import { runSimulation } from '../../simulation/index.ts'
+import type { Order, Report, SimulationTask } from './messages.ts'
+
+const { options, server } = workerData as SimulationTask
+const port = parentPort!
+const tell = (report: Report): void => port.postMessage(report)
+
+const running = runSimulation(options, { url: server.url, ca: server.ca, credentials: bearerToken(server.token) }, (line) => tell({ log: line }))
+running.started.then(
+  () => tell({ started: true }),
+  (error: Error) => tell({ failed: error.message }),
+)
+giveBackMemory()
+
+port.on('message', (order: Order) => {
+  if (order.stop) void running.stop().then(() => port.close())
+})

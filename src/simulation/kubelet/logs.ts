@@ -1,0 +1,85 @@
+/** Logs of containers that do not run: when they began and ended, and the lines that an annotation gives them. */
+import type { Pod } from '../../client/kinds.ts'
+import { own } from '../../lib/own.ts'
+import { annotationPrefix } from '../names.ts'
+import type { ContainerStatus, Terminated } from '../pods/lifecycle/pod-parts.ts'
+
+export interface LogLine {
+  /** In ms since 1970. */
+  readonly time: number
+  readonly text: string
+}
+
+export interface LogOptions {
+  readonly follow: boolean
+  readonly previous: boolean
+  readonly timestamps: boolean
+  readonly sinceMs: number | undefined
+  readonly tailLines: number | undefined
+  readonly limitBytes: number | undefined
+}
+
+/** There is no log, for a reason in a kubelet's words. */
+export class NoLog extends Error {}
+
+export function logOptions(query: URLSearchParams, now: number): LogOptions {
+  const number = (name: string): number | undefined => (/^\d+$/.test(query.get(name) ?? '') ? Number(query.get(name)) : undefined)
+  const flag = (name: string): boolean => /^(1|t|true)$/i.test(query.get(name) ?? '')
+  const seconds = number('sinceSeconds')
+  const time = Date.parse(query.get('sinceTime') ?? '')
+  return {
+    follow: flag('follow'),
+    previous: flag('previous'),
+    timestamps: flag('timestamps'),
+    sinceMs: seconds === undefined ? (Number.isNaN(time) ? undefined : time) : now - seconds * 1000,
+    tailLines: number('tailLines'),
+    limitBytes: number('limitBytes'),
+  }
+}
+
+export function statusOf({ status }: Pod, container: string): ContainerStatus | undefined {
+  return [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])].find(({ name }) => name === container)
+}
+
+/** Whether more lines may come. */
+export const isRunning = (pod: Pod, container: string): boolean => statusOf(pod, container)?.state?.running !== undefined
+
+/** The lines so far. Throws NoLog for a container that has not begun. */
+export function logLines(pod: Pod, container: string, previous: boolean): LogLine[] {
+  const { metadata } = pod
+  const status = statusOf(pod, container)
+  const ended = previous ? status?.lastState?.terminated : (status?.state?.terminated ?? (status?.state?.running ? undefined : status?.lastState?.terminated))
+  if (previous && !ended) throw new NoLog(`previous terminated container ${JSON.stringify(container)} in pod ${JSON.stringify(metadata.name)} not found`)
+  const startedAt = previous ? ended?.startedAt : (status?.state?.running?.startedAt ?? ended?.startedAt)
+  if (!status || !startedAt) {
+    const why = status?.state?.waiting?.reason ?? 'ContainerCreating'
+    throw new NoLog(`container ${JSON.stringify(container)} in pod ${JSON.stringify(metadata.name)} is waiting to start: ${why}`)
+  }
+  const time = Date.parse(startedAt)
+  const said = own(metadata.annotations ?? {}, `${annotationPrefix}log.${container}`) ?? own(metadata.annotations ?? {}, `${annotationPrefix}log`)
+  return [
+    {
+      time,
+      text: `container ${container} of pod ${metadata.namespace}/${metadata.name} is simulated on ${pod.spec?.nodeName}: nothing runs, and nothing is written`,
+    },
+    ...(said === undefined
+      ? []
+      : said
+          .replace(/\n$/, '')
+          .split('\n')
+          .map((text) => ({ time, text }))),
+    ...(ended ? [endLine(container, ended)] : []),
+  ]
+}
+
+const endLine = (container: string, { exitCode, reason, finishedAt }: Terminated): LogLine => ({
+  time: Date.parse(finishedAt ?? ''),
+  text: `container ${container} has ended with exit code ${exitCode} (${reason})`,
+})
+
+/** The lines that the options want, as text. */
+export function logText(lines: readonly LogLine[], { sinceMs, tailLines, timestamps }: LogOptions): string {
+  const recent = sinceMs === undefined ? lines : lines.filter(({ time }) => time >= sinceMs)
+  const wanted = tailLines === undefined ? recent : tailLines === 0 ? [] : recent.slice(-tailLines)
+  return wanted.map(({ time, text }) => `${timestamps ? `${new Date(time).toISOString().replace('Z', '000000Z')} ` : ''}${text}\n`).join('')
+}

@@ -1,0 +1,108 @@
+/** Header blocks of SPDY/3.1: names and values, compressed with a dictionary that both sides know; one context for all of a connection. */
+import { constants, createDeflate, createInflate, type Deflate, type Inflate } from 'node:zlib'
+
+export type SpdyHeaders = Readonly<Record<string, string>>
+
+const dictionaryWords =
+  'options head post put delete trace accept accept-charset accept-encoding accept-language accept-ranges age allow authorization cache-control connection content-base content-encoding content-language content-length content-location content-md5 content-range content-type date etag expect expires from host if-match if-modified-since if-none-match if-range if-unmodified-since last-modified location max-forwards pragma proxy-authenticate proxy-authorization range referer retry-after server te trailer transfer-encoding upgrade user-agent vary via warning www-authenticate method get status'.split(
+    ' ',
+  )
+const dictionaryTail = '200 OK|version|HTTP/1.1|url|public|set-cookie|keep-alive|origin'.split('|')
+const dictionaryText =
+  '100101201202205206300302303304305306307402405406407408409410411412413414415416417502504505' +
+  '203 Non-Authoritative Information204 No Content301 Moved Permanently400 Bad Request401 Unauthorized403 Forbidden404 Not Found500 Internal Server Error501 Not Implemented503 Service Unavailable' +
+  'Jan Feb Mar Apr May Jun Jul Aug Sept Oct Nov Dec 00:00:00 Mon, Tue, Wed, Thu, Fri, Sat, Sun, GMT' +
+  'chunked,text/html,image/png,image/jpg,image/gif,application/xml,application/xhtml+xml,text/plain,text/javascript,publicprivatemax-age=gzip,deflate,sdchcharset=utf-8charset=iso-8859-1,utf-,*,enq=0.'
+
+/** draft-mbelshe-httpbis-spdy-00, 2.6.10.1. */
+export const spdyDictionary = Buffer.concat([
+  ...[...dictionaryWords, ...dictionaryTail].flatMap((word) => [uint32(word.length), Buffer.from(word)]),
+  Buffer.from(dictionaryText),
+])
+
+/** A block that becomes larger than this is an attack. */
+const mostBytes = 256 * 1024
+
+function uint32(value: number): Buffer {
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32BE(value)
+  return bytes
+}
+
+/** Reads the blocks of one connection, in their order. */
+export class HeaderReader {
+  readonly #inflate: Inflate = createInflate({ dictionary: spdyDictionary })
+  #pieces: Buffer[] = []
+  #size = 0
+
+  constructor() {
+    this.#inflate.on('data', (piece: Buffer) => {
+      this.#size += piece.length
+      if (this.#size <= mostBytes) this.#pieces.push(piece)
+    })
+    // Told to who waits for the block.
+    this.#inflate.on('error', () => {})
+  }
+
+  /** Rejects for what is no block. Names are in lower case. */
+  async read(block: Buffer): Promise<SpdyHeaders> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    this.#inflate.once('error', reject)
+    this.#inflate.write(block)
+    this.#inflate.flush(constants.Z_SYNC_FLUSH, () => resolve())
+    await promise
+    this.#inflate.off('error', reject)
+    if (this.#size > mostBytes) throw new Error('headers that are too large')
+    const plain = Buffer.concat(this.#pieces)
+    this.#pieces = []
+    this.#size = 0
+    return parse(plain)
+  }
+
+  close(): void {
+    this.#inflate.destroy()
+  }
+}
+
+function parse(plain: Buffer): SpdyHeaders {
+  let at = 4
+  const text = (): string => {
+    const length = plain.readUInt32BE(at)
+    at += 4 + length
+    return plain.toString('utf8', at - length, at)
+  }
+  const headers: Record<string, string> = {}
+  for (let count = plain.readUInt32BE(0); count > 0; count--) {
+    const name = text().toLowerCase()
+    headers[name] = text()
+  }
+  return headers
+}
+
+/** Writes blocks of one connection, in their order. */
+export class HeaderWriter {
+  readonly #deflate: Deflate = createDeflate({ dictionary: spdyDictionary })
+  #pieces: Buffer[] = []
+
+  constructor() {
+    this.#deflate.on('data', (piece: Buffer) => this.#pieces.push(piece))
+    this.#deflate.on('error', () => {})
+  }
+
+  /** One block is to be written when the one before is there. */
+  async write(headers: SpdyHeaders): Promise<Buffer> {
+    const entries = Object.entries(headers)
+    const parts = entries.flatMap(([name, value]) => [uint32(Buffer.byteLength(name)), Buffer.from(name), uint32(Buffer.byteLength(value)), Buffer.from(value)])
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#deflate.write(Buffer.concat([uint32(entries.length), ...parts]))
+    this.#deflate.flush(constants.Z_SYNC_FLUSH, () => resolve())
+    await promise
+    const block = Buffer.concat(this.#pieces)
+    this.#pieces = []
+    return block
+  }
+
+  close(): void {
+    this.#deflate.destroy()
+  }
+}

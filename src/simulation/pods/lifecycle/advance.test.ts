@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Pod } from '../../../client/kinds.ts'
+import { advance, type Surroundings } from './advance.ts'
+import type { PodMemory, PodSpec } from './pod-parts.ts'
+
+/** A pod and its clock: each step is what a kubelet would write. */
+function simulated(spec: Partial<PodSpec>, annotations: Record<string, string> = {}, metadata: Pod['metadata'] = {}) {
+  let now = Date.parse('2026-01-01T00:00:00Z')
+  let memory: PodMemory = new Map()
+  const told: string[] = []
+  const problems: string[] = []
+  let pod: Pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: 'web',
+      namespace: 'default',
+      uid: '7b1f',
+      annotations: Object.fromEntries(Object.entries(annotations).map(([name, value]) => [`simulation.typernetes.io/${name}`, value])),
+      ...metadata,
+    },
+    spec: { nodeName: 'node-1', containers: [{ name: 'c', image: 'nginx:1' }], ...spec },
+  }
+  const surroundings = (): Surroundings => ({ now, hostIP: '172.16.0.3', podIPs: ['10.0.0.2'], defaults: {}, problem: (words) => problems.push(words) })
+  let nextAt: number | undefined
+  const step = (ms = 0) => {
+    now += ms
+    const made = advance(pod, memory, surroundings())
+    pod = { ...pod, status: made.status }
+    memory = made.memory
+    nextAt = made.nextAt
+    told.push(...made.events.map(({ reason, fieldPath }) => (fieldPath ? `${reason} ${fieldPath}` : reason)))
+    return made
+  }
+  return {
+    step,
+    told,
+    problems,
+    change: (changes: Partial<Pod['metadata']>) => {
+      pod = { ...pod, metadata: { ...pod.metadata, ...changes } }
+    },
+    get status() {
+      return pod.status!
+    },
+    get nextInMs() {
+      return nextAt === undefined ? undefined : nextAt - now
+    },
+    condition: (type: string) => {
+      const found = pod.status?.conditions?.find((one) => one.type === type)
+      return [found?.status, found?.reason, found?.message].filter(Boolean).join(' ')
+    },
+    state: (name = 'c') => {
+      const { state, restartCount } = [...(pod.status?.containerStatuses ?? []), ...(pod.status?.initContainerStatuses ?? [])].find((one) => one.name === name)!
+      const { waiting, running, terminated } = state ?? {}
+      return `${waiting?.reason ?? (running && 'Running') ?? `${terminated?.reason} ${terminated?.exitCode}`}${restartCount ? ` (${restartCount})` : ''}`
+    },
+  }
+}
+
+test('a plain pod is running and ready at once, with the conditions of a kubelet in their order', () => {
+  const pod = simulated({})
+  pod.step()
+  assert.equal(pod.status.phase, 'Running')
+  assert.deepEqual(
+    pod.status.conditions?.map(({ type, status }) => `${type}=${status}`),
+    ['PodReadyToStartContainers=True', 'Initialized=True', 'Ready=True', 'ContainersReady=True', 'PodScheduled=True'],
+  )
+  assert.deepEqual(pod.told, ['Pulled spec.containers{c}', 'Created spec.containers{c}', 'Started spec.containers{c}'])
+  assert.equal(pod.nextInMs, undefined)
+  const { status } = pod
+  assert.deepEqual(pod.step(60_000).status, status)
+})
+
+test('init containers run one after the other, sidecars go on beside the others and end with them', () => {
+  const pod = simulated(
+    {
+      restartPolicy: 'Never',
+      initContainers: [
+        { name: 'first', image: 'i' },
+        { name: 'side', image: 'i', restartPolicy: 'Always' },
+        { name: 'second', image: 'i' },
+      ],
+    },
+    { 'run-for.first': '2s', 'run-for.second': '1s', 'run-for.c': '5s', 'start-delay.side': '1s' },
+  )
+  pod.step()
+  assert.deepEqual(
+    [pod.state('first'), pod.state('side'), pod.state('second'), pod.state()],
+    ['Running', 'PodInitializing', 'PodInitializing', 'PodInitializing'],
+  )
+  assert.equal(pod.condition('Initialized'), 'False ContainersNotInitialized containers with incomplete status: [first side second]')
+  assert.equal(pod.status.phase, 'Pending')
+  pod.step(2000)
+  assert.deepEqual([pod.state('first'), pod.state('side')], ['Completed 0', 'PodInitializing'])
+  pod.step(1000)
+  assert.deepEqual([pod.state('side'), pod.state('second'), pod.state()], ['Running', 'Running', 'PodInitializing'])
+  pod.step(1000)
+  assert.deepEqual([pod.state('second'), pod.state(), pod.status.phase], ['Completed 0', 'Running', 'Running'])
+  assert.equal(pod.nextInMs, 5000)
+  pod.step(5000)
+  assert.deepEqual([pod.state(), pod.state('side'), pod.status.phase], ['Completed 0', 'Error 143', 'Succeeded'])
+  assert.equal(pod.condition('Ready'), 'False PodCompleted')
+  assert.equal(pod.nextInMs, undefined)
+})
+
+test('a container that crashes is started again: at once, then after longer and longer pauses', () => {
+  const pod = simulated({}, { 'crash-loop': 'true' })
+  pod.step()
+  pod.step(1000)
+  assert.equal(pod.state(), 'Running (1)')
+  pod.step(1000)
+  assert.equal(pod.state(), 'CrashLoopBackOff (1)')
+  assert.equal(pod.status.containerStatuses?.[0]?.state?.waiting?.message, 'back-off 10s restarting failed container=c pod=web_default(7b1f)')
+  assert.equal(pod.status.containerStatuses?.[0]?.lastState?.terminated?.exitCode, 1)
+  assert.equal(pod.condition('Ready'), 'False ContainersNotReady containers with unready status: [c]')
+  assert.equal(pod.status.phase, 'Running')
+  assert.equal(pod.nextInMs, 10_000)
+  pod.step(10_000)
+  assert.equal(pod.state(), 'Running (2)')
+  pod.step(1000)
+  assert.equal(pod.nextInMs, 20_000)
+})
+
+test('restart policies decide what becomes of a pod whose container has ended', () => {
+  for (const [restartPolicy, exitCode, state, phase] of [
+    ['Never', '0', 'Completed 0', 'Succeeded'],
+    ['Never', '3', 'Error 3', 'Failed'],
+    ['OnFailure', '0', 'Completed 0', 'Succeeded'],
+    ['OnFailure', '3', 'Running (1)', 'Running'],
+    ['Always', '0', 'Running (1)', 'Running'],
+  ] as const) {
+    const pod = simulated({ restartPolicy }, { 'run-for': '1s', 'exit-code': exitCode })
+    pod.step()
+    pod.step(1000)
+    assert.deepEqual([pod.state(), pod.status.phase], [state, phase], `${restartPolicy} ${exitCode}`)
+  }
+})
+
+test('an init container that fails makes the pod fail where nothing is restarted, and waits else', () => {
+  const spec = { initContainers: [{ name: 'i', image: 'i' }] }
+  const failing = simulated({ ...spec, restartPolicy: 'Never' }, { 'exit-code.i': '2' })
+  failing.step()
+  assert.deepEqual([failing.state('i'), failing.state(), failing.status.phase], ['Error 2', 'PodInitializing', 'Failed'])
+  const again = simulated(spec, { 'exit-code.i': '2' })
+  again.step()
+  assert.deepEqual([again.state('i'), again.state(), again.status.phase], ['CrashLoopBackOff (1)', 'PodInitializing', 'Pending'])
+})
+
+test('containers of Jobs end well after a moment; others run until they are told to stop', () => {
+  const ownerReferences = [{ apiVersion: 'batch/v1', kind: 'Job', name: 'j', uid: 'u', controller: true }]
+  const job = simulated({ restartPolicy: 'Never' }, {}, { ownerReferences })
+  job.step()
+  assert.equal(job.nextInMs, 1000)
+  job.step(1000)
+  assert.equal(job.status.phase, 'Succeeded')
+  const alone = simulated({ restartPolicy: 'Never' })
+  alone.step()
+  assert.equal(alone.nextInMs, undefined)
+})
+
+test('readiness takes its time, may never come, and waits for gates', () => {
+  const slow = simulated({}, { 'ready-delay': '3s' })
+  slow.step()
+  assert.equal(slow.condition('Ready'), 'False ContainersNotReady containers with unready status: [c]')
+  slow.step(3000)
+  assert.equal(slow.condition('Ready'), 'True')
+  const never = simulated({}, { ready: 'false' })
+  never.step()
+  assert.deepEqual([never.condition('ContainersReady').slice(0, 5), never.nextInMs], ['False', undefined])
+  const gated = simulated({ readinessGates: [{ conditionType: 'example.com/gate' }] })
+  gated.step()
+  assert.equal(gated.condition('ContainersReady'), 'True')
+  assert.equal(gated.condition('Ready'), 'False ReadinessGatesNotReady corresponding condition of pod readiness gate "example.com/gate" does not exist.')
+})
+
+test('a deleted pod ends as its containers do: in their time, or when its grace is over', () => {
+  for (const [annotations, afterMs, state] of [
+    [{}, 0, 'Error 143'],
+    [{ 'stop-delay': '2s', 'stop-exit-code': '0' }, 2000, 'Completed 0'],
+    [{ 'stop-delay': '2m' }, 30_000, 'Error 137'],
+  ] as const) {
+    const pod = simulated({}, annotations)
+    pod.step()
+    pod.change({ deletionTimestamp: '2026-01-01T00:00:30Z', deletionGracePeriodSeconds: 30 })
+    let last = pod.step()
+    assert.equal(last.isGone ?? false, afterMs === 0)
+    if (afterMs > 0) {
+      assert.equal(pod.nextInMs, afterMs)
+      last = pod.step(afterMs)
+    }
+    assert.equal(last.isGone, true)
+    assert.equal(pod.state(), state)
+    assert.equal(pod.told.filter((line) => line.startsWith('Killing')).length, 1)
+  }
+})
+
+test('a pod that is active for too long fails', () => {
+  const pod = simulated({ activeDeadlineSeconds: 5 })
+  pod.step()
+  assert.equal(pod.nextInMs, 5000)
+  pod.step(5000)
+  assert.deepEqual([pod.status.phase, pod.status.reason, pod.state()], ['Failed', 'DeadlineExceeded', 'Error 143'])
+})
+
+test('an image that cannot be had keeps its container waiting', () => {
+  const pod = simulated({}, { pull: 'fail' })
+  pod.step()
+  assert.deepEqual([pod.state(), pod.status.phase], ['ImagePullBackOff', 'Pending'])
+  const events = pod.told.length
+  pod.step(1000)
+  assert.equal(pod.told.length, events)
+})
+
+test('annotations that make no sense are told, and left out', () => {
+  const pod = simulated({}, { 'run-for': 'soon', 'exit-code': '900' })
+  pod.step()
+  assert.deepEqual(pod.problems, [
+    'annotation simulation.typernetes.io/run-for is "soon": it has to be a duration such as 30s, or a range such as 1s-5s',
+    'annotation simulation.typernetes.io/exit-code is "900": it has to be a number from 0 to 255',
+  ])
+  assert.equal(pod.status.phase, 'Running')
+})

@@ -1,0 +1,208 @@
+/** A pod's way on its node, as a pure function: what its status is at a time, what there is to tell, and when something happens next. */
+import type { Pod } from '../../../client/kinds.ts'
+import { timestamp } from '../../timing/timestamp.ts'
+import { type BehaviourDefaults, behaviourOf } from '../behaviour.ts'
+import { isComplete, podConditions } from './conditions.ts'
+import { type ContainerContext, killing, stepContainer, stopped } from './container.ts'
+import {
+  type Container,
+  type ContainerMemory,
+  type ContainerStatus,
+  isSidecar,
+  isTerminal,
+  type PodEvent,
+  type PodMemory,
+  type PodStatus,
+} from './pod-parts.ts'
+
+export interface Surroundings {
+  readonly now: number
+  /** The node's address. */
+  readonly hostIP: string
+  /** The pod's addresses; none while there are none for it. */
+  readonly podIPs: readonly string[]
+  readonly defaults: BehaviourDefaults
+  /** What is wrong with the pod's annotations. */
+  readonly problem: (words: string) => void
+}
+
+export interface Advance {
+  /** The same object if nothing has changed. */
+  readonly status: PodStatus
+  readonly memory: PodMemory
+  readonly events: readonly PodEvent[]
+  /** In ms since 1970. */
+  readonly nextAt?: number
+  /** All has ended of a pod that was to go: its object can go. */
+  readonly isGone?: boolean
+}
+
+const secondMs = 1000
+/** The pod itself, among its containers in what is remembered. */
+const whole = ''
+
+/** The pod as it is at `now`. It must have been admitted to its node. */
+export function advance(pod: Pod, remembered: PodMemory, surroundings: Surroundings): Advance {
+  if (pod.metadata.deletionTimestamp) return terminate(pod, remembered, surroundings)
+  const status = pod.status ?? {}
+  if (isTerminal(status.phase)) return { status, memory: remembered, events: [] }
+  const overdue = deadlineOf(pod, surroundings.now)
+  if (overdue !== undefined && overdue <= surroundings.now) return exceedDeadline(pod, remembered, surroundings)
+  return run(pod, remembered, surroundings, overdue)
+}
+
+function run(pod: Pod, remembered: PodMemory, surroundings: Surroundings, deadline: number | undefined): Advance {
+  const { now } = surroundings
+  const memory = new Map<string, ContainerMemory>()
+  const events: PodEvent[] = []
+  const times = deadline === undefined ? [] : [deadline]
+  const before = pod.status ?? {}
+  const hasSandbox = surroundings.podIPs.length > 0
+
+  const step = (container: Container, kind: ContainerContext['kind'], statuses: readonly ContainerStatus[] | undefined, mayStart: boolean): ContainerStatus => {
+    const context = contextOf(pod, container, kind, surroundings, mayStart && hasSandbox)
+    const made = stepContainer(
+      context,
+      statuses?.find(({ name }) => name === container.name),
+      remembered.get(container.name),
+    )
+    if (made.memory) memory.set(container.name, made.memory)
+    events.push(...made.events)
+    if (made.nextAt !== undefined) times.push(made.nextAt)
+    return resized(made.status, container)
+  }
+
+  const { initContainers = [], containers = [] } = pod.spec ?? {}
+  let mayStart = true
+  let hasFailed = false
+  const initStatuses = initContainers.map((container) => {
+    const status = step(container, isSidecar(container) ? 'sidecar' : 'init', before.initContainerStatuses, mayStart)
+    if (mayStart && !isComplete(container, status)) mayStart = false
+    hasFailed ||= !isSidecar(container) && status.state?.terminated !== undefined && status.state.terminated.exitCode !== 0
+    return status
+  })
+  const mainStatuses = containers.map((container) => step(container, 'main', before.containerStatuses, mayStart))
+
+  const haveEnded = hasFailed || mainStatuses.every(({ state }) => state?.terminated)
+  const phase = hasFailed ? 'Failed' : phaseOf(mainStatuses)
+  // Sidecars go when there is nothing left to do.
+  const sidecars = haveEnded ? initContainers.map((container, i) => stopAll(pod, container, initStatuses[i]!, surroundings)) : initStatuses
+  const status = written(pod, { ...started(pod, surroundings), phase }, sidecars, mainStatuses, hasSandbox, now)
+  return { status, memory: haveEnded ? new Map() : memory, events, ...(times.length > 0 && !haveEnded && { nextAt: Math.min(...times) }) }
+}
+
+const stopAll = (pod: Pod, container: Container, status: ContainerStatus, surroundings: Surroundings): ContainerStatus => {
+  const context = contextOf(pod, container, kindOf(pod, container), surroundings, false)
+  return stopped(context, status, context.behaviour.stopExitCode)
+}
+
+/** A pod that is to go: its containers are told, and end in their time or when the pod's grace is over. */
+function terminate(pod: Pod, remembered: PodMemory, surroundings: Surroundings): Advance {
+  const { now } = surroundings
+  const before = pod.status ?? {}
+  const all = [...(pod.spec?.initContainers ?? []), ...(pod.spec?.containers ?? [])]
+  const statuses = [...(before.initContainerStatuses ?? []), ...(before.containerStatuses ?? [])]
+  const running = all.filter(({ name }) => statuses.find((one) => one.name === name)?.state?.running)
+  const begun = remembered.get(whole)
+  const memory = new Map([...remembered, [whole, begun ?? { since: now, crashes: 0 }]])
+  const contexts = new Map(running.map((container) => [container.name, contextOf(pod, container, kindOf(pod, container), surroundings, false)]))
+  const events = begun ? [] : [...contexts.values()].map(killing)
+  const since = begun?.since ?? now
+  const graceMs = (pod.metadata.deletionGracePeriodSeconds ?? pod.spec?.terminationGracePeriodSeconds ?? 30) * secondMs
+  const times: number[] = []
+  const end = (status: ContainerStatus): ContainerStatus => {
+    const context = contexts.get(status.name)
+    if (!context) return status
+    const { stopMs, stopExitCode } = context.behaviour
+    const at = since + Math.min(stopMs, graceMs)
+    if (now >= at) return stopped(context, status, stopMs > graceMs ? killed : stopExitCode)
+    times.push(at)
+    return status
+  }
+  const initStatuses = before.initContainerStatuses?.map(end)
+  const mainStatuses = before.containerStatuses?.map(end)
+  if (times.length > 0) {
+    const status = written(pod, before, initStatuses, mainStatuses, true, now)
+    return { status, memory, events, nextAt: Math.min(...times) }
+  }
+  const phase = isTerminal(before.phase) ? before.phase : mainStatuses?.every(({ state }) => state?.terminated?.exitCode === 0) ? 'Succeeded' : 'Failed'
+  return { status: written(pod, { ...before, phase }, initStatuses, mainStatuses, false, now), memory, events, isGone: true }
+}
+
+/** SIGKILL. */
+const killed = 137
+
+const deadlineOf = ({ spec, status }: Pod, now: number): number | undefined =>
+  spec?.activeDeadlineSeconds === undefined ? undefined : (status?.startTime ? Date.parse(status.startTime) : now) + spec.activeDeadlineSeconds * secondMs
+
+function exceedDeadline(pod: Pod, memory: PodMemory, surroundings: Surroundings): Advance {
+  const message = 'Pod was active on the node longer than the specified deadline'
+  const before = pod.status ?? {}
+  const { initContainers = [], containers = [] } = pod.spec ?? {}
+  const stop = (of: readonly Container[], statuses: readonly ContainerStatus[] | undefined): ContainerStatus[] | undefined =>
+    statuses?.map((status) => {
+      const container = of.find(({ name }) => name === status.name)
+      return container ? stopAll(pod, container, status, surroundings) : status
+    })
+  const failed = { ...before, phase: 'Failed', reason: 'DeadlineExceeded', message }
+  const status = written(pod, failed, stop(initContainers, before.initContainerStatuses), stop(containers, before.containerStatuses), false, surroundings.now)
+  return { status, memory, events: [{ type: 'Normal', reason: 'DeadlineExceeded', message }] }
+}
+
+function contextOf(
+  pod: Pod,
+  container: Container,
+  kind: ContainerContext['kind'],
+  { now, defaults, problem }: Surroundings,
+  mayStart: boolean,
+): ContainerContext {
+  const waiting = pod.spec?.initContainers?.length ? 'PodInitializing' : 'ContainerCreating'
+  return { pod, container, kind, behaviour: behaviourOf(pod, container, kind, defaults, problem), mayStart, waiting, now }
+}
+
+const kindOf = ({ spec }: Pod, container: Container): ContainerContext['kind'] =>
+  !spec?.initContainers?.includes(container) ? 'main' : isSidecar(container) ? 'sidecar' : 'init'
+
+/** Where and since when the pod runs. */
+function started({ status = {}, spec }: Pod, { now, hostIP, podIPs }: Surroundings): PodStatus {
+  const addresses = spec?.hostNetwork ? [hostIP] : podIPs
+  return {
+    ...status,
+    startTime: status.startTime ?? timestamp(now),
+    hostIP,
+    hostIPs: status.hostIPs ?? [{ ip: hostIP }],
+    ...(addresses.length > 0 && { podIP: addresses[0], podIPs: status.podIPs?.length === addresses.length ? status.podIPs : addresses.map((ip) => ({ ip })) }),
+  }
+}
+
+function phaseOf(statuses: readonly ContainerStatus[]): string {
+  if (statuses.every(({ state }) => state?.terminated)) return statuses.every(({ state }) => state?.terminated?.exitCode === 0) ? 'Succeeded' : 'Failed'
+  return statuses.some(({ state, restartCount }) => state?.running || state?.terminated || restartCount > 0) ? 'Running' : 'Pending'
+}
+
+/** What was resized is so at once (KEP-1287). */
+function resized(status: ContainerStatus, { resources }: Container): ContainerStatus {
+  const { requests } = resources ?? {}
+  if (!status.state?.running || !requests || JSON.stringify(status.allocatedResources) === JSON.stringify(requests)) return status
+  const { limits } = resources ?? {}
+  return { ...status, allocatedResources: requests, resources: { ...(limits && { limits }), requests } }
+}
+
+function written(
+  pod: Pod,
+  status: PodStatus,
+  initContainerStatuses: ContainerStatus[] | undefined,
+  containerStatuses: ContainerStatus[] | undefined,
+  hasSandbox: boolean,
+  now: number,
+): PodStatus {
+  const { generation } = pod.metadata
+  const next: PodStatus = {
+    ...status,
+    ...(generation !== undefined && { observedGeneration: generation }),
+    ...(initContainerStatuses?.length && { initContainerStatuses }),
+    ...(containerStatuses && { containerStatuses }),
+  }
+  next.conditions = podConditions(pod, next, hasSandbox && !isTerminal(next.phase), now)
+  return next
+}

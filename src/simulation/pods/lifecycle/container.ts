@@ -1,0 +1,221 @@
+/** One container's way: waiting, running, ended, and again as its restart policy says. A pure function of what it is and of the time. */
+import type { Pod } from '../../../client/kinds.ts'
+import { hexOf } from '../../nodes/node-object.ts'
+import { timestamp } from '../../timing/timestamp.ts'
+import type { Behaviour } from '../behaviour.ts'
+import type { Container, ContainerMemory, ContainerStatus, PodEvent, Terminated } from './pod-parts.ts'
+
+export interface ContainerContext {
+  readonly pod: Pod
+  readonly container: Container
+  readonly kind: 'main' | 'init' | 'sidecar'
+  readonly behaviour: Behaviour
+  /** Whether those before it have come so far. */
+  readonly mayStart: boolean
+  /** Why one waits that nothing keeps from starting but its turn. */
+  readonly waiting: 'ContainerCreating' | 'PodInitializing'
+  readonly now: number
+}
+
+export interface ContainerStep {
+  readonly status: ContainerStatus
+  readonly memory: ContainerMemory | undefined
+  readonly events: readonly PodEvent[]
+  /** When something happens next, in ms since 1970; nothing does unless said. */
+  readonly nextAt?: number
+}
+
+/** A kubelet's longest pause, and for how long a container has to run to be forgiven. */
+const longestBackOffMs = 300_000
+const forgivenMs = 600_000
+
+/** The container as it is at `now`, if it was `before`. */
+export function stepContainer(context: ContainerContext, before: ContainerStatus | undefined, remembered: ContainerMemory | undefined): ContainerStep {
+  const { behaviour, now } = context
+  const events: PodEvent[] = []
+  let status = before ?? waitingStatus(context)
+  let memory = remembered ?? recalled(before, now)
+  for (;;) {
+    const { state = {} } = status
+    if (state.running) {
+      const endsAt = behaviour.runMs === undefined ? undefined : memory!.since + behaviour.runMs
+      if (endsAt === undefined || now < endsAt) return runningStep(context, status, memory!, events, endsAt)
+      status = ended(context, status, { exitCode: behaviour.exitCode, reason: behaviour.exitReason ?? reasonOf(behaviour.exitCode) })
+      memory = { since: now, crashes: now - memory!.since >= forgivenMs ? 0 : memory!.crashes }
+    } else if (state.terminated) {
+      if (!restarts(context, state.terminated)) return { status, memory: undefined, events }
+      memory ??= { since: now, crashes: status.restartCount }
+      if (memory.crashes === 0) {
+        ;({ status, memory } = started(context, { ...status, lastState: { terminated: state.terminated } }, memory, status.restartCount + 1, events))
+      } else {
+        status = backOff(context, status, state.terminated, memory.crashes, events)
+      }
+    } else if (state.waiting?.reason === 'CrashLoopBackOff') {
+      memory ??= { since: now, crashes: Math.max(1, status.restartCount) }
+      const at = memory.since + backOffMs(behaviour, memory.crashes)
+      if (now < at) return { status, memory, events, nextAt: at }
+      ;({ status, memory } = started(context, status, memory, status.restartCount + 1, events))
+    } else {
+      if (!context.mayStart) return { status: waitingStatus(context), memory: undefined, events }
+      if (behaviour.pullFails) return { status: pullFailed(context, status, events), memory: undefined, events }
+      if (!memory) {
+        memory = { since: now, crashes: 0 }
+        if (isPulled(context)) events.push(event(context, 'Normal', 'Pulling', `Pulling image ${JSON.stringify(context.container.image)}`))
+      }
+      const at = memory.since + behaviour.pullMs + behaviour.startMs
+      if (now < at) return { status: waitingStatus(context), memory, events, nextAt: at }
+      ;({ status, memory } = started(context, status, memory, 0, events))
+    }
+  }
+}
+
+/** The container as it is when it was told to stop. */
+export function stopped(context: ContainerContext, status: ContainerStatus, exitCode: number): ContainerStatus {
+  return status.state?.running ? ended(context, status, { exitCode, reason: reasonOf(exitCode) }) : status
+}
+
+export const killing = (context: ContainerContext): PodEvent => event(context, 'Normal', 'Killing', `Stopping container ${context.container.name}`)
+
+const reasonOf = (exitCode: number): string => (exitCode === 0 ? 'Completed' : 'Error')
+
+/** What another process remembered: as exact as the API's times are. */
+function recalled(status: ContainerStatus | undefined, now: number): ContainerMemory | undefined {
+  const { running, terminated } = status?.state ?? {}
+  const time = running?.startedAt ?? terminated?.finishedAt
+  return time === undefined ? undefined : { since: Math.min(now, Date.parse(time)), crashes: status?.restartCount ?? 0 }
+}
+
+function runningStep(
+  context: ContainerContext,
+  status: ContainerStatus,
+  memory: ContainerMemory,
+  events: PodEvent[],
+  endsAt: number | undefined,
+): ContainerStep {
+  const { behaviour, now, kind } = context
+  const startedAt = memory.since + behaviour.startupMs
+  const readyAt = behaviour.readyMs === undefined ? undefined : memory.since + behaviour.readyMs
+  const isStarted = now >= startedAt
+  // A container that comes to its end is ready when it has come there.
+  const isReady = kind !== 'init' && readyAt !== undefined && now >= readyAt
+  const times = [isStarted ? undefined : startedAt, isReady || kind === 'init' ? undefined : readyAt, endsAt].filter((time) => time !== undefined)
+  const same = status.started === isStarted && status.ready === isReady
+  return {
+    status: same ? status : { ...status, started: isStarted, ready: isReady },
+    memory,
+    events,
+    ...(times.length > 0 && { nextAt: Math.min(...times) }),
+  }
+}
+
+function waitingStatus({ pod, container, waiting }: ContainerContext): ContainerStatus {
+  const before = [...(pod.status?.containerStatuses ?? []), ...(pod.status?.initContainerStatuses ?? [])].find(({ name }) => name === container.name)
+  if (before?.state?.waiting?.reason === waiting) return before
+  return {
+    name: container.name,
+    state: { waiting: { reason: waiting } },
+    lastState: {},
+    ready: false,
+    restartCount: 0,
+    image: container.image ?? '',
+    imageID: '',
+    started: false,
+  }
+}
+
+/** An image without a tag, or with the tag `latest`, is looked for each time (the API server says so in the policy). */
+const isPulled = ({ container, behaviour }: ContainerContext): boolean => container.imagePullPolicy === 'Always' || behaviour.pullMs > 0
+
+function started(
+  context: ContainerContext,
+  status: ContainerStatus,
+  memory: ContainerMemory,
+  restartCount: number,
+  events: PodEvent[],
+): { readonly status: ContainerStatus; readonly memory: ContainerMemory } {
+  const { pod, container, behaviour, now } = context
+  const image = container.image ?? ''
+  const took = `${Math.round(behaviour.pullMs)}ms`
+  if (restartCount > 0 && isPulled(context)) events.push(event(context, 'Normal', 'Pulling', `Pulling image ${JSON.stringify(image)}`))
+  const pulled = isPulled(context)
+    ? `Successfully pulled image ${JSON.stringify(image)} in ${took} (${took} including waiting). Image size: 0 bytes.`
+    : `Container image ${JSON.stringify(image)} already present on machine and can be accessed by the pod`
+  events.push(
+    event(context, 'Normal', 'Pulled', pulled),
+    event(context, 'Normal', 'Created', 'Container created'),
+    event(context, 'Normal', 'Started', 'Container started'),
+  )
+  const { requests, limits } = container.resources ?? {}
+  return {
+    memory: { since: now, crashes: restartCount === 0 ? 0 : memory.crashes + 1 },
+    status: {
+      name: container.name,
+      state: { running: { startedAt: timestamp(now) } },
+      lastState: status.state?.terminated ? { terminated: status.state.terminated } : (status.lastState ?? {}),
+      ready: false,
+      started: false,
+      restartCount,
+      image,
+      imageID: image && `simulated-image://${image}`,
+      containerID: containerId(pod, container.name, restartCount),
+      ...(requests && { allocatedResources: requests }),
+      ...((requests || limits) && { resources: { ...(limits && { limits }), ...(requests && { requests }) } }),
+    },
+  }
+}
+
+/** 64 digits that are another container's at no time. */
+const containerId = ({ metadata: { uid = '' } }: Pod, name: string, restartCount: number): string =>
+  `simulated://${uid.replaceAll('-', '')}${hexOf(`${name} ${restartCount}`, 32)}`
+
+function ended(
+  { now, kind }: ContainerContext,
+  status: ContainerStatus,
+  { exitCode, reason }: { readonly exitCode: number; readonly reason: string },
+): ContainerStatus {
+  const startedAt = status.state?.running?.startedAt
+  return {
+    ...status,
+    state: { terminated: { exitCode, reason, startedAt, finishedAt: timestamp(now), containerID: status.containerID } },
+    ready: kind === 'init' && exitCode === 0,
+    started: false,
+  }
+}
+
+function restarts({ pod, container, kind }: ContainerContext, { exitCode }: Terminated): boolean {
+  const policy = pod.spec?.restartPolicy ?? 'Always'
+  if (kind === 'sidecar') return true
+  if (kind === 'init') return exitCode !== 0 && policy !== 'Never'
+  const own = container.restartPolicy ?? policy
+  return own === 'Always' || (own === 'OnFailure' && exitCode !== 0)
+}
+
+const backOffMs = ({ backOffMs: first }: Behaviour, crashes: number): number => Math.min(first * 2 ** (crashes - 1), longestBackOffMs)
+
+function backOff(context: ContainerContext, status: ContainerStatus, last: Terminated, crashes: number, events: PodEvent[]): ContainerStatus {
+  const { pod, container, behaviour } = context
+  const { name, namespace, uid } = pod.metadata
+  const where = `container=${container.name} pod=${name}_${namespace}(${uid})`
+  const pause = Math.round(backOffMs(behaviour, crashes) / 1000)
+  const message = `back-off ${pause >= 60 ? `${Math.floor(pause / 60)}m${pause % 60}s` : `${pause}s`} restarting failed ${where}`
+  events.push(event(context, 'Warning', 'BackOff', `Back-off restarting failed container ${container.name} in pod ${name}_${namespace}(${uid})`))
+  return { ...status, state: { waiting: { reason: 'CrashLoopBackOff', message } }, lastState: { terminated: last }, ready: false, started: false }
+}
+
+function pullFailed(context: ContainerContext, status: ContainerStatus, events: PodEvent[]): ContainerStatus {
+  if (status.state?.waiting?.reason === 'ImagePullBackOff') return status
+  const image = JSON.stringify(context.container.image)
+  const why = `failed to pull and unpack image ${image}: the annotation of the pod says that it cannot be had`
+  events.push(
+    event(context, 'Normal', 'Pulling', `Pulling image ${image}`),
+    event(context, 'Warning', 'Failed', `Failed to pull image ${image}: ${why}`),
+    event(context, 'Warning', 'Failed', 'Error: ErrImagePull'),
+    event(context, 'Normal', 'BackOff', `Back-off pulling image ${image}`),
+    event(context, 'Warning', 'Failed', 'Error: ImagePullBackOff'),
+  )
+  return { ...waitingStatus(context), state: { waiting: { reason: 'ImagePullBackOff', message: `Back-off pulling image ${image}: ErrImagePull: ${why}` } } }
+}
+
+function event({ container, kind }: ContainerContext, type: PodEvent['type'], reason: string, message: string): PodEvent {
+  return { type, reason, message, fieldPath: `spec.${kind === 'main' ? 'containers' : 'initContainers'}{${container.name}}` }
+}

@@ -1,0 +1,136 @@
+/** Simulated nodes: puts the fleet, what keeps its nodes alive, what runs their pods and what answers for them together. They know nothing but the API. */
+import { Connection, type ServerAccess } from '../client/connection/connection.ts'
+import { configMaps } from '../client/kinds.ts'
+import { RestClient } from '../client/rest/rest-client.ts'
+import { KubeletServer } from './kubelet/kubelet-server.ts'
+import { kubeletPage } from './kubelet/pages.ts'
+import { agentName } from './names.ts'
+import { Fleet, type WantedFleet } from './nodes/fleet.ts'
+import { NodeKeeper } from './nodes/node-keeper.ts'
+import type { KubeletPlace } from './nodes/node-object.ts'
+import { PodRunner } from './pods/pod-runner.ts'
+import { parseStages } from './stages/stage.ts'
+import { StageRunner } from './stages/stage-runner.ts'
+import { ToldEvents } from './told-events.ts'
+import { metricsApi } from './usage/metrics-api.ts'
+import { registerMetrics, unregisterMetrics } from './usage/register.ts'
+
+export interface SimulationOptions {
+  readonly fleet: WantedFleet
+  readonly kubelet: KubeletSettings
+  /** The text of a file of stages (`parseStages`). */
+  readonly stages?: string
+}
+
+/** Where the kubelets' server listens, and by what both sides know each other. */
+export interface KubeletSettings {
+  /** Where API servers reach it. */
+  readonly address: string
+  /** The address that it listens on; the same unless said. */
+  readonly bindAddress?: string
+  /** Any free one unless said. */
+  readonly port?: number
+  readonly tls: { readonly cert: string; readonly key: string }
+  /** PEM of the authority that has signed its certificate, which has to be good for `metrics-server.kube-system.svc` too. */
+  readonly ca: string
+  /** PEM bundle of the authorities of those who call kubelets; what the API server publishes of its own unless said. */
+  readonly clientCA?: string
+}
+
+export interface RunningSimulation {
+  /** Resolves when the nodes are there and their pods are looked after. Rejects when that cannot be. */
+  readonly started: Promise<void>
+  /** Resolves when what is under way is done. The nodes stay, and are missed by controllers after a while. */
+  stop(): Promise<void>
+}
+
+/** Runs simulated nodes against any API server. */
+export function runSimulation(options: SimulationOptions, server: ServerAccess, log: (line: string) => void): RunningSimulation {
+  const connection = new Connection({ ...server, userAgent: agentName })
+  const parts = start(options, new RestClient(connection), log)
+  return {
+    started: parts.then(() => {}),
+    async stop() {
+      await parts.then((running) => running.stop()).catch(() => {})
+      connection.close()
+    },
+  }
+}
+
+async function start(
+  { fleet: wanted, kubelet, stages: stageFile }: SimulationOptions,
+  client: RestClient,
+  log: (line: string) => void,
+): Promise<{ stop(): Promise<void> }> {
+  const events = new ToldEvents(client, log)
+  const published = await publishedAuthorities(client)
+  const now = Date.now
+  const defaults = (nodeName: string) => fleet.groupOf(nodeName)?.pods ?? {}
+  const agent = (name: string) => keeper.agent(name)
+  const podsOf = (nodeName: string) => pods.ofNode(nodeName)
+  const sources = {
+    agent,
+    agents: () => keeper.agents,
+    pod: (namespace: string, name: string) => pods.find(namespace, name),
+    pods: (namespace: string) => pods.all(namespace),
+    podsOf,
+    defaults,
+    now,
+  }
+  const pods = new PodRunner({ client, events, agent, defaults, stages: stagesOf(stageFile, client, events, log), log })
+  const http = new KubeletServer({
+    client,
+    address: kubelet.bindAddress ?? kubelet.address,
+    port: kubelet.port ?? 0,
+    tls: kubelet.tls,
+    clientCA: kubelet.clientCA ?? published['client-ca-file'] ?? '',
+    frontProxyCA: published['requestheader-client-ca-file'] ?? '',
+    agent,
+    pods,
+    pages: (path, of) => kubeletPage(sources, path, of),
+    api: (path, query, accept) => metricsApi(sources, path, query, accept),
+    log,
+  })
+  const place: KubeletPlace = { address: kubelet.address, port: await http.listen() }
+  const changed: ConstructorParameters<typeof NodeKeeper>[0]['changed'] = (of, isGone) => {
+    if (!isGone) pods.nodeChanged(of)
+  }
+  const keeper = new NodeKeeper({ client, events, place, changed, log })
+  const fleet = new Fleet({ client, place, wanted, log })
+  const stop = async (): Promise<void> => {
+    await Promise.all([fleet.stop(), keeper.stop(), pods.stop(), http.close()])
+    events.stop()
+  }
+  try {
+    await keeper.start()
+    await Promise.all([fleet.start(), pods.start()])
+    await offerMetrics(client, kubelet, place.port, wanted.size === 0, log)
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  return { stop }
+}
+
+function stagesOf(text: string | undefined, client: RestClient, events: ToldEvents, log: (line: string) => void): StageRunner | undefined {
+  if (text === undefined) return undefined
+  const { stages, others } = parseStages(text)
+  if (others.length > 0) log(`stages of other kinds than Pod are left out: ${others.join(', ')}`)
+  return new StageRunner({ client, events, stages, log })
+}
+
+/** The authorities of users and of front proxies, which API servers publish for others; nothing where they do not. */
+async function publishedAuthorities(client: RestClient): Promise<Readonly<Record<string, string>>> {
+  const published = await client.find(configMaps, 'kube-system', 'extension-apiserver-authentication').catch(() => undefined)
+  return published?.data ?? {}
+}
+
+async function offerMetrics(client: RestClient, { address, ca }: KubeletSettings, port: number, isEmpty: boolean, log: (line: string) => void): Promise<void> {
+  try {
+    if (isEmpty) await unregisterMetrics(client)
+    else if (!(await registerMetrics(client, { host: address === '127.0.0.1' ? 'localhost' : address, port, ca })))
+      log('metrics.k8s.io is answered by somebody else: simulated usage is not shown')
+  } catch (error) {
+    log(`metrics.k8s.io is not answered: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}

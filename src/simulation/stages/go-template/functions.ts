@@ -1,0 +1,112 @@
+/** What templates may call: Go's own functions, those that kwok adds, and the ones of sprig that stages use. */
+import { toYaml } from '../../../machinery/yaml.ts'
+
+export type Functions = Readonly<Record<string, (...args: readonly unknown[]) => unknown>>
+
+/** Empty values are false to `if`, `and`, `or`, `not`. */
+export function isTrue(value: unknown): boolean {
+  if (value === undefined || value === null || value === false || value === 0 || value === '') return false
+  if (Array.isArray(value)) return value.length > 0
+  return typeof value === 'object' ? Object.keys(value).length > 0 : true
+}
+
+/** As Go prints a value. */
+export function show(value: unknown): string {
+  if (value === undefined || value === null) return '<no value>'
+  if (Array.isArray(value)) return `[${value.map(show).join(' ')}]`
+  if (typeof value === 'object')
+    return `map[${Object.entries(value)
+      .sort()
+      .map(([key, item]) => `${key}:${show(item)}`)
+      .join(' ')}]`
+  return String(value)
+}
+
+const number = (value: unknown): number => Number(value) || 0
+const text = (value: unknown): string => (value === undefined || value === null ? '' : show(value))
+const same = (a: unknown, b: unknown): boolean => (a ?? undefined) === (b ?? undefined)
+
+function compare(a: unknown, b: unknown): number {
+  if (typeof a === 'number' || typeof b === 'number') return number(a) - number(b)
+  return text(a) < text(b) ? -1 : text(a) > text(b) ? 1 : 0
+}
+
+function item(collection: unknown, key: unknown): unknown {
+  if (Array.isArray(collection)) return collection[number(key)]
+  if (typeof collection === 'object' && collection !== null && Object.hasOwn(collection, String(key)))
+    return (collection as Record<string, unknown>)[String(key)]
+  return undefined
+}
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
+
+/** With two spaces for each level. */
+function yaml(value: unknown, level: unknown = 0): string {
+  const indent = '  '.repeat(number(level))
+  return toYaml(value)
+    .trimEnd()
+    .split('\n')
+    .map((line, i) => (i === 0 && level === 0 ? line : indent + line))
+    .join('\n')
+}
+
+function printf(format: unknown, ...args: readonly unknown[]): string {
+  let at = 0
+  return text(format).replace(/%(%|[0-9.]*[a-z])/g, (whole, verb: string) => {
+    if (verb === '%') return '%'
+    const value = args[at++]
+    if (verb === 'q') return JSON.stringify(text(value))
+    if (verb === 'd') return String(Math.trunc(number(value)))
+    const pad = /^0?(\d+)d$/.exec(verb)
+    if (pad) return String(Math.trunc(number(value))).padStart(Number(pad[1]), verb.startsWith('0') ? '0' : ' ')
+    return verb.endsWith('f') ? number(value).toFixed(Number(/\.(\d+)/.exec(verb)?.[1] ?? 6)) : show(value) || whole
+  })
+}
+
+/** Those that need nothing of the pod. `and` and `or` look at no more than they have to: the evaluator knows them. */
+export const plainFunctions: Functions = {
+  not: (value) => !isTrue(value),
+  eq: (value, ...others) => others.some((other) => same(value, other)),
+  ne: (a, b) => !same(a, b),
+  lt: (a, b) => compare(a, b) < 0,
+  le: (a, b) => compare(a, b) <= 0,
+  gt: (a, b) => compare(a, b) > 0,
+  ge: (a, b) => compare(a, b) >= 0,
+  index: (collection, ...keys) => keys.reduce(item, collection),
+  len: (value) => (typeof value === 'string' ? value.length : Array.isArray(value) ? value.length : Object.keys(value ?? {}).length),
+  print: (...args) => args.map(text).join(''),
+  printf,
+  Quote: (value) => JSON.stringify(text(value)),
+  quote: (value) => JSON.stringify(text(value)),
+  YAML: yaml,
+  toYaml: (value) => yaml(value),
+  toJson: (value) => JSON.stringify(value ?? null),
+  dict: (...args) => Object.fromEntries(args.flatMap((key, i) => (i % 2 === 0 ? [[text(key), args[i + 1]]] : []))),
+  list: (...args) => args,
+  get: item,
+  hasKey: (collection, key) => typeof collection === 'object' && collection !== null && Object.hasOwn(collection, text(key)),
+  has: (value, list) => listOf(list).some((one) => same(one, value)),
+  default: (fallback, value) => (isTrue(value) ? value : fallback),
+  coalesce: (...args) => args.find(isTrue),
+  empty: (value) => !isTrue(value),
+  ternary: (yes, no, condition) => (isTrue(condition) ? yes : no),
+  add: (...args) => args.reduce<number>((sum, value) => sum + number(value), 0),
+  add1: (value) => number(value) + 1,
+  sub: (a, b) => number(a) - number(b),
+  mul: (...args) => args.reduce<number>((product, value) => product * number(value), 1),
+  div: (a, b) => Math.trunc(number(a) / number(b)) || 0,
+  mod: (a, b) => number(a) % number(b) || 0,
+  int: (value) => Math.trunc(number(value)),
+  atoi: number,
+  toString: text,
+  lower: (value) => text(value).toLowerCase(),
+  upper: (value) => text(value).toUpperCase(),
+  trim: (value) => text(value).trim(),
+  contains: (part, value) => text(value).includes(text(part)),
+  hasPrefix: (part, value) => text(value).startsWith(text(part)),
+  hasSuffix: (part, value) => text(value).endsWith(text(part)),
+  replace: (from, to, value) => text(value).replaceAll(text(from), text(to)),
+  join: (separator, list) => listOf(list).map(text).join(text(separator)),
+  until: (count) => Array.from({ length: Math.min(Math.max(0, number(count)), 10_000) }, (_, i) => i),
+  randInt: (least, most) => Math.floor(number(least) + Math.random() * (number(most) - number(least))),
+}

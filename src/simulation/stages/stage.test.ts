@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parsePathExpression } from './path-expression.ts'
+import { parseStages } from './stage.ts'
+
+const object = {
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'a', labels: { app: 'web' }, annotations: { 'x.example.com/delay': '3s', until: '1970-01-01T00:00:09Z' } },
+  status: {
+    conditions: [
+      { type: 'Ready', status: 'True' },
+      { type: 'Other', status: 'False' },
+    ],
+    list: [1, 2],
+  },
+}
+
+test('expressions find what jq finds', () => {
+  for (const [text, expected] of [
+    ['.metadata.name', ['a']],
+    ['.metadata.annotations["x.example.com/delay"]', ['3s']],
+    ['.status.conditions.[] | select( .type == "Ready" ) | .status', ['True']],
+    ['.status.conditions[].type', ['Ready', 'Other']],
+    ['.status.list[1]', [2]],
+    ['.nothing.[].at.all', []],
+  ] as const)
+    assert.deepEqual(parsePathExpression(text)(object), expected, text)
+  assert.throws(() => parsePathExpression('.a | length'), /is not understood/)
+})
+
+const stage = (spec: string): string => `apiVersion: kwok.x-k8s.io/v1alpha1\nkind: Stage\nmetadata: { name: s }\nspec: ${spec}\n`
+
+test('a stage applies where all of its selector does, after its delay', () => {
+  const [one] = parseStages(
+    stage(`{ resourceRef: { apiGroup: v1, kind: Pod }, weight: 2,
+  selector: { matchLabels: { app: web }, matchExpressions: [
+    { key: .metadata.deletionTimestamp, operator: DoesNotExist },
+    { jq: { key: '.status.conditions.[] | select(.type == "Ready") | .status', operator: In, values: ["True"] } } ] },
+  delay: { durationMilliseconds: 1000, durationFrom: { expressionFrom: '.metadata.annotations["x.example.com/delay"]' }, jitterDurationMilliseconds: 5000 },
+  next: { statusTemplate: "phase: Succeeded" } }`),
+  ).stages
+  assert.ok(one?.matches(object))
+  assert.ok(!one?.matches({ ...object, metadata: { ...object.metadata, labels: {} } }))
+  assert.equal(
+    one?.delay(object, 0, () => 0),
+    3000,
+  )
+  assert.equal(
+    one?.delay(object, 0, () => 0.5),
+    4000,
+  )
+  assert.equal(one?.weight(object), 2)
+  assert.deepEqual(
+    one?.actions.map(({ kind }) => kind),
+    ['patch'],
+  )
+})
+
+test('a delay may last until a time, and stages of other kinds are left out', () => {
+  const { stages, others } = parseStages(
+    `${stage('{ resourceRef: { kind: Pod }, delay: { durationFrom: { jq: { expression: .metadata.annotations.until } } }, steps: [{ delete: {} }] }')}---\n${stage('{ resourceRef: { kind: Node } }')}`,
+  )
+  assert.equal(
+    stages[0]?.delay(object, 2000, () => 0),
+    7000,
+  )
+  assert.deepEqual(stages[0]?.actions, [{ kind: 'delete' }])
+  assert.deepEqual(others, ['s (Node)'])
+  assert.throws(
+    () => parseStages(stage('{ resourceRef: { kind: Pod }, selector: { matchExpressions: [{ key: .a, operator: Like }] } }')),
+    /stage s: the operator "Like"/,
+  )
+})

@@ -1,0 +1,179 @@
+/** Stages of pods, in the manner of kwok's `Stage` (kwok.x-k8s.io/v1alpha1), which are read as they are: when they apply, after what delay, and what they do. */
+import type { KubeObject } from '../../machinery/object.ts'
+import { parseLabelSelector } from '../../machinery/selectors/label-selector.ts'
+import { fromYaml } from '../../machinery/yaml.ts'
+import { parseTemplate, type Template } from './go-template/parse.ts'
+import { type PathExpression, parsePathExpression } from './path-expression.ts'
+
+export interface Stage {
+  readonly name: string
+  readonly matches: (object: KubeObject) => boolean
+  /** In ms, from when it matches. */
+  readonly delay: (object: KubeObject, now: number, random: () => number) => number
+  readonly weight: (object: KubeObject) => number
+  readonly actions: readonly StageAction[]
+}
+
+export type StageAction =
+  | { readonly kind: 'patch'; readonly template: Template; readonly root: string; readonly subresource: string; readonly type: 'merge' | 'strategic' | 'json' }
+  | { readonly kind: 'event'; readonly type: 'Normal' | 'Warning'; readonly reason: string; readonly message: string }
+  | { readonly kind: 'finalizers'; readonly add: readonly string[]; readonly remove: readonly string[]; readonly empty: boolean }
+  | { readonly kind: 'delete' }
+
+/** Both ways in which kwok has written an expression over time. */
+interface FromExpression {
+  readonly expressionFrom?: string
+  readonly jq?: { readonly expression?: string }
+}
+
+interface MatchExpression {
+  readonly key?: string
+  readonly operator?: string
+  readonly values?: readonly string[]
+  readonly jq?: { readonly key?: string; readonly operator?: string; readonly values?: readonly string[] }
+}
+
+interface PatchSpec {
+  readonly template?: string
+  readonly root?: string
+  readonly subresource?: string
+  readonly type?: string
+}
+
+interface NextSpec {
+  readonly statusTemplate?: string
+  readonly statusSubresource?: string
+  readonly patches?: readonly PatchSpec[]
+  readonly patch?: PatchSpec
+  readonly event?: { readonly type?: string; readonly reason?: string; readonly message?: string }
+  readonly finalizers?: { readonly add?: readonly { value: string }[]; readonly remove?: readonly { value: string }[]; readonly empty?: boolean }
+  readonly delete?: boolean | object
+}
+
+interface StageDocument extends KubeObject {
+  readonly spec?: {
+    readonly resourceRef?: { readonly apiGroup?: string; readonly kind?: string }
+    readonly selector?: {
+      readonly matchLabels?: Record<string, string>
+      readonly matchAnnotations?: Record<string, string>
+      readonly matchExpressions?: readonly MatchExpression[]
+    }
+    readonly delay?: {
+      readonly durationMilliseconds?: number
+      readonly durationFrom?: FromExpression
+      readonly jitterDurationMilliseconds?: number
+      readonly jitterDurationFrom?: FromExpression
+    }
+    readonly next?: NextSpec
+    readonly steps?: readonly NextSpec[]
+    readonly weight?: number
+    readonly weightFrom?: FromExpression
+  }
+}
+
+/** The stages of pods in a file's text, and the names of those of other kinds, which are left out. Throws an Error that names the stage and what is wrong. */
+export function parseStages(text: string): { readonly stages: readonly Stage[]; readonly others: readonly string[] } {
+  const documents = text
+    .split(/^---(?:[ \t].*)?$/m)
+    .map((part) => fromYaml(part) as StageDocument | null | undefined)
+    .filter((document) => document !== null && document !== undefined)
+  const stages: Stage[] = []
+  const others: string[] = []
+  for (const document of documents) {
+    const name = document.metadata?.name ?? ''
+    if (document.kind !== 'Stage' || document.apiVersion !== 'kwok.x-k8s.io/v1alpha1')
+      throw new Error(`${document.kind} ${name} is none of kind: Stage, apiVersion: kwok.x-k8s.io/v1alpha1`)
+    const { kind } = document.spec?.resourceRef ?? {}
+    if (kind !== 'Pod') {
+      others.push(`${name} (${kind})`)
+      continue
+    }
+    try {
+      stages.push(stageOf(name, document))
+    } catch (error) {
+      throw new Error(`stage ${name}: ${error instanceof Error ? error.message : String(error)}`)
+    }
+  }
+  return { stages, others }
+}
+
+function stageOf(name: string, { spec = {} }: StageDocument): Stage {
+  const { selector = {}, delay = {}, weight = 0 } = spec
+  const labels = parseLabelSelector(equalities(selector.matchLabels))
+  const annotations = Object.entries(selector.matchAnnotations ?? {})
+  const expressions = (selector.matchExpressions ?? []).map(expressionOf)
+  const [duration, jitter, weightFrom] = [delay.durationFrom, delay.jitterDurationFrom, spec.weightFrom].map(expressionFrom)
+  const steps = [...(spec.next ? [spec.next] : []), ...(spec.steps ?? [])]
+  return {
+    name,
+    matches: (object) =>
+      labels.matches(object.metadata.labels) &&
+      annotations.every(([key, value]) => object.metadata.annotations?.[key] === value) &&
+      expressions.every((holds) => holds(object)),
+    delay(object, now, random) {
+      const least = durationMs(duration?.(object)[0], now) ?? delay.durationMilliseconds ?? 0
+      const most = durationMs(jitter?.(object)[0], now) ?? delay.jitterDurationMilliseconds ?? least
+      return Math.max(0, most > least ? least + random() * (most - least) : least)
+    },
+    weight: (object) => Math.max(0, Number(weightFrom?.(object)[0] ?? weight) || 0),
+    actions: steps.flatMap(actionsOf),
+  }
+}
+
+const equalities = (labels: Record<string, string> = {}): string =>
+  Object.entries(labels)
+    .map(([key, value]) => `${key}=${value}`)
+    .join()
+
+const expressionFrom = (from: FromExpression | undefined): PathExpression | undefined => {
+  const text = from?.expressionFrom ?? from?.jq?.expression
+  return text === undefined ? undefined : parsePathExpression(text)
+}
+
+function expressionOf(expression: MatchExpression): (object: KubeObject) => boolean {
+  const { key = '', operator = '', values = [] } = expression.jq ?? expression
+  const find = parsePathExpression(key)
+  const isListed = (object: KubeObject): boolean => find(object).some((value) => values.includes(String(value)))
+  switch (operator) {
+    case 'In':
+      return isListed
+    case 'NotIn':
+      return (object) => !isListed(object)
+    case 'Exists':
+      return (object) => find(object).length > 0
+    case 'DoesNotExist':
+      return (object) => find(object).length === 0
+    default:
+      throw new Error(`the operator ${JSON.stringify(operator)} is none of In, NotIn, Exists, DoesNotExist`)
+  }
+}
+
+const units: Readonly<Record<string, number>> = { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
+
+/** `5s`, or a time until which it lasts. */
+function durationMs(value: unknown, now: number): number | undefined {
+  if (typeof value !== 'string' || value === '') return undefined
+  const parts = [...value.matchAll(/(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h)/g)]
+  if (parts.length > 0 && parts.map(([whole]) => whole).join('') === value)
+    return parts.reduce((sum, [, amount, unit = '']) => sum + Number(amount) * (units[unit] ?? 0), 0)
+  const time = Date.parse(value)
+  return Number.isNaN(time) ? undefined : time - now
+}
+
+function actionsOf({ statusTemplate, statusSubresource = 'status', patches = [], patch, event, finalizers, delete: deletes }: NextSpec): StageAction[] {
+  const actions: StageAction[] = []
+  if (event) actions.push({ kind: 'event', type: event.type === 'Warning' ? 'Warning' : 'Normal', reason: event.reason ?? '', message: event.message ?? '' })
+  if (finalizers) {
+    const names = (list: readonly { value: string }[] = []): string[] => list.map(({ value }) => value)
+    actions.push({ kind: 'finalizers', add: names(finalizers.add), remove: names(finalizers.remove), empty: finalizers.empty ?? false })
+  }
+  if (deletes) return [...actions, { kind: 'delete' }]
+  if (statusTemplate) actions.push(patchOf({ template: statusTemplate, root: 'status', subresource: statusSubresource }))
+  return [...actions, ...[...patches, ...(patch ? [patch] : [])].map(patchOf)]
+}
+
+function patchOf({ template = '', root = '', subresource = '', type = 'strategic' }: PatchSpec): StageAction {
+  if (type !== 'merge' && type !== 'strategic' && type !== 'json')
+    throw new Error(`the type of a patch is ${JSON.stringify(type)}: json, merge and strategic are known`)
+  return { kind: 'patch', template: parseTemplate(template), root, subresource, type }
+}

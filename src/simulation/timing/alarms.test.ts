@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Alarms } from './alarms.ts'
+
+test('alarms ring in the order of their times, each once, and one that is set again at its new time', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 0 })
+  const rung: string[] = []
+  const alarms = new Alarms<string>((key) => rung.push(`${key}@${Date.now()}`))
+  for (const [key, at] of [
+    ['c', 300],
+    ['a', 100],
+    ['b', 200],
+    ['d', 150],
+  ] as const)
+    alarms.set(key, at)
+  alarms.set('a', 250)
+  alarms.clear('d')
+  for (let i = 0; i < 40; i++) t.mock.timers.tick(10)
+  assert.deepEqual(rung, ['b@200', 'a@250', 'c@300'])
+  alarms.set('past', 5)
+  t.mock.timers.tick(1)
+  assert.equal(rung.at(-1), 'past@401')
+  alarms.set('never', 500)
+  alarms.stop()
+  t.mock.timers.tick(1000)
+  assert.equal(rung.length, 4)
+})

@@ -1,0 +1,34 @@
+/** Events of kubelets. A fleet of them would fill the store: of all together so many a second are told, as each kubelet bounds its own. */
+import { TokenBucket } from '../client/connection/token-bucket.ts'
+import { EventRecorder, type EventType } from '../client/events/event-recorder.ts'
+import type { Node, Pod } from '../client/kinds.ts'
+import type { RestClient } from '../client/rest/rest-client.ts'
+
+/** A kubelet's own numbers are 50 and 100. */
+const limit = { qps: 50, burst: 500 }
+
+export class ToldEvents {
+  readonly #recorder: EventRecorder
+  readonly #bucket = new TokenBucket(limit)
+
+  constructor(client: RestClient, log: (line: string) => void) {
+    this.#recorder = new EventRecorder(client, 'kubelet', log)
+  }
+
+  /** About a pod, or one of its containers (`spec.containers{web}`). */
+  ofPod({ metadata, spec }: Pod, type: EventType, reason: string, message: string, fieldPath?: string): void {
+    if (!this.#bucket.tryTake()) return
+    const { namespace, name, uid, resourceVersion } = metadata
+    this.#recorder.tell({ apiVersion: 'v1', kind: 'Pod', namespace, name, uid, resourceVersion, fieldPath }, type, reason, message, spec?.nodeName)
+  }
+
+  ofNode({ metadata: { name } }: Node, type: EventType, reason: string, message: string): void {
+    if (!this.#bucket.tryTake()) return
+    // A kubelet does not know its node's uid.
+    this.#recorder.tell({ kind: 'Node', name, uid: name }, type, reason, message, name)
+  }
+
+  stop(): void {
+    this.#recorder.stop()
+  }
+}

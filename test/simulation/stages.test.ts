@@ -1,0 +1,108 @@
+/** Pods that go through stages of a file, as kwok plays them. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { events, type Pod, pods } from '../../src/client/kinds.ts'
+import { isGone, waitFor } from '../../src/client/objects/wait-for.ts'
+import { clientFor } from '../support/client-for.ts'
+import { testCluster } from '../support/test-cluster.ts'
+import { waitFor as eventually } from '../support/wait-for.ts'
+
+const stages = `
+apiVersion: kwok.x-k8s.io/v1alpha1
+kind: Stage
+metadata:
+  name: pod-ready
+spec:
+  resourceRef: { apiGroup: v1, kind: Pod }
+  selector:
+    matchLabels: { staged: "true" }
+    matchExpressions:
+    - { key: .metadata.deletionTimestamp, operator: DoesNotExist }
+    - { key: .status.podIP, operator: DoesNotExist }
+  next:
+    event: { type: Normal, reason: Staged, message: it is ready }
+    statusTemplate: |
+      {{ $now := Now }}
+      conditions:
+      {{ range $type := list "Initialized" "Ready" "ContainersReady" }}
+      - lastTransitionTime: {{ $now | Quote }}
+        status: "True"
+        type: {{ $type }}
+      {{ end }}
+      containerStatuses:
+      {{ range .spec.containers }}
+      - image: {{ .image | Quote }}
+        imageID: ""
+        name: {{ .name | Quote }}
+        ready: true
+        restartCount: 0
+        state: { running: { startedAt: {{ $now | Quote }} } }
+      {{ end }}
+      hostIP: {{ NodeIPWith .spec.nodeName | Quote }}
+      podIP: {{ PodIPWith .spec.nodeName ( or .spec.hostNetwork false ) ( or .metadata.uid "" ) ( or .metadata.name "" ) ( or .metadata.namespace "" ) | Quote }}
+      phase: Running
+      startTime: {{ $now | Quote }}
+---
+apiVersion: kwok.x-k8s.io/v1alpha1
+kind: Stage
+metadata:
+  name: pod-fails
+spec:
+  resourceRef: { apiGroup: v1, kind: Pod }
+  selector:
+    matchExpressions:
+    - key: '.metadata.labels["fails"]'
+      operator: In
+      values: ["true"]
+    - { key: .status.phase, operator: In, values: [Running] }
+  delay:
+    durationMilliseconds: 60000
+    durationFrom: { expressionFrom: '.metadata.annotations["example.com/delay"]' }
+  next:
+    patches:
+    - subresource: status
+      root: status
+      type: merge
+      template: |
+        phase: Failed
+        reason: Chaos
+---
+apiVersion: kwok.x-k8s.io/v1alpha1
+kind: Stage
+metadata:
+  name: pod-delete
+spec:
+  resourceRef: { apiGroup: v1, kind: Pod }
+  selector:
+    matchExpressions:
+    - { key: .metadata.deletionTimestamp, operator: Exists }
+  next:
+    finalizers: { empty: true }
+    delete: true
+`
+
+const pod = (name: string, labels: Record<string, string>): Pod => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name, namespace: 'default', labels, annotations: { 'example.com/delay': '50ms' }, finalizers: ['example.com/kept'] },
+  spec: { nodeName: 'node-1', containers: [{ name: 'c', image: 'i:1' }] },
+})
+const at = (name: string) => ({ namespace: 'default', name })
+
+test('stages of a file happen where they match, and pods go their usual way where none does', async (t) => {
+  const client = clientFor(t, await testCluster(t, { nodes: { count: 1, stages } }))
+  await client.create(pods, pod('staged', { staged: 'true' }))
+  await client.create(pods, pod('chaos', { staged: 'true', fails: 'true' }))
+  await client.create(pods, pod('usual', {}))
+  const isRunning = (one: Pod | undefined): boolean => one?.status?.phase === 'Running'
+  const staged = await waitFor(client, pods, at('staged'), isRunning)
+  assert.match(staged?.status?.podIP ?? '', /^10\./)
+  // It is written by the template, which knows less than a kubelet.
+  assert.equal(staged?.status?.containerStatuses?.[0]?.containerID, undefined)
+  assert.match((await waitFor(client, pods, at('usual'), isRunning))?.status?.containerStatuses?.[0]?.containerID ?? '', /^simulated:/)
+  const failed = await waitFor(client, pods, at('chaos'), (one) => one?.status?.phase === 'Failed')
+  assert.equal(failed?.status?.reason, 'Chaos')
+  await eventually('the event of the stage', async () => (await client.list(events, { namespace: 'default' })).items.some(({ reason }) => reason === 'Staged'))
+  for (const name of ['staged', 'chaos', 'usual']) await client.delete(pods, 'default', name)
+  for (const name of ['staged', 'chaos', 'usual']) await waitFor(client, pods, at(name), isGone)
+})
