@@ -10,9 +10,9 @@ import { AnswerBody } from './answer-body.ts'
 import { ConnectionLost, GivenUp, lossOf } from './connection-lost.ts'
 import { type Credentials, type Impersonation, impersonationHeaders } from './credentials.ts'
 import { Http1 } from './http1.ts'
-import { secureSocket } from './secure-socket.ts'
+import { secureSocket } from './sockets/secure-socket.ts'
+import { tunnel } from './sockets/tunnel.ts'
 import { type RateLimit, TokenBucket } from './token-bucket.ts'
-import { tunnel } from './tunnel.ts'
 import { upload } from './upload.ts'
 
 /** How to reach a server, and as whom. */
