@@ -3,6 +3,7 @@ import type { V1Node } from '@kubernetes/client-node'
 import type { Pod } from '../../../api/core/pod/model.ts'
 import { podRequests } from '../../../api/core/pod/pod-resources.ts'
 import { after } from '../../../lib/flow/after.ts'
+import { semanticallyEqual } from '../../../machinery/equality.ts'
 import type { Model } from '../../../machinery/object.ts'
 import { milliValue, wholeValue } from '../../../machinery/values/quantity.ts'
 import { forbiddenWrite } from '../forbidden-write.ts'
@@ -20,8 +21,7 @@ export function podResizeValidator({ registry, find }: PluginSources): Admission
       if (attributes.resource !== pods || attributes.subresource !== 'resize') return
       const pod = attributes.object as Pod
       const nodeName = pod.spec?.nodeName
-      // The generation changes with the spec.
-      if (!nodeName || pod.metadata.generation === attributes.old?.metadata.generation) return
+      if (!nodeName || semanticallyEqual(pod.spec, (attributes.old as Pod | undefined)?.spec)) return
       return after(registry.get(nodes, nodes.key('', nodeName)), (found) => {
         const why = found ? whyNot(pod, found.parse<Node>()) : `node ${JSON.stringify(nodeName)} not found`
         if (why) throw forbiddenWrite(attributes, why)
