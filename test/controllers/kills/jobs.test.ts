@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { jobController } from '../../../src/controllers/jobs/job/job-controller.ts'
+import { podGarbage } from '../../../src/controllers/nodes/pod-garbage/controller.ts'
 import { Random } from '../../fuzz/random.ts'
 import { playJob } from '../jobs/job-model.ts'
 import { RestartedControllers } from '../restarted-controllers.ts'
@@ -12,7 +13,8 @@ for (const isIndexed of [false, true])
   test(`${isIndexed ? 'an Indexed' : 'a'} Job counts each pod once though the server is killed (T8S_SEED=${seed})`, { timeout: 200_000 }, async (t) => {
     const random = new Random(seed)
     const server = await MortalServer.start(t, ['--controllers=serviceaccount'])
-    const controller = new RestartedControllers(server.access, () => [jobController({ concurrency: 2 })])
+    // A deletion of which only the first half is done is somebody else's to end.
+    const controller = new RestartedControllers(server.access, () => [jobController({ concurrency: 2 }), podGarbage({ kept: 0, periodMs: 500 })])
     t.after(() => controller.kill())
     let steps = 0
     const disturb = async (): Promise<void> => {

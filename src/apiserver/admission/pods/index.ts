@@ -3,6 +3,7 @@ import type { AdmissionOptions } from '../index.ts'
 import type { PluginFactory } from '../plugin.ts'
 import { alwaysPullImages } from './images/always-pull-images.ts'
 import { imagePolicyWebhook } from './images/image-policy-webhook.ts'
+import { podResizeValidator } from './pod-resize.ts'
 import { runtimeClass } from './runtime-class.ts'
 import { defaultTolerationSeconds } from './scheduling/default-toleration-seconds.ts'
 import { extendedResourceToleration } from './scheduling/extended-resource-toleration.ts'
@@ -23,6 +24,7 @@ export const podPlugins: Readonly<Record<string, PluginFactory<AdmissionOptions>
   ImagePolicyWebhook: imagePolicyWebhook,
   LimitPodHardAntiAffinityTopology: ({ find }) => limitPodHardAntiAffinityTopology(find('v1/pods')),
   PodNodeSelector: podNodeSelector,
+  PodResizeValidator: podResizeValidator,
   PodTolerationRestriction: podTolerationRestriction,
   PodTopologyLabels: podTopologyLabels,
   Priority: priority,

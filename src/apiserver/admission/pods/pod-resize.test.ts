@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { podOf } from './pod-fixture.ts'
+import { whyNot } from './pod-resize.ts'
+
+const node = (system: string) => ({
+  apiVersion: 'v1',
+  kind: 'Node',
+  metadata: { name: 'n', ...(system && { labels: { 'kubernetes.io/os': system } }) },
+  status: { allocatable: { cpu: '2', memory: '1Gi' } },
+})
+const pod = (cpu: string, memory: string) => podOf({ containers: [{ name: 'c', image: 'i', resources: { requests: { cpu, memory } } }] })
+
+test('a pod that fits its node on Linux may be resized', () => {
+  assert.equal(whyNot(pod('2', '1Gi'), node('linux')), undefined)
+})
+
+test('what a node does not have is told, in milli-CPUs and bytes', () => {
+  assert.equal(
+    whyNot(pod('2100m', '2Gi'), node('linux')),
+    "Node didn't have enough allocatable resources: cpu, requested: 2100, allocatable: 2000; memory, requested: 2147483648, allocatable: 1073741824",
+  )
+})
+
+test('elsewhere than on Linux pods stay as they are', () => {
+  assert.equal(whyNot(pod('1', '1Mi'), node('windows')), 'pod resize is only supported on linux nodes, node "n" is "windows"')
+  assert.match(whyNot(pod('1', '1Mi'), node('')) ?? '', /is ""$/)
+})

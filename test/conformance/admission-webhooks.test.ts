@@ -1,0 +1,274 @@
+/** What the conformance suite asks of admission webhooks (`test/e2e/apimachinery/webhook.go`), which here listen on the loopback interface. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { AdmissionregistrationV1Api, ApiextensionsV1Api, CustomObjectsApi } from '@kubernetes/client-node'
+import { admissionWebhooks, configMap, configMaps, configure, hook, refusal, rule, type Webhooks } from '../admission/webhook.ts'
+import { waitFor } from '../support/wait-for.ts'
+import { conformanceClients, merging, pod } from './clients.ts'
+import { anything, define, definitionOf } from './definitions.ts'
+
+const clients = conformanceClients({ controllers: [], apiServerFlags: ['--disable-admission-plugins=ServiceAccount'] })
+const cleanUps: (() => unknown)[] = []
+let webhooks: Webhooks
+before(async () => {
+  webhooks = await admissionWebhooks({ after: (cleanUp) => void cleanUps.push(cleanUp) })
+})
+after(async () => {
+  for (const cleanUp of cleanUps) await cleanUp()
+})
+
+const api = () => clients().config.makeApiClient(AdmissionregistrationV1Api)
+const denied = (message: string) => ({ response: { allowed: false, status: { message, code: 403, reason: 'Forbidden' } } })
+const label = (path: string) => ({ labels: { hook: path.slice(1) } })
+const ofKind = (group: string, kind: string, name: string, path: string, more: object = {}) => ({
+  apiVersion: `${group}/v1`,
+  kind,
+  metadata: { name, ...label(path) },
+  ...more,
+})
+const foos = (group: string) => ({ group, version: 'v1', namespace: 'default', plural: 'foos' })
+const custom = () => clients().config.makeApiClient(CustomObjectsApi)
+
+test('AdmissionWebhook should include webhook resources in discovery documents', async () => {
+  const { resources } = await api().getAPIResources()
+  const names = resources.map(({ name }) => name)
+  assert.ok(names.includes('mutatingwebhookconfigurations') && names.includes('validatingwebhookconfigurations'))
+})
+
+test('AdmissionWebhook should be able to deny pod and configmap creation', async () => {
+  const { cluster, core } = clients()
+  const rules = [rule({ operations: ['CREATE', 'UPDATE'], resources: ['configmaps', 'pods'] })]
+  await webhooks.behave('/deny', denied('the configmap contains unwanted key and value'))
+  await configure(cluster, 'Validating', 'deny', [hook(webhooks, '/deny', { rules })])
+  const body = { ...pod('denied'), metadata: { name: 'denied', ...label('/deny') } }
+  await assert.rejects(core.createNamespacedPod({ namespace: 'default', body }), /denied the request: the configmap contains unwanted key and value/)
+  const { code, message } = await refusal(cluster.call('POST', configMaps, configMap('denied', 'deny')))
+  assert.equal(code, 403)
+  assert.match(message, /admission webhook "deny\.example\.com" denied the request/)
+  // What its selector leaves out passes; what comes under it by an update does not.
+  await core.createNamespacedConfigMap({ namespace: 'default', body: { metadata: { name: 'allowed' } } })
+  await assert.rejects(
+    core.patchNamespacedConfigMap({ namespace: 'default', name: 'allowed', body: { metadata: label('/deny') } }, merging),
+    /denied the request/,
+  )
+})
+
+test('AdmissionWebhook should be able to deny attaching pod', async () => {
+  const { cluster, core } = clients()
+  await core.createNamespacedPod({ namespace: 'default', body: pod('attached') })
+  await webhooks.behave('/attach', denied('attaching to pod is not allowed'))
+  const rules = [rule({ operations: ['CONNECT'], resources: ['pods/attach'] })]
+  await configure(cluster, 'Validating', 'attach', [hook(webhooks, '/attach', { rules, objectSelector: {} })])
+  const { message } = await refusal(cluster.call('POST', '/api/v1/namespaces/default/pods/attached/attach?container=c&stdout=true'))
+  assert.match(message, /attaching to pod is not allowed/)
+})
+
+test('AdmissionWebhook should be able to deny custom resource creation, update and deletion', async () => {
+  const { cluster } = clients()
+  const group = 'denied.example.com'
+  await define(clients(), { group })
+  await webhooks.behave('/deny-custom', denied('the custom resource contains unwanted data'))
+  const rules = [{ apiGroups: [group], apiVersions: ['v1'], operations: ['CREATE', 'UPDATE', 'DELETE'], resources: ['foos'] }]
+  await configure(cluster, 'Validating', 'deny-custom', [hook(webhooks, '/deny-custom', { rules })])
+  const refused = /the custom resource contains unwanted data/
+  await assert.rejects(custom().createNamespacedCustomObject({ ...foos(group), body: ofKind(group, 'Foo', 'no', '/deny-custom') }), refused)
+  await webhooks.behave('/deny-custom', {})
+  await custom().createNamespacedCustomObject({ ...foos(group), body: ofKind(group, 'Foo', 'there', '/deny-custom') })
+  await webhooks.behave('/deny-custom', denied('the custom resource contains unwanted data'))
+  await assert.rejects(custom().patchNamespacedCustomObject({ ...foos(group), name: 'there', body: { data: 'x' } }, merging), refused)
+  await assert.rejects(custom().deleteNamespacedCustomObject({ ...foos(group), name: 'there' }), refused)
+  await webhooks.behave('/deny-custom', {})
+  await custom().deleteNamespacedCustomObject({ ...foos(group), name: 'there' })
+})
+
+test('AdmissionWebhook should unconditionally reject operations on fail closed webhook', async () => {
+  const { cluster } = clients()
+  const clientConfig = { ...webhooks.clientConfig('/closed'), caBundle: undefined, url: 'https://127.0.0.1:1/closed' }
+  await configure(cluster, 'Validating', 'closed', [hook(webhooks, '/closed', { clientConfig, failurePolicy: 'Fail' })])
+  const { code, message } = await refusal(cluster.call('POST', configMaps, configMap('closed', 'closed')))
+  assert.equal(code, 500)
+  assert.match(message, /failed calling webhook "closed\.example\.com"/)
+})
+
+const adding = (key: string) => ({ patch: [{ op: 'add', path: `/data/${key}`, value: 'yes' }] })
+
+test('AdmissionWebhook should mutate configmap', async () => {
+  const { cluster, core } = clients()
+  await webhooks.behave('/stage-1', adding('mutation-stage-1'))
+  await webhooks.behave('/stage-2', adding('mutation-stage-2'))
+  const objectSelector = { matchLabels: { hook: 'stages' } }
+  await configure(
+    cluster,
+    'Mutating',
+    'stages',
+    ['/stage-1', '/stage-2'].map((path) => hook(webhooks, path, { objectSelector })),
+  )
+  const body = { metadata: { name: 'mutated', labels: { hook: 'stages' } }, data: { 'mutation-start': 'yes' } }
+  const made = await core.createNamespacedConfigMap({ namespace: 'default', body })
+  assert.deepEqual(made.data, { 'mutation-start': 'yes', 'mutation-stage-1': 'yes', 'mutation-stage-2': 'yes' })
+})
+
+test('AdmissionWebhook should mutate pod and apply defaults after mutation', async () => {
+  const { cluster, core } = clients()
+  await webhooks.behave('/init', { patch: [{ op: 'add', path: '/spec/initContainers', value: [{ image: 'i', name: 'webhook-added-init-container' }] }] })
+  await configure(cluster, 'Mutating', 'init', [hook(webhooks, '/init', { rules: [rule({ resources: ['pods'] })] })])
+  const body = { ...pod('mutated'), metadata: { name: 'mutated', ...label('/init') } }
+  const [added] = (await core.createNamespacedPod({ namespace: 'default', body })).spec?.initContainers ?? []
+  assert.deepEqual([added?.name, added?.terminationMessagePolicy], ['webhook-added-init-container', 'File'])
+})
+
+test('AdmissionWebhook should not be able to mutate or prevent deletion of webhook configuration objects', async () => {
+  const { cluster } = clients()
+  await webhooks.behave('/configurations', denied('no'))
+  await webhooks.behave('/configurations-changed', { patch: [{ op: 'add', path: '/metadata/labels', value: { changed: 'yes' } }] })
+  const resources = ['validatingwebhookconfigurations', 'mutatingwebhookconfigurations']
+  const rules = [{ apiGroups: ['admissionregistration.k8s.io'], apiVersions: ['*'], operations: ['*'], resources }]
+  await configure(cluster, 'Validating', 'configurations', [hook(webhooks, '/configurations', { rules, objectSelector: {} })])
+  await configure(cluster, 'Mutating', 'configurations-changed', [hook(webhooks, '/configurations-changed', { rules, objectSelector: {} })])
+  await configure(cluster, 'Validating', 'dummy', [hook(webhooks, '/dummy')])
+  assert.equal((await api().readValidatingWebhookConfiguration({ name: 'dummy' })).metadata?.labels, undefined)
+  await api().deleteValidatingWebhookConfiguration({ name: 'dummy' })
+  await assert.rejects(api().readValidatingWebhookConfiguration({ name: 'dummy' }), { code: 404 })
+})
+
+test('AdmissionWebhook should mutate custom resource', async () => {
+  const group = 'mutated.example.com'
+  await define(clients(), { group })
+  await webhooks.behave('/mutate-custom', adding('mutation-stage-1'))
+  const rules = [{ apiGroups: [group], apiVersions: ['v1'], operations: ['CREATE'], resources: ['foos'] }]
+  await configure(clients().cluster, 'Mutating', 'mutate-custom', [hook(webhooks, '/mutate-custom', { rules })])
+  const made = await custom().createNamespacedCustomObject({
+    ...foos(group),
+    body: ofKind(group, 'Foo', 'foo', '/mutate-custom', { data: { 'mutation-start': 'yes' } }),
+  })
+  assert.deepEqual(made.data, { 'mutation-start': 'yes', 'mutation-stage-1': 'yes' })
+})
+
+test('AdmissionWebhook should mutate custom resource with different stored version', async () => {
+  const { cluster, config } = clients()
+  const group = 'stored.example.com'
+  const options = { group, versions: { v1: anything, v2: anything } }
+  await define(clients(), options)
+  await webhooks.behave('/mutate-stored', adding('mutation-stage-1'))
+  const rules = [{ apiGroups: [group], apiVersions: ['v1'], operations: ['*'], resources: ['foos'] }]
+  await configure(cluster, 'Mutating', 'mutate-stored', [hook(webhooks, '/mutate-stored', { rules })])
+  await custom().createNamespacedCustomObject({ ...foos(group), body: ofKind(group, 'Foo', 'foo', '/mutate-stored', { data: {} }) })
+  const versions = definitionOf(options).spec.versions.map((version) => ({ ...version, storage: version.name === 'v2' }))
+  await config.makeApiClient(ApiextensionsV1Api).patchCustomResourceDefinition({ name: `foos.${group}`, body: { spec: { versions } } }, merging)
+  await webhooks.behave('/mutate-stored', adding('mutation-stage-2'))
+  await custom().patchNamespacedCustomObject({ ...foos(group), version: 'v2', name: 'foo', body: { data: { 'mutation-start': 'yes' } } }, merging)
+  const { data } = await custom().getNamespacedCustomObject({ ...foos(group), name: 'foo' })
+  assert.deepEqual(data, { 'mutation-start': 'yes', 'mutation-stage-1': 'yes', 'mutation-stage-2': 'yes' })
+})
+
+test('AdmissionWebhook should mutate custom resource with pruning', async () => {
+  const group = 'pruned.example.com'
+  const properties = { data: { type: 'object', properties: { 'mutation-start': { type: 'string' }, 'mutation-stage-1': { type: 'string' } } } }
+  await define(clients(), { group, versions: { v1: { type: 'object', properties } } })
+  await webhooks.behave('/prune', { patch: [...adding('mutation-stage-1').patch, ...adding('mutation-stage-2').patch] })
+  const rules = [{ apiGroups: [group], apiVersions: ['v1'], operations: ['CREATE'], resources: ['foos'] }]
+  await configure(clients().cluster, 'Mutating', 'prune', [hook(webhooks, '/prune', { rules })])
+  const made = await custom().createNamespacedCustomObject({
+    ...foos(group),
+    body: ofKind(group, 'Foo', 'foo', '/prune', { data: { 'mutation-start': 'yes' } }),
+  })
+  assert.deepEqual(made.data, { 'mutation-start': 'yes', 'mutation-stage-1': 'yes' })
+})
+
+test('AdmissionWebhook should deny crd creation', async () => {
+  const { cluster, config } = clients()
+  await webhooks.behave('/deny-crd', denied('the crd contains unwanted label'))
+  const rules = [{ apiGroups: ['apiextensions.k8s.io'], apiVersions: ['*'], operations: ['CREATE'], resources: ['customresourcedefinitions'] }]
+  await configure(cluster, 'Validating', 'deny-crd', [hook(webhooks, '/deny-crd', { rules })])
+  const definition = definitionOf({ group: 'unwanted.example.com' })
+  const body = { ...definition, metadata: { ...definition.metadata, ...label('/deny-crd') } }
+  await assert.rejects(config.makeApiClient(ApiextensionsV1Api).createCustomResourceDefinition({ body }), /the crd contains unwanted label/)
+})
+
+test('AdmissionWebhook should honor timeout', async () => {
+  const { cluster } = clients()
+  await webhooks.behave('/slow', { manner: 'never' })
+  for (const [name, failurePolicy] of [
+    ['slow-fail', 'Fail'],
+    ['slow-ignore', 'Ignore'],
+  ] as const) {
+    await configure(cluster, 'Validating', name, [hook(webhooks, '/slow', { timeoutSeconds: 1, failurePolicy })])
+    const made = cluster.call('POST', configMaps, configMap(name, 'slow'))
+    if (failurePolicy === 'Ignore') await made
+    else assert.match((await refusal(made)).message, /failed calling webhook "slow\.example\.com".*context deadline exceeded/)
+    await api().deleteValidatingWebhookConfiguration({ name })
+  }
+})
+
+const attempt = (path: string, name: string) =>
+  clients().core.createNamespacedConfigMap({ namespace: 'default', body: { metadata: { name, ...label(path) }, data: { start: 'yes' } } })
+
+test('AdmissionWebhook patching/updating a validating webhook should work', async () => {
+  const { cluster } = clients()
+  await webhooks.behave('/updated', denied('no'))
+  await configure(cluster, 'Validating', 'updated', [hook(webhooks, '/updated')])
+  await assert.rejects(attempt('/updated', 'updated-1'), /denied the request/)
+  const read = await api().readValidatingWebhookConfiguration({ name: 'updated' })
+  const rules = [{ apiGroups: [''], apiVersions: ['v1'], operations: ['UPDATE'], resources: ['configmaps'] }]
+  await api().replaceValidatingWebhookConfiguration({ name: 'updated', body: { ...read, webhooks: read.webhooks?.map((one) => ({ ...one, rules })) } })
+  await waitFor('creations to pass', () => attempt('/updated', 'updated-2').then(() => true))
+  const body = [{ op: 'replace', path: '/webhooks/0/rules/0/operations', value: ['CREATE'] }]
+  await cluster.call(
+    'PATCH',
+    '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/updated',
+    JSON.stringify(body),
+    'application/json-patch+json',
+  )
+  await assert.rejects(attempt('/updated', 'updated-3'), /denied the request/)
+})
+
+test('AdmissionWebhook patching/updating a mutating webhook should work', async () => {
+  const { cluster } = clients()
+  await webhooks.behave('/changed', adding('stage'))
+  await configure(cluster, 'Mutating', 'changed', [hook(webhooks, '/changed')])
+  const stage = async (name: string) => (await attempt('/changed', name)).data?.stage
+  assert.equal(await stage('changed-1'), 'yes')
+  const read = await api().readMutatingWebhookConfiguration({ name: 'changed' })
+  const rules = [{ apiGroups: [''], apiVersions: ['v1'], operations: ['UPDATE'], resources: ['configmaps'] }]
+  await api().replaceMutatingWebhookConfiguration({ name: 'changed', body: { ...read, webhooks: read.webhooks?.map((one) => ({ ...one, rules })) } })
+  let count = 0
+  await waitFor('creations to stay as they are', async () => (await stage(`changed-2-${count++}`)) === undefined)
+  const body = [{ op: 'replace', path: '/webhooks/0/rules/0/operations', value: ['CREATE'] }]
+  await cluster.call(
+    'PATCH',
+    '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/changed',
+    JSON.stringify(body),
+    'application/json-patch+json',
+  )
+  await waitFor('creations to be changed', async () => (await stage(`changed-3-${count++}`)) === 'yes')
+})
+
+test('AdmissionWebhook listing validating webhooks should work', async () => {
+  const { cluster } = clients()
+  await webhooks.behave('/listed', denied('no'))
+  for (const name of ['listed-1', 'listed-2'])
+    await cluster.call('POST', '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations', listed('Validating', name))
+  assert.equal((await api().listValidatingWebhookConfiguration({ labelSelector: 'e2e=listed' })).items.length, 2)
+  await assert.rejects(attempt('/listed', 'listed-1'), /denied the request/)
+  await api().deleteCollectionValidatingWebhookConfiguration({ labelSelector: 'e2e=listed' })
+  await waitFor('creations to pass', () => attempt('/listed', 'listed-2').then(() => true))
+})
+
+test('AdmissionWebhook listing mutating webhooks should work', async () => {
+  const { cluster } = clients()
+  await webhooks.behave('/listed-too', adding('stage'))
+  for (const name of ['listed-1', 'listed-2'])
+    await cluster.call('POST', '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations', listed('Mutating', name))
+  assert.equal((await api().listMutatingWebhookConfiguration({ labelSelector: 'e2e=listed' })).items.length, 2)
+  assert.equal((await attempt('/listed-too', 'listed-too-1')).data?.stage, 'yes')
+  await api().deleteCollectionMutatingWebhookConfiguration({ labelSelector: 'e2e=listed' })
+  let count = 0
+  await waitFor('creations to stay as they are', async () => (await attempt('/listed-too', `listed-too-2-${count++}`)).data?.stage === undefined)
+})
+
+const listed = (kind: 'Validating' | 'Mutating', name: string): object => ({
+  apiVersion: 'admissionregistration.k8s.io/v1',
+  kind: `${kind}WebhookConfiguration`,
+  metadata: { name, labels: { e2e: 'listed' } },
+  webhooks: [hook(webhooks, kind === 'Validating' ? '/listed' : '/listed-too')],
+})
