@@ -3,6 +3,7 @@
  * has at most one claim and both say the same, nobody gets less than asked, nothing is lost, and who could have a volume has one.
  */
 import { test } from 'node:test'
+import { suits } from '../../../src/api/core/storage/binding/matching.ts'
 import { Connection } from '../../../src/client/connection/connection.ts'
 import { type RunningController, runController } from '../../../src/client/controller/controller.ts'
 import { SharedInformers } from '../../../src/client/informers/shared-informers.ts'
@@ -10,7 +11,6 @@ import type { PersistentVolume, PersistentVolumeClaim } from '../../../src/clien
 import type { Resource } from '../../../src/client/resource.ts'
 import { RestClient } from '../../../src/client/rest/rest-client.ts'
 import { volumeBinder } from '../../../src/controllers/volumes/binder/controller.ts'
-import { suits } from '../../../src/api/core/storage/binding/matching.ts'
 import { claimProtection } from '../../../src/controllers/volumes/protection/claims.ts'
 import { volumeProtection } from '../../../src/controllers/volumes/protection/volumes.ts'
 import type { KubeObject } from '../../../src/machinery/object.ts'
