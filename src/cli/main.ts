@@ -18,6 +18,7 @@ Examples:
   export KUBECONFIG=.t8s/kubeconfig      then kubectl, helm and all other clients work
 
   t8s why can-i jane list pods           which bindings allow it, or what is missing
+  t8s why pod web -n shop                which nodes refuse it and what would help, or which scores they get
 
   t8s snapshot save backup.t8s           copy the data of a cluster, running or not
   t8s snapshot restore backup.t8s --data-dir restored

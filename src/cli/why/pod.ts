@@ -9,6 +9,7 @@ import { StatusError } from '../../machinery/status-error.ts'
 import { defaultConfiguration, readConfigurationFile } from '../../scheduler/configuration/index.ts'
 import { inTreePlugins } from '../../scheduler/plugins/index.ts'
 import { DryRun, type PodVerdict } from '../../scheduler/why/dry-run.ts'
+import type { ReadAll } from '../../scheduler/why/read-cluster.ts'
 
 export interface AskedPod {
   readonly name: string
@@ -37,10 +38,22 @@ export async function judgePod({ name, namespace, config, ...where }: AskedPod):
     if (!pod) throw new ExplainedError(`there is no pod ${place}/${name}: it has gone, or never was (kubectl get pods -A lists those that are there)`)
     const settings = profiles.find(({ schedulerName }) => schedulerName === pod.spec?.schedulerName) ?? profiles[0]!
     const run = new DryRun(settings, inTreePlugins, client)
-    const [allNodes, allPods] = await Promise.all([all(client, nodes), all(client, pods), run.cluster.read((resource) => all(client, resource))])
+    const read = readOnce(client)
+    const [allNodes, allPods] = await Promise.all([read(nodes), read(pods), run.cluster.read(read)])
     return { pod, verdict: run.verdict(pod, allNodes, allPods), profile: settings.schedulerName }
   } finally {
     client.close()
+  }
+}
+
+/** Reads each kind once, however often it is asked for. */
+function readOnce(client: RestClient): ReadAll {
+  const lists = new Map<string, Promise<readonly KubeObject[]>>()
+  return <T extends KubeObject>(resource: Resource<T>) => {
+    const key = `${resource.group}/${resource.plural}`
+    const list = lists.get(key) ?? all(client, resource)
+    lists.set(key, list)
+    return list as Promise<readonly T[]>
   }
 }
 

@@ -2,7 +2,7 @@
  * What the plug-ins of a profile say of a pod, node by node, in a cluster that was read once. Nothing is written. It is the scheduler's own
  * cycle, only that it does not stop at the first refusal, and compares all nodes that fit.
  */
-import type { Node, Pod } from '../../client/kinds.ts'
+import { type Node, namespaces, type Pod } from '../../client/kinds.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
 import { SchedulerCache } from '../cache/cache.ts'
 import { fitMessage } from '../cycle/fit-error.ts'
@@ -10,6 +10,7 @@ import { PodCycle } from '../cycle/pod-cycle.ts'
 import { type Handle, type NodeInfo, PodInfo, type Refusal, type Registry } from '../framework/index.ts'
 import { makeProfile, type Profile, type ProfileSettings } from '../profile/profile.ts'
 import { ReadCluster } from './read-cluster.ts'
+import { Surroundings } from './surroundings.ts'
 
 export interface PluginScore {
   readonly plugin: string
@@ -38,12 +39,15 @@ export interface PodVerdict {
   readonly nodes: readonly NodeVerdict[]
   /** What the scheduler would say, in its words; empty if the pod fits somewhere. */
   readonly message: string
+  /** What is around the nodes. */
+  readonly surroundings: Surroundings
 }
 
 export class DryRun {
   /** What has to be read before a verdict can be given. */
   readonly cluster = new ReadCluster()
   readonly #cache = new SchedulerCache()
+  readonly #namespaces = this.cluster.lister(namespaces)
   readonly #nominated = new Map<string, PodInfo[]>()
   readonly #profile: Profile
 
@@ -87,6 +91,7 @@ export class DryRun {
         ...this.#scored(cycle, fitting).sort((a, b) => b.total - a.total),
         ...refusing.map((node) => ({ node, refusals: refusals.get(node) ?? [], scores: [], total: 0 })),
       ],
+      surroundings: new Surroundings(this.#cache, (name) => this.#namespaces.get('', name)?.metadata.labels),
       message: fitting.length > 0 ? '' : messageOf(everywhere, refusals, among, narrowedBy),
     }
   }

@@ -6,8 +6,10 @@ import { isTolerated, keepsAway } from '../../machinery/selectors/toleration.ts'
 import { type NodeInfo, type PodInfo, portsClash, type Refusal, type Taint } from '../framework/index.ts'
 import { demandOf, shortfalls } from '../plugins/node-resources/shortfall.ts'
 import { amountText } from './amount-text.ts'
+import { affinityRemedies, spreadRemedies } from './neighbours.ts'
+import type { Surroundings } from './surroundings.ts'
 
-type Remedy = (pod: PodInfo, node: NodeInfo) => readonly string[]
+type Remedy = (pod: PodInfo, node: NodeInfo, surroundings: Surroundings) => readonly string[]
 
 const remedies: Readonly<Record<string, Remedy>> = {
   NodeName: ({ pod }, node) => [`the pod names the node ${pod.spec?.nodeName}: leave spec.nodeName out, or name ${node.name}`],
@@ -28,16 +30,13 @@ const remedies: Readonly<Record<string, Remedy>> = {
             .join(' and ')}`,
       ),
   NodeResourcesFit: missingResources,
+  InterPodAffinity: affinityRemedies,
+  PodTopologySpread: spreadRemedies,
   NodeDeclaredFeatures: () => ['the node has to declare the feature that the pod needs (status.declaredFeatures): its kubelet may be too old'],
 }
 
 /** Reasons that say what is wrong, but not what to do. */
 const advice: Readonly<Record<string, string>> = {
-  "node(s) didn't match pod affinity rules": 'no pod that it wants to be near is there (podAffinity)',
-  "node(s) didn't match pod anti-affinity rules": 'a pod that it wants to be far from is there (podAntiAffinity)',
-  "node(s) didn't satisfy existing pods anti-affinity rules": 'a pod there wants to be far from pods like it (podAntiAffinity of that pod)',
-  "node(s) didn't match pod topology spread constraints": 'there are more of its pods there than elsewhere already (topologySpreadConstraints)',
-  "node(s) didn't match pod topology spread constraints (missing required label)": 'the node lacks the label that topologySpreadConstraints count by',
   "node(s) didn't find available persistent volumes to bind": 'a PersistentVolume that this node can use has to be made for its claim',
   "node(s) didn't match PersistentVolume's node affinity": 'the volume of its claim is bound to other nodes',
   'node(s) had volume node affinity conflict': 'the volume of its claim is bound to other nodes',
@@ -50,11 +49,13 @@ const advice: Readonly<Record<string, string>> = {
 }
 
 /** Empty where the reasons say all there is to say. */
-export function remediesOf({ plugin, status }: Refusal, pod: PodInfo, node: NodeInfo): readonly string[] {
-  const found = own(remedies, plugin)?.(pod, node) ?? status.reasons.flatMap((reason) => own(advice, reason) ?? [])
-  const mayEvict = status.code === 'Unschedulable' && pod.pod.spec?.preemptionPolicy !== 'Never'
-  const weaker = mayEvict ? node.pods.filter(({ priority }) => priority < pod.priority).length : 0
-  return weaker > 0 ? [...found, `or evict: ${weaker === 1 ? 'one pod there has' : `${weaker} pods there have`} a lower priority`] : found
+export const remediesOf = ({ plugin, status }: Refusal, pod: PodInfo, node: NodeInfo, surroundings: Surroundings): readonly string[] =>
+  own(remedies, plugin)?.(pod, node, surroundings) ?? status.reasons.flatMap((reason) => own(advice, reason) ?? [])
+
+/** How many pods of the node could be evicted for the pod, if that may help against all of the refusals. */
+export function evictable(refusals: readonly Refusal[], { pod, priority }: PodInfo, { pods }: NodeInfo): number {
+  const mayHelp = refusals.length > 0 && refusals.every(({ status }) => status.code === 'Unschedulable') && pod.spec?.preemptionPolicy !== 'Never'
+  return mayHelp ? pods.filter((other) => other.priority < priority).length : 0
 }
 
 /** The same for what is against all nodes. */

@@ -19,6 +19,8 @@ const plugins = [
   'NodePorts',
   'NodeResourcesFit',
   'NodeResourcesBalancedAllocation',
+  'PodTopologySpread',
+  'InterPodAffinity',
   'DefaultBinder',
 ].map((name) => ({ name }))
 
@@ -120,12 +122,53 @@ test('ports, names, cordons, terms and priorities are told', async () => {
     'the node needs the label zone in (a, b) (it has zone=c) and the label cores > 8 (it has none)',
     'or the name in (m) (it is n)',
     'pod default/q has port 80/TCP',
-    'or evict: one pod there has a lower priority',
     'the pod asks for 4 cpu, of 4 there are 3 free: 1 more cpu would do',
     'the pod asks for 20Gi memory, of 16Gi there are 16Gi free: 4Gi more memory would do',
     'the node has no example.com/gpu: the pod asks for 1',
   ])
     assert.ok(text.includes(`\n      ${line}`), `${line} in:\n${text}`)
+})
+
+test('neighbours are named: those that are missing, those that are too near, and those that are too many', async () => {
+  const zone = 'topology.kubernetes.io/zone'
+  const [a, b] = [aNode('a', { labels: { [zone]: 'x' } }), aNode('b', { labels: { [zone]: 'x' } })]
+  const term = (app: string) => ({ topologyKey: zone, labelSelector: { matchLabels: { app } } })
+  const required = (app: string) => ({ requiredDuringSchedulingIgnoredDuringExecution: [term(app)] })
+  const labelled = (name: string, node: string, app: string, spec: object = {}): Pod => aPod(name, { nodeName: node, ...spec }, { labels: { app } })
+  const web = (spec: Partial<NonNullable<Pod['spec']>>): Pod => aPod('web', spec, { labels: { app: 'web' } })
+  const spread = { maxSkew: 1, topologyKey: zone, whenUnsatisfiable: 'DoNotSchedule', labelSelector: { matchLabels: { app: 'web' } } }
+  const cases: [Pod, Pod[], string][] = [
+    [web({ affinity: { podAffinity: required('db') } }), [], `it wants to be near a pod of app=db, and there is none in ${zone}=x (podAffinity)`],
+    [
+      web({ affinity: { podAntiAffinity: required('db') } }),
+      [labelled('db-0', 'b', 'db')],
+      `it wants to be far from pods of app=db, and in ${zone}=x is default/db-0 (podAntiAffinity)`,
+    ],
+    [
+      web({}),
+      [labelled('shy', 'b', 'db', { affinity: { podAntiAffinity: required('web') } })],
+      `pod default/shy in ${zone}=x wants to be far from pods like it (podAntiAffinity of that pod)`,
+    ],
+    [
+      web({ topologySpreadConstraints: [{ ...spread, minDomains: 2 }] }),
+      [labelled('web-0', 'a', 'web')],
+      `${zone}=x has 1 of its pods, and there are fewer than 2 (minDomains), so that one is taken to have none: no more than 1 may be between them (maxSkew)`,
+    ],
+    [web({ topologySpreadConstraints: [{ ...spread, topologyKey: 'rack' }] }), [], 'the node lacks the label rack, which its topologySpreadConstraints go by'],
+  ]
+  for (const [pod, pods, line] of cases) {
+    const text = await explain(pod, [a, b], pods)
+    assert.ok(text.includes(`\n      ${line}`), `${line} in:\n${text}`)
+  }
+})
+
+test('eviction is told of where it may help against all that is in the way', async () => {
+  const nodes = [aNode('n')]
+  const weak = [there('a', 'n', asking({ cpu: '2' })), there('b', 'n', { ...asking({ cpu: '1' }), priority: 10 })]
+  const strong = (more: object = {}): Pod => aPod('p', { ...asking({ cpu: '2' }), priority: 5, ...more })
+  assert.match(await explain(strong(), nodes, weak), /\n {4}eviction may help: a pod there has a lower priority$/)
+  assert.doesNotMatch(await explain(strong({ preemptionPolicy: 'Never' }), nodes, weak), /eviction/)
+  assert.doesNotMatch(await explain(strong({ nodeSelector: { disk: 'ssd' } }), nodes, weak), /eviction/)
 })
 
 test('nodes that say the same are told together, the nearest first', async () => {
@@ -150,7 +193,6 @@ test('programs get all of it as data', async () => {
     {
       plugin: 'NodeResourcesFit',
       reasons: ['Insufficient cpu'],
-      evictionMayHelp: false,
       remedies: ['the pod asks for 2 cpu, of 1 there are 1 free: 1 more cpu would do'],
     },
   ])
