@@ -101,3 +101,25 @@ test('a pod is bound when its device says that it is ready', async () => {
   await api.call('PATCH', `${claims}/fabric/status`, { status: { devices: told } }, merge)
   assert.equal(await scheduled(api, 'attached'), 'fabric')
 })
+
+test('extended resources are devices where a class stands for them', async () => {
+  const api = await cluster
+  await readyNode(api, 'extended')
+  await driver(api, 'toy.example.com', 'extended', [{ name: 't0' }])
+  await api.call('PATCH', `${dra}/deviceclasses/toy.example.com`, { spec: { extendedResourceName: 'example.com/toy' } }, merge)
+  const resources = { limits: { 'example.com/toy': '1' } }
+  const ask = (name: string) =>
+    api.call('POST', `${core}/pods`, { apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec: { containers: [{ name: 'c', image: 'i', resources }] } })
+  await ask('plays')
+  assert.equal(await scheduled(api, 'plays'), 'extended')
+  const { status } = await get<Pod>(api, `${core}/pods/plays`)
+  const { resourceClaimName = '', requestMappings } = status?.extendedResourceClaimStatus ?? {}
+  assert.deepEqual(requestMappings, [{ containerName: 'c', resourceName: 'example.com/toy', requestName: 'container-0-request-0' }])
+  const claim = await get<ResourceClaim>(api, `${claims}/${resourceClaimName}`)
+  assert.match(resourceClaimName, /^plays-extended-resources-.{5}$/)
+  assert.equal(claim.metadata.annotations?.['resource.kubernetes.io/extended-resource-claim'], 'true')
+  assert.equal(claim.status?.allocation?.devices?.results?.[0]?.device, 't0')
+  assert.equal(claim.status.reservedFor?.[0]?.name, 'plays')
+  await ask('waits')
+  assert.match(await refused(api, 'waits'), /cannot allocate all claims/)
+})
