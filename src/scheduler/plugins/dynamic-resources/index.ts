@@ -9,6 +9,7 @@ import {
   type NodeInfo,
   type Plugin,
   type PodInfo,
+  type PostFilterResult,
   type PreFiltered,
   pluginFactory,
   type Status,
@@ -86,6 +87,9 @@ export const dynamicResources = pluginFactory<DynamicResourcesArgs>({
   make,
 })
 
+/** For pods without claims: there is nothing that could be given back. */
+const nothingToGive: PostFilterResult = { status: unschedulable() }
+
 function make(args: DynamicResourcesArgs, handle: Handle): Plugin<Filtering, Filtering> {
   const [filterTimeoutMs = 0, bindingTimeoutMs = 0] = [parseDurationMs(args.filterTimeout), parseDurationMs(args.bindingTimeout)]
   const classes = handle.lister(deviceClasses)
@@ -131,9 +135,10 @@ function make(args: DynamicResourcesArgs, handle: Handle): Plugin<Filtering, Fil
       return undefined
     },
 
-    async postFilter({ pod }, refusals) {
+    postFilter({ pod }, refusals) {
+      if (!pod.pod.spec?.resourceClaims?.length) return nothingToGive
       const isElsewhere = [...refusals.values()].some(({ status }) => status === elsewhere)
-      return { status: unschedulable(await makeRoom(pod, isElsewhere)) }
+      return makeRoom(pod, isElsewhere).then((reason) => ({ status: unschedulable(reason) }))
     },
 
     preScore: (_pod, _nodes, state) => (state?.toAllocate.some(prefers) ? { state } : skip),
