@@ -136,7 +136,7 @@ function make(args: DynamicResourcesArgs, handle: Handle): Plugin<Filtering, Fil
     },
 
     postFilter({ pod }, refusals) {
-      if (!pod.pod.spec?.resourceClaims?.length) return nothingToGive
+      if (!pod.pod.spec?.resourceClaims?.length && resourcesOf(pod).size === 0) return nothingToGive
       const isElsewhere = [...refusals.values()].some(({ status }) => status === elsewhere)
       return makeRoom(pod, isElsewhere).then((reason) => ({ status: unschedulable(reason) }))
     },
