@@ -123,3 +123,23 @@ test('extended resources are devices where a class stands for them', async () =>
   await ask('waits')
   assert.match(await refused(api, 'waits'), /cannot allocate all claims/)
 })
+
+test('what was left over of an attempt for extended resources goes before the next one', async () => {
+  const api = await cluster
+  await readyNode(api, 'retried')
+  await driver(api, 'retry.example.com', 'retried', [{ name: 'r0' }])
+  const resources = { limits: { 'deviceclass.resource.kubernetes.io/retry.example.com': '1' } }
+  const spec = { schedulingGates: [{ name: 'example.com/later' }], containers: [{ name: 'c', image: 'i', resources }] }
+  const made = (await api.call('POST', `${core}/pods`, { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'retry' }, spec })) as unknown as Pod
+  const owner = { apiVersion: 'v1', kind: 'Pod', name: 'retry', uid: made.metadata.uid, controller: true }
+  const requests = [{ name: 'container-0-request-0', exactly: { deviceClassName: 'retry.example.com' } }]
+  await api.call('POST', claims, {
+    apiVersion,
+    kind: 'ResourceClaim',
+    metadata: { name: 'left-over', ownerReferences: [owner], annotations: { 'resource.kubernetes.io/extended-resource-claim': 'true' } },
+    spec: { devices: { requests } },
+  })
+  await api.call('PATCH', `${core}/pods/retry`, { spec: { schedulingGates: null } }, merge)
+  assert.equal(await scheduled(api, 'retry'), 'retried')
+  assert.notEqual((await get<Pod>(api, `${core}/pods/retry`)).status?.extendedResourceClaimStatus?.resourceClaimName, 'left-over')
+})

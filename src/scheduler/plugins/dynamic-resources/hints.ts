@@ -1,6 +1,7 @@
 /** Which changes may help a pod whose devices could not be had. */
 import { isDeepStrictEqual } from 'node:util'
 import type { ResourceClaim } from '../../../client/kinds.ts'
+import { controllerOf } from '../../../client/objects/owners.ts'
 import { type EventRegistration, on, PodInfo } from '../../framework/index.ts'
 import { claimsOf } from './claims/pod-claims.ts'
 
@@ -23,7 +24,8 @@ function claimMayHelp(pod: PodInfo, before: ResourceClaim | undefined, after: Re
   if (typeof found === 'string') return false
   // Somebody gave devices back: they may be what the pod needs.
   if (before?.status?.allocation && !after?.status?.allocation) return true
-  if (!after) return false
+  // What was left over of an attempt before has gone.
+  if (!after) return before !== undefined && controllerOf(before)?.uid === pod.pod.metadata.uid
   const isOwn = found.some(({ metadata }) => metadata.uid === after.metadata.uid)
   return isOwn && (!before || !isDeepStrictEqual(before.status, after.status))
 }
