@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Pod, ResourceClaim } from '../../src/client/kinds.ts'
+import { installedKubectls, Kubectl } from '../support/kubectl.ts'
 import { type TestCluster, testCluster } from '../support/test-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { readyNode } from './ready-node.ts'
@@ -66,6 +67,11 @@ test('a pod gets a device by its template, and the next one when it has gone', a
 
   await pod(api, 'second', { resourceClaimTemplateName: 'gpu' })
   assert.match(await refused(api, 'second'), /^0\/\d+ nodes are available: \d+ cannot allocate all claims\. still not schedulable, preemption: /)
+  for (const installed of installedKubectls()) {
+    const kubectl = new Kubectl(installed, api.kubeconfigFile, api.folder)
+    assert.match(await kubectl.ok('get resourceclaims'), new RegExp(`^${claimName} +allocated,reserved `, 'm'))
+    assert.match(await kubectl.ok('describe pod second'), /FailedScheduling .*cannot allocate all claims/)
+  }
   await api.call('DELETE', `${core}/pods/first?gracePeriodSeconds=0`)
   assert.equal(await scheduled(api, 'second'), 'with')
 })
