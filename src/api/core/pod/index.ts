@@ -4,6 +4,7 @@ import { all, valid } from '../../../machinery/validation/field-rules.ts'
 import { type ResourceDefinition, resource } from '../../resource.ts'
 import { podColumns, podRowConditions } from './columns.ts'
 import { podDefaults } from './defaults.ts'
+import { applyMatchLabelKeys } from './match-label-keys.ts'
 import type { Pod } from './model.ts'
 import { qosClass } from './qos.ts'
 import { onlyResources, resizeRules } from './resize.ts'
@@ -96,7 +97,10 @@ export const pods: ResourceDefinition = resource<Pod>({
   },
   defaults: [podDefaults],
   prepare: {
-    create: newStatus,
+    create: (pod) => {
+      newStatus(pod)
+      applyMatchLabelKeys(pod)
+    },
     status: (pod, old) => {
       if (pod.status && !pod.status.qosClass) pod.status.qosClass = old.status?.qosClass
     },
