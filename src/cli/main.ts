@@ -33,6 +33,7 @@ Examples:
   t8s simulated-nodes --nodes 100        simulated nodes alone, in any cluster
 
   t8s why can-i jane list pods           which bindings allow it, or what is missing
+  t8s why pod web -n shop                which nodes refuse it and what would help, or which scores they get
 
   t8s explain-panic crash.log            why a Go program crashed
 

@@ -13,7 +13,7 @@ import { clusterControllers, controllerTokens } from './controllers/index.ts'
 import { type DataDirectory, dataDirectory } from './data-directory.ts'
 import { hostPathStorage } from './host-path-storage.ts'
 import { filePki, memoryPki } from './pki/pki.ts'
-import { clusterScheduler, schedulerUser } from './scheduler/index.ts'
+import { checkScheduler, clusterScheduler, schedulerUser } from './scheduler/index.ts'
 import { usualIssuer } from './service-account-keys.ts'
 import type { ServingOptions } from './serving-options/index.ts'
 import { clusterSimulation, type SimulatedNodes } from './simulation/index.ts'
@@ -34,6 +34,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   const data = !options.storage || options.storage === 'memory' ? undefined : dataDirectory(options.storage.directory)
   const timed = stopwatch(options)
   const flagged = await flaggedOptions(options, data?.path)
+  if (typeof options.scheduler === 'object') await checkScheduler(options.scheduler)
   const store = await timed('store opened', openStore(data))
   try {
     return await serve(store, data, options, flagged, timed)

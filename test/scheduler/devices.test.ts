@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Pod, ResourceClaim } from '../../src/client/kinds.ts'
+import { installedKubectls, Kubectl } from '../support/kubectl.ts'
 import { type TestCluster, testCluster } from '../support/test-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { readyNode } from './ready-node.ts'
@@ -66,6 +67,11 @@ test('a pod gets a device by its template, and the next one when it has gone', a
 
   await pod(api, 'second', { resourceClaimTemplateName: 'gpu' })
   assert.match(await refused(api, 'second'), /^0\/\d+ nodes are available: \d+ cannot allocate all claims\. still not schedulable, preemption: /)
+  for (const installed of installedKubectls()) {
+    const kubectl = new Kubectl(installed, api.kubeconfigFile, api.folder)
+    assert.match(await kubectl.ok('get resourceclaims'), new RegExp(`^${claimName} +allocated,reserved `, 'm'))
+    assert.match(await kubectl.ok('describe pod second'), /FailedScheduling .*cannot allocate all claims/)
+  }
   await api.call('DELETE', `${core}/pods/first?gracePeriodSeconds=0`)
   assert.equal(await scheduled(api, 'second'), 'with')
 })
@@ -100,4 +106,46 @@ test('a pod is bound when its device says that it is ready', async () => {
   const told = [{ driver: 'fabric.example.com', pool: 'fabric', device: 'f0', conditions: [condition] }]
   await api.call('PATCH', `${claims}/fabric/status`, { status: { devices: told } }, merge)
   assert.equal(await scheduled(api, 'attached'), 'fabric')
+})
+
+test('extended resources are devices where a class stands for them', async () => {
+  const api = await cluster
+  await readyNode(api, 'extended')
+  await driver(api, 'toy.example.com', 'extended', [{ name: 't0' }])
+  await api.call('PATCH', `${dra}/deviceclasses/toy.example.com`, { spec: { extendedResourceName: 'example.com/toy' } }, merge)
+  const resources = { limits: { 'example.com/toy': '1' } }
+  const ask = (name: string) =>
+    api.call('POST', `${core}/pods`, { apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec: { containers: [{ name: 'c', image: 'i', resources }] } })
+  await ask('plays')
+  assert.equal(await scheduled(api, 'plays'), 'extended')
+  const { status } = await get<Pod>(api, `${core}/pods/plays`)
+  const { resourceClaimName = '', requestMappings } = status?.extendedResourceClaimStatus ?? {}
+  assert.deepEqual(requestMappings, [{ containerName: 'c', resourceName: 'example.com/toy', requestName: 'container-0-request-0' }])
+  const claim = await get<ResourceClaim>(api, `${claims}/${resourceClaimName}`)
+  assert.match(resourceClaimName, /^plays-extended-resources-.{5}$/)
+  assert.equal(claim.metadata.annotations?.['resource.kubernetes.io/extended-resource-claim'], 'true')
+  assert.equal(claim.status?.allocation?.devices?.results?.[0]?.device, 't0')
+  assert.equal(claim.status.reservedFor?.[0]?.name, 'plays')
+  await ask('waits')
+  assert.match(await refused(api, 'waits'), /cannot allocate all claims/)
+})
+
+test('what was left over of an attempt for extended resources goes before the next one', async () => {
+  const api = await cluster
+  await readyNode(api, 'retried')
+  await driver(api, 'retry.example.com', 'retried', [{ name: 'r0' }])
+  const resources = { limits: { 'deviceclass.resource.kubernetes.io/retry.example.com': '1' } }
+  const spec = { schedulingGates: [{ name: 'example.com/later' }], containers: [{ name: 'c', image: 'i', resources }] }
+  const made = (await api.call('POST', `${core}/pods`, { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'retry' }, spec })) as unknown as Pod
+  const owner = { apiVersion: 'v1', kind: 'Pod', name: 'retry', uid: made.metadata.uid, controller: true }
+  const requests = [{ name: 'container-0-request-0', exactly: { deviceClassName: 'retry.example.com' } }]
+  await api.call('POST', claims, {
+    apiVersion,
+    kind: 'ResourceClaim',
+    metadata: { name: 'left-over', ownerReferences: [owner], annotations: { 'resource.kubernetes.io/extended-resource-claim': 'true' } },
+    spec: { devices: { requests } },
+  })
+  await api.call('PATCH', `${core}/pods/retry`, { spec: { schedulingGates: null } }, merge)
+  assert.equal(await scheduled(api, 'retry'), 'retried')
+  assert.notEqual((await get<Pod>(api, `${core}/pods/retry`)).status?.extendedResourceClaimStatus?.resourceClaimName, 'left-over')
 })

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Pod } from '../../src/client/kinds.ts'
 import { Storage } from '../controllers/volumes/storage.ts'
+import { installedKubectls, Kubectl } from '../support/kubectl.ts'
 import { testCluster } from '../support/test-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { readyNode } from './ready-node.ts'
@@ -51,6 +52,11 @@ test('a StatefulSet comes up whose claims wait for their pods: volumes are made 
       return live.spec?.nodeName ? live : undefined
     })
     assert.equal(pod.spec?.nodeName, 'stateful')
+  }
+  const { kubeconfigFile, folder } = await cluster
+  for (const installed of installedKubectls()) {
+    const told = await new Kubectl(installed, kubeconfigFile, folder).ok('get pvc -n stateful --no-headers')
+    assert.equal(told.match(/^data-db-\d +Bound +pvc-\S+ +1Gi +RWO +late /gm)?.length, 3)
   }
 })
 

@@ -6,10 +6,12 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, test } from 'node:test'
+import { judgePod } from '../../src/cli/why/pod.ts'
 import { installedKubectls, Kubectl } from '../support/kubectl.ts'
 import { apiControllers, testCluster } from '../support/test-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { repository } from '../up/t8s-process.ts'
+import { scheduledPods } from './scheduled-pods.ts'
 
 const started = testCluster({ after }, { controllers: apiControllers })
 /** A kubectl of the default namespace. */
@@ -157,4 +159,21 @@ profiles:
   assert.match(said.stdout, /^pod default\/mine waits: .* node\(s\) didn't match scheduler-enforced node affinity/)
   assert.doesNotMatch(said.stdout, /which may decide in other ways/)
   assert.match((await why('mine --config /nowhere.yaml')).stderr, /^t8s: \/nowhere\.yaml: no such file or directory/)
+})
+
+test('what it says of a pod that waits is what the scheduler says', async (t) => {
+  const pods = await scheduledPods(t)
+  await pods.node('large', { labels: { zone: 'x' } })
+  await pods.node('small', { allocatable: { cpu: '1' }, taints: [{ key: 'a', value: 'b', effect: 'NoSchedule' }] })
+  const anti = { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: 'zone', labelSelector: { matchLabels: { name: 'first' } } }] }
+  await pods.create('first', { nodeSelector: { zone: 'x' } })
+  await pods.placed('first')
+  await pods.create('cpu', {}, { cpu: '5' })
+  await pods.create('label', { nodeSelector: { zone: 'y' } })
+  await pods.create('far', { affinity: { podAntiAffinity: anti } })
+  for (const name of ['cpu', 'label', 'far']) {
+    const said = await pods.refused(name)
+    const { verdict } = await judgePod({ name, kubeconfig: pods.cluster.kubeconfigFile })
+    assert.ok(verdict.message !== '' && said.startsWith(verdict.message), `${verdict.message} of ${said}`)
+  }
 })

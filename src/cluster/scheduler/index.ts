@@ -18,6 +18,13 @@ const tokenBytes = 32
 /** Who the scheduler is: the user that upstream's roles for it are bound to, by a token that is made for one process and known to nobody else. */
 export const schedulerUser = (): TokenUser => ({ token: randomBytes(tokenBytes).toString('base64url'), user: { name: 'system:kube-scheduler', groups: [] } })
 
+/** Looks whether its configuration can work, before anything else is started. Rejects with an ExplainedError that names the file. */
+export async function checkScheduler({ configurationFile, plugins }: Pick<ClusterSchedulerOptions, 'configurationFile' | 'plugins'>): Promise<void> {
+  if (!configurationFile) return
+  const { pluginRegistry, readConfigurationFile } = await import('../../scheduler/index.ts')
+  readConfigurationFile(configurationFile, pluginRegistry(plugins))
+}
+
 /** Resolves when it has begun. Rejects with an ExplainedError for a configuration that cannot work. */
 export async function clusterScheduler({ plugins, onThread, log, ...task }: ClusterSchedulerOptions): Promise<RunningComponent> {
   if (onThread) {

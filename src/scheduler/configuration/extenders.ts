@@ -1,10 +1,10 @@
 /** Extenders as the configuration names them: defaults, checks, and the files of their certificates. */
 import { readFileSync } from 'node:fs'
+import { isExtendedResource } from '../../api/core/quota/resource-list.ts'
 import { parseDurationMs } from '../../lib/duration.ts'
 import { reasonOf } from '../../lib/explained-error.ts'
 import { duplicate, type FieldError, fieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
 import type { ExtenderSettings } from '../extenders/http-extender.ts'
-import { isExtendedResource } from '../framework/resources.ts'
 import type { WrittenExtender } from './shape.ts'
 
 const defaultTimeoutMs = 5_000

@@ -90,9 +90,15 @@ function profilesOf(written: readonly WrittenProfile[] | undefined, registry: Re
     names.add(schedulerName)
     const { percentageOfNodesToScore } = profile
     checkPercentage(percentageOfNodesToScore ?? 0, `${path}.percentageOfNodesToScore`, errors)
+    for (const [point, { enabled = [] }] of Object.entries(profile.plugins ?? {}))
+      for (const [index, { name }] of enabled.entries())
+        if (!registry.has(name)) errors.push(unknownPlugin(`${path}.plugins.${point}.enabled[${index}].name`, name, registry))
     return { schedulerName, percentageOfNodesToScore, plugins: withDefaultPlugins(profile.plugins), args: argsOf(profile, path, registry, errors) }
   })
 }
+
+const unknownPlugin = (path: string, name: string, registry: Registry): FieldError =>
+  invalidValue(path, name, `there is no such plug-in: choose of ${[...registry.keys()].sort().join(', ')}`)
 
 /** The arguments of plug-ins, with defaults, checked by the plug-ins' own rules. */
 function argsOf({ pluginConfig = [] }: WrittenProfile, path: string, registry: Registry, errors: FieldError[]): ReadonlyMap<string, unknown> {
@@ -101,7 +107,7 @@ function argsOf({ pluginConfig = [] }: WrittenProfile, path: string, registry: R
     const here = `${path}.pluginConfig[${at}]`
     const factory = registry.get(name)
     if (found.has(name)) errors.push(duplicate(here, name))
-    else if (!factory) errors.push(invalidValue(`${here}.name`, name, `there is no such plug-in: choose of ${[...registry.keys()].sort().join(', ')}`))
+    else if (!factory) errors.push(unknownPlugin(`${here}.name`, name, registry))
     else if (!factory.args) errors.push(invalidValue(`${here}.args`, given, `${name} takes no arguments`))
     else {
       try {

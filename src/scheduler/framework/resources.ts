@@ -1,4 +1,5 @@
 /** Amounts of resources as plain numbers: what pods ask for, what nodes have. Texts repeat, so what was read is remembered. */
+import { isExtendedResource, isHugePages, isNativeResource } from '../../api/core/quota/resource-list.ts'
 import { milliValue, wholeValue } from '../../machinery/values/quantity.ts'
 
 /** A list of the API: `{ cpu: '500m', memory: '1Gi' }`. */
@@ -72,14 +73,9 @@ export function amountOf(resources: Resources, name: string): number {
   return resources.scalar.get(name) ?? 0
 }
 
-/** Resources of Kubernetes' own that are not `name` alone: `kubernetes.io/…`, `hugepages-…`. */
-const isNative = (name: string): boolean => !name.includes('/') || name.includes('kubernetes.io/')
-
-/** Resources that somebody brought along: `example.com/gpu`. */
-export const isExtendedResource = (name: string): boolean => !isNative(name) && !name.startsWith('requests.')
-
+/** Names with a domain, huge pages, and volumes that can be attached. */
 const isScalarName = (name: string): boolean =>
-  isExtendedResource(name) || name.startsWith('hugepages-') || name.startsWith('attachable-volumes-') || (name.includes('/') && isNative(name))
+  (name.includes('/') && (isExtendedResource(name) || isNativeResource(name))) || isHugePages(name) || name.startsWith('attachable-volumes-')
 
 const remembers = (read: (text: string) => bigint): ((text: string) => number) => {
   const known = new Map<string, number>()

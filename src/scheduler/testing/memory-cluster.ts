@@ -24,6 +24,8 @@ export class MemoryCluster implements ClusterSource {
   readonly events: ToldNote[] = []
   /** Called when a pod is to be deleted; it goes at once unless this says that it takes its time. */
   onDelete: (pod: Pod) => boolean = () => true
+  /** Called before a pod is bound. */
+  onBind: (pod: Pod, node: string) => void = () => {}
   readonly #stores = new Map<string, ObjectStore<KubeObject>>()
   readonly #handlers = new Map<string, Set<Handler>>()
   #version = 0
@@ -94,6 +96,7 @@ export class MemoryCluster implements ClusterSource {
       if (this.onDelete(pod)) this.remove('Pod', `${namespace}/${name}`)
     } else if (subresource === 'binding') {
       const { target } = body as { target?: { name?: string } }
+      this.onBind(pod, target?.name ?? '')
       this.put({ ...pod, spec: { ...pod.spec, nodeName: target?.name } } as Pod)
     } else if (method === 'PATCH') this.put(withStatus(pod, (body as { status: NonNullable<Pod['status']> }).status))
     return {}

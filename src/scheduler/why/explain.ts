@@ -1,7 +1,7 @@
 /** The verdict on a pod in words, and as data for programs. */
 import type { Pod } from '../../client/kinds.ts'
 import type { NodeVerdict, PodVerdict } from './dry-run.ts'
-import { remediesEverywhere, remediesOf } from './remedies.ts'
+import { evictable, remediesEverywhere, remediesOf } from './remedies.ts'
 
 export interface PodExplanation {
   /** The pod has a node, or there is one for it. */
@@ -88,13 +88,15 @@ function scoreLines(nodes: readonly NodeVerdict[]): string[] {
 function refusalLines(nodes: readonly NodeVerdict[], { pod, surroundings }: PodVerdict): string[] {
   const groups = new Map<string, { readonly names: string[]; readonly lines: readonly string[]; readonly count: number }>()
   for (const { node, refusals } of nodes) {
-    const lines = refusals.flatMap((refusal) => [
+    const weaker = evictable(refusals, pod, node)
+    const told = refusals.flatMap((refusal) => [
       `    ${refusal.plugin}: ${refusal.status.reasons.join(', ')}`,
       ...indented(
         remediesOf(refusal, pod, node, surroundings).map((line) => line.replaceAll(node.name, nameMark)),
         6,
       ),
     ])
+    const lines = weaker === 0 ? told : [...told, `    eviction may help: ${weaker === 1 ? 'a pod there has' : `${weaker} pods there have`} a lower priority`]
     const key = lines.join('\n')
     const group = groups.get(key)
     if (group) group.names.push(node.name)
@@ -136,10 +138,9 @@ export function podVerdictData(pod: Pod, { held, everywhere, nodes, message, pod
       const told = refusals.map((refusal) => ({
         plugin: refusal.plugin,
         reasons: refusal.status.reasons,
-        evictionMayHelp: refusal.status.code === 'Unschedulable',
         remedies: remediesOf(refusal, info, node, surroundings),
       }))
-      return { name: node.name, fits, ...(fits ? { total, scores } : { refusals: told }) }
+      return { name: node.name, fits, ...(fits ? { total, scores } : { evictable: evictable(refusals, info, node), refusals: told }) }
     }),
   }
 }

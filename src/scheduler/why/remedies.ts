@@ -49,11 +49,13 @@ const advice: Readonly<Record<string, string>> = {
 }
 
 /** Empty where the reasons say all there is to say. */
-export function remediesOf({ plugin, status }: Refusal, pod: PodInfo, node: NodeInfo, surroundings: Surroundings): readonly string[] {
-  const found = own(remedies, plugin)?.(pod, node, surroundings) ?? status.reasons.flatMap((reason) => own(advice, reason) ?? [])
-  const mayEvict = status.code === 'Unschedulable' && pod.pod.spec?.preemptionPolicy !== 'Never'
-  const weaker = mayEvict ? node.pods.filter(({ priority }) => priority < pod.priority).length : 0
-  return weaker > 0 ? [...found, `or evict: ${weaker === 1 ? 'one pod there has' : `${weaker} pods there have`} a lower priority`] : found
+export const remediesOf = ({ plugin, status }: Refusal, pod: PodInfo, node: NodeInfo, surroundings: Surroundings): readonly string[] =>
+  own(remedies, plugin)?.(pod, node, surroundings) ?? status.reasons.flatMap((reason) => own(advice, reason) ?? [])
+
+/** How many pods of the node could be evicted for the pod, if that may help against all of the refusals. */
+export function evictable(refusals: readonly Refusal[], { pod, priority }: PodInfo, { pods }: NodeInfo): number {
+  const mayHelp = refusals.length > 0 && refusals.every(({ status }) => status.code === 'Unschedulable') && pod.spec?.preemptionPolicy !== 'Never'
+  return mayHelp ? pods.filter((other) => other.priority < priority).length : 0
 }
 
 /** The same for what is against all nodes. */

@@ -122,7 +122,6 @@ test('ports, names, cordons, terms and priorities are told', async () => {
     'the node needs the label zone in (a, b) (it has zone=c) and the label cores > 8 (it has none)',
     'or the name in (m) (it is n)',
     'pod default/q has port 80/TCP',
-    'or evict: one pod there has a lower priority',
     'the pod asks for 4 cpu, of 4 there are 3 free: 1 more cpu would do',
     'the pod asks for 20Gi memory, of 16Gi there are 16Gi free: 4Gi more memory would do',
     'the node has no example.com/gpu: the pod asks for 1',
@@ -163,6 +162,15 @@ test('neighbours are named: those that are missing, those that are too near, and
   }
 })
 
+test('eviction is told of where it may help against all that is in the way', async () => {
+  const nodes = [aNode('n')]
+  const weak = [there('a', 'n', asking({ cpu: '2' })), there('b', 'n', { ...asking({ cpu: '1' }), priority: 10 })]
+  const strong = (more: object = {}): Pod => aPod('p', { ...asking({ cpu: '2' }), priority: 5, ...more })
+  assert.match(await explain(strong(), nodes, weak), /\n {4}eviction may help: a pod there has a lower priority$/)
+  assert.doesNotMatch(await explain(strong({ preemptionPolicy: 'Never' }), nodes, weak), /eviction/)
+  assert.doesNotMatch(await explain(strong({ nodeSelector: { disk: 'ssd' } }), nodes, weak), /eviction/)
+})
+
 test('nodes that say the same are told together, the nearest first', async () => {
   const cordoned = Array.from({ length: 8 }, (_, i) => aNode(`c${i}`, { spec: { unschedulable: true } }))
   const text = await explain(aPod('p', asking({ cpu: '2' })), [{ ...small, spec: { unschedulable: true } }, ...cordoned])
@@ -185,7 +193,6 @@ test('programs get all of it as data', async () => {
     {
       plugin: 'NodeResourcesFit',
       reasons: ['Insufficient cpu'],
-      evictionMayHelp: false,
       remedies: ['the pod asks for 2 cpu, of 1 there are 1 free: 1 more cpu would do'],
     },
   ])

@@ -5,8 +5,10 @@ import type { KubeObject } from '../../../machinery/object.ts'
 import { PodInfo } from '../../framework/index.ts'
 import { aNode, aPod } from '../../testing/objects.ts'
 import { filterWith, handleOf, makePlugin, snapshotOf } from '../../testing/try-plugin.ts'
+import { nodeResourcesFit } from '../node-resources/fit.ts'
 import type { Allocation, Device, ExactRequest, Request } from './allocation/devices.ts'
 import { isReady } from './claims/binding-conditions.ts'
+import { requestsOf } from './extended/claim.ts'
 import { dynamicResources } from './index.ts'
 
 const driver = 'gpu.example.com'
@@ -253,4 +255,42 @@ test('devices that need time are ready when their conditions say so', () => {
   assert.equal(isReady(claim('Attached')), false)
   assert.equal(isReady(claim('Attached', 'Prepared')), true)
   assert.throws(() => isReady(claim('Attached', 'Broken')), /binding failed/)
+})
+
+test('extended resources that a class stands for are devices where the node has none itself', () => {
+  const resource = 'example.com/gpu'
+  const own = aNode('own', { allocatable: { [resource]: '2' } })
+  const pod = aPod('p', { containers: [{ name: 'c', image: 'i', resources: { requests: { [resource]: '1' } } }] })
+  const objects = [aClass('gpu', { extendedResourceName: resource }), gpus(gpu('g0'))]
+  const all = [own, ...nodes]
+  assert.deepEqual(filterWith(dynamicResources, pod, { nodes: all, objects }), { own: '', a: '', b: no })
+  assert.deepEqual(filterWith(nodeResourcesFit, pod, { nodes: all, objects }), { own: '', a: '', b: '' })
+  assert.deepEqual(filterWith(nodeResourcesFit, pod, { nodes: all }), { own: '', a: `Insufficient ${resource}`, b: `Insufficient ${resource}` })
+  assert.deepEqual(filterWith(dynamicResources, pod, { nodes: all }), { own: '', a: '', b: '' })
+})
+
+test('containers that end before others begin use the devices of these', () => {
+  const resource = 'example.com/gpu'
+  const container = (name: string, amount: string, restartPolicy?: string) => ({
+    name,
+    image: 'i',
+    restartPolicy,
+    resources: { requests: { cpu: '1', [resource]: amount } },
+  })
+  const pod = aPod('p', { initContainers: [container('first', '3'), container('sidecar', '1', 'Always')], containers: [container('main', '1')] })
+  const { requests, mappings } = requestsOf(new PodInfo(pod), new Map([[resource, 'gpu']]))
+  assert.deepEqual(
+    requests.map(({ name, exactly }) => `${name} ${exactly?.count}`),
+    ['container-1-request-1 1', 'container-2-request-1 1', 'container-0-request-1 1'],
+  )
+  assert.deepEqual(
+    mappings.map(({ containerName, requestName }) => `${containerName} ${requestName}`),
+    [
+      'sidecar container-1-request-1',
+      'main container-2-request-1',
+      'first container-1-request-1',
+      'first container-2-request-1',
+      'first container-0-request-1',
+    ],
+  )
 })

@@ -1,6 +1,7 @@
 /** Which changes may help a pod whose devices could not be had. */
 import { isDeepStrictEqual } from 'node:util'
 import type { ResourceClaim } from '../../../client/kinds.ts'
+import { controllerOf } from '../../../client/objects/owners.ts'
 import { type EventRegistration, on, PodInfo } from '../../framework/index.ts'
 import { claimsOf } from './claims/pod-claims.ts'
 
@@ -8,7 +9,7 @@ type Claims = Parameters<typeof claimsOf>[1]
 
 export const events = (claims: Claims): readonly EventRegistration[] => [
   on('Node', ['Add', 'UpdateLabel']),
-  on('ResourceClaim', ['Add', 'Update'], (pod, before, after) => claimMayHelp(pod, before, after, claims)),
+  on('ResourceClaim', ['Add', 'Update', 'Delete'], (pod, before, after) => claimMayHelp(pod, before, after, claims)),
   on(
     'Pod',
     ['UpdateGeneratedResourceClaim'],
@@ -20,9 +21,11 @@ export const events = (claims: Claims): readonly EventRegistration[] => [
 
 function claimMayHelp(pod: PodInfo, before: ResourceClaim | undefined, after: ResourceClaim | undefined, claims: Claims): boolean {
   const found = claimsOf(pod, claims)
-  if (typeof found === 'string' || !after) return false
+  if (typeof found === 'string') return false
   // Somebody gave devices back: they may be what the pod needs.
-  if (before?.status?.allocation && !after.status?.allocation) return true
+  if (before?.status?.allocation && !after?.status?.allocation) return true
+  // What was left over of an attempt before has gone.
+  if (!after) return before !== undefined && controllerOf(before)?.uid === pod.pod.metadata.uid
   const isOwn = found.some(({ metadata }) => metadata.uid === after.metadata.uid)
   return isOwn && (!before || !isDeepStrictEqual(before.status, after.status))
 }

@@ -9,6 +9,7 @@ import {
   type NodeInfo,
   type Plugin,
   type PodInfo,
+  type PostFilterResult,
   type PreFiltered,
   pluginFactory,
   type Status,
@@ -27,6 +28,9 @@ import { hasBindingConditions, isReady } from './claims/binding-conditions.ts'
 import { ClaimTracker } from './claims/claim-tracker.ts'
 import { claimsOf, isReservedFor, mayBeReserved } from './claims/pod-claims.ts'
 import { deallocate, giveBackReservation, publish } from './claims/publish.ts'
+import { type Asked, claimFor, leftOver, type RequestMapping, requestsOf } from './extended/claim.ts'
+import { classesByResource } from './extended/classes.ts'
+import { create, remove, tellPod } from './extended/publish.ts'
 import { events } from './hints.ts'
 
 export interface DynamicResourcesArgs {
@@ -39,8 +43,16 @@ export interface DynamicResourcesArgs {
 /** What a pod would get on a node: devices for `toAllocate`, in its order. */
 interface Found {
   readonly allocations: readonly Allocation[]
+  /** The claim that has to be made for extended resources, with its devices. */
+  readonly extended?: ExtendedClaim
   /** Higher where requests are met as they prefer. */
   readonly rank: number
+}
+
+interface ExtendedClaim {
+  readonly claim: ResourceClaim
+  readonly allocation: Allocation
+  readonly mappings: readonly RequestMapping[]
 }
 
 interface Filtering {
@@ -48,11 +60,18 @@ interface Filtering {
   /** Where claims can be used that have their devices. */
   readonly places: readonly NodeMatcher[]
   readonly toAllocate: readonly ClaimToAllocate[]
+  /** Extended resources that the pod asks for, some of which may be devices, with their classes. */
+  readonly resources: ReadonlyMap<string, string>
+  /** What was made for them before, when the pod could not be bound. */
+  readonly leftOver: ResourceClaim | undefined
   readonly byNode: Map<string, Found>
+  /** What PreBind has made for them. */
+  made?: ResourceClaim
 }
 
 const noDevices = unresolvable('cannot allocate all claims')
 const elsewhere = unresolvable('resourceclaim not available on the node')
+const stale = unresolvable('cannot schedule extended resource claim')
 const timedOut = unresolvable('timed out trying to allocate devices')
 
 export const dynamicResources = pluginFactory<DynamicResourcesArgs>({
@@ -68,6 +87,9 @@ export const dynamicResources = pluginFactory<DynamicResourcesArgs>({
   make,
 })
 
+/** For pods without claims: there is nothing that could be given back. */
+const nothingToGive: PostFilterResult = { status: unschedulable('no new claims to deallocate') }
+
 function make(args: DynamicResourcesArgs, handle: Handle): Plugin<Filtering, Filtering> {
   const [filterTimeoutMs = 0, bindingTimeoutMs = 0] = [parseDurationMs(args.filterTimeout), parseDurationMs(args.bindingTimeout)]
   const classes = handle.lister(deviceClasses)
@@ -76,6 +98,7 @@ function make(args: DynamicResourcesArgs, handle: Handle): Plugin<Filtering, Fil
   const selectors = new Selectors()
   const waiters = new Waiters()
   tracker.onChange(() => waiters.look())
+  const classOf = classesByResource(handle)
   const classNamed = (name: string) => classes.get('', name)
 
   return {
@@ -89,28 +112,33 @@ function make(args: DynamicResourcesArgs, handle: Handle): Plugin<Filtering, Fil
     preFilter(pod): PreFiltered<Filtering> | Status {
       const claims = claimsOf(pod, tracker)
       if (typeof claims === 'string') return unresolvable(claims)
-      if (claims.length === 0) return skip
+      const resources = resourcesOf(pod)
+      if (claims.length === 0 && resources.size === 0) return skip
       for (const claim of claims) {
         const fault = faultOf(claim, pod)
         if (fault !== undefined) return unresolvable(fault)
       }
       const toAllocate = claims.filter(({ status }) => !status?.allocation).map((claim) => claimToAllocate(claim, classNamed, selectors))
       const places = claims.flatMap(({ status }) => (status?.allocation?.nodeSelector ? [nodeSelectorOf(status.allocation.nodeSelector)] : []))
-      return { state: { claims, places, toAllocate, byNode: new Map() } }
+      const former = resources.size > 0 ? leftOver(pod, tracker.in(pod.namespace)) : undefined
+      return { state: { claims, places, toAllocate, resources, leftOver: former, byNode: new Map() } }
     },
 
-    filter(state, _pod, node) {
+    filter(state, pod, node) {
       if (!state.places.every((isUsable) => isUsable(node.node))) return elsewhere
-      if (state.toAllocate.length === 0) return undefined
-      const found = search(state.toAllocate, node)
+      if (state.leftOver) return stale
+      const asked = extendedOn(state, pod, node)
+      if (state.toAllocate.length === 0 && !asked) return undefined
+      const found = search(state.toAllocate, asked, pod, node)
       if ('code' in found) return found
       state.byNode.set(node.name, found)
       return undefined
     },
 
-    async postFilter({ pod }, refusals) {
+    postFilter({ pod }, refusals) {
+      if (!pod.pod.spec?.resourceClaims?.length && resourcesOf(pod).size === 0) return nothingToGive
       const isElsewhere = [...refusals.values()].some(({ status }) => status === elsewhere)
-      return { status: unschedulable(await makeRoom(pod, isElsewhere)) }
+      return makeRoom(pod, isElsewhere).then((reason) => ({ status: unschedulable(reason) }))
     },
 
     preScore: (_pod, _nodes, state) => (state?.toAllocate.some(prefers) ? { state } : skip),
@@ -123,15 +151,21 @@ function make(args: DynamicResourcesArgs, handle: Handle): Plugin<Filtering, Fil
         const allocation = found?.allocations[at]
         if (allocation) tracker.reserve(claim, allocation)
       })
+      if (found?.extended) tracker.reserve(found.extended.claim, found.extended.allocation)
       return undefined
     },
 
-    unreserve(state, pod) {
+    unreserve(state, pod, node) {
+      const extended = state?.byNode.get(node)?.extended
+      if (extended) tracker.giveUp(extended.claim)
+      if (state?.made) void takeAway(state.made)
       for (const { claim } of state?.toAllocate ?? []) tracker.giveUp(claim)
       for (const claim of state?.claims ?? []) void giveBack(claim, pod)
     },
 
-    needsPreBind: (state, pod) => state?.claims.some((claim) => !isReservedFor(claim, pod) || hasBindingConditions(claim)) ?? false,
+    needsPreBind: (state, pod, node) =>
+      state !== undefined &&
+      (state.byNode.get(node)?.extended !== undefined || state.claims.some((claim) => !isReservedFor(claim, pod) || hasBindingConditions(claim))),
 
     async preBind(state, pod, node) {
       if (!state) return undefined
@@ -156,12 +190,31 @@ function make(args: DynamicResourcesArgs, handle: Handle): Plugin<Filtering, Fil
     return undefined
   }
 
-  function search(claims: readonly ClaimToAllocate[], { node, name }: NodeInfo): Found | Status {
+  /** The resources of a pod that a class stands for, with its name. */
+  function resourcesOf({ requests }: PodInfo): ReadonlyMap<string, string> {
+    const found = new Map<string, string>()
+    for (const [name, amount] of requests.scalar) {
+      const backing = amount > 0 ? classOf(name)?.metadata.name : undefined
+      if (backing !== undefined) found.set(name, backing)
+    }
+    return found
+  }
+
+  /** What the pod needs devices for on this node: resources that the node itself does not have. */
+  function extendedOn({ resources }: Filtering, pod: PodInfo, { allocatable }: NodeInfo): Asked | undefined {
+    const missing = new Map([...resources].filter(([name]) => (allocatable.scalar.get(name) ?? 0) === 0))
+    return missing.size > 0 ? requestsOf(pod, missing) : undefined
+  }
+
+  function search(given: readonly ClaimToAllocate[], asked: Asked | undefined, pod: PodInfo, { node, name }: NodeInfo): Found | Status {
     try {
+      const claims = asked ? [...given, claimToAllocate(claimFor(pod, asked.requests), classNamed, selectors)] : given
       const limits = { deadline: handle.now() + filterTimeoutMs, now: handle.now }
       const chosen = allocate(claims, poolsOf(node, slices), tracker.allocated, limits)
       if (!chosen) return noDevices
-      return { allocations: claims.map(({ claim }, at) => allocationOf(claim, chosen[at] ?? [], name)), rank: rankOf(claims, chosen) }
+      const allocations = claims.map(({ claim }, at) => allocationOf(claim, chosen[at] ?? [], name))
+      const [claim, allocation] = asked ? [claims.at(-1)?.claim, allocations.at(-1)] : []
+      return { allocations, rank: rankOf(claims, chosen), ...(asked && claim && allocation && { extended: { claim, allocation, mappings: asked.mappings } }) }
     } catch (error) {
       if (error instanceof TimeIsUp) return timedOut
       if (error instanceof NodeFault) return unresolvable(error.message)
@@ -172,6 +225,11 @@ function make(args: DynamicResourcesArgs, handle: Handle): Plugin<Filtering, Fil
   /** A claim of the pod that nobody uses gives its devices back, so that it can get others. */
   async function makeRoom(pod: PodInfo, isElsewhere: boolean): Promise<string> {
     const claims = claimsOf(pod, tracker)
+    const former = resourcesOf(pod).size > 0 ? leftOver(pod, tracker.in(pod.namespace)) : undefined
+    if (former) {
+      await remove(former, handle.client)
+      return 'deletion of ResourceClaim completed'
+    }
     if (typeof claims === 'string' || claims.length === 0) return 'no new claims to deallocate'
     for (const claim of isElsewhere ? claims.filter(isLimited) : []) {
       const others = claim.status?.reservedFor?.filter(({ uid }) => uid !== pod.pod.metadata.uid) ?? []
@@ -199,8 +257,29 @@ function make(args: DynamicResourcesArgs, handle: Handle): Plugin<Filtering, Fil
       if (current !== claim) tracker.wrote(current)
       written.push(current)
     }
+    if (found?.extended) written.push(await bindExtended(state, found.extended, pod))
     const slow = written.filter(hasBindingConditions)
     if (slow.length > 0) await waiters.until(() => slow.every((claim) => isReady(currentOf(claim))), bindingTimeoutMs)
+  }
+
+  async function bindExtended(state: Filtering, { claim, allocation, mappings }: ExtendedClaim, pod: PodInfo): Promise<ResourceClaim> {
+    const made = await create(claim, handle.client)
+    state.made = made
+    const written = await publish(made, allocation, pod, handle.client)
+    state.made = written
+    tracker.wrote(written)
+    tracker.giveUp(claim)
+    await tellPod(pod, written, mappings, handle.client)
+    return written
+  }
+
+  /** What was made for a pod that cannot be bound after all. Should this fail, the pod's next attempt does it. */
+  async function takeAway(claim: ResourceClaim): Promise<void> {
+    try {
+      await remove(claim, handle.client)
+    } catch (error) {
+      handle.log(`claim ${claim.metadata.namespace}/${claim.metadata.name} could not be removed: ${error instanceof Error ? error.message : String(error)}`)
+    }
   }
 
   function currentOf(claim: ResourceClaim): ResourceClaim {

@@ -26,11 +26,6 @@ function podMayHelp(pod: PodInfo, before: Pod | undefined, after: Pod | undefine
   return (isNear(is) && !isNear(was)) || (isFar(was) && !isFar(is)) || mayBeFirst
 }
 
-/** A node comes into a domain that terms speak of, or leaves one. */
-function nodeMayHelp(pod: PodInfo, before: Node | undefined, after: Node | undefined): boolean {
-  const [was, is] = [before?.metadata.labels ?? {}, after?.metadata.labels ?? {}]
-  if (pod.requiredAffinity.some(({ topologyKey }) => own(is, topologyKey) === undefined)) return false
-  // Where others have anti-affinity against the pod, their terms name the topology: any label may be it.
-  if (!before || pod.requiredAffinity.length + pod.requiredAntiAffinity.length === 0) return true
-  return [...pod.requiredAffinity, ...pod.requiredAntiAffinity].some(({ topologyKey }) => own(was, topologyKey) !== own(is, topologyKey))
-}
+/** A node comes into a domain that terms speak of, or leaves one: those of others, which are against the pod, may name any label. */
+const nodeMayHelp = (pod: PodInfo, _before: Node | undefined, after: Node | undefined): boolean =>
+  pod.requiredAffinity.every(({ topologyKey }) => own(after?.metadata.labels ?? {}, topologyKey) !== undefined)

@@ -1,7 +1,17 @@
 /** Pods near pods, and far from them: `spec.affinity.podAffinity` and `podAntiAffinity`, required and preferred. */
 import { namespaces } from '../../../client/kinds.ts'
 import { invalidValue } from '../../../machinery/validation/field-error.ts'
-import { type AffinityTerm, type Handle, type Plugin, type PluginFactory, type PodInfo, pluginFactory, type Snapshot, skip } from '../../framework/index.ts'
+import {
+  type AffinityTerm,
+  type Handle,
+  type NodeInfo,
+  type Plugin,
+  type PluginFactory,
+  type PodInfo,
+  pluginFactory,
+  type Snapshot,
+  skip,
+} from '../../framework/index.ts'
 import { Counts, Domains } from '../topology/counts.ts'
 import { NodeTallies } from '../topology/node-tally.ts'
 import { change, type Filtering, filter, sharesAgainst, sharesFar, sharesNear } from './filtering.ts'
@@ -77,9 +87,8 @@ function make({ hardPodAffinityWeight, ignorePreferredTermsOfExistingPods }: Int
         pod,
       )
       const preferences = { near: preferredAffinity, far: preferredAntiAffinity }
-      const domains = scoreTallies.count(`${text} ${looks(pod)}`, nodes, (node) =>
-        sharesOfPreferences(pod, preferences, node, hardPodAffinityWeight, namespaceLabels),
-      )
+      const shares = (node: NodeInfo) => sharesOfPreferences(pod, preferences, node, hardPodAffinityWeight, namespaceLabels)
+      const domains = scoreTallies.count(`${text} ${looks(pod)}`, nodes, shares, prefers ? nodes : nodesWithAffinity)
       return domains.isEmpty ? skip : { state: domains }
     },
     score: (domains, _, node) => score(domains, node),
@@ -88,6 +97,6 @@ function make({ hardPodAffinityWeight, ignorePreferredTermsOfExistingPods }: Int
 
   function existing(pod: PodInfo, { nodes, nodesWithRequiredAntiAffinity }: Snapshot): Domains {
     if (nodesWithRequiredAntiAffinity.size === 0) return noDomains
-    return filterTallies.count(`against ${looks(pod)}`, nodes, (node) => sharesAgainst(pod, node, namespaceLabels))
+    return filterTallies.count(`against ${looks(pod)}`, nodes, (node) => sharesAgainst(pod, node, namespaceLabels), nodesWithRequiredAntiAffinity)
   }
 }

@@ -1,6 +1,7 @@
 /** NodeResourcesFit: a pod goes where there is room for what it asks for, and rather where its strategy says. */
 import type { Node, Pod } from '../../../client/kinds.ts'
 import { amountOf, NodeInfo, on, type Plugin, PodInfo, pluginFactory, resourcesOf, type Status, unresolvable, unschedulable } from '../../framework/index.ts'
+import { classesByResource } from '../dynamic-resources/extended/classes.ts'
 import { type FitArgs, fitArgs, type ScoringStrategy } from './fit-args.ts'
 import { type AskedResource, askedOf } from './scored-resources.ts'
 import { type Demand, demandOf, fits, type Shortfall, shortfalls } from './shortfall.ts'
@@ -9,15 +10,19 @@ import { leastAllocated, mostAllocated, requestedToCapacityRatio, type Strategy 
 export const nodeResourcesFit = pluginFactory<FitArgs>({
   name: 'NodeResourcesFit',
   args: fitArgs,
-  make({ ignoredResources = [], ignoredResourceGroups = [], scoringStrategy }): Plugin<Demand, readonly AskedResource[]> {
+  make({ ignoredResources = [], ignoredResourceGroups = [], scoringStrategy }, handle): Plugin<Demand, readonly AskedResource[]> {
     const names = new Set(ignoredResources)
     const groups = new Set(ignoredResourceGroups)
     const demand = (pod: PodInfo): Demand => demandOf(pod, (name) => names.has(name) || groups.has(name.slice(0, name.indexOf('/'))))
     const strategy = strategyOf(scoringStrategy)
     const refusal = refusals()
+    const classOf = classesByResource(handle)
+    // What a node does not have at all may be a driver's devices: then it is DynamicResources that decides.
+    const isOthers = ({ resource, capacity }: Shortfall): boolean => capacity === 0 && classOf(resource) !== undefined
     return {
       events: [
         on('Pod', ['Delete', 'UpdateScaleDown'], freesSomething),
+        on('DeviceClass', ['Add', 'Update'], (pod) => [...pod.requests.scalar.keys()].some((name) => classOf(name) !== undefined)),
         on('Node', ['Add', 'UpdateAllocatable'], (pod, before, after) => {
           if (!after) return false
           const asked = demandOf(pod, () => false)
@@ -25,7 +30,11 @@ export const nodeResourcesFit = pluginFactory<FitArgs>({
         }),
       ],
       preFilter: (pod) => ({ state: demand(pod) }),
-      filter: (asked, _pod, node) => (fits(asked, node) ? undefined : refusal(shortfalls(asked, node))),
+      filter(asked, _pod, node) {
+        if (fits(asked, node)) return undefined
+        const lacking = shortfalls(asked, node).filter((one) => !isOthers(one))
+        return lacking.length > 0 ? refusal(lacking) : undefined
+      },
       preScore: (pod) => ({ state: askedOf(scoringStrategy.resources, pod, true) }),
       score: (resources, _pod, node) => strategy(resources, node),
     }

@@ -33,25 +33,45 @@ class NodeTally {
   }
 }
 
-/** Tallies by what is counted. Those that were not asked for in a while are forgotten: each holds something for every node. */
+/**
+ * Tallies by what is counted. What is asked for the first time is only counted: pods with labels of their own come once, and a tally
+ * would be of no use to anybody else. Those that were not asked for in a while are forgotten: each holds something for every node.
+ */
 export class NodeTallies {
-  readonly #most: number
   readonly #tallies = new Map<string, NodeTally>()
+  readonly #askedOnce = new Set<string>()
 
-  constructor(most = 32) {
-    this.#most = most
-  }
-
-  /** The domains as `nodes` make them. `what` names all that `sharesOf` goes by, beside the node. */
-  count(what: string, nodes: readonly NodeInfo[], sharesOf: (node: NodeInfo) => readonly Share[]): Domains {
-    const tally = this.#tallies.get(what) ?? new NodeTally()
-    // Maps keep the order in which things were put in: the last used one stands last.
+  /**
+   * The domains as `nodes` make them. `what` names all that `sharesOf` goes by, beside the node; `relevant` are the nodes that may add
+   * anything at all.
+   */
+  count(what: string, nodes: readonly NodeInfo[], sharesOf: (node: NodeInfo) => readonly Share[], relevant: Iterable<NodeInfo> = nodes): Domains {
+    let tally = this.#tallies.get(what)
+    if (!tally && !this.#askedOnce.delete(what)) {
+      this.#askedOnce.add(what)
+      forgetOldest(this.#askedOnce, mostAskedOnce)
+      return countOnce(relevant, sharesOf)
+    }
+    tally ??= new NodeTally()
+    // What was put in last stands last: the oldest is the one that was not used for longest.
     this.#tallies.delete(what)
     this.#tallies.set(what, tally)
-    if (this.#tallies.size > this.#most) {
-      const [oldest = ''] = this.#tallies.keys()
-      this.#tallies.delete(oldest)
-    }
+    forgetOldest(this.#tallies, mostTallies)
     return tally.follow(nodes, sharesOf)
   }
+}
+
+const mostTallies = 32
+const mostAskedOnce = 256
+
+function forgetOldest(kept: Map<string, unknown> | Set<string>, most: number): void {
+  if (kept.size <= most) return
+  const [oldest = ''] = kept.keys()
+  kept.delete(oldest)
+}
+
+function countOnce(nodes: Iterable<NodeInfo>, sharesOf: (node: NodeInfo) => readonly Share[]): Domains {
+  const domains = new Domains()
+  for (const node of nodes) for (const share of sharesOf(node)) domains.add(share)
+  return domains
 }

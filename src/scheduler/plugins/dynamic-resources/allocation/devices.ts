@@ -5,7 +5,6 @@ export type Device = NonNullable<ResourceSlice['spec']['devices']>[number]
 export type CounterSet = NonNullable<ResourceSlice['spec']['sharedCounters']>[number]
 export type Attribute = NonNullable<Device['attributes']>[string]
 export type Capacity = NonNullable<Device['capacity']>[string]
-export type Taint = NonNullable<Device['taints']>[number]
 
 export type ClaimDevices = NonNullable<ResourceClaim['spec']['devices']>
 export type Request = NonNullable<ClaimDevices['requests']>[number]

@@ -1,5 +1,5 @@
 /** The claims as they will be once what is under way has come back, and the devices that they have. */
-import { type Pod, pods, type ResourceClaim, resourceClaims } from '../../../../client/kinds.ts'
+import { type ResourceClaim, resourceClaims } from '../../../../client/kinds.ts'
 import type { Handle, Lister } from '../../../framework/index.ts'
 import { Assumed } from '../../assumed.ts'
 import { AllocatedDevices } from '../allocation/allocated-devices.ts'
@@ -10,14 +10,12 @@ const uidOf = ({ metadata }: ResourceClaim): string => metadata.uid ?? ''
 export class ClaimTracker {
   readonly allocated = new AllocatedDevices()
   readonly #claims: Lister<ResourceClaim>
-  readonly #pods: Lister<Pod>
   readonly #assumed: Assumed<ResourceClaim>
   /** By uid: what Reserve has decided and nobody has written yet. */
   readonly #inFlight = new Map<string, ResourceClaim>()
 
   constructor(handle: Pick<Handle, 'lister'>) {
     this.#claims = handle.lister(resourceClaims)
-    this.#pods = handle.lister(pods)
     this.#assumed = new Assumed(this.#claims)
     this.#claims.onChange((claim, before) => {
       if (claim) this.#count(this.#assumed.of(claim))
@@ -35,11 +33,6 @@ export class ClaimTracker {
 
   onChange(handler: (claim: ResourceClaim | undefined) => void): void {
     this.#claims.onChange((claim) => handler(claim))
-  }
-
-  /** Whether a pod is still there, as far as anybody knows. */
-  hasPod(namespace: string, name: string, uid: string): boolean {
-    return this.#pods.get(namespace, name)?.metadata.uid === uid
   }
 
   /** Whether the claim is about to get devices for another pod. */

@@ -50,6 +50,12 @@ async function write(claim: ResourceClaim, allocation: Allocation | undefined, p
 
 export const isConflict = (error: unknown): boolean => error instanceof StatusError && error.status.code === 409
 
+/** The claim may go from now on, though it has devices. */
+export const withoutProtection = (claim: ResourceClaim): ResourceClaim => ({
+  ...claim,
+  metadata: { ...claim.metadata, finalizers: claim.metadata.finalizers?.filter((one) => one !== finalizer) },
+})
+
 /** The pod uses the claim no longer. */
 export async function giveBackReservation({ metadata }: ResourceClaim, { pod }: PodInfo, client: RestClient): Promise<void> {
   const { namespace = '', name = '', uid } = metadata

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { inTreePlugins } from '../plugins/index.ts'
+import { makeProfile } from '../profile/profile.ts'
+import { handleOf } from '../testing/try-plugin.ts'
+import { parseConfiguration, type SchedulerConfiguration } from './index.ts'
+
+const parse = (fields: object): SchedulerConfiguration =>
+  parseConfiguration({ apiVersion: 'kubescheduler.config.k8s.io/v1', kind: 'KubeSchedulerConfiguration', ...fields }, inTreePlugins)
+
+/** The names of a point's plug-ins, those with a weight other than 1 with it. */
+function at(configuration: SchedulerConfiguration, point: 'filter' | 'score' | 'preFilter' | 'queueSort'): readonly string[] {
+  const profile = makeProfile(configuration.profiles[0]!, inTreePlugins, handleOf({ nodes: [] }))
+  return profile.steps[point].map(({ name, weight }) => (weight === 1 ? name : `${name}=${weight}`))
+}
+
+test('nothing said is one profile with the default plug-ins, in their order and with their weights', () => {
+  const configuration = parse({})
+  assert.deepEqual(
+    configuration.profiles.map(({ schedulerName }) => schedulerName),
+    ['default-scheduler'],
+  )
+  assert.deepEqual(configuration.backOff, { initialMs: 1000, maxMs: 10_000 })
+  assert.deepEqual(configuration.leaderElection, {
+    leaderElect: true,
+    leaseMs: 15_000,
+    renewMs: 10_000,
+    retryMs: 2_000,
+    name: 'kube-scheduler',
+    namespace: 'kube-system',
+  })
+  assert.deepEqual(at(configuration, 'queueSort'), ['PrioritySort'])
+  assert.deepEqual(at(configuration, 'filter').slice(0, 6), [
+    'NodeUnschedulable',
+    'NodeName',
+    'TaintToleration=3',
+    'NodeAffinity=2',
+    'NodePorts',
+    'NodeResourcesFit',
+  ])
+  const scores = at(configuration, 'score')
+  for (const score of ['TaintToleration=3', 'NodeAffinity=2', 'PodTopologySpread=2', 'InterPodAffinity=2', 'NodeResourcesFit', 'ImageLocality'])
+    assert.ok(scores.includes(score), score)
+})
+
+test('plug-ins are turned off and on, everywhere or at one point, and weighed anew', () => {
+  const withPlugins = (plugins: object): SchedulerConfiguration => parse({ profiles: [{ plugins }] })
+  const nowhere = withPlugins({ multiPoint: { disabled: [{ name: 'NodePorts' }] } })
+  assert.ok(!at(nowhere, 'filter').includes('NodePorts'))
+  const notHere = withPlugins({ filter: { disabled: [{ name: 'NodePorts' }] } })
+  assert.ok(!at(notHere, 'filter').includes('NodePorts') && at(notHere, 'preFilter').includes('NodePorts'))
+  const onlyThis = withPlugins({ score: { disabled: [{ name: '*' }], enabled: [{ name: 'ImageLocality', weight: 7 }] } })
+  assert.deepEqual(at(onlyThis, 'score'), ['ImageLocality=7'])
+  const weighed = at(withPlugins({ multiPoint: { enabled: [{ name: 'ImageLocality', weight: 5 }] } }), 'score')
+  assert.equal(weighed.at(-1), 'ImageLocality=5')
+  const first = at(withPlugins({ filter: { enabled: [{ name: 'NodePorts' }] } }), 'filter')
+  assert.deepEqual(first.slice(0, 2), ['NodePorts', 'NodeUnschedulable'])
+  assert.throws(
+    () => at(withPlugins({ filter: { enabled: [{ name: 'None' }] } }), 'filter'),
+    /enabled\[0\]\.name: Invalid value: "None": there is no such plug-in: choose of DefaultBinder, /,
+  )
+  assert.throws(() => at(withPlugins({ filter: { enabled: [{ name: 'ImageLocality' }] } }), 'filter'), /plugin "ImageLocality" does not extend filter plugin/)
+  assert.throws(() => at(withPlugins({ queueSort: { disabled: [{ name: '*' }] } }), 'filter'), /exactly one plug-in has to sort the queue/)
+  assert.throws(() => at(withPlugins({ bind: { disabled: [{ name: '*' }] } }), 'filter'), /enable DefaultBinder/)
+})
+
+test('arguments of plug-ins get their defaults, and are checked', () => {
+  const args = (given: object, name = 'DefaultPreemption') => parse({ profiles: [{ pluginConfig: [{ name, args: given }] }] }).profiles[0]?.args.get(name)
+  assert.deepEqual(args({ minCandidateNodesPercentage: 20 }), { minCandidateNodesPercentage: 20, minCandidateNodesAbsolute: 100 })
+  assert.deepEqual(args({ kind: 'DefaultPreemptionArgs', apiVersion: 'kubescheduler.config.k8s.io/v1' }), {
+    minCandidateNodesPercentage: 10,
+    minCandidateNodesAbsolute: 100,
+  })
+  assert.throws(() => args({ minCandidateNodesPercentage: 101 }), /profiles\[0\]\.pluginConfig\[0\]\.args\.minCandidateNodesPercentage: Invalid value: 101/)
+  assert.throws(() => args({ unknown: 1 }), /unknown field "unknown"/)
+  assert.throws(() => args({}, 'NodeName'), /NodeName takes no arguments/)
+  assert.throws(() => args({}, 'None'), /there is no such plug-in/)
+})
+
+test('what cannot work is refused, all of it at once', () => {
+  const cases: [object, RegExp][] = [
+    [{ parallelism: 0 }, /parallelism: Invalid value: 0: should be an integer value greater than zero/],
+    [{ percentageOfNodesToScore: 101 }, /percentageOfNodesToScore: Invalid value: 101: not in valid range \[0-100\]/],
+    [{ podInitialBackoffSeconds: 20 }, /podMaxBackoffSeconds: Invalid value: 10: must be greater than or equal to PodInitialBackoffSeconds/],
+    [{ podInitialBackoffSeconds: 0, parallelism: -1 }, /parallelism: .*; podInitialBackoffSeconds: Invalid value: 0: must be greater than 0/],
+    [{ profiles: [{ schedulerName: 'a' }, { schedulerName: 'a' }] }, /profiles\[1\]\.schedulerName: Duplicate value: "a"/],
+    [{ profiles: [{}, { schedulerName: 'a' }] }, /profiles\[0\]\.schedulerName: Required value/],
+    [{ leaderElection: { leaseDuration: '5s' } }, /leaderElection\.leaseDuration: Invalid value: "10s": LeaseDuration must be greater than RenewDeadline/],
+    [{ leaderElection: { resourceLock: 'configmaps' } }, /resourceLock value must be "leases"/],
+    [{ extenders: [{}] }, /extenders\[0\]\.urlPrefix: Required value/],
+    [{ extenders: [{ urlPrefix: 'http://a', prioritizeVerb: 'p', weight: -1 }] }, /must have a positive weight applied to it/],
+    [
+      {
+        extenders: [
+          { urlPrefix: 'http://a', bindVerb: 'b' },
+          { urlPrefix: 'http://b', bindVerb: 'b' },
+        ],
+      },
+      /only one extender can implement bind/,
+    ],
+    [{ extenders: [{ urlPrefix: 'http://a', managedResources: [{ name: 'cpu' }] }] }, /must be an extended resource name/],
+    [{ none: 1 }, /unknown field "none"/],
+    [{ kind: 'Other' }, /no kind "Other" is registered/],
+  ]
+  for (const [fields, message] of cases) assert.throws(() => parse(fields), message, JSON.stringify(fields))
+})

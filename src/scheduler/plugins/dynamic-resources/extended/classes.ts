@@ -1,0 +1,23 @@
+/** Classes of devices that pods may ask for as if they were extended resources (KEP-5004). */
+import { type DeviceClass, deviceClasses } from '../../../../client/kinds.ts'
+import type { Handle } from '../../../framework/index.ts'
+
+/** Every class can be asked for by this and its name. */
+const implicitPrefix = 'deviceclass.resource.kubernetes.io/'
+
+const byResource = ({ metadata, spec }: DeviceClass): readonly string[] => [
+  `${implicitPrefix}${metadata.name}`,
+  ...(spec.extendedResourceName ? [spec.extendedResourceName] : []),
+]
+
+/** The class that stands for a resource: of several the newest, of those the first by name. */
+export function classesByResource(handle: Pick<Handle, 'lister'>): (resource: string) => DeviceClass | undefined {
+  const classes = handle.lister(deviceClasses)
+  const age = ({ metadata }: DeviceClass): number => Date.parse(metadata.creationTimestamp ?? '') || 0
+  const isBefore = (a: DeviceClass, b: DeviceClass): boolean => age(a) > age(b) || (age(a) === age(b) && (a.metadata.name ?? '') < (b.metadata.name ?? ''))
+  return (resource) => {
+    let found: DeviceClass | undefined
+    for (const one of classes.by(byResource, resource)) if (!found || isBefore(one, found)) found = one
+    return found
+  }
+}

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Pod, PodDisruptionBudget } from '../../../client/kinds.ts'
+import { PodInfo } from '../../framework/index.ts'
+import { MemoryCluster } from '../../testing/memory-cluster.ts'
+import { memoryScheduler } from '../../testing/memory-scheduler.ts'
+import { aNode, aPod, asking } from '../../testing/objects.ts'
+import { budgetOf, splitByBudgets } from './budgets.ts'
+import { chooseCandidate } from './choose.ts'
+import { byImportance } from './importance.ts'
+
+const started = (minute: number): Pod['status'] => ({ startTime: `2026-01-01T00:0${minute}:00Z` })
+const aVictim = (name: string, priority: number, minute = 0): PodInfo => new PodInfo({ ...aPod(name, { priority }), status: started(minute) })
+
+test('of two pods the more important is that of higher priority, or the older one', () => {
+  const pods = [aVictim('young', 1, 5), aVictim('old', 1, 1), aVictim('high', 2, 9), new PodInfo(aPod('unborn', { priority: 1 }))]
+  assert.deepEqual(
+    pods.sort(byImportance).map(({ name }) => name),
+    ['high', 'old', 'young', 'unborn'],
+  )
+})
+
+test('the node is chosen whose victims are missed least', () => {
+  const candidate = (node: string, violations: number, ...pods: PodInfo[]) => ({ node, victims: { pods: pods.sort(byImportance), violations } })
+  const cases: [string, ReturnType<typeof candidate>[], string][] = [
+    ['fewest broken budgets', [candidate('a', 1, aVictim('p', 0)), candidate('b', 0, aVictim('q', 9))], 'b'],
+    ['the lowest highest priority', [candidate('a', 0, aVictim('p', 5)), candidate('b', 0, aVictim('q', 4), aVictim('r', 4))], 'b'],
+    ['the lowest sum', [candidate('a', 0, aVictim('p', 5), aVictim('q', 3)), candidate('b', 0, aVictim('r', 5), aVictim('s', 1))], 'b'],
+    ['a sum counts negative priorities too', [candidate('a', 0, aVictim('p', 5), aVictim('q', -9)), candidate('b', 0, aVictim('r', 5))], 'b'],
+    ['the youngest', [candidate('a', 0, aVictim('p', 5, 1)), candidate('b', 0, aVictim('q', 5, 2))], 'b'],
+    ['the first of equals', [candidate('a', 0, aVictim('p', 5)), candidate('b', 0, aVictim('q', 5))], 'a'],
+  ]
+  for (const [title, candidates, expected] of cases) assert.equal(chooseCandidate(candidates)?.node, expected, title)
+  assert.equal(chooseCandidate([]), undefined)
+})
+
+const aBudget = (name: string, matchLabels: Record<string, string>, disruptionsAllowed: number, disruptedPods = {}): PodDisruptionBudget => ({
+  apiVersion: 'policy/v1',
+  kind: 'PodDisruptionBudget',
+  metadata: { name, namespace: 'default' },
+  spec: { selector: { matchLabels } },
+  status: { disruptionsAllowed, disruptedPods, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 },
+})
+
+test('budgets are used up by the pods that would go, one after the other', () => {
+  const [first, second, other] = ['first', 'second', 'other'].map((name) => new PodInfo(aPod(name, {}, { labels: { app: name === 'other' ? 'b' : 'a' } })))
+  const bare = new PodInfo(aPod('bare'))
+  const split = (...budgets: PodDisruptionBudget[]): readonly string[] =>
+    splitByBudgets([first!, second!, other!, bare], budgets.map(budgetOf)).violating.map(({ name }) => name)
+  assert.deepEqual(split(aBudget('a', { app: 'a' }, 1)), ['second'])
+  assert.deepEqual(split(aBudget('a', { app: 'a' }, 0)), ['first', 'second'])
+  assert.deepEqual(split(aBudget('all', {}, 0)), [])
+  assert.deepEqual(split(aBudget('a', { app: 'a' }, 0, { first: '2026-01-01T00:00:00Z' })), ['second'])
+})
+
+/** A cluster of node `a` (3 cores left to pods of one core) and `b` (the same), full of pods with these priorities. */
+async function fullCluster(
+  priorities: Readonly<Record<string, number>>,
+  options: { readonly nodes?: readonly string[]; readonly more?: readonly object[] } = {},
+) {
+  const cluster = new MemoryCluster()
+  for (const name of options.nodes ?? ['a']) cluster.put(aNode(name, { allocatable: { cpu: '3' } }))
+  for (const [name, priority] of Object.entries(priorities))
+    cluster.put({ ...aPod(name, { ...asking({ cpu: '1' }), nodeName: name[0], priority }, { labels: { app: name } }), status: started(0) } as Pod)
+  cluster.put(...((options.more ?? []) as PodDisruptionBudget[]))
+  return memoryScheduler({}, cluster)
+}
+
+test('as few and as unimportant pods go as possible', async () => {
+  const { cluster, scheduler, until } = await fullCluster({ a1: 1, a2: 2, a3: 3 })
+  cluster.put(aPod('urgent', { ...asking({ cpu: '2' }), priority: 10 }))
+  await until('urgent has its place', () => cluster.pod('urgent')?.spec?.nodeName === 'a')
+  assert.deepEqual(
+    ['a1', 'a2', 'a3'].map((name) => cluster.pod(name) !== undefined),
+    [false, false, true],
+  )
+  await scheduler.stop()
+})
+
+test('pods that a budget protects are spared where others can go', async () => {
+  const { cluster, scheduler, until } = await fullCluster({ a1: 1, a2: 2, a3: 3 }, { more: [aBudget('a1', { app: 'a1' }, 0)] })
+  cluster.put(aPod('urgent', { ...asking({ cpu: '1' }), priority: 10 }))
+  await until('urgent has its place', () => cluster.pod('urgent')?.spec?.nodeName === 'a')
+  assert.deepEqual(
+    ['a1', 'a2', 'a3'].map((name) => cluster.pod(name) !== undefined),
+    [true, false, true],
+  )
+  await scheduler.stop()
+})
+
+test('who may not preempt, or would gain nothing, says so', async () => {
+  const { cluster, scheduler, until } = await fullCluster({ a1: 1, a2: 2, a3: 3 }, { nodes: ['a', 'b'] })
+  cluster.put(aNode('b', { allocatable: { cpu: '3' }, spec: { unschedulable: true } }))
+  const message = async (name: string, spec: object): Promise<string> => {
+    cluster.put(aPod(name, { ...asking({ cpu: '1' }), ...spec }))
+    const read = (): string | undefined => cluster.pod(name)?.status?.conditions?.find(({ type }) => type === 'PodScheduled')?.message
+    await until('the condition', () => read() !== undefined)
+    return read() ?? ''
+  }
+  const filters = '0/2 nodes are available: 1 Insufficient cpu, 1 node(s) were unschedulable.'
+  assert.equal(
+    await message('never', { priority: 10, preemptionPolicy: 'Never' }),
+    `${filters} no new claims to deallocate, preemption: not eligible due to preemptionPolicy=Never.`,
+  )
+  assert.equal(
+    await message('lowest', { priority: 0 }),
+    `${filters} no new claims to deallocate, preemption: 0/2 nodes are available: 1 No preemption victims found for incoming pod, 1 Preemption is not helpful for scheduling.`,
+  )
+  assert.match(scheduler.metrics.registry.render(), /scheduler_preemption_attempts_total 0/)
+  await scheduler.stop()
+})

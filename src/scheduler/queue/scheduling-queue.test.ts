@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict'
+import { mock, test } from 'node:test'
+import type { Pod } from '../../client/kinds.ts'
+import { on } from '../framework/cluster-events.ts'
+import type { PodInfo } from '../framework/pod-info.ts'
+import { unresolvable } from '../framework/status.ts'
+import { aNode, aPod } from '../testing/objects.ts'
+import { Registrations } from './registrations.ts'
+import { type QueueProfile, SchedulingQueue } from './scheduling-queue.ts'
+
+const start = 1_000_000
+
+/** A queue by priority whose clock stands still, with plug-ins `Fit` (nodes) and `Device` (pods named in its hint). */
+function aQueue({ gates = () => false }: { readonly gates?: (pod: PodInfo) => boolean } = {}) {
+  mock.timers.enable({ apis: ['setTimeout', 'Date'], now: start })
+  const registrations = new Registrations()
+  registrations.add('Fit', [on('Node', ['Add', 'UpdateAllocatable'])])
+  registrations.add('Device', [on('Pod', ['Delete'], (_pod, before) => before?.metadata.name === 'holder')])
+  registrations.add('Gate', [on('Pod', ['UpdateLabel'], (pod, _before, after) => after?.metadata.uid === pod.uid)])
+  const profile: QueueProfile = {
+    registrations,
+    preEnqueue: (pod) => (gates(pod) ? { plugin: 'Gate', status: unresolvable('closed') } : undefined),
+  }
+  let ready = 0
+  const queue = new SchedulingQueue({
+    isBefore: (a, b) => a.pod.priority > b.pod.priority || (a.pod.priority === b.pod.priority && a.queuedAt < b.queuedAt),
+    profileOf: () => profile,
+    backOff: { initialMs: 1000, maxMs: 10_000 },
+    onReady: () => ready++,
+    log: assert.fail,
+  })
+  /** Takes the next pod and puts it back, refused by a plug-in. */
+  const refuse = (plugin: string, pending = false): string | undefined => {
+    const entry = queue.pop()
+    if (!entry) return undefined
+    if (pending) entry.pendingFor = new Set([plugin])
+    else entry.refusedBy = new Set([plugin])
+    queue.putBack(entry, entry.pod)
+    return entry.pod.name
+  }
+  const tell = (resource: 'Node' | 'Pod', action: 'Add' | 'Delete', object: object): void =>
+    queue.tell({ resource, action, ...(action === 'Add' ? { after: object } : { before: object }) } as never, [profile])
+  const end = (): void => {
+    queue.stop()
+    mock.timers.reset()
+  }
+  return { queue, refuse, tell, end, ready: () => ready }
+}
+
+const names = (queue: SchedulingQueue): (string | undefined)[] => {
+  const found: (string | undefined)[] = []
+  for (let entry = queue.pop(); entry; entry = queue.pop()) {
+    found.push(entry.pod.name)
+    queue.done(entry.pod.uid)
+  }
+  return found
+}
+
+test('pods come out by priority, then by age', () => {
+  const { queue, end, ready } = aQueue()
+  queue.add(aPod('first'))
+  mock.timers.tick(1)
+  queue.add(aPod('second'))
+  queue.add(aPod('urgent', { priority: 9 }))
+  assert.equal(ready(), 3)
+  assert.deepEqual(names(queue), ['urgent', 'first', 'second'])
+  end()
+})
+
+test('a refused pod waits for an event of the plug-in that refused it', () => {
+  const { queue, refuse, tell, end } = aQueue()
+  queue.add(aPod('p'))
+  assert.equal(refuse('Fit'), 'p')
+  assert.deepEqual(queue.sizes(), { active: 0, backoff: 0, unschedulable: 1, gated: 0 })
+  tell('Pod', 'Delete', aPod('holder', { nodeName: 'n' }))
+  assert.equal(queue.sizes().unschedulable, 1)
+  tell('Node', 'Add', aNode('n'))
+  assert.deepEqual(queue.sizes(), { active: 0, backoff: 1, unschedulable: 0, gated: 0 })
+  end()
+})
+
+test('a hint says which pods an event may help', () => {
+  const { queue, refuse, tell, end } = aQueue()
+  queue.add(aPod('p'))
+  refuse('Device')
+  tell('Pod', 'Delete', aPod('other', { nodeName: 'n' }))
+  assert.equal(queue.sizes().unschedulable, 1)
+  tell('Pod', 'Delete', aPod('holder', { nodeName: 'n' }))
+  assert.equal(queue.sizes().unschedulable, 0)
+  end()
+})
+
+test('what waits for something outside is tried at once when it has come', () => {
+  const { queue, refuse, tell, end } = aQueue()
+  queue.add(aPod('p'))
+  refuse('Device', true)
+  tell('Pod', 'Delete', aPod('holder', { nodeName: 'n' }))
+  assert.equal(queue.sizes().active, 1)
+  end()
+})
+
+test('what happens while a pod is being scheduled is not missed', () => {
+  const { queue, tell, end } = aQueue()
+  queue.add(aPod('p'))
+  queue.add(aPod('q'))
+  const [p, q] = [queue.pop()!, queue.pop()!]
+  tell('Node', 'Add', aNode('n'))
+  p.refusedBy = new Set(['Device'])
+  queue.putBack(p, p.pod)
+  q.refusedBy = new Set(['Fit'])
+  queue.putBack(q, q.pod)
+  assert.deepEqual([queue.get('default/p')?.pod.name, queue.sizes()], ['p', { active: 0, backoff: 1, unschedulable: 1, gated: 0 }])
+  end()
+})
+
+test('pauses double with each refusal, up to the longest, and active pods go first', () => {
+  const { queue, refuse, tell, end } = aQueue()
+  queue.add(aPod('p'))
+  for (const seconds of [1, 2, 4, 8, 10, 10]) {
+    refuse('Fit')
+    tell('Node', 'Add', aNode('n'))
+    assert.equal(queue.sizes().backoff, 1)
+    mock.timers.tick(seconds * 1000 - 1)
+    assert.deepEqual([seconds, queue.sizes().active], [seconds, 0])
+    mock.timers.tick(1)
+    assert.deepEqual([seconds, queue.sizes().active], [seconds, 1])
+  }
+  end()
+})
+
+test('who pauses is tried early when nobody else is there, unless something went wrong with it', () => {
+  const { queue, refuse, tell, end } = aQueue()
+  queue.add(aPod('refused'))
+  refuse('Fit')
+  queue.add(aPod('failed'))
+  const failed = queue.pop()!
+  queue.putBack(failed, failed.pod)
+  tell('Node', 'Add', aNode('n'))
+  assert.equal(queue.sizes().backoff, 2)
+  queue.add(aPod('new'))
+  assert.deepEqual(names(queue), ['new', 'refused'])
+  mock.timers.tick(1000)
+  assert.deepEqual(names(queue), ['failed'])
+  end()
+})
+
+test('who was left behind is tried again after five minutes', () => {
+  const { queue, refuse, end } = aQueue()
+  queue.add(aPod('p'))
+  refuse('Fit')
+  mock.timers.tick(5 * 60_000 - 1)
+  assert.equal(queue.sizes().unschedulable, 1)
+  mock.timers.tick(1)
+  assert.equal(queue.sizes().active, 1)
+  end()
+})
+
+test('gated pods are not tried before their gate opens', () => {
+  const { queue, end } = aQueue({ gates: ({ labels }) => labels.open === undefined })
+  const pod = aPod('p')
+  queue.add(pod)
+  assert.deepEqual([queue.sizes(), queue.pop()], [{ active: 0, backoff: 0, unschedulable: 0, gated: 1 }, undefined])
+  const opened: Pod = { ...pod, metadata: { ...pod.metadata, labels: { open: 'yes' } } }
+  queue.update(pod, opened)
+  assert.deepEqual(names(queue), ['p'])
+  end()
+})
+
+test('pods are found by key wherever they are, updated, activated and deleted', () => {
+  const { queue, refuse, end } = aQueue()
+  const pod = aPod('p')
+  queue.add(pod)
+  refuse('Fit')
+  queue.update(pod, { ...pod, metadata: { ...pod.metadata, annotations: { a: 'b' } } })
+  assert.deepEqual(queue.get('default/p')?.pod.pod.metadata.annotations, { a: 'b' })
+  assert.equal(queue.sizes().unschedulable, 1)
+  queue.activate(['default/p', 'default/none'])
+  assert.equal(queue.sizes().active, 1)
+  queue.delete(pod)
+  assert.deepEqual([queue.get('default/p'), queue.pop()], [undefined, undefined])
+  end()
+})
