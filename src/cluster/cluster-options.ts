@@ -41,7 +41,7 @@ export interface ClusterOptions {
    * unless said. Clusters with nodes have a default storage class.
    */
   readonly nodes?: number | SimulatedNodes
-  /** Controllers run on a thread of their own, where they delay no request, at the price of some memory: for clusters that live long. */
+  /** Controllers, and simulated nodes, run on threads of their own, where they delay no request, at the price of some memory: for clusters that live long. */
   readonly controllersThread?: boolean
   /** Makes the first requests fast at the price of 0.3 s of CPU after the start: for clusters that live long. */
   readonly warmUp?: boolean
