@@ -1,29 +1,15 @@
-/** Controllers over simulated nodes: the autoscaler by load from annotations, Jobs that end, volumes that are bound. Pods are assigned by the test. */
+/** Controllers over simulated nodes: the autoscaler by load from annotations, Jobs that end. Pods are assigned by the test. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Informer } from '../../src/client/informers/informer.ts'
-import { deployments, horizontalPodAutoscalers, jobs, nodes, type Pod, pods } from '../../src/client/kinds.ts'
+import { deployments, horizontalPodAutoscalers, jobs, nodes } from '../../src/client/kinds.ts'
 import { waitFor } from '../../src/client/objects/wait-for.ts'
-import type { RestClient } from '../../src/client/rest/rest-client.ts'
 import { clientFor } from '../support/client-for.ts'
-import { type Lifetime, testCluster } from '../support/test-cluster.ts'
-
-/** Binds each pod that has no node to the first one, as the simplest of schedulers. */
-function bindAll(t: Lifetime, client: RestClient): void {
-  const ending = new AbortController()
-  t.after(() => ending.abort())
-  const unbound = new Informer<Pod>({ client, resource: pods, fieldSelector: 'spec.nodeName=', log: () => {} })
-  unbound.onChange((pod) => {
-    const { namespace = '', name = '' } = pod?.metadata ?? {}
-    const binding = { apiVersion: 'v1', kind: 'Binding', metadata: { name, namespace }, target: { apiVersion: 'v1', kind: 'Node', name: 'node-1' } }
-    if (pod) client.createUnder(pods, namespace, name, 'binding', binding).catch(() => {})
-  })
-  void unbound.run(ending.signal)
-}
+import { testCluster } from '../support/test-cluster.ts'
+import { bindAll } from './bind-all.ts'
 
 test('a HorizontalPodAutoscaler scales by load from annotations, and Jobs come to their end', async (t) => {
   const client = clientFor(t, await testCluster(t, { nodes: 1, controllerFlags: { 'horizontal-pod-autoscaler-sync-period': '500ms' } }))
-  bindAll(t, client)
+  bindAll(t, client, () => 'node-1')
   await waitFor(client, nodes, { name: 'node-1' }, Boolean)
   const labels = { app: 'web' }
   const containers = [{ name: 'web', image: 'i:1', resources: { requests: { cpu: '100m' } } }]
