@@ -31,7 +31,7 @@ export async function startServer(directory: string, tokenFile: string, more: re
   const started = performance.now()
   const child = spawn(
     launcher,
-    ['up', '--nodes', '0', '--data-dir', join(directory, 'data'), '--secure-port', String(port), '--token-auth-file', tokenFile, controllers, ...audit, ...more],
+    ['up', '--nodes=0', '--data-dir', join(directory, 'data'), '--secure-port', String(port), '--token-auth-file', tokenFile, controllers, ...audit, ...more],
     {
       stdio: ['ignore', 'ignore', 'inherit'],
     },

@@ -42,7 +42,7 @@ export interface ClusterOptions {
    * unless said. Clusters with nodes have a default storage class.
    */
   readonly nodes?: number | SimulatedNodes
-  /** Controllers run on a thread of their own, where they delay no request, at the price of some memory: for clusters that live long. */
+  /** Controllers, and simulated nodes, run on threads of their own, where they delay no request, at the price of some memory: for clusters that live long. */
   readonly controllersThread?: boolean
   /** Pods get nodes: `true`, or what to run the scheduler with. Without it they stay pending, unless a scheduler of one's own looks after them. */
   readonly scheduler?: boolean | ClusterSchedulerChoice

@@ -1,8 +1,7 @@
 /** Simulated nodes: nodes and pods as kubelets would write them, by the thousand, and nothing runs. */
 
 export { failureAnnotation, fleetConfigMap, fleetSizeKey, nodeLabel } from './names.ts'
-export type { WantedFleet } from './nodes/fleet.ts'
 export { parseNodeConfig } from './nodes/node-config.ts'
-export { type NodeGroup, type NodeShape, usualGroup } from './nodes/node-shape.ts'
+export { type NodeGroup, usualGroup } from './nodes/node-shape.ts'
 export { type RunningSimulation, runSimulation, type SimulationOptions } from './simulation.ts'
 export { parseStages } from './stages/stage.ts'
