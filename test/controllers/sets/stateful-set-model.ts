@@ -90,6 +90,8 @@ export async function playStatefulSet(t: TestContext, { cluster, namespace, poli
     )
   await settled()
   for (let round = 0; round < rounds; round++) {
+    // What is seen late was made for the wish before.
+    await witness.caughtUp()
     await random.one(
       async () => {
         wish.replicas = random.below(5)
