@@ -88,7 +88,7 @@ export const dynamicResources = pluginFactory<DynamicResourcesArgs>({
 })
 
 /** For pods without claims: there is nothing that could be given back. */
-const nothingToGive: PostFilterResult = { status: unschedulable('no new claims to deallocate') }
+const nothingToGive: PostFilterResult = { status: unschedulable() }
 
 function make(args: DynamicResourcesArgs, handle: Handle): Plugin<Filtering, Filtering> {
   const [filterTimeoutMs = 0, bindingTimeoutMs = 0] = [parseDurationMs(args.filterTimeout), parseDurationMs(args.bindingTimeout)]

@@ -97,14 +97,11 @@ test('who may not preempt, or would gain nothing, says so', async () => {
     await until('the condition', () => read() !== undefined)
     return read() ?? ''
   }
-  const filters = '0/2 nodes are available: 1 Insufficient cpu, 1 node(s) were unschedulable.'
-  assert.equal(
-    await message('never', { priority: 10, preemptionPolicy: 'Never' }),
-    `${filters} no new claims to deallocate, preemption: not eligible due to preemptionPolicy=Never.`,
-  )
+  const filters = '0/2 nodes are available: 1 Insufficient cpu, 1 node(s) were unschedulable. no new claims to deallocate,'
+  assert.equal(await message('never', { priority: 10, preemptionPolicy: 'Never' }), `${filters} preemption: not eligible due to preemptionPolicy=Never.`)
   assert.equal(
     await message('lowest', { priority: 0 }),
-    `${filters} no new claims to deallocate, preemption: 0/2 nodes are available: 1 No preemption victims found for incoming pod, 1 Preemption is not helpful for scheduling.`,
+    `${filters} preemption: 0/2 nodes are available: 1 No preemption victims found for incoming pod, 1 Preemption is not helpful for scheduling.`,
   )
   assert.match(scheduler.metrics.registry.render(), /scheduler_preemption_attempts_total 0/)
   await scheduler.stop()
