@@ -87,7 +87,7 @@ export const dynamicResources = pluginFactory<DynamicResourcesArgs>({
   make,
 })
 
-/** For pods without claims: there is nothing that could be given back. */
+/** For pods without claims: there is nothing that could be given back, and nothing worth a word (docs/decisions/0033-reasons-worth-reading.md). */
 const nothingToGive: PostFilterResult = { status: unschedulable() }
 
 function make(args: DynamicResourcesArgs, handle: Handle): Plugin<Filtering, Filtering> {
