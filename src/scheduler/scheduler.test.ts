@@ -34,7 +34,7 @@ test('a pod that fits nowhere is told why, and tried again when a node comes tha
   assert.deepEqual([status, reason], ['False', 'Unschedulable'])
   assert.equal(
     message,
-    '0/2 nodes are available: 1 Insufficient cpu, 1 node(s) were unschedulable. no new claims to deallocate, preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.',
+    '0/2 nodes are available: 1 Insufficient cpu, 1 node(s) were unschedulable. preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.',
   )
   assert.deepEqual(
     cluster.events.map(({ reason }) => reason),

@@ -87,8 +87,8 @@ export const dynamicResources = pluginFactory<DynamicResourcesArgs>({
   make,
 })
 
-/** For pods without claims: there is nothing that could be given back. */
-const nothingToGive: PostFilterResult = { status: unschedulable('no new claims to deallocate') }
+/** For pods without claims: there is nothing that could be given back, and nothing worth a word (docs/decisions/0033-reasons-worth-reading.md). */
+const nothingToGive: PostFilterResult = { status: unschedulable() }
 
 function make(args: DynamicResourcesArgs, handle: Handle): Plugin<Filtering, Filtering> {
   const [filterTimeoutMs = 0, bindingTimeoutMs = 0] = [parseDurationMs(args.filterTimeout), parseDurationMs(args.bindingTimeout)]
