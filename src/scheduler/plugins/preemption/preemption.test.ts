@@ -97,7 +97,7 @@ test('who may not preempt, or would gain nothing, says so', async () => {
     await until('the condition', () => read() !== undefined)
     return read() ?? ''
   }
-  const filters = '0/2 nodes are available: 1 Insufficient cpu, 1 node(s) were unschedulable. no new claims to deallocate,'
+  const filters = '0/2 nodes are available: 1 Insufficient cpu, 1 node(s) were unschedulable.'
   assert.equal(await message('never', { priority: 10, preemptionPolicy: 'Never' }), `${filters} preemption: not eligible due to preemptionPolicy=Never.`)
   assert.equal(
     await message('lowest', { priority: 0 }),
