@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mock, test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import type { Pod } from '../../client/kinds.ts'
 import { on } from '../framework/cluster-events.ts'
 import type { PodInfo } from '../framework/pod-info.ts'
@@ -11,8 +11,9 @@ import { type QueueProfile, SchedulingQueue } from './scheduling-queue.ts'
 const start = 1_000_000
 
 /** A queue by priority whose clock stands still, with plug-ins `Fit` (nodes) and `Device` (pods named in its hint). */
-function aQueue({ gates = () => false }: { readonly gates?: (pod: PodInfo) => boolean } = {}) {
-  mock.timers.enable({ apis: ['setTimeout', 'Date'], now: start })
+function aQueue(t: TestContext, gates: (pod: PodInfo) => boolean = () => false) {
+  const { timers } = t.mock
+  timers.enable({ apis: ['setTimeout', 'Date'], now: start })
   const registrations = new Registrations()
   registrations.add('Fit', [on('Node', ['Add', 'UpdateAllocatable'])])
   registrations.add('Device', [on('Pod', ['Delete'], (_pod, before) => before?.metadata.name === 'holder')])
@@ -40,11 +41,8 @@ function aQueue({ gates = () => false }: { readonly gates?: (pod: PodInfo) => bo
   }
   const tell = (resource: 'Node' | 'Pod', action: 'Add' | 'Delete', object: object): void =>
     queue.tell({ resource, action, ...(action === 'Add' ? { after: object } : { before: object }) } as never, [profile])
-  const end = (): void => {
-    queue.stop()
-    mock.timers.reset()
-  }
-  return { queue, refuse, tell, end, ready: () => ready }
+  t.after(() => queue.stop())
+  return { queue, refuse, tell, ready: () => ready, tick: (ms: number) => timers.tick(ms) }
 }
 
 const names = (queue: SchedulingQueue): (string | undefined)[] => {
@@ -56,19 +54,18 @@ const names = (queue: SchedulingQueue): (string | undefined)[] => {
   return found
 }
 
-test('pods come out by priority, then by age', () => {
-  const { queue, end, ready } = aQueue()
+test('pods come out by priority, then by age', (t) => {
+  const { queue, ready, tick } = aQueue(t)
   queue.add(aPod('first'))
-  mock.timers.tick(1)
+  tick(1)
   queue.add(aPod('second'))
   queue.add(aPod('urgent', { priority: 9 }))
   assert.equal(ready(), 3)
   assert.deepEqual(names(queue), ['urgent', 'first', 'second'])
-  end()
 })
 
-test('a refused pod waits for an event of the plug-in that refused it', () => {
-  const { queue, refuse, tell, end } = aQueue()
+test('a refused pod waits for an event of the plug-in that refused it', (t) => {
+  const { queue, refuse, tell } = aQueue(t)
   queue.add(aPod('p'))
   assert.equal(refuse('Fit'), 'p')
   assert.deepEqual(queue.sizes(), { active: 0, backoff: 0, unschedulable: 1, gated: 0 })
@@ -76,31 +73,28 @@ test('a refused pod waits for an event of the plug-in that refused it', () => {
   assert.equal(queue.sizes().unschedulable, 1)
   tell('Node', 'Add', aNode('n'))
   assert.deepEqual(queue.sizes(), { active: 0, backoff: 1, unschedulable: 0, gated: 0 })
-  end()
 })
 
-test('a hint says which pods an event may help', () => {
-  const { queue, refuse, tell, end } = aQueue()
+test('a hint says which pods an event may help', (t) => {
+  const { queue, refuse, tell } = aQueue(t)
   queue.add(aPod('p'))
   refuse('Device')
   tell('Pod', 'Delete', aPod('other', { nodeName: 'n' }))
   assert.equal(queue.sizes().unschedulable, 1)
   tell('Pod', 'Delete', aPod('holder', { nodeName: 'n' }))
   assert.equal(queue.sizes().unschedulable, 0)
-  end()
 })
 
-test('what waits for something outside is tried at once when it has come', () => {
-  const { queue, refuse, tell, end } = aQueue()
+test('what waits for something outside is tried at once when it has come', (t) => {
+  const { queue, refuse, tell } = aQueue(t)
   queue.add(aPod('p'))
   refuse('Device', true)
   tell('Pod', 'Delete', aPod('holder', { nodeName: 'n' }))
   assert.equal(queue.sizes().active, 1)
-  end()
 })
 
-test('what happens while a pod is being scheduled is not missed', () => {
-  const { queue, tell, end } = aQueue()
+test('what happens while a pod is being scheduled is not missed', (t) => {
+  const { queue, tell } = aQueue(t)
   queue.add(aPod('p'))
   queue.add(aPod('q'))
   const [p, q] = [queue.pop()!, queue.pop()!]
@@ -110,26 +104,24 @@ test('what happens while a pod is being scheduled is not missed', () => {
   q.refusedBy = new Set(['Fit'])
   queue.putBack(q, q.pod)
   assert.deepEqual([queue.get('default/p')?.pod.name, queue.sizes()], ['p', { active: 0, backoff: 1, unschedulable: 1, gated: 0 }])
-  end()
 })
 
-test('pauses double with each refusal, up to the longest, and active pods go first', () => {
-  const { queue, refuse, tell, end } = aQueue()
+test('pauses double with each refusal, up to the longest, and active pods go first', (t) => {
+  const { queue, refuse, tell, tick } = aQueue(t)
   queue.add(aPod('p'))
   for (const seconds of [1, 2, 4, 8, 10, 10]) {
     refuse('Fit')
     tell('Node', 'Add', aNode('n'))
     assert.equal(queue.sizes().backoff, 1)
-    mock.timers.tick(seconds * 1000 - 1)
+    tick(seconds * 1000 - 1)
     assert.deepEqual([seconds, queue.sizes().active], [seconds, 0])
-    mock.timers.tick(1)
+    tick(1)
     assert.deepEqual([seconds, queue.sizes().active], [seconds, 1])
   }
-  end()
 })
 
-test('who pauses is tried early when nobody else is there, unless something went wrong with it', () => {
-  const { queue, refuse, tell, end } = aQueue()
+test('who pauses is tried early when nobody else is there, unless something went wrong with it', (t) => {
+  const { queue, refuse, tell, tick } = aQueue(t)
   queue.add(aPod('refused'))
   refuse('Fit')
   queue.add(aPod('failed'))
@@ -139,35 +131,32 @@ test('who pauses is tried early when nobody else is there, unless something went
   assert.equal(queue.sizes().backoff, 2)
   queue.add(aPod('new'))
   assert.deepEqual(names(queue), ['new', 'refused'])
-  mock.timers.tick(1000)
+  tick(1000)
   assert.deepEqual(names(queue), ['failed'])
-  end()
 })
 
-test('who was left behind is tried again after five minutes', () => {
-  const { queue, refuse, end } = aQueue()
+test('who was left behind is tried again after five minutes', (t) => {
+  const { queue, refuse, tick } = aQueue(t)
   queue.add(aPod('p'))
   refuse('Fit')
-  mock.timers.tick(5 * 60_000 - 1)
+  tick(5 * 60_000 - 1)
   assert.equal(queue.sizes().unschedulable, 1)
-  mock.timers.tick(1)
+  tick(1)
   assert.equal(queue.sizes().active, 1)
-  end()
 })
 
-test('gated pods are not tried before their gate opens', () => {
-  const { queue, end } = aQueue({ gates: ({ labels }) => labels.open === undefined })
+test('gated pods are not tried before their gate opens', (t) => {
+  const { queue } = aQueue(t, ({ labels }) => labels.open === undefined)
   const pod = aPod('p')
   queue.add(pod)
   assert.deepEqual([queue.sizes(), queue.pop()], [{ active: 0, backoff: 0, unschedulable: 0, gated: 1 }, undefined])
   const opened: Pod = { ...pod, metadata: { ...pod.metadata, labels: { open: 'yes' } } }
   queue.update(pod, opened)
   assert.deepEqual(names(queue), ['p'])
-  end()
 })
 
-test('pods are found by key wherever they are, updated, activated and deleted', () => {
-  const { queue, refuse, end } = aQueue()
+test('pods are found by key wherever they are, updated, activated and deleted', (t) => {
+  const { queue, refuse } = aQueue(t)
   const pod = aPod('p')
   queue.add(pod)
   refuse('Fit')
@@ -178,5 +167,4 @@ test('pods are found by key wherever they are, updated, activated and deleted', 
   assert.equal(queue.sizes().active, 1)
   queue.delete(pod)
   assert.deepEqual([queue.get('default/p'), queue.pop()], [undefined, undefined])
-  end()
 })
