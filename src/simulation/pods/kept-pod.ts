@@ -41,7 +41,8 @@ export function podKeeper(keepAll: boolean): (pod: Pod) => Pod {
         ...(deletionTimestamp && { deletionTimestamp, deletionGracePeriodSeconds }),
       },
       spec: spec && share(keptSpec(spec)),
-      ...(status && { status }),
+      // Of pods that began together, these are the same.
+      ...(status && { status: { ...status, conditions: share(status.conditions), hostIPs: share(status.hostIPs) } }),
     }
   }
 }

@@ -38,6 +38,7 @@ export interface Advance {
 }
 
 const secondMs = 1000
+const nothingRemembered: PodMemory = new Map()
 /** The pod itself, among its containers in what is remembered. */
 const whole = ''
 
@@ -88,7 +89,9 @@ function run(pod: Pod, remembered: PodMemory, surroundings: Surroundings, deadli
   // Sidecars go when there is nothing left to do.
   const sidecars = haveEnded ? initContainers.map((container, i) => stopAll(pod, container, initStatuses[i]!, surroundings)) : initStatuses
   const status = written(pod, { ...started(pod, surroundings), phase }, sidecars, mainStatuses, hasSandbox, now)
-  return { status, memory: haveEnded ? new Map() : memory, events, ...(times.length > 0 && !haveEnded && { nextAt: Math.min(...times) }) }
+  // Of what rests, the API knows as much as is needed.
+  const isAtRest = times.length === 0 && [...memory.values()].every(({ crashes }) => crashes === 0)
+  return { status, memory: haveEnded || isAtRest ? nothingRemembered : memory, events, ...(times.length > 0 && !haveEnded && { nextAt: Math.min(...times) }) }
 }
 
 const stopAll = (pod: Pod, container: Container, status: ContainerStatus, surroundings: Surroundings): ContainerStatus => {
