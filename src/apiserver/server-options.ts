@@ -43,6 +43,8 @@ export interface ApiServerOptions extends AuthenticationOptions {
   readonly http?: HttpOptions
   /** Watches that name no time end after this to twice this, in seconds; 1,800 unless said, never if 0. */
   readonly minRequestTimeoutSeconds?: number
+  /** How long events are kept after they were written last, ms; an hour unless said, for ever if 0. */
+  readonly eventTtlMs?: number
   /** How long the server serves on, unready, when it is told to end; ms, 0 unless said. */
   readonly shutdownDelayMs?: number
   /** How long watches may take to read the rest when the server ends; ms. */

@@ -21,6 +21,7 @@ import { accessOf } from './parts/access.ts'
 import { addedApis } from './parts/added-apis.ts'
 import { documentsOf } from './parts/documents.ts'
 import { endpointServices } from './parts/endpoint-services.ts'
+import { expireEvents, usualEventTtlMs } from './parts/event-expiry.ts'
 import { Lifetime } from './parts/lifetime.ts'
 import { openResources } from './parts/resources.ts'
 import { placesIn } from './proxy/index.ts'
@@ -83,6 +84,8 @@ async function start(options: ApiServerOptions, lifetime: Lifetime): Promise<Api
   const policyStatus = new PolicyStatus({ registry, policies, apis, writer, log })
   lifetime.onEnd(() => policyStatus.stop())
   await policyStatus.start()
+  const ttlMs = options.eventTtlMs ?? usualEventTtlMs
+  if (ttlMs > 0) lifetime.onEnd(expireEvents({ registry, events: find('v1/events'), ttlMs, log }))
 
   let url = ''
   let ending = false

@@ -63,7 +63,7 @@ function originErrors(origin: string): string[] {
 /** What the flags say of requests as a whole, and of the server's end. */
 export function servingProcess({
   flags,
-}: FlagPlace): Pick<ApiServerOptions, 'http' | 'limits' | 'minRequestTimeoutSeconds' | 'shutdownDelayMs' | 'watchTerminationGraceMs'> {
+}: FlagPlace): Pick<ApiServerOptions, 'eventTtlMs' | 'http' | 'limits' | 'minRequestTimeoutSeconds' | 'shutdownDelayMs' | 'watchTerminationGraceMs'> {
   const streams = flags.int('http2-max-streams-per-connection')
   return {
     http: {
@@ -73,6 +73,7 @@ export function servingProcess({
       shutdownSendRetryAfter: flags.bool('shutdown-send-retry-after'),
     },
     ...(streams && { limits: { streams } }),
+    eventTtlMs: flags.durationMs('event-ttl'),
     minRequestTimeoutSeconds: flags.int('min-request-timeout'),
     shutdownDelayMs: flags.durationMs('shutdown-delay-duration'),
     watchTerminationGraceMs: flags.durationMs('shutdown-watch-termination-grace-period'),

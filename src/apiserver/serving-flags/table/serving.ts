@@ -53,7 +53,7 @@ export const etcd: FlagSet = {
     idle(oneStore, 'etcd-readycheck-timeout', 'duration', "how long etcd's readiness may take to tell", '2s'),
     works('etcd-servers', 'strings', 'the URL of the etcd that `t8s envtest-assets` wrote, whose store is used; others are refused'),
     idle(oneStore, 'etcd-servers-overrides', 'strings', 'other servers for some resources'),
-    idle('events stay until they are deleted', 'event-ttl', 'duration', 'how long events are kept', '1h0m0s'),
+    works('event-ttl', 'duration', 'how long events are kept after they were written last; 0 for ever', '1h0m0s'),
     idle('nothing is leased', 'lease-reuse-duration-seconds', 'int', 'how long a lease of etcd is used again', '60'),
     idle(watchesMemory, 'default-watch-cache-size', 'int', 'changes of a resource that are kept', '100'),
     idle(oneStore, 'storage-backend', 'string', 'the kind of store'),
