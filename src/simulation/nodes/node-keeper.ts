@@ -32,6 +32,8 @@ const leaseSeconds = 40
 const leaseMs = 10_000
 const largeFleet = 1_000
 const leaseOfManyMs = 20_000
+/** Leases are renewed together at steps of this: writes that come together cost the server a fraction of what each costs alone. */
+const leaseStepMs = 250
 const statusMs = 300_000
 /** A node to which nobody has given a range by then takes one itself. */
 const rangeMs = 1_000
@@ -145,7 +147,8 @@ export class NodeKeeper {
     const key = `lease/${agent.name}` as const
     // Times are spread anew each time, so that a fleet that began together does not stay together.
     const everyMs = this.#agents.size > largeFleet ? leaseOfManyMs : leaseMs
-    this.#alarms.set(key, this.#now() + everyMs * (agent.lease ? 1 : Math.random()))
+    const next = this.#now() + everyMs * (agent.lease ? 1 : Math.random())
+    this.#alarms.set(key, Math.floor(next / leaseStepMs) * leaseStepMs)
     if (agent.failure === 'gone') return
     try {
       await this.#writeLease(agent)
