@@ -1,16 +1,13 @@
-/** Controllers over simulated nodes: the autoscaler by load from annotations, Jobs that end. Pods are assigned by the test. */
+/** Controllers over simulated nodes: the autoscaler by load from annotations, Jobs that end. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { deployments, horizontalPodAutoscalers, jobs, nodes } from '../../src/client/kinds.ts'
+import { deployments, horizontalPodAutoscalers, jobs } from '../../src/client/kinds.ts'
 import { waitFor } from '../../src/client/objects/wait-for.ts'
 import { clientFor } from '../support/client-for.ts'
 import { testCluster } from '../support/test-cluster.ts'
-import { bindAll } from './bind-all.ts'
 
 test('a HorizontalPodAutoscaler scales by load from annotations, and Jobs come to their end', async (t) => {
   const client = clientFor(t, await testCluster(t, { nodes: 1, controllerFlags: { 'horizontal-pod-autoscaler-sync-period': '500ms' } }))
-  bindAll(t, client, () => 'node-1')
-  await waitFor(client, nodes, { name: 'node-1' }, Boolean)
   const labels = { app: 'web' }
   const containers = [{ name: 'web', image: 'i:1', resources: { requests: { cpu: '100m' } } }]
   await client.create(deployments, {
