@@ -39,6 +39,8 @@ test('FieldValidation should detect unknown and duplicate fields of a typed obje
   await refused(call('POST', `${deployments}${strictly}`, body), / 400 /, /unknown field .*spec\.foo/, /duplicate field .*spec\.paused/)
   const { kubeconfigFile, folder } = clients().cluster
   const kubectl = new Kubectl(installedKubectls().at(-1)!, kubeconfigFile, folder)
+  // Before 1.25 it knew no such value, and looked for itself.
+  if (kubectl.program.minor < 25) return
   const result = await kubectl.run('create --validate=warn -f -', { input: deployment('warned', '', '"foo":"bar",') })
   assert.equal(result.code, 0)
   assert.match(result.stderr, /Warning: unknown field "spec\.foo"/)

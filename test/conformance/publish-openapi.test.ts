@@ -64,7 +64,7 @@ test('CustomResourcePublishOpenAPI works for CRD with validation schema', async 
   assert.equal((await create(foo({ bars: [{ name: 'test-bar', age: '10' }] }))).code, 0)
   assert.notEqual((await create(foo({ foo: true }))).code, 0)
   assert.notEqual((await create(foo({ bars: [{ age: '10' }] }))).code, 0)
-  const text = await kubectl().ok('explain foos.validated.example.com.spec.bars')
+  const text = await kubectl().ok(`explain foos.spec.bars --api-version=${group}/v1`)
   assert.match(text, /List of Bars and their specs\./)
   assert.match(text, /name.*-required-/s)
 })
