@@ -118,6 +118,8 @@ while :; do
       e*) printf '%s\\n' "\${line#e}" >&2 ;;
       x*) exit "\${line#x}" ;;
       k*) trap - "\${line#k}"; kill -s "\${line#k}" $$ ;;
+      # Traps run between commands: one that waited has run by now.
+      n*) ;;
     esac
   elif [ -n "$asked" ] || [ -n "$started" ]; then
     # A signal has interrupted the reading, once.

@@ -7,6 +7,8 @@ import type { LauncherRequest } from './files.ts'
 
 /** Suites wait for the end of each program: requests under way get no longer than this, in ms. */
 const graceMs = 500
+/** A shell that is told to end just before it begins to read does so when it has read: it gets something to read this often, ms. */
+const nudgeMs = 1_000
 
 /** Runs what a launcher asks for. Resolves when that has ended, well or not; never rejects. */
 export async function serveLauncher({ program, cwd, args, up, down }: LauncherRequest, stores: StoreTable): Promise<void> {
@@ -14,6 +16,7 @@ export async function serveLauncher({ program, cwd, args, up, down }: LauncherRe
   // A launcher that was killed reads no more.
   output.on('error', () => {})
   output.write('h\n')
+  const nudges = setInterval(() => output.write('n\n'), nudgeMs).unref()
   const log = (text: string): void => {
     for (const line of text.split('\n')) output.write(`e${line}\n`)
   }
@@ -36,6 +39,7 @@ export async function serveLauncher({ program, cwd, args, up, down }: LauncherRe
     log(complaint(program, error))
     code = `x${exitCode(program, error)}`
   }
+  clearInterval(nudges)
   orders.destroy()
   await new Promise<void>((done) => {
     output.on('close', () => done())
