@@ -27,11 +27,11 @@ export interface NodeKeeperOptions {
   readonly now?: () => number
 }
 
-/** A kubelet's: a quarter of the time for which its lease is good. Of a large fleet that would be most of what the server does: it takes half. */
+/** A kubelet's: a quarter of the time for which its lease is good. Of a large fleet that would be most of what the server does: it takes two fifths. */
 const leaseSeconds = 40
 const leaseMs = 10_000
 const largeFleet = 1_000
-const leaseOfManyMs = 20_000
+const leaseOfManyMs = 25_000
 /** Leases are renewed together at steps of this: writes that come together cost the server a fraction of what each costs alone. */
 const leaseStepMs = 250
 const statusMs = 300_000
