@@ -1,5 +1,6 @@
 /** What the serving thread and the simulation's thread say to each other. */
 import type { SimulationOptions } from '../../simulation/index.ts'
+import type { ComponentReport } from '../threads/component-thread.ts'
 
 /** Who simulated nodes are to the server. */
 export const simulationUser = 'system:simulated-nodes'
@@ -17,10 +18,5 @@ export interface SimulationTask {
   readonly server: SimulationPlace
 }
 
-/** To the thread. */
-export interface Order {
-  readonly stop: true
-}
-
 /** From the thread. */
-export type Report = { readonly log: string } | { readonly started: true } | { readonly failed: string }
+export type Report = ComponentReport | { readonly failed: string }

@@ -3,7 +3,8 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { bearerToken } from '../../client/connection/credentials.ts'
 import { giveBackMemory } from '../../lib/give-back-memory.ts'
 import { runSimulation } from '../../simulation/index.ts'
-import type { Order, Report, SimulationTask } from './messages.ts'
+import type { StopOrder } from '../threads/component-thread.ts'
+import type { Report, SimulationTask } from './messages.ts'
 
 const { options, server } = workerData as SimulationTask
 const port = parentPort!
@@ -11,11 +12,11 @@ const tell = (report: Report): void => port.postMessage(report)
 
 const running = runSimulation(options, { url: server.url, ca: server.ca, credentials: bearerToken(server.token) }, (line) => tell({ log: line }))
 running.started.then(
-  () => tell({ started: true }),
+  () => tell({ synced: true }),
   (error: Error) => tell({ failed: error.message }),
 )
 giveBackMemory()
 
-port.on('message', (order: Order) => {
+port.on('message', (order: StopOrder) => {
   if (order.stop) void running.stop().then(() => port.close())
 })
