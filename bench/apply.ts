@@ -6,7 +6,7 @@
 import { deployments } from '../src/api/apps/deployment.ts'
 import { applyPatch } from '../src/apiserver/apply/index.ts'
 import { ServedResource } from '../src/apiserver/registry/served-resource.ts'
-import { decodeApplied } from '../src/apiserver/request/read-applied.ts'
+import { decodeApplied } from '../src/apiserver/request/bodies/read-applied.ts'
 import type { KubeObject } from '../src/machinery/object.ts'
 import { deploymentOf } from './deployment.ts'
 

@@ -3,7 +3,7 @@ import type { RequestHeaderOptions } from '../apiserver/authentication/request-h
 import type { TokenUser } from '../apiserver/authentication/tokens/static-tokens.ts'
 import type { Access, Kubeconfig } from '../kubeconfig/kubeconfig.ts'
 import type { PluginFactory } from '../scheduler/index.ts'
-import type { ClusterUser, UserIdentity } from './cluster-users.ts'
+import type { ClusterUser, UserIdentity } from './credentials/cluster-users.ts'
 import type { KeyPair } from './pki/key-pair.ts'
 import type { SimulatedNodes } from './simulation/index.ts'
 

@@ -49,7 +49,7 @@ export async function runApiServer(flags: FlagValues, servers: readonly string[]
   for (const line of idleFlagLines(flags)) log(line)
   const opened = await storeBehind(servers, stores)
   try {
-    const { startLoneServer } = await import('../cluster/lone-api-server.ts')
+    const { startLoneServer } = await import('../cluster/lone-api-server/index.ts')
     const server = await startLoneServer({ flags, cwd, store: opened.store, log })
     log(`serving on ${server.url}`)
     return {

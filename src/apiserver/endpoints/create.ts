@@ -1,7 +1,7 @@
 /** POST to a collection. */
 import { representationFor } from '../negotiation/choose.ts'
 import { createObject } from '../registry/write/create-object.ts'
-import { decodeObject } from '../request/decode-object.ts'
+import { decodeObject } from '../request/bodies/decode-object.ts'
 import { checkNamespace } from '../request/identity.ts'
 import { writeOptions } from '../request/write-options.ts'
 import { type Endpoint, objectResponse, writeContext } from './endpoint.ts'

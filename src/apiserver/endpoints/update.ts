@@ -1,7 +1,7 @@
 /** PUT of an object, or of its status. */
 import { representationFor } from '../negotiation/choose.ts'
 import { updateObject } from '../registry/write/update-object.ts'
-import { decodeObject } from '../request/decode-object.ts'
+import { decodeObject } from '../request/bodies/decode-object.ts'
 import { checkName, checkNamespace } from '../request/identity.ts'
 import { namesVersion } from '../request/parameters.ts'
 import { writeOptions } from '../request/write-options.ts'

@@ -5,7 +5,7 @@ import type { Services } from '../endpoints/endpoint.ts'
 import { componentProbes } from '../health/components.ts'
 import type { HealthCheck } from '../health/health.ts'
 import type { Places } from '../proxy/index.ts'
-import { knowsKind } from '../request/known-kinds.ts'
+import { knowsKind } from '../request/bodies/known-kinds.ts'
 import type { Access } from './access.ts'
 import type { Resources } from './resources.ts'
 

@@ -5,7 +5,7 @@ import { DecodeError, decode } from '../../machinery/decode/index.ts'
 import { badRequest, invalid } from '../../machinery/status-error.ts'
 import { type FieldError, invalidValue, notSupported } from '../../machinery/validation/field-error.ts'
 import type { Request } from '../http/exchange.ts'
-import { type Body, readBody } from './body.ts'
+import { type Body, readBody } from './bodies/body.ts'
 import { flagParameter, integerParameter } from './parameters.ts'
 import { dryRunErrors } from './write-options.ts'
 

@@ -29,7 +29,7 @@ async function apiserver(args: readonly string[]): Promise<void> {
     }
     const [{ idleFlagLines }, { startLoneServer }, { dataDirectory }, { openLogStore }] = await Promise.all([
       import('../../apiserver/serving-flags/index.ts'),
-      import('../../cluster/lone-api-server.ts'),
+      import('../../cluster/lone-api-server/index.ts'),
       import('../../cluster/data-directory.ts'),
       import('../../storage/log/index.ts'),
     ])

@@ -42,7 +42,7 @@ async function simulate(given: SimulatedNodesFlags): Promise<void> {
     import('../../client/index.ts'),
     import('../../simulation/index.ts'),
     import('../../cluster/pki/certificates.ts'),
-    import('../../cluster/identity-files.ts'),
+    import('../../cluster/credentials/identity-files.ts'),
   ])
   const wanted = await simulatedNodes(given)
   const access = await loadAccess(given)

@@ -2,7 +2,7 @@
 import { flushCompileCache } from 'node:module'
 import { resolve } from 'node:path'
 import { Command, Option } from 'commander'
-import type { FrontProxyFiles } from '../../cluster/front-proxy-files.ts'
+import type { FrontProxyFiles } from '../../cluster/credentials/front-proxy-files.ts'
 import type { Kubeconfig } from '../../kubeconfig/kubeconfig.ts'
 import { addApiServerOptions, addControllerOptions, givenApiServerFlags, givenControllerFlags } from '../flags/component-options.ts'
 import * as flags from '../flags/flags.ts'
@@ -84,8 +84,8 @@ async function up(given: UpFlags, apiServerFlags: readonly string[], controllerF
   }
   const [{ startCluster }, { readIdentity }, { readFrontProxy }, { dataDirectoryPaths }, { writeKubeconfig }, { Ansis }] = await Promise.all([
     import('../../cluster/start-cluster.ts'),
-    import('../../cluster/identity-files.ts'),
-    import('../../cluster/front-proxy-files.ts'),
+    import('../../cluster/credentials/identity-files.ts'),
+    import('../../cluster/credentials/front-proxy-files.ts'),
     import('../../cluster/data-directory.ts'),
     import('../../kubeconfig/write.ts'),
     import('ansis'),

@@ -1,6 +1,6 @@
 /** The authorities of `--cluster-signing-…`: which signer signs by which. */
 import { ExplainedError } from '../../lib/explained-error.ts'
-import { readKeyPair } from '../identity-files.ts'
+import { readKeyPair } from '../credentials/identity-files.ts'
 import { certificateSigner, namedSigners } from '../pki/certificate-signer.ts'
 import type { KeyPair } from '../pki/key-pair.ts'
 import { type FlagPlace, pathOf } from '../serving-options/flag-place.ts'

@@ -4,10 +4,10 @@ import type { AuthenticationOptions } from '../../apiserver/authentication/index
 import type { ServiceAccountIssuer } from '../../apiserver/authentication/service-accounts/index.ts'
 import type { FlagValues } from '../../apiserver/serving-flags/index.ts'
 import { fileValue } from '../../lib/files/file-value.ts'
-import { readFrontProxy } from '../front-proxy-files.ts'
-import { readAuthorities, readIdentity } from '../identity-files.ts'
+import { readFrontProxy } from '../credentials/front-proxy-files.ts'
+import { readAuthorities, readIdentity } from '../credentials/identity-files.ts'
+import { readSigningKey, readVerificationKeys } from '../credentials/service-account-keys.ts'
 import type { KeyPair } from '../pki/key-pair.ts'
-import { readSigningKey, readVerificationKeys } from '../service-account-keys.ts'
 import { type FlagPlace, pathOf } from './flag-place.ts'
 import { jwtErrors, jwtOptions, tokenWebhookErrors, tokenWebhookOptions } from './token-issuers.ts'
 

@@ -1,7 +1,7 @@
 /** The flags about kubelets: what they are shown, what their certificates are checked by, at which addresses they are called. */
 import type { KubeletOptions } from '../../apiserver/streaming/index.ts'
 import { ExplainedError } from '../../lib/explained-error.ts'
-import { readAuthorities, readKeyPair } from '../identity-files.ts'
+import { readAuthorities, readKeyPair } from '../credentials/identity-files.ts'
 import { type FlagPlace, pathOf } from './flag-place.ts'
 
 const pair = { cert: '--kubelet-client-certificate', key: '--kubelet-client-key' }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { PodInfo } from '../framework/pod-info.ts'
+import { PodInfo } from '../framework/pods/pod-info.ts'
 import { aNode, aPod, asking } from '../testing/objects.ts'
 import { SchedulerCache } from './cache.ts'
 

@@ -4,7 +4,7 @@
  */
 import type { Node, Pod } from '../../client/kinds.ts'
 import { NodeInfo } from '../framework/node-info.ts'
-import { PodInfo } from '../framework/pod-info.ts'
+import { PodInfo } from '../framework/pods/pod-info.ts'
 import type { Snapshot } from '../framework/snapshot.ts'
 import { ImageStates } from './image-states.ts'
 import { inTurns, zoneOf } from './node-order.ts'

@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { NodeInfo } from '../framework/node-info.ts'
-import { PodInfo } from '../framework/pod-info.ts'
+import { PodInfo } from '../framework/pods/pod-info.ts'
 import { aNode, aPod, asking } from '../testing/objects.ts'
 import { type ExtenderSettings, httpExtender } from './http-extender.ts'
 

@@ -5,7 +5,7 @@ import type { Pod } from '../../client/kinds.ts'
 import { own } from '../../lib/own.ts'
 import type { Extender, Victims } from '../framework/extender.ts'
 import type { NodeInfo } from '../framework/node-info.ts'
-import type { PodInfo } from '../framework/pod-info.ts'
+import type { PodInfo } from '../framework/pods/pod-info.ts'
 
 /** As the configuration says it, with files read. */
 export interface ExtenderSettings {

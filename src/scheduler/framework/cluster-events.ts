@@ -13,7 +13,7 @@ import type {
   StorageClass,
   VolumeAttachment,
 } from '../../client/kinds.ts'
-import type { PodInfo } from './pod-info.ts'
+import type { PodInfo } from './pods/pod-info.ts'
 
 /** The kinds that events tell of, and their objects. */
 export interface EventObjects {

@@ -1,6 +1,6 @@
 /** What outlives a single call to a plug-in: the pod in the queue, and the attempt to schedule it. */
 import type { NodeInfo } from './node-info.ts'
-import type { PodInfo } from './pod-info.ts'
+import type { PodInfo } from './pods/pod-info.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Refusal, Status } from './status.ts'
 

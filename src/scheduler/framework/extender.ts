@@ -1,6 +1,6 @@
 /** Another program that has a say in scheduling, asked for each pod after the plug-ins. */
 import type { NodeInfo } from './node-info.ts'
-import type { PodInfo } from './pod-info.ts'
+import type { PodInfo } from './pods/pod-info.ts'
 
 export interface ExtenderFilterResult {
   readonly feasible: NodeInfo[]

@@ -6,7 +6,7 @@ import type { Resource } from '../../client/resource.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import type { Extender } from './extender.ts'
-import type { PodInfo } from './pod-info.ts'
+import type { PodInfo } from './pods/pod-info.ts'
 import type { Snapshot } from './snapshot.ts'
 
 /** The objects of a kind, as last seen. They are shared and must not be changed. An Informer is one. */

@@ -1,13 +1,14 @@
 /** The scheduling framework: what plug-ins are made of. `plugin.ts` is where to start reading. */
-export * from './affinity-terms.ts'
+
 export * from './cluster-events.ts'
 export * from './cycle.ts'
 export * from './extender.ts'
 export * from './handle.ts'
-export * from './host-ports.ts'
 export * from './node-info.ts'
 export * from './plugin.ts'
-export * from './pod-info.ts'
+export * from './pods/affinity-terms.ts'
+export * from './pods/host-ports.ts'
+export * from './pods/pod-info.ts'
 export * from './resources.ts'
 export * from './snapshot.ts'
 export * from './status.ts'

@@ -1,8 +1,8 @@
 /** A node with its pods and what they add up to, kept up to date pod by pod. */
 import type { Node } from '../../client/kinds.ts'
 import type { Labels } from '../../machinery/selectors/label-selector.ts'
-import { type HostPort, portsClash } from './host-ports.ts'
-import type { PodInfo } from './pod-info.ts'
+import { type HostPort, portsClash } from './pods/host-ports.ts'
+import type { PodInfo } from './pods/pod-info.ts'
 import { add, copyOf, noResources, type Resources, resourcesOf } from './resources.ts'
 
 export type Taint = NonNullable<NonNullable<Node['spec']>['taints']>[number]

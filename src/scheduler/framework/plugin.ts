@@ -5,7 +5,7 @@ import type { EventRegistration } from './cluster-events.ts'
 import type { Cycle, PostFilterResult, QueuedPod } from './cycle.ts'
 import type { Handle } from './handle.ts'
 import type { NodeInfo } from './node-info.ts'
-import type { PodInfo } from './pod-info.ts'
+import type { PodInfo } from './pods/pod-info.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Refusal, Status } from './status.ts'
 

@@ -3,7 +3,7 @@
 import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
 import type { Handle } from '../framework/handle.ts'
 import type { Plugin, Registry } from '../framework/plugin.ts'
-import type { PodInfo } from '../framework/pod-info.ts'
+import type { PodInfo } from '../framework/pods/pod-info.ts'
 import { failed, type Refusal } from '../framework/status.ts'
 import { Registrations } from '../queue/registrations.ts'
 import type { QueueProfile } from '../queue/scheduling-queue.ts'

@@ -1,5 +1,5 @@
 /** Pods for which room is being made on a node: others of lower priority must not take it. */
-import type { PodInfo } from '../framework/pod-info.ts'
+import type { PodInfo } from '../framework/pods/pod-info.ts'
 
 const none: readonly PodInfo[] = []
 

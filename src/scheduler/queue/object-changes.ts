@@ -2,7 +2,7 @@
 import type { Node, Pod } from '../../client/kinds.ts'
 import { semanticallyEqual } from '../../machinery/equality.ts'
 import type { EventAction } from '../framework/cluster-events.ts'
-import { podRequests } from '../framework/pod-requests.ts'
+import { podRequests } from '../framework/pods/pod-requests.ts'
 import { amountOf, type Resources } from '../framework/resources.ts'
 
 /** None for a change that matters to nobody, such as a heartbeat. */

@@ -1,6 +1,6 @@
 /** A pod in the queue, with what its attempts have taught. */
 import type { QueuedPod } from '../framework/cycle.ts'
-import type { PodInfo } from '../framework/pod-info.ts'
+import type { PodInfo } from '../framework/pods/pod-info.ts'
 
 export interface BackOff {
   readonly initialMs: number

@@ -5,7 +5,7 @@
 import type { Pod } from '../../client/kinds.ts'
 import type { ClusterEvent } from '../framework/cluster-events.ts'
 import type { QueuedPod } from '../framework/cycle.ts'
-import { PodInfo } from '../framework/pod-info.ts'
+import { PodInfo } from '../framework/pods/pod-info.ts'
 import type { Refusal } from '../framework/status.ts'
 import { EventLog } from './event-log.ts'
 import { Heap } from './heap.ts'

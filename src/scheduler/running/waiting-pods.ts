@@ -1,6 +1,6 @@
 /** Pods that Permit makes wait: they have a place, and are bound when all plug-ins that asked for it have allowed it. */
 import type { WaitingPod } from '../framework/handle.ts'
-import type { PodInfo } from '../framework/pod-info.ts'
+import type { PodInfo } from '../framework/pods/pod-info.ts'
 import { type Refusal, unschedulable } from '../framework/status.ts'
 
 /** Nobody waits longer than this. Milliseconds. */

@@ -17,7 +17,7 @@ import {
 import type { Resource } from '../../client/resource.ts'
 import type { SchedulerCache } from '../cache/cache.ts'
 import type { ClusterEvent, EventObjects, EventResource } from '../framework/cluster-events.ts'
-import { PodInfo } from '../framework/pod-info.ts'
+import { PodInfo } from '../framework/pods/pod-info.ts'
 import type { NominatedPods } from '../queue/nominated-pods.ts'
 import { nodeActions, podActions } from '../queue/object-changes.ts'
 import type { SchedulingQueue } from '../queue/scheduling-queue.ts'

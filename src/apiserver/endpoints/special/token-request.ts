@@ -10,7 +10,7 @@ import { representationFor } from '../../negotiation/choose.ts'
 import { ServedResource } from '../../registry/served-resource.ts'
 import { unstored } from '../../registry/stored-object.ts'
 import { attributes, timestamp } from '../../registry/write/write-context.ts'
-import { decodeObject } from '../../request/decode-object.ts'
+import { decodeObject } from '../../request/bodies/decode-object.ts'
 import { writeOptions } from '../../request/write-options.ts'
 import { type Endpoint, objectResponse, type Target, writeContext } from '../endpoint.ts'
 

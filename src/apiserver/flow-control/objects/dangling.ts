@@ -7,7 +7,7 @@ import { applyPatch } from '../../apply/index.ts'
 import type { ServedResource } from '../../registry/served-resource.ts'
 import { updateObject } from '../../registry/write/update-object.ts'
 import { resetFields, type Writer } from '../../registry/write/write-context.ts'
-import { decodeApplied } from '../../request/read-applied.ts'
+import { decodeApplied } from '../../request/bodies/read-applied.ts'
 
 const manager = 'api-priority-and-fairness-config-consumer-v1'
 

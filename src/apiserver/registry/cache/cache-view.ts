@@ -6,7 +6,7 @@ import { type ChangeEvent, type KeyRange, prefixRange, type Store, type Watch } 
 import { type Hint, readStored } from '../conversion/read-stored.ts'
 import type { ServedResource } from '../served-resource.ts'
 import type { StoredObject } from '../stored-object.ts'
-import { ChangeHistory } from './change-history.ts'
+import { ChangeHistory } from './history/change-history.ts'
 import { type ChangeFeed, type ChangeListener, type ObjectChange, Removal } from './object-change.ts'
 import { SortedObjects } from './sorted-objects.ts'
 

@@ -2,8 +2,9 @@
  * Fans changes of a resource out to its watches. Watches that want the same (selection and representation) form a
  * group: what a batch of changes means to them is worked out and encoded once, and all of them write the same buffer.
  */
+
+import { isOnePortion } from './history/past-changes.ts'
 import type { ChangeFeed, ObjectChange } from './object-change.ts'
-import { isOnePortion } from './past-changes.ts'
 import { type EncodedBatch, encodeChanges, type WatchForm } from './watch-event.ts'
 
 /** One watch of one client. */

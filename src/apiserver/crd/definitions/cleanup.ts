@@ -1,0 +1,37 @@
+/** Deletes all objects of a definition that is being deleted, and waits until none is left. */
+import { StatusError } from '../../../machinery/status-error.ts'
+import type { Registry } from '../../registry/registry.ts'
+import type { ServedResource } from '../../registry/served-resource.ts'
+import { deleteObject } from '../../registry/write/delete-object.ts'
+import type { Writer } from '../../registry/write/write-context.ts'
+
+/** So many are deleted at once. */
+const batchSize = 50
+/** Objects that finalizers hold are looked for this often. Milliseconds. */
+const pollMs = 100
+
+/** Resolves when nothing is left, or `signal` is aborted. Throws when objects cannot be read or deleted. */
+export async function deleteInstances(registry: Registry, storage: ServedResource, writer: Writer, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await deleteThose(registry, storage, writer, signal)
+    if ((await registry.store.count(storage.range(''))) === 0) return
+    await new Promise((resolve) => setTimeout(resolve, pollMs).unref())
+  }
+}
+
+/** Deletes what is there and not being deleted yet: creations that were under way may add to it. */
+async function deleteThose(registry: Registry, storage: ServedResource, writer: Writer, signal: AbortSignal): Promise<void> {
+  const { objects } = await registry.cacher(storage).ready()
+  const all = [...objects.slice(storage.range(''))].filter((object) => !object.parse().metadata.deletionTimestamp)
+  for (let at = 0; at < all.length && !signal.aborted; at += batchSize) {
+    await Promise.all(
+      all.slice(at, at + batchSize).map(async ({ namespace, name }) => {
+        try {
+          await deleteObject({ ...writer, resource: storage, namespace, name, subresource: '' }, { dryRun: false })
+        } catch (error) {
+          if (!(error instanceof StatusError && error.code === 404)) throw error
+        }
+      }),
+    )
+  }
+}

@@ -1,0 +1,241 @@
+/**
+ * Follows the CustomResourceDefinitions in the store: serves what they define, keeps their status, and cleans up after those
+ * that are deleted. Every API server on a store does this; it comes to the same whoever is first.
+ */
+import { createHash } from 'node:crypto'
+import type { Definition } from '../../../api/apiextensions/custom-resource-definition.ts'
+import { cleanupFinalizer } from '../../../api/apiextensions/custom-resource-definition.ts'
+import type { KubeObject } from '../../../machinery/object.ts'
+import { StatusError } from '../../../machinery/status-error.ts'
+import type { ServiceSources } from '../../aggregator/index.ts'
+import { FollowedObjects } from '../../registry/followed/followed-objects.ts'
+import type { Registry } from '../../registry/registry.ts'
+import type { ServedResource } from '../../registry/served-resource.ts'
+import type { StoredObject } from '../../registry/stored-object.ts'
+import { updateObject } from '../../registry/write/update-object.ts'
+import type { Writer } from '../../registry/write/write-context.ts'
+import type { ServedApis } from '../../served-apis.ts'
+import { type CustomResources, customResourcesOf } from '../custom-resource.ts'
+import { type Names, usedNames } from './accepted-names.ts'
+import { deleteInstances } from './cleanup.ts'
+import { conditionOf, isTrue, type Verdict, withCondition } from './conditions.ts'
+import { plannedStatus } from './definition-status.ts'
+
+export interface DefinitionControllerOptions {
+  readonly registry: Registry
+  readonly apis: ServedApis
+  /** The resource of the definitions themselves. */
+  readonly definitions: ServedResource
+  /** As whom status is written. */
+  readonly writer: Writer
+  /** Where the Services of conversion webhooks are found. */
+  readonly webhooks: ServiceSources
+  readonly log: (line: string) => void
+}
+
+/** What is remembered of a definition. */
+interface Known {
+  readonly object: StoredObject
+  readonly group: string
+  readonly names: Partial<Names>
+  /** Some of its names are taken. */
+  readonly waiting: boolean
+  /** A digest of what it serves was made of; empty if it serves nothing. */
+  readonly served: string
+}
+
+const retryMs = 1000
+
+const digest = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('base64')
+
+export class DefinitionController {
+  readonly #options: DefinitionControllerOptions
+  readonly #followed: FollowedObjects<StoredObject>
+  readonly #known = new Map<string, Known>()
+  readonly #serving = new Map<string, CustomResources>()
+  /** Names of definitions whose status is to be looked at. */
+  readonly #queue = new Set<string>()
+  readonly #cleaning = new Map<string, AbortController>()
+  readonly #stopping = new AbortController()
+  #working: Promise<void> | undefined
+
+  constructor(options: DefinitionControllerOptions) {
+    this.#options = options
+    const { registry, definitions: resource, log } = options
+    this.#followed = new FollowedObjects<StoredObject>({
+      registry,
+      resource,
+      read: (object) => object,
+      changed: (value, _before, { name }) => {
+        if (value) this.#seen(value)
+        else this.#gone(name)
+      },
+      log,
+    })
+  }
+
+  /** Resolves when everything that is established is served. */
+  async start(): Promise<void> {
+    await this.#followed.start()
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    this.#followed.stop()
+    for (const cleaning of this.#cleaning.values()) cleaning.abort()
+    await this.#working
+    for (const { webhook } of this.#serving.values()) webhook?.stop()
+  }
+
+  #seen(object: StoredObject): void {
+    const definition = object.parse<Definition>()
+    const { name } = object
+    const before = this.#known.get(name)
+    const names = definition.status?.acceptedNames ?? {}
+    const served = isTrue(definition, 'Established') ? digest([definition.metadata.uid, definition.spec, names, isTrue(definition, 'Terminating')]) : ''
+    const waiting = conditionOf(definition, 'NamesAccepted')?.status === 'False'
+    this.#known.set(name, { object, group: definition.spec.group, names, waiting, served })
+    if (served !== (before?.served ?? '')) this.#serve(name, served ? customResourcesOf(definition, object, this.#options.webhooks) : undefined)
+    this.#enqueue(name)
+    // Who gives up a name may have had it where others wait for it.
+    if (before && JSON.stringify(before.names) !== JSON.stringify(names)) this.#enqueueWaiting(definition.spec.group)
+  }
+
+  #gone(name: string): void {
+    const known = this.#known.get(name)
+    this.#known.delete(name)
+    this.#serve(name, undefined)
+    this.#cleaning.get(name)?.abort()
+    if (known) this.#enqueueWaiting(known.group)
+  }
+
+  #serve(name: string, resources: CustomResources | undefined): void {
+    const { registry, apis } = this.#options
+    const before = this.#serving.get(name)
+    if (resources) this.#serving.set(name, resources)
+    else this.#serving.delete(name)
+    apis.setCustom(name, resources?.served ?? [])
+    if (!before) return
+    registry.retire(before.storage, resources?.storage.definition.refusesCreate)
+    before.webhook?.retire()
+  }
+
+  #enqueueWaiting(group: string): void {
+    for (const [name, known] of this.#known) if (known.waiting && known.group === group) this.#enqueue(name)
+  }
+
+  #enqueue(name: string): void {
+    this.#queue.add(name)
+    this.#working ??= this.#work().finally(() => {
+      this.#working = undefined
+    })
+  }
+
+  async #work(): Promise<void> {
+    // What has just been told may be told more about in the same turn.
+    await null
+    for (let [name] = this.#queue; name !== undefined && !this.#stopping.signal.aborted; [name] = this.#queue) {
+      this.#queue.delete(name)
+      try {
+        await this.#reconcile(name)
+      } catch (error) {
+        if (error instanceof StatusError && (error.code === 404 || error.code === 409)) continue
+        this.#options.log(`custom resource definition ${name}: ${error instanceof Error ? error.message : error}`)
+        setTimeout(() => this.#known.has(name) && this.#enqueue(name), retryMs).unref()
+      }
+    }
+  }
+
+  async #reconcile(name: string): Promise<void> {
+    const known = this.#known.get(name)
+    if (!known) return
+    const definition = known.object.parse<Definition>()
+    if (definition.metadata.deletionTimestamp !== undefined) {
+      this.#cleanUp(name, definition)
+      return
+    }
+    const { apis } = this.#options
+    const neighbours = [...this.#known].flatMap(([other, { group, names }]) => (group === known.group && other !== name ? [names] : []))
+    const used = usedNames([...neighbours, ...apis.builtIn(known.group)])
+    const now = this.#options.writer.now()
+    if (plannedStatus(definition, used, now)) await this.#writeStatus(name, (live) => plannedStatus(live, used, now))
+  }
+
+  async #writeStatus(name: string, plan: (live: Definition) => Definition['status'] | undefined): Promise<void> {
+    const { definitions, writer } = this.#options
+    await updateObject(
+      { ...writer, resource: definitions, namespace: '', name, subresource: 'status' },
+      {
+        startsFromLive: true,
+        change: (live) => {
+          const status = plan(live as Definition)
+          return { object: (status ? { ...live, status } : live) as unknown as KubeObject }
+        },
+      },
+    )
+  }
+
+  /** Runs beside the rest: finalizers of the objects may hold it up for long. */
+  #cleanUp(name: string, { metadata }: Definition): void {
+    if (!metadata.finalizers?.includes(cleanupFinalizer) || this.#cleaning.has(name)) return
+    const aborted = new AbortController()
+    this.#cleaning.set(name, aborted)
+    this.#deleteAll(name, aborted.signal)
+      .catch(async (error) => {
+        if (aborted.signal.aborted) return
+        const message = error instanceof Error ? error.message : String(error)
+        const failed: Verdict = { type: 'Terminating', status: 'True', reason: 'InstanceDeletionFailed', message: `could not list instances: ${message}` }
+        await this.#setCondition(name, failed).catch(() => undefined)
+        await this.#pause(retryMs)
+      })
+      .finally(() => {
+        this.#cleaning.delete(name)
+        if (!this.#stopping.signal.aborted && this.#known.has(name)) this.#enqueue(name)
+      })
+  }
+
+  async #deleteAll(name: string, signal: AbortSignal): Promise<void> {
+    const { registry, definitions, writer } = this.#options
+    const storage = this.#serving.get(name)?.storage
+    if (storage) {
+      await this.#setCondition(name, {
+        type: 'Terminating',
+        status: 'True',
+        reason: 'InstanceDeletionInProgress',
+        message: 'CustomResource deletion is in progress',
+      })
+      // Setting the condition may have made what is served anew.
+      await deleteInstances(registry, this.#serving.get(name)?.storage ?? storage, writer, signal)
+      if (signal.aborted) return
+      await this.#setCondition(name, { type: 'Terminating', status: 'False', reason: 'InstanceDeletionCompleted', message: 'removed all instances' })
+      // What was on its way to the store when creating was forbidden has come before the condition.
+      if ((await registry.store.count(storage.range(''))) > 0) return this.#deleteAll(name, signal)
+    }
+    await updateObject(
+      { ...writer, resource: definitions, namespace: '', name, subresource: '' },
+      {
+        startsFromLive: true,
+        change: (live) => {
+          const { metadata } = live!
+          return { object: { ...live!, metadata: { ...metadata, finalizers: metadata.finalizers?.filter((one) => one !== cleanupFinalizer) } } }
+        },
+      },
+    )
+  }
+
+  #setCondition(name: string, verdict: Verdict): Promise<void> {
+    const now = this.#options.writer.now()
+    return this.#writeStatus(name, ({ status }) => ({ ...status!, conditions: withCondition(status?.conditions ?? [], verdict, now) }))
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const { signal } = this.#stopping
+      const timer = setTimeout(resolve, ms)
+      signal.addEventListener('abort', () => {
+        clearTimeout(timer)
+        resolve()
+      })
+    })
+  }
+}

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { memoryStore } from '../../../../storage/memory/index.ts'
+import { fixture } from '../cache-fixture.ts'
+import { changesAfter } from './past-changes.ts'
+
+test('the past is read in portions, from memory and from the store, whole and in order', async () => {
+  const store = memoryStore()
+  const { registry, resource, put, remove } = fixture(store)
+  const start = store.revision
+  for (let i = 0; i < 3000; i++) await (i % 5 === 4 ? remove(`n${i % 50}`) : put(`n${i % 50}`, 'x'.repeat(2000)))
+  const view = await registry.cacher(resource).ready()
+  for (let i = 0; i < 900; i++) await put(`n${i % 50}`, 'x'.repeat(2000))
+  const seen: number[] = []
+  let portions = 0
+  for (let revision = start; revision < view.revision; portions++) {
+    const { changes, through } = await changesAfter(view, store, resource.range('default'), revision)
+    assert.ok(changes.length <= 501)
+    seen.push(...changes.map((change) => change.revision))
+    revision = through
+  }
+  assert.deepEqual(
+    seen,
+    Array.from({ length: view.revision - start }, (_, i) => start + 1 + i),
+  )
+  assert.ok(portions > 10, `${portions} portions`)
+})
+
+test('of another namespace there is nothing to read, and it is read through all the same', async () => {
+  const store = memoryStore()
+  const { registry, resource, put } = fixture(store)
+  const start = store.revision
+  for (let i = 0; i < 100; i++) await put(`n${i}`)
+  const view = await registry.cacher(resource).ready()
+  assert.deepEqual(await changesAfter(view, store, resource.range('other'), start), { changes: [], through: store.revision })
+})
+
+test('what has been compacted is 410 Expired', async () => {
+  const store = memoryStore()
+  const { registry, resource, put } = fixture(store)
+  for (let i = 0; i < 10; i++) await put('a')
+  await store.compact(8)
+  const view = await registry.cacher(resource).ready()
+  await assert.rejects(changesAfter(view, store, resource.range(''), 5), { code: 410, message: 'too old resource version: 5 (8)' })
+})

@@ -1,0 +1,43 @@
+/** Decodes a parsed value as an object of a resource: by Kubernetes' own schema, or by the one that a definition brings. */
+import { schemaType } from '../../../api/schema/index.ts'
+import { type Decoded, type DecodeOptions, decode } from '../../../machinery/decode/index.ts'
+import type { Field, FieldType, StructType } from '../../../machinery/schema.ts'
+import { badRequest } from '../../../machinery/status-error.ts'
+import type { ServedResource } from '../../registry/served-resource.ts'
+
+/** Throws DecodeError, and 400 for an object within it that is none. What the resource's schema does not know is left out. */
+export function decodeAs(resource: ServedResource, value: unknown, options: DecodeOptions = {}): Decoded {
+  const { custom } = resource.definition
+  if (!custom) return decode(resource.type, value, options)
+  const decoded = decode(customObject(), value, options)
+  const unknown = custom.prune(decoded.object)
+  const unreadable = custom.unreadable(decoded.object)
+  if (unreadable) throw badRequest(unreadable.message)
+  if (unknown.length === 0) return decoded
+  return {
+    ...decoded,
+    unknown: [...decoded.unknown, ...unknown],
+    strict: [...decoded.strict, ...unknown.map((path) => `unknown field ${JSON.stringify(path)}`)],
+  }
+}
+
+const field = (type: FieldType): Field => ({ type, keepsEmpty: false })
+
+let anyCustomObject: StructType | undefined
+
+/** All custom objects have kind, version and metadata; the rest is looked at when it is pruned and validated. */
+const customObject = (): StructType =>
+  (anyCustomObject ??= {
+    kind: 'struct',
+    definition: '',
+    goName: '',
+    fields: new Map([
+      ['kind', field({ kind: 'string' })],
+      ['apiVersion', field({ kind: 'string' })],
+      ['metadata', field(schemaType('V1ObjectMeta'))],
+    ]),
+    others: { kind: 'any', deduced: true },
+    required: new Set(),
+    atomic: false,
+    groupVersionKinds: [],
+  })

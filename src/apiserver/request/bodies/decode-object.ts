@@ -1,0 +1,128 @@
+/** Makes an object of a resource's kind out of a request body: type check, decoding, field validation, defaults. */
+import { pauses } from '../../../lib/flow/pauses.ts'
+import { type Decoded, DecodeError } from '../../../machinery/decode/index.ts'
+import type { KubeObject } from '../../../machinery/object.ts'
+import { badRequest, invalid, type StatusError } from '../../../machinery/status-error.ts'
+import { invalidValue } from '../../../machinery/validation/field-error.ts'
+import type { Request } from '../../http/exchange.ts'
+import type { ServedResource } from '../../registry/served-resource.ts'
+import type { WriteOptions } from '../write-options.ts'
+import { type Body, readBody, unrecognized } from './body.ts'
+import { decodeAs } from './decode-as.ts'
+import { removeDuplicateOwners } from './duplicate-owners.ts'
+
+/** A kind that a body may be of. */
+export interface ExpectedKind {
+  readonly kind: string
+  readonly groupVersion: string
+  /** Other group versions that will do. */
+  readonly otherVersions?: readonly string[]
+}
+
+export const kindOf = ({ definition: { kind, takesBodiesOf }, groupVersion }: ServedResource): ExpectedKind => ({
+  kind,
+  groupVersion,
+  otherVersions: takesBodiesOf,
+})
+
+/** `knowsKind` tells known kinds in the wrong place from unknown ones, for the words of the error. */
+export type KnowsKind = (groupVersion: string, kind: string) => boolean
+
+/** Reads the body of POST or PUT. Throws 400, 413, 415; warnings go to the request. */
+export async function decodeObject(request: Request, resource: ServedResource, options: WriteOptions, knowsKind: KnowsKind): Promise<KubeObject> {
+  const body = await readBody(request)
+  const pause = pauses()
+  const expected = kindOf(resource)
+  const value = body.value(expected.kind) as Record<string, unknown>
+  if (resource.definition.custom) checkCustomKind(value, resource, body)
+  else checkKind(value, expected, body, knowsKind)
+  await pause()
+  const object = objectOf(resource, decodeBody(resource, body, value, request, options))
+  await pause()
+  resource.applyDefaults(object)
+  request.audit?.noteObject(object)
+  const duplicates = removeDuplicateOwners(object.metadata)
+  if (duplicates) request.warnings.push(duplicates)
+  return object
+}
+
+/** Makes an object of what was decoded: kind, version and metadata first, which is how it is stored. */
+export function objectOf({ definition, groupVersion }: ServedResource, decoded: Decoded['object']): KubeObject {
+  // Members keep the places where they are named first.
+  const object = { kind: '', apiVersion: '', metadata: {}, ...decoded }
+  object.kind = definition.kind
+  object.apiVersion = groupVersion
+  return object
+}
+
+/** `v1` of `apps/v1`. */
+const versionOf = (groupVersion: string): string => groupVersion.slice(groupVersion.indexOf('/') + 1)
+/** The package of upstream's internal types: `core`, `apps`, `rbac`. */
+const internalPackage = (groupVersion: string): string => (groupVersion.includes('/') ? groupVersion.split(/[./]/, 1)[0]! : 'core')
+
+/** A body that is of another kind is 400; kind and version may be left out. */
+export function checkKind(
+  value: Record<string, unknown>,
+  { kind, groupVersion, otherVersions }: ExpectedKind,
+  { text }: Pick<Body, 'text'>,
+  knowsKind: KnowsKind,
+): void {
+  const givenVersion = value.apiVersion ?? ''
+  const givenKind = value.kind ?? ''
+  for (const [name, given] of [
+    ['apiVersion', givenVersion],
+    ['kind', givenKind],
+  ] as const) {
+    if (typeof given !== 'string') {
+      const go = given === null ? 'null' : Array.isArray(given) ? 'array' : typeof given === 'boolean' ? 'bool' : typeof given
+      throw unrecognized(kind, text, `json parse error: json: cannot unmarshal ${go} into Go struct field .${name} of type string`)
+    }
+  }
+  const actualVersion = (givenVersion as string) || groupVersion
+  const actualKind = (givenKind as string) || kind
+  if (actualKind === kind && (actualVersion === groupVersion || otherVersions?.includes(actualVersion))) return
+  if (actualVersion.split('/').length > 2) throw unrecognized(kind, text, `unexpected GroupVersion string: ${actualVersion}`)
+  const why = knowsKind(actualVersion, actualKind)
+    ? `converting (${versionOf(actualVersion)}.${actualKind}) to (${internalPackage(groupVersion)}.${kind}): unknown conversion`
+    : `no kind ${JSON.stringify(actualKind)} is registered for version ${JSON.stringify(actualVersion)} in scheme "pkg/api/legacyscheme/scheme.go:30"`
+  throw notHandled(actualKind, actualVersion, kind, why)
+}
+
+/** As above, for custom resources, whose kind is checked as a field. */
+function checkCustomKind(value: Record<string, unknown>, { definition: { group, kind }, groupVersion }: ServedResource, { text }: Pick<Body, 'text'>): void {
+  if (typeof value.kind !== 'string' || value.kind === '') throw badRequest(`Object 'Kind' is missing in '${text}'`)
+  const given = typeof value.apiVersion === 'string' ? value.apiVersion : ''
+  if (given !== groupVersion) throw badRequest(`the API version in the data (${given}) does not match the expected API version (${groupVersion})`)
+  if (value.kind === kind) return
+  const { name } = (value.metadata ?? {}) as { readonly name?: unknown }
+  throw invalid({ group, name: value.kind }, typeof name === 'string' ? name : '', [invalidValue('kind', value.kind, `must be ${kind}`)])
+}
+
+/** 400: the body is of a known form, and not of this endpoint's kind. */
+const notHandled = (actualKind: string, actualVersion: string, kind: string, why: string): StatusError =>
+  badRequest(`${actualKind} in version ${JSON.stringify(versionOf(actualVersion))} cannot be handled as a ${kind}: ${why}`)
+
+/** Decodes a parsed body strictly, as the options say. */
+function decodeBody(
+  resource: ServedResource,
+  { text, format, fields }: Body,
+  value: unknown,
+  request: Request,
+  { fieldValidation }: WriteOptions,
+): Decoded['object'] {
+  const { kind } = resource.definition
+  let decoded: Decoded
+  try {
+    // Parts of YAML may stand in several places.
+    const owned = format !== 'yaml'
+    decoded = decodeAs(resource, fields ? fields(resource.type) : value, fieldValidation === 'Ignore' || format !== 'json' ? { owned } : { text, owned })
+  } catch (error) {
+    if (error instanceof DecodeError) throw notHandled(kind, resource.groupVersion, kind, error.message)
+    throw error
+  }
+  if (fieldValidation === 'Strict' && decoded.strict.length) {
+    throw notHandled(kind, resource.groupVersion, kind, `strict decoding error: ${decoded.strict.join(', ')}`)
+  }
+  if (fieldValidation === 'Warn') request.warnings.push(...decoded.strict)
+  return decoded.object
+}

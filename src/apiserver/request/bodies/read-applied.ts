@@ -1,0 +1,75 @@
+/** Reads the body of a server-side apply, and decodes what applying made of it. */
+import { DecodeError } from '../../../machinery/decode/index.ts'
+import type { KubeObject } from '../../../machinery/object.ts'
+import { badRequest, invalid } from '../../../machinery/status-error.ts'
+import { invalidValue } from '../../../machinery/validation/field-error.ts'
+import { type ParsedYaml, parseYaml, YamlError } from '../../../machinery/yaml.ts'
+import type { Request } from '../../http/exchange.ts'
+import type { ServedResource } from '../../registry/served-resource.ts'
+import type { WriteOptions } from '../write-options.ts'
+import { maxBodyBytes } from './body.ts'
+import { decodeAs } from './decode-as.ts'
+import { objectOf } from './decode-object.ts'
+
+/** The content type of server-side apply. */
+export const applyType = 'application/apply-patch+yaml'
+
+/** What the body of an apply says. */
+export interface AppliedBody {
+  /** What the write depends on. */
+  readonly uid: string | undefined
+  readonly resourceVersion: string | undefined
+  /** The parsed body, for one attempt: another one has it parsed again, so that nobody holds it while the first is committed. */
+  value(): unknown
+}
+
+/** Reads the body of an apply: YAML, of which JSON is a part. Throws 400. */
+export async function readApplied(request: Request, { fieldValidation }: WriteOptions): Promise<AppliedBody> {
+  const bytes = await request.body(maxBodyBytes)
+  let parsed: ParsedYaml | undefined = parseApplied(bytes)
+  request.audit?.noteBody(parsed.value)
+  // Keys that stand twice only warn, whatever fieldValidation says.
+  if (fieldValidation !== 'Ignore')
+    for (const problem of parsed.strict)
+      request.warnings.push(
+        ...problem
+          .split('\n')
+          .slice(1)
+          .map((line) => line.trim()),
+      )
+  const { uid, resourceVersion } = (parsed.value as Partial<KubeObject> | null)?.metadata ?? {}
+  return {
+    uid,
+    resourceVersion,
+    value() {
+      const { value } = parsed ?? parseApplied(bytes)
+      parsed = undefined
+      return value
+    },
+  }
+}
+
+function parseApplied(bytes: Buffer): ParsedYaml {
+  try {
+    return parseYaml(bytes.toString())
+  } catch (error) {
+    if (error instanceof YamlError) throw badRequest(`error decoding YAML: ${error.message}`)
+    throw error
+  }
+}
+
+/** Makes an object of the kind of what applying gave. Throws 422. */
+export function decodeApplied(resource: ServedResource, applied: KubeObject): KubeObject {
+  try {
+    // Applying made the managedFields itself: there is nothing to decode in them.
+    const { managedFields, ...metadata } = applied.metadata
+    const object = objectOf(resource, decodeAs(resource, { ...applied, metadata }).object)
+    if (managedFields) object.metadata.managedFields = managedFields
+    resource.applyDefaults(object)
+    return object
+  } catch (error) {
+    if (error instanceof DecodeError)
+      throw invalid(resource.groupKind, applied.metadata?.name ?? '', [invalidValue('patch', JSON.stringify(applied), error.message)])
+    throw error
+  }
+}

@@ -1,0 +1,144 @@
+/** Reads the body of a PATCH (all kinds but apply) and makes a function of it that patches an object. */
+
+import { pauses } from '../../../lib/flow/pauses.ts'
+import { own } from '../../../lib/own.ts'
+import { checkValues, DecodeError, duplicateFieldMessages, isDeeperThan, maxDepth } from '../../../machinery/decode/index.ts'
+import type { KubeObject } from '../../../machinery/object.ts'
+import { jsonPatch } from '../../../machinery/patch/json-patch.ts'
+import { mergePatch } from '../../../machinery/patch/merge-patch.ts'
+import { strategicMergePatch } from '../../../machinery/patch/strategic-merge.ts'
+import { badRequest, invalid, StatusError } from '../../../machinery/status-error.ts'
+import { invalidValue } from '../../../machinery/validation/field-error.ts'
+import type { Request } from '../../http/exchange.ts'
+import type { ServedResource } from '../../registry/served-resource.ts'
+import { namesVersion } from '../parameters.ts'
+import type { WriteOptions } from '../write-options.ts'
+import { maxBodyBytes, mediaType, unsupported } from './body.ts'
+import { decodeAs } from './decode-as.ts'
+import { objectOf } from './decode-object.ts'
+
+type Patch = (object: Record<string, unknown>) => unknown
+
+const types = {
+  'application/json-patch+json': 'json',
+  'application/merge-patch+json': 'merge',
+  'application/strategic-merge-patch+json': 'strategic',
+} as const
+
+/** Strategic merge goes by patch strategies, which only Kubernetes' own schemas have. */
+const customTypes = ['application/json-patch+json', 'application/merge-patch+json', 'application/apply-patch+yaml']
+
+export interface ReadPatch {
+  /** Patches a live object: the result is decoded, checked and has its defaults. Called again when a write is tried again. */
+  readonly patched: (live: KubeObject) => Promise<KubeObject>
+  /** Whether the patch names a resourceVersion. */
+  readonly conditional: boolean
+}
+
+/** Throws 400, 413, 415; what the patch makes of an object may be 422. `custom`: it is about a custom resource, or a part of one. */
+export async function readPatch(
+  request: Request,
+  resource: ServedResource,
+  options: WriteOptions,
+  custom = resource.definition.custom !== undefined,
+): Promise<ReadPatch> {
+  const media = mediaType(request)
+  const type = own(types, media)
+  if (custom && (!type || type === 'strategic')) throw unsupported(customTypes)
+  if (!type) throw new StatusError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {})
+  const text = (await request.body(maxBodyBytes)).toString()
+  const pause = pauses()
+  const body = parse(text)
+  request.audit?.noteBody(body)
+  const patch = patchOf(type, body, resource)
+  await pause()
+  const duplicates = options.fieldValidation === 'Ignore' ? [] : duplicateFieldMessages(text, body, type === 'json')
+  let warned = false
+  const patched = async (live: KubeObject): Promise<KubeObject> => {
+    const pause = pauses()
+    const patched = patch(live as unknown as Record<string, unknown>)
+    await pause()
+    const shown = (): string => (type === 'strategic' ? goValue(body) : JSON.stringify(patched))
+    const object = decodePatched(resource, patched, shown)
+    const strict = [...duplicates, ...object.strict]
+    if (strict.length && options.fieldValidation === 'Strict') throw refused(shown(), `strict decoding error: ${strict.join(', ')}`)
+    if (!warned && options.fieldValidation === 'Warn') request.warnings.push(...strict)
+    warned = true
+    await pause()
+    resource.applyDefaults(object.object)
+    return object.object
+  }
+  return { patched, conditional: isConditional(body) }
+}
+
+function isConditional(body: unknown): boolean {
+  if (Array.isArray(body)) return body.some((operation) => (operation as { path?: unknown } | null)?.path === '/metadata/resourceVersion')
+  const version = (body as { metadata?: { resourceVersion?: unknown } | null }).metadata?.resourceVersion
+  return typeof version === 'string' && namesVersion(version)
+}
+
+function parse(text: string): unknown {
+  checkValues(text)
+  let body: unknown
+  try {
+    body = JSON.parse(text)
+  } catch (error) {
+    throw badRequest(`error decoding patch: ${(error as Error).message}`)
+  }
+  if (isDeeperThan(body, maxDepth)) throw badRequest('error decoding patch: json: exceeded max depth')
+  return body
+}
+
+function patchOf(type: (typeof types)[keyof typeof types], body: unknown, resource: ServedResource): Patch {
+  if (type === 'json') {
+    if (!Array.isArray(body)) throw badRequest('error decoding patch: json: cannot unmarshal object into Go value of type jsonpatch.Patch')
+    return (object) => jsonPatch(object, body)
+  }
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw badRequest(
+      `error decoding patch: json: cannot unmarshal ${Array.isArray(body) ? 'array' : typeof body} into Go value of type map[string]interface {}`,
+    )
+  }
+  if (type === 'merge') return (object) => mergePatch(object, body)
+  return (object) => strategicMergePatch(object, body as Record<string, unknown>, resource.type)
+}
+
+function decodePatched(resource: ServedResource, patched: unknown, shown: () => string): { object: KubeObject; strict: readonly string[] } {
+  const { definition, groupVersion } = resource
+  try {
+    const { object, strict } = decodeAs(resource, patched)
+    if (definition.custom) checkPatchedKind(resource, object)
+    else if (object.kind !== definition.kind || object.apiVersion !== groupVersion) {
+      throw new DecodeError(
+        `no kind ${JSON.stringify(object.kind ?? '')} is registered for version ${JSON.stringify(object.apiVersion ?? '')} in scheme "pkg/api/legacyscheme/scheme.go:30"`,
+      )
+    }
+    return { object: objectOf(resource, object), strict }
+  } catch (error) {
+    if (error instanceof DecodeError) throw refused(shown(), error.message)
+    throw error
+  }
+}
+
+/** Kind and version of custom resources are fields as others are. */
+function checkPatchedKind({ definition, groupVersion, groupKind }: ServedResource, { kind, apiVersion, metadata }: Record<string, unknown>): void {
+  const wrong = [
+    ...(kind === definition.kind ? [] : [invalidValue('kind', kind ?? '', `must be ${definition.kind}`)]),
+    ...(apiVersion === groupVersion ? [] : [invalidValue('apiVersion', apiVersion ?? '', `must be ${groupVersion}`)]),
+  ]
+  if (wrong.length) throw invalid(groupKind, (metadata as KubeObject['metadata'] | undefined)?.name ?? '', wrong)
+}
+
+/** 422 without a kind: what the patch makes is no object of the kind. */
+const refused = (shown: string, why: string): StatusError => invalid({ group: '', name: '' }, '', [invalidValue('patch', shown, why)])
+
+/** A value as Go's `%+v` prints it: upstream shows strategic merge patches so. */
+function goValue(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(goValue).join(' ')}]`
+  if (typeof value === 'object' && value !== null)
+    return `map[${Object.keys(value)
+      .sort()
+      .map((key) => `${key}:${goValue((value as Record<string, unknown>)[key])}`)
+      .join(' ')}]`
+  return value === null ? '<nil>' : String(value)
+}

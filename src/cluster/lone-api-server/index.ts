@@ -1,0 +1,75 @@
+/** An API server alone, as the flags of kube-apiserver say: no authority and no administrator of its own, only what the flags name. */
+import { join } from 'node:path'
+import { signedToken } from '../../apiserver/authentication/service-accounts/signing-keys.ts'
+import { defaultServiceRange } from '../../apiserver/services/address-range.ts'
+import type { Store } from '../../storage/store.ts'
+import { localUrl, serverHosts } from '../addresses.ts'
+import { readIdentity } from '../credentials/identity-files.ts'
+import { usualIssuer } from '../credentials/service-account-keys.ts'
+import { serviceAccountKey } from '../pki/pki.ts'
+import { certDirPair } from '../pki/self-signed.ts'
+import { serveStore } from '../serve-store.ts'
+import { checkServingFlags, type FlagPlace, pathOf, servingOptions } from '../serving-options/index.ts'
+import { usualPort } from '../serving-options/serving.ts'
+
+export interface LoneServerOptions extends FlagPlace {
+  /** Closed by the caller, when the server has stopped. */
+  readonly store: Store
+  readonly warmUp?: boolean
+}
+
+export interface LoneServer {
+  readonly url: string
+  readonly port: number
+  /** Serves on for as long as `--shutdown-delay-duration` says, then ends; requests under way get `graceMs`. */
+  stop(options?: { readonly graceMs?: number }): Promise<void>
+}
+
+/** As `t8s up -v`. */
+const timingVerbosity = 2
+const defaultGraceMs = 10_000
+
+/** Starts the server. Rejects with an ExplainedError for flags that do not fit together, files that cannot be read, a port in use. */
+export async function startLoneServer(options: LoneServerOptions): Promise<LoneServer> {
+  const { flags, directory, store, warmUp, log } = options
+  const started = performance.now()
+  checkServingFlags(flags)
+  const bindAddress = flags.text('bind-address') || '0.0.0.0'
+  const serviceClusterIpRange = flags.text('service-cluster-ip-range') || defaultServiceRange
+  const advertiseAddress = flags.text('advertise-address') || undefined
+  const { tls } = readIdentity({ tlsCertFile: pathOf(options, 'tls-cert-file'), tlsPrivateKeyFile: pathOf(options, 'tls-private-key-file') })
+  const certDir = pathOf(options, 'cert-dir') ?? (directory && join(directory, 'pki')) ?? '/var/run/kubernetes'
+  const hosts = [...new Set([...(advertiseAddress ? [advertiseAddress] : []), ...serverHosts(bindAddress, serviceClusterIpRange)])]
+  const interval = flags.durationMs('etcd-compaction-interval')
+  const flagged = servingOptions(options)
+  const chosen = flags.list('controllers') ?? []
+  // Those who have none do not pay for them.
+  const controllers = chosen.length > 0 ? (await import('./controllers.ts')).loneControllers(chosen) : undefined
+  const pair = tls ?? (await certDirPair(certDir, hosts))
+  const serviceAccount = { issuers: [usualIssuer], signingKey: serviceAccountKey(directory && join(directory, 'pki')), ...flagged.serviceAccount }
+  const server = await serveStore({
+    ...flagged,
+    ...(controllers && { tokens: [...(flagged.tokens ?? []), ...controllers.tokens] }),
+    // Upstream's default. Clusters that hold more than a server say true, as kubeadm does.
+    admission: { ...flagged.admission, allowPrivileged: flags.bool('allow-privileged') ?? false },
+    store,
+    bindAddress,
+    port: flags.int('secure-port') ?? usualPort,
+    tls: pair,
+    serviceClusterIpRange,
+    serviceAccount,
+    compaction: interval === 0 ? 'off' : { intervalMs: interval, retainMs: interval },
+    warmUp,
+    log,
+  })
+  controllers?.begin({ dial: server.dial, rootCA: pair.cert, signToken: async (claims) => signedToken(await serviceAccount.signingKey(), claims), log })
+  if ((flags.int('v') ?? 0) >= timingVerbosity) log(`API server started in ${Math.round(performance.now() - started)} ms`)
+  return {
+    url: localUrl(bindAddress, server.port),
+    port: server.port,
+    async stop({ graceMs = defaultGraceMs } = {}) {
+      await controllers?.stop(graceMs)
+      await server.stop({ graceMs })
+    },
+  }
+}
