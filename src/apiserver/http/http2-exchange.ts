@@ -194,12 +194,15 @@ export const answerStreams =
   (handler: Handler, peer: Http2Peer, bounds: Bounds) =>
   (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, _flags: number, rawHeaders: readonly string[]): void => {
     stream.on('error', ignored)
-    const request = new Http2Request(stream, headers, rawHeaders, handler, peer, bounds)
-    stream.on('close', () => request.closed())
+    let request: Http2Request | undefined = new Http2Request(stream, headers, rawHeaders, handler, peer, bounds)
+    stream.on('close', () => {
+      request?.closed()
+      // Node's table of streams, which is made anew all the time, keeps closed ones alive through young collections: requests need not stay with them.
+      request = undefined
+    })
     peer.begin(request)
   }
 
-/** Resets by the client; close follows. */
 const ignored = (): void => {}
 
 /** Writes an answer. `request` is followed once it is known whole: from then on it only has to be read. */

@@ -16,7 +16,7 @@ export interface AttackedServer extends Told {
   descriptors(): number
 }
 
-const flags = ['--max-semi-space-size=4', '--heap-growing-percent=100', '--min-semi-space-size=2', '--v8-pool-size=1']
+const flags = ['--max-semi-space-size=8', '--heap-growing-percent=100', '--min-semi-space-size=2', '--v8-pool-size=1']
 
 /** Starts a server that is gone after the test. What it logs fails the test: an attack is no error of the server. */
 export async function attackedServer(t: TestContext, options: AttackedOptions = {}): Promise<AttackedServer> {
