@@ -1,13 +1,12 @@
 /**
- * One request as its audit events tell it (audit.k8s.io/v1 Event), in upstream's order of members. They are told in parts, which are JSON
- * already, so that an event of level Metadata costs two microseconds and leaves next to nothing for the garbage collector.
+ * One request as its audit events tell it (audit.k8s.io/v1 Event), in upstream's order of members. They are told in parts, most of which
+ * are JSON already: an event of level Metadata costs two microseconds.
  */
 
 import { goJson } from '../../../machinery/fields/json.ts'
 import type { Status } from '../../../machinery/status-error.ts'
 import type { Request, RequestAudit, UserInfo } from '../../http/exchange.ts'
 import type { AuditConfig, Stage } from '../policy/policy.ts'
-import { EventString, type EventText } from './event-text.ts'
 import { isPlain, jsonInner, jsonText, jsonTexts, remembered } from './json-text.ts'
 import { objectJson } from './logged-object.ts'
 import { clockOrigin, microTime } from './micro-time.ts'
@@ -118,6 +117,10 @@ export class AuditEvent implements RequestAudit {
   #named: { readonly namespace?: unknown; readonly name?: unknown; readonly uid?: unknown; readonly resourceVersion?: unknown } | undefined = undefined
   /** Keys and values in turn, in the order of the keys. */
   #annotations: string[] | undefined = undefined
+  /** What was told of the request last, and what of that may become another. */
+  #told = ''
+  #toldUser: UserInfo | undefined = undefined
+  #toldNamed: object | undefined = undefined
 
   constructor(request: Request, config: AuditConfig, id: string) {
     this.request = request
@@ -154,93 +157,65 @@ export class AuditEvent implements RequestAudit {
     if (this.config.keepsRequest) this.#requestObject = objectJson(value, false)
   }
 
-  /** The event but `kind`, `apiVersion` and the first brace, as JSON. `ms`: when, since 1970; undefined is when the request came in. */
+  /** The event but `kind`, `apiVersion` and the first brace, as JSON. `ms`: when, since 1970; undefined is when the request came in. `slim` leaves out the objects of request and answer. */
   members(stage: Stage, ms: number | undefined, slim = false): string {
-    const into = new EventString()
-    this.tell(into, stage, ms, slim)
-    return into.text
-  }
-
-  /** Tells what `members()` gives. `slim` leaves out the objects of request and answer. */
-  tell(into: EventText, stage: Stage, ms: number | undefined, slim = false): void {
-    into.add(levelStart(this.config.level))
-    into.add(jsonInner(this.id))
-    into.add(stageStart(stage))
-    if (this.request.user === this.user && !this.#named) into.addRequest(this)
-    else this.tellRequest(into)
-    this.#tellStatus(into)
-    if (!slim && this.#requestObject) {
-      into.add(',"requestObject":')
-      into.add(this.#requestObject)
-    }
-    if (!slim && this.responseObject) {
-      into.add(',"responseObject":')
-      into.add(this.responseObject)
-    }
-    into.add(this.#times)
-    into.add(ms === undefined ? this.received : microTime(ms))
-    this.#tellAnnotations(into, slim)
+    let text = levelStart(this.config.level) + jsonInner(this.id) + stageStart(stage) + this.#requestText() + this.#statusText()
+    if (!slim && this.#requestObject) text += `,"requestObject":${this.#requestObject}`
+    if (!slim && this.responseObject) text += `,"responseObject":${this.responseObject}`
+    return text + this.#times + (ms === undefined ? this.received : microTime(ms)) + this.#annotationsText(slim)
   }
 
   /** What was asked, by whom, of what: from within the quotes of `requestURI` up to `objectRef`. */
-  tellRequest(into: EventText): void {
+  #requestText(): string {
     const { request, user } = this
-    into.add(this.#uri)
-    into.add(verbMember(request.info.verb))
-    if (user && request.user && request.user !== user) into.add(`,"user":${userJson(user)},"impersonatedUser":${userJson(request.user)}${fromText(request)}`)
-    else into.add(this.#origin)
-    if (request.info.isResourceRequest) this.#tellObjectRef(into)
+    const asked = request.user
+    if (this.#told && this.#toldUser === asked && this.#toldNamed === this.#named) return this.#told
+    const who = user && asked && asked !== user ? `,"user":${userJson(user)},"impersonatedUser":${userJson(asked)}${fromText(request)}` : this.#origin
+    this.#toldUser = asked
+    this.#toldNamed = this.#named
+    this.#told = this.#uri + verbMember(request.info.verb) + who + (request.info.isResourceRequest ? this.#objectRef() : '')
+    return this.#told
   }
 
-  #tellObjectRef(into: EventText): void {
+  #objectRef(): string {
     const { info } = this.request
     const named = this.#named
-    let first = this.#tellRef(into, ref.resource, info.resource, true)
-    first = this.#tellRef(into, ref.namespace, info.namespace || named?.namespace, first)
-    first = this.#tellRef(into, ref.name, info.name || named?.name, first)
-    first = this.#tellRef(into, ref.uid, named?.uid, first)
-    first = this.#tellRef(into, ref.apiGroup, info.group, first)
-    first = this.#tellRef(into, ref.apiVersion, info.version, first)
-    first = this.#tellRef(into, ref.resourceVersion, named?.resourceVersion, first)
-    first = this.#tellRef(into, ref.subresource, info.subresource, first)
-    into.add(first ? ',"objectRef":{}' : '"}')
+    let text = this.#refMember('', ref.resource, info.resource)
+    text = this.#refMember(text, ref.namespace, info.namespace || named?.namespace)
+    text = this.#refMember(text, ref.name, info.name || named?.name)
+    text = this.#refMember(text, ref.uid, named?.uid)
+    text = this.#refMember(text, ref.apiGroup, info.group)
+    text = this.#refMember(text, ref.apiVersion, info.version)
+    text = this.#refMember(text, ref.resourceVersion, named?.resourceVersion)
+    text = this.#refMember(text, ref.subresource, info.subresource)
+    return text ? `${text}"}` : ',"objectRef":{}'
   }
 
-  /** A member, unless it is empty or no text. Says whether the next one is still the first. */
-  #tellRef(into: EventText, member: { readonly first: string; readonly next: string }, value: unknown, first: boolean): boolean {
-    if (typeof value !== 'string' || value === '') return first
-    into.add(first ? member.first : member.next)
-    into.add(this.#isPlain && !this.#named ? value : jsonInner(value))
-    return false
+  /** Adds a member to what is there, unless it is empty or no text. */
+  #refMember(text: string, member: { readonly first: string; readonly next: string }, value: unknown): string {
+    if (typeof value !== 'string' || value === '') return text
+    return text + (text ? member.next : member.first) + (this.#isPlain && !this.#named ? value : jsonInner(value))
   }
 
-  #tellStatus(into: EventText): void {
+  #statusText(): string {
     const { status, code } = this
-    if (!status) {
-      if (code) into.add(codeStatus(String(code)))
-      return
-    }
+    if (!status) return code ? codeStatus(String(code)) : ''
     const { status: outcome, message, reason, details } = status
-    into.add(',"responseStatus":{"metadata":{}')
-    if (outcome) into.add(`,"status":${jsonText(outcome)}`)
-    if (message) into.add(`,"message":${jsonText(message)}`)
-    if (reason) into.add(`,"reason":${jsonText(reason)}`)
-    if (details) into.add(`,"details":${goJson(details)}`)
-    into.add(code ? `,"code":${code}}` : '}')
+    let text = ',"responseStatus":{"metadata":{}'
+    if (outcome) text += `,"status":${jsonText(outcome)}`
+    if (message) text += `,"message":${jsonText(message)}`
+    if (reason) text += `,"reason":${jsonText(reason)}`
+    if (details) text += `,"details":${goJson(details)}`
+    return code ? `${text},"code":${code}}` : `${text}}`
   }
 
   /** From the end of the last time to that of the event. */
-  #tellAnnotations(into: EventText, truncated: boolean): void {
+  #annotationsText(truncated: boolean): string {
     const all = truncated ? this.#truncatedAnnotations() : this.#annotations
-    if (!all) {
-      into.add('"}')
-      return
-    }
-    for (let i = 0; i < all.length; i += 2) {
-      into.add(i === 0 ? firstAnnotation(all[i]!) : nextAnnotation(all[i]!))
-      into.add(annotationJson(all[i + 1]!))
-    }
-    into.add('}}')
+    if (!all) return '"}'
+    let text = ''
+    for (let i = 0; i < all.length; i += 2) text += (i === 0 ? firstAnnotation(all[i]!) : nextAnnotation(all[i]!)) + annotationJson(all[i + 1]!)
+    return `${text}}}`
   }
 
   /** With the one that says that something was left out. */
