@@ -86,12 +86,18 @@ export function warmUp(director: Handler, waitGroup: WaitGroup): () => void {
   server.on('stream', answerStreams(handler, itself, boundsOf()))
   const client = connect('http://warm-up', { createConnection: () => near })
   for (const session of [server, client]) session.on('error', () => {})
+  let hasEnded = false
   const end = (): void => {
-    client.destroy()
-    server.destroy()
+    if (hasEnded) return
+    hasEnded = true
+    // A session that is destroyed while it reads, which whoever ends this may be called from, sends for ever (Node 24).
+    setImmediate(() => {
+      client.destroy()
+      server.destroy()
+    })
   }
   const run = async (askOf: (i: number) => Ask): Promise<void> => {
-    for (let i = 0, refusals = 0; i < rounds && refusals < mostRefusals && !client.destroyed && !waitGroup.stopping; ) {
+    for (let i = 0, refusals = 0; i < rounds && refusals < mostRefusals && !hasEnded && !waitGroup.stopping; ) {
       // Real requests come first.
       if (waitGroup.running > 0) await new Promise((resolve) => setTimeout(resolve, 20).unref())
       else if (!(await ask(client, askOf(i++)))) refusals++

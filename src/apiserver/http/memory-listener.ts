@@ -1,6 +1,7 @@
 /** A listener without a socket: connections of HTTP/2 that lie in memory, for clients in the same process. */
 import { performServerHandshake, type ServerHttp2Session } from 'node:http2'
 import { type Duplex, duplexPair } from 'node:stream'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { boundsOf } from './bounds/index.ts'
 import type { Handler } from './exchange.ts'
 import { answerStreams, type Http2Peer } from './http2-exchange.ts'
@@ -37,6 +38,8 @@ export function listenInMemory(handler: Handler): MemoryListener {
       return near
     },
     async close() {
+      // Who stops the server may have been called by one of these sessions: one that is destroyed while it reads sends for ever (Node 24).
+      await nextTurn()
       for (const session of sessions) session.destroy()
     },
   }
