@@ -10,6 +10,7 @@ import type { HttpOptions } from './chain/index.ts'
 import type { EncryptionOptions } from './encryption/index.ts'
 import type { FlowControlOptions } from './flow-control/index.ts'
 import type { ListenerLimits } from './http/bounds/limits.ts'
+import type { ServingPair, TransportOptions } from './http/secure/transport.ts'
 import type { KubeletOptions } from './streaming/index.ts'
 
 export interface ApiServerOptions extends AuthenticationOptions {
@@ -19,7 +20,9 @@ export interface ApiServerOptions extends AuthenticationOptions {
   /** 0 takes any free port. */
   readonly port: number
   /** Without it the server listens nowhere: clients in the same process `dial` it. */
-  readonly tls?: { readonly cert: string | Buffer; readonly key: string | Buffer }
+  readonly tls?: ServingPair
+  /** What may be spoken over TLS, and certificates for some names. */
+  readonly transport?: TransportOptions
   /** The certificate that is shown to the servers of aggregated APIs. */
   readonly proxyClient?: ProxyClient
   /** How the kubelets of nodes are spoken to. */

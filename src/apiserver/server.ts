@@ -123,9 +123,9 @@ async function start(options: ApiServerOptions, lifetime: Lifetime): Promise<Api
 
   const authorities = [options.clientCA, options.requestHeader?.clientCA].filter((bundle) => bundle !== undefined)
   const clientCA = authorities.length > 0 ? { bundle: joinedBundles(authorities), changed: republish } : undefined
-  const { tls, limits } = options
+  const { tls, transport, limits } = options
   const inMemory = listenInMemory(handler)
-  const listener = tls ? await listen({ bindAddress, port: options.port, tls, clientCA, limits, handler }) : inMemory
+  const listener = tls ? await listen({ bindAddress, port: options.port, tls, transport, clientCA, limits, handler }) : inMemory
   url = urlOf(bindAddress, listener.port)
   await allocation
     .begin({ bindAddress, advertiseAddress: options.advertiseAddress, port: listener.port || httpsPort, context: writer })

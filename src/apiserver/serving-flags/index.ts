@@ -7,6 +7,7 @@ import { features, global, logs, metrics, own, traces } from './table/observing.
 import { egress, enablement, etcd, generic, misc, secureServing } from './table/serving.ts'
 
 export { admissionPluginErrors } from './admission-plugins.ts'
+export { namedCertKey } from './go-values.ts'
 export { FlagError, type FlagValues } from './parse.ts'
 
 /** In upstream's order. */

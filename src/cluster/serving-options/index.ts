@@ -15,6 +15,7 @@ import type { FlagPlace } from './flag-place.ts'
 import { flowControlErrors, flowControlOptions } from './flow-control.ts'
 import { kubeletOptions } from './kubelets.ts'
 import { servingErrors, servingProcess } from './serving.ts'
+import { transportErrors, transportOptions } from './transport.ts'
 
 export { type FlagPlace, pathOf } from './flag-place.ts'
 
@@ -42,6 +43,7 @@ export function servingOptions(place: FlagPlace): ServingOptions {
     flowControl: flowControlOptions(flags),
     audit: auditOptions(place),
     ...servingProcess(place),
+    transport: transportOptions(place),
     ...(runtimeConfig && { runtimeConfig: [...runtimeConfig].map(([key, value]) => `${key}=${value || 'true'}`) }),
     ...(requestTimeoutMs !== undefined && { requestTimeoutMs }),
     ...(advertiseAddress && { advertiseAddress }),
@@ -53,6 +55,7 @@ export function servingOptions(place: FlagPlace): ServingOptions {
 export function checkServingFlags(flags: FlagValues): void {
   const errors = [
     ...servingErrors(flags),
+    ...transportErrors(flags),
     ...authenticationErrors(flags),
     ...authorizationErrors(flags),
     ...admissionErrors(flags),

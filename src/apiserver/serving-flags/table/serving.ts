@@ -68,16 +68,20 @@ export const secureServing: FlagSet = {
   flags: [
     works('bind-address', 'ip', 'the address to listen on; 0.0.0.0 or :: for all', '0.0.0.0'),
     works('cert-dir', 'string', 'where apiserver.crt and apiserver.key are, or are made if they are missing; unless said, pki in the data directory'),
-    idle('HTTP/2 is always on', 'disable-http2-serving', 'bool', 'serve HTTP/1.1 only'),
+    works('disable-http2-serving', 'bool', 'serve HTTP/1.1 only'),
     works('http2-max-streams-per-connection', 'int', 'requests at once on a connection'),
     idle('a port that is free is taken at once', 'permit-address-sharing', 'bool', 'listen with SO_REUSEADDR'),
     idle('a port has one server', 'permit-port-sharing', 'bool', 'listen with SO_REUSEPORT'),
     works('secure-port', 'int', 'the port to listen on; 0 for any free one', '6443'),
     works('tls-cert-file', 'string', 'the certificate to serve with (PEM, with its chain)'),
-    idle('the suites are those of Node', 'tls-cipher-suites', 'strings', 'cipher suites to offer'),
-    idle('TLS 1.2 is the oldest version spoken', 'tls-min-version', 'string', 'the oldest version of TLS to speak'),
+    works('tls-cipher-suites', 'strings', 'cipher suites to offer in TLS 1.2, such as TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256; unless said, those of Node'),
+    works('tls-min-version', 'string', 'the oldest version of TLS to speak: VersionTLS12 (spoken for VersionTLS10 and VersionTLS11, too), VersionTLS13'),
     works('tls-private-key-file', 'string', 'the key of --tls-cert-file (PEM)'),
-    idle('all clients get the same certificate', 'tls-sni-cert-key', 'string', 'further certificates for some host names'),
+    works(
+      'tls-sni-cert-key',
+      'namedCertKey',
+      'a further certificate with its key, for the names of the certificate or for those given: foo.crt,foo.key:*.foo.com,foo.com',
+    ),
   ],
 }
 
