@@ -48,6 +48,8 @@ export interface ApiServerOptions extends AuthenticationOptions {
   readonly minRequestTimeoutSeconds?: number
   /** How long events are kept after they were written last, ms; an hour unless said, for ever if 0. */
   readonly eventTtlMs?: number
+  /** How long `/livez` overlooks what the start has not done yet; ms, 0 unless said. */
+  readonly livezGraceMs?: number
   /** How long the server serves on, unready, when it is told to end; ms, 0 unless said. */
   readonly shutdownDelayMs?: number
   /** How long watches may take to read the rest when the server ends; ms. */

@@ -10,6 +10,7 @@ import { buildChain } from './chain/index.ts'
 import { WaitGroup } from './chain/lifetime/wait-group.ts'
 import { director } from './director.ts'
 import { plainLimits, priorityAndFairnessOf } from './flow-control/index.ts'
+import { BootSequence } from './health/boot-sequence.ts'
 import { storeHealth } from './health/store-health.ts'
 import type { Handler } from './http/exchange.ts'
 import { listen } from './http/listener.ts'
@@ -73,13 +74,14 @@ async function start(options: ApiServerOptions, lifetime: Lifetime): Promise<Api
   const served = (group: string, version: string, plural: string) => apis.find(group, version, plural)
   const flow = priorityAndFairnessOf(options.flowControl ?? {}, { registry, find, served, writer, metrics, requestTimeoutMs, log })
   lifetime.onEnd(() => flow?.stop())
+  const boot = new BootSequence(['access', 'objects', ...(flow ? (['flowControl'] as const) : []), 'addedApis', 'services'], options)
   const added = addedApis(options, { ...resources, writer, places, waitGroup, lifetime, log })
   const { aggregator } = added
 
   // A file that is not right ends the start here.
-  await access.start()
-  await Promise.all([ensureBootstrapObjects({ find, context: writer, log }), flow?.start()])
-  const republish = await added.start()
+  await boot.during('access', access.start())
+  await Promise.all([boot.during('objects', ensureBootstrapObjects({ find, context: writer, log })), flow && boot.during('flowControl', flow.start())])
+  const republish = await boot.during('addedApis', added.start())
   const policies = find('admissionregistration.k8s.io/v1/validatingadmissionpolicies')
   const policyStatus = new PolicyStatus({ registry, policies, apis, writer, log })
   lifetime.onEnd(() => policyStatus.stop())
@@ -92,9 +94,7 @@ async function start(options: ApiServerOptions, lifetime: Lifetime): Promise<Api
   const documents = documentsOf(options, {
     apis,
     aggregator,
-    storeCheck: health.check,
-    otherChecks: resources.healthChecks,
-    isEnding: () => ending || waitGroup.stopping,
+    checked: { store: health.check, boot, isEnding: () => ending || waitGroup.stopping, others: resources.healthChecks },
     metrics,
     serverUrl: () => url,
     pages: flow ? [flow.document] : [],
@@ -127,12 +127,11 @@ async function start(options: ApiServerOptions, lifetime: Lifetime): Promise<Api
   const inMemory = listenInMemory(handler)
   const listener = tls ? await listen({ bindAddress, port: options.port, tls, transport, clientCA, limits, handler }) : inMemory
   url = urlOf(bindAddress, listener.port)
-  await allocation
-    .begin({ bindAddress, advertiseAddress: options.advertiseAddress, port: listener.port || httpsPort, context: writer })
-    .catch(async (error) => {
-      await listener.close(0)
-      throw error
-    })
+  const listening = { bindAddress, advertiseAddress: options.advertiseAddress, port: listener.port || httpsPort, context: writer }
+  await boot.during('services', allocation.begin(listening)).catch(async (error) => {
+    await listener.close(0)
+    throw error
+  })
   const endWarmUp = options.warmUp ? warmUp(direct, waitGroup) : undefined
   const keepMemory = options.warmUp ? giveBackMemory() : undefined
 

@@ -31,6 +31,7 @@ function negativeErrors(flags: FlagValues): string[] {
   return [
     ...(minRequestTimeout < 0 ? ['--min-request-timeout can not be negative value'] : []),
     ...(streams < 0 ? ['--http2-max-streams-per-connection can not be negative value'] : []),
+    ...((flags.durationMs('livez-grace-period') ?? 0) < 0 ? ['--livez-grace-period can not be a negative value'] : []),
     ...((flags.durationMs('shutdown-delay-duration') ?? 0) < 0 ? ['--shutdown-delay-duration can not be negative value'] : []),
     ...((flags.durationMs('shutdown-watch-termination-grace-period') ?? 0) < 0
       ? ['shutdown-watch-termination-grace-period, if provided, can not be a negative value']
@@ -63,7 +64,10 @@ function originErrors(origin: string): string[] {
 /** What the flags say of requests as a whole, and of the server's end. */
 export function servingProcess({
   flags,
-}: FlagPlace): Pick<ApiServerOptions, 'eventTtlMs' | 'http' | 'limits' | 'minRequestTimeoutSeconds' | 'shutdownDelayMs' | 'watchTerminationGraceMs'> {
+}: FlagPlace): Pick<
+  ApiServerOptions,
+  'eventTtlMs' | 'http' | 'limits' | 'livezGraceMs' | 'minRequestTimeoutSeconds' | 'shutdownDelayMs' | 'watchTerminationGraceMs'
+> {
   const streams = flags.int('http2-max-streams-per-connection')
   return {
     http: {
@@ -74,6 +78,7 @@ export function servingProcess({
     },
     ...(streams && { limits: { streams } }),
     eventTtlMs: flags.durationMs('event-ttl'),
+    livezGraceMs: flags.durationMs('livez-grace-period'),
     minRequestTimeoutSeconds: flags.int('min-request-timeout'),
     shutdownDelayMs: flags.durationMs('shutdown-delay-duration'),
     watchTerminationGraceMs: flags.durationMs('shutdown-watch-termination-grace-period'),

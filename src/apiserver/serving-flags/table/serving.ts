@@ -20,7 +20,7 @@ export const generic: FlagSet = {
       'features to turn on or off: Name=true|false, comma-separated',
     ),
     works('goaway-chance', 'float', 'the share of HTTP/2 requests whose connection is closed, so that clients spread: 0 to 0.02'),
-    idle('the server is live as soon as it listens', 'livez-grace-period', 'duration', 'how long /livez overlooks that the start is not over'),
+    works('livez-grace-period', 'duration', 'how long /livez overlooks what the start has not done yet'),
     works('max-mutating-requests-inflight', 'int', 'how many writes may be under way at once; 0 for no limit', '200'),
     works('max-requests-inflight', 'int', 'how many reads may be under way at once; 0 for no limit', '400'),
     idle(noEmulation, 'min-compatibility-version', 'strings', 'the oldest version that other servers of the cluster may have'),
