@@ -35,6 +35,10 @@ export interface ApiServerOptions extends AuthenticationOptions {
   readonly serviceNodePortRange?: string
   /** The address that pods reach this server by (`--advertise-address`); one of the machine unless said. */
   readonly advertiseAddress?: string
+  /** Whether the Service `kubernetes` gets no endpoints from this server (`--endpoint-reconciler-type=none`). */
+  readonly withoutEndpoints?: boolean
+  /** The host, and port if it is another, in URLs that the server tells of itself. */
+  readonly externalHostname?: string
   readonly admission?: AdmissionOptions
   /** How values are held in the store; as they are unless said. */
   readonly encryption?: EncryptionOptions

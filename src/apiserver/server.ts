@@ -90,13 +90,14 @@ async function start(options: ApiServerOptions, lifetime: Lifetime): Promise<Api
   if (ttlMs > 0) lifetime.onEnd(expireEvents({ registry, events: find('v1/events'), ttlMs, log }))
 
   let url = ''
+  let toldUrl = ''
   let ending = false
   const documents = documentsOf(options, {
     apis,
     aggregator,
     checked: { store: health.check, boot, isEnding: () => ending || waitGroup.stopping, others: resources.healthChecks },
     metrics,
-    serverUrl: () => url,
+    serverUrl: () => toldUrl,
     pages: flow ? [flow.document] : [],
     log,
   })
@@ -127,7 +128,9 @@ async function start(options: ApiServerOptions, lifetime: Lifetime): Promise<Api
   const inMemory = listenInMemory(handler)
   const listener = tls ? await listen({ bindAddress, port: options.port, tls, transport, clientCA, limits, handler }) : inMemory
   url = urlOf(bindAddress, listener.port)
-  const listening = { bindAddress, advertiseAddress: options.advertiseAddress, port: listener.port || httpsPort, context: writer }
+  toldUrl = externalUrl(options.externalHostname, listener.port) ?? url
+  const { advertiseAddress, withoutEndpoints } = options
+  const listening = { bindAddress, advertiseAddress, withoutEndpoints, port: listener.port || httpsPort, context: writer }
   await boot.during('services', allocation.begin(listening)).catch(async (error) => {
     await listener.close(0)
     throw error
@@ -155,6 +158,12 @@ async function start(options: ApiServerOptions, lifetime: Lifetime): Promise<Api
       await lifetime.end()
     },
   }
+}
+
+/** Where others reach it, who know it by another name. */
+function externalUrl(host: string | undefined, port: number): string | undefined {
+  if (!host) return undefined
+  return `https://${/:\d+$/.test(host) ? host : `${host}:${port}`}`
 }
 
 /** Where the server's own machine reaches it. */

@@ -33,6 +33,7 @@ export function servingOptions(place: FlagPlace): ServingOptions {
   const kubelets = kubeletOptions(place)
   const requestTimeoutMs = flags.durationMs('request-timeout')
   const advertiseAddress = flags.text('advertise-address')
+  const externalHostname = flags.text('external-hostname')
   const serviceNodePortRange = flags.text('service-node-port-range')
   return {
     ...authenticationOptions(place),
@@ -47,6 +48,8 @@ export function servingOptions(place: FlagPlace): ServingOptions {
     ...(runtimeConfig && { runtimeConfig: [...runtimeConfig].map(([key, value]) => `${key}=${value || 'true'}`) }),
     ...(requestTimeoutMs !== undefined && { requestTimeoutMs }),
     ...(advertiseAddress && { advertiseAddress }),
+    ...(externalHostname && { externalHostname }),
+    withoutEndpoints: flags.text('endpoint-reconciler-type') === 'none',
     ...(serviceNodePortRange && { serviceNodePortRange }),
   }
 }

@@ -17,12 +17,18 @@ export function servingErrors(flags: FlagValues): string[] {
     ...(timeoutMs <= 0 ? ['--request-timeout must be longer than 0'] : []),
     ...(ranges.some((range) => range !== '' && !parseCidr(range.trim())) ? ['service-cluster-ip-range is not a valid cidr'] : []),
     ...(ranges.length > 2 ? ['--service-cluster-ip-range must not contain more than two entries'] : []),
+    ...reconcilerErrors(flags.text('endpoint-reconciler-type') ?? ''),
     ...goawayErrors(flags.float('goaway-chance') ?? 0),
     ...negativeErrors(flags),
     ...(flags.list('strict-transport-security-directives') ?? []).flatMap(directiveErrors),
     ...(flags.list('cors-allowed-origins') ?? []).flatMap(originErrors),
   ]
 }
+
+const reconcilers = ['', 'lease', 'master-count', 'none']
+
+const reconcilerErrors = (type: string): string[] =>
+  reconcilers.includes(type) ? [] : [`Reconciler not implemented: ${type}: --endpoint-reconciler-type is one of lease, master-count, none`]
 
 const goawayErrors = (chance: number): string[] => (chance < 0 || chance > 0.02 ? ['--goaway-chance can not be less than 0 or greater than 0.02'] : [])
 

@@ -12,7 +12,7 @@ export const generic: FlagSet = {
     works('cors-allowed-origins', 'strings', 'origins that browsers may send requests from, as regular expressions'),
     idle(noEmulation, 'emulated-version', 'strings', 'the version whose APIs and features are emulated'),
     idle(noEmulation, 'emulation-forward-compatible', 'bool', 'take flags of features newer than the emulated version'),
-    idle('URLs in answers name the address that the server listens on', 'external-hostname', 'string', 'the host name in URLs that the server makes'),
+    works('external-hostname', 'string', 'the host name in URLs that the server makes; unless said, the address that it listens on'),
     idle(
       'features are on or off as in a 1.36 without this flag',
       'feature-gates',
@@ -112,7 +112,7 @@ export const misc: FlagSet = {
     idle('no leases are coordinated', 'coordinated-leadership-retry-period', 'duration', 'how often a lease is tried for', '2s'),
     idle(endpointsAlways, 'enable-aggregator-routing', 'bool', 'reach aggregated servers by the addresses of their pods'),
     idle('logs of the node are not served', 'enable-logs-handler', 'bool', 'serve /logs'),
-    idle(onePlane, 'endpoint-reconciler-type', 'string', 'who sees to the endpoints of the Service kubernetes', 'lease'),
+    works('endpoint-reconciler-type', 'string', 'who sees to the endpoints of the Service kubernetes: lease or master-count (this server), none', 'lease'),
     works('kubelet-certificate-authority', 'string', 'the authority of kubelets; without it their certificates are not checked'),
     works('kubelet-client-certificate', 'string', 'the client certificate for kubelets'),
     works('kubelet-client-key', 'string', 'the key of the client certificate for kubelets'),
