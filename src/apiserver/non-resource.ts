@@ -2,7 +2,8 @@
 import { own } from '../lib/own.ts'
 import { methodNotAllowed } from '../machinery/status-error.ts'
 import { type HealthCheck, type HealthPath, health } from './health/health.ts'
-import { json, type Request, type Response, text } from './http/exchange.ts'
+import { type Request, type Response, text } from './http/exchange.ts'
+import { indented } from './negotiation/pretty.ts'
 import { keySet, type OpenidIssuer, openidConfiguration } from './openid.ts'
 import type { VersionInfo } from './version.ts'
 
@@ -21,6 +22,9 @@ export interface NonResourceOptions {
   readonly documentPaths: () => readonly string[]
 }
 
+/** Indented for everybody, as upstream's are. */
+const page = (value: unknown): Response => ({ status: 200, headers: { 'content-type': 'application/json' }, body: Buffer.from(indented(value)) })
+
 /** Everything here is read. */
 function readOnly(request: Request): void {
   if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed()
@@ -38,9 +42,9 @@ export function nonResource(options: NonResourceOptions): (request: Request) => 
       '/version',
     ].sort()
   const exact: Readonly<Record<string, (request: Request) => Response | Promise<Response>>> = {
-    '/': () => json(200, { paths: index() }),
-    '/version': () => json(200, version),
-    '/version/': () => json(200, version),
+    '/': () => page({ paths: index() }),
+    '/version': () => page(version),
+    '/version/': () => page(version),
     '/metrics': () => text(200, metrics(), { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }),
     ...(issuer && {
       '/.well-known/openid-configuration': () => openidConfiguration(issuer, serverUrl()),

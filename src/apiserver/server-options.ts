@@ -10,6 +10,7 @@ import type { HttpOptions } from './chain/index.ts'
 import type { EncryptionOptions } from './encryption/index.ts'
 import type { FlowControlOptions } from './flow-control/index.ts'
 import type { ListenerLimits } from './http/bounds/limits.ts'
+import type { ServingPair, TransportOptions } from './http/secure/transport.ts'
 import type { KubeletOptions } from './streaming/index.ts'
 
 export interface ApiServerOptions extends AuthenticationOptions {
@@ -19,7 +20,9 @@ export interface ApiServerOptions extends AuthenticationOptions {
   /** 0 takes any free port. */
   readonly port: number
   /** Without it the server listens nowhere: clients in the same process `dial` it. */
-  readonly tls?: { readonly cert: string | Buffer; readonly key: string | Buffer }
+  readonly tls?: ServingPair
+  /** What may be spoken over TLS, and certificates for some names. */
+  readonly transport?: TransportOptions
   /** The certificate that is shown to the servers of aggregated APIs. */
   readonly proxyClient?: ProxyClient
   /** How the kubelets of nodes are spoken to. */
@@ -32,6 +35,10 @@ export interface ApiServerOptions extends AuthenticationOptions {
   readonly serviceNodePortRange?: string
   /** The address that pods reach this server by (`--advertise-address`); one of the machine unless said. */
   readonly advertiseAddress?: string
+  /** Whether the Service `kubernetes` gets no endpoints from this server (`--endpoint-reconciler-type=none`). */
+  readonly withoutEndpoints?: boolean
+  /** The host, and port if it is another, in URLs that the server tells of itself. */
+  readonly externalHostname?: string
   readonly admission?: AdmissionOptions
   /** How values are held in the store; as they are unless said. */
   readonly encryption?: EncryptionOptions
@@ -45,6 +52,8 @@ export interface ApiServerOptions extends AuthenticationOptions {
   readonly minRequestTimeoutSeconds?: number
   /** How long events are kept after they were written last, ms; an hour unless said, for ever if 0. */
   readonly eventTtlMs?: number
+  /** How long `/livez` overlooks what the start has not done yet; ms, 0 unless said. */
+  readonly livezGraceMs?: number
   /** How long the server serves on, unready, when it is told to end; ms, 0 unless said. */
   readonly shutdownDelayMs?: number
   /** How long watches may take to read the rest when the server ends; ms. */

@@ -10,6 +10,7 @@ import { buildChain } from './chain/index.ts'
 import { WaitGroup } from './chain/lifetime/wait-group.ts'
 import { director } from './director.ts'
 import { plainLimits, priorityAndFairnessOf } from './flow-control/index.ts'
+import { BootSequence } from './health/boot-sequence.ts'
 import { storeHealth } from './health/store-health.ts'
 import type { Handler } from './http/exchange.ts'
 import { listen } from './http/listener.ts'
@@ -73,13 +74,14 @@ async function start(options: ApiServerOptions, lifetime: Lifetime): Promise<Api
   const served = (group: string, version: string, plural: string) => apis.find(group, version, plural)
   const flow = priorityAndFairnessOf(options.flowControl ?? {}, { registry, find, served, writer, metrics, requestTimeoutMs, log })
   lifetime.onEnd(() => flow?.stop())
+  const boot = new BootSequence(['access', 'objects', ...(flow ? (['flowControl'] as const) : []), 'addedApis', 'services'], options)
   const added = addedApis(options, { ...resources, writer, places, waitGroup, lifetime, log })
   const { aggregator } = added
 
   // A file that is not right ends the start here.
-  await access.start()
-  await Promise.all([ensureBootstrapObjects({ find, context: writer, log }), flow?.start()])
-  const republish = await added.start()
+  await boot.during('access', access.start())
+  await Promise.all([boot.during('objects', ensureBootstrapObjects({ find, context: writer, log })), flow && boot.during('flowControl', flow.start())])
+  const republish = await boot.during('addedApis', added.start())
   const policies = find('admissionregistration.k8s.io/v1/validatingadmissionpolicies')
   const policyStatus = new PolicyStatus({ registry, policies, apis, writer, log })
   lifetime.onEnd(() => policyStatus.stop())
@@ -88,15 +90,14 @@ async function start(options: ApiServerOptions, lifetime: Lifetime): Promise<Api
   if (ttlMs > 0) lifetime.onEnd(expireEvents({ registry, events: find('v1/events'), ttlMs, log }))
 
   let url = ''
+  let toldUrl = ''
   let ending = false
   const documents = documentsOf(options, {
     apis,
     aggregator,
-    storeCheck: health.check,
-    otherChecks: resources.healthChecks,
-    isEnding: () => ending || waitGroup.stopping,
+    checked: { store: health.check, boot, isEnding: () => ending || waitGroup.stopping, others: resources.healthChecks },
     metrics,
-    serverUrl: () => url,
+    serverUrl: () => toldUrl,
     pages: flow ? [flow.document] : [],
     log,
   })
@@ -123,16 +124,17 @@ async function start(options: ApiServerOptions, lifetime: Lifetime): Promise<Api
 
   const authorities = [options.clientCA, options.requestHeader?.clientCA].filter((bundle) => bundle !== undefined)
   const clientCA = authorities.length > 0 ? { bundle: joinedBundles(authorities), changed: republish } : undefined
-  const { tls, limits } = options
+  const { tls, transport, limits } = options
   const inMemory = listenInMemory(handler)
-  const listener = tls ? await listen({ bindAddress, port: options.port, tls, clientCA, limits, handler }) : inMemory
+  const listener = tls ? await listen({ bindAddress, port: options.port, tls, transport, clientCA, limits, handler }) : inMemory
   url = urlOf(bindAddress, listener.port)
-  await allocation
-    .begin({ bindAddress, advertiseAddress: options.advertiseAddress, port: listener.port || httpsPort, context: writer })
-    .catch(async (error) => {
-      await listener.close(0)
-      throw error
-    })
+  toldUrl = externalUrl(options.externalHostname, listener.port) ?? url
+  const { advertiseAddress, withoutEndpoints } = options
+  const listening = { bindAddress, advertiseAddress, withoutEndpoints, port: listener.port || httpsPort, context: writer }
+  await boot.during('services', allocation.begin(listening)).catch(async (error) => {
+    await listener.close(0)
+    throw error
+  })
   const endWarmUp = options.warmUp ? warmUp(direct, waitGroup) : undefined
   const keepMemory = options.warmUp ? giveBackMemory() : undefined
 
@@ -156,6 +158,12 @@ async function start(options: ApiServerOptions, lifetime: Lifetime): Promise<Api
       await lifetime.end()
     },
   }
+}
+
+/** Where others reach it, who know it by another name. */
+function externalUrl(host: string | undefined, port: number): string | undefined {
+  if (!host) return undefined
+  return `https://${/:\d+$/.test(host) ? host : `${host}:${port}`}`
 }
 
 /** Where the server's own machine reaches it. */

@@ -8,6 +8,9 @@ export interface Asked {
   readonly headers?: OutgoingHttpHeaders
   readonly cert?: string
   readonly key?: string
+  /** The authority to trust, and the server to name, where those are others than the cluster's. */
+  readonly ca?: string
+  readonly servername?: string
   readonly method?: string
   readonly path?: string
   readonly body?: object
@@ -24,12 +27,13 @@ export interface Told {
 const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }
 
 /** A request without credentials but those given; who asks, unless another path is asked for. */
-export async function ask(cluster: Reach, { headers = {}, cert, key, method = 'POST', path, body }: Asked): Promise<Told> {
-  const { ca, url } = cluster.client
+export async function ask(cluster: Reach, { headers = {}, cert, key, servername, method = 'POST', path, body, ...other }: Asked): Promise<Told> {
+  const { url } = cluster.client
   const sent = request(new URL(path ?? '/apis/authentication.k8s.io/v1/selfsubjectreviews', url), {
-    ca,
+    ca: other.ca ?? cluster.client.ca,
     cert,
     key,
+    ...(servername && { servername }),
     method,
     agent: false,
     headers: { ...headers, 'content-type': 'application/json' },

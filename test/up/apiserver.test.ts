@@ -105,6 +105,22 @@ test('flags about services, admission and APIs take effect', async (t) => {
   assert.equal((await server.call('GET', '/apis/batch/v1')).status, 404)
 })
 
+test('the name that others know it by, the plug-ins of --admission-control, and no endpoints of its own', async (t) => {
+  const server = await apiserver(t, [
+    '--external-hostname=api.example.com',
+    '--admission-control=NamespaceLifecycle,AlwaysDeny',
+    '--endpoint-reconciler-type=none',
+  ])
+  const { body } = await server.call('GET', '/api')
+  const [{ serverAddress }] = body.serverAddressByClientCIDRs as [{ serverAddress: string }]
+  assert.match(serverAddress, /^api\.example\.com:\d+$/)
+  const keys = await server.call('GET', '/.well-known/openid-configuration')
+  assert.equal(keys.body.jwks_uri, `https://${serverAddress}/openid/v1/jwks`)
+  assert.equal((await server.call('GET', '/api/v1/namespaces/default/endpoints/kubernetes')).status, 404)
+  const { status, body: refused } = await server.call('POST', '/api/v1/namespaces/default/configmaps', { metadata: { name: 'c' } })
+  assert.deepEqual([status, refused.message], [403, 'configmaps "c" is forbidden: admission control is denying all modifications'])
+})
+
 test('who is let in is what the flags say', async (t) => {
   const usual = await apiserver(t, ['--authorization-mode=Node,RBAC'])
   assert.equal((await usual.call('GET', '/healthz', undefined, null)).status, 200)

@@ -21,6 +21,8 @@ export const pluginOrder: readonly string[] = [
   'ExtendedResourceToleration',
   'DefaultStorageClass',
   'StorageObjectInUseProtection',
+  // Upstream's looks at PodGroups, which are there only with the gate GenericWorkload: alpha, off.
+  'PodGroupProtection',
   'OwnerReferencesPermissionEnforcement',
   'PersistentVolumeClaimResize',
   'RuntimeClass',
@@ -31,8 +33,10 @@ export const pluginOrder: readonly string[] = [
   'DefaultIngressClass',
   'DenyServiceExternalIPs',
   'PodTopologyLabels',
+  // As PodGroupProtection.
   'PodGroupWorkloadExists',
   'NodeDeclaredFeatureValidator',
+  // Upstream's looks at Jobs only with the gate WorkloadWithJob: alpha, off.
   'JobValidation',
   'PodResizeValidator',
   // What changes objects by rules of others, then what only looks at them, comes last.
@@ -59,6 +63,7 @@ export const usualPlugins: ReadonlySet<string> = new Set([
   'NamespaceLifecycle',
   'NodeDeclaredFeatureValidator',
   'PersistentVolumeClaimResize',
+  'PodGroupProtection',
   'PodGroupWorkloadExists',
   'PodResizeValidator',
   'PodSecurity',

@@ -2,6 +2,7 @@
 import { toYaml } from '../../machinery/yaml.ts'
 import type { Request, Response } from '../http/exchange.ts'
 import { acceptClauses, negotiate, noSuchForm } from '../negotiation/accept.ts'
+import { indented, wantsPretty } from '../negotiation/pretty.ts'
 import type { ApisState } from '../served-apis.ts'
 import { type DiscoveryDocument, DiscoveryForms, type PathForms } from './documents.ts'
 
@@ -36,7 +37,7 @@ export function discoveryDocuments(apis: { readonly state: ApisState }, url: () 
 }
 
 /** The form that the client likes best. Throws 406 when it takes none. */
-export function chooseForm(accept: string | undefined, forms: PathForms): { readonly document: DiscoveryDocument; readonly format: 'json' | 'yaml' } {
+export function chooseForm(accept: string | undefined, forms: PathForms): { readonly document: DiscoveryDocument; readonly format: Format } {
   for (const { type, parameters } of acceptClauses(accept ?? '')) {
     const format = type === 'application/yaml' ? 'yaml' : type === 'application/json' || type === 'application/*' || type === '*/*' ? 'json' : undefined
     const version = parameters.get('v')
@@ -53,22 +54,27 @@ export function chooseForm(accept: string | undefined, forms: PathForms): { read
   return { document: forms.legacy, format }
 }
 
-const inYaml = new WeakMap<DiscoveryDocument, Buffer>()
+type Format = 'json' | 'yaml'
+type Layout = Format | 'pretty'
+
+const layouts: Readonly<Record<Exclude<Layout, 'json'>, (value: unknown) => string>> = { yaml: toYaml, pretty: indented }
+
+/** Documents that were asked for in another layout than the usual one. */
+const laidOut = { yaml: new WeakMap<DiscoveryDocument, Buffer>(), pretty: new WeakMap<DiscoveryDocument, Buffer>() }
 
 function respond(request: Request, forms: PathForms): Response {
   const { document, format } = chooseForm(request.header('accept'), forms)
+  const layout: Layout = format === 'json' && wantsPretty(request) ? 'pretty' : format
   const contentType = format === 'yaml' ? document.contentType.replace('application/json', 'application/yaml') : document.contentType
-  // Tags name bytes: the YAML of a document is another representation.
-  const etag = format === 'yaml' ? document.etag.replace(/"$/, '-yaml"') : document.etag
+  // Tags name bytes: another layout of a document is another representation.
+  const etag = layout === 'json' ? document.etag : document.etag.replace(/"$/, `-${layout}"`)
   const headers = { 'content-type': contentType, etag, vary: 'Accept' }
   if (request.header('if-none-match') === etag) return { status: 304, headers }
-  return { status: 200, headers, body: format === 'yaml' ? yamlOf(document) : document.body }
+  return { status: 200, headers, body: layout === 'json' ? document.body : inLayout(document, layout) }
 }
 
-function yamlOf(document: DiscoveryDocument): Buffer {
-  const known = inYaml.get(document)
-  if (known) return known
-  const body = Buffer.from(toYaml(JSON.parse(document.body.toString())))
-  inYaml.set(document, body)
+function inLayout(document: DiscoveryDocument, layout: Exclude<Layout, 'json'>): Buffer {
+  let body = laidOut[layout].get(document)
+  if (!body) laidOut[layout].set(document, (body = Buffer.from(layouts[layout](JSON.parse(document.body.toString())))))
   return body
 }

@@ -1,16 +1,25 @@
 /** What `/healthz`, `/livez` and `/readyz` look at. */
+import type { BootSequence } from './boot-sequence.ts'
 import { type HealthCheck, type HealthPath, log, ping } from './health.ts'
 
-/** `store` is the check of the store; a server that is `ending` is alive, but not ready. `others` belong to parts that not every server has. */
-export function healthChecks(
-  store: HealthCheck,
-  ending: () => boolean,
-  others: readonly HealthCheck[] = [],
-): Readonly<Record<HealthPath, readonly HealthCheck[]>> {
-  const live = [ping, log, store, ...others]
+export interface CheckedParts {
+  readonly store: HealthCheck
+  readonly boot: BootSequence
+  /** A server that is ending is alive, but not ready. */
+  readonly isEnding: () => boolean
+  /** Of parts that not every server has. */
+  readonly others: readonly HealthCheck[]
+}
+
+export function healthChecks({ store, boot, isEnding, others }: CheckedParts): Readonly<Record<HealthPath, readonly HealthCheck[]>> {
+  const first = [ping, log, store, ...others]
+  const readiness: HealthCheck = { name: 'etcd-readiness', check: store.check }
   // The server listens only when they are there.
-  const roles: HealthCheck = { name: 'poststarthook/rbac/bootstrap-roles', check: () => undefined }
   const informers: HealthCheck = { name: 'informer-sync', check: () => undefined }
-  const shutdown: HealthCheck = { name: 'shutdown', check: () => (ending() ? 'process is shutting down' : undefined) }
-  return { healthz: [...live, roles], livez: [...live, roles], readyz: [...live, informers, roles, shutdown] }
+  const shutdown: HealthCheck = { name: 'shutdown', check: () => (isEnding() ? 'process is shutting down' : undefined) }
+  return {
+    healthz: [...first, ...boot.checks],
+    livez: [...first, ...boot.liveChecks],
+    readyz: [...first, readiness, informers, ...boot.checks, shutdown],
+  }
 }

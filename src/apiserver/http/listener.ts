@@ -7,21 +7,23 @@ import { once } from 'node:events'
 import { performServerHandshake, type ServerHttp2Session } from 'node:http2'
 import type { AddressInfo, Socket } from 'node:net'
 import { createServer as createTls, type TLSSocket } from 'node:tls'
-import { type Bundle, bundleText } from '../authentication/signed-by.ts'
 import { boundsOf } from './bounds/index.ts'
 import type { ListenerLimits } from './bounds/limits.ts'
 import type { Handler } from './exchange.ts'
 import { http1Server } from './http1-server.ts'
 import { answerStreams } from './http2-exchange.ts'
 import { Http2Session } from './http2-session.ts'
+import { type ClientAuthorities, ServingContexts } from './secure/contexts.ts'
+import type { ServingPair, TransportOptions } from './secure/transport.ts'
 
 export interface ListenerOptions {
   readonly bindAddress: string
   /** 0 takes any free port. */
   readonly port: number
-  readonly tls: { readonly cert: string | Buffer; readonly key: string | Buffer }
-  /** CAs that client certificates are checked against; without it they are not asked for. `changed` is told when they are others. */
-  readonly clientCA?: { readonly bundle: Bundle; readonly changed?: () => void }
+  readonly tls: ServingPair
+  readonly transport?: TransportOptions
+  /** Without it client certificates are not asked for. */
+  readonly clientCA?: ClientAuthorities
   readonly handler: Handler
   /** Where they differ from the defaults. */
   readonly limits?: Partial<ListenerLimits>
@@ -64,26 +66,22 @@ const tcpKeepAliveMs = 180_000
 const longestSweepMs = 5_000
 
 /** Starts to listen. Rejects with Node's errors (`EADDRINUSE`, `EACCES`, bad certificates). */
-export async function listen({ bindAddress, port, tls, clientCA, handler, ...options }: ListenerOptions): Promise<Listener> {
+export async function listen({ bindAddress, port, tls, transport = {}, clientCA, handler, ...options }: ListenerOptions): Promise<Listener> {
   const bounds = boundsOf(options.limits)
   const { limits, unread } = bounds
   const sessions = new Set<Http2Session>()
   const sockets = new Set<Socket>()
   const http1 = http1Server(handler, bounds)
   const http2 = sessionOptions(limits)
-  let trusted = clientCA && bundleText(clientCA.bundle)
+  const contexts = new ServingContexts(tls, transport, clientCA)
 
   const secure = createTls(
     {
-      cert: tls.cert,
-      key: tls.key,
-      ALPNProtocols: ['h2', 'http/1.1'],
-      minVersion: 'TLSv1.2',
+      ...contexts.options,
       handshakeTimeout: limits.headerTimeoutMs,
       noDelay: true,
       keepAlive: true,
       keepAliveInitialDelay: tcpKeepAliveMs,
-      ...(clientCA && { ca: trusted, requestCert: true, rejectUnauthorized: false }),
     },
     (socket: TLSSocket) => {
       if (socket.alpnProtocol !== 'h2') {
@@ -103,16 +101,7 @@ export async function listen({ bindAddress, port, tls, clientCA, handler, ...opt
     sockets.add(socket)
     socket.on('close', () => sockets.delete(socket))
   })
-  // Before the handshake begins: so new authorities count from the next connection on.
-  if (clientCA && typeof clientCA.bundle === 'function') {
-    secure.prependListener('connection', () => {
-      const current = bundleText(clientCA.bundle)
-      if (current === trusted) return
-      trusted = current
-      secure.setSecureContext({ cert: tls.cert, key: tls.key, minVersion: 'TLSv1.2', ca: trusted })
-      clientCA.changed?.()
-    })
-  }
+  secure.prependListener('connection', () => contexts.refresh(secure))
   secure.on('tlsClientError', (_error, socket) => socket.destroy())
 
   secure.listen(port, bindAddress)

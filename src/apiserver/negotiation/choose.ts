@@ -6,6 +6,7 @@ import type { ServedResource } from '../registry/served-resource.ts'
 import { negotiate, type Transform } from './accept.ts'
 import { nativeRepresentation } from './native.ts'
 import { partialRepresentation } from './partial.ts'
+import { indented, wantsPretty } from './pretty.ts'
 import type { Representation } from './representation.ts'
 import { tableRepresentation } from './table.ts'
 
@@ -29,14 +30,6 @@ function transformed(request: Request, resource: ServedResource, { as, version }
   throw new StatusError(406, 'NotAcceptable', `you requested ${as}, but the requested object is ${shown}`)
 }
 
-/** People's tools get indented JSON unless they ask otherwise. */
-function wantsPretty(request: Request): boolean {
-  const asked = request.query.get('pretty')
-  if (asked !== null) return asked === 'true' || asked === '1'
-  const agent = request.header('user-agent') ?? ''
-  return agent.startsWith('curl') || agent.startsWith('Wget') || agent.startsWith('Mozilla/5.0')
-}
-
 const reread = (parts: Iterable<Buffer>): unknown => JSON.parse(Buffer.concat([...parts]).toString())
 
 const inYaml = (base: Representation): Representation => ({
@@ -50,6 +43,6 @@ const inYaml = (base: Representation): Representation => ({
 const pretty = (base: Representation): Representation => ({
   ...base,
   key: `pretty ${base.key}`,
-  object: (object) => [Buffer.from(`${JSON.stringify(reread(base.object(object)), null, 2)}\n`)],
-  list: (objects, meta) => [Buffer.from(`${JSON.stringify(reread(base.list(objects, meta)), null, 2)}\n`)],
+  object: (object) => [Buffer.from(indented(reread(base.object(object))))],
+  list: (objects, meta) => [Buffer.from(indented(reread(base.list(objects, meta))))],
 })

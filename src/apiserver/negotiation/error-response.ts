@@ -3,6 +3,7 @@ import type { Status, StatusError } from '../../machinery/status-error.ts'
 import { toYaml } from '../../machinery/yaml.ts'
 import type { Request, Response } from '../http/exchange.ts'
 import { negotiate } from './accept.ts'
+import { indented, wantsPretty } from './pretty.ts'
 
 export function statusResponse(request: Request, status: Status, code: number): Response {
   let format: 'json' | 'yaml' = 'json'
@@ -14,7 +15,7 @@ export function statusResponse(request: Request, status: Status, code: number): 
   return {
     status: code,
     headers: { 'content-type': `application/${format}` },
-    body: Buffer.from(format === 'yaml' ? toYaml(status) : `${JSON.stringify(status)}\n`),
+    body: Buffer.from(format === 'yaml' ? toYaml(status) : wantsPretty(request) ? indented(status) : `${JSON.stringify(status)}\n`),
   }
 }
 

@@ -3,8 +3,7 @@
 import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import { type Aggregator, mergedApis } from '../aggregator/index.ts'
 import { discoveryDocuments } from '../discovery/index.ts'
-import { healthChecks } from '../health/checks.ts'
-import type { HealthCheck } from '../health/health.ts'
+import { type CheckedParts, healthChecks } from '../health/checks.ts'
 import { type Documents, nonResource } from '../non-resource.ts'
 import { openapiDocuments } from '../openapi/index.ts'
 import { openidIssuer } from '../openid.ts'
@@ -16,11 +15,8 @@ export interface DocumentSources {
   readonly apis: ServedApis
   /** What other servers add. */
   readonly aggregator: Aggregator
-  /** Whether the store, and what else is needed, is well. */
-  readonly storeCheck: HealthCheck
-  readonly otherChecks: readonly HealthCheck[]
-  /** Whether the server takes no new requests, or soon will not. */
-  readonly isEnding: () => boolean
+  /** What health looks at; a server is ending when it takes no new requests, or soon will not. */
+  readonly checked: CheckedParts
   readonly metrics: MetricsRegistry
   /** Where the server is reached, once it listens. */
   readonly serverUrl: () => string
@@ -39,7 +35,7 @@ export function documentsOf(options: ApiServerOptions, sources: DocumentSources)
   )
   const openapi = openapiDocuments(() => apis.state.resources, { version: version.gitVersion, remote: () => aggregator.documents })
   return nonResource({
-    checks: healthChecks(sources.storeCheck, sources.isEnding, sources.otherChecks),
+    checks: healthChecks(sources.checked),
     version,
     metrics: () => metrics.render(),
     issuer: options.serviceAccount && openidIssuer(options.serviceAccount, sources.log),

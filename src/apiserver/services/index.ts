@@ -30,6 +30,8 @@ export interface Listening {
   readonly bindAddress: string
   /** `--advertise-address`, if it is given. */
   readonly advertiseAddress?: string
+  /** Whether somebody else sees to the endpoints. */
+  readonly withoutEndpoints?: boolean
   readonly port: number
   readonly context: Writer
 }
@@ -55,7 +57,8 @@ export function serviceAllocation({
   const allocations = new Allocations({ services, ipAddresses, ranges, nodePorts: parsePortRange(nodePortRange), random })
   resource.writeHook = serviceWrites(allocations)
   return {
-    async begin({ bindAddress, advertiseAddress: given, port, context }) {
+    async begin({ bindAddress, advertiseAddress: given, withoutEndpoints, port, context }) {
+      const address = withoutEndpoints ? undefined : (given ?? advertiseAddress(bindAddress, ranges[0]!.family))
       const resources = {
         services: resource,
         endpoints: find('v1/endpoints'),
@@ -64,7 +67,7 @@ export function serviceAllocation({
       }
       try {
         await repairAddresses(allocations, registry.store)
-        await ensureKubernetesService({ ...resources, ranges, address: given ?? advertiseAddress(bindAddress, ranges[0]!.family), port, context })
+        await ensureKubernetesService({ ...resources, ranges, address, port, context })
       } catch (error) {
         // A cluster whose first address somebody else holds serves all the same.
         log(`the Service default/kubernetes is not as it should be: ${error instanceof Error ? error.message : error}`)

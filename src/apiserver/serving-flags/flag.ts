@@ -14,6 +14,7 @@ export type FlagType =
   | 'mapStringString'
   | 'mapStringBool'
   | 'portRange'
+  | 'namedCertKey'
   | 'version'
 
 export interface Flag {

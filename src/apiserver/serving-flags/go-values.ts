@@ -102,6 +102,21 @@ export function featureGates(text: string): [string, string][] {
     })
 }
 
+export interface NamedCertKey {
+  readonly certFile: string
+  readonly keyFile: string
+  readonly names: readonly string[]
+}
+
+/** `foo.crt,foo.key` or `foo.crt,foo.key:*.foo.com,foo.com`. */
+export function namedCertKey(text: string): NamedCertKey {
+  const [, files = '', names] = /^([^:]*)(?::([\s\S]*))?$/.exec(text) ?? []
+  if (names?.trim() === '') throw new ValueError('empty names list is not allowed')
+  const [certFile = '', keyFile, ...more] = files.split(',').map((file) => file.trim())
+  if (keyFile === undefined || more.length > 0) throw new ValueError('expected comma separated certificate and key file paths')
+  return { certFile, keyFile, names: names?.split(',').map((name) => name.trim()) ?? [] }
+}
+
 /** `30000-32767`, `30000+2767` or one port; '' for none. */
 export function portRange(text: string): string {
   const value = text.trim()

@@ -14,6 +14,7 @@ const typeNames: Readonly<Record<FlagType, string>> = {
   stringToString: "<comma-separated 'key=value' pairs>",
   mapStringString: 'mapStringString',
   mapStringBool: "<comma-separated 'key=True|False' pairs>",
+  namedCertKey: 'namedCertKey',
   portRange: "<a string in the form 'N1-N2'>",
 }
 

@@ -6,7 +6,8 @@ import { admission, auditing, authentication, authorization } from './table/acce
 import { features, global, logs, metrics, own, traces } from './table/observing.ts'
 import { egress, enablement, etcd, generic, misc, secureServing } from './table/serving.ts'
 
-export { admissionPluginErrors } from './admission-plugins.ts'
+export { admissionControlErrors, admissionPluginErrors, admissionPluginNames } from './admission-plugins.ts'
+export { namedCertKey } from './go-values.ts'
 export { FlagError, type FlagValues } from './parse.ts'
 
 /** In upstream's order. */

@@ -1,6 +1,6 @@
 /** Reads a command line as pflag does, with its syntax and its words for what is wrong. */
 import type { Flag, FlagSet, FlagType } from './flag.ts'
-import { configurationMap, featureGates, goBool, goDurationMs, goFloat, goInt, goIp, goList, goMap, goPair, portRange } from './go-values.ts'
+import { configurationMap, featureGates, goBool, goDurationMs, goFloat, goInt, goIp, goList, goMap, goPair, namedCertKey, portRange } from './go-values.ts'
 
 /** A command line that is not taken. The message is pflag's, without the `Error: ` before it. */
 export class FlagError extends Error {
@@ -50,7 +50,8 @@ export class FlagValues {
 
   /** A list that may be given in one go or in several. */
   list(name: string): string[] | undefined {
-    const split = this.#flags.get(name)?.type === 'stringArray' ? (text: string) => [text] : goList
+    const { type = 'strings' } = this.#flags.get(name) ?? {}
+    const split = type === 'stringArray' || type === 'namedCertKey' ? (text: string) => [text] : goList
     return this.#texts.get(name)?.flatMap(split)
   }
 
@@ -87,6 +88,7 @@ const readers: Readonly<Record<FlagType, (text: string, flag: Flag) => unknown>>
   stringToString: (text, { name }) => (name === 'runtime-config' ? configurationMap(text) : goMap(text)),
   mapStringString: goPair,
   mapStringBool: featureGates,
+  namedCertKey,
   portRange,
 }
 

@@ -96,7 +96,7 @@ async function up(given: UpFlags, apiServerFlags: readonly string[], controllerF
   const nodes = await simulatedNodes(given)
   const hasScheduler = given.scheduler ?? (given.schedulerConfig !== undefined || nodes.count !== 0)
   const cluster = await startCluster({
-    ...readIdentity(given),
+    ...readIdentity(given, print),
     ...readFrontProxy(given),
     storage: { directory: paths.path },
     bindAddress: given.bindAddress,

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import type { PasswordUser } from '../../apiserver/authentication/passwords.ts'
 import type { TokenUser } from '../../apiserver/authentication/tokens/static-tokens.ts'
 import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
+import { fileValue } from '../../lib/files/file-value.ts'
 import type { KeyPair } from '../pki/key-pair.ts'
 import { parsePasswords, parseTokens } from './token-auth-file.ts'
 
@@ -24,14 +25,17 @@ export interface Identity {
   readonly tls?: KeyPair
 }
 
-/** Reads the files that are given. Throws an ExplainedError that names the file and the flag. */
-export function readIdentity({ tokenAuthFile, basicAuthFile, clientCaFile, tlsCertFile, tlsPrivateKeyFile }: IdentityFiles, now = new Date()): Identity {
+/** Reads the files that are given; the pair stays what its files say, of which `log` is told. Throws an ExplainedError that names the file and the flag. */
+export function readIdentity(
+  { tokenAuthFile, basicAuthFile, clientCaFile, tlsCertFile, tlsPrivateKeyFile }: IdentityFiles,
+  log: (line: string) => void = () => {},
+): Identity {
   if (!tlsCertFile !== !tlsPrivateKeyFile) throw new ExplainedError('--tls-cert-file and --tls-private-key-file go together: give both or neither')
   return {
     tokens: tokenAuthFile ? parseTokens(readText(tokenAuthFile, '--token-auth-file'), tokenAuthFile) : undefined,
     passwords: basicAuthFile ? parsePasswords(readText(basicAuthFile, '--basic-auth-file'), basicAuthFile) : undefined,
     clientCA: clientCaFile ? readAuthorities(clientCaFile, '--client-ca-file') : undefined,
-    tls: tlsCertFile && tlsPrivateKeyFile ? readKeyPair(tlsCertFile, tlsPrivateKeyFile, servingFlags, now) : undefined,
+    tls: tlsCertFile && tlsPrivateKeyFile ? followKeyPair(tlsCertFile, tlsPrivateKeyFile, servingFlags, log) : undefined,
   }
 }
 
@@ -42,6 +46,22 @@ export interface PairFlags {
 }
 
 const servingFlags: PairFlags = { cert: '--tls-cert-file', key: '--tls-private-key-file' }
+
+/** A pair that is read again when its files have changed; one that is not right changes nothing. Of a pair, `cert` is to be read first. */
+export function followKeyPair(certFile: string, keyFile: string, flags: PairFlags, log: (line: string) => void): KeyPair {
+  const current = fileValue({ paths: [certFile, keyFile], read: () => readKeyPair(certFile, keyFile, flags, new Date()), log })
+  let pair = current()
+  return {
+    get cert() {
+      pair = current()
+      return pair.cert
+    },
+    // Of the same reading: halves of two pairs would be none.
+    get key() {
+      return pair.key
+    },
+  }
+}
 
 /** A certificate (or chain) and its key, checked to belong together and to be valid at `now`. */
 export function readKeyPair(certFile: string, keyFile: string, flags: PairFlags, now: Date): KeyPair {

@@ -37,7 +37,7 @@ export async function startLoneServer(options: LoneServerOptions): Promise<LoneS
   const bindAddress = flags.text('bind-address') || '0.0.0.0'
   const serviceClusterIpRange = flags.text('service-cluster-ip-range') || defaultServiceRange
   const advertiseAddress = flags.text('advertise-address') || undefined
-  const { tls } = readIdentity({ tlsCertFile: pathOf(options, 'tls-cert-file'), tlsPrivateKeyFile: pathOf(options, 'tls-private-key-file') })
+  const { tls } = readIdentity({ tlsCertFile: pathOf(options, 'tls-cert-file'), tlsPrivateKeyFile: pathOf(options, 'tls-private-key-file') }, log)
   const certDir = pathOf(options, 'cert-dir') ?? (directory && join(directory, 'pki')) ?? '/var/run/kubernetes'
   const hosts = [...new Set([...(advertiseAddress ? [advertiseAddress] : []), ...serverHosts(bindAddress, serviceClusterIpRange)])]
   const interval = flags.durationMs('etcd-compaction-interval')

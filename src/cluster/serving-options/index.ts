@@ -15,6 +15,7 @@ import type { FlagPlace } from './flag-place.ts'
 import { flowControlErrors, flowControlOptions } from './flow-control.ts'
 import { kubeletOptions } from './kubelets.ts'
 import { servingErrors, servingProcess } from './serving.ts'
+import { transportErrors, transportOptions } from './transport.ts'
 
 export { type FlagPlace, pathOf } from './flag-place.ts'
 
@@ -32,6 +33,7 @@ export function servingOptions(place: FlagPlace): ServingOptions {
   const kubelets = kubeletOptions(place)
   const requestTimeoutMs = flags.durationMs('request-timeout')
   const advertiseAddress = flags.text('advertise-address')
+  const externalHostname = flags.text('external-hostname')
   const serviceNodePortRange = flags.text('service-node-port-range')
   return {
     ...authenticationOptions(place),
@@ -42,9 +44,12 @@ export function servingOptions(place: FlagPlace): ServingOptions {
     flowControl: flowControlOptions(flags),
     audit: auditOptions(place),
     ...servingProcess(place),
+    transport: transportOptions(place),
     ...(runtimeConfig && { runtimeConfig: [...runtimeConfig].map(([key, value]) => `${key}=${value || 'true'}`) }),
     ...(requestTimeoutMs !== undefined && { requestTimeoutMs }),
     ...(advertiseAddress && { advertiseAddress }),
+    ...(externalHostname && { externalHostname }),
+    withoutEndpoints: flags.text('endpoint-reconciler-type') === 'none',
     ...(serviceNodePortRange && { serviceNodePortRange }),
   }
 }
@@ -53,6 +58,7 @@ export function servingOptions(place: FlagPlace): ServingOptions {
 export function checkServingFlags(flags: FlagValues): void {
   const errors = [
     ...servingErrors(flags),
+    ...transportErrors(flags),
     ...authenticationErrors(flags),
     ...authorizationErrors(flags),
     ...admissionErrors(flags),

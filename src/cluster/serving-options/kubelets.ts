@@ -1,7 +1,7 @@
 /** The flags about kubelets: what they are shown, what their certificates are checked by, at which addresses they are called. */
 import type { KubeletOptions } from '../../apiserver/streaming/index.ts'
 import { ExplainedError } from '../../lib/explained-error.ts'
-import { readAuthorities, readKeyPair } from '../credentials/identity-files.ts'
+import { followKeyPair, readAuthorities } from '../credentials/identity-files.ts'
 import { type FlagPlace, pathOf } from './flag-place.ts'
 
 const pair = { cert: '--kubelet-client-certificate', key: '--kubelet-client-key' }
@@ -14,7 +14,7 @@ export function kubeletOptions(place: FlagPlace): KubeletOptions | undefined {
   const addressTypes = place.flags.list('kubelet-preferred-address-types')
   if (!cert && !ca && !addressTypes) return undefined
   return {
-    ...(cert && key && { client: readKeyPair(cert, key, pair, new Date()) }),
+    ...(cert && key && { client: followKeyPair(cert, key, pair, place.log) }),
     ...(ca && { ca: readAuthorities(ca, '--kubelet-certificate-authority') }),
     ...(addressTypes && { addressTypes }),
   }

@@ -17,12 +17,18 @@ export function servingErrors(flags: FlagValues): string[] {
     ...(timeoutMs <= 0 ? ['--request-timeout must be longer than 0'] : []),
     ...(ranges.some((range) => range !== '' && !parseCidr(range.trim())) ? ['service-cluster-ip-range is not a valid cidr'] : []),
     ...(ranges.length > 2 ? ['--service-cluster-ip-range must not contain more than two entries'] : []),
+    ...reconcilerErrors(flags.text('endpoint-reconciler-type') ?? ''),
     ...goawayErrors(flags.float('goaway-chance') ?? 0),
     ...negativeErrors(flags),
     ...(flags.list('strict-transport-security-directives') ?? []).flatMap(directiveErrors),
     ...(flags.list('cors-allowed-origins') ?? []).flatMap(originErrors),
   ]
 }
+
+const reconcilers = ['', 'lease', 'master-count', 'none']
+
+const reconcilerErrors = (type: string): string[] =>
+  reconcilers.includes(type) ? [] : [`Reconciler not implemented: ${type}: --endpoint-reconciler-type is one of lease, master-count, none`]
 
 const goawayErrors = (chance: number): string[] => (chance < 0 || chance > 0.02 ? ['--goaway-chance can not be less than 0 or greater than 0.02'] : [])
 
@@ -31,6 +37,7 @@ function negativeErrors(flags: FlagValues): string[] {
   return [
     ...(minRequestTimeout < 0 ? ['--min-request-timeout can not be negative value'] : []),
     ...(streams < 0 ? ['--http2-max-streams-per-connection can not be negative value'] : []),
+    ...((flags.durationMs('livez-grace-period') ?? 0) < 0 ? ['--livez-grace-period can not be a negative value'] : []),
     ...((flags.durationMs('shutdown-delay-duration') ?? 0) < 0 ? ['--shutdown-delay-duration can not be negative value'] : []),
     ...((flags.durationMs('shutdown-watch-termination-grace-period') ?? 0) < 0
       ? ['shutdown-watch-termination-grace-period, if provided, can not be a negative value']
@@ -63,7 +70,10 @@ function originErrors(origin: string): string[] {
 /** What the flags say of requests as a whole, and of the server's end. */
 export function servingProcess({
   flags,
-}: FlagPlace): Pick<ApiServerOptions, 'eventTtlMs' | 'http' | 'limits' | 'minRequestTimeoutSeconds' | 'shutdownDelayMs' | 'watchTerminationGraceMs'> {
+}: FlagPlace): Pick<
+  ApiServerOptions,
+  'eventTtlMs' | 'http' | 'limits' | 'livezGraceMs' | 'minRequestTimeoutSeconds' | 'shutdownDelayMs' | 'watchTerminationGraceMs'
+> {
   const streams = flags.int('http2-max-streams-per-connection')
   return {
     http: {
@@ -74,6 +84,7 @@ export function servingProcess({
     },
     ...(streams && { limits: { streams } }),
     eventTtlMs: flags.durationMs('event-ttl'),
+    livezGraceMs: flags.durationMs('livez-grace-period'),
     minRequestTimeoutSeconds: flags.int('min-request-timeout'),
     shutdownDelayMs: flags.durationMs('shutdown-delay-duration'),
     watchTerminationGraceMs: flags.durationMs('shutdown-watch-termination-grace-period'),

@@ -215,12 +215,19 @@ const changedConditions = (before: readonly NodeCondition[], after: readonly Nod
 function keptNode({ apiVersion, kind, metadata, spec, status }: Node): Node {
   const { name, uid, resourceVersion, labels, annotations, creationTimestamp } = metadata
   const { podCIDR, podCIDRs } = spec ?? {}
-  const { conditions, capacity, allocatable, daemonEndpoints, nodeInfo } = status ?? {}
+  const { conditions, capacity, allocatable, daemonEndpoints, declaredFeatures, nodeInfo } = status ?? {}
   return {
     apiVersion,
     kind,
     metadata: { name, uid, resourceVersion, labels, annotations, creationTimestamp },
     spec: { podCIDR, podCIDRs },
-    status: { conditions, capacity, allocatable, daemonEndpoints, nodeInfo: nodeInfo && { ...nodeInfo, machineID: '', systemUUID: '', bootID: '' } },
+    status: {
+      conditions,
+      capacity,
+      allocatable,
+      daemonEndpoints,
+      declaredFeatures,
+      nodeInfo: nodeInfo && { ...nodeInfo, machineID: '', systemUUID: '', bootID: '' },
+    },
   }
 }

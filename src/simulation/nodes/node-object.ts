@@ -42,10 +42,15 @@ export function completeStatus(node: Node, place: KubeletPlace): NonNullable<Nod
   const shape = { capacity, allocatable, architecture: labels?.['kubernetes.io/arch'] ?? usualShape.architecture }
   const status = statusOf(name, shape, place)
   // What is right already is not written again.
-  return node.status?.nodeInfo?.kubeletVersion === status.nodeInfo?.kubeletVersion && node.status?.daemonEndpoints?.kubeletEndpoint?.Port === place.port
-    ? {}
-    : status
+  const isRight =
+    node.status?.nodeInfo?.kubeletVersion === status.nodeInfo?.kubeletVersion &&
+    node.status?.daemonEndpoints?.kubeletEndpoint?.Port === place.port &&
+    node.status?.declaredFeatures !== undefined
+  return isRight ? {} : status
 }
+
+/** What API server and scheduler ask nodes of 1.36 for, of what is simulated: whatever is resized is so at once. Sorted, as kubelets do it. */
+const declaredFeatures: readonly string[] = ['GuaranteedQoSPodCPUResize', 'InPlacePodLevelResourcesVerticalScaling']
 
 /** What does not change while the node runs. */
 function statusOf(name: string, { capacity, allocatable, architecture }: NodeShape, place: KubeletPlace): NonNullable<Node['status']> {
@@ -53,6 +58,7 @@ function statusOf(name: string, { capacity, allocatable, architecture }: NodeSha
     capacity: { ...capacity },
     allocatable: { ...capacity, ...allocatable },
     ...placeOf(name, place),
+    declaredFeatures: [...declaredFeatures],
     nodeInfo: {
       machineID: hexOf(name, 32),
       systemUUID: uuidOf(name),

@@ -3,6 +3,7 @@ import type { AdmissionOptions } from '../index.ts'
 import type { PluginFactory } from '../plugin.ts'
 import { alwaysPullImages } from './images/always-pull-images.ts'
 import { imagePolicyWebhook } from './images/image-policy-webhook.ts'
+import { nodeDeclaredFeatureValidator } from './node-declared-features.ts'
 import { podResizeValidator } from './pod-resize.ts'
 import { runtimeClass } from './runtime-class.ts'
 import { defaultTolerationSeconds } from './scheduling/default-toleration-seconds.ts'
@@ -23,6 +24,7 @@ export const podPlugins: Readonly<Record<string, PluginFactory<AdmissionOptions>
   ExtendedResourceToleration: ({ find }) => extendedResourceToleration(find('v1/pods')),
   ImagePolicyWebhook: imagePolicyWebhook,
   LimitPodHardAntiAffinityTopology: ({ find }) => limitPodHardAntiAffinityTopology(find('v1/pods')),
+  NodeDeclaredFeatureValidator: nodeDeclaredFeatureValidator,
   PodNodeSelector: podNodeSelector,
   PodResizeValidator: podResizeValidator,
   PodTolerationRestriction: podTolerationRestriction,

@@ -56,6 +56,11 @@ export const authorization: FlagSet = {
 export const admission: FlagSet = {
   name: 'admission',
   flags: [
+    works(
+      'admission-control',
+      'strings',
+      `exactly the admission plug-ins that are on; --enable-admission-plugins and --disable-admission-plugins replace it. ${plugins}`,
+    ),
     works('admission-control-config-file', 'string', 'the configuration of admission plug-ins: an AdmissionConfiguration'),
     works('disable-admission-plugins', 'strings', `admission plug-ins to turn off. ${plugins}`),
     works('enable-admission-plugins', 'strings', `admission plug-ins to turn on, beside the usual ones. ${plugins}`),

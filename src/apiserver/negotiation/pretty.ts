@@ -1,0 +1,13 @@
+/** Who is shown indented JSON: people's tools, unless they ask otherwise, and whoever asks for it. */
+import type { Request } from '../http/exchange.ts'
+
+const peoplesTools = ['curl', 'Wget', 'Mozilla/5.0']
+
+export function wantsPretty(request: Request): boolean {
+  const asked = request.query.get('pretty')
+  if (asked !== null) return asked === 'true' || asked === '1'
+  const agent = request.header('user-agent') ?? ''
+  return peoplesTools.some((name) => agent.startsWith(name))
+}
+
+export const indented = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
