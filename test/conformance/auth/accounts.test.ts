@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AuthenticationV1Api, AuthorizationV1Api, CertificatesV1Api } from '@kubernetes/client-node'
-import { opensslFolder } from '../authentication/openssl.ts'
-import { waitFor } from '../support/wait-for.ts'
-import { conformanceClients, merging, pod } from './clients.ts'
+import { opensslFolder } from '../../authentication/openssl.ts'
+import { waitFor } from '../../support/wait-for.ts'
+import { conformanceClients, merging, pod } from '../clients.ts'
 
 const clients = conformanceClients()
 

@@ -1,9 +1,9 @@
 /** What the conformance suite asks of the validation of fields (`test/e2e/apimachinery/field_validation.go`). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { installedKubectls, Kubectl } from '../support/kubectl.ts'
-import { conformanceClients } from './clients.ts'
-import { anything, define, type Schema } from './definitions.ts'
+import { installedKubectls, Kubectl } from '../../support/kubectl.ts'
+import { conformanceClients } from '../clients.ts'
+import { anything, define, type Schema } from '../definitions.ts'
 
 const clients = conformanceClients({ controllers: [] })
 const strictly = '?fieldValidation=Strict'
