@@ -1,7 +1,19 @@
 /** What the conformance suite asks of accounts, certificates and reviews (`test/e2e/auth`) that needs no container. */
 import assert from 'node:assert/strict'
+import { createPublicKey, type JsonWebKey, verify } from 'node:crypto'
+import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
+import { request } from 'node:https'
 import { test } from 'node:test'
-import { AuthenticationV1Api, AuthorizationV1Api, CertificatesV1Api } from '@kubernetes/client-node'
+import {
+  AuthenticationV1Api,
+  AuthorizationV1Api,
+  CertificatesV1Api,
+  PatchStrategy,
+  RbacAuthorizationV1Api,
+  setHeaderOptions,
+  Watch,
+} from '@kubernetes/client-node'
 import { opensslFolder } from '../../authentication/openssl.ts'
 import { waitFor } from '../../support/wait-for.ts'
 import { conformanceClients, merging, pod } from '../clients.ts'
@@ -17,22 +29,37 @@ test('ServiceAccounts should guarantee kube-root-ca.crt exist in any namespace',
   await published()
   await core.deleteNamespacedConfigMap({ namespace, name })
   await published()
-  await core.patchNamespacedConfigMap({ namespace, name, body: { data: { 'ca.crt': '' } } }, merging)
+  await core.replaceNamespacedConfigMap({ namespace, name, body: { metadata: { name }, data: { 'ca.crt': '' } } })
   await published()
 })
 
-test('ServiceAccounts should run through the lifecycle of a ServiceAccount', async () => {
-  const { core, namespace: make } = clients()
+test('ServiceAccounts should run through the lifecycle of a ServiceAccount', async (t) => {
+  const { core, config, namespace: make } = clients()
   const namespace = await make('account-lifecycle')
-  await core.createNamespacedServiceAccount({ namespace, body: { metadata: { name: 'testserviceaccount', labels: { static: 'true' } } } })
-  await core.patchNamespacedServiceAccount({ namespace, name: 'testserviceaccount', body: { automountServiceAccountToken: false } }, merging)
+  const name = 'testserviceaccount'
+  const { metadata } = await core.createNamespacedServiceAccount({ namespace, body: { metadata: { name, labels: { static: 'true' } } } })
+  assert.equal((await core.readNamespacedServiceAccount({ namespace, name })).metadata?.uid, metadata?.uid)
+  // A watch without a version begins with what is there.
+  const events: string[] = []
+  const watching = await new Watch(config).watch(
+    `/api/v1/namespaces/${namespace}/serviceaccounts`,
+    { labelSelector: 'static=true', timeoutSeconds: 180 },
+    (type) => events.push(type),
+    () => {},
+  )
+  t.after(() => watching.abort())
+  const seen = (...expected: string[]) => waitFor('the event', () => events.length >= expected.length).then(() => assert.deepEqual(events, expected))
+  await seen('ADDED')
+  const body = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: {}, automountServiceAccountToken: false }
+  await core.patchNamespacedServiceAccount({ namespace, name, body }, setHeaderOptions('Content-Type', PatchStrategy.StrategicMergePatch))
+  await seen('ADDED', 'MODIFIED')
   const { items } = await core.listServiceAccountForAllNamespaces({ labelSelector: 'static=true' })
   assert.deepEqual(
     items.map(({ metadata, automountServiceAccountToken }) => [metadata?.name, automountServiceAccountToken]),
-    [['testserviceaccount', false]],
+    [[name, false]],
   )
-  await core.deleteCollectionNamespacedServiceAccount({ namespace, labelSelector: 'static=true' })
-  await assert.rejects(core.readNamespacedServiceAccount({ namespace, name: 'testserviceaccount' }), { code: 404 })
+  await core.deleteCollectionNamespacedServiceAccount({ namespace })
+  await seen('ADDED', 'MODIFIED', 'DELETED')
 })
 
 test('ServiceAccounts should update a ServiceAccount', async () => {
@@ -72,7 +99,10 @@ test('ServiceAccounts should allow opting out of API token automount', async () 
 test('ServiceAccounts should mount an API token into pods', async () => {
   const { core, namespace: make, config } = clients()
   const namespace = await make('mounted')
-  const made = await core.createNamespacedPod({ namespace, body: pod('p') })
+  const name = 'mount-test'
+  await core.createNamespacedServiceAccount({ namespace, body: { metadata: { name } } })
+  const node = await core.createNode({ body: { metadata: { name: 'node-of-mounted' } } })
+  const made = await core.createNamespacedPod({ namespace, body: pod('p', { serviceAccountName: name, nodeName: 'node-of-mounted' }) })
   const sources = made.spec?.volumes?.find(({ name }) => name.startsWith('kube-api-access-'))?.projected?.sources ?? []
   const token = sources.find(({ serviceAccountToken }) => serviceAccountToken)?.serviceAccountToken
   assert.deepEqual([token?.path, token?.expirationSeconds], ['token', 3607])
@@ -81,10 +111,36 @@ test('ServiceAccounts should mount an API token into pods', async () => {
   // What a kubelet would put there is a token of the account, bound to the pod.
   const boundObjectRef = { apiVersion: 'v1', kind: 'Pod', name: 'p', uid: made.metadata?.uid }
   const body = { spec: { audiences: [], expirationSeconds: token?.expirationSeconds, boundObjectRef } }
-  const { status } = await core.createNamespacedServiceAccountToken({ namespace, name: 'default', body })
-  const review = await config.makeApiClient(AuthenticationV1Api).createTokenReview({ body: { spec: { token: status?.token ?? '' } } })
-  assert.equal(review.status?.user?.username, `system:serviceaccount:${namespace}:default`)
-  assert.deepEqual(review.status?.user?.extra?.['authentication.kubernetes.io/pod-name'], ['p'])
+  const { status: given } = await core.createNamespacedServiceAccountToken({ namespace, name, body })
+  const { status } = await config.makeApiClient(AuthenticationV1Api).createTokenReview({ body: { spec: { token: given?.token ?? '' } } })
+  assert.deepEqual([status?.authenticated, status?.error], [true, undefined])
+  const { username, groups, extra = {} } = status?.user ?? {}
+  assert.equal(username, `system:serviceaccount:${namespace}:${name}`)
+  assert.deepEqual(new Set(groups), new Set(['system:authenticated', 'system:serviceaccounts', `system:serviceaccounts:${namespace}`]))
+  const { 'authentication.kubernetes.io/credential-id': [id] = [], ...bound } = extra
+  assert.match(id ?? '', /^JTI=./)
+  assert.deepEqual(
+    { ...bound },
+    {
+      'authentication.kubernetes.io/pod-name': ['p'],
+      'authentication.kubernetes.io/pod-uid': [made.metadata?.uid],
+      'authentication.kubernetes.io/node-name': ['node-of-mounted'],
+      'authentication.kubernetes.io/node-uid': [node.metadata?.uid],
+    },
+  )
+})
+
+test('ServiceAccounts should create a serviceAccountToken and ensure a successful TokenReview', async () => {
+  const { cluster, core, namespace: make, config } = clients()
+  const namespace = await make('reviewed')
+  await core.createNamespacedServiceAccount({ namespace, body: { metadata: { name: 'e2e' } } })
+  // Upstream's suite sends an empty TokenRequest.
+  const path = `/api/v1/namespaces/${namespace}/serviceaccounts/e2e/token`
+  const empty = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', metadata: {}, spec: { audiences: null, expirationSeconds: null, boundObjectRef: null } }
+  const { token } = (await cluster.call('POST', path, { ...empty, status: { token: '', expirationTimestamp: null } })).status as { token: string }
+  assert.ok(token)
+  const { status } = await config.makeApiClient(AuthenticationV1Api).createTokenReview({ body: { spec: { token } } })
+  assert.deepEqual([status?.authenticated, status?.error], [true, undefined])
 })
 
 test('ServiceAccounts should mount projected service account token', async () => {
@@ -99,18 +155,31 @@ test('ServiceAccounts should mount projected service account token', async () =>
   assert.equal(projected?.defaultMode, 420)
 })
 
+/** What a pod of the account may read with its token. */
+async function asAccount(token: string, path: string): Promise<{ readonly status: number | undefined; readonly value: unknown }> {
+  const { ca, url } = clients().cluster.client
+  const [response]: IncomingMessage[] = await once(request(new URL(path, url), { ca, agent: false, headers: { authorization: `Bearer ${token}` } }).end(), 'response')
+  return { status: response?.statusCode, value: JSON.parse(Buffer.concat((await response?.toArray()) ?? []).toString()) }
+}
+
 test('ServiceAccounts ServiceAccountIssuerDiscovery should support OIDC discovery of service account issuer', async () => {
-  const { core, cluster, namespace: make } = clients()
+  const { core, namespace: make } = clients()
   const namespace = await make('issuer')
-  const { status } = await core.createNamespacedServiceAccountToken({ namespace, name: 'default', body: { spec: { audiences: ['oidc-discovery-test'] } } })
-  const [header = '', payload = ''] = (status?.token ?? '').split('.').map((part) => Buffer.from(part, 'base64url').toString())
-  const { iss } = JSON.parse(payload) as { iss: string }
-  const discovery = (await cluster.call('GET', '/.well-known/openid-configuration')) as unknown as { issuer: string; jwks_uri: string }
+  const tokenFor = async (...audiences: string[]) =>
+    (await core.createNamespacedServiceAccountToken({ namespace, name: 'default', body: { spec: { audiences } } })).status?.token ?? ''
+  const [header = '', payload = '', signature = ''] = (await tokenFor('oidc-discovery-test')).split('.')
+  const { iss } = JSON.parse(Buffer.from(payload, 'base64url').toString()) as { iss: string }
+  const { kid, alg } = JSON.parse(Buffer.from(header, 'base64url').toString()) as { kid: string; alg: string }
+  const own = await tokenFor()
+  const discovery = (await asAccount(own, '/.well-known/openid-configuration')).value as { issuer: string; jwks_uri: string; [field: string]: unknown }
   assert.equal(discovery.issuer, iss)
   assert.match(discovery.jwks_uri, /\/openid\/v1\/jwks$/)
-  const { kid } = JSON.parse(header) as { kid: string }
-  const { keys } = (await cluster.call('GET', '/openid/v1/jwks')) as unknown as { keys: { kid: string }[] }
-  assert.ok(keys.some((key) => key.kid === kid))
+  assert.deepEqual(discovery.response_types_supported, ['id_token'])
+  assert.deepEqual(discovery.subject_types_supported, ['public'])
+  assert.deepEqual(discovery.id_token_signing_alg_values_supported, [alg])
+  const { keys } = (await asAccount(own, new URL(discovery.jwks_uri).pathname)).value as { keys: (JsonWebKey & { kid: string })[] }
+  const key = createPublicKey({ key: keys.find((key) => key.kid === kid) ?? {}, format: 'jwk' })
+  assert.ok(verify('sha256', Buffer.from(`${header}.${payload}`), key, Buffer.from(signature, 'base64url')))
 })
 
 test('Certificates API should support CSR API operations', async (t) => {
@@ -158,12 +227,37 @@ test('SubjectReview should support SubjectReview API operations', async () => {
   const { config, core, namespace: make } = clients()
   const api = config.makeApiClient(AuthorizationV1Api)
   const namespace = await make('reviews')
-  await core.createNamespacedServiceAccount({ namespace, body: { metadata: { name: 'e2e' } } })
+  const { metadata } = await core.createNamespacedServiceAccount({ namespace, body: { metadata: { name: 'e2e' } } })
   const user = `system:serviceaccount:${namespace}:e2e`
-  const resourceAttributes = { group: 'apps', resource: 'deployments', verb: 'create', namespace, version: 'v1' }
-  const whole = await api.createSubjectAccessReview({ body: { spec: { user, resourceAttributes } } })
-  const local = await api.createNamespacedLocalSubjectAccessReview({ namespace, body: { metadata: { namespace }, spec: { user, resourceAttributes } } })
-  assert.deepEqual([whole.status?.allowed, local.status?.allowed], [false, false])
-  const admin = await api.createSubjectAccessReview({ body: { spec: { user: 'root', groups: ['system:masters'], resourceAttributes } } })
-  assert.equal(admin.status?.allowed, true)
+  const groups = ['system:authenticated', 'system:serviceaccounts', `system:serviceaccounts:${namespace}`]
+  const uid = metadata?.uid ?? ''
+  const lists = () => statusAs({ user, uid, groups }, `/api/v1/namespaces/${namespace}/configmaps`)
+  const resourceAttributes = { resource: 'configmaps', verb: 'list', namespace, version: 'v1' }
+  const allowed = async () => {
+    const spec = { user, groups, uid, resourceAttributes }
+    const whole = await api.createSubjectAccessReview({ body: { spec } })
+    const local = await api.createNamespacedLocalSubjectAccessReview({ namespace, body: { metadata: { namespace }, spec } })
+    assert.equal(local.status?.allowed, whole.status?.allowed)
+    return whole.status?.allowed
+  }
+  assert.deepEqual([await allowed(), await lists()], [false, 403])
+  await config.makeApiClient(RbacAuthorizationV1Api).createNamespacedRoleBinding({
+    namespace,
+    body: {
+      metadata: { name: 'view' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'view' },
+      subjects: [{ kind: 'ServiceAccount', name: 'e2e', namespace }],
+    },
+  })
+  await waitFor('the role to hold', async () => (await lists()) === 200)
+  assert.equal(await allowed(), true)
 })
+
+/** How a read of the administrator in another's name ends. */
+async function statusAs({ user, uid, groups }: { user: string; uid: string; groups: string[] }, path: string): Promise<number | undefined> {
+  const { ca, cert, key, url } = clients().cluster.client
+  const headers = { 'impersonate-user': user, 'impersonate-uid': uid, 'impersonate-group': groups }
+  const [response]: IncomingMessage[] = await once(request(new URL(path, url), { ca, cert, key, agent: false, headers }).end(), 'response')
+  response?.resume()
+  return response?.statusCode
+}
