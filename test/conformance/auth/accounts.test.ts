@@ -16,6 +16,7 @@ import {
 } from '@kubernetes/client-node'
 import { opensslFolder } from '../../authentication/openssl.ts'
 import { waitFor } from '../../support/wait-for.ts'
+import { supportsOperations } from '../api-operations.ts'
 import { conformanceClients, merging, pod } from '../clients.ts'
 
 const clients = conformanceClients()
@@ -136,7 +137,12 @@ test('ServiceAccounts should create a serviceAccountToken and ensure a successfu
   await core.createNamespacedServiceAccount({ namespace, body: { metadata: { name: 'e2e' } } })
   // Upstream's suite sends an empty TokenRequest.
   const path = `/api/v1/namespaces/${namespace}/serviceaccounts/e2e/token`
-  const empty = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', metadata: {}, spec: { audiences: null, expirationSeconds: null, boundObjectRef: null } }
+  const empty = {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'TokenRequest',
+    metadata: {},
+    spec: { audiences: null, expirationSeconds: null, boundObjectRef: null },
+  }
   const { token } = (await cluster.call('POST', path, { ...empty, status: { token: '', expirationTimestamp: null } })).status as { token: string }
   assert.ok(token)
   const { status } = await config.makeApiClient(AuthenticationV1Api).createTokenReview({ body: { spec: { token } } })
@@ -158,7 +164,10 @@ test('ServiceAccounts should mount projected service account token', async () =>
 /** What a pod of the account may read with its token. */
 async function asAccount(token: string, path: string): Promise<{ readonly status: number | undefined; readonly value: unknown }> {
   const { ca, url } = clients().cluster.client
-  const [response]: IncomingMessage[] = await once(request(new URL(path, url), { ca, agent: false, headers: { authorization: `Bearer ${token}` } }).end(), 'response')
+  const [response]: IncomingMessage[] = await once(
+    request(new URL(path, url), { ca, agent: false, headers: { authorization: `Bearer ${token}` } }).end(),
+    'response',
+  )
   return { status: response?.statusCode, value: JSON.parse(Buffer.concat((await response?.toArray()) ?? []).toString()) }
 }
 
@@ -183,44 +192,36 @@ test('ServiceAccounts ServiceAccountIssuerDiscovery should support OIDC discover
 })
 
 test('Certificates API should support CSR API operations', async (t) => {
-  const { config } = clients()
+  const { cluster, config } = clients()
   const api = config.makeApiClient(CertificatesV1Api)
-  const { resources } = await api.getAPIResources()
-  for (const name of ['certificatesigningrequests', 'certificatesigningrequests/approval', 'certificatesigningrequests/status'])
-    assert.ok(
-      resources.some((resource) => resource.name === name),
-      name,
-    )
   const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', 'k.pem']
-  const request = opensslFolder(t).openssl('req', '-new', ...key, '-subj', '/CN=e2e-csr')
-  const body = (name: string) => ({
-    metadata: { name, labels: { e2e: 'csr' } },
-    spec: { request: request.toString('base64'), signerName: 'example.com/e2e', usages: ['digital signature', 'key encipherment', 'server auth'] },
-  })
-  for (const name of ['one', 'two', 'three']) await api.createCertificateSigningRequest({ body: body(name) })
-  assert.equal((await api.listCertificateSigningRequest({ labelSelector: 'e2e=csr' })).items.length, 3)
-  const patched = await api.patchCertificateSigningRequest({ name: 'one', body: { metadata: { annotations: { patched: 'true' } } } }, merging)
-  const replaced = await api.replaceCertificateSigningRequest({
-    name: 'one',
-    body: { ...patched, metadata: { ...patched.metadata, annotations: { updated: 'true' } } },
-  })
-  assert.deepEqual(replaced.metadata?.annotations, { updated: 'true' })
-  const condition = (type: string) => ({ type, status: 'True', reason: 'E2E', message: 'Set by a test' })
-  const approved = await api.patchCertificateSigningRequestApproval({ name: 'one', body: { status: { conditions: [condition('ApprovalPatch')] } } }, merging)
+  const openssl = opensslFolder(t).openssl
+  const request = openssl('req', '-new', ...key, '-subj', '/CN=e2e-example-csr').toString('base64')
+  const usages = ['digital signature', 'key encipherment', 'server auth']
+  const spec = { request, signerName: 'example.com/e2e', expirationSeconds: 3600, usages }
+  const groupVersion = 'certificates.k8s.io/v1'
+  const plural = 'certificatesigningrequests'
+  const condition = { status: 'True', reason: 'E2E', message: 'Set from an e2e test' }
+  await supportsOperations(clients(), { groupVersion, kind: 'CertificateSigningRequest', plural, object: () => ({ spec }), condition })
+
+  const name = 'approved'
+  await api.createCertificateSigningRequest({ body: { metadata: { name }, spec } })
+  const approval = await api.readCertificateSigningRequestApproval({ name })
+  assert.deepEqual([approval.kind, approval.apiVersion, approval.metadata?.name], ['CertificateSigningRequest', groupVersion, name])
+  const patch = { metadata: { annotations: { patchedapproval: 'true' } }, status: { conditions: [{ ...condition, type: 'ApprovalPatch' }] } }
+  const patched = await api.patchCertificateSigningRequestApproval({ name, body: patch }, merging)
+  assert.deepEqual([patched.status?.conditions?.[0]?.type, patched.metadata?.annotations?.patchedapproval], ['ApprovalPatch', 'true'])
+  const conditions = [...(patched.status?.conditions ?? []), { ...condition, type: 'Approved' }]
+  const approved = await api.replaceCertificateSigningRequestApproval({ name, body: { ...patched, status: { conditions } } })
   assert.deepEqual(
     approved.status?.conditions?.map(({ type }) => type),
-    ['ApprovalPatch'],
+    ['ApprovalPatch', 'Approved'],
   )
-  const conditions = [...(approved.status?.conditions ?? []), condition('Approved')]
-  const both = await api.replaceCertificateSigningRequestApproval({ name: 'one', body: { ...approved, status: { conditions } } })
-  assert.equal(both.status?.conditions?.length, 2)
-  const status = { conditions: [...(both.status?.conditions ?? []), condition('StatusUpdate')] }
-  assert.equal((await api.replaceCertificateSigningRequestStatus({ name: 'one', body: { ...both, status } })).status?.conditions?.length, 3)
-  assert.equal((await api.readCertificateSigningRequestStatus({ name: 'one' })).status?.conditions?.length, 3)
-  await api.deleteCertificateSigningRequest({ name: 'one' })
-  await assert.rejects(api.readCertificateSigningRequest({ name: 'one' }), { code: 404 })
-  await api.deleteCollectionCertificateSigningRequest({ labelSelector: 'e2e=csr' })
-  assert.equal((await api.listCertificateSigningRequest({ labelSelector: 'e2e=csr' })).items.length, 0)
+  const certificate = openssl('req', '-x509', '-key', 'k.pem', '-subj', '/CN=e2e-example-csr', '-days', '1')
+  const status = { metadata: { annotations: { patchedstatus: 'true' } }, status: { certificate: certificate.toString('base64') } }
+  const signed = await cluster.call('PATCH', `/apis/${groupVersion}/${plural}/${name}/status`, status, 'application/merge-patch+json')
+  assert.equal((signed.status as { certificate: string }).certificate, status.status.certificate)
+  assert.deepEqual(signed.metadata.annotations, { patchedapproval: 'true', patchedstatus: 'true' })
 })
 
 test('SubjectReview should support SubjectReview API operations', async () => {
