@@ -2,10 +2,22 @@
 import { once } from 'node:events'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 
 /** What a webhook does. Unless said, it allows everything. */
 export interface Behaviour {
-  readonly manner?: 'well' | 'never' | 'without end' | 'huge' | 'by hanging up' | 'status 500' | 'no JSON' | 'no response' | 'another uid' | 'another review'
+  readonly manner?:
+    | 'well'
+    | 'slowly'
+    | 'never'
+    | 'without end'
+    | 'huge'
+    | 'by hanging up'
+    | 'status 500'
+    | 'no JSON'
+    | 'no response'
+    | 'another uid'
+    | 'another review'
   /** Members of the response. */
   readonly response?: Readonly<Record<string, unknown>>
   /** A JSON patch; it is sent in base64, with its type. */
@@ -35,6 +47,8 @@ export type Message =
 
 const behaviours = new Map<string, Behaviour>()
 let asked: Asked[] = []
+/** How long a slow answer takes, in ms. */
+const slowMs = 2000
 const chunk = Buffer.alloc(1024 * 1024, ' ')
 
 function answerTo({ apiVersion, kind, request: { uid } }: Asked['review'], { manner, response, patch }: Behaviour): unknown {
@@ -59,6 +73,7 @@ async function start({ cert, key }: ProcessOptions): Promise<number> {
     const behaviour = behaviours.get(path) ?? {}
     const { manner } = behaviour
     if (manner === 'never') return
+    if (manner === 'slowly') await delay(slowMs)
     if (manner === 'by hanging up') return message.socket.destroy()
     if (manner === 'status 500') return response.writeHead(500).end('out of order')
     response.writeHead(200, { 'content-type': 'application/json' })

@@ -42,6 +42,7 @@ export const apply: Endpoint = async (target) => {
         otherVersion: otherVersionOf(context),
       })
       const { object: applied } = await inSteps(steps, context.pause)
+      body.checkStrictly()
       await context.pause()
       const object = decodeApplied(resource, applied)
       checkName(object, name)

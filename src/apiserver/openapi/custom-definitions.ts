@@ -6,7 +6,9 @@ import { type Flavour, type JsonSchema, metaPackage, referenceTo } from './json-
 import { kindDefinition } from './operations.ts'
 
 /** Keywords that OpenAPI v2 does not have; readers of v2 would refuse the document. */
-const missingInV2 = new Set(['nullable', 'oneOf', 'anyOf', 'not', 'default', 'x-kubernetes-validations'])
+const missingInV2 = new Set(['nullable', 'allOf', 'oneOf', 'anyOf', 'not', 'default', 'x-kubernetes-validations'])
+
+const preserves = (schema: JsonSchema | undefined): boolean => schema?.['x-kubernetes-preserve-unknown-fields'] === true
 
 function forV2(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(forV2)
@@ -17,17 +19,25 @@ function forV2(schema: unknown): unknown {
     if (missingInV2.has(key)) continue
     if (key === 'properties') result.properties = Object.fromEntries(Object.entries(value as JsonSchema).map(([name, property]) => [name, forV2(property)]))
     else if (key === 'items' || key === 'additionalProperties') result[key] = forV2(value)
+    else if (key === 'required') setRequired(result, source)
     else setOwn(result, key, value)
   }
-  // A node that keeps unknown fields or may be null, or a string, has no type that v2 could name.
-  if (source['x-kubernetes-preserve-unknown-fields'] || source['x-kubernetes-int-or-string'] || source.nullable) {
-    delete result.type
-    delete result.properties
+  // A node that keeps unknown fields or may be null has no type that v2 could name, and kubectl refuses what it does not find in the shape of one.
+  if (preserves(source) || source.nullable) {
     delete result.items
-    delete result.additionalProperties
-    delete result.required
+    delete result.properties
   }
+  const isOpen = preserves(source) && (result.type === 'object' || result.type === 'array')
+  if (isOpen || source.nullable || (result.type === 'array' && !result.items)) delete result.type
   return result
+}
+
+/** What may be null is not required in v2: nobody could say it. */
+function setRequired(result: JsonSchema, { required, properties, additionalProperties }: JsonSchema): void {
+  const isNullable = (one: unknown): boolean => typeof one === 'object' && one !== null && (one as JsonSchema).nullable === true
+  if (isNullable(additionalProperties)) return
+  const names = (required as readonly string[]).filter((name) => !isNullable((properties as JsonSchema | undefined)?.[name]))
+  if (names.length > 0) result.required = names
 }
 
 const intOrString = [{ type: 'integer' }, { type: 'string' }]
@@ -50,20 +60,36 @@ function metadata(of: 'ObjectMeta' | 'ListMeta', flavour: Flavour): JsonSchema {
   return flavour === 'v2' ? { description, ...reference } : { allOf: [reference], description }
 }
 
+const described = { apiVersion: typeText('apiVersion'), kind: typeText('kind') }
+
+/** Gives objects within objects (`x-kubernetes-embedded-resource`) the type and metadata that all objects have. */
+function withEmbedded(schema: unknown, flavour: Flavour): unknown {
+  if (typeof schema !== 'object' || schema === null) return schema
+  const result: JsonSchema = { ...(schema as JsonSchema) }
+  if (result.properties) result.properties = Object.fromEntries(Object.entries(result.properties).map(([name, one]) => [name, withEmbedded(one, flavour)]))
+  for (const key of ['items', 'additionalProperties']) if (Object.hasOwn(result, key)) result[key] = withEmbedded(result[key], flavour)
+  if (result['x-kubernetes-embedded-resource'] !== true || (flavour === 'v2' && preserves(result))) return result
+  const required = [...new Set([...((result.required as readonly string[] | undefined) ?? []), 'kind', 'apiVersion'])]
+  return { ...result, required, properties: { ...(result.properties as JsonSchema), ...described, metadata: metadata('ObjectMeta', flavour) } }
+}
+
 /** The definitions of a resource that has no schema of Kubernetes' own, by name. */
 export function customDefinitions(resource: ResourceDefinition, flavour: Flavour): [name: string, schema: JsonSchema][] {
   if (schemaOf(resource)) return []
-  const { group, version, kind, listKind = `${kind}List` } = resource
-  const own = resource.custom?.schema()
-  const converted = own && ((flavour === 'v2' ? forV2(own) : forV3(own)) as JsonSchema)
-  const described = { apiVersion: typeText('apiVersion'), kind: typeText('kind') }
+  const { group, version, kind, listKind = `${kind}List`, selectableFields } = resource
+  const source = resource.custom?.schema()
+  // kubectl would refuse every field but those that it is told of.
+  const own = flavour === 'v2' && preserves(source) ? undefined : source
+  const converted = own && (withEmbedded(flavour === 'v2' ? forV2(own) : forV3(own), flavour) as JsonSchema)
   const definition = kindDefinition(resource)
-  const hasShape = converted !== undefined && 'properties' in converted
   const object = {
     type: 'object',
     ...converted,
-    ...(hasShape && { properties: { ...described, metadata: metadata('ObjectMeta', flavour), ...withoutType(converted.properties as JsonSchema) } }),
+    ...(converted && {
+      properties: { ...described, metadata: metadata('ObjectMeta', flavour), ...withoutType((converted.properties ?? {}) as JsonSchema) },
+    }),
     'x-kubernetes-group-version-kind': [{ group, kind, version }],
+    ...(selectableFields && { 'x-kubernetes-selectable-fields': Object.keys(selectableFields).map((fieldPath) => ({ fieldPath })) }),
   }
   const list = {
     description: `${listKind} is a list of ${kind}`,

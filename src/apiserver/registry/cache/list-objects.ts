@@ -55,7 +55,9 @@ async function goOn(query: Query, options: ListOptions): Promise<ObjectList> {
   const from = range.start + token.start
   const cache = await registry.cacher(resource).ready()
   if (token.revision < 0) return fromArray(query, cache.objects.slice(range), cache.revision, from)
-  const snapshot = registry.snapshots.find(range.start, token.revision)
+  // What the store has forgotten nobody remembers, or a client that asks for one page again and again would never be told to go on.
+  const isForgotten = token.revision < registry.store.compactedRevision
+  const snapshot = isForgotten ? undefined : registry.snapshots.find(range.start, token.revision)
   if (snapshot) return fromArray(query, snapshot, token.revision, from)
   try {
     return await fromHistory(query, cache, token.revision, from)

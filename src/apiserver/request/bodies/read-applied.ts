@@ -21,6 +21,8 @@ export interface AppliedBody {
   readonly resourceVersion: string | undefined
   /** The parsed body, for one attempt: another one has it parsed again, so that nobody holds it while the first is committed. */
   value(): unknown
+  /** Throws 400 for keys that stand twice, if `fieldValidation=Strict`. To be called when the body could be applied: what applying says comes first. */
+  checkStrictly(): void
 }
 
 /** Reads the body of an apply: YAML, of which JSON is a part. Throws 400. */
@@ -28,9 +30,9 @@ export async function readApplied(request: Request, { fieldValidation }: WriteOp
   const bytes = await request.body(maxBodyBytes)
   let parsed: ParsedYaml | undefined = parseApplied(bytes)
   request.audit?.noteBody(parsed.value)
-  // Keys that stand twice only warn, whatever fieldValidation says.
-  if (fieldValidation !== 'Ignore')
-    for (const problem of parsed.strict)
+  const { strict } = parsed
+  if (fieldValidation !== 'Ignore' && fieldValidation !== 'Strict')
+    for (const problem of strict)
       request.warnings.push(
         ...problem
           .split('\n')
@@ -45,6 +47,9 @@ export async function readApplied(request: Request, { fieldValidation }: WriteOp
       const { value } = parsed ?? parseApplied(bytes)
       parsed = undefined
       return value
+    },
+    checkStrictly() {
+      if (fieldValidation === 'Strict' && strict.length > 0) throw badRequest(`error strict decoding YAML: error converting YAML to JSON: ${strict.join(', ')}`)
     },
   }
 }

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { request } from 'node:https'
 import { test } from 'node:test'
 import { ApisApi, AuthorizationV1Api, VersionApi } from '@kubernetes/client-node'
-import { conformanceClients } from './clients.ts'
+import { conformanceClients } from '../clients.ts'
+import { resourceOfEachGroup } from './groups.ts'
 
 const clients = conformanceClients({ controllers: [] })
 
@@ -29,29 +30,10 @@ test('Discovery should validate PreferredVersion for each APIGroup', async () =>
 })
 
 test('Discovery should locate the groupVersion and a resource within each APIGroup', async () => {
-  for (const [path, resource] of [
-    ['/api/v1', 'namespaces'],
-    ['/apis/admissionregistration.k8s.io/v1', 'validatingwebhookconfigurations'],
-    ['/apis/apiextensions.k8s.io/v1', 'customresourcedefinitions'],
-    ['/apis/apiregistration.k8s.io/v1', 'apiservices'],
-    ['/apis/apps/v1', 'deployments'],
-    ['/apis/authentication.k8s.io/v1', 'tokenreviews'],
-    ['/apis/authorization.k8s.io/v1', 'selfsubjectaccessreviews'],
-    ['/apis/autoscaling/v1', 'horizontalpodautoscalers'],
-    ['/apis/autoscaling/v2', 'horizontalpodautoscalers'],
-    ['/apis/batch/v1', 'jobs'],
-    ['/apis/certificates.k8s.io/v1', 'certificatesigningrequests'],
-    ['/apis/coordination.k8s.io/v1', 'leases'],
-    ['/apis/discovery.k8s.io/v1', 'endpointslices'],
-    ['/apis/events.k8s.io/v1', 'events'],
-    ['/apis/networking.k8s.io/v1', 'ingresses'],
-    ['/apis/node.k8s.io/v1', 'runtimeclasses'],
-    ['/apis/policy/v1', 'poddisruptionbudgets'],
-    ['/apis/scheduling.k8s.io/v1', 'priorityclasses'],
-    ['/apis/storage.k8s.io/v1', 'csinodes'],
-  ] as const) {
+  for (const [group, resource] of resourceOfEachGroup) {
+    const path = `${group === 'v1' ? '/api' : '/apis'}/${group}`
     const { groupVersion, resources } = (await clients().cluster.call('GET', path)) as unknown as ResourceList
-    assert.equal(groupVersion, path.replace(/^\/apis?\//, ''))
+    assert.equal(groupVersion, group)
     assert.ok(
       resources.some(({ name }) => name === resource),
       `${resource} of ${path}`,
