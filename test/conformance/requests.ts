@@ -99,15 +99,16 @@ export class Requests {
     return (await this.cluster.call('DELETE', path, { apiVersion: 'v1', kind: 'DeleteOptions', ...options })) as unknown as T
   }
 
-  /** Reads, changes and writes until nobody has written in between. */
+  /** Reads, changes and writes again until nobody has written in between. */
   async update<T extends KubeObject>(path: string, change: (object: T) => object, at = path): Promise<T> {
-    return await waitFor('the update', async () => {
-      const object = await this.get<T>(path)
-      return this.put<T>(at, change(object)).catch((error) => {
-        if (String(error).includes(' 409 ')) return false
-        throw error
-      })
-    })
+    for (let attempt = 0; ; attempt++) {
+      const object = change(await this.get<T>(path))
+      try {
+        return await this.put<T>(at, object)
+      } catch (error) {
+        if (attempt === 20 || !String(error).includes(': 409 ')) throw error
+      }
+    }
   }
 
   watch<T = KubeObject>(path: string, query: Record<string, string> = {}): Promise<Watched<T>> {
