@@ -42,8 +42,11 @@ export function reachable<T extends Reach>(t: Lifetime, cluster: T): T & Reachab
 
 async function call({ client }: Reach, method: string, path: string, body?: object | string, contentType = 'application/json'): Promise<Answer> {
   const { ca, cert, key, url } = client
-  const sent = request(new URL(path, url), { method, ca, cert, key, agent: false, headers: body ? { 'content-type': contentType } : {} })
-  const [response]: IncomingMessage[] = await once(sent.end(typeof body === 'object' ? JSON.stringify(body) : body), 'response')
+  const sentBody = typeof body === 'object' ? JSON.stringify(body) : body
+  // Node tells no length of a DELETE's body.
+  const headers = sentBody ? { 'content-type': contentType, 'content-length': Buffer.byteLength(sentBody) } : {}
+  const sent = request(new URL(path, url), { method, ca, cert, key, agent: false, headers })
+  const [response]: IncomingMessage[] = await once(sent.end(sentBody), 'response')
   const text = Buffer.concat(await response!.toArray()).toString()
   if ((response!.statusCode ?? 0) >= 400) throw new Error(`${method} ${path}: ${response!.statusCode} ${text}`)
   return (text ? JSON.parse(text) : {}) as Answer

@@ -2,7 +2,7 @@
 import type { Pod } from '../../client/kinds.ts'
 import { own } from '../../lib/own.ts'
 import { annotationPrefix } from '../names.ts'
-import type { ContainerStatus, Terminated } from '../pods/lifecycle/pod-parts.ts'
+import { statusOf, type Terminated } from '../pods/lifecycle/pod-parts.ts'
 
 export interface LogLine {
   /** In ms since 1970. */
@@ -35,10 +35,6 @@ export function logOptions(query: URLSearchParams, now: number): LogOptions {
     tailLines: number('tailLines'),
     limitBytes: number('limitBytes'),
   }
-}
-
-export function statusOf({ status }: Pod, container: string): ContainerStatus | undefined {
-  return [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])].find(({ name }) => name === container)
 }
 
 /** Whether more lines may come. */

@@ -4,6 +4,7 @@ import { parseDurationMs } from '../../lib/duration.ts'
 import { own } from '../../lib/own.ts'
 import { annotationPrefix } from '../names.ts'
 import { hexOf } from '../nodes/node-object.ts'
+import type { ContainerKind } from './lifecycle/pod-parts.ts'
 
 export interface Behaviour {
   /** How long its image is pulled, in ms; 0 where it is there already. */
@@ -58,13 +59,7 @@ const kubeletBackOffMs = 10_000
 const secondMs = 1000
 
 /** `problem` is told of values that make no sense; they are left out. */
-export function behaviourOf(
-  pod: Pod,
-  container: Container,
-  kind: 'main' | 'init' | 'sidecar',
-  defaults: BehaviourDefaults,
-  problem: (words: string) => void,
-): Behaviour {
+export function behaviourOf(pod: Pod, container: Container, kind: ContainerKind, defaults: BehaviourDefaults, problem: (words: string) => void): Behaviour {
   const annotations = pod.metadata.annotations ?? {}
   const said = (key: BehaviourKey): { readonly from: string; readonly value: string } | undefined => {
     for (const name of [`${annotationPrefix}${key}.${container.name}`, `${annotationPrefix}${key}`]) {
@@ -105,9 +100,9 @@ export function behaviourOf(
 }
 
 /** Programs of Jobs and of init containers come to an end. */
-function usualRunMs({ metadata, spec }: Pod, kind: 'main' | 'init' | 'sidecar'): number | undefined {
+function usualRunMs({ metadata, spec }: Pod, kind: ContainerKind): number | undefined {
   if (kind === 'init') return initRunMs
-  if (kind === 'sidecar' || (spec?.restartPolicy ?? 'Always') === 'Always') return undefined
+  if (kind !== 'main' || (spec?.restartPolicy ?? 'Always') === 'Always') return undefined
   return metadata.ownerReferences?.some((owner) => owner.controller && owner.kind === 'Job') ? jobRunMs : undefined
 }
 

@@ -57,6 +57,7 @@ const keptSpec = (spec: PodSpec): PodSpec => ({
   priorityClassName: spec.priorityClassName,
   containers: spec.containers.map(keptContainer),
   initContainers: spec.initContainers?.map(keptContainer),
+  ephemeralContainers: spec.ephemeralContainers?.map(keptContainer),
   readinessGates: spec.readinessGates,
   activeDeadlineSeconds: spec.activeDeadlineSeconds,
   terminationGracePeriodSeconds: spec.terminationGracePeriodSeconds,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Pod } from '../../../client/kinds.ts'
 import { advance, type Surroundings } from './advance.ts'
-import type { PodMemory, PodSpec } from './pod-parts.ts'
+import { type PodMemory, type PodSpec, statusOf } from './pod-parts.ts'
 
 /** A pod and its clock: each step is what a kubelet would write. */
 function simulated(spec: Partial<PodSpec>, annotations: Record<string, string> = {}, metadata: Pod['metadata'] = {}) {
@@ -37,8 +37,8 @@ function simulated(spec: Partial<PodSpec>, annotations: Record<string, string> =
     step,
     told,
     problems,
-    change: (changes: Partial<Pod['metadata']>) => {
-      pod = { ...pod, metadata: { ...pod.metadata, ...changes } }
+    change: (changes: Partial<Pod['metadata']>, spec: Partial<PodSpec> = {}) => {
+      pod = { ...pod, metadata: { ...pod.metadata, ...changes }, spec: { ...pod.spec!, ...spec } }
     },
     get status() {
       return pod.status!
@@ -51,7 +51,7 @@ function simulated(spec: Partial<PodSpec>, annotations: Record<string, string> =
       return [found?.status, found?.reason, found?.message].filter(Boolean).join(' ')
     },
     state: (name = 'c') => {
-      const { state, restartCount } = [...(pod.status?.containerStatuses ?? []), ...(pod.status?.initContainerStatuses ?? [])].find((one) => one.name === name)!
+      const { state, restartCount } = statusOf(pod, name)!
       const { waiting, running, terminated } = state ?? {}
       return `${waiting?.reason ?? (running && 'Running') ?? `${terminated?.reason} ${terminated?.exitCode}`}${restartCount ? ` (${restartCount})` : ''}`
     },
@@ -220,4 +220,31 @@ test('annotations that make no sense are told, and left out', () => {
     'annotation simulation.typernetes.io/exit-code is "900": it has to be a number from 0 to 255',
   ])
   assert.equal(pod.status.phase, 'Running')
+})
+
+test('a container for debugging comes into a pod that runs, is never ready or started again, and goes with the pod', () => {
+  const pod = simulated({}, { 'run-for.debugger-2': '1s', 'exit-code.debugger-2': '1' })
+  pod.step()
+  pod.change(
+    {},
+    {
+      ephemeralContainers: [
+        { name: 'debugger', image: 'busybox:1' },
+        { name: 'debugger-2', image: 'busybox:1' },
+      ],
+    },
+  )
+  pod.step()
+  assert.equal(pod.state('debugger'), 'Running')
+  const [status] = pod.status.ephemeralContainerStatuses ?? []
+  assert.deepEqual([status?.ready, status?.started], [false, undefined])
+  assert.equal(pod.condition('Ready'), 'True')
+  assert.ok(pod.told.includes('Started spec.ephemeralContainers{debugger}'))
+  pod.step(1_000)
+  assert.equal(pod.state('debugger-2'), 'Error 1')
+  pod.step(60_000)
+  assert.deepEqual([pod.state('debugger-2'), pod.status.phase], ['Error 1', 'Running'])
+  pod.change({ deletionTimestamp: '2026-01-01T00:01:00Z', deletionGracePeriodSeconds: 30 })
+  assert.equal(pod.step().isGone, true)
+  assert.equal(pod.state('debugger'), 'Error 143')
 })

@@ -13,6 +13,7 @@ import {
   type PodEvent,
   type PodMemory,
   type PodStatus,
+  statusOf,
 } from './pod-parts.ts'
 
 export interface Surroundings {
@@ -73,7 +74,7 @@ function run(pod: Pod, remembered: PodMemory, surroundings: Surroundings, deadli
     return resized(made.status, container)
   }
 
-  const { initContainers = [], containers = [] } = pod.spec ?? {}
+  const { initContainers = [], containers = [], ephemeralContainers = [] } = pod.spec ?? {}
   let mayStart = true
   let hasFailed = false
   const initStatuses = initContainers.map((container) => {
@@ -83,29 +84,55 @@ function run(pod: Pod, remembered: PodMemory, surroundings: Surroundings, deadli
     return status
   })
   const mainStatuses = containers.map((container) => step(container, 'main', before.containerStatuses, mayStart))
+  const ephemeralStatuses = ephemeralContainers.map((container) => step(container, 'ephemeral', before.ephemeralContainerStatuses, true))
 
   const haveEnded = hasFailed || mainStatuses.every(({ state }) => state?.terminated)
   const phase = hasFailed ? 'Failed' : phaseOf(mainStatuses)
-  // Sidecars go when there is nothing left to do.
-  const sidecars = haveEnded ? initContainers.map((container, i) => stopAll(pod, container, initStatuses[i]!, surroundings)) : initStatuses
-  const status = written(pod, { ...started(pod, surroundings), phase }, sidecars, mainStatuses, hasSandbox, now)
+  const statuses = { initContainerStatuses: initStatuses, containerStatuses: mainStatuses, ephemeralContainerStatuses: ephemeralStatuses.map(unprobed) }
+  // Sidecars go when there is nothing left to do, and what is there for debugging.
+  const left = haveEnded ? stopAll(pod, statuses, surroundings) : statuses
+  const status = written(pod, { ...started(pod, surroundings), phase }, left, hasSandbox, now)
   // Of what rests, the API knows as much as is needed.
   const isAtRest = times.length === 0 && [...memory.values()].every(({ crashes }) => crashes === 0)
   return { status, memory: haveEnded || isAtRest ? nothingRemembered : memory, events, ...(times.length > 0 && !haveEnded && { nextAt: Math.min(...times) }) }
 }
 
-const stopAll = (pod: Pod, container: Container, status: ContainerStatus, surroundings: Surroundings): ContainerStatus => {
-  const context = contextOf(pod, container, kindOf(pod, container), surroundings, false)
-  return stopped(context, status, context.behaviour.stopExitCode)
+/** The same statuses, of containers that were told to stop and have. */
+function stopAll(pod: Pod, statuses: Statuses, surroundings: Surroundings): Statuses {
+  const all = containersOf(pod)
+  return eachOf(statuses, (status) => {
+    const container = all.find(({ name }) => name === status.name)
+    if (!container) return status
+    const context = contextOf(pod, container, kindOf(pod, container), surroundings, false)
+    return stopped(context, status, context.behaviour.stopExitCode)
+  })
 }
+
+const containersOf = ({ spec }: Pod): readonly Container[] => [
+  ...(spec?.initContainers ?? []),
+  ...(spec?.containers ?? []),
+  ...(spec?.ephemeralContainers ?? []),
+]
+
+type Statuses = Pick<PodStatus, 'initContainerStatuses' | 'containerStatuses' | 'ephemeralContainerStatuses'>
+
+const eachOf = (
+  { initContainerStatuses, containerStatuses, ephemeralContainerStatuses }: Statuses,
+  make: (status: ContainerStatus) => ContainerStatus,
+): Statuses => ({
+  initContainerStatuses: initContainerStatuses?.map(make),
+  containerStatuses: containerStatuses?.map(make),
+  ephemeralContainerStatuses: ephemeralContainerStatuses?.map(make),
+})
+
+/** Nobody probes what is there for debugging. */
+const unprobed = ({ started: _, ...status }: ContainerStatus): ContainerStatus => status
 
 /** A pod that is to go: its containers are told, and end in their time or when the pod's grace is over. */
 function terminate(pod: Pod, remembered: PodMemory, surroundings: Surroundings): Advance {
   const { now } = surroundings
   const before = pod.status ?? {}
-  const all = [...(pod.spec?.initContainers ?? []), ...(pod.spec?.containers ?? [])]
-  const statuses = [...(before.initContainerStatuses ?? []), ...(before.containerStatuses ?? [])]
-  const running = all.filter(({ name }) => statuses.find((one) => one.name === name)?.state?.running)
+  const running = containersOf(pod).filter(({ name }) => statusOf(pod, name)?.state?.running)
   const begun = remembered.get(whole)
   const memory = new Map([...remembered, [whole, begun ?? { since: now, crashes: 0 }]])
   const contexts = new Map(running.map((container) => [container.name, contextOf(pod, container, kindOf(pod, container), surroundings, false)]))
@@ -122,14 +149,17 @@ function terminate(pod: Pod, remembered: PodMemory, surroundings: Surroundings):
     times.push(at)
     return status
   }
-  const initStatuses = before.initContainerStatuses?.map(end)
-  const mainStatuses = before.containerStatuses?.map(end)
+  const statuses = eachOf(before, end)
   if (times.length > 0) {
-    const status = written(pod, before, initStatuses, mainStatuses, true, now)
+    const status = written(pod, before, statuses, true, now)
     return { status, memory, events, nextAt: Math.min(...times) }
   }
-  const phase = isTerminal(before.phase) ? before.phase : mainStatuses?.every(({ state }) => state?.terminated?.exitCode === 0) ? 'Succeeded' : 'Failed'
-  return { status: written(pod, { ...before, phase }, initStatuses, mainStatuses, false, now), memory, events, isGone: true }
+  const phase = isTerminal(before.phase)
+    ? before.phase
+    : statuses.containerStatuses?.every(({ state }) => state?.terminated?.exitCode === 0)
+      ? 'Succeeded'
+      : 'Failed'
+  return { status: written(pod, { ...before, phase }, statuses, false, now), memory, events, isGone: true }
 }
 
 /** SIGKILL. */
@@ -141,14 +171,8 @@ const deadlineOf = ({ spec, status }: Pod, now: number): number | undefined =>
 function exceedDeadline(pod: Pod, memory: PodMemory, surroundings: Surroundings): Advance {
   const message = 'Pod was active on the node longer than the specified deadline'
   const before = pod.status ?? {}
-  const { initContainers = [], containers = [] } = pod.spec ?? {}
-  const stop = (of: readonly Container[], statuses: readonly ContainerStatus[] | undefined): ContainerStatus[] | undefined =>
-    statuses?.map((status) => {
-      const container = of.find(({ name }) => name === status.name)
-      return container ? stopAll(pod, container, status, surroundings) : status
-    })
   const failed = { ...before, phase: 'Failed', reason: 'DeadlineExceeded', message }
-  const status = written(pod, failed, stop(initContainers, before.initContainerStatuses), stop(containers, before.containerStatuses), false, surroundings.now)
+  const status = written(pod, failed, stopAll(pod, before, surroundings), false, surroundings.now)
   return { status, memory, events: [{ type: 'Normal', reason: 'DeadlineExceeded', message }] }
 }
 
@@ -164,7 +188,7 @@ function contextOf(
 }
 
 const kindOf = ({ spec }: Pod, container: Container): ContainerContext['kind'] =>
-  !spec?.initContainers?.includes(container) ? 'main' : isSidecar(container) ? 'sidecar' : 'init'
+  spec?.initContainers?.includes(container) ? (isSidecar(container) ? 'sidecar' : 'init') : spec?.containers.includes(container) ? 'main' : 'ephemeral'
 
 /** Where and since when the pod runs. */
 function started({ status = {}, spec }: Pod, { now, hostIP, podIPs }: Surroundings): PodStatus {
@@ -194,8 +218,7 @@ function resized(status: ContainerStatus, { resources }: Container): ContainerSt
 function written(
   pod: Pod,
   status: PodStatus,
-  initContainerStatuses: ContainerStatus[] | undefined,
-  containerStatuses: ContainerStatus[] | undefined,
+  { initContainerStatuses, containerStatuses, ephemeralContainerStatuses }: Statuses,
   hasSandbox: boolean,
   now: number,
 ): PodStatus {
@@ -205,6 +228,7 @@ function written(
     ...(generation !== undefined && { observedGeneration: generation }),
     ...(initContainerStatuses?.length && { initContainerStatuses }),
     ...(containerStatuses && { containerStatuses }),
+    ...(ephemeralContainerStatuses?.length && { ephemeralContainerStatuses }),
   }
   next.conditions = podConditions(pod, next, hasSandbox && !isTerminal(next.phase), now)
   return next

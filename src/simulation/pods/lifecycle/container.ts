@@ -3,12 +3,12 @@ import type { Pod } from '../../../client/kinds.ts'
 import { hexOf } from '../../nodes/node-object.ts'
 import { timestamp } from '../../timing/timestamp.ts'
 import type { Behaviour } from '../behaviour.ts'
-import type { Container, ContainerMemory, ContainerStatus, PodEvent, Terminated } from './pod-parts.ts'
+import { type Container, type ContainerKind, type ContainerMemory, type ContainerStatus, type PodEvent, statusOf, type Terminated } from './pod-parts.ts'
 
 export interface ContainerContext {
   readonly pod: Pod
   readonly container: Container
-  readonly kind: 'main' | 'init' | 'sidecar'
+  readonly kind: ContainerKind
   readonly behaviour: Behaviour
   /** Whether those before it have come so far. */
   readonly mayStart: boolean
@@ -96,9 +96,10 @@ function runningStep(
   const startedAt = memory.since + behaviour.startupMs
   const readyAt = behaviour.readyMs === undefined ? undefined : memory.since + behaviour.readyMs
   const isStarted = now >= startedAt
-  // A container that comes to its end is ready when it has come there.
-  const isReady = kind !== 'init' && readyAt !== undefined && now >= readyAt
-  const times = [isStarted ? undefined : startedAt, isReady || kind === 'init' ? undefined : readyAt, endsAt].filter((time) => time !== undefined)
+  // A container that comes to its end is ready when it has come there, one for debugging never.
+  const isProbed = kind === 'main' || kind === 'sidecar'
+  const isReady = isProbed && readyAt !== undefined && now >= readyAt
+  const times = [isStarted ? undefined : startedAt, isReady || !isProbed ? undefined : readyAt, endsAt].filter((time) => time !== undefined)
   const same = status.started === isStarted && status.ready === isReady
   return {
     status: same ? status : { ...status, started: isStarted, ready: isReady },
@@ -109,7 +110,7 @@ function runningStep(
 }
 
 function waitingStatus({ pod, container, waiting }: ContainerContext): ContainerStatus {
-  const before = [...(pod.status?.containerStatuses ?? []), ...(pod.status?.initContainerStatuses ?? [])].find(({ name }) => name === container.name)
+  const before = statusOf(pod, container.name)
   if (before?.state?.waiting?.reason === waiting) return before
   return {
     name: container.name,
@@ -185,6 +186,7 @@ function ended(
 function restarts({ pod, container, kind }: ContainerContext, { exitCode }: Terminated): boolean {
   const policy = pod.spec?.restartPolicy ?? 'Always'
   if (kind === 'sidecar') return true
+  if (kind === 'ephemeral') return false
   if (kind === 'init') return exitCode !== 0 && policy !== 'Never'
   const own = container.restartPolicy ?? policy
   return own === 'Always' || (own === 'OnFailure' && exitCode !== 0)
@@ -216,6 +218,11 @@ function pullFailed(context: ContainerContext, status: ContainerStatus, events: 
   return { ...waitingStatus(context), state: { waiting: { reason: 'ImagePullBackOff', message: `Back-off pulling image ${image}: ErrImagePull: ${why}` } } }
 }
 
+const listOf = { main: 'containers', init: 'initContainers', sidecar: 'initContainers', ephemeral: 'ephemeralContainers' } as const satisfies Record<
+  ContainerKind,
+  string
+>
+
 function event({ container, kind }: ContainerContext, type: PodEvent['type'], reason: string, message: string): PodEvent {
-  return { type, reason, message, fieldPath: `spec.${kind === 'main' ? 'containers' : 'initContainers'}{${container.name}}` }
+  return { type, reason, message, fieldPath: `spec.${listOf[kind]}{${container.name}}` }
 }

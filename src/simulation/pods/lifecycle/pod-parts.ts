@@ -4,6 +4,8 @@ import type { Pod } from '../../../client/kinds.ts'
 export type PodSpec = NonNullable<Pod['spec']>
 export type PodStatus = NonNullable<Pod['status']>
 export type Container = PodSpec['containers'][number]
+/** In which of a pod's lists it stands, and how long it lives. */
+export type ContainerKind = 'main' | 'init' | 'sidecar' | 'ephemeral'
 export type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number]
 export type PodCondition = NonNullable<PodStatus['conditions']>[number]
 export type Terminated = NonNullable<NonNullable<ContainerStatus['state']>['terminated']>
@@ -30,3 +32,12 @@ export type PodMemory = ReadonlyMap<string, ContainerMemory>
 
 export const isSidecar = ({ restartPolicy }: Container): boolean => restartPolicy === 'Always'
 export const isTerminal = (phase: string | undefined): boolean => phase === 'Succeeded' || phase === 'Failed'
+
+/** All that is told of a pod's containers, of whichever list. */
+export const allStatuses = ({ status = {} }: Pod): ContainerStatus[] => [
+  ...(status.initContainerStatuses ?? []),
+  ...(status.containerStatuses ?? []),
+  ...(status.ephemeralContainerStatuses ?? []),
+]
+
+export const statusOf = (pod: Pod, container: string): ContainerStatus | undefined => allStatuses(pod).find(({ name }) => name === container)
