@@ -228,6 +228,7 @@ export class Scheduler {
       () => this.#decider.decide(cycle),
       (decision) => {
         this.metrics.decided(performance.now() - began)
+        cycle.countFilters()
         if ('node' in decision) this.#place(entry, { cycle, node: decision.node.name }, began)
         else this.#makeRoom(entry, cycle, decision, began)
       },

@@ -17,6 +17,9 @@ export interface PreFilterOutcome {
   readonly narrowedBy: readonly string[]
 }
 
+/** Where plug-ins are timed, they are at one of so many nodes: what is asked of hundreds takes less than looking at the clock. */
+const nodesPerSample = 16
+
 export class PodCycle implements Cycle {
   readonly pod: PodInfo
   readonly snapshot: Snapshot
@@ -27,6 +30,10 @@ export class PodCycle implements Cycle {
   #states: unknown[]
   /** Those that PreFilter has not skipped. */
   #filters: readonly Step[]
+  /** Nodes that were asked about, where that is timed. */
+  #filtered = 0
+  /** How many nodes each of the filters refused, and at last how many were refused by none; copies write into it too. */
+  #tally: number[]
 
   constructor(profile: Profile, pod: PodInfo, snapshot: Snapshot, isTimed = profile.meter.samples()) {
     this.profile = profile
@@ -35,6 +42,7 @@ export class PodCycle implements Cycle {
     this.isTimed = isTimed
     this.#states = new Array(profile.size)
     this.#filters = profile.steps.filter
+    this.#tally = new Array<number>(this.#filters.length + 1).fill(0)
   }
 
   /** What PreFilter of a plug-in worked out. */
@@ -56,7 +64,7 @@ export class PodCycle implements Cycle {
     for (const step of this.profile.steps.preFilter) {
       const { name, plugin, index, evaluations } = step
       const answer = this.#prepare(step, 'PreFilter', () => plugin.preFilter!(this.pod, this.snapshot))
-      if (!('code' in answer) || answer.code !== 'Skip') evaluations.PreFilter?.add()
+      if (!('code' in answer) || answer.code !== 'Skip') evaluations.PreFilter.add()
       if ('code' in answer) {
         if (answer.code !== 'Skip') return { refusal: { plugin: name, status: answer }, narrowedBy }
         skipped.add(index)
@@ -79,6 +87,7 @@ export class PodCycle implements Cycle {
   copy(): PodCycle {
     const copy = new PodCycle(this.profile, this.pod, this.snapshot, this.isTimed)
     copy.#filters = this.#filters
+    copy.#tally = this.#tally
     copy.#states = this.#states.slice()
     for (const { plugin, index } of this.profile.steps.preFilter) {
       const state = this.#states[index]
@@ -122,23 +131,38 @@ export class PodCycle implements Cycle {
   }
 
   #filterAlone(node: NodeInfo): Refusal | undefined {
-    for (const step of this.#filters) {
-      const status = this.#ask(step, node)
-      if (status) return { plugin: step.name, status }
+    const isTimed = this.isTimed && this.#filtered++ % nodesPerSample === 0
+    const steps = this.#filters
+    for (let at = 0; at < steps.length; at++) {
+      const step = steps[at]!
+      const status = isTimed ? this.#askTimed(step, node) : this.#ask(step, node)
+      if (!status) continue
+      this.#tally[at]!++
+      return { plugin: step.name, status }
     }
+    this.#tally[steps.length]!++
     return undefined
   }
 
-  #ask(step: Step, node: NodeInfo): Status | undefined {
-    step.evaluations.Filter?.add()
-    if (!this.isTimed) return this.#answer(step, node)
+  /** Counts how often each filter was asked since this was called last. */
+  countFilters(): void {
+    let asked = 0
+    for (let at = this.#filters.length; at >= 0; at--) {
+      asked += this.#tally[at] ?? 0
+      // Those that came past all filters stand behind the last.
+      this.#filters[at]?.evaluations.Filter.add(asked)
+    }
+    this.#tally.fill(0)
+  }
+
+  #askTimed(step: Step, node: NodeInfo): Status | undefined {
     const began = performance.now()
-    const status = this.#answer(step, node)
+    const status = this.#ask(step, node)
     this.profile.meter.pluginRan(step.name, 'Filter', outcomeOf(status), began)
     return status
   }
 
-  #answer({ name, plugin, index }: Step, node: NodeInfo): Status | undefined {
+  #ask({ name, plugin, index }: Step, node: NodeInfo): Status | undefined {
     try {
       return plugin.filter!(this.#states[index], this.pod, node)
     } catch (error) {
@@ -160,7 +184,7 @@ export class PodCycle implements Cycle {
     for (const step of this.profile.steps.preScore) {
       const { plugin, index, evaluations } = step
       const answer = this.#prepare(step, 'PreScore', () => plugin.preScore!(this.pod, nodes, this.#states[index]))
-      if (!('code' in answer) || answer.code !== 'Skip') evaluations.PreScore?.add()
+      if (!('code' in answer) || answer.code !== 'Skip') evaluations.PreScore.add()
       if (!('code' in answer)) states[index] = answer.state
       else if (answer.code === 'Skip') skipped.add(index)
       else throw failureOf(answer)
@@ -171,12 +195,13 @@ export class PodCycle implements Cycle {
   #scoresOf({ name, plugin, weight, evaluations }: Step, state: unknown, nodes: readonly NodeInfo[]): readonly number[] {
     const { meter } = this.profile
     const scores = new Array<number>(nodes.length)
-    evaluations.Score?.add(nodes.length)
+    evaluations.Score.add(nodes.length)
     try {
       for (let at = 0; at < nodes.length; at++) {
-        const began = this.isTimed ? performance.now() : 0
+        const isTimed = this.isTimed && at % nodesPerSample === 0
+        const began = isTimed ? performance.now() : 0
         scores[at] = plugin.score!(state, this.pod, nodes[at]!)
-        if (this.isTimed) meter.pluginRan(name, 'Score', 'Success', began)
+        if (isTimed) meter.pluginRan(name, 'Score', 'Success', began)
       }
       const began = performance.now()
       plugin.normalize?.(state, this.pod, scores, nodes)

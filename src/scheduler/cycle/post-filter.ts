@@ -11,6 +11,7 @@ export function postFilter(cycle: PodCycle, refusals: ReadonlyMap<string, Refusa
   const began = performance.now()
   const { meter } = cycle.profile
   return then(askedFrom(0, cycle, refusals, {}), (result) => {
+    cycle.countFilters()
     meter.pointRan('PostFilter', outcomeOf(result.status), began)
     return result
   })

@@ -20,7 +20,7 @@ export interface Step {
   /** What its scores are multiplied with. */
   readonly weight: number
   /** How often it was asked, where that is counted. */
-  readonly evaluations: Readonly<Partial<Record<CountedPoint, CounterSeries>>>
+  readonly evaluations: Readonly<Record<CountedPoint, CounterSeries>>
 }
 
 export interface EnabledPlugin {
@@ -87,8 +87,14 @@ export function makeProfile(
 
   const step = ({ name, weight }: EnabledPlugin): Step => {
     const plugin = make(name)
-    const counted = Object.entries(countedPoints).filter(([point]) => isAt(plugin, point as keyof typeof countedPoints))
-    const evaluations = Object.fromEntries(counted.map(([, point]) => [point, meter.evaluations(name, point)]))
+    const counted = (point: ExtensionPoint, metered: CountedPoint): CounterSeries => (isAt(plugin, point) ? meter.evaluations(name, metered) : uncounted)
+    // Of one shape for all plug-ins: they are read for every node.
+    const evaluations = {
+      PreFilter: counted('preFilter', 'PreFilter'),
+      Filter: counted('filter', 'Filter'),
+      PreScore: counted('preScore', 'PreScore'),
+      Score: counted('score', 'Score'),
+    }
     return { name, plugin, index: made.get(name)!.index, weight: weight || 1, evaluations }
   }
 
@@ -124,7 +130,8 @@ export function makeProfile(
 /** Where pods are refused. */
 const refusingPoints: readonly ExtensionPoint[] = ['preEnqueue', 'preFilter', 'filter', 'reserve', 'permit']
 
-const countedPoints = { preFilter: 'PreFilter', filter: 'Filter', preScore: 'PreScore', score: 'Score' } as const
+/** Of what a plug-in is never asked. */
+const uncounted: CounterSeries = { add() {} }
 
 function preEnqueue(steps: readonly Step[], pod: PodInfo, meter: ProfileMeter): Refusal | undefined {
   const began = performance.now()
