@@ -140,16 +140,42 @@ const deadlineOf = ({ spec, status }: Pod, now: number): number | undefined =>
 
 function exceedDeadline(pod: Pod, memory: PodMemory, surroundings: Surroundings): Advance {
   const message = 'Pod was active on the node longer than the specified deadline'
+  const status = failedStatus(pod, { ...pod.status, phase: 'Failed', reason: 'DeadlineExceeded', message }, surroundings)
+  return { status, memory, events: [{ type: 'Normal', reason: 'DeadlineExceeded', message }] }
+}
+
+/** The pod when its node has evicted it, for lack of something. */
+export function evicted(pod: Pod, memory: PodMemory, message: string, surroundings: Surroundings): Advance {
   const before = pod.status ?? {}
+  const { generation } = pod.metadata
+  const disrupted = {
+    type: 'DisruptionTarget',
+    status: 'True',
+    reason: 'TerminationByKubelet',
+    message,
+    lastProbeTime: null as never,
+    lastTransitionTime: timestamp(surroundings.now),
+    ...(generation !== undefined && { observedGeneration: generation }),
+  }
+  const conditions = [...(before.conditions ?? []).filter(({ type }) => type !== disrupted.type), disrupted]
+  const status = failedStatus(pod, { ...before, phase: 'Failed', reason: 'Evicted', message, conditions }, surroundings)
+  const all = [...(pod.spec?.initContainers ?? []), ...(pod.spec?.containers ?? [])]
+  const statuses = [...(before.initContainerStatuses ?? []), ...(before.containerStatuses ?? [])]
+  const running = all.filter(({ name }) => statuses.find((one) => one.name === name)?.state?.running)
+  const stopping = running.map((container) => killing(contextOf(pod, container, kindOf(pod, container), surroundings, false)))
+  return { status, memory, events: [{ type: 'Warning', reason: 'Evicted', message }, ...stopping] }
+}
+
+/** All containers end at once. */
+function failedStatus(pod: Pod, failed: PodStatus, surroundings: Surroundings): PodStatus {
   const { initContainers = [], containers = [] } = pod.spec ?? {}
   const stop = (of: readonly Container[], statuses: readonly ContainerStatus[] | undefined): ContainerStatus[] | undefined =>
     statuses?.map((status) => {
       const container = of.find(({ name }) => name === status.name)
       return container ? stopAll(pod, container, status, surroundings) : status
     })
-  const failed = { ...before, phase: 'Failed', reason: 'DeadlineExceeded', message }
-  const status = written(pod, failed, stop(initContainers, before.initContainerStatuses), stop(containers, before.containerStatuses), false, surroundings.now)
-  return { status, memory, events: [{ type: 'Normal', reason: 'DeadlineExceeded', message }] }
+  const { initContainerStatuses, containerStatuses } = failed
+  return written(pod, failed, stop(initContainers, initContainerStatuses), stop(containers, containerStatuses), false, surroundings.now)
 }
 
 function contextOf(
