@@ -13,6 +13,7 @@ import { Decider, extenderPlugin, NoNodesError, type Unplaced } from './cycle/de
 import { fitMessage } from './cycle/fit-error.ts'
 import { bind, type Placement, permit, reserve, unreserve } from './cycle/placement.ts'
 import { PodCycle } from './cycle/pod-cycle.ts'
+import { postFilter } from './cycle/post-filter.ts'
 import type { ClusterEvent } from './framework/cluster-events.ts'
 import type { PostFilterResult } from './framework/cycle.ts'
 import type { Extender } from './framework/extender.ts'
@@ -20,12 +21,12 @@ import type { Handle, Lister } from './framework/handle.ts'
 import type { Registry } from './framework/plugin.ts'
 import { PodInfo } from './framework/pods/pod-info.ts'
 import { isRejected, type Refusal } from './framework/status.ts'
+import { type AttemptResult, SchedulerMetrics } from './metrics/scheduler-metrics.ts'
 import { makeProfile, type Profile, type ProfileSettings } from './profile/profile.ts'
 import { NominatedPods } from './queue/nominated-pods.ts'
 import type { BackOff, QueueEntry } from './queue/queue-entry.ts'
 import { SchedulingQueue } from './queue/scheduling-queue.ts'
 import type { ClusterSource } from './running/cluster-source.ts'
-import { type AttemptResult, SchedulerMetrics } from './running/metrics.ts'
 import { StatusWriter } from './running/status-writer.ts'
 import { WaitingPods } from './running/waiting-pods.ts'
 import { watchCluster } from './running/watch-cluster.ts'
@@ -81,6 +82,8 @@ export class Scheduler {
   readonly #held: (() => void)[] = []
   /** Questions to extenders that are under way, for one pod. */
   #deciding = 0
+  /** When the change of the cluster that is being told of came. */
+  #changeBegan = 0
   #isPlanned = false
   #isRunning = false
   #binding = 0
@@ -104,7 +107,7 @@ export class Scheduler {
       now,
       log,
     })
-    this.metrics.watch(this.queue, this.cache)
+    this.metrics.watch(this.queue, this.cache, () => this.#binding)
     this.#decider = new Decider({ extenders, percentageOfNodesToScore, random, nominatedNode: (uid) => this.nominated.nodeOf(uid) })
     watchCluster({
       source,
@@ -116,6 +119,7 @@ export class Scheduler {
       isOurs: (pod) => this.#profileOf(pod) !== undefined,
       apply: (change) => this.#apply(change),
       tell: (event) => this.#tell(event),
+      handled: (event) => this.metrics.handled(event, this.#changeBegan),
     })
   }
 
@@ -159,7 +163,7 @@ export class Scheduler {
       random,
       log,
     }
-    const profile = makeProfile(settings, plugins, handle)
+    const profile = makeProfile(settings, plugins, handle, this.metrics.plugins)
     if (extenders.length > 0) profile.registrations.add(extenderPlugin)
     return profile
   }
@@ -170,11 +174,17 @@ export class Scheduler {
 
   #apply(change: () => void): void {
     if (this.#deciding > 0) this.#held.push(change)
-    else change()
+    else this.#change(change)
+  }
+
+  #change(change: () => void): void {
+    this.#changeBegan = performance.now()
+    change()
   }
 
   #tell(event: ClusterEvent): void {
     this.queue.tell(event, this.profiles.values())
+    this.metrics.handled(event, this.#changeBegan)
   }
 
   /** Has the queue worked on soon. */
@@ -218,6 +228,7 @@ export class Scheduler {
       () => this.#decider.decide(cycle),
       (decision) => {
         this.metrics.decided(performance.now() - began)
+        cycle.countFilters()
         if ('node' in decision) this.#place(entry, { cycle, node: decision.node.name }, began)
         else this.#makeRoom(entry, cycle, decision, began)
       },
@@ -247,7 +258,7 @@ export class Scheduler {
   /** What was told in between happens now. */
   #decided(): void {
     if (--this.#deciding > 0) return
-    for (const change of this.#held.splice(0)) change()
+    for (const change of this.#held.splice(0)) this.#change(change)
     this.#plan()
   }
 
@@ -360,22 +371,6 @@ export class Scheduler {
 
 const noTimeouts: ReadonlyMap<string, number> = new Map()
 const nobody: ReadonlySet<string> = new Set()
-
-/** The first of the plug-ins that has an answer gives it; nominations are taken away where none has one. */
-function postFilter(cycle: PodCycle, refusals: ReadonlyMap<string, Refusal>): PostFilterResult | Promise<PostFilterResult> {
-  const asked = (at: number, before: PostFilterResult): PostFilterResult | Promise<PostFilterResult> => {
-    const step = cycle.profile.steps.postFilter[at]
-    if (!step) return before
-    const conclude = (result: PostFilterResult): PostFilterResult | Promise<PostFilterResult> => {
-      if (!result.status) return result
-      const reasons = [...(before.status?.reasons ?? []), ...result.status.reasons]
-      return asked(at + 1, { status: { ...result.status, reasons }, nominatedNode: result.nominatedNode ?? before.nominatedNode })
-    }
-    const result = step.plugin.postFilter!(cycle, refusals)
-    return result instanceof Promise ? result.then(conclude) : conclude(result)
-  }
-  return asked(0, {})
-}
 
 /** What is thrown while deciding. */
 function failureOf(error: unknown, { profile }: PodCycle): Failure {

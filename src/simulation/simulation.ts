@@ -8,6 +8,7 @@ import { agentName } from './names.ts'
 import { Fleet, type WantedFleet } from './nodes/fleet.ts'
 import { NodeKeeper } from './nodes/node-keeper.ts'
 import type { KubeletPlace } from './nodes/node-object.ts'
+import { Evictor } from './pods/eviction/evictor.ts'
 import { PodRunner } from './pods/pod-runner.ts'
 import { parseStages } from './stages/stage.ts'
 import { StageRunner } from './stages/stage-runner.ts'
@@ -94,10 +95,13 @@ async function start(
   const place: KubeletPlace = { address: kubelet.address, port: await http.listen() }
   const changed: ConstructorParameters<typeof NodeKeeper>[0]['changed'] = (of, isGone) => {
     if (!isGone) pods.nodeChanged(of)
+    evictor.nodeChanged(of, isGone)
   }
+  const evictor = new Evictor({ events, agent, podsOf, defaults, evict: (pod, message) => pods.evict(pod, message) })
   const keeper = new NodeKeeper({ client, events, place, changed, log })
   const fleet = new Fleet({ client, place, wanted, log })
   const stop = async (): Promise<void> => {
+    evictor.stop()
     await Promise.all([fleet.stop(), keeper.stop(), pods.stop(), http.close()])
     events.stop()
   }

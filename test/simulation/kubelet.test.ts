@@ -71,6 +71,31 @@ test('streams of simulated pods say what they are', async (t) => {
   await assert.rejects(call('GET', '/api/v1/namespaces/default/pods/web/exec?command=ls'), /400 .*Upgrade request required/)
 })
 
+test('port-forwarding through a WebSocket tunnel needs no second try', async (t) => {
+  const cluster = await testCluster(t, { nodes: 1 })
+  const client = clientFor(t, cluster)
+  await client.create(pods, pod('web'))
+  await waitFor(client, pods, { namespace: 'default', name: 'web' }, phase('Running'))
+  const tunnelling = installedKubectls().filter(({ minor }) => minor >= 30)
+  for (const program of tunnelling) {
+    await t.test(`kubectl ${program.version}`, async () => {
+      const kubectl = new Kubectl(program, cluster.kubeconfigFile, cluster.folder)
+      // Since 1.31 it does so unasked.
+      const forwarding = kubectl.spawn('port-forward pod/web :80 -v=8', { env: { KUBECTL_PORT_FORWARD_WEBSOCKETS: 'true' } })
+      let said = ''
+      forwarding.stderr!.on('data', (chunk) => (said += chunk))
+      const [line] = await once(forwarding.stdout!, 'data')
+      const [, port] = /127\.0\.0\.1:(\d+) -> 80/.exec(String(line)) ?? []
+      for (let i = 0; i < 3; i++)
+        assert.equal(await (await fetch(`http://127.0.0.1:${port}/`)).text(), 'pod default/web is simulated on node-1: nothing listens on its port 80\n')
+      forwarding.kill()
+      await once(forwarding, 'close')
+      assert.match(said, /The subprotocol is SPDY\/3\.1\+portforward\.k8s\.io|negotiated protocol:.*portforward\.k8s\.io/i)
+      assert.doesNotMatch(said, /fallback|falling back/i)
+    })
+  }
+})
+
 test('kubectl top shows what annotations say, once metrics.k8s.io is there', async (t) => {
   const cluster = await testCluster(t, { nodes: 2 })
   const client = clientFor(t, cluster)

@@ -5,6 +5,7 @@
 import { type Agent, type ClientRequest, request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { isIPv6 } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { ConnectionOptions } from 'node:tls'
 import type { WaitGroup } from '../chain/lifetime/wait-group.ts'
 import type { Request, Response, Sink } from '../http/exchange.ts'
@@ -32,6 +33,17 @@ export interface Forwarding {
   /** Whether the server's end ends it, as it does watches. */
   readonly longRunning: boolean
   readonly waitGroup: WaitGroup
+  /** For a client that speaks another protocol than the backend; the client has to ask for an upgrade. */
+  readonly translation?: Translation
+}
+
+/** What the backend is asked to speak, and who carries that to the client. */
+export interface Translation {
+  readonly method: string
+  /** As in `Upgrade`. */
+  readonly protocol: string
+  /** When the backend has agreed. Gives what takes the client's connection over. */
+  readonly takeOver: (incoming: IncomingMessage, backend: Duplex, backendHead: Buffer) => NonNullable<Response['takeOver']>
 }
 
 /** The backend could not be reached, or is not what it should be. The message is Go's. */
@@ -67,9 +79,9 @@ export const isUpgrade = (request: Request): boolean =>
 
 /** The backend's answer, of which the head has come. Rejects with a BackendError. */
 export function forward(forwarding: Forwarding): Promise<Response> {
-  const { request, backend, headers } = forwarding
+  const { request, backend, headers, translation, waitGroup } = forwarding
   const upgrading = isUpgrade(request)
-  const sent = upgrading ? { ...headers, connection: 'Upgrade', upgrade: request.header('upgrade') } : headers
+  const sent = upgrading ? { ...headers, connection: 'Upgrade', upgrade: translation?.protocol ?? request.header('upgrade') } : headers
   return new Promise((resolve, reject) => {
     const outgoing = dial(forwarding, sent, upgrading)
     limitDialling(outgoing)
@@ -82,14 +94,18 @@ export function forward(forwarding: Forwarding): Promise<Response> {
       }
       resolve(answer(incoming, forwarding))
     })
-    outgoing.on('upgrade', (incoming, socket, head) => resolve({ status: 101, headers: {}, takeOver: takeOver(incoming, socket, head, forwarding.waitGroup) }))
+    outgoing.on('upgrade', (incoming, socket, head) => {
+      const takenOver = translation ? translation.takeOver(incoming, socket, head) : takeOver(incoming, socket, head, waitGroup)
+      resolve({ status: 101, headers: {}, takeOver: takenOver })
+    })
     request.signal.addEventListener('abort', () => outgoing.destroy(), { once: true })
     send(request, outgoing)
   })
 }
 
-function dial({ request: { method }, backend, target }: Forwarding, headers: OutgoingHttpHeaders, alone: boolean): ClientRequest {
+function dial({ request, backend, target, translation }: Forwarding, headers: OutgoingHttpHeaders, alone: boolean): ClientRequest {
   const { scheme, host, port, tls, agent } = backend
+  const method = translation?.method ?? request.method
   const options = { method, host, port, path: target, headers: { host: addressOf(backend), ...headers }, agent: alone ? false : agent } as const
   return scheme === 'https' ? httpsRequest({ ...options, ...tls }) : httpRequest(options)
 }

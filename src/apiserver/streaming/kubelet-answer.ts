@@ -4,10 +4,11 @@ import type { Model } from '../../machinery/object.ts'
 import { badRequest, internal, notFound } from '../../machinery/status-error.ts'
 import type { WaitGroup } from '../chain/lifetime/wait-group.ts'
 import type { Request, Response, Sink } from '../http/exchange.ts'
-import { addressOf, type Backend, BackendError, forward, isUpgrade } from '../proxy/forward.ts'
+import { addressOf, type Backend, BackendError, type Forwarding, forward, isUpgrade } from '../proxy/forward.ts'
 import { forwardedHeaders } from '../proxy/headers.ts'
 import type { Places } from '../proxy/locate.ts'
 import { kubeletBackend } from './kubelet-backend.ts'
+import { tunnel, wantsTunnel } from './port-forward-tunnel.ts'
 
 type Pod = Model<V1Pod>
 
@@ -36,7 +37,7 @@ export async function kubeletLog(asking: KubeletAsking, pod: Pod, container: str
   const query = new URLSearchParams(logNames.flatMap((name) => (request.query.has(name) ? [pair(name, request.query.get(name) ?? '')] : [])))
   const backend = await kubeletOf(asking, pod)
   const target = `${kubeletPath('containerLogs', pod, container)}${query.size > 0 ? `?${query}` : ''}`
-  const response = await passOn(asking, backend, target, {}).catch((error) => {
+  const response = await passOn(asking, backend, target, { headers: {} }).catch((error) => {
     if (!(error instanceof BackendError)) throw error
     throw internal(`Get ${JSON.stringify(`https://${addressOf(backend)}${target}`)}: ${error.message}`)
   })
@@ -49,19 +50,23 @@ export function kubeletStream(asking: KubeletAsking, what: 'exec' | 'attach', po
   const { query } = asking.request
   const flags = Object.entries(streamNames).flatMap(([name, kubelets]) => (/^(1|true|t)$/i.test(query.get(name) ?? '') ? [pair(kubelets, '1')] : []))
   const command = what === 'exec' ? query.getAll('command').map((word) => pair('command', word)) : []
-  return upgraded(asking, pod, `${kubeletPath(what, pod, container)}?${new URLSearchParams([...flags, ...command])}`)
+  return upgraded(asking, pod, `${kubeletPath(what, pod, container)}?${new URLSearchParams([...flags, ...command])}`, {
+    headers: forwardedHeaders(asking.request),
+  })
 }
 
 export function kubeletPortForward(asking: KubeletAsking, pod: Pod): Promise<Response> {
-  const ports = asking.request.query.getAll('ports').map((port) => pair('port', port))
-  return upgraded(asking, pod, `${kubeletPath('portForward', pod)}${ports.length > 0 ? `?${new URLSearchParams(ports)}` : ''}`)
+  const { request, waitGroup } = asking
+  const ports = request.query.getAll('ports').map((port) => pair('port', port))
+  const target = `${kubeletPath('portForward', pod)}${ports.length > 0 ? `?${new URLSearchParams(ports)}` : ''}`
+  const headers = forwardedHeaders(request)
+  return upgraded(asking, pod, target, wantsTunnel(request) ? tunnel(request, headers, waitGroup) : { headers })
 }
 
-/** The protocol that is spoken from now on is the client's affair and the kubelet's. */
-async function upgraded(asking: KubeletAsking, pod: Pod, target: string): Promise<Response> {
-  const { request } = asking
-  if (!isUpgrade(request)) throw badRequest('Upgrade request required')
-  const response = await passOn(asking, await kubeletOf(asking, pod), target, forwardedHeaders(request)).catch((error) => {
+/** The protocol that is spoken from now on is the client's affair and the kubelet's, unless it is translated. */
+async function upgraded(asking: KubeletAsking, pod: Pod, target: string, wanted: Pick<Forwarding, 'headers' | 'translation'>): Promise<Response> {
+  if (!isUpgrade(asking.request)) throw badRequest('Upgrade request required')
+  const response = await passOn(asking, await kubeletOf(asking, pod), target, wanted).catch((error) => {
     if (!(error instanceof BackendError)) throw error
     throw internal(`error dialing backend: ${error.message}`)
   })
@@ -77,8 +82,12 @@ async function kubeletOf({ places }: KubeletAsking, { spec }: Pod): Promise<Back
   return kubeletBackend(node.parse<Model<V1Node>>(), kubelets)
 }
 
-const passOn = ({ request, waitGroup }: KubeletAsking, backend: Backend, target: string, headers: ReturnType<typeof forwardedHeaders>): Promise<Response> =>
-  forward({ request, backend, target, headers, longRunning: true, waitGroup })
+const passOn = (
+  { request, waitGroup }: KubeletAsking,
+  backend: Backend,
+  target: string,
+  wanted: Pick<Forwarding, 'headers' | 'translation'>,
+): Promise<Response> => forward({ request, backend, target, ...wanted, longRunning: true, waitGroup })
 
 /** What a kubelet says against a request: its text is the message. */
 async function refusalOf(response: Response): Promise<Error> {

@@ -9,7 +9,7 @@ const examples = `
 Examples:
   t8s node fail node-2 --how not-ready       its kubelet says that the container runtime is down
   t8s node fail node-2 --how gone            nothing is heard of it: after 50 s it is Unknown, and in time its pods go
-  t8s node fail node-2 --how disk-pressure   it takes no new pods
+  t8s node fail node-2 --how disk-pressure   it takes no new pods, and evicts those that it has, one every 10 s
   t8s node recover node-2
 
 It sets the annotation simulation.typernetes.io/failure of the node: kubectl can do that, too.`

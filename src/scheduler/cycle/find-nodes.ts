@@ -35,7 +35,11 @@ export interface FoundNodes {
 }
 
 /** Throws an Error where a filter cannot tell. */
-export function findNodes(cycle: PodCycle, { nodes, start, wanted }: NodeSearch): FoundNodes {
+export function findNodes(cycle: PodCycle, search: NodeSearch): FoundNodes {
+  return cycle.measured('Filter', () => searched(cycle, search))
+}
+
+function searched(cycle: PodCycle, { nodes, start, wanted }: NodeSearch): FoundNodes {
   const feasible: NodeInfo[] = []
   const refusals = new Map<string, Refusal>()
   let processed = 0

@@ -2,6 +2,8 @@
 import { reasonOf } from '../../lib/explained-error.ts'
 import type { Extender } from '../framework/extender.ts'
 import { failed, type Refusal, type Status } from '../framework/status.ts'
+import { type MeteredPoint, outcomeOf } from '../metrics/plugin-metrics.ts'
+import type { Step } from '../profile/profile.ts'
 import type { PodCycle } from './pod-cycle.ts'
 
 export interface Placement {
@@ -12,22 +14,26 @@ export interface Placement {
 
 /** The first refusal; what was reserved before is for the caller to undo. */
 export function reserve({ cycle, node }: Placement): Refusal | undefined {
+  const began = performance.now()
+  let refusal: Refusal | undefined
   for (const step of cycle.profile.steps.reserve) {
-    const status = attempt(`running Reserve plugin ${JSON.stringify(step.name)}`, () => step.plugin.reserve?.(cycle.stateOf(step), cycle.pod, node))
-    if (status) return { plugin: step.name, status }
+    const status = attempt(cycle, step, 'Reserve', () => step.plugin.reserve?.(cycle.stateOf(step), cycle.pod, node))
+    if (!status) continue
+    refusal = { plugin: step.name, status }
+    break
   }
-  return undefined
+  cycle.profile.meter.pointRan('Reserve', outcomeOf(refusal?.status), began)
+  return refusal
 }
 
 /** Gives back all that was reserved, the last first. */
 export function unreserve({ cycle, node }: Placement): void {
+  const began = performance.now()
   for (const step of cycle.profile.steps.reserve.toReversed()) {
-    try {
-      step.plugin.unreserve?.(cycle.stateOf(step), cycle.pod, node)
-    } catch (error) {
-      cycle.profile.handle.log(`${step.name} could not give back what it had reserved for ${cycle.pod.key}: ${reasonOf(error)}`)
-    }
+    const status = attempt(cycle, step, 'Unreserve', () => void step.plugin.unreserve?.(cycle.stateOf(step), cycle.pod, node))
+    if (status) cycle.profile.handle.log(`${step.name} could not give back what it had reserved for ${cycle.pod.key}: ${reasonOf(status.cause)}`)
   }
+  cycle.profile.meter.pointRan('Unreserve', 'Success', began)
 }
 
 export interface Permission {
@@ -36,10 +42,18 @@ export interface Permission {
   readonly timeouts: ReadonlyMap<string, number>
 }
 
-export function permit({ cycle, node }: Placement): Permission {
+export function permit(placement: Placement): Permission {
+  const began = performance.now()
+  const permission = askedPermission(placement)
+  const { refusal, timeouts } = permission
+  placement.cycle.profile.meter.pointRan('Permit', refusal ? outcomeOf(refusal.status) : timeouts.size > 0 ? 'Wait' : 'Success', began)
+  return permission
+}
+
+function askedPermission({ cycle, node }: Placement): Permission {
   const timeouts = new Map<string, number>()
   for (const step of cycle.profile.steps.permit) {
-    const status = attempt(`running Permit plugin ${JSON.stringify(step.name)}`, () => step.plugin.permit?.(cycle.stateOf(step), cycle.pod, node))
+    const status = attempt(cycle, step, 'Permit', () => step.plugin.permit?.(cycle.stateOf(step), cycle.pod, node))
     if (status?.code === 'Wait') timeouts.set(step.name, status.timeoutMs ?? 0)
     else if (status) return { refusal: { plugin: step.name, status }, timeouts }
   }
@@ -48,46 +62,72 @@ export function permit({ cycle, node }: Placement): Permission {
 
 /** Prepares and binds; the first refusal ends it. Never rejects. */
 export async function bind(placement: Placement, extenders: readonly Extender[]): Promise<Refusal | undefined> {
-  const { cycle, node } = placement
-  const { preBind, postBind } = cycle.profile.steps
-  for (const step of preBind) {
-    const state = cycle.stateOf(step)
-    if (step.plugin.needsPreBind && !step.plugin.needsPreBind(state, cycle.pod, node)) continue
-    const status = await attemptLater(`running PreBind plugin ${JSON.stringify(step.name)}`, async () => step.plugin.preBind?.(state, cycle.pod, node))
-    if (status) return { plugin: step.name, status }
-  }
+  const { meter } = placement.cycle.profile
+  const preparing = performance.now()
+  const unprepared = await prepare(placement)
+  meter.pointRan('PreBind', outcomeOf(unprepared?.status), preparing)
+  if (unprepared) return unprepared
+  const binding = performance.now()
   const refusal = await bindAlone(placement, extenders)
-  if (!refusal) for (const step of postBind) step.plugin.postBind?.(cycle.stateOf(step), cycle.pod, node)
+  meter.pointRan('Bind', outcomeOf(refusal?.status), binding)
+  if (!refusal) tellBound(placement)
   return refusal
 }
 
-async function bindAlone({ cycle: { pod, profile }, node }: Placement, extenders: readonly Extender[]): Promise<Refusal | undefined> {
+async function prepare({ cycle, node }: Placement): Promise<Refusal | undefined> {
+  for (const step of cycle.profile.steps.preBind) {
+    const state = cycle.stateOf(step)
+    if (step.plugin.needsPreBind && !step.plugin.needsPreBind(state, cycle.pod, node)) continue
+    const status = await attemptLater(cycle, step, 'PreBind', async () => step.plugin.preBind?.(state, cycle.pod, node))
+    if (status) return { plugin: step.name, status }
+  }
+  return undefined
+}
+
+async function bindAlone({ cycle, node }: Placement, extenders: readonly Extender[]): Promise<Refusal | undefined> {
+  const { pod, profile } = cycle
   const extender = extenders.find((one) => one.bind && one.isInterested(pod))
   if (extender) {
-    const status = await attemptLater('', async () => void (await extender.bind?.(pod, node)))
-    return status && { plugin: extender.name, status }
+    try {
+      await extender.bind?.(pod, node)
+      return undefined
+    } catch (error) {
+      return { plugin: extender.name, status: failed(new Error(reasonOf(error), { cause: error })) }
+    }
   }
-  for (const { name, plugin } of profile.steps.bind) {
-    const status = await attemptLater(`running Bind plugin ${JSON.stringify(name)}`, async () => plugin.bind?.(pod, node))
-    if (status?.code !== 'Skip') return status && { plugin: name, status }
+  for (const step of profile.steps.bind) {
+    const status = await attemptLater(cycle, step, 'Bind', async () => step.plugin.bind?.(pod, node))
+    if (status?.code !== 'Skip') return status && { plugin: step.name, status }
   }
   return { plugin: '', status: failed(new Error('no plug-in wants to bind the pod')) }
 }
 
-function attempt(what: string, work: () => Status | undefined): Status | undefined {
-  try {
-    return work()
-  } catch (error) {
-    return failure(what, error)
-  }
+function tellBound({ cycle, node }: Placement): void {
+  const began = performance.now()
+  for (const step of cycle.profile.steps.postBind) step.plugin.postBind?.(cycle.stateOf(step), cycle.pod, node)
+  cycle.profile.meter.pointRan('PostBind', 'Success', began)
 }
 
-async function attemptLater(what: string, work: () => Promise<Status | undefined>): Promise<Status | undefined> {
+/** Asks one plug-in; what it throws becomes a status. */
+function attempt(cycle: PodCycle, step: Step, point: MeteredPoint, work: () => Status | undefined): Status | undefined {
+  const began = performance.now()
+  let status: Status | undefined
   try {
-    return await work()
+    status = work()
   } catch (error) {
-    return failure(what, error)
+    status = failure(step, point, error)
   }
+  if (cycle.isTimed) cycle.profile.meter.pluginRan(step.name, point, outcomeOf(status), began)
+  return status
 }
 
-const failure = (what: string, error: unknown): Status => failed(new Error(what ? `${what}: ${reasonOf(error)}` : reasonOf(error), { cause: error }))
+/** The same for one that may take its time. */
+async function attemptLater(cycle: PodCycle, step: Step, point: MeteredPoint, work: () => Promise<Status | undefined>): Promise<Status | undefined> {
+  const began = performance.now()
+  const status = await work().catch((error: unknown) => failure(step, point, error))
+  if (cycle.isTimed) cycle.profile.meter.pluginRan(step.name, point, outcomeOf(status), began)
+  return status
+}
+
+const failure = ({ name }: Step, point: MeteredPoint, error: unknown): Status =>
+  failed(new Error(`running ${point} plugin ${JSON.stringify(name)}: ${reasonOf(error)}`, { cause: error }))

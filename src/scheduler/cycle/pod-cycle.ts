@@ -6,6 +6,7 @@ import { maxNodeScore } from '../framework/plugin.ts'
 import type { PodInfo } from '../framework/pods/pod-info.ts'
 import type { Snapshot } from '../framework/snapshot.ts'
 import { failed, type Refusal, type Status } from '../framework/status.ts'
+import { type MeteredPoint, type Outcome, outcomeOf } from '../metrics/plugin-metrics.ts'
 import type { Profile, Step } from '../profile/profile.ts'
 
 export interface PreFilterOutcome {
@@ -16,21 +17,32 @@ export interface PreFilterOutcome {
   readonly narrowedBy: readonly string[]
 }
 
+/** Where plug-ins are timed, they are at one of so many nodes: what is asked of hundreds takes less than looking at the clock. */
+const nodesPerSample = 16
+
 export class PodCycle implements Cycle {
   readonly pod: PodInfo
   readonly snapshot: Snapshot
   readonly profile: Profile
+  /** Whether the plug-ins are timed, each for itself. */
+  readonly isTimed: boolean
   /** By the plug-ins' numbers. */
   #states: unknown[]
   /** Those that PreFilter has not skipped. */
   #filters: readonly Step[]
+  /** Nodes that were asked about, where that is timed. */
+  #filtered = 0
+  /** How many nodes each of the filters refused, and at last how many were refused by none; copies write into it too. */
+  #tally: number[]
 
-  constructor(profile: Profile, pod: PodInfo, snapshot: Snapshot) {
+  constructor(profile: Profile, pod: PodInfo, snapshot: Snapshot, isTimed = profile.meter.samples()) {
     this.profile = profile
     this.pod = pod
     this.snapshot = snapshot
+    this.isTimed = isTimed
     this.#states = new Array(profile.size)
     this.#filters = profile.steps.filter
+    this.#tally = new Array<number>(this.#filters.length + 1).fill(0)
   }
 
   /** What PreFilter of a plug-in worked out. */
@@ -39,11 +51,20 @@ export class PodCycle implements Cycle {
   }
 
   preFilter(): PreFilterOutcome {
+    const began = performance.now()
+    const outcome = this.#preFilter()
+    this.profile.meter.pointRan('PreFilter', outcomeOf(outcome.refusal?.status), began)
+    return outcome
+  }
+
+  #preFilter(): PreFilterOutcome {
     const skipped = new Set<number>()
     const narrowedBy: string[] = []
     let nodes: ReadonlySet<string> | undefined
-    for (const { name, plugin, index } of this.profile.steps.preFilter) {
-      const answer = attempt(`running PreFilter plugin ${JSON.stringify(name)}`, () => plugin.preFilter!(this.pod, this.snapshot))
+    for (const step of this.profile.steps.preFilter) {
+      const { name, plugin, index, evaluations } = step
+      const answer = this.#prepare(step, 'PreFilter', () => plugin.preFilter!(this.pod, this.snapshot))
+      if (!('code' in answer) || answer.code !== 'Skip') evaluations.PreFilter.add()
       if ('code' in answer) {
         if (answer.code !== 'Skip') return { refusal: { plugin: name, status: answer }, narrowedBy }
         skipped.add(index)
@@ -64,8 +85,9 @@ export class PodCycle implements Cycle {
   }
 
   copy(): PodCycle {
-    const copy = new PodCycle(this.profile, this.pod, this.snapshot)
+    const copy = new PodCycle(this.profile, this.pod, this.snapshot, this.isTimed)
     copy.#filters = this.#filters
+    copy.#tally = this.#tally
     copy.#states = this.#states.slice()
     for (const { plugin, index } of this.profile.steps.preFilter) {
       const state = this.#states[index]
@@ -109,11 +131,35 @@ export class PodCycle implements Cycle {
   }
 
   #filterAlone(node: NodeInfo): Refusal | undefined {
-    for (const step of this.#filters) {
-      const status = this.#ask(step, node)
-      if (status) return { plugin: step.name, status }
+    const isTimed = this.isTimed && this.#filtered++ % nodesPerSample === 0
+    const steps = this.#filters
+    for (let at = 0; at < steps.length; at++) {
+      const step = steps[at]!
+      const status = isTimed ? this.#askTimed(step, node) : this.#ask(step, node)
+      if (!status) continue
+      this.#tally[at]!++
+      return { plugin: step.name, status }
     }
+    this.#tally[steps.length]!++
     return undefined
+  }
+
+  /** Counts how often each filter was asked since this was called last. */
+  countFilters(): void {
+    let asked = 0
+    for (let at = this.#filters.length; at >= 0; at--) {
+      asked += this.#tally[at] ?? 0
+      // Those that came past all filters stand behind the last.
+      this.#filters[at]?.evaluations.Filter.add(asked)
+    }
+    this.#tally.fill(0)
+  }
+
+  #askTimed(step: Step, node: NodeInfo): Status | undefined {
+    const began = performance.now()
+    const status = this.#ask(step, node)
+    this.profile.meter.pluginRan(step.name, 'Filter', outcomeOf(status), began)
+    return status
   }
 
   #ask({ name, plugin, index }: Step, node: NodeInfo): Status | undefined {
@@ -126,24 +172,40 @@ export class PodCycle implements Cycle {
 
   /** The scores of each plug-in that has something to say, weighted; `scores[i]` is that of `nodes[i]`. Throws an Error where one cannot. */
   score(nodes: readonly NodeInfo[]): readonly PluginScores[] {
-    const skipped = new Set<number>()
     const states: unknown[] = new Array(this.profile.size)
-    for (const { name, plugin, index } of this.profile.steps.preScore) {
-      const answer = attempt(`running PreScore plugin ${JSON.stringify(name)}`, () => plugin.preScore!(this.pod, nodes, this.#states[index]))
+    const skipped = this.measured('PreScore', () => this.#preScore(nodes, states))
+    const steps = this.profile.steps.score.filter(({ index }) => !skipped.has(index))
+    return this.measured('Score', () => steps.map((step) => ({ plugin: step.name, scores: this.#scoresOf(step, states[step.index], nodes) })))
+  }
+
+  /** Which plug-ins have nothing to say, by their numbers; those that have leave their states. */
+  #preScore(nodes: readonly NodeInfo[], states: unknown[]): ReadonlySet<number> {
+    const skipped = new Set<number>()
+    for (const step of this.profile.steps.preScore) {
+      const { plugin, index, evaluations } = step
+      const answer = this.#prepare(step, 'PreScore', () => plugin.preScore!(this.pod, nodes, this.#states[index]))
+      if (!('code' in answer) || answer.code !== 'Skip') evaluations.PreScore.add()
       if (!('code' in answer)) states[index] = answer.state
       else if (answer.code === 'Skip') skipped.add(index)
       else throw failureOf(answer)
     }
-    return this.profile.steps.score
-      .filter(({ index }) => !skipped.has(index))
-      .map((step) => ({ plugin: step.name, scores: this.#scoresOf(step, states[step.index], nodes) }))
+    return skipped
   }
 
-  #scoresOf({ name, plugin, weight }: Step, state: unknown, nodes: readonly NodeInfo[]): readonly number[] {
+  #scoresOf({ name, plugin, weight, evaluations }: Step, state: unknown, nodes: readonly NodeInfo[]): readonly number[] {
+    const { meter } = this.profile
     const scores = new Array<number>(nodes.length)
+    evaluations.Score.add(nodes.length)
     try {
-      for (let at = 0; at < nodes.length; at++) scores[at] = plugin.score!(state, this.pod, nodes[at]!)
+      for (let at = 0; at < nodes.length; at++) {
+        const isTimed = this.isTimed && at % nodesPerSample === 0
+        const began = isTimed ? performance.now() : 0
+        scores[at] = plugin.score!(state, this.pod, nodes[at]!)
+        if (isTimed) meter.pluginRan(name, 'Score', 'Success', began)
+      }
+      const began = performance.now()
       plugin.normalize?.(state, this.pod, scores, nodes)
+      if (this.isTimed && plugin.normalize) meter.pluginRan(name, 'ScoreExtensionNormalize', 'Success', began)
     } catch (error) {
       throw new Error(`running Score plugins: plugin ${JSON.stringify(name)} failed with: ${reasonOf(error)}`, { cause: error })
     }
@@ -154,6 +216,27 @@ export class PodCycle implements Cycle {
       scores[at] = score * weight
     }
     return scores
+  }
+
+  /** Runs the plug-ins of a point, and times them all together. */
+  measured<T>(point: MeteredPoint, work: () => T): T {
+    const began = performance.now()
+    let outcome: Outcome = 'Error'
+    try {
+      const result = work()
+      outcome = 'Success'
+      return result
+    } finally {
+      this.profile.meter.pointRan(point, outcome, began)
+    }
+  }
+
+  /** Runs one plug-in of a point; what it throws becomes a status. */
+  #prepare<T extends object>({ name }: Step, point: 'PreFilter' | 'PreScore', work: () => T | Status): T | Status {
+    const began = performance.now()
+    const answer = attempt(`running ${point} plugin ${JSON.stringify(name)}`, work)
+    if (this.isTimed) this.profile.meter.pluginRan(name, point, 'code' in answer ? (answer as Status).code : 'Success', began)
+    return answer
   }
 }
 

@@ -1,10 +1,12 @@
 /** A profile: the plug-ins that decide on the pods of one scheduler name, in order. */
 
 import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
+import { type CounterSeries, MetricsRegistry } from '../../lib/metrics/registry.ts'
 import type { Handle } from '../framework/handle.ts'
 import type { Plugin, Registry } from '../framework/plugin.ts'
 import type { PodInfo } from '../framework/pods/pod-info.ts'
 import { failed, type Refusal } from '../framework/status.ts'
+import { type CountedPoint, outcomeOf, PluginMetrics, type ProfileMeter } from '../metrics/plugin-metrics.ts'
 import { Registrations } from '../queue/registrations.ts'
 import type { QueueProfile } from '../queue/scheduling-queue.ts'
 import { type ExtensionPoint, extensionPoints, isAt } from './extension-points.ts'
@@ -17,6 +19,8 @@ export interface Step {
   readonly index: number
   /** What its scores are multiplied with. */
   readonly weight: number
+  /** How often it was asked, where that is counted. */
+  readonly evaluations: Readonly<Record<CountedPoint, CounterSeries>>
 }
 
 export interface EnabledPlugin {
@@ -50,10 +54,20 @@ export interface Profile extends QueueProfile {
   /** How many plug-ins there are. */
   readonly size: number
   readonly handle: Handle
+  readonly meter: ProfileMeter
 }
 
-/** Makes all plug-ins of the profile. Throws an ExplainedError for a name that nobody has, and for a profile that cannot work. */
-export function makeProfile({ schedulerName, plugins, args, percentageOfNodesToScore }: ProfileSettings, registry: Registry, handle: Handle): Profile {
+/**
+ * Makes all plug-ins of the profile; they are measured by `metrics`, and by nobody without it. Throws an ExplainedError for a name that
+ * nobody has, and for a profile that cannot work.
+ */
+export function makeProfile(
+  { schedulerName, plugins, args, percentageOfNodesToScore }: ProfileSettings,
+  registry: Registry,
+  handle: Handle,
+  metrics = new PluginMetrics(new MetricsRegistry()),
+): Profile {
+  const meter = metrics.of(schedulerName)
   const made = new Map<string, { readonly plugin: Plugin; readonly index: number }>()
   const complain = (what: string): ExplainedError => new ExplainedError(`profile ${JSON.stringify(schedulerName)}: ${what}`)
 
@@ -71,7 +85,18 @@ export function makeProfile({ schedulerName, plugins, args, percentageOfNodesToS
     }
   }
 
-  const step = ({ name, weight }: EnabledPlugin): Step => ({ name, plugin: make(name), index: made.get(name)!.index, weight: weight || 1 })
+  const step = ({ name, weight }: EnabledPlugin): Step => {
+    const plugin = make(name)
+    const counted = (point: ExtensionPoint, metered: CountedPoint): CounterSeries => (isAt(plugin, point) ? meter.evaluations(name, metered) : uncounted)
+    // Of one shape for all plug-ins: they are read for every node.
+    const evaluations = {
+      PreFilter: counted('preFilter', 'PreFilter'),
+      Filter: counted('filter', 'Filter'),
+      PreScore: counted('preScore', 'PreScore'),
+      Score: counted('score', 'Score'),
+    }
+    return { name, plugin, index: made.get(name)!.index, weight: weight || 1, evaluations }
+  }
 
   // In this order, so that plug-ins are made in it too.
   const everywhere = (plugins.multiPoint?.enabled ?? []).map(step)
@@ -96,15 +121,26 @@ export function makeProfile({ schedulerName, plugins, args, percentageOfNodesToS
     steps,
     size: made.size,
     handle,
+    meter,
     registrations,
-    preEnqueue: (pod) => preEnqueue(steps.preEnqueue, pod),
+    preEnqueue: (pod) => preEnqueue(steps.preEnqueue, pod, meter),
   }
 }
 
 /** Where pods are refused. */
 const refusingPoints: readonly ExtensionPoint[] = ['preEnqueue', 'preFilter', 'filter', 'reserve', 'permit']
 
-function preEnqueue(steps: readonly Step[], pod: PodInfo): Refusal | undefined {
+/** Of what a plug-in is never asked. */
+const uncounted: CounterSeries = { add() {} }
+
+function preEnqueue(steps: readonly Step[], pod: PodInfo, meter: ProfileMeter): Refusal | undefined {
+  const began = performance.now()
+  const refusal = firstRefusal(steps, pod)
+  meter.pointRan('PreEnqueue', outcomeOf(refusal?.status), began)
+  return refusal
+}
+
+function firstRefusal(steps: readonly Step[], pod: PodInfo): Refusal | undefined {
   for (const { name, plugin } of steps) {
     try {
       const status = plugin.preEnqueue?.(pod)

@@ -7,6 +7,7 @@ import type { ClusterEvent } from '../framework/cluster-events.ts'
 import type { QueuedPod } from '../framework/cycle.ts'
 import { PodInfo } from '../framework/pods/pod-info.ts'
 import type { Refusal } from '../framework/status.ts'
+import { eventLabel } from './event-label.ts'
 import { EventLog } from './event-log.ts'
 import { Heap } from './heap.ts'
 import { podActions } from './object-changes.ts'
@@ -227,7 +228,7 @@ export class SchedulingQueue {
     const worth = this.#worth(entry, event)
     if (!worth) return false
     this.#leaveUnschedulable(entry)
-    this.#requeue(entry, worth, labelOf(event))
+    this.#requeue(entry, worth, eventLabel(event))
     return true
   }
 
@@ -326,9 +327,3 @@ export class SchedulingQueue {
 type Worth = 'at once' | 'after back-off'
 
 const none: ReadonlySet<string> = new Set()
-
-/** What metrics call an event. */
-function labelOf({ resource, action, after, before }: ClusterEvent): string {
-  const isPodWithoutNode = resource === 'Pod' && !((after ?? before) as Pod | undefined)?.spec?.nodeName
-  return `${resource === 'Pod' ? (isPodWithoutNode ? 'UnschedulablePod' : 'AssignedPod') : resource}${action}`
-}

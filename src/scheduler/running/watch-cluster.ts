@@ -37,6 +37,8 @@ export interface Watchers {
   /** Does it now, or when the cycle under way has ended. */
   readonly apply: (change: () => void) => void
   readonly tell: (event: ClusterEvent) => void
+  /** Counts an event that is told to nobody: pods without a node come, change and go. */
+  readonly handled: (event: ClusterEvent) => void
 }
 
 /** Follows them from now on. */
@@ -78,9 +80,14 @@ const others: { readonly [Name in Exclude<EventResource, 'Pod' | 'Node'>]: Resou
 const live = (pod: Pod | undefined): Pod | undefined => (pod && pod.status?.phase !== 'Succeeded' && pod.status?.phase !== 'Failed' ? pod : undefined)
 
 function podChanged(watchers: Watchers, after: Pod | undefined, before: Pod | undefined): void {
-  if (before?.spec?.nodeName || after?.spec?.nodeName) placedPodChanged(watchers, after, before)
-  else if (after) unplacedPodChanged(watchers, after, before)
+  if (before?.spec?.nodeName || after?.spec?.nodeName) {
+    placedPodChanged(watchers, after, before)
+    return
+  }
+  if (after) unplacedPodChanged(watchers, after, before)
   else if (before) unplacedPodGone(watchers, before)
+  else return
+  watchers.handled({ resource: 'Pod', action: !before ? 'Add' : after ? 'Update' : 'Delete', before, after })
 }
 
 function placedPodChanged({ cache, queue, nominated, isOurs, tell }: Watchers, after: Pod | undefined, before: Pod | undefined): void {

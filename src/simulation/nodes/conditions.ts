@@ -1,5 +1,6 @@
 /** The conditions of a simulated node, in a kubelet's words, and how they are when it fails. */
 import type { Node } from '../../client/kinds.ts'
+import { parseQuantity } from '../../machinery/values/quantity.ts'
 import { timestamp } from '../timing/timestamp.ts'
 
 export type NodeCondition = NonNullable<NonNullable<Node['status']>['conditions']>[number]
@@ -9,6 +10,34 @@ export const failures = ['not-ready', 'gone', 'disk-pressure', 'memory-pressure'
 export type Failure = (typeof failures)[number]
 
 export const isFailure = (text: string | undefined): text is Failure => failures.includes(text as Failure)
+
+/** A resource that is short on a node. */
+export interface Pressure {
+  readonly condition: 'MemoryPressure' | 'DiskPressure' | 'PIDPressure'
+  readonly resource: 'memory' | 'ephemeral-storage' | 'pids'
+  /** How much there has to be, and is, on a node with this capacity: a kubelet's usual thresholds; undefined where it has none. */
+  readonly threshold?: (capacity: Readonly<Record<string, string>>) => { readonly quantity: string; readonly available: string } | undefined
+}
+
+const diskShare = 10n
+const giga = 1_000_000_000n
+
+const pressures: Readonly<Record<string, Pressure>> = {
+  'memory-pressure': { condition: 'MemoryPressure', resource: 'memory', threshold: () => ({ quantity: '100Mi', available: '64Mi' }) },
+  'disk-pressure': {
+    condition: 'DiskPressure',
+    resource: 'ephemeral-storage',
+    threshold: ({ 'ephemeral-storage': size }) => {
+      if (size === undefined) return undefined
+      const bytes = parseQuantity(size).nano / giga
+      // A tenth has to be free; half of that is.
+      return { quantity: `${bytes / diskShare}`, available: `${bytes / diskShare / 2048n}Ki` }
+    },
+  },
+  'pid-pressure': { condition: 'PIDPressure', resource: 'pids' },
+}
+
+export const pressureOf = (failure: Failure | undefined): Pressure | undefined => (failure === undefined ? undefined : pressures[failure])
 
 interface Stated {
   readonly type: string

@@ -1,9 +1,12 @@
 /** Whether a node takes a pod that was assigned to it, and how it refuses one: as a kubelet does. */
 import type { Pod } from '../../client/kinds.ts'
 import { own } from '../../lib/own.ts'
+import { isTolerated } from '../../machinery/selectors/toleration.ts'
 import type { NodeAgent } from '../nodes/agent.ts'
+import { pressureOf } from '../nodes/conditions.ts'
 import { requestsOf } from '../nodes/room.ts'
 import { timestamp } from '../timing/timestamp.ts'
+import { isCritical } from './eviction/ranking.ts'
 import type { PodEvent, PodStatus } from './lifecycle/pod-parts.ts'
 
 export interface Refusal {
@@ -25,14 +28,16 @@ export function refusalOf(pod: Pod, { node, room, failure }: NodeAgent): Refusal
       message: `Node didn't have enough resource: ${resource}, requested: ${requested}, used: ${used}, capacity: ${capacity}`,
     }
   }
-  const pressure = pressures[failure ?? '']
-  if (pressure && !isCritical(pod)) return { reason: 'Evicted', message: `The node had condition: [${pressure}]. ` }
+  const pressure = pressureOf(failure)
+  if (pressure && !isCritical(pod) && !(pressure.resource === 'memory' && toleratesShortMemory(pod)))
+    return { reason: 'Evicted', message: `The node had condition: [${pressure.condition}]. ` }
   return undefined
 }
 
-const pressures: Readonly<Record<string, string>> = { 'disk-pressure': 'DiskPressure', 'memory-pressure': 'MemoryPressure', 'pid-pressure': 'PIDPressure' }
+/** Where memory is short, a node takes pods that say how much they need, and those that say that they can live with it. */
+const toleratesShortMemory = ({ spec, status }: Pod): boolean => status?.qosClass !== 'BestEffort' || isTolerated(shortMemory, spec?.tolerations)
 
-const isCritical = ({ spec }: Pod): boolean => /^system-(node|cluster)-critical$/.test(spec?.priorityClassName ?? '')
+const shortMemory = { key: 'node.kubernetes.io/memory-pressure', effect: 'NoSchedule' } as const
 
 /** The status of a pod that is refused. */
 export const refusedStatus = (status: PodStatus, { reason, message }: Refusal, now: number): PodStatus => ({

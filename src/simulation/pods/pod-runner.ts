@@ -14,7 +14,7 @@ import type { ToldEvents } from '../told-events.ts'
 import { refusalEvent, refusalOf, refusedStatus } from './admission.ts'
 import type { BehaviourDefaults } from './behaviour.ts'
 import { podKeeper } from './kept-pod.ts'
-import { advance } from './lifecycle/advance.ts'
+import { type Advance, advance, evicted, type Surroundings } from './lifecycle/advance.ts'
 import { isTerminal, type PodEvent, type PodMemory, type PodStatus } from './lifecycle/pod-parts.ts'
 import { statusPatch } from './status-patch.ts'
 
@@ -180,14 +180,32 @@ export class PodRunner {
       }
       agent.room.take(uid, requestsOf(pod))
     }
-    const surroundings = {
+    this.#conclude(uid, run, agent, advance(pod, run.memory, this.#surroundings(run, agent, now)))
+  }
+
+  /** The node drives the pod away, for lack of something. Says whether it does: nothing comes of it while the pod is being written. */
+  evict({ metadata: { uid = '' } }: Pod, message: string): boolean {
+    const run = this.#runs.get(uid)
+    const agent = this.#options.agent(run?.pod.spec?.nodeName ?? '')
+    if (!run || !agent?.isWorking || run.isWriting || isTerminal(run.pod.status?.phase) || run.pod.metadata.deletionTimestamp) return false
+    this.#conclude(uid, run, agent, evicted(run.pod, run.memory, message, this.#surroundings(run, agent, this.#now())))
+    return true
+  }
+
+  #surroundings(run: Run, agent: NodeAgent, now: number): Surroundings {
+    return {
       now,
       hostIP: agent.address,
-      podIPs: pod.spec?.hostNetwork ? [agent.address] : this.#addressesFor(run, agent),
+      podIPs: run.pod.spec?.hostNetwork ? [agent.address] : this.#addressesFor(run, agent),
       defaults: this.#options.defaults(agent.name),
       problem: (words: string) => this.#complain(run, words),
     }
-    const { status, memory, events, nextAt, isGone } = advance(pod, run.memory, surroundings)
+  }
+
+  /** Writes what has become of the pod. */
+  #conclude(uid: string, run: Run, agent: NodeAgent, { status, memory, events, nextAt, isGone }: Advance): void {
+    const { pod } = run
+    const before = pod.status ?? {}
     if (nextAt === undefined) this.#alarms.clear(uid)
     else this.#alarms.set(uid, nextAt)
     if (isTerminal(status.phase)) {

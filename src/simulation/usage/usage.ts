@@ -24,7 +24,8 @@ interface Part {
 /** Within a range usage changes this often, in ms. */
 const changeMs = 15_000
 const billion = 1e9
-const mebibyte = 1024 * 1024
+const kibibyte = 1024
+const mebibyte = 1024 * kibibyte
 /** What a node uses itself. */
 const ofNode: Usage = { cpuNano: 50_000_000, memoryBytes: 400 * mebibyte }
 
@@ -46,6 +47,9 @@ export function usageOf(pod: Pod, container: Container, defaults: BehaviourDefau
     memoryBytes: (said('memory') ?? asked(memory, 0.4 + 0.4 * chance, (8 + 56 * chance) * mebibyte * billion)) / billion,
   }
 }
+
+/** What a container has written: its log, more or less. */
+export const storageBytes = ({ metadata: { uid } }: Pod, { name }: Container): number => Math.round((16 + 112 * between(`${uid}/${name}/storage`)) * kibibyte)
 
 /** All that its containers use which run. */
 export function usageOfPods(pods: Iterable<Pod>, defaults: BehaviourDefaults, now: number): Usage {

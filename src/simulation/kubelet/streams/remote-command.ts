@@ -4,8 +4,8 @@
  */
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { acceptOf, WebSocketConnection } from '../../../lib/websocket-connection.ts'
 import { SpdyConnection, type SpdyStream } from './spdy-connection.ts'
-import { acceptOf, WebSocketConnection } from './websocket.ts'
 
 export interface RemoteCommand {
   stdout(text: string): void

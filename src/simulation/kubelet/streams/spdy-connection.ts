@@ -81,6 +81,7 @@ export class SpdyConnection {
     this.#begun = begun
     socket.on('data', (chunk: Buffer) => this.#take(chunk))
     socket.on('error', () => socket.destroy())
+    socket.on('end', () => socket.end())
     socket.on('close', () => {
       for (const stream of this.#streams.values()) stream.finish()
       this.#streams.clear()

@@ -170,11 +170,34 @@ const deadlineOf = ({ spec, status }: Pod, now: number): number | undefined =>
 
 function exceedDeadline(pod: Pod, memory: PodMemory, surroundings: Surroundings): Advance {
   const message = 'Pod was active on the node longer than the specified deadline'
-  const before = pod.status ?? {}
-  const failed = { ...before, phase: 'Failed', reason: 'DeadlineExceeded', message }
-  const status = written(pod, failed, stopAll(pod, before, surroundings), false, surroundings.now)
+  const status = failedStatus(pod, { ...pod.status, phase: 'Failed', reason: 'DeadlineExceeded', message }, surroundings)
   return { status, memory, events: [{ type: 'Normal', reason: 'DeadlineExceeded', message }] }
 }
+
+/** The pod when its node has evicted it, for lack of something. */
+export function evicted(pod: Pod, memory: PodMemory, message: string, surroundings: Surroundings): Advance {
+  const before = pod.status ?? {}
+  const { generation } = pod.metadata
+  const disrupted = {
+    type: 'DisruptionTarget',
+    status: 'True',
+    reason: 'TerminationByKubelet',
+    message,
+    lastProbeTime: null as never,
+    lastTransitionTime: timestamp(surroundings.now),
+    ...(generation !== undefined && { observedGeneration: generation }),
+  }
+  const conditions = [...(before.conditions ?? []).filter(({ type }) => type !== disrupted.type), disrupted]
+  const status = failedStatus(pod, { ...before, phase: 'Failed', reason: 'Evicted', message, conditions }, surroundings)
+  const statuses = [...(before.initContainerStatuses ?? []), ...(before.containerStatuses ?? []), ...(before.ephemeralContainerStatuses ?? [])]
+  const running = containersOf(pod).filter(({ name }) => statuses.find((one) => one.name === name)?.state?.running)
+  const stopping = running.map((container) => killing(contextOf(pod, container, kindOf(pod, container), surroundings, false)))
+  return { status, memory, events: [{ type: 'Warning', reason: 'Evicted', message }, ...stopping] }
+}
+
+/** All containers end at once. */
+const failedStatus = (pod: Pod, failed: PodStatus, surroundings: Surroundings): PodStatus =>
+  written(pod, failed, stopAll(pod, failed, surroundings), false, surroundings.now)
 
 function contextOf(
   pod: Pod,

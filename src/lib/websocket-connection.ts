@@ -24,6 +24,8 @@ export class WebSocketConnection {
     socket.on('data', (chunk: Buffer) => this.#take(chunk))
     socket.on('error', () => socket.destroy())
     socket.on('close', () => this.#closed())
+    // Who says nothing more without having said goodbye has gone.
+    socket.on('end', () => socket.end())
     if (head.length > 0) this.#take(head)
   }
 

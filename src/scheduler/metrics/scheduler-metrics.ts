@@ -1,15 +1,17 @@
 /** What the scheduler counts, under upstream's names. */
 import { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import type { SchedulerCache } from '../cache/cache.ts'
+import type { ClusterEvent } from '../framework/cluster-events.ts'
+import { eventLabel } from '../queue/event-label.ts'
 import type { SchedulingQueue } from '../queue/scheduling-queue.ts'
-
-const exponential = (start: number, factor: number, count: number): number[] =>
-  Array.from({ length: count }, (_, i) => Number((start * factor ** i).toPrecision(12)))
+import { exponential } from './buckets.ts'
+import { PluginMetrics } from './plugin-metrics.ts'
 
 export type AttemptResult = 'scheduled' | 'unschedulable' | 'error'
 
 export class SchedulerMetrics {
   readonly registry = new MetricsRegistry()
+  readonly plugins = new PluginMetrics(this.registry)
   readonly #attempts = this.registry.counter(
     'scheduler_schedule_attempts_total',
     "Number of attempts to schedule pods, by the result. 'unschedulable' means a pod could not be scheduled, while 'error' means an internal scheduler problem.",
@@ -41,21 +43,34 @@ export class SchedulerMetrics {
     'queue',
     'event',
   ])
-  readonly #victims = this.registry.histogram('scheduler_preemption_victims', 'Number of selected preemption victims', exponential(1, 2, 7))([])
+  readonly #victims = this.registry.histogram(
+    'scheduler_preemption_victims',
+    'Number of selected preemption victims for preemption initiated by a single pod',
+    exponential(1, 2, 7),
+  )([])
   readonly #preemptions = this.registry.counter('scheduler_preemption_attempts_total', 'Total preemption attempts in the cluster till now')([])
   readonly #permitWait = this.registry.histogram('scheduler_permit_wait_duration_seconds', 'Duration of waiting on permit.', exponential(0.001, 2, 15), [
     'result',
   ])
+  readonly #eventHandling = this.registry.histogram(
+    'scheduler_event_handling_duration_seconds',
+    'Event handling latency in seconds.',
+    exponential(0.0001, 2, 12),
+    ['event'],
+  )
 
-  /** Follows what is in the queue and in the cache. */
-  watch(queue: SchedulingQueue, cache: SchedulerCache): void {
+  /** Follows what is in the queue and in the cache, and how many pods are being bound. */
+  watch(queue: SchedulingQueue, cache: SchedulerCache, binding: () => number): void {
+    this.registry.gauge('scheduler_goroutines', 'Number of running goroutines split by the work they do such as binding.', ['operation'], () => [
+      [['binding'], binding()],
+    ])
     this.registry.gauge(
       'scheduler_pending_pods',
-      "Number of pending pods, by the queue type. 'active' means number of pods in activeQ; 'backoff' means number of pods in backoffQ; 'unschedulable' means number of pods in unschedulablePods that the scheduler attempted to schedule and failed; 'gated' is the number of unschedulable pods that the scheduler never attempted to schedule because they are gated.",
+      "Number of pending pods, by the queue type. 'active' means number of pods in activeQ; 'backoff' means number of pods in backoffQ; 'unschedulable' means number of pods in unschedulableEntities that the scheduler attempted to schedule and failed; 'gated' is the number of unschedulable pods that the scheduler never attempted to schedule because they are gated.",
       ['queue'],
       () => Object.entries(queue.sizes()).map(([part, size]) => [[part], size]),
     )
-    this.registry.gauge('scheduler_scheduler_cache_size', 'Number of nodes, pods, and assumed (bound) pods in the scheduler cache.', ['type'], () => [
+    this.registry.gauge('scheduler_cache_size', 'Number of nodes, pods, and assumed (bound) pods in the scheduler cache.', ['type'], () => [
       [['nodes'], cache.nodes.length],
       [['pods'], cache.podCount],
       [['assumed_pods'], cache.assumedCount],
@@ -99,6 +114,11 @@ export class SchedulerMetrics {
   preempted(victims: number): void {
     this.#preemptions.add()
     this.#victims.observe(victims)
+  }
+
+  /** Cache and queue know of the event, which came at `began` (`performance.now()`). */
+  handled(event: ClusterEvent, began: number): void {
+    this.#eventHandling([eventLabel(event)]).observe((performance.now() - began) / 1000)
   }
 
   permitted(result: string, ms: number): void {

@@ -1,0 +1,85 @@
+/** Evicts pods from nodes under pressure, one after the other with a pause, until the node recovers: what a kubelet's eviction manager does. */
+import type { Pod } from '../../../client/kinds.ts'
+import { parseDurationMs } from '../../../lib/duration.ts'
+import { own } from '../../../lib/own.ts'
+import { annotationPrefix } from '../../names.ts'
+import type { NodeAgent } from '../../nodes/agent.ts'
+import { type Pressure, pressureOf } from '../../nodes/conditions.ts'
+import { Alarms } from '../../timing/alarms.ts'
+import type { ToldEvents } from '../../told-events.ts'
+import { runningContainers, storageBytes, usageOf } from '../../usage/usage.ts'
+import type { BehaviourDefaults } from '../behaviour.ts'
+import { isTerminal } from '../lifecycle/pod-parts.ts'
+import { type Consumption, evictionMessage, isCritical, rank } from './ranking.ts'
+
+export interface EvictorOptions {
+  readonly events: ToldEvents
+  readonly agent: (nodeName: string) => NodeAgent | undefined
+  readonly podsOf: (nodeName: string) => Iterable<Pod>
+  readonly defaults: (nodeName: string) => BehaviourDefaults
+  /** Says whether it will go; it will not while it is written. */
+  readonly evict: (pod: Pod, message: string) => boolean
+  readonly now?: () => number
+}
+
+/** How often a kubelet looks. */
+const usualPauseMs = 10_000
+const againMs = 100
+/** A node may say how long the pause is. */
+const pauseAnnotation = `${annotationPrefix}eviction-pause`
+
+export class Evictor {
+  readonly #options: EvictorOptions
+  readonly #now: () => number
+  readonly #alarms: Alarms<string>
+  /** Nodes under pressure. */
+  readonly #pressed = new Set<string>()
+
+  constructor(options: EvictorOptions) {
+    this.#options = options
+    this.#now = options.now ?? Date.now
+    this.#alarms = new Alarms((name) => this.#ring(name), this.#now)
+  }
+
+  nodeChanged({ name, failure }: NodeAgent, isGone: boolean): void {
+    if (isGone || !pressureOf(failure)) {
+      this.#pressed.delete(name)
+      this.#alarms.clear(name)
+    } else if (!this.#pressed.has(name)) {
+      this.#pressed.add(name)
+      this.#alarms.set(name, this.#now())
+    }
+  }
+
+  stop(): void {
+    this.#alarms.stop()
+  }
+
+  #ring(name: string): void {
+    const { agent, podsOf, events, evict } = this.#options
+    const node = agent(name)
+    const pressure = pressureOf(node?.failure)
+    if (!node || !pressure) return
+    this.#alarms.set(name, this.#now() + pauseOf(node))
+    const consumption = (pod: Pod): Consumption => this.#consumption(pod, pressure)
+    const [first] = rank([...podsOf(name)].filter(isEvictable), pressure, consumption)
+    if (!first) return
+    events.ofNode(node.node, 'Warning', 'EvictionThresholdMet', `Attempting to reclaim ${pressure.resource}`)
+    const isGoing = evict(first, evictionMessage(first, pressure, node.node.status?.capacity ?? {}, consumption(first)))
+    if (!isGoing) this.#alarms.set(name, this.#now() + againMs)
+  }
+
+  #consumption(pod: Pod, { resource }: Pressure): Consumption {
+    if (resource === 'pids') return new Map()
+    const defaults = this.#options.defaults(pod.spec?.nodeName ?? '')
+    const used = (container: Parameters<typeof usageOf>[1]): number =>
+      resource === 'memory' ? usageOf(pod, container, defaults, this.#now()).memoryBytes : storageBytes(pod, container)
+    return new Map(runningContainers(pod).map((container) => [container.name, used(container)]))
+  }
+}
+
+const pauseOf = ({ node }: NodeAgent): number => parseDurationMs(own(node.metadata.annotations ?? {}, pauseAnnotation) ?? '') ?? usualPauseMs
+
+/** Those that the node has taken, that have not ended, and that are not needed for all others. */
+const isEvictable = (pod: Pod): boolean =>
+  Boolean(pod.status?.startTime) && !isTerminal(pod.status?.phase) && !pod.metadata.deletionTimestamp && !isCritical(pod)

@@ -1,0 +1,66 @@
+/** Whom a kubelet evicts first when its node runs short, and in which words: pure functions of what pods ask for and use. */
+import type { Pod } from '../../../client/kinds.ts'
+import { parseQuantity } from '../../../machinery/values/quantity.ts'
+import type { Pressure } from '../../nodes/conditions.ts'
+import type { Container } from '../lifecycle/pod-parts.ts'
+
+/** What containers of a pod use of the resource that is short, in bytes, by their names. Those that are not measured are missing. */
+export type Consumption = ReadonlyMap<string, number>
+
+/** From this priority on pods are never evicted. */
+const criticalPriority = 2_000_000_000
+
+export const isCritical = ({ spec }: Pod): boolean =>
+  (spec?.priority ?? 0) >= criticalPriority || /^system-(node|cluster)-critical$/.test(spec?.priorityClassName ?? '')
+
+/**
+ * The pods in the order in which they are evicted: those that use more than they asked for, then by priority, then by how much more.
+ * Where processes are short, it is the priority alone.
+ */
+export function rank(pods: Iterable<Pod>, { resource }: Pressure, consumption: (pod: Pod) => Consumption): Pod[] {
+  const ranked = [...pods].map((pod) => {
+    const excess = resource === 'pids' ? 0 : excessOf(pod, resource, consumption(pod))
+    return { pod, exceeds: excess > 0, priority: pod.spec?.priority ?? 0, excess }
+  })
+  return ranked
+    .sort((a, b) => Number(b.exceeds) - Number(a.exceeds) || a.priority - b.priority || b.excess - a.excess || nameOf(a.pod).localeCompare(nameOf(b.pod)))
+    .map(({ pod }) => pod)
+}
+
+const nameOf = ({ metadata: { namespace, name } }: Pod): string => `${namespace}/${name}`
+
+function excessOf({ spec }: Pod, resource: string, used: Consumption): number {
+  return (spec?.containers ?? []).reduce((sum, container) => sum + (used.get(container.name) ?? 0) - requestOf(container, resource), 0)
+}
+
+const giga = 1e9
+
+const requestOf = ({ resources }: Container, resource: string): number => Number(parseQuantity(resources?.requests?.[resource] ?? '0').nano) / giga
+
+/** What the pod's status and event say. `capacity` is the node's. */
+export function evictionMessage({ spec }: Pod, { resource, threshold }: Pressure, capacity: Readonly<Record<string, string>>, used: Consumption): string {
+  const shortage = threshold?.(capacity)
+  const parts = [`The node was low on resource: ${resource}. `]
+  if (shortage) parts.push(`Threshold quantity: ${shortage.quantity}, available: ${shortage.available}. `)
+  for (const container of spec?.containers ?? []) {
+    const usage = used.get(container.name)
+    if (usage === undefined || usage <= requestOf(container, resource)) continue
+    const request = container.resources?.requests?.[resource] ?? '0'
+    parts.push(`Container ${container.name} was using ${binary(usage)}, request is ${request}, has larger consumption of ${resource}. `)
+  }
+  return parts.join('')
+}
+
+const suffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti'] as const
+const kibi = 1024
+
+/** Bytes, to the next KiB, with the largest suffix that leaves a whole number. */
+export function binary(bytes: number): string {
+  let value = Math.ceil(bytes / kibi)
+  let at = 1
+  while (value > 0 && value % kibi === 0 && at < suffixes.length - 1) {
+    value /= kibi
+    at++
+  }
+  return `${value}${suffixes[at]}`
+}
