@@ -21,6 +21,7 @@ import { allPhases, type Generator, type Kind, load, type MeasuredPhase, measure
 import { benchScheduler } from './scheduler.ts'
 import { launcher, residentMegabytes, startServer, stopServer } from './server.ts'
 import { soak } from './soak.ts'
+import { benchStarts } from './starts.ts'
 import { benchRules } from './validation-rules.ts'
 
 const help = `npm run bench -- [flags]
@@ -37,7 +38,8 @@ const help = `npm run bench -- [flags]
 --authorization          decisions of RBAC in themselves, instead of all else
 --scheduler              the scheduler in itself, for clusters in memory, instead of all else
 --rules                  validation rules of custom resources, instead of all else
---custom                 custom resources beside ConfigMaps, and hundreds of definitions, instead of all else`
+--custom                 custom resources beside ConfigMaps, and hundreds of definitions, instead of all else
+--starts                 t8s explain-panic and t8s config list beside a bare Node, --loads times, instead of all else`
 
 const starts = 5
 
@@ -57,6 +59,7 @@ const { values: flags } = parseArgs({
     scheduler: { type: 'boolean', default: false },
     rules: { type: 'boolean', default: false },
     custom: { type: 'boolean', default: false },
+    starts: { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h', default: false },
   },
 })
@@ -81,6 +84,7 @@ async function bench(): Promise<void> {
     // Others on the machine spoil every number.
     console.log(`${availableParallelism()} cores, load average before: ${loadavg()[0]?.toFixed(1)}`)
     if (flags.overload) await overload(directory, tokenFile, Number(flags.seconds))
+    else if (flags.starts) benchStarts(directory, Number(flags.loads))
     else if (flags.custom) await benchCustom(directory, tokenFile, generator)
     else if (flags.rules) await benchRules(directory, tokenFile, Number(flags.n))
     else if (flags.soak) await soak({ directory, tokenFile, loads: Number(flags.loads), kinds, phases, generator })

@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { isBuiltin } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { build, type Plugin } from 'esbuild'
 
@@ -12,14 +13,35 @@ const output = join(root, '.build')
 const dayMs = 24 * 3600 * 1000
 
 /**
- * Takes node:http without importing it. An import reads every export of a module of Node's, and in this one some are
- * getters that load all of undici (WebSocket, …): 17 ms and several MB at each start, for nothing.
+ * Takes of Node's modules only what is named somewhere. An import reads every export of theirs, and many of those load much when they are
+ * read: undici (node:http), workers (node:util), WebCrypto, streams of files, reports. At each start, for nothing.
  */
-const lazyHttp: Plugin = {
-  name: 'lazy-http',
+const namedExports: Plugin = {
+  name: 'named-exports',
   setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^(node:)?http$/ }, () => ({ path: 'node:http', namespace: 'lazy-http' }))
-    onLoad({ filter: /.*/, namespace: 'lazy-http' }, () => ({ contents: "module.exports = process.getBuiltinModule('node:http')", loader: 'js' }))
+    onResolve({ filter: /^(node:)?[a-z0-9_/]+$/ }, ({ path, kind }) => {
+      if (!isBuiltin(path)) return undefined
+      return { path: path.replace('node:', ''), namespace: 'named-exports', suffix: kind === 'require-call' ? '?whole' : '', sideEffects: false }
+    })
+    onLoad({ filter: /.*/, namespace: 'named-exports' }, ({ path, suffix }) => {
+      const taken = `process.getBuiltinModule('node:${path}')`
+      if (suffix) return { contents: `module.exports = ${taken}` }
+      // What nobody imports is left out: esbuild drops calls that it may take for pure.
+      const names = Object.keys(process.getBuiltinModule(path) ?? {}).filter((name) => name !== 'default')
+      const exported = names.map((name) => `export const ${name} = /* @__PURE__ */ take('${name}')`)
+      return { contents: [`const taken = ${taken}`, 'const take = (name) => taken[name]', 'export default taken', ...exported].join('\n') }
+    })
+  },
+}
+
+/** commander goes without what it starts programs with: it has none to start. */
+const withoutChildProcess: Plugin = {
+  name: 'without-child-process',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^node:child_process$/ }, ({ path, importer }) =>
+      importer.includes('/node_modules/commander/') ? { path, namespace: 'without-child-process' } : undefined,
+    )
+    onLoad({ filter: /.*/, namespace: 'without-child-process' }, () => ({ contents: 'export default {}' }))
   },
 }
 
@@ -66,7 +88,7 @@ async function buildBundle(): Promise<void> {
     format: 'esm',
     platform: 'node',
     target: 'node24',
-    plugins: [lazyHttp, withoutNative],
+    plugins: [withoutChildProcess, withoutNative, namedExports],
     // CommonJS packages in the bundle call `require` for Node's own modules.
     banner: { js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);" },
     write: false,

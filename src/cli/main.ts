@@ -1,21 +1,8 @@
-/** The command line: commands, help and how errors are shown. Each command is a file of its own and loads what it needs when it runs. */
+/** The command line: commands, help and how errors are shown. The command that is named is loaded alone, and loads what it needs when it runs. */
 import { Command } from 'commander'
 import { ExplainedError, errorCode, reasonOf } from '../lib/explained-error.ts'
 import { release } from '../lib/release.ts'
-import { apiserverCommand } from './commands/apiserver.ts'
-import { completeCommand, completionCommand } from './commands/completion.ts'
-import { configCommand } from './commands/config/index.ts'
-import { controllerManagerCommand } from './commands/controller-manager.ts'
-import { envtestAssetsCommand } from './commands/envtest-assets.ts'
-import { explainPanicCommand } from './commands/explain-panic.ts'
-import { nodeCommand } from './commands/node.ts'
-import { scaleCommand } from './commands/scale.ts'
-import { schedulerCommand } from './commands/scheduler.ts'
-import { simulatedNodesCommand } from './commands/simulated-nodes.ts'
-import { snapshotCommand } from './commands/snapshot.ts'
-import { upCommand } from './commands/up.ts'
-import { versionCommand } from './commands/version.ts'
-import { whyCommand } from './why/index.ts'
+import { commandsFor } from './commands/index.ts'
 
 const examples = `
 Examples:
@@ -47,6 +34,9 @@ Examples:
 
 't8s help COMMAND' lists a command's flags.`
 
+/** Their help lists the flags of upstream's, so that it is their own affair. */
+const componentNames = new Set(['apiserver', 'controller-manager'])
+
 /** Errors with this verbosity or more show where they come from. */
 const stackVerbosity = 4
 
@@ -67,24 +57,12 @@ export async function main(argv: readonly string[]): Promise<void> {
       verbosity = command.opts<{ v?: number }>().v ?? 0
     })
     .configureOutput({ outputError: (text, write) => write(`t8s: ${text.replace(/^error: /, '')}`) })
-  // The help of a component alone lists the flags of upstream's, so that is its own affair.
-  const components = [apiserverCommand(), controllerManagerCommand()].map((command) => command.copyInheritedSettings(program).helpOption(false))
-  const others = [
-    schedulerCommand(),
-    simulatedNodesCommand(),
-    scaleCommand(),
-    nodeCommand(),
-    whyCommand(),
-    configCommand(),
-    explainPanicCommand(),
-    snapshotCommand(),
-    envtestAssetsCommand(),
-    completionCommand(),
-    versionCommand(),
-  ].map((command) => command.copyInheritedSettings(program))
-  for (const { commands } of others) for (const command of commands) command.copyInheritedSettings(program)
-  for (const command of [upCommand().copyInheritedSettings(program), ...components, ...others]) program.addCommand(command)
-  program.addCommand(completeCommand().copyInheritedSettings(program), { hidden: true })
+  for (const command of await commandsFor(argv[2])) {
+    program.addCommand(command.copyInheritedSettings(program))
+    for (const below of command.commands) below.copyInheritedSettings(program)
+    if (componentNames.has(command.name())) command.helpOption(false)
+  }
+  if (argv[2] === '__complete') program.addCommand(await completion(program), { hidden: true })
   try {
     await program.parseAsync(argv)
   } catch (error) {
@@ -92,6 +70,9 @@ export async function main(argv: readonly string[]): Promise<void> {
     process.exitCode = 1
   }
 }
+
+/** What shells call. It is told of all other commands. */
+const completion = async (program: Command): Promise<Command> => (await import('./commands/completion.ts')).completeCommand().copyInheritedSettings(program)
 
 /** The sentence for the terminal. Errors that were not foreseen keep their message and say how to see more. */
 function explain(error: unknown, verbosity: number): string {

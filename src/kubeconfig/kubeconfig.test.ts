@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
-import { chmodSync, lstatSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { parse } from 'yaml'
 import { ExplainedError } from '../lib/explained-error.ts'
 import { kubeconfigFor, kubeconfigYaml } from './kubeconfig.ts'
-import { defaultKubeconfigFile, mergedText, mergeKubeconfig } from './merge.ts'
+import { mergeKubeconfig } from './merge.ts'
 
 const config = kubeconfigFor('t8s', { url: 'https://127.0.0.1:6443', ca: 'CA', cert: 'CERT', key: 'KEY' })
 
@@ -48,8 +48,19 @@ test('the text written by hand is the same document as the object', () => {
   assert.deepEqual(parse(kubeconfigYaml(word)), word)
 })
 
-test('merging adds our context and keeps the rest, comments and current context included', () => {
-  const text = mergedText(theirs, config, 'config')
+/** What a file says after `merged` was put into it. */
+async function mergedFile(t: TestContext, present: string | undefined, merged = config): Promise<string> {
+  const file = join(folder(t), '.kube', 'config')
+  if (present !== undefined) {
+    mkdirSync(dirname(file))
+    writeFileSync(file, present)
+  }
+  assert.equal(await mergeKubeconfig({ files: [file], target: file }, merged, 'up'), file)
+  return readFileSync(file, 'utf8')
+}
+
+test('merging adds our context and keeps the rest, comments and current context included', async (t) => {
+  const text = await mergedFile(t, theirs)
   const merged = parse(text)
   const before = parse(theirs)
   assert.equal(merged['current-context'], 'work')
@@ -60,53 +71,48 @@ test('merging adds our context and keeps the rest, comments and current context 
   assert.ok(text.includes('"007"'), 'quotes stay')
 })
 
-test('merging again replaces our entries in place', () => {
+test('merging again replaces our entries in place', async (t) => {
   const moved = kubeconfigFor('t8s', { url: 'https://127.0.0.1:7443', ca: 'CA', cert: 'CERT', key: 'KEY' })
-  const once = mergedText(theirs, config, 'config')
-  assert.equal(mergedText(once, config, 'config'), once)
-  const again = parse(mergedText(once, moved, 'config'))
+  const once = await mergedFile(t, theirs)
+  assert.equal(await mergedFile(t, once), once)
+  const again = parse(await mergedFile(t, once, moved))
   assert.equal(again.clusters.length, 2)
   assert.equal(again.clusters[1].cluster.server, 'https://127.0.0.1:7443')
 })
 
-test('empty lists, missing lists and an empty file are filled', () => {
-  for (const text of ['', 'apiVersion: v1\nkind: Config\n', 'apiVersion: v1\nkind: Config\nclusters: []\nusers: null\ncontexts: []\ncurrent-context: ""\n']) {
-    assert.deepEqual(parse(mergedText(text, config, 'config')), config)
+test('empty lists, missing lists, an empty file and none are filled', async (t) => {
+  for (const text of [
+    undefined,
+    '',
+    'apiVersion: v1\nkind: Config\n',
+    'apiVersion: v1\nkind: Config\nclusters: []\nusers: null\ncontexts: []\ncurrent-context: ""\n',
+  ]) {
+    assert.deepEqual(parse(await mergedFile(t, text)), config)
   }
 })
 
-test('a file that is no kubeconfig is left alone and named', (t) => {
+test('a file that is no kubeconfig, or that somebody writes to, is left alone and named', async (t) => {
   const file = join(folder(t), 'config')
+  const merging = (): Promise<string> => mergeKubeconfig({ files: [file], target: file }, config, 'up', { patienceMs: 1 })
   for (const text of ['a: [', 'just words', 'clusters: {}\n']) {
     writeFileSync(file, text)
-    assert.throws(
-      () => mergeKubeconfig(file, config),
-      (error) => error instanceof ExplainedError && error.message.startsWith(`${file} is not a kubeconfig`),
-    )
+    await assert.rejects(merging, (error) => error instanceof ExplainedError && error.message.startsWith(`${file} is not a kubeconfig`))
     assert.equal(readFileSync(file, 'utf8'), text)
   }
+  writeFileSync(`${file}.lock`, '')
+  await assert.rejects(merging, /is locked by another program/)
 })
 
-test('the merged file is readable by its owner alone, and a link to it stays a link', (t) => {
+test('with several files, entries of ours are replaced where they stand, and new ones go to the first that is there', async (t) => {
   const path = folder(t)
-  const file = join(path, 'real')
-  const link = join(path, 'link')
-  writeFileSync(file, theirs)
-  chmodSync(file, 0o644)
-  symlinkSync(file, link)
-  mergeKubeconfig(link, config)
-  assert.ok(lstatSync(link).isSymbolicLink())
-  assert.equal(statSync(file).mode & 0o777, 0o600)
-  assert.equal(parse(readFileSync(file, 'utf8')).clusters.length, 2)
-})
-
-test('a missing file is made with its folder', (t) => {
-  const file = join(folder(t), '.kube', 'config')
-  mergeKubeconfig(file, config)
-  assert.deepEqual(parse(readFileSync(file, 'utf8')), config)
-})
-
-test('the file to merge into is the first of KUBECONFIG, else the one in the home directory', () => {
-  assert.equal(defaultKubeconfigFile({ KUBECONFIG: ':/a/b:/c', HOME: '/home/x' }), '/a/b')
-  assert.equal(defaultKubeconfigFile({ KUBECONFIG: '', HOME: '/home/x' }), '/home/x/.kube/config')
+  const [missing, first, second] = ['missing', 'first', 'second'].map((name) => join(path, name)) as [string, string, string]
+  const locations = { files: [missing, first, second], target: first }
+  writeFileSync(first, theirs)
+  writeFileSync(second, kubeconfigYaml(kubeconfigFor('other', { url: 'https://x', ca: 'CA', cert: 'CERT', key: 'KEY' })))
+  assert.equal(await mergeKubeconfig(locations, config, 'up'), first)
+  assert.equal(parse(readFileSync(first, 'utf8')).contexts.length, 2)
+  const moved = kubeconfigFor('other', { url: 'https://y', ca: 'CA', cert: 'CERT', key: 'KEY' })
+  assert.equal(await mergeKubeconfig(locations, moved, 'up'), second)
+  assert.equal(parse(readFileSync(second, 'utf8')).clusters[0].cluster.server, 'https://y')
+  assert.ok(!existsSync(missing))
 })

@@ -105,8 +105,6 @@ Host inner
 Host circle
   HostName 127.0.0.1
   ProxyJump circle
-Host command
-  ProxyCommand nc %h %p
 `,
   )
   assert.match(await home.ok(['import', 'a', `--from=ssh://inner${file}`]), /"a" was added from inner:\//)
@@ -117,11 +115,53 @@ Host command
     /"b" was added/,
   )
   await home.refuses(['import', 'c', `--from=ssh://circle${file}`], /leads over more than 8 machines: look for a circle of ProxyJump/)
-  await home.refuses(['import', 'c', `--from=ssh://command${file}`], /reaches command by a ProxyCommand, .*ProxyJump/)
   await inner.stop()
   await home.refuses(['import', 'c', `--from=ssh://inner${file}`], /gate, which is on the way, cannot reach 127\.0\.0\.1:\d+/)
   await home.refuses(['import', 'c', `--from=ssh://127.0.0.1:${inner.port}${file}`], /nobody listens at 127\.0\.0\.1 .*: see whether sshd runs there/)
   await home.refuses(['import', 'c', `--from=ssh://inner${file}`, '-F', home.path('gone')], /cannot read .*gone: no such file/)
+})
+
+test('a ProxyCommand is the connection, the first of it and ProxyJump counts, and what it complains of is told', { skip }, async (t) => {
+  const server = await sshServer(t)
+  const home = new Home(t)
+  const file = server.file('kubeconfig', kubeconfigOf(['far']))
+  home.write('.ssh/known_hosts', `far.example ${server.hostKey('ed25519')}\n`)
+  server.authorize(newKey(home.path('.ssh/id_ed25519'), 'ed25519'))
+  // Debian has several programs called nc; this one is always there.
+  const program = home.write(
+    'connect.mjs',
+    "import { connect } from 'node:net'\nconst [, , host, port] = process.argv\nconst socket = connect(port, host)\nprocess.stdin.pipe(socket).pipe(process.stdout)\n",
+  )
+  home.write(
+    '.ssh/config',
+    `Host far broken gone
+  HostName far.example
+  Port 22
+Host far
+  ProxyCommand ${process.execPath} "${program}" 127.0.0.1 ${server.port} 2>/dev/null
+  ProxyJump nowhere
+Host behind
+  HostName 127.0.0.1
+  Port ${server.port}
+  HostKeyAlias far.example
+  ProxyJump far
+Host gone
+  ProxyJump none
+Host broken gone
+  ProxyCommand sh -c 'echo "no way to %h:%p as %r" >&2; exit 3'
+Host *
+  User root
+`,
+  )
+  assert.match(await home.ok(['import', 'a', `--from=ssh://far${file}`]), /"a" was added from far:\//)
+  assert.match(await home.ok(['import', 'b', `--from=ssh://behind${file}`]), /"b" was added from behind:\//)
+  await home.refuses(
+    ['import', 'c', `--from=ssh://broken${file}`],
+    /the ProxyCommand of broken \(sh -c .*\) ended with 3: no way to far\.example:22 as root: see whether ssh broken works/,
+  )
+  await home.refuses(['import', 'c', `--from=ssh://gone${file}`], /there is no machine called far\.example/)
+  await home.refuses(['import', 'c', `--from=ssh://a%3Bb@broken${file}`], /broken is reached by a ProxyCommand, and "a;b" could be more than a name to it/)
+  await home.refuses(['import', 'c', `--from=ssh://broken${file}`, '-J', 'far'], /cannot reach far\.example:22/)
 })
 
 test('files that it names come along; what cannot be read is said', { skip }, async (t) => {

@@ -1,10 +1,10 @@
-/** What commands of `t8s config` load: SSH only where it is spoken, and a writer of YAML only where something is written. */
+/** What commands load that end at once: SSH only where it is spoken, a writer of YAML only where something is written, and of Node little. */
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { Home, kubeconfigOf } from './home.ts'
+import { Home, kubeconfigOf, launcher } from './home.ts'
 
 interface Coverage {
   readonly result: readonly { readonly url: string }[]
@@ -19,7 +19,7 @@ async function loaded(home: Home, args: readonly string[]): Promise<string[]> {
   await home.config(args, { env: { NODE_V8_COVERAGE: folder } })
   const urls = readdirSync(folder).flatMap((file) => (JSON.parse(readFileSync(join(folder, file), 'utf8')) as Coverage).result.map(({ url }) => url))
   const code = urls.filter((url) => url.startsWith('file:')).map((url) => readFileSync(fileURLToPath(url), 'utf8'))
-  assert.ok(code.length > 5, 'the code of the command was seen')
+  assert.ok(code.length > 3, 'the code of the command was seen')
   return Object.entries(packages).flatMap(([name, sign]) => (code.some((text) => text.includes(sign)) ? [name] : []))
 }
 
@@ -31,4 +31,34 @@ test('packages are loaded by the commands that need them', async (t) => {
   assert.deepEqual(await loaded(home, ['use', 'prod']), ['yaml'])
   assert.deepEqual(await loaded(home, ['import', 'x', '-']), ['yaml'])
   assert.deepEqual(await loaded(home, ['import', 'x', '--from=ssh://127.0.0.1:1/x']), ['ssh2', 'yaml'])
+})
+
+/** Parts of Node that take long to load, and that no such command needs. */
+const heavy = ['child_process', 'http', 'http2', 'https', 'net', 'tls', 'worker_threads']
+
+const crash = 'panic: no\n\ngoroutine 1 [running]:\nmain.main()\n\t/src/main.go:7 +0x1d\n'
+
+test('commands that end at once load little of Node', async (t) => {
+  const home = new Home(t)
+  home.write('.kube/config', kubeconfigOf(['dev']))
+  const list = home.path('loaded')
+  const hook = home.write(
+    'hook.mjs',
+    "process.on('exit', () => process.getBuiltinModule('fs').writeFileSync(process.env.LOADED, process.moduleLoadList.join('\\n')))",
+  )
+  for (const args of [
+    ['config', 'list'],
+    ['explain-panic', home.write('crash.log', crash)],
+  ]) {
+    // Into files: a pipe is a socket to Node.
+    const script = `exec "$0" "$@" >output 2>errors`
+    const { code } = await home.run('sh', ['-c', script, launcher, ...args], { env: { LOADED: list, NODE_OPTIONS: `--import=${hook}` } })
+    assert.equal(code, 0, home.read('errors'))
+    const names = new Set(home.read('loaded').split('\n'))
+    assert.deepEqual(
+      heavy.filter((name) => names.has(`NativeModule ${name}`)),
+      [],
+      args.join(' '),
+    )
+  }
 })

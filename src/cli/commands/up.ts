@@ -37,7 +37,7 @@ export function upCommand(): Command {
     .description('start a cluster and run it until Ctrl-C')
     .addOption(new Option('--data-dir <DIR>', 'where the cluster keeps its data, certificates and kubeconfig').default(flags.defaultDataDirectory))
     .addOption(new Option('--kubeconfig <FILE>', "where to write the administrator's kubeconfig (default: kubeconfig in the data directory)"))
-    .addOption(new Option('--merge-kubeconfig', 'also put the context t8s into the first file of $KUBECONFIG, or ~/.kube/config'))
+    .addOption(new Option('--merge-kubeconfig', 'also put the context t8s into $KUBECONFIG, or ~/.kube/config, where kubectl would write it'))
     .addOption(new Option('--bind-address <IP>', 'the address to listen on; 0.0.0.0 for all').default('127.0.0.1').argParser(flags.bindAddress))
     .addOption(new Option('--secure-port <PORT>', 'the port to listen on; 0 for any free one').default(6443).argParser(flags.port))
     .addOption(new Option('--token-auth-file <FILE>', 'bearer tokens to accept: lines of token,user,uid,"group1,group2"'))
@@ -136,12 +136,10 @@ async function up(given: UpFlags, apiServerFlags: readonly string[], controllerF
   print('stopped')
 }
 
-/** Merges into the file that kubectl reads, and says which that is. */
+/** Merges into the kubeconfig that kubectl writes to, and says which file that is. */
 async function merge(kubeconfig: Kubeconfig): Promise<string> {
-  const { defaultKubeconfigFile, mergeKubeconfig } = await import('../../kubeconfig/merge.ts')
-  const file = defaultKubeconfigFile(process.env)
-  mergeKubeconfig(file, kubeconfig)
-  return file
+  const [{ mergeKubeconfig }, { kubeconfigLocations }] = await Promise.all([import('../../kubeconfig/merge.ts'), import('../../kubeconfig/files/locations.ts')])
+  return mergeKubeconfig(kubeconfigLocations(process.env), kubeconfig, 'up --merge-kubeconfig')
 }
 
 /** A path as a shell takes it. */

@@ -6,6 +6,7 @@ import type { Asker } from './asker.ts'
 import { Deadline } from './deadline.ts'
 import { hostKeys } from './host-keys.ts'
 import { logIn } from './log-in.ts'
+import { type ProxyProgram, proxyProgram } from './proxy-command.ts'
 import type { SshHost } from './ssh-address.ts'
 import { type SshSettings, type SshSettingsOptions, sshSettings } from './ssh-settings.ts'
 
@@ -50,7 +51,9 @@ export async function connect(host: SshHost, options: SshOptions): Promise<SshCo
     for (const [index, hop] of route.entries()) {
       const before = clients.at(-1)
       const way = before && (await forwarded(before, route[index - 1]!, hop))
-      clients.push(await connected(hop, hop === settings ? options : { ...options, password: undefined }, way))
+      // Those behind others are reached through them.
+      const program = before === undefined && hop.proxyCommand !== undefined ? proxyProgram(hop.proxyCommand, hop.alias) : undefined
+      clients.push(await connected(hop, hop === settings ? options : { ...options, password: undefined }, way ?? program?.way, program))
     }
     return { client: clients.at(-1)!, settings, close }
   } catch (error) {
@@ -70,8 +73,8 @@ function jumpsTo(settings: SshSettings, options: SshOptions): SshSettings[] {
   return jumps
 }
 
-/** A client that has logged in. */
-async function connected(settings: SshSettings, options: SshOptions, way: Duplex | undefined): Promise<Client> {
+/** A client that has logged in; `way` is what connects to the machine, if it is not reached directly, and `program` what makes that. */
+async function connected(settings: SshSettings, options: SshOptions, way?: Duplex, program?: ProxyProgram): Promise<Client> {
   const { hostName, port, user, alias } = settings
   const keys = hostKeys(settings)
   const client = new ssh2.Client()
@@ -89,14 +92,16 @@ async function connected(settings: SshSettings, options: SshOptions, way: Duplex
     confirm: (question, usual) => deadline.pausedFor(options.asker!.confirm(question, usual)),
   }
   const access = logIn({ settings, password: options.password, keysChosen: (options.identityFiles?.length ?? 0) > 0, asker }, reject)
+  // A program on the way knows better why.
+  const lost = (error: ExplainedError): void => void (program ? program.ended.then(reject) : reject(error))
   // An answer that comes later is for nobody, and ssh2 cannot take it.
   let gone = false
   client
     .on('ready', resolve)
-    .on('error', (error) => reject(explained(error, settings, access.failure)))
+    .on('error', (error: ClientError) => (error.level === 'client-authentication' ? reject(access.failure()) : lost(explained(error, settings))))
     .on('close', () => {
       gone = true
-      reject(new ExplainedError(`${alias} (${hostName}:${port}) ended the connection: see its log for why`))
+      lost(new ExplainedError(`${alias} (${hostName}:${port}) ended the connection: see its log for why`))
     })
   try {
     client.connect({
@@ -144,8 +149,9 @@ function forwarded(client: Client, from: SshSettings, { hostName, port }: SshSet
   })
 }
 
-function explained(error: Error & { readonly level?: string }, { alias, hostName, port }: SshSettings, failure: () => ExplainedError): Error {
-  if (error.level === 'client-authentication') return failure()
+type ClientError = Error & { readonly level?: string }
+
+function explained(error: ClientError, { alias, hostName, port }: SshSettings): ExplainedError {
   const at = `${alias} (${hostName}:${port})`
   switch (errorCode(error)) {
     case 'ENOTFOUND':

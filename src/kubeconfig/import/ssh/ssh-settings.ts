@@ -27,6 +27,8 @@ export interface SshSettings {
   readonly hostKeyAlias: string | undefined
   readonly unknownHosts: UnknownHosts
   readonly hashKnownHosts: boolean
+  /** A program whose input and output are the connection. */
+  readonly proxyCommand: string | undefined
   /** The machines on the way, the nearest first. */
   readonly jumps: readonly SshHost[]
   /** How long connecting may take, in ms. */
@@ -47,7 +49,7 @@ const usualKeys = ['id_rsa', 'id_ecdsa', 'id_ed25519']
 const usualTimeoutMs = 20_000
 const maxIncludes = 16
 
-/** Throws an ExplainedError for a file that cannot be read, or that wants what cannot be done here. */
+/** Throws an ExplainedError for a file that cannot be read, or that cannot be understood. */
 export function sshSettings(host: SshHost, { home, environment, configFile, identityFiles }: SshSettingsOptions): SshSettings {
   const own = join(home, '.ssh')
   const files = configFile ? [configFile] : [join(own, 'config'), '/etc/ssh/ssh_config']
@@ -59,10 +61,11 @@ export function sshSettings(host: SshHost, { home, environment, configFile, iden
   const user = host.user ?? one('User') ?? environment.USER ?? userInfo().username
   const port = host.port ?? Number(one('Port') ?? 22)
   const path = (text: string): string => {
-    const expanded = text.replace(/^~(?=\/|$)/, home).replace(/%([%hdnrpu])/g, (_, letter: string) => tokens[letter] ?? '')
+    const expanded = withTokens(text.replace(/^~(?=\/|$)/, home))
     return isAbsolute(expanded) ? expanded : join(own, expanded)
   }
   const tokens: Readonly<Record<string, string>> = { '%': '%', h: hostName, d: home, n: host.host, r: user, p: String(port), u: environment.USER ?? user }
+  const withTokens = (text: string): string => text.replace(/%([%hdnrpu])/g, (_, letter: string) => tokens[letter] ?? '')
   const list = (name: string): string[] => {
     const first = said.find((values) => texts(values[name.toLowerCase()]).length > 0)
     return texts(first?.[name.toLowerCase()])
@@ -70,13 +73,8 @@ export function sshSettings(host: SshHost, { home, environment, configFile, iden
       .filter((text) => text !== 'none')
   }
   const chosenKeys = all('IdentityFile')
-  const proxyCommand = one('ProxyCommand')
-  const jump = one('ProxyJump')
-  if (proxyCommand && proxyCommand !== 'none' && !jump) {
-    throw new ExplainedError(
-      `${files[0]} reaches ${host.host} by a ProxyCommand, which t8s does not run: name the machine on the way by ProxyJump, or copy the file here and use -l`,
-    )
-  }
+  const { command, jump } = wayOf(said)
+  if (command) checkWords(host.host, [hostName, host.host, user])
   const known = list('UserKnownHostsFile')
   const agent = one('IdentityAgent') ?? 'SSH_AUTH_SOCK'
   return {
@@ -98,9 +96,27 @@ export function sshSettings(host: SshHost, { home, environment, configFile, iden
     hostKeyAlias: one('HostKeyAlias'),
     unknownHosts: unknownHosts(one('StrictHostKeyChecking')),
     hashKnownHosts: one('HashKnownHosts')?.toLowerCase() === 'yes',
-    jumps: !jump || jump === 'none' ? [] : jump.split(',').map((hop) => parseSshHost(hop.trim().replace(/^ssh:\/\//, ''))),
+    proxyCommand: command && withTokens(command),
+    jumps: !jump ? [] : jump.split(',').map((hop) => parseSshHost(hop.trim().replace(/^ssh:\/\//, ''))),
     connectTimeoutMs: (Number(one('ConnectTimeout')) || usualTimeoutMs / 1000) * 1000,
   }
+}
+
+/** How the machine is reached, if not directly: of ProxyCommand and ProxyJump, the one that is said first counts. */
+function wayOf(said: readonly Said[]): { readonly command?: string; readonly jump?: string } {
+  const [first] = said.flatMap((values) => Object.entries(values).filter(([name]) => name === 'proxycommand' || name === 'proxyjump'))
+  const text = first && texts(first[1]).join(' ')
+  if (!text || text.toLowerCase() === 'none') return {}
+  return first[0] === 'proxycommand' ? { command: text } : { jump: text }
+}
+
+/** Throws an ExplainedError for names that a shell would take for more than words. */
+function checkWords(host: string, words: readonly string[]): void {
+  const odd = words.find((word) => /[\s\p{Cc}'"`$\\;&<>|(){}]/u.test(word) || word.startsWith('-'))
+  if (odd !== undefined)
+    throw new ExplainedError(
+      `${host} is reached by a ProxyCommand, and ${JSON.stringify(odd)} could be more than a name to it: mend HostName and User in ~/.ssh/config`,
+    )
 }
 
 const globalKnownHosts = (said: readonly string[]): readonly string[] => (said.length > 0 ? said : ['/etc/ssh/ssh_known_hosts', '/etc/ssh/ssh_known_hosts2'])

@@ -1,0 +1,27 @@
+/** The commands of `t8s` by their names, in the order of the help. A command that is named is the only one that is loaded. */
+import type { Command } from 'commander'
+
+type Load = () => Promise<Command>
+
+const commands: ReadonlyMap<string, Load> = new Map<string, Load>([
+  ['up', async () => (await import('./up.ts')).upCommand()],
+  ['apiserver', async () => (await import('./apiserver.ts')).apiserverCommand()],
+  ['controller-manager', async () => (await import('./controller-manager.ts')).controllerManagerCommand()],
+  ['scheduler', async () => (await import('./scheduler.ts')).schedulerCommand()],
+  ['simulated-nodes', async () => (await import('./simulated-nodes.ts')).simulatedNodesCommand()],
+  ['scale', async () => (await import('./scale.ts')).scaleCommand()],
+  ['node', async () => (await import('./node.ts')).nodeCommand()],
+  ['why', async () => (await import('../why/index.ts')).whyCommand()],
+  ['config', async () => (await import('./config/index.ts')).configCommand()],
+  ['explain-panic', async () => (await import('./explain-panic.ts')).explainPanicCommand()],
+  ['snapshot', async () => (await import('./snapshot.ts')).snapshotCommand()],
+  ['envtest-assets', async () => (await import('./envtest-assets.ts')).envtestAssetsCommand()],
+  ['completion', async () => (await import('./completion.ts')).completionCommand()],
+  ['version', async () => (await import('./version.ts')).versionCommand()],
+])
+
+/** The command of that name alone; else all of them, for help, completion, and words that may be a slip of the finger. */
+export const commandsFor = (name: string | undefined): Promise<Command[]> => {
+  const load = commands.get(name ?? '')
+  return Promise.all(load ? [load()] : [...commands.values()].map((load) => load()))
+}
