@@ -39,7 +39,7 @@ async function served(
   run: (metrics: QueueMetricsProvider) => RunningControllers,
   log: (line: string) => void,
 ): Promise<BegunControllers> {
-  const [{ managerMetrics }, { openPaths, serveManager }, { delegatedAccess }, { clusterAuthorities }] = await Promise.all([
+  const [{ managerMetrics }, { serveManager }, { delegatedAccess }, { clusterAuthorities }] = await Promise.all([
     import('../controller-manager/metrics.ts'),
     import('../controller-manager/manager-server.ts'),
     import('../component-server/delegated-access.ts'),
@@ -57,7 +57,7 @@ async function served(
   const listening = await serveManager({
     ...place,
     portFlag: '--controller-manager-port',
-    access: delegatedAccess({ authentication: reader, authorization: reader, clientCA: authorities.clientCA, openPaths, log }),
+    access: delegatedAccess({ authentication: reader, authorization: reader, clientCA: authorities.clientCA, log }),
     running: () => running,
     checks: [],
     metrics: metrics.render,
