@@ -26,7 +26,7 @@ function clientOf(t: Lifetime, access: ServerAccess): RestClient {
 
 const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', namespace: 'default' } }
 
-/** A server that answers as the test says, without TLS. */
+/** A server that answers as the test says, in HTTP/2 without TLS. */
 async function oddServer(t: Lifetime, answer: (stream: ServerHttp2Stream, method: string, count: number) => void): Promise<RestClient> {
   let count = 0
   const server = createServer()
@@ -37,7 +37,8 @@ async function oddServer(t: Lifetime, answer: (stream: ServerHttp2Stream, method
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.after(() => server.close())
-  return clientOf(t, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
+  const { port } = server.address() as AddressInfo
+  return clientOf(t, { url: `http://127.0.0.1:${port}`, dial: () => connect(port, '127.0.0.1') })
 }
 
 const good = (stream: ServerHttp2Stream): void => {

@@ -75,7 +75,12 @@ test('of two schedulers one leads, and the other takes over; its port tells how 
   await pods.placed('one')
   const second = await begin()
   assert.deepEqual([await status(first.port, '/healthz'), await status(first.port, '/readyz'), await status(second.port, '/readyz')], [200, 200, 500])
-  assert.deepEqual([await status(first.port, '/metrics'), await status(first.port, '/other')], [401, 404])
+  assert.match((await answer(second.port, '/readyz', '')).body, /\[-\]sched-handler-sync failed/)
+  // Who shows nothing is nobody in particular, and may see nothing but health.
+  const stranger = await answer(first.port, '/metrics', '')
+  assert.deepEqual([stranger.status, await status(first.port, '/other')], [403, 403])
+  assert.match(stranger.body, /User \\"system:anonymous\\" cannot get path \\"\/metrics\\"/)
+  assert.deepEqual([await status(first.port, '/metrics', 'unknown'), await status(second.port, '/livez')], [401, 200])
   await first.stop()
   await pods.create('two')
   assert.equal(await pods.placed('two'), 'a')
@@ -86,6 +91,7 @@ test('metrics are for those whom the API server lets read them', async (t) => {
   const tokens = [
     { token: 'reader', user: { name: 'prometheus', groups: ['system:monitoring'] } },
     { token: 'nobody', user: { name: 'nobody', groups: [] } },
+    { token: 'admin', user: { name: 'admin', groups: ['system:masters'] } },
   ]
   const cluster = await testCluster(t, { controllers: apiControllers, tokens })
   const scheduler = await startLoneScheduler({
@@ -98,6 +104,7 @@ test('metrics are for those whom the API server lets read them', async (t) => {
   t.after(() => scheduler.stop())
   await waitFor('the scheduler', async () => (await status(scheduler.port, '/readyz')) === 200)
   assert.deepEqual([await status(scheduler.port, '/metrics', 'reader'), await status(scheduler.port, '/metrics', 'nobody')], [200, 403])
+  assert.equal(await status(scheduler.port, '/other', 'admin'), 404)
   assert.match((await answer(scheduler.port, '/metrics', 'reader')).body, /scheduler_pending_pods\{queue="active"\} 0/)
 })
 

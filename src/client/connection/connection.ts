@@ -1,15 +1,16 @@
 /**
  * HTTP/2 to an API server: one connection that all requests and watches share, made when first needed and made again when it is lost.
- * Servers that speak HTTP/1.1 alone are spoken to in that (`http1.ts`).
+ * Servers that speak HTTP/1.1 alone, and those without TLS, such as `kubectl proxy`, are spoken to in that (`http1.ts`).
  */
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants, type IncomingHttpHeaders } from 'node:http2'
-import { isIP } from 'node:net'
+import { connect as connectPlainly, isIP } from 'node:net'
 import type { Duplex } from 'node:stream'
-import type { TLSSocket } from 'node:tls'
+import { TLSSocket } from 'node:tls'
 import { AnswerBody } from './answer-body.ts'
 import { ConnectionLost, GivenUp, lossOf } from './connection-lost.ts'
 import { type Credentials, type Impersonation, impersonationHeaders } from './credentials.ts'
 import { Http1 } from './http1.ts'
+import { connected } from './sockets/connected.ts'
 import { secureSocket } from './sockets/secure-socket.ts'
 import { tunnel } from './sockets/tunnel.ts'
 import { type RateLimit, TokenBucket } from './token-bucket.ts'
@@ -34,7 +35,7 @@ export interface ServerAccess {
   readonly proxyUrl?: string
   /** Requests wait for their turn; without it they never do. */
   readonly rateLimit?: RateLimit
-  /** Makes the connection, where that is none of TCP and TLS. */
+  /** Makes the connection, where that is none of TCP and TLS; HTTP/2 is spoken on it. */
   readonly dial?: () => Duplex
   /** `t8s` unless said. */
   readonly userAgent?: string
@@ -101,7 +102,7 @@ export class Connection {
   readonly #sessions = new Set<Session>()
   readonly #closing = new AbortController()
   #opening: Promise<Session | Http1> | undefined
-  /** For a server that has said that it speaks no HTTP/2. */
+  /** For a server without TLS, or one that has said that it speaks no HTTP/2. */
   #http1: Http1 | undefined
 
   constructor(access: ServerAccess) {
@@ -236,13 +237,12 @@ export class Connection {
 
   async #open(): Promise<Session | Http1> {
     const { url, dial } = this.#access
-    const isSecure = !dial && url.startsWith('https:')
-    const socket = isSecure ? await this.#socket() : undefined
+    const socket = dial ? dial() : await this.#socket()
     if (this.#closing.signal.aborted) {
-      socket?.destroy()
+      socket.destroy()
       throw new GivenUp('the client is closed')
     }
-    if (socket && socket.alpnProtocol !== 'h2') {
+    if (!dial && !(socket instanceof TLSSocket && socket.alpnProtocol === 'h2')) {
       // This one is the first of many.
       const sockets = [socket]
       this.#http1 = new Http1(new URL(url).host, async () => sockets.pop() ?? this.#socket())
@@ -251,8 +251,7 @@ export class Connection {
     const http2 = connect(url, {
       maxSessionMemory,
       settings: { initialWindowSize: answerWindow, enablePush: false },
-      ...(dial && { createConnection: dial }),
-      ...(socket && { createConnection: () => socket }),
+      createConnection: () => socket,
     })
     const session: Session = { http2, streams: 0, unsent: 0, connected: false }
     const late = setTimeout(() => http2.destroy(new Error(`no connection within ${connectTimeoutMs / 1000} s`)), connectTimeoutMs)
@@ -275,13 +274,15 @@ export class Connection {
   }
 
   /** A connection to the server, through its proxy if it has one. */
-  async #socket(): Promise<TLSSocket> {
+  async #socket(): Promise<Duplex> {
     const { url, ca, serverName, insecure, credentials, proxyUrl } = this.#access
-    const { cert, key } = (await credentials?.certificate?.()) ?? this.#access
-    const { hostname, port } = new URL(url)
+    const { protocol, hostname, port } = new URL(url)
+    const isSecure = protocol === 'https:'
     const host = hostname.replace(/^\[|\]$/g, '')
-    const place = { host, port: Number(port || 443) }
+    const place = { host, port: Number(port || (isSecure ? 443 : 80)) }
     const through = proxyUrl ? await tunnel(new URL(proxyUrl), place.host, place.port, connectTimeoutMs) : undefined
+    if (!isSecure) return through ?? connected(connectPlainly(place), 'connect', connectTimeoutMs, this.#closing.signal)
+    const { cert, key } = (await credentials?.certificate?.()) ?? this.#access
     const servername = serverName ?? (isIP(host) ? undefined : host)
     const tls = { ca, cert, key, ...(servername && { servername }), ...(insecure && { rejectUnauthorized: false }) }
     return secureSocket({ ...place, ...tls, ...(through && { socket: through }) }, connectTimeoutMs, this.#closing.signal)

@@ -58,7 +58,8 @@ export class Http1 {
     })
     asked.on('error', (error) => {
       if (error instanceof GivenUp || error instanceof ConnectionLost) reject(error)
-      else reject(new ConnectionLost(`${what}: ${lossOf(error)}`, asked.socket?.connecting === false, { cause: error }))
+      else if (asked.socket) reject(new ConnectionLost(`${what}: ${lossOf(error)}`, true, { cause: error }))
+      else reject(new ConnectionLost(`${what}: ${this.#host} cannot be reached: ${lossOf(error)}`, false, { cause: error }))
     })
     asked.on('close', () => {
       clearTimeout(late || undefined)

@@ -23,8 +23,8 @@ export interface DelegatedAccessOptions {
   readonly authorization?: RestClient
   /** Authorities of client certificates; without them certificates are not asked for. */
   readonly clientCA?: Bundle
-  /** Paths that everybody may read; one that ends in `*` stands for all that begin so. */
-  readonly openPaths: readonly string[]
+  /** Paths that everybody may read; one that ends in `*` stands for all that begin so. Those of its health unless said. */
+  readonly openPaths?: readonly string[]
   /** How long answers hold, ms; ten seconds each unless said. */
   readonly holdMs?: { readonly token?: number; readonly allowed?: number; readonly refused?: number }
   readonly log: (line: string) => void
@@ -39,10 +39,18 @@ export interface DelegatedAccess {
 type TokenReview = Model<V1TokenReview>
 
 const tokenReviews = resource<TokenReview>('authentication.k8s.io/v1', 'TokenReview', 'tokenreviews', false)
+const usualOpenPaths: readonly string[] = ['/healthz', '/readyz', '/livez']
 const usualHoldMs = 10_000
 const mostKept = 1000
 
-export function delegatedAccess({ authentication, authorization, clientCA, openPaths, holdMs = {}, log }: DelegatedAccessOptions): DelegatedAccess {
+export function delegatedAccess({
+  authentication,
+  authorization,
+  clientCA,
+  openPaths = usualOpenPaths,
+  holdMs = {},
+  log,
+}: DelegatedAccessOptions): DelegatedAccess {
   const byCertificate: Authenticator = clientCA ? clientCertificate(clientCA) : () => undefined
   const users = new AnswerCache<UserInfo | 'invalid'>(mostKept)
   const verdicts = new AnswerCache<boolean>(mostKept)

@@ -21,8 +21,8 @@ export interface ComponentServerOptions {
   readonly portFlag: string
   readonly tls: KeyPair
   readonly access: DelegatedAccess
-  /** What `/healthz`, `/livez` and `/readyz` look at, beside that somebody answers. */
-  readonly checks: () => readonly HealthCheck[]
+  /** What `/healthz`, `/livez` and `/readyz` look at, each, beside that somebody answers. */
+  readonly checks: (path: HealthPath) => readonly HealthCheck[]
   /** By their paths, or by the beginnings of paths, which end in a slash. */
   readonly pages: Readonly<Record<string, Page>>
 }
@@ -45,7 +45,7 @@ export async function serveComponent({ bindAddress, port, portFlag, tls, access,
       return refusal(error)
     }
     const probed = healthPaths.find((name) => path === `/${name}` || path.startsWith(`/${name}/`))
-    if (probed) return health(probed, [ping, ...checks()], request)
+    if (probed) return health(probed, [ping, ...checks(probed)], request)
     const page = pages[path] ?? Object.entries(pages).find(([begin]) => begin.endsWith('/') && path.startsWith(begin))?.[1]
     if (page && request.method !== 'GET') return text(405, 'Method Not Allowed\n', { allow: 'GET' })
     return page?.(request) ?? pageNotFound()

@@ -24,9 +24,6 @@ export interface ManagerServerOptions {
 /** Upstream's names. */
 const pagesOfControllers = '/debug/controllers/'
 const configurationName = 'kubecontrollermanager.config.k8s.io'
-/** Everybody may ask whether it is well. */
-export const openPaths: readonly string[] = ['/healthz', '/readyz', '/livez']
-
 /** Starts to listen. Rejects with an ExplainedError if the port cannot be had. */
 export function serveManager({ running, checks, metrics, configuration, ...server }: ManagerServerOptions): Promise<ComponentServer> {
   return serveComponent({

@@ -1,17 +1,21 @@
 /** A scheduler alone, for any API server: `t8s scheduler`. Of several that run, one leads. */
 import { resolve } from 'node:path'
-import { Connection, type ServerAccess } from '../../client/connection/connection.ts'
+import type { HealthCheck } from '../../apiserver/health/health.ts'
+import { text } from '../../apiserver/http/exchange.ts'
+import type { ServerAccess } from '../../client/connection/connection.ts'
 import { kubeconfigAccess, loadAccess } from '../../client/connection/load-access.ts'
 import type { LeadershipEnd } from '../../client/election/leader-election.ts'
-import { RestClient } from '../../client/rest/rest-client.ts'
 import { contextOf } from '../../kubeconfig/read-context.ts'
 import { ExplainedError } from '../../lib/explained-error.ts'
 import { defaultConfiguration } from '../../scheduler/configuration/index.ts'
 import { pluginRegistry, type RunningScheduler, readConfigurationFile, runScheduler, type SchedulerConfiguration } from '../../scheduler/index.ts'
+import { machineHosts } from '../addresses.ts'
+import { type ComponentServer, serveComponent } from '../component-server/index.ts'
+import { servedWithAccess } from '../component-server/own-access.ts'
 import { readIdentity } from '../credentials/identity-files.ts'
-import { issueCertificate, makeAuthority } from '../pki/certificates.ts'
-import type { KeyPair } from '../pki/key-pair.ts'
-import { type HealthPort, healthPort } from './health-port.ts'
+import { selfSignedPair } from '../pki/self-signed.ts'
+
+const agent = 'kube-scheduler'
 
 export interface LoneSchedulerOptions {
   /** A kubeconfig; that of the configuration, $KUBECONFIG, or the pod's account unless said. */
@@ -60,7 +64,7 @@ export async function startLoneScheduler(options: LoneSchedulerOptions): Promise
       ended: running.ended,
       async stop() {
         await running.stop()
-        await port?.stop()
+        await port?.stop(0)
       },
     }
   } catch (error) {
@@ -77,37 +81,23 @@ function checkTimes({ leaseMs, renewMs, retryMs }: SchedulerConfiguration['leade
 const accessOf = async (kubeconfig: string | undefined): Promise<ServerAccess> =>
   kubeconfig ? kubeconfigAccess(await contextOf([resolve(kubeconfig)])) : loadAccess()
 
-/** The port, and the connections by which it asks who somebody is. */
-async function servedPort(options: LoneSchedulerOptions, server: ServerAccess, running: RunningScheduler, port: number): Promise<HealthPort> {
-  const { bindAddress, authenticationKubeconfig, authorizationKubeconfig } = options
-  const connections: Connection[] = []
-  const client = async (kubeconfig: string | undefined): Promise<RestClient> => {
-    const connection = new Connection({ ...(kubeconfig ? await accessOf(kubeconfig) : server), userAgent: 'kube-scheduler' })
-    connections.push(connection)
-    return new RestClient(connection)
-  }
-  const served = await healthPort({
-    bindAddress,
-    port,
-    tls: readIdentity(options).tls ?? (await ownPair(bindAddress)),
-    isReady: () => running.isReady,
-    metrics: () => running.metrics(),
-    authentication: await client(authenticationKubeconfig),
-    authorization: await client(authorizationKubeconfig),
-  })
-  return {
-    port: served.port,
-    async stop() {
-      await served.stop()
-      for (const connection of connections) connection.close()
-    },
-  }
-}
-
-/** A certificate that nobody can check, as upstream makes one. */
-async function ownPair(bindAddress: string): Promise<KeyPair> {
-  const now = new Date()
-  const authority = await makeAuthority(`kube-scheduler-ca@${Math.floor(now.getTime() / 1000)}`, now)
-  const hosts = [...new Set(['localhost', '127.0.0.1', '::1', bindAddress])]
-  return issueCertificate(authority, { commonName: 'kube-scheduler', usage: 'server', hosts }, now)
+/** The port: health for everybody, the rest for those whom the API server knows and lets in. */
+async function servedPort(options: LoneSchedulerOptions, server: ServerAccess, running: RunningScheduler, port: number): Promise<ComponentServer> {
+  const { bindAddress, authenticationKubeconfig, authorizationKubeconfig, log } = options
+  const [authentication, authorization] = await Promise.all(
+    [authenticationKubeconfig, authorizationKubeconfig].map((kubeconfig) => (kubeconfig ? accessOf(kubeconfig) : server)),
+  )
+  const tls = readIdentity(options).tls ?? (await selfSignedPair(agent, [...new Set(['localhost', '127.0.0.1', '::1', ...machineHosts(bindAddress)])]))
+  const handlers: HealthCheck = { name: 'sched-handler-sync', check: () => (running.isReady ? undefined : 'handlers are not fully synchronized') }
+  return servedWithAccess({ authentication, authorization, userAgent: agent, followsCluster: true, log }, (access) =>
+    serveComponent({
+      bindAddress,
+      port,
+      portFlag: '--secure-port',
+      tls,
+      access,
+      checks: (path) => (path === 'readyz' ? [handlers] : []),
+      pages: { '/metrics': () => text(200, running.metrics(), { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }) },
+    }),
+  )
 }

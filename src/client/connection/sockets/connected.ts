@@ -1,0 +1,32 @@
+/** A socket that is connecting, waited for: with a deadline, and given up with its client. */
+import type { Socket } from 'node:net'
+
+/** Silent sides of connections that rest are noticed by TCP. Milliseconds. */
+const keepAliveMs = 30_000
+
+/** Resolves after `event`. Rejects with Node's error, or after `timeoutMs`; when `signal` is aborted too. */
+export function connected<Kind extends Socket>(socket: Kind, event: 'connect' | 'secureConnect', timeoutMs: number, signal: AbortSignal): Promise<Kind> {
+  const { promise, resolve, reject } = Promise.withResolvers<Kind>()
+  const end = (): void => void socket.destroy(new Error('the client is closed'))
+  const late = setTimeout(() => socket.destroy(new Error(`no connection within ${timeoutMs / 1000} s`)), timeoutMs)
+  signal.addEventListener('abort', end, { once: true })
+  if (signal.aborted) end()
+  const settle = (): void => {
+    clearTimeout(late)
+    signal.removeEventListener('abort', end)
+  }
+  socket.once(event, () => {
+    settle()
+    socket.setKeepAlive(true, keepAliveMs)
+    resolve(socket)
+  })
+  socket.on('error', (error) => {
+    settle()
+    reject(error)
+  })
+  socket.once('close', () => {
+    settle()
+    reject(new Error('the connection was closed'))
+  })
+  return promise
+}
