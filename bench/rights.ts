@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 export const token = 'bench'
 /** Of a member of system:masters, who hands out rights. */
 const adminToken = 'bench-admin'
-const namespace = 'bench'
+export const namespace = 'bench'
 const waitMs = 10_000
 
 /** Lines of a token file. */

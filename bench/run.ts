@@ -11,6 +11,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { benchApply } from './apply.ts'
 import { benchAuthorization } from './authorization.ts'
+import { allLines, benchControllers } from './controllers/index.ts'
 import { benchCustom } from './custom-resources.ts'
 import { benchEnvtest } from './envtest.ts'
 import { overload } from './overload.ts'
@@ -36,6 +37,8 @@ const help = `npm run bench -- [flags]
 --seconds N              for how long (default: 60)
 --apply                  server-side apply in itself, instead of all else
 --authorization          decisions of RBAC in themselves, instead of all else
+--controllers            all controllers with many objects, and at rest, instead of all else
+--lines LINE,…           of ${allLines.join(', ')}
 --scheduler              the scheduler in itself, for clusters in memory, instead of all else
 --rules                  validation rules of custom resources, instead of all else
 --custom                 custom resources beside ConfigMaps, and hundreds of definitions, instead of all else
@@ -56,6 +59,8 @@ const { values: flags } = parseArgs({
     seconds: { type: 'string', default: '60' },
     apply: { type: 'boolean', default: false },
     authorization: { type: 'boolean', default: false },
+    controllers: { type: 'boolean', default: false },
+    lines: { type: 'string', default: allLines.join(',') },
     scheduler: { type: 'boolean', default: false },
     rules: { type: 'boolean', default: false },
     custom: { type: 'boolean', default: false },
@@ -85,6 +90,7 @@ async function bench(): Promise<void> {
     console.log(`${availableParallelism()} cores, load average before: ${loadavg()[0]?.toFixed(1)}`)
     if (flags.overload) await overload(directory, tokenFile, Number(flags.seconds))
     else if (flags.starts) benchStarts(directory, Number(flags.loads))
+    else if (flags.controllers) await benchControllers(directory, tokenFile, flags.lines.split(','))
     else if (flags.custom) await benchCustom(directory, tokenFile, generator)
     else if (flags.rules) await benchRules(directory, tokenFile, Number(flags.n))
     else if (flags.soak) await soak({ directory, tokenFile, loads: Number(flags.loads), kinds, phases, generator })

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { auditPolicy, prepare } from './rights.ts'
 
 /** Those that every write of a pod needs. The others are not measured: the reference is kube-apiserver, without kube-controller-manager. */
-const controllers = '--controllers=serviceaccount,root-ca-cert-publisher'
+const fewControllers = ['serviceaccount', 'root-ca-cert-publisher']
 
 export const launcher = join(import.meta.dirname, '../t8s')
 
@@ -23,19 +23,19 @@ export interface Server {
  * Starts a server whose data are in `directory/data`, with all that a cluster has on (RBAC, the usual plug-ins, priority and fairness)
  * and an audit log, and waits until it is ready and its user has rights.
  */
-export async function startServer(directory: string, tokenFile: string, more: readonly string[] = []): Promise<Server> {
+export async function startServer(
+  directory: string,
+  tokenFile: string,
+  more: readonly string[] = [],
+  controllers: readonly string[] = fewControllers,
+): Promise<Server> {
   const port = await freePort()
   const policy = join(directory, 'audit-policy.json')
   writeFileSync(policy, auditPolicy)
   const audit = [`--audit-policy-file=${policy}`, `--audit-log-path=${join(directory, 'audit.log')}`, '--audit-log-maxbackup=1']
   const started = performance.now()
-  const child = spawn(
-    launcher,
-    ['up', '--nodes=0', '--data-dir', join(directory, 'data'), '--secure-port', String(port), '--token-auth-file', tokenFile, controllers, ...audit, ...more],
-    {
-      stdio: ['ignore', 'ignore', 'inherit'],
-    },
-  )
+  const flags = ['--nodes=0', '--data-dir', join(directory, 'data'), '--secure-port', String(port), '--token-auth-file', tokenFile]
+  const child = spawn(launcher, ['up', ...flags, `--controllers=${controllers.join()}`, ...audit, ...more], { stdio: ['ignore', 'ignore', 'inherit'] })
   const url = `https://127.0.0.1:${port}`
   while (!(await isReady(port))) {
     if (child.exitCode !== null) throw new Error(`t8s up ended with ${child.exitCode}`)

@@ -9,10 +9,6 @@ import { sharedCluster } from './shared-cluster.ts'
 const controllers = ['garbage-collector-controller']
 const options = { controllers, apiServerFlags: ['--disable-admission-plugins=ServiceAccount'] }
 const hold = ['example.com/hold']
-const podSpec = { containers: [{ name: 'c', image: 'i' }] }
-const template = { metadata: { labels: { app: 'a' } }, spec: podSpec }
-const rcSpec = { replicas: 0, selector: { app: 'a' }, template }
-const rcs = 'replicationcontrollers'
 
 const cluster = sharedCluster(options)
 
@@ -24,88 +20,6 @@ async function objects() {
   await cluster().call('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
   return { namespace: name, ...ownedObjects(cluster(), name) }
 }
-
-describe('as the conformance tests say', { concurrency: 4 }, () => {
-  test('delete replication controller, propagation policy background: its pods are deleted', async () => {
-    const { create, delete: remove, gone } = await objects()
-    const rc = await create(rcs, 'ReplicationController', 'rc', { spec: rcSpec })
-    for (const name of ['a', 'b']) await create('pods', 'Pod', name, { owners: [referenceTo(rc)], spec: podSpec })
-    await remove(rcs, 'rc', 'Background')
-    await gone(rcs, 'rc')
-    for (const name of ['a', 'b']) await gone('pods', name)
-  })
-
-  test('delete replication controller, propagation policy orphan: its pods stay, without an owner', async () => {
-    const { create, delete: remove, gone, when } = await objects()
-    const rc = await create(rcs, 'ReplicationController', 'rc', { spec: rcSpec })
-    for (const name of ['a', 'b']) await create('pods', 'Pod', name, { owners: [referenceTo(rc)], spec: podSpec })
-    await remove(rcs, 'rc', 'Orphan')
-    await gone(rcs, 'rc')
-    for (const name of ['a', 'b'])
-      assert.equal((await when('pods', name, 'be free', ({ metadata }) => !metadata.ownerReferences)).metadata.deletionTimestamp, undefined)
-  })
-
-  test('delete replication controller, after owned pods: it is there until the last of them is gone', async () => {
-    const { create, delete: remove, gone, get, when, patch } = await objects()
-    const rc = await create(rcs, 'ReplicationController', 'rc', { spec: rcSpec })
-    for (const name of ['a', 'b']) await create('pods', 'Pod', name, { owners: [referenceTo(rc)], finalizers: hold, spec: podSpec })
-    await remove(rcs, 'rc', 'Foreground')
-    for (const name of ['a', 'b']) await when('pods', name, 'be deleted', ({ metadata }) => metadata.deletionTimestamp !== undefined)
-    await patch('pods', 'a', { finalizers: null })
-    await gone('pods', 'a')
-    assert.deepEqual((await get(rcs, 'rc'))?.metadata.finalizers, ['foregroundDeletion'])
-    await patch('pods', 'b', { finalizers: null })
-    await gone(rcs, 'rc')
-    assert.equal(await get('pods', 'b'), undefined)
-  })
-
-  test('multiple owners: what has a valid owner beside one that waits for its dependents stays', async () => {
-    const { create, delete: remove, gone, when } = await objects()
-    const first = await create(rcs, 'ReplicationController', 'first', { spec: rcSpec })
-    const second = await create(rcs, 'ReplicationController', 'second', { spec: rcSpec })
-    await create('pods', 'Pod', 'one', { owners: [referenceTo(first)], spec: podSpec })
-    await create('pods', 'Pod', 'both', { owners: [referenceTo(first), referenceTo(second)], spec: podSpec })
-    await remove(rcs, 'first', 'Foreground')
-    await gone(rcs, 'first')
-    await gone('pods', 'one')
-    const left = await when('pods', 'both', 'have one owner', ({ metadata }) => metadata.ownerReferences?.length === 1)
-    assert.deepEqual([left.metadata.ownerReferences?.[0]?.name, left.metadata.deletionTimestamp], ['second', undefined])
-  })
-
-  test('dependency cycle: three pods that own each other are not blocked by it', async () => {
-    const { create, delete: remove, gone, patch } = await objects()
-    const pods = [
-      await create('pods', 'Pod', 'pod1', { spec: podSpec }),
-      await create('pods', 'Pod', 'pod2', { spec: podSpec }),
-      await create('pods', 'Pod', 'pod3', { spec: podSpec }),
-    ]
-    for (const [i, pod] of pods.entries()) await patch('pods', pod.metadata.name, { ownerReferences: [referenceTo(pods[(i + 2) % 3]!)] })
-    await remove('pods', 'pod1', 'Foreground')
-    for (const { metadata } of pods) await gone('pods', metadata.name)
-  })
-
-  test('delete deployment, propagation policy background: its replica sets and their pods are deleted', async () => {
-    const { create, delete: remove, gone } = await objects()
-    const spec = { replicas: 0, selector: { matchLabels: { app: 'a' } }, template }
-    const deployment = await create('apps/v1/deployments', 'Deployment', 'd', { spec })
-    const set = await create('apps/v1/replicasets', 'ReplicaSet', 'rs', { owners: [referenceTo(deployment)], spec })
-    await create('pods', 'Pod', 'p', { owners: [referenceTo(set)], spec: podSpec })
-    await remove('apps/v1/deployments', 'd', 'Background')
-    await gone('apps/v1/replicasets', 'rs')
-    await gone('pods', 'p')
-  })
-
-  test('delete deployment, propagation policy orphan: its replica set stays with its pods', async () => {
-    const { create, delete: remove, when, get } = await objects()
-    const spec = { replicas: 0, selector: { matchLabels: { app: 'a' } }, template }
-    const deployment = await create('apps/v1/deployments', 'Deployment', 'd', { spec })
-    const set = await create('apps/v1/replicasets', 'ReplicaSet', 'rs', { owners: [referenceTo(deployment)], spec })
-    await create('pods', 'Pod', 'p', { owners: [referenceTo(set)], spec: podSpec })
-    await remove('apps/v1/deployments', 'd', 'Orphan')
-    await when('apps/v1/replicasets', 'rs', 'be free', ({ metadata }) => !metadata.ownerReferences)
-    assert.equal((await get('pods', 'p'))?.metadata.ownerReferences?.[0]?.name, 'rs')
-  })
-})
 
 test('two owners of each other that are both deleted after their dependents do not wait for ever', async () => {
   const { create, delete: remove, gone, patch } = await objects()

@@ -31,55 +31,6 @@ const gone = (name: string) => waitFor(`the namespace ${name} to go`, async () =
 const conditionOf = (namespace: Namespace | undefined, type: string) => namespace?.status.conditions?.find((condition) => condition.type === type)
 const account = (name: string) => waitFor('its account', () => ownedObjects(cluster(), name).get('serviceaccounts', 'default'))
 
-describe('as the conformance tests say', { concurrency: 4 }, () => {
-  test('all pods are removed when a namespace is deleted', async () => {
-    await create('pods')
-    await account('pods')
-    await ownedObjects(cluster(), 'pods').create('pods', 'Pod', 'p', { spec: podSpec })
-    await cluster().call('DELETE', `${root}/pods`)
-    await gone('pods')
-    await create('pods')
-    assert.deepEqual(await ownedObjects(cluster(), 'pods').names('pods'), [])
-  })
-
-  test('all services are removed when a namespace is deleted', async () => {
-    await create('services')
-    await ownedObjects(cluster(), 'services').create('services', 'Service', 's', { spec: { selector: { a: 'b' }, ports: [{ port: 80 }] } })
-    await cluster().call('DELETE', `${root}/services`)
-    await gone('services')
-    await create('services')
-    assert.deepEqual(await ownedObjects(cluster(), 'services').names('services'), [])
-  })
-
-  test('a namespace is patched, and updated', async () => {
-    await create('changed')
-    await cluster().call('PATCH', `${root}/changed`, { metadata: { labels: { patched: 'yes' } } }, merge)
-    const patched = await get('changed')
-    assert.equal(patched?.metadata.labels?.patched, 'yes')
-    await cluster().call('PUT', `${root}/changed`, { ...patched, metadata: { ...patched.metadata, labels: { updated: 'yes' } } })
-    assert.equal((await get('changed'))?.metadata.labels?.updated, 'yes')
-  })
-
-  test('changes to a namespace status are applied', async () => {
-    await create('status')
-    const status = { conditions: [{ type: 'StatusPatch', status: 'True', reason: 'E2E', message: 'Patched by a test' }] }
-    await cluster().call('PATCH', `${root}/status/status`, { status }, merge)
-    const namespace = await get('status')
-    assert.deepEqual([namespace?.status.phase, conditionOf(namespace, 'StatusPatch')?.message], ['Active', 'Patched by a test'])
-  })
-
-  test('a finalizer is applied to a namespace, and removed', async () => {
-    await create('finalized')
-    const namespace = await get('finalized')
-    const put = (finalizers: string[]) =>
-      cluster().call('PUT', `${root}/finalized/finalize`, { ...namespace, metadata: { name: 'finalized' }, spec: { finalizers } })
-    await put(['kubernetes', 'e2e.example.com/fakeFinalizer'])
-    assert.deepEqual((await get('finalized'))?.spec.finalizers, ['kubernetes', 'e2e.example.com/fakeFinalizer'])
-    await put(['kubernetes'])
-    assert.deepEqual((await get('finalized'))?.spec.finalizers, ['kubernetes'])
-  })
-})
-
 test('pods go first: nothing else is touched while one is held', async () => {
   await create('ordered')
   await account('ordered')

@@ -201,7 +201,11 @@ export class Connection {
     const giveUp = (): void => end(new GivenUp(`${what} was given up`))
     signal?.addEventListener('abort', giveUp, { once: true })
     const late = timeoutMs && setTimeout(() => end(new ConnectionLost(`${what}: no answer within ${timeoutMs / 1000} s`, true)), timeoutMs)
-    stream.on('response', (head) => resolve({ status: head[':status'] ?? 0, headers: head, body: answer }))
+    let answered = false
+    stream.on('response', (head) => {
+      answered = true
+      resolve({ status: head[':status'] ?? 0, headers: head, body: answer })
+    })
     stream.on('error', (error) => {
       if (error instanceof GivenUp || error instanceof ConnectionLost) reject(error)
       else reject(lost(error, session.connected && stream.rstCode !== constants.NGHTTP2_REFUSED_STREAM))
@@ -212,7 +216,9 @@ export class Connection {
       session.streams--
       session.unsent += unsent?.() ?? 0
       if (session.unsent > mostUnsent) session.http2.close()
-      reject(lost(new Error('the connection was closed without an answer'), session.connected && stream.rstCode !== constants.NGHTTP2_REFUSED_STREAM))
+      // Errors cost more than the rest of this: most streams close after their answer.
+      if (!answered)
+        reject(lost(new Error('the connection was closed without an answer'), session.connected && stream.rstCode !== constants.NGHTTP2_REFUSED_STREAM))
     })
     return promise
   }

@@ -1,0 +1,41 @@
+/** A Deployment goes from no pods to a thousand and back, while others read. */
+import { type Deployment, deployments, pods } from '../../src/client/index.ts'
+import { namespace } from '../rights.ts'
+import { type Bench, countOf, cpuSeconds, until } from './bench.ts'
+import type { Measured } from './index.ts'
+
+const count = 1000
+const name = 'scaled'
+const labels = { app: name }
+
+export const deploymentOf = (name: string, replicas: number, inNamespace: string): Deployment => ({
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name, namespace: inNamespace },
+  spec: { replicas, selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'example/app:1' }] } } },
+})
+
+export async function benchDeployment({ server, client, timingReads }: Bench): Promise<Measured[]> {
+  await client.create(deployments, deploymentOf(name, 0, namespace))
+  const scaled = async (replicas: number): Promise<number> => {
+    const started = performance.now()
+    await client.patch(deployments, namespace, name, { spec: { replicas } })
+    await until(`${replicas} pods`, async () => (await countOf(client, pods, namespace)) === replicas)
+    return (performance.now() - started) / 1000
+  }
+  let created = 0
+  let gone = 0
+  let cpu = 0
+  const { p99 } = await timingReads(async () => {
+    cpu = await cpuSeconds(server, async () => {
+      created = await scaled(count)
+      gone = await scaled(0)
+    })
+  })
+  return [
+    { name: `a Deployment from 0 to ${count}: all pods created`, value: created, unit: 's', target: 3 },
+    { name: `and from ${count} to 0: all pods gone`, value: gone, unit: 's', target: 5 },
+    { name: 'GET meanwhile, p99', value: p99, unit: 'ms', target: 20 },
+    { name: 'CPU for both', value: cpu, unit: 's' },
+  ]
+}
