@@ -200,7 +200,11 @@ export class Connection {
     const giveUp = (): void => end(new GivenUp(`${what} was given up`))
     signal?.addEventListener('abort', giveUp, { once: true })
     const late = timeoutMs && setTimeout(() => end(new ConnectionLost(`${what}: no answer within ${timeoutMs / 1000} s`, true)), timeoutMs)
-    stream.on('response', (head) => resolve({ status: head[':status'] ?? 0, headers: head, body: answer }))
+    let isAnswered = false
+    stream.on('response', (head) => {
+      isAnswered = true
+      resolve({ status: head[':status'] ?? 0, headers: head, body: answer })
+    })
     stream.on('error', (error) => {
       if (error instanceof GivenUp || error instanceof ConnectionLost) reject(error)
       else reject(lost(error, session.connected && stream.rstCode !== constants.NGHTTP2_REFUSED_STREAM))
@@ -211,6 +215,8 @@ export class Connection {
       session.streams--
       session.unsent += unsent?.() ?? 0
       if (session.unsent > mostUnsent) session.http2.close()
+      // Errors are dear: none is made for the many that end well.
+      if (isAnswered) return
       reject(lost(new Error('the connection was closed without an answer'), session.connected && stream.rstCode !== constants.NGHTTP2_REFUSED_STREAM))
     })
     return promise
