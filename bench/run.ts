@@ -13,6 +13,7 @@ import { benchApply } from './apply.ts'
 import { benchAuthorization } from './authorization.ts'
 import { benchCustom } from './custom-resources.ts'
 import { benchEnvtest } from './envtest.ts'
+import { benchNodes } from './nodes/index.ts'
 import { overload } from './overload.ts'
 import { upstream } from './reference.ts'
 import { report } from './report.ts'
@@ -36,6 +37,8 @@ const help = `npm run bench -- [flags]
 --apply                  server-side apply in itself, instead of all else
 --authorization          decisions of RBAC in themselves, instead of all else
 --scheduler              the scheduler in itself, for clusters in memory, instead of all else
+--nodes                  simulated nodes: 5,000 at rest, and how fast pods run on 1,000, instead of all else
+--pods N                 with --nodes, also so many pods on 1,000 nodes: pages, a watch, a rolling restart (100000 takes ten minutes and more)
 --rules                  validation rules of custom resources, instead of all else
 --custom                 custom resources beside ConfigMaps, and hundreds of definitions, instead of all else`
 
@@ -55,6 +58,8 @@ const { values: flags } = parseArgs({
     apply: { type: 'boolean', default: false },
     authorization: { type: 'boolean', default: false },
     scheduler: { type: 'boolean', default: false },
+    nodes: { type: 'boolean', default: false },
+    pods: { type: 'string', default: '0' },
     rules: { type: 'boolean', default: false },
     custom: { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h', default: false },
@@ -80,7 +85,8 @@ async function bench(): Promise<void> {
     execFileSync(launcher, ['version'], { stdio: 'ignore' })
     // Others on the machine spoil every number.
     console.log(`${availableParallelism()} cores, load average before: ${loadavg()[0]?.toFixed(1)}`)
-    if (flags.overload) await overload(directory, tokenFile, Number(flags.seconds))
+    if (flags.nodes) await benchNodes({ directory, pods: Number(flags.pods) })
+    else if (flags.overload) await overload(directory, tokenFile, Number(flags.seconds))
     else if (flags.custom) await benchCustom(directory, tokenFile, generator)
     else if (flags.rules) await benchRules(directory, tokenFile, Number(flags.n))
     else if (flags.soak) await soak({ directory, tokenFile, loads: Number(flags.loads), kinds, phases, generator })
