@@ -14,6 +14,7 @@ import { benchAuthorization } from './authorization.ts'
 import { allLines, benchControllers } from './controllers/index.ts'
 import { benchCustom } from './custom-resources.ts'
 import { benchEnvtest } from './envtest.ts'
+import { benchNodes } from './nodes/index.ts'
 import { overload } from './overload.ts'
 import { upstream } from './reference.ts'
 import { report } from './report.ts'
@@ -40,6 +41,8 @@ const help = `npm run bench -- [flags]
 --controllers            all controllers with many objects, and at rest, instead of all else
 --lines LINE,…           of ${allLines.join(', ')}
 --scheduler              the scheduler in itself, for clusters in memory, instead of all else
+--nodes                  simulated nodes: 5,000 at rest, and how fast pods run on 1,000, instead of all else
+--pods N                 with --nodes, also so many pods on 1,000 nodes: pages, a watch, a rolling restart (100000 takes ten minutes and more)
 --rules                  validation rules of custom resources, instead of all else
 --custom                 custom resources beside ConfigMaps, and hundreds of definitions, instead of all else
 --starts                 t8s explain-panic and t8s config list beside a bare Node, --loads times, instead of all else`
@@ -62,6 +65,8 @@ const { values: flags } = parseArgs({
     controllers: { type: 'boolean', default: false },
     lines: { type: 'string', default: allLines.join(',') },
     scheduler: { type: 'boolean', default: false },
+    nodes: { type: 'boolean', default: false },
+    pods: { type: 'string', default: '0' },
     rules: { type: 'boolean', default: false },
     custom: { type: 'boolean', default: false },
     starts: { type: 'boolean', default: false },
@@ -88,7 +93,8 @@ async function bench(): Promise<void> {
     execFileSync(launcher, ['version'], { stdio: 'ignore' })
     // Others on the machine spoil every number.
     console.log(`${availableParallelism()} cores, load average before: ${loadavg()[0]?.toFixed(1)}`)
-    if (flags.overload) await overload(directory, tokenFile, Number(flags.seconds))
+    if (flags.nodes) await benchNodes({ directory, pods: Number(flags.pods) })
+    else if (flags.overload) await overload(directory, tokenFile, Number(flags.seconds))
     else if (flags.starts) benchStarts(directory, Number(flags.loads))
     else if (flags.controllers) await benchControllers(directory, tokenFile, flags.lines.split(','))
     else if (flags.custom) await benchCustom(directory, tokenFile, generator)

@@ -6,26 +6,31 @@ import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
 const lookMs = 5_000
-/** A thread that has worked no longer than this part of the time is quiet. */
-const quietShare = 0.02
-/** Less is not worth the work. */
+/** A thread that has worked no longer than this part of the time is quiet: thousands of idle nodes keep theirs busy for a tenth. */
+const quietShare = 0.15
+/** Less is not worth the work: so much, and a part of what the thread held after the last time. */
 const worthBytes = 12 * 1024 * 1024
+const worthShare = 0.2
+/** Nor is it more often than this. */
+const restMs = 30_000
 /** Everything waits while a heap is collected, some 2 ms a megabyte: larger ones are left to V8. */
-const mostBytes = 96 * 1024 * 1024
+const mostBytes = 128 * 1024 * 1024
 
 /** Begins to look at this thread now and then. The returned function ends that. */
 export function giveBackMemory(): () => void {
   let before = performance.eventLoopUtilization()
   let kept = 0
+  let rested = Number.NEGATIVE_INFINITY
   const timer = setInterval(() => {
     const now = performance.eventLoopUtilization()
     const { utilization } = performance.eventLoopUtilization(now, before)
     before = now
-    if (utilization > quietShare) return
+    if (utilization > quietShare || performance.now() < rested) return
     const { total_heap_size: held, used_heap_size: used } = getHeapStatistics()
-    if (held < kept + worthBytes || used > mostBytes) return
+    if (held < kept * (1 + worthShare) + worthBytes || used > mostBytes) return
     collectAll()
     kept = getHeapStatistics().total_heap_size
+    rested = performance.now() + restMs
   }, lookMs)
   timer.unref()
   return () => clearInterval(timer)

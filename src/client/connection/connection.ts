@@ -201,9 +201,9 @@ export class Connection {
     const giveUp = (): void => end(new GivenUp(`${what} was given up`))
     signal?.addEventListener('abort', giveUp, { once: true })
     const late = timeoutMs && setTimeout(() => end(new ConnectionLost(`${what}: no answer within ${timeoutMs / 1000} s`, true)), timeoutMs)
-    let answered = false
+    let isAnswered = false
     stream.on('response', (head) => {
-      answered = true
+      isAnswered = true
       resolve({ status: head[':status'] ?? 0, headers: head, body: answer })
     })
     stream.on('error', (error) => {
@@ -216,9 +216,9 @@ export class Connection {
       session.streams--
       session.unsent += unsent?.() ?? 0
       if (session.unsent > mostUnsent) session.http2.close()
-      // Errors cost more than the rest of this: most streams close after their answer.
-      if (!answered)
-        reject(lost(new Error('the connection was closed without an answer'), session.connected && stream.rstCode !== constants.NGHTTP2_REFUSED_STREAM))
+      // Errors are dear: none is made for the many that end well.
+      if (isAnswered) return
+      reject(lost(new Error('the connection was closed without an answer'), session.connected && stream.rstCode !== constants.NGHTTP2_REFUSED_STREAM))
     })
     return promise
   }

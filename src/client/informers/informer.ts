@@ -6,6 +6,7 @@ import type { ListOptions, RestClient } from '../rest/rest-client.ts'
 import type { IndexFunction } from './object-index.ts'
 import { keyOf, ObjectStore } from './object-store.ts'
 import { Reflector } from './reflector.ts'
+import { SharedParts } from './shared-parts.ts'
 
 export { keyOf } from './object-store.ts'
 
@@ -39,6 +40,7 @@ export class Informer<T extends KubeObject> {
   readonly #options: InformerOptions<T>
   readonly #transform: (object: T) => T
   readonly #store = new ObjectStore<T>()
+  readonly #parts = new SharedParts()
   readonly #handlers = new Set<Told<T>>()
   #synced = false
   #whenSynced: (() => void) | undefined
@@ -118,6 +120,7 @@ export class Informer<T extends KubeObject> {
     const key = keyOf(object)
     const before = this.#store.byKey(key)
     if (before && before.metadata.resourceVersion === object.metadata.resourceVersion) return
+    this.#parts.share(object)
     // Another of the same name: the one that was known has gone.
     const isAnother = before && before.metadata.uid !== object.metadata.uid
     if (isAnother) this.#forget(key)
@@ -151,6 +154,8 @@ export class Informer<T extends KubeObject> {
 }
 
 function withoutManagedFields<T extends KubeObject>(object: T): T {
-  delete object.metadata.managedFields
+  // Not deleted: an object that loses a member is a hash table from then on, of three times the size.
+  const { managedFields: _, ...metadata } = object.metadata
+  object.metadata = metadata
   return object
 }

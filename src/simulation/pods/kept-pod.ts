@@ -1,48 +1,32 @@
-/** What is kept of a pod in memory: a hundred thousand of them have to fit, and those of one workload share what they have in common. */
+/** What is kept of a pod in memory: a hundred thousand of them have to fit. What those of one workload have in common, the informer keeps once. */
 import type { Pod } from '../../client/kinds.ts'
 import { annotationPrefix } from '../names.ts'
 import type { Container, PodSpec } from './lifecycle/pod-parts.ts'
 
-/** More different specs than this are forgotten, and shared no more. */
-const mostShared = 20_000
-
 /** Makes pods smaller. `keepAll` is for those whose stages may look at any field. */
 export function podKeeper(keepAll: boolean): (pod: Pod) => Pod {
-  const shared = new Map<string, object>()
-  const share = <T extends object>(value: T | undefined): T | undefined => {
-    if (!value) return undefined
-    const key = JSON.stringify(value)
-    const known = shared.get(key)
-    if (known) return known as T
-    if (shared.size >= mostShared) shared.clear()
-    shared.set(key, value)
-    return value
-  }
-  return (pod) => {
-    delete pod.metadata.managedFields
-    if (keepAll) return pod
-    const { metadata, spec, status } = pod
+  return ({ apiVersion, kind, metadata: { managedFields: _, ...metadata }, spec, status }) => {
+    if (keepAll) return { apiVersion, kind, metadata, spec, status }
     const { name, namespace, uid, resourceVersion, generation, labels, annotations, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds } =
       metadata
     const owner = metadata.ownerReferences?.find(({ controller }) => controller)
     return {
-      apiVersion: 'v1',
-      kind: 'Pod',
+      apiVersion,
+      kind,
       metadata: {
         name,
         namespace,
         uid,
         resourceVersion,
         creationTimestamp,
-        labels: share(labels),
+        labels,
         ...(generation !== undefined && { generation }),
-        ...(annotations && { annotations: share(ownAnnotations(annotations)) }),
-        ...(owner && { ownerReferences: share([owner]) }),
+        ...(annotations && { annotations: ownAnnotations(annotations) }),
+        ...(owner && { ownerReferences: [owner] }),
         ...(deletionTimestamp && { deletionTimestamp, deletionGracePeriodSeconds }),
       },
-      spec: spec && share(keptSpec(spec)),
-      // Of pods that began together, these are the same.
-      ...(status && { status: { ...status, conditions: share(status.conditions), hostIPs: share(status.hostIPs) } }),
+      spec: spec && keptSpec(spec),
+      status,
     }
   }
 }

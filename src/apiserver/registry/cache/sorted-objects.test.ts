@@ -37,3 +37,38 @@ test('slices are not remembered for every namespace that was ever asked for', ()
   for (let i = 1; i < 1000; i++) objects.slice(resource.range(`absent-${i}`))
   assert.notEqual(objects.slice(resource.range('absent-0')), first)
 })
+
+test('thousands of objects that come and go in any order are as a sorted array would have them', () => {
+  const objects = new SortedObjects()
+  const plain = new Set<string>()
+  let seed = 7
+  const random = (below: number): number => {
+    seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0
+    return (seed >>> 8) % below
+  }
+  for (let step = 0; step < 20_000; step++) {
+    const name = `n${String(random(6_000)).padStart(5, '0')}`
+    const namespace = `ns-${random(3)}`
+    const key = resource.key(namespace, name)
+    if (random(4) === 0) {
+      objects.delete(key)
+      plain.delete(key)
+    } else {
+      objects.set(object(namespace, name))
+      plain.add(key)
+    }
+  }
+  const sorted = [...plain].sort()
+  assert.equal(objects.size, sorted.length)
+  assert.deepEqual(
+    objects.slice(resource.range('')).map(({ key }) => key),
+    sorted,
+  )
+  const { start, end } = resource.range('ns-1')
+  assert.deepEqual(
+    objects.slice({ start, end }).map(({ key }) => key),
+    sorted.filter((key) => key >= start && key < end),
+  )
+  for (const key of sorted) objects.delete(key)
+  assert.deepEqual(objects.slice(resource.range('')), [])
+})

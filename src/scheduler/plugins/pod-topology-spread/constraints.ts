@@ -61,6 +61,20 @@ export function matchingPods({ selector }: Constraint, namespace: string, { pods
   return count
 }
 
+/** What was counted on a node, by namespace and selector. */
+const counted = new WeakMap<NodeInfo, { readonly generation: number; readonly counts: Map<string, number> }>()
+
+/** The same, remembered until the node changes. `key` is of the namespace and the selector (`keyOfMeant`). */
+export function rememberedMatchingPods(constraint: Constraint, key: string, namespace: string, node: NodeInfo): number {
+  let known = counted.get(node)
+  if (known?.generation !== node.generation) counted.set(node, (known = { generation: node.generation, counts: new Map() }))
+  let count = known.counts.get(key)
+  if (count === undefined) known.counts.set(key, (count = matchingPods(constraint, namespace, node)))
+  return count
+}
+
+export const keyOfMeant = ({ selector }: Constraint, namespace: string): string => `${namespace} ${selector.everything} ${selectorText(selector)}`
+
 export const isMeant = (selector: Selector, namespace: string, other: PodInfo): boolean =>
   other.namespace === namespace && !other.pod.metadata.deletionTimestamp && selector.matches(other.labels)
 

@@ -115,7 +115,7 @@ function make({ defaultConstraints, defaultingType }: PodTopologySpreadArgs, han
       if (constraints.length === 0) return skip
       // With the system's own defaults a node without a zone is still a node.
       const needsAllKeys = !isSystem || (pod.pod.spec?.topologySpreadConstraints ?? []).length > 0
-      return { state: scoringOf(constraints, count(constraints, pod, needsAllKeys), nodes, needsAllKeys) }
+      return { state: scoringOf(constraints, pod.namespace, count(constraints, pod, needsAllKeys), nodes, needsAllKeys) }
     },
     score,
     normalize: (state, _, scores, nodes) => normalize(state, scores, nodes),
