@@ -20,7 +20,7 @@ export interface KubeconfigEntry {
 export interface KubeconfigFile {
   readonly file: string
   readonly currentContext: string | undefined
-  /** The entries of that kind by their names; of two with one name, the first. */
+  /** The entries of that kind by their names; of two with one name, the first. Throws an ExplainedError for a name that is no text: kubectl refuses those. */
   entries(kind: EntryKind): ReadonlyMap<string, KubeconfigEntry>
 }
 
@@ -28,7 +28,8 @@ export interface KubeconfigFile {
 export async function readKubeconfigFile(file: string): Promise<KubeconfigFile> {
   const content = await contentOf(file)
   const folder = dirname(resolve(file))
-  const config = fieldsOf(parsed(file, content))
+  // An empty file is an empty kubeconfig, to kubectl too.
+  const config = fieldsOf(parsed(file, content) ?? {})
   if (!config) throw notUsable(file, 'it holds no fields')
   return {
     file,
@@ -37,6 +38,8 @@ export async function readKubeconfigFile(file: string): Promise<KubeconfigFile> 
       const listed = config[lists[kind]]
       const entries = new Map<string, KubeconfigEntry>()
       for (const entry of Array.isArray(listed) ? listed.map(fieldsOf) : []) {
+        if (typeof entry?.name === 'number' || typeof entry?.name === 'boolean')
+          throw notUsable(file, `${entry.name} is a name of its ${lists[kind]}, and no text to YAML: put it between quotes`)
         const name = text(entry?.name)
         if (name && !entries.has(name)) entries.set(name, { fields: fieldsOf(entry?.[kind]) ?? {}, folder })
       }
@@ -72,4 +75,4 @@ function parsed(file: string, content: string): unknown {
   }
 }
 
-const fieldsOf = (value: unknown): Fields | undefined => (typeof value === 'object' && value !== null ? (value as Fields) : undefined)
+const fieldsOf = (value: unknown): Fields | undefined => (typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined)

@@ -17,6 +17,7 @@ const reasons: Readonly<Record<string, string>> = {
   ENOENT: 'no such file or directory',
   ENOTDIR: 'a part of the path is not a directory',
   EISDIR: 'it is a directory',
+  ELOOP: 'its links lead in a circle',
   EEXIST: 'a file of that name is in the way',
   ENOSPC: 'no space left on the device',
 }

@@ -342,6 +342,30 @@ test('what cannot be done is said in one sentence, and changes nothing', async (
   await home.refuses(['list'], /the kubeconfig .* cannot be used: .*; mend it, or name another by KUBECONFIG/)
 })
 
+test('files that are empty are no obstacle, and names that are no texts are told', async (t) => {
+  const home = new Home(t)
+  home.write('.kube/config', '# nothing yet\n')
+  assert.match(await home.ok(['list']), /There are no contexts in .*: t8s config import brings one\./)
+  const good = home.write('good', kubeconfigOf(['dev']))
+  assert.equal(await home.ok(['list', '-o', 'name'], { env: { KUBECONFIG: `${home.path('.kube/config')}:${good}` } }), 'dev\n')
+  home.write('.kube/config', '[]\n')
+  await home.refuses(['list'], /cannot be used: it holds no fields/)
+  home.write('.kube/config', 'contexts:\n- {name: 0x10, context: {cluster: c}}\n')
+  await home.refuses(['list'], /16 is a name of its contexts, and no text to YAML: put it between quotes/)
+})
+
+test('devices and pipes are no kubeconfigs, and links in a circle lead nowhere', { skip: without('mkfifo') }, async (t) => {
+  const home = new Home(t)
+  const [pipe, circle] = [home.path('pipe'), home.path('circle')]
+  await home.run('mkfifo', [pipe])
+  await home.refuses(['import', 'x', '-', '--kubeconfig', pipe], /cannot read .*pipe: it is a device or a pipe; nothing was changed/, {
+    input: kubeconfigOf(['x']),
+  })
+  assert.ok(statSync(pipe).isFIFO())
+  symlinkSync(circle, circle)
+  await home.refuses(['import', 'x', '-', '--kubeconfig', circle], /circle: its links lead in a circle/, { input: kubeconfigOf(['x']) })
+})
+
 test('a lock that is held is respected, and said', async (t) => {
   const home = new Home(t)
   home.write('.kube/config', kubeconfigOf(['dev', 'prod']))

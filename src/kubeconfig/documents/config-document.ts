@@ -41,6 +41,8 @@ export class ConfigDocument {
   /** Lists stand below their names without being indented, as kubectl writes them. */
   readonly #indentSeq: boolean
   readonly #lineEnd: string
+  /** Entries by their names, of two the first; a kind that was changed is read anew. */
+  readonly #found = new Map<EntryKind, ReadonlyMap<string, YAMLMap>>()
 
   /** An empty text is an empty kubeconfig. Throws what `refuse` makes for a text that is none. */
   constructor(text: string, refuse: Refusal) {
@@ -121,6 +123,7 @@ export class ConfigDocument {
 
   /** Puts an entry in the place of the one of that name, or at the end. */
   put({ kind, name, node }: ConfigEntry): void {
+    this.#found.delete(kind)
     const list = this.#list(kind) ?? this.#newList(kind)
     // An empty list is written `[]`; entries read better below each other.
     if (list.items.length === 0) list.flow = false
@@ -140,6 +143,7 @@ export class ConfigDocument {
   remove(kind: EntryKind, name: string): void {
     const list = this.#list(kind)
     if (!list) return
+    this.#found.delete(kind)
     list.items = list.items.filter((item) => !(isMap(item) && textOf(item.get('name', true)) === name))
     if (list.items.length === 0) list.flow = true
   }
@@ -151,6 +155,7 @@ export class ConfigDocument {
     const { value, type } = scalarOf(newName)
     scalar.value = value
     scalar.type = type
+    this.#found.delete(kind)
   }
 
   /** The text, which is as it was read where nothing was changed. Throws the refusal for what cannot be written, such as an alias whose anchor has gone. */
@@ -167,9 +172,15 @@ export class ConfigDocument {
     return (this.#list(kind)?.items ?? []).filter((item) => isMap(item))
   }
 
-  /** Of two with one name, the first. */
   #find(kind: EntryKind, name: string): YAMLMap | undefined {
-    return this.#entries(kind).find((entry) => textOf(entry.get('name', true)) === name)
+    let entries = this.#found.get(kind)
+    if (!entries) {
+      // Of two with one name, the one that is set last stays.
+      const named = this.#entries(kind).map((entry) => [textOf(entry.get('name', true)) ?? '', entry] as const)
+      entries = new Map(named.toReversed())
+      this.#found.set(kind, entries)
+    }
+    return name === '' ? undefined : entries.get(name)
   }
 
   #body(kind: EntryKind, name: string): YAMLMap | undefined {

@@ -1,6 +1,6 @@
 /** Changes kubeconfigs: locked, all of them or none, with what was before kept for `undo`. */
 import { randomUUID } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
 import { ConfigSet } from '../contexts/config-set.ts'
 import { ConfigDocument, notAKubeconfig } from '../documents/config-document.ts'
@@ -118,7 +118,9 @@ function replace(replacements: readonly Replacement[], what: string, previousCon
 /** What a file says; undefined if there is none. */
 function textAt(file: string): string | undefined {
   try {
-    return existsSync(file) ? readFileSync(file, 'utf8') : undefined
+    const present = statSync(file, { throwIfNoEntry: false })
+    if (present && !present.isFile() && !present.isDirectory()) throw new Error('it is a device or a pipe')
+    return present && readFileSync(file, 'utf8')
   } catch (error) {
     throw new ExplainedError(`cannot read ${file}: ${reasonOf(error)}; nothing was changed`, { cause: error })
   }

@@ -142,7 +142,7 @@ function computed(file: string, { host, user }: SshHost, own: string, required: 
   if (text === undefined) return {}
   try {
     const config = SSHConfig.parse(withIncludes(text, file.startsWith('/etc/') ? '/etc/ssh' : own, 0))
-    return config.compute({ Host: host, ...(user && { User: user }) }, { ignoreCase: true })
+    return config.compute({ Host: host, ...(user && { User: user }) }, { ignoreCase: true, matchExec: false })
   } catch (error) {
     throw new ExplainedError(`cannot understand ${file}: ${reasonOf(error)}; mend it, or name another by -F`, { cause: error })
   }
