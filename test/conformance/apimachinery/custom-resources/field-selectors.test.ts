@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { makeInformer, Watch } from '@kubernetes/client-node'
-import { conversionWebhook, get, widgetsPath } from '../../conversion/webhook.ts'
-import { type Widget, widget, widgetDefinition } from '../../conversion/widgets.ts'
-import { waitFor } from '../../support/wait-for.ts'
-import { conformanceClients } from '../clients.ts'
+import { conversionWebhook, get, widgetsPath } from '../../../conversion/webhook.ts'
+import { type Widget, widget, widgetDefinition } from '../../../conversion/widgets.ts'
+import { waitFor } from '../../../support/wait-for.ts'
+import { conformanceClients } from '../../clients.ts'
 
 const clients = conformanceClients({ controllers: [] })
 
