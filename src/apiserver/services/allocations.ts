@@ -1,5 +1,5 @@
 /**
- * Which cluster IPs and node ports are in use. The truth is what the store holds: the Services and IPAddresses in the
+ * Which cluster IPs and node ports are in use. The truth is what the store holds: the Services, IPAddresses and ServiceCIDRs in the
  * cachers, and what writes under way have claimed. Nothing else is kept, so nothing can leak.
  */
 import type { Service } from '../../api/core/service/index.ts'
@@ -7,13 +7,15 @@ import type { CacheView } from '../registry/cache/cache-view.ts'
 import type { Cacher } from '../registry/cache/cacher.ts'
 import type { ObjectChange } from '../registry/cache/object-change.ts'
 import type { StoredObject } from '../registry/stored-object.ts'
+import { addedRanges } from './added-ranges.ts'
 import { type AddressRange, canonicalAddress, type Family } from './address-range.ts'
 import { freePort, type PortRange } from './port-range.ts'
 
 export interface AllocationOptions {
   readonly services: Cacher
   readonly ipAddresses: Cacher
-  /** One, or one of each family; the first is the default. */
+  readonly serviceCidrs: Cacher
+  /** The server's own: one, or one of each family; the first is the default. */
   readonly ranges: readonly AddressRange[]
   readonly nodePorts: PortRange
   /** From 0 to below 1. */
@@ -24,6 +26,7 @@ export interface AllocationOptions {
 export interface StoredAllocations {
   readonly services: CacheView
   readonly ipAddresses: CacheView
+  readonly serviceCidrs: CacheView
 }
 
 interface Held {
@@ -59,9 +62,10 @@ export class Allocations {
 
   /** Resolves when everything in the store is known. */
   async ready(): Promise<StoredAllocations> {
-    const [services, ipAddresses] = await Promise.all([this.#options.services.ready(), this.#options.ipAddresses.ready()])
+    const { services: ofServices, ipAddresses: ofAddresses, serviceCidrs: ofRanges } = this.#options
+    const [services, ipAddresses, serviceCidrs] = await Promise.all([ofServices.ready(), ofAddresses.ready(), ofRanges.ready()])
     if (this.#followed !== services) this.#follow(services)
-    return { services, ipAddresses }
+    return { services, ipAddresses, serviceCidrs }
   }
 
   #follow(services: CacheView): void {
@@ -104,8 +108,9 @@ export class Allocations {
   }
 
   /** Begins to claim for one write. The claim has to be ended when the write is. */
-  claim({ ipAddresses }: StoredAllocations, dryRun: boolean): Claim {
-    const { ranges, nodePorts, random } = this.#options
+  claim({ ipAddresses, serviceCidrs }: StoredAllocations, dryRun: boolean): Claim {
+    const { nodePorts, random } = this.#options
+    const ranges = [...this.ranges, ...addedRanges(serviceCidrs)]
     const isAddressTaken = (address: string): boolean =>
       this.#addresses.has(address) || this.#claimedAddresses.has(address) || ipAddresses.objects.get(ipAddresses.resource.key('', address)) !== undefined
     const isPortTaken = (port: number): boolean => this.#ports.has(port) || this.#claimedPorts.has(port)
@@ -131,8 +136,10 @@ export class Allocations {
         keepAddress(address)
       },
       nextAddress(family) {
-        const address = ranges.find((range) => range.family === family)?.free(isAddressTaken, random)
-        return address && keepAddress(address)
+        for (const range of ranges) {
+          const address = range.family === family ? range.free(isAddressTaken, random) : undefined
+          if (address) return keepAddress(address)
+        }
       },
       port(wanted) {
         if (wanted < nodePorts.first || wanted > nodePorts.last) return `provided port is not in the valid range. The range of valid ports is ${nodePorts.text}`

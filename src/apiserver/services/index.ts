@@ -54,7 +54,8 @@ export function serviceAllocation({
   const resource = find('v1/services')
   const services = registry.cacher(resource)
   const ipAddresses = registry.cacher(find('networking.k8s.io/v1/ipaddresses'))
-  const allocations = new Allocations({ services, ipAddresses, ranges, nodePorts: parsePortRange(nodePortRange), random })
+  const serviceCidrs = registry.cacher(find('networking.k8s.io/v1/servicecidrs'))
+  const allocations = new Allocations({ services, ipAddresses, serviceCidrs, ranges, nodePorts: parsePortRange(nodePortRange), random })
   resource.writeHook = serviceWrites(allocations)
   return {
     async begin({ bindAddress, advertiseAddress: given, withoutEndpoints, port, context }) {

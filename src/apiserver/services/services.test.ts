@@ -10,6 +10,7 @@ import { memoryStore } from '../../storage/memory/index.ts'
 import type { Store } from '../../storage/store.ts'
 import { Admission, type AdmissionPlugin } from '../admission/plugin.ts'
 import { Registry } from '../registry/registry.ts'
+import { encode } from '../registry/stored-object.ts'
 import { createObject } from '../registry/write/create-object.ts'
 import { deleteObject } from '../registry/write/delete-object.ts'
 import { updateObject } from '../registry/write/update-object.ts'
@@ -147,6 +148,32 @@ describe('cluster IPs', () => {
     assert.deepEqual(await writer.addresses(), [])
     assert.ok(ip(await writer.change('s', { type: 'ClusterIP', externalName: undefined })))
     assert.equal((await writer.addresses()).length, 1)
+  })
+
+  test('ranges that were added are used when they are ready, after the own ones', async (t) => {
+    const writer = new Writer(t, { clusterIpRange: '10.0.0.0/30' })
+    await Promise.all([writer.create('a'), writer.create('b')])
+    const ranges = writer.find('networking.k8s.io/v1/servicecidrs')
+    const write = async (status: 'True' | 'False', more: object = {}): Promise<void> => {
+      const object = {
+        kind: 'ServiceCIDR',
+        apiVersion: 'networking.k8s.io/v1',
+        metadata: { name: 'more', ...more },
+        spec: { cidrs: ['10.1.0.0/24'] },
+        status: { conditions: [{ type: 'Ready', status }] },
+      } as Unstructured
+      const { store } = writer.registry
+      await store.commit({ conditions: [], operations: [{ key: ranges.key('', 'more'), value: encode(ranges, object) }] })
+      await writer.registry.cacher(ranges).waitFor(store.revision)
+    }
+    const full = 'failed to allocate a serviceIP: range is full'
+    await write('False')
+    assert.equal(await refused(writer.create('c')), full)
+    await write('True')
+    assert.match(ip(await writer.create('c')), /^10\.1\.0\./)
+    assert.equal(ip(await writer.create('d', { clusterIP: '10.1.0.77' })), '10.1.0.77')
+    await write('True', { deletionTimestamp: timestamp() })
+    assert.equal(await refused(writer.create('e')), full)
   })
 
   test('an update that leaves the address out keeps it, one that changes it is refused', async (t) => {

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiextensionsV1Api, ApisApi, CustomObjectsApi, Watch } from '@kubernetes/client-node'
-import { conversionWebhook } from '../../conversion/webhook.ts'
-import { widget, widgetDefinition, group as widgets } from '../../conversion/widgets.ts'
-import { waitFor } from '../../support/wait-for.ts'
-import { conformanceClients, merging } from '../clients.ts'
-import { define, definitionOf } from '../definitions.ts'
+import { conversionWebhook } from '../../../conversion/webhook.ts'
+import { widget, widgetDefinition, group as widgets } from '../../../conversion/widgets.ts'
+import { waitFor } from '../../../support/wait-for.ts'
+import { conformanceClients, merging } from '../../clients.ts'
+import { define, definitionOf } from '../../definitions.ts'
 
 const clients = conformanceClients({ controllers: [] })
 const extensions = () => clients().config.makeApiClient(ApiextensionsV1Api)

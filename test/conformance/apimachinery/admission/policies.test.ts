@@ -1,11 +1,11 @@
 /** What the conformance suite asks of admission policies (`test/e2e/apimachinery/{validating,mutating}admissionpolicy.go`). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { enforce, mutate, validatingPolicy } from '../../admission/policy.ts'
-import { group, refusal } from '../../admission/webhook.ts'
-import { waitFor } from '../../support/wait-for.ts'
-import { type Clients, conformanceClients, merging, pod } from '../clients.ts'
-import { define } from '../definitions.ts'
+import { enforce, mutate, validatingPolicy } from '../../../admission/policy.ts'
+import { group, refusal } from '../../../admission/webhook.ts'
+import { waitFor } from '../../../support/wait-for.ts'
+import { type Clients, conformanceClients, merging, pod } from '../../clients.ts'
+import { define } from '../../definitions.ts'
 
 const clients = conformanceClients()
 
