@@ -1,10 +1,12 @@
 /** A Deployment goes from no pods to a thousand and back, while others read. */
+import { setTimeout as delay } from 'node:timers/promises'
 import { type Deployment, deployments, pods } from '../../src/client/index.ts'
 import { namespace } from '../rights.ts'
 import { type Bench, countOf, cpuSeconds, until } from './bench.ts'
 import type { Measured } from './index.ts'
 
 const count = 1000
+const restMs = 2000
 const name = 'scaled'
 const labels = { app: name }
 
@@ -23,6 +25,8 @@ export async function benchDeployment({ server, client, timingReads }: Bench): P
     await until(`${replicas} pods`, async () => (await countOf(client, pods, namespace)) === replicas)
     return (performance.now() - started) / 1000
   }
+  // What others on the machine make of it.
+  const rest = await timingReads(() => delay(restMs))
   let created = 0
   let gone = 0
   let cpu = 0
@@ -36,6 +40,7 @@ export async function benchDeployment({ server, client, timingReads }: Bench): P
     { name: `a Deployment from 0 to ${count}: all pods created`, value: created, unit: 's', target: 3 },
     { name: `and from ${count} to 0: all pods gone`, value: gone, unit: 's', target: 5 },
     { name: 'GET meanwhile, p99', value: p99, unit: 'ms', target: 20 },
+    { name: 'GET before, with nothing to do, p99', value: rest.p99, unit: 'ms' },
     { name: 'CPU for both', value: cpu, unit: 's' },
   ]
 }

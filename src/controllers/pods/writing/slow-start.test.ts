@@ -16,8 +16,9 @@ async function batches(count: number, failing: readonly number[] = []) {
   return { sizes, ...result }
 }
 
-test('batches double', async () => {
+test('batches double, up to what a server takes', async () => {
   assert.deepEqual(await batches(10), { sizes: [1, 2, 4, 3], done: 10 })
+  assert.deepEqual(await batches(300), { sizes: [1, 2, 4, 8, 16, 32, 64, 100, 73], done: 300 })
   assert.deepEqual(await batches(0), { sizes: [], done: 0 })
 })
 

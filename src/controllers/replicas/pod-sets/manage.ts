@@ -5,7 +5,7 @@ import { podsToDelete } from '../../pods/deletion-order.ts'
 import type { Expectations } from '../../pods/writing/expectations.ts'
 import { podFromTemplate } from '../../pods/writing/from-template.ts'
 import { createPod, deletePod } from '../../pods/writing/pod-control.ts'
-import { slowStart } from '../../pods/writing/slow-start.ts'
+import { mostAtOnce, slowStart } from '../../pods/writing/slow-start.ts'
 import { isNamespaceTerminating, isNotFound } from '../../refusals.ts'
 import type { PodSet } from './kind.ts'
 
@@ -43,15 +43,15 @@ async function remove(set: PodSet, active: readonly Pod[], count: number, contex
     uid,
     excess.map(({ metadata }) => metadata.uid ?? ''),
   )
-  const failures = await Promise.all(
-    excess.map(async (pod) => {
-      try {
-        await deletePod(pod, set, context)
-      } catch (error) {
-        expectations.deleted(uid, pod.metadata.uid ?? '')
-        return isNotFound(error) ? undefined : error
-      }
-    }),
-  )
+  const attempt = async (pod: Pod): Promise<unknown> => {
+    try {
+      await deletePod(pod, set, context)
+    } catch (error) {
+      expectations.deleted(uid, pod.metadata.uid ?? '')
+      return isNotFound(error) ? undefined : error
+    }
+  }
+  const failures: unknown[] = []
+  for (let at = 0; at < excess.length; at += mostAtOnce) failures.push(...(await Promise.all(excess.slice(at, at + mostAtOnce).map(attempt))))
   return failures.find((failure) => failure !== undefined)
 }
