@@ -21,13 +21,25 @@ export function authenticationErrors(flags: FlagValues): string[] {
   return [
     ...jwtErrors(flags),
     ...tokenWebhookErrors(flags),
-    ...issuers.flatMap((issuer) =>
-      issuer.includes(':') && !URL.canParse(issuer) ? [`service-account-issuer ${JSON.stringify(issuer)} contained a ':' but was not a valid URL`] : [],
-    ),
+    ...issuers.flatMap(issuerErrors),
+    ...keySetErrors(flags.text('service-account-jwks-uri') ?? ''),
     ...(longest !== 0 && (longest < anHourMs || longest > longestMs)
       ? ['the service-account-max-token-expiration must be between 1 hour and 2^32 seconds']
       : []),
   ]
+}
+
+function issuerErrors(issuer: string, at: number, all: readonly string[]): string[] {
+  if (issuer === '') return ['service-account-issuer should not be an empty string']
+  if (issuer.includes(':') && !URL.canParse(issuer)) return [`service-account-issuer ${JSON.stringify(issuer)} contained a ':' but was not a valid URL`]
+  return all.indexOf(issuer) < at ? [`service-account-issuer ${JSON.stringify(issuer)} is already specified`] : []
+}
+
+function keySetErrors(uri: string): string[] {
+  if (uri === '') return []
+  const parsed = URL.parse(uri)
+  if (!parsed) return [`service-account-jwks-uri must be a valid URL: ${JSON.stringify(uri)} is none`]
+  return parsed.protocol === 'https:' ? [] : [`service-account-jwks-uri requires https scheme, parsed as: ${uri}`]
 }
 
 /** What `authenticationOptions` gives: an issuer has no usual name and key here. */
