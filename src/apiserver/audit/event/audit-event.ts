@@ -187,8 +187,11 @@ export class AuditEvent implements RequestAudit {
     const { request, user } = this
     into.add(this.#uri)
     into.add(verbMember(request.info.verb))
-    if (user && request.user && request.user !== user) into.add(`,"user":${userJson(user)},"impersonatedUser":${userJson(request.user)}${fromText(request)}`)
-    else into.add(this.#origin)
+    if (user && request.user && request.user !== user) {
+      const { impersonationConstraint: constraint } = request
+      const by = constraint ? `,"authenticationMetadata":{"impersonationConstraint":${jsonText(constraint)}}` : ''
+      into.add(`,"user":${userJson(user)},"impersonatedUser":${userJson(request.user)}${by}${fromText(request)}`)
+    } else into.add(this.#origin)
     if (request.info.isResourceRequest) this.#tellObjectRef(into)
   }
 
