@@ -71,3 +71,10 @@ test('authorities are followed on disk, for users and front proxies', async (t) 
   file('users.pem', 'nonsense')
   assert.equal((await ask(cluster, bob)).user?.username, 'bob')
 })
+
+test('front proxies of the same authority as users have to be named', async (t) => {
+  const { file } = opensslFolder(t).authority('both')
+  const flags = [`--client-ca-file=${file}`, `--requestheader-client-ca-file=${file}`]
+  await assert.rejects(testCluster(t, { apiServerFlags: flags }), /contain overlapping certificates; --requestheader-allowed-names must be specified/)
+  await testCluster(t, { apiServerFlags: [...flags, '--requestheader-allowed-names=proxy'] })
+})

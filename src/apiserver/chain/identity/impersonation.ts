@@ -3,7 +3,7 @@
  * modes for this request, or the verb `impersonate` on each of these (kubernetes.io/docs/reference/access-authn-authz/user-impersonation).
  */
 import { goQuote } from '../../../lib/go/go-quote.ts'
-import { forbidden } from '../../../machinery/status-error.ts'
+import { forbidden, type StatusError } from '../../../machinery/status-error.ts'
 import { anonymous, authenticated } from '../../authentication/authenticator.ts'
 import { accountGroups, accountOf } from '../../authentication/service-accounts/account-name.ts'
 import type { AccessAttributes, Authorizer } from '../../authorization/authorizer.ts'
@@ -77,8 +77,10 @@ async function impersonate(authorizer: Authorizer, request: Request, name: strin
   const named = (kind: Claim['kind']): readonly string[] => claims.filter((claim) => claim.kind === kind).map((claim) => claim.name)
   const [uid = ''] = named('UID')
   const wanted: WantedUser = { name, uid, groups: named('Group'), extra: extraOf(claims) }
-  const mode = await modeFor(authorizer, request, wanted, claims)
-  if (!mode) for (const claim of claims) await check(request, authorizer, claim)
+  // Who has the old right acts as ever, and pays nothing for the modes; upstream asks for it last.
+  const refusal = await refusalOf(authorizer, request, claims)
+  const mode = refusal && (await modeFor(authorizer, request, wanted, claims))
+  if (refusal && !mode) throw refusal
   // Of nodes the old right knows no more than the name.
   const groups = mode && nodeCalled(name) !== undefined ? authenticated(['system:nodes']) : groupsOf(name, wanted.groups)
   const claimed: UserInfo = { name, groups, ...(uid && { uid }), ...(wanted.extra.size > 0 && { extra: Object.fromEntries(wanted.extra) }) }
@@ -135,15 +137,18 @@ const infoOf = ({ info }: Request, { group, resource, subresource, name, namespa
   rest: [],
 })
 
-async function check(request: Request, authorizer: Authorizer, claim: Claim): Promise<void> {
+/** What the old right says of the first claim that it does not allow. */
+async function refusalOf(authorizer: Authorizer, request: Request, claims: readonly Claim[]): Promise<StatusError | undefined> {
   const { user } = request
-  const { group, resource, subresource, name, namespace } = claim
-  const { verdict, reason } = await authorizer.authorize({ user, info: infoOf(request, claim, 'impersonate') })
-  if (verdict === 'allow') return
-  const named = subresource ? `${resource}/${subresource}` : resource
-  const scope = namespace ? `in the namespace ${goQuote(namespace)}` : 'at the cluster scope'
-  const why = `User ${goQuote(user?.name ?? '')} cannot impersonate resource ${goQuote(named)} in API group ${goQuote(group)} ${scope}`
-  throw forbidden({ group, name: resource }, name, reason ? `${why}: ${reason}` : why)
+  for (const claim of claims) {
+    const { verdict, reason } = await authorizer.authorize({ user, info: infoOf(request, claim, 'impersonate') })
+    if (verdict === 'allow') continue
+    const { group, resource, subresource, name, namespace } = claim
+    const named = subresource ? `${resource}/${subresource}` : resource
+    const scope = namespace ? `in the namespace ${goQuote(namespace)}` : 'at the cluster scope'
+    const why = `User ${goQuote(user?.name ?? '')} cannot impersonate resource ${goQuote(named)} in API group ${goQuote(group)} ${scope}`
+    return forbidden({ group, name: resource }, name, reason ? `${why}: ${reason}` : why)
+  }
 }
 
 const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
