@@ -14,7 +14,15 @@ test('answers are indented for curl and with ?pretty, and not for others', async
     return text.startsWith('{\n  "')
   }
   const nobody = http2Client(t, server, { token: 'wrong' })
-  for (const path of ['/api/v1/namespaces/default', '/api/v1/namespaces/absent', '/api/v1/namespaces/default/absent', '/api', '/apis', '/apis/apps', '/apis/apps/v1']) {
+  for (const path of [
+    '/api/v1/namespaces/default',
+    '/api/v1/namespaces/absent',
+    '/api/v1/namespaces/default/absent',
+    '/api',
+    '/apis',
+    '/apis/apps',
+    '/apis/apps/v1',
+  ]) {
     assert.deepEqual([await isIndented(path, 'curl/8.5'), await isIndented(path, 'kubectl/v1.33')], [true, false], path)
     assert.deepEqual([await isIndented(`${path}?pretty=true`, 'kubectl'), await isIndented(`${path}?pretty=false`, 'curl/8.5')], [true, false], path)
   }

@@ -23,6 +23,13 @@ test('a certificate of the authority is its user, groups and credential', async 
   assert.equal((await ask(cluster, users.issue('/CN=any', { usage: '' }))).user?.username, 'any')
 })
 
+test('a certificate may name one UID of its user', async (t) => {
+  const users = opensslFolder(t).authority('users')
+  const cluster = await testCluster(t, { apiServerFlags: [`--client-ca-file=${users.file}`] })
+  assert.equal((await ask(cluster, users.issue('/CN=anna/kubernetesUid=u-1'))).user?.uid, 'u-1')
+  assert.equal((await ask(cluster, users.issue('/CN=anna/kubernetesUid=u-1/kubernetesUid=u-2'))).code, 401)
+})
+
 test('certificates of another authority, expired, without client usage or without a name let nobody in', async (t) => {
   const { authority } = opensslFolder(t)
   const users = authority('users')
@@ -63,4 +70,11 @@ test('authorities are followed on disk, for users and front proxies', async (t) 
   })
   file('users.pem', 'nonsense')
   assert.equal((await ask(cluster, bob)).user?.username, 'bob')
+})
+
+test('front proxies of the same authority as users have to be named', async (t) => {
+  const { file } = opensslFolder(t).authority('both')
+  const flags = [`--client-ca-file=${file}`, `--requestheader-client-ca-file=${file}`]
+  await assert.rejects(testCluster(t, { apiServerFlags: flags }), /contain overlapping certificates; --requestheader-allowed-names must be specified/)
+  await testCluster(t, { apiServerFlags: [...flags, '--requestheader-allowed-names=proxy'] })
 })

@@ -24,6 +24,9 @@ export function opensslFolder(t: Lifetime) {
   t.after(() => rmSync(folder, { recursive: true }))
   const openssl = (...args: readonly string[]) => execFileSync('openssl', args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
   const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
+  // Attributes that openssl has no name for.
+  const config = ['-config', join(folder, 'openssl.cnf')]
+  writeFileSync(join(folder, 'openssl.cnf'), 'oid_section = oids\n[oids]\nkubernetesUid = 1.3.6.1.4.1.57683.2\n[req]\ndistinguished_name = name\n[name]\n')
   let count = 0
   const authority = (commonName: string): Authority => {
     const ca = `ca-${++count}`
@@ -35,7 +38,7 @@ export function opensslFolder(t: Lifetime) {
       file,
       issue: (subject, { usage = 'clientAuth', days = 1 } = {}) => {
         const name = `leaf-${++count}`
-        openssl('req', ...newKey, '-keyout', `${name}.key`, '-out', `${name}.csr`, '-subj', subject)
+        openssl('req', ...config, ...newKey, '-keyout', `${name}.key`, '-out', `${name}.csr`, '-subj', subject)
         writeFileSync(join(folder, `${name}.ext`), usage && `extendedKeyUsage=${usage}\n`)
         const signed = ['-CA', `${ca}.crt`, '-CAkey', `${ca}.key`, '-CAcreateserial', '-extfile', `${name}.ext`]
         openssl('x509', '-req', '-in', `${name}.csr`, '-out', `${name}.crt`, '-days', String(days), ...signed)

@@ -42,8 +42,11 @@ export async function auditing(options: AuditOptions, metrics: MetricsRegistry, 
   const levels = metrics.counter('apiserver_audit_level_total', 'Requests by the level of their audit policy rule.', ['level'])
   const rejected = metrics.counter('apiserver_audit_requests_rejected_total', 'Requests that were refused because their event could not be kept.')([])
   const { policyFile } = options
-  if (!policyFile || !(options.log || options.webhook)) return undefined
-  const evaluate = compilePolicy(readPolicyFile(policyFile))
+  if (!policyFile) return undefined
+  // A file that is not right is told, also where nobody would be told of events.
+  const policy = readPolicyFile(policyFile)
+  if (!(options.log || options.webhook)) return undefined
+  const evaluate = compilePolicy(policy)
   const report = lossReport(log)
   const lost: ReportLoss = (plugin, count, why) => {
     errors([plugin]).add(count)

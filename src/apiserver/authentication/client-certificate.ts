@@ -1,10 +1,13 @@
-/** Client certificates (x509): the common name is the user, organizations are groups. Only those that our CA signed count. */
+/** Client certificates (x509): the common name is the user, organizations are groups, and there may be a UID. Only those that our CA signed count. */
 import type { PeerCertificate } from 'node:tls'
 import type { Request, UserInfo } from '../http/exchange.ts'
 import { type Authenticator, authenticated, type Verdict } from './authenticator.ts'
 import { type Bundle, type SignedBy, signedBy } from './signed-by.ts'
 
 const list = (value: string | string[] | undefined): string[] => (value === undefined ? [] : Array.isArray(value) ? value : [value])
+
+/** Kubernetes' own, for the UID of a user. */
+const uidAttribute = '1.3.6.1.4.1.57683.2'
 
 const users = new WeakMap<PeerCertificate, UserInfo>()
 
@@ -20,11 +23,12 @@ function userOf(request: Request, isUser: SignedBy): Verdict {
   if (!peer.authorized || !isUser(peer.certificate)) return 'invalid'
   let user = users.get(peer.certificate)
   if (!user) {
-    const { CN, O } = peer.certificate.subject as { CN?: string | string[]; O?: string | string[] }
+    const { CN, O, [uidAttribute]: UID } = peer.certificate.subject as Readonly<Record<string, string | string[] | undefined>>
     // Of several the last one counts, as in Go; who checks requests for certificates must see the same.
     const name = list(CN).at(-1)
-    if (!name) return 'invalid'
-    user = { name, groups: authenticated(list(O)), extra: credentialOf(peer.certificate) }
+    const [uid, ...more] = list(UID)
+    if (!name || uid === '' || more.length > 0) return 'invalid'
+    user = { name, ...(uid && { uid }), groups: authenticated(list(O)), extra: credentialOf(peer.certificate) }
     users.set(peer.certificate, user)
   }
   return user

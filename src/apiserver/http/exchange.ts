@@ -53,6 +53,8 @@ export interface Request {
   // What filters find out on the way:
   info: RequestInfo
   user?: UserInfo
+  /** The right by which it has become another's: `impersonate:user-info`. */
+  impersonationConstraint?: string
   /** Tells headers by which a front proxy says who a user is, where they have other names than usual: they are not passed on. */
   isIdentityHeader?: (name: string) => boolean
   /** Sent as `Warning: 299` headers with the answer. */

@@ -2,7 +2,9 @@
 import { resolve } from 'node:path'
 import type { AuthenticationOptions } from '../../apiserver/authentication/index.ts'
 import type { ServiceAccountIssuer } from '../../apiserver/authentication/service-accounts/index.ts'
+import { certificatesOf } from '../../apiserver/authentication/signed-by.ts'
 import type { FlagValues } from '../../apiserver/serving-flags/index.ts'
+import { ExplainedError } from '../../lib/explained-error.ts'
 import { fileValue } from '../../lib/files/file-value.ts'
 import { readFrontProxy } from '../credentials/front-proxy-files.ts'
 import { readAuthorities, readIdentity } from '../credentials/identity-files.ts'
@@ -21,13 +23,33 @@ export function authenticationErrors(flags: FlagValues): string[] {
   return [
     ...jwtErrors(flags),
     ...tokenWebhookErrors(flags),
-    ...issuers.flatMap((issuer) =>
-      issuer.includes(':') && !URL.canParse(issuer) ? [`service-account-issuer ${JSON.stringify(issuer)} contained a ':' but was not a valid URL`] : [],
-    ),
+    ...issuers.flatMap(issuerErrors),
+    ...keySetErrors(flags.text('service-account-jwks-uri') ?? ''),
     ...(longest !== 0 && (longest < anHourMs || longest > longestMs)
       ? ['the service-account-max-token-expiration must be between 1 hour and 2^32 seconds']
       : []),
   ]
+}
+
+const overlapping =
+  '--requestheader-client-ca-file and --client-ca-file contain overlapping certificates; --requestheader-allowed-names must be specified to ensure regular client certificates cannot set authenticating proxy headers for arbitrary users'
+
+function overlap(one: string, other: string): boolean {
+  const known = new Set(certificatesOf(one).map(({ fingerprint256 }) => fingerprint256))
+  return certificatesOf(other).some(({ fingerprint256 }) => known.has(fingerprint256))
+}
+
+function issuerErrors(issuer: string, at: number, all: readonly string[]): string[] {
+  if (issuer === '') return ['service-account-issuer should not be an empty string']
+  if (issuer.includes(':') && !URL.canParse(issuer)) return [`service-account-issuer ${JSON.stringify(issuer)} contained a ':' but was not a valid URL`]
+  return all.indexOf(issuer) < at ? [`service-account-issuer ${JSON.stringify(issuer)} is already specified`] : []
+}
+
+function keySetErrors(uri: string): string[] {
+  if (uri === '') return []
+  const parsed = URL.parse(uri)
+  if (!parsed) return [`service-account-jwks-uri must be a valid URL: ${JSON.stringify(uri)} is none`]
+  return parsed.protocol === 'https:' ? [] : [`service-account-jwks-uri requires https scheme, parsed as: ${uri}`]
 }
 
 /** What `authenticationOptions` gives: an issuer has no usual name and key here. */
@@ -54,6 +76,7 @@ export function authenticationOptions(place: FlagPlace): FlaggedAuthentication {
     proxyClientKeyFile: pathOf(place, 'proxy-client-key-file'),
   })
   const clientCA = authoritiesOf(place, 'client-ca-file')
+  if (clientCA && authorities && !flags.list('requestheader-allowed-names')?.length && overlap(clientCA(), authorities())) throw new ExplainedError(overlapping)
   const apiAudiences = flags.list('api-audiences')
   const bootstrapTokens = flags.bool('enable-bootstrap-token-auth')
   // As upstream: where everybody may do everything, they have to say who they are.

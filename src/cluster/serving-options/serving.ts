@@ -16,6 +16,7 @@ export function servingErrors(flags: FlagValues): string[] {
     ...(port < 0 || port > 65_535 ? [`--secure-port ${port} must be between 1 and 65535, inclusive. It cannot be turned off with 0`] : []),
     ...(timeoutMs <= 0 ? ['--request-timeout must be longer than 0'] : []),
     ...(ranges.some((range) => range !== '' && !parseCidr(range.trim())) ? ['service-cluster-ip-range is not a valid cidr'] : []),
+    ...ranges.flatMap(smallRangeErrors),
     ...(ranges.length > 2 ? ['--service-cluster-ip-range must not contain more than two entries'] : []),
     ...reconcilerErrors(flags.text('endpoint-reconciler-type') ?? ''),
     ...goawayErrors(flags.float('goaway-chance') ?? 0),
@@ -23,6 +24,16 @@ export function servingErrors(flags: FlagValues): string[] {
     ...(flags.list('strict-transport-security-directives') ?? []).flatMap(directiveErrors),
     ...(flags.list('cors-allowed-origins') ?? []).flatMap(originErrors),
   ]
+}
+
+const fewestAddresses = 8
+
+/** Upstream's words for the range of Services alone: the first addresses are spoken for. */
+function smallRangeErrors(range: string, at: number): string[] {
+  const cidr = parseCidr(range.trim())
+  if (!cidr || (cidr.family === 4 ? 32 : 128) - cidr.prefix >= Math.log2(fewestAddresses)) return []
+  const which = at === 0 ? 'primary' : 'secondary'
+  return [`error determining service IP ranges for ${which} service cidr: the service cluster IP range must be at least ${fewestAddresses} IP addresses`]
 }
 
 const reconcilers = ['', 'lease', 'master-count', 'none']
@@ -37,6 +48,7 @@ function negativeErrors(flags: FlagValues): string[] {
   return [
     ...(minRequestTimeout < 0 ? ['--min-request-timeout can not be negative value'] : []),
     ...(streams < 0 ? ['--http2-max-streams-per-connection can not be negative value'] : []),
+    ...['etcd-compaction-interval', 'event-ttl'].flatMap((name) => ((flags.durationMs(name) ?? 0) < 0 ? [`--${name} can not be negative value`] : [])),
     ...((flags.durationMs('livez-grace-period') ?? 0) < 0 ? ['--livez-grace-period can not be a negative value'] : []),
     ...((flags.durationMs('shutdown-delay-duration') ?? 0) < 0 ? ['--shutdown-delay-duration can not be negative value'] : []),
     ...((flags.durationMs('shutdown-watch-termination-grace-period') ?? 0) < 0

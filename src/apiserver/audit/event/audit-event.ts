@@ -170,11 +170,18 @@ export class AuditEvent implements RequestAudit {
     const { request, user } = this
     const asked = request.user
     if (this.#told && this.#toldUser === asked && this.#toldNamed === this.#named) return this.#told
-    const who = user && asked && asked !== user ? `,"user":${userJson(user)},"impersonatedUser":${userJson(asked)}${fromText(request)}` : this.#origin
     this.#toldUser = asked
     this.#toldNamed = this.#named
-    this.#told = this.#uri + verbMember(request.info.verb) + who + (request.info.isResourceRequest ? this.#objectRef() : '')
+    this.#told = this.#uri + verbMember(request.info.verb) + this.#who() + (request.info.isResourceRequest ? this.#objectRef() : '')
     return this.#told
+  }
+
+  #who(): string {
+    const { request, user } = this
+    if (!user || !request.user || request.user === user) return this.#origin
+    const { impersonationConstraint: constraint } = request
+    const by = constraint ? `,"authenticationMetadata":{"impersonationConstraint":${jsonText(constraint)}}` : ''
+    return `,"user":${userJson(user)},"impersonatedUser":${userJson(request.user)}${by}${fromText(request)}`
   }
 
   #objectRef(): string {

@@ -16,8 +16,9 @@ async function acting(headers: Headers, may: (claim: string) => boolean = () => 
     name: 'test',
     authorize: ({ user, info }: AccessAttributes) => {
       assert.equal(user, proxy)
+      // Modes have a test of their own.
+      if (info.verb !== 'impersonate') return noOpinion()
       const claim = `${info.group}/${info.resource}/${info.subresource} ${info.namespace}/${info.name}`
-      assert.equal(info.verb, 'impersonate')
       asked.push(claim)
       return may(claim) ? allow() : noOpinion('not today')
     },
@@ -26,6 +27,7 @@ async function acting(headers: Headers, may: (claim: string) => boolean = () => 
   const request = {
     path: '/api',
     rawQuery: 'a=<b>',
+    query: new URLSearchParams(),
     user: proxy,
     info: { verb: 'get', path: '/api' },
     headerNames: () => Object.keys(headers),

@@ -1,14 +1,16 @@
 /**
- * Impersonation: `Impersonate-User`, `-Group`, `-Uid` and `-Extra-…` headers let a user act as another, if the authorizer
- * allows the verb `impersonate` on each of these (kubernetes.io/docs/reference/access-authn-authz/authentication).
+ * Impersonation: `Impersonate-User`, `-Group`, `-Uid` and `-Extra-…` headers let a user act as another, if the authorizer allows one of the
+ * modes for this request, or the verb `impersonate` on each of these (kubernetes.io/docs/reference/access-authn-authz/user-impersonation).
  */
 import { goQuote } from '../../../lib/go/go-quote.ts'
-import { forbidden } from '../../../machinery/status-error.ts'
+import { forbidden, type StatusError } from '../../../machinery/status-error.ts'
 import { anonymous, authenticated } from '../../authentication/authenticator.ts'
 import { accountGroups, accountOf } from '../../authentication/service-accounts/account-name.ts'
-import type { Authorizer } from '../../authorization/authorizer.ts'
+import type { AccessAttributes, Authorizer } from '../../authorization/authorizer.ts'
+import { attributesOf } from '../../authorization/selector-attributes.ts'
 import { type Request, type Response, text, type UserInfo } from '../../http/exchange.ts'
 import type { Around } from '../filter.ts'
+import { type ImpersonationMode, impersonationModes, nodeCalled, type WantedUser } from './impersonation-modes.ts'
 
 const claimPrefix = 'impersonate-'
 
@@ -72,23 +74,47 @@ function unescaped(key: string): string {
 
 /** Makes the request somebody else's, if its user may. Rejects with 403 for the first claim that is not allowed. */
 async function impersonate(authorizer: Authorizer, request: Request, name: string, claims: readonly Claim[]): Promise<void> {
-  for (const claim of claims) await check(request, authorizer, claim)
-  const named = (kind: Claim['kind']): readonly Claim[] => claims.filter((claim) => claim.kind === kind)
-  const [uid] = named('UID')
-  const extra = extraOf(named('UserExtra'))
-  const groups = groupsOf(
-    name,
-    named('Group').map((claim) => claim.name),
-  )
-  const claimed: UserInfo = { name, groups, ...(uid && { uid: uid.name }), ...(extra && { extra }) }
+  const named = (kind: Claim['kind']): readonly string[] => claims.filter((claim) => claim.kind === kind).map((claim) => claim.name)
+  const [uid = ''] = named('UID')
+  const wanted: WantedUser = { name, uid, groups: named('Group'), extra: extraOf(claims) }
+  // Who has the old right acts as ever, and pays nothing for the modes; upstream asks for it last.
+  const refusal = await refusalOf(authorizer, request, claims)
+  const mode = refusal && (await modeFor(authorizer, request, wanted, claims))
+  if (refusal && !mode) throw refusal
+  // Of nodes the old right knows no more than the name.
+  const groups = mode && nodeCalled(name) !== undefined ? authenticated(['system:nodes']) : groupsOf(name, wanted.groups)
+  const claimed: UserInfo = { name, groups, ...(uid && { uid }), ...(wanted.extra.size > 0 && { extra: Object.fromEntries(wanted.extra) }) }
   request.user = claimed
+  if (mode) request.impersonationConstraint = `impersonate:${mode.name}`
 }
 
-function extraOf(claims: readonly Claim[]): UserInfo['extra'] {
-  if (claims.length === 0) return undefined
+/** The first mode that allows both to be this user and to do this as such a one. */
+async function modeFor(authorizer: Authorizer, request: Request, wanted: WantedUser, claims: readonly Claim[]): Promise<ImpersonationMode | undefined> {
+  const { user } = request
+  if (!user) return undefined
+  const { fieldSelector, labelSelector } = attributesOf(request)
+  for (const mode of impersonationModes) {
+    if (!mode.applies(wanted, user)) continue
+    const asking = mode.asking?.(user) ?? user
+    const allows = async (asked: AccessAttributes): Promise<boolean> => (await authorizer.authorize({ ...asked, user: asking })).verdict === 'allow'
+    const info = { ...request.info, verb: `impersonate-on:${mode.name}:${request.info.verb}` }
+    if (!(await allows({ info, fieldSelector, labelSelector }))) continue
+    const verb = `impersonate:${mode.name}`
+    const rights = claims.map((claim) => ({ info: infoOf(request, inMode(claim, mode), verb) }))
+    if ((await Promise.all(rights.map(allows))).every(Boolean)) return mode
+  }
+}
+
+/** Modes know all claims in one group, and nodes as such. */
+function inMode(claim: Claim, { node }: ImpersonationMode): Claim {
+  const called = claim.kind === 'User' ? nodeCalled(claim.name) : undefined
+  return { ...claim, group: authenticationGroup, ...(called !== undefined && { resource: 'nodes', name: node ?? called }) }
+}
+
+function extraOf(claims: readonly Claim[]): ReadonlyMap<string, readonly string[]> {
   const values = new Map<string, string[]>()
-  for (const { subresource, name } of claims) values.set(subresource, [...(values.get(subresource) ?? []), name])
-  return Object.fromEntries(values)
+  for (const { kind, subresource, name } of claims) if (kind === 'UserExtra') values.set(subresource, [...(values.get(subresource) ?? []), name])
+  return values
 }
 
 /** Service accounts bring their groups; everybody but the anonymous user is authenticated. */
@@ -98,15 +124,31 @@ function groupsOf(user: string, groups: readonly string[]): readonly string[] {
   return authenticated(account && groups.length === 0 ? accountGroups(account.namespace) : groups)
 }
 
-async function check({ user, info }: Request, authorizer: Authorizer, claim: Claim): Promise<void> {
-  const { group, resource, subresource, name, namespace } = claim
-  const asked = { ...info, group, version: '', resource, subresource, name, namespace, isResourceRequest: true, verb: 'impersonate', rest: [] }
-  const { verdict, reason } = await authorizer.authorize({ user, info: asked })
-  if (verdict === 'allow') return
-  const named = subresource ? `${resource}/${subresource}` : resource
-  const scope = namespace ? `in the namespace ${goQuote(namespace)}` : 'at the cluster scope'
-  const why = `User ${goQuote(user?.name ?? '')} cannot impersonate resource ${goQuote(named)} in API group ${goQuote(group)} ${scope}`
-  throw forbidden({ group, name: resource }, name, reason ? `${why}: ${reason}` : why)
+const infoOf = ({ info }: Request, { group, resource, subresource, name, namespace }: Claim, verb: string): Request['info'] => ({
+  ...info,
+  group,
+  version: '',
+  resource,
+  subresource,
+  name,
+  namespace,
+  isResourceRequest: true,
+  verb,
+  rest: [],
+})
+
+/** What the old right says of the first claim that it does not allow. */
+async function refusalOf(authorizer: Authorizer, request: Request, claims: readonly Claim[]): Promise<StatusError | undefined> {
+  const { user } = request
+  for (const claim of claims) {
+    const { verdict, reason } = await authorizer.authorize({ user, info: infoOf(request, claim, 'impersonate') })
+    if (verdict === 'allow') continue
+    const { group, resource, subresource, name, namespace } = claim
+    const named = subresource ? `${resource}/${subresource}` : resource
+    const scope = namespace ? `in the namespace ${goQuote(namespace)}` : 'at the cluster scope'
+    const why = `User ${goQuote(user?.name ?? '')} cannot impersonate resource ${goQuote(named)} in API group ${goQuote(group)} ${scope}`
+    return forbidden({ group, name: resource }, name, reason ? `${why}: ${reason}` : why)
+  }
 }
 
 const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
