@@ -1,7 +1,7 @@
 /** Who owns which field, where the objects of a resource have several shapes or are changed by the server. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { testCluster } from '../support/test-cluster.ts'
+import { apiControllers, testCluster } from '../support/test-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 const apply = 'application/apply-patch+yaml'
@@ -77,7 +77,7 @@ test('who sends an empty list that is always written owns it, though it is null 
 })
 
 test('a status changes no labels of a Deployment, no owners of a pod, and no metadata of an attachment', async (t) => {
-  const cluster = await testCluster(t)
+  const cluster = await testCluster(t, { controllers: apiControllers })
   const merge = 'application/merge-patch+json'
   const apps = '/apis/apps/v1/namespaces/default/deployments'
   const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } }
