@@ -240,6 +240,58 @@ test('Job should adopt matching orphans and release non-matching pods', async ()
   await waitFor('the release', async () => !(await api.get(path)).metadata.ownerReferences?.length)
 })
 
+/** What a Job's tasks do that come to their end. */
+const succeeds = { spec: { restartPolicy: 'Never', terminationGracePeriodSeconds: 0, containers: [{ name: 'c', image: 'busybox:1' }] } }
+
+const ended = (api: Requests, name: string, type: string): Promise<Job> =>
+  waitFor(
+    `${name} to be ${type}`,
+    async () => {
+      const job = await api.get<Job>(`${api.group('batch/v1')}/jobs/${name}`)
+      return job.status?.conditions?.some((one) => one.type === type && one.status === 'True') && job
+    },
+    { deadlineMs: 30_000 },
+  )
+
+test('Job should create pods for an Indexed job with completion indexes and specified hostname', async () => {
+  const api = await requests('job-indexed')
+  await api.post(`${api.group('batch/v1')}/jobs`, job('indexed-job', { completionMode: 'Indexed', template: succeeds }))
+  const { status } = await ended(api, 'indexed-job', 'Complete')
+  assert.deepEqual([status?.succeeded, status?.completedIndexes], [4, '0-3'])
+  const pods = await api.list<Pod>(`${api.core}/pods?labelSelector=batch.kubernetes.io/job-name%3Dindexed-job`)
+  const indexes = pods.map(({ metadata, spec }) => [metadata.annotations?.['batch.kubernetes.io/job-completion-index'], spec?.hostname])
+  assert.deepEqual(
+    indexes.sort(),
+    [0, 1, 2, 3].map((index) => [`${index}`, `indexed-job-${index}`]),
+  )
+})
+
+test('Job with successPolicy should succeeded when all indexes succeeded', async () => {
+  const api = await requests('job-success')
+  const spec = { parallelism: 2, completions: 2, completionMode: 'Indexed', template: succeeds, successPolicy: { rules: [{ succeededIndexes: '0-1' }] } }
+  await api.post(`${api.group('batch/v1')}/jobs`, job('with-success-policy', spec))
+  const { status } = await ended(api, 'with-success-policy', 'Complete')
+  assert.equal(status?.conditions?.find(({ type }) => type === 'SuccessCriteriaMet')?.status, 'True')
+  assert.deepEqual([status?.active ?? 0, status?.ready, status?.terminating, status?.failed ?? 0], [0, 0, 0, 0])
+})
+
+test('Job should terminate job execution when the number of failed indexes exceeds maxFailedIndexes', async () => {
+  const api = await requests('job-failed')
+  const template = { metadata: { annotations: { 'simulation.typernetes.io/exit-code': '1', 'simulation.typernetes.io/run-for': '10ms' } }, ...succeeds }
+  const limits = { backoffLimit: null, backoffLimitPerIndex: 0, maxFailedIndexes: 0 }
+  await api.post(`${api.group('batch/v1')}/jobs`, job('with-max-failed-indexes', { parallelism: 1, completionMode: 'Indexed', template, ...limits }))
+  const { status } = await ended(api, 'with-max-failed-indexes', 'Failed')
+  assert.deepEqual([status?.failed, status?.succeeded ?? 0, status?.failedIndexes, status?.completedIndexes ?? ''], [1, 0, '0', ''])
+  assert.deepEqual([status?.active ?? 0, status?.ready, status?.terminating], [0, 0, 0])
+  assert.deepEqual(
+    status?.conditions?.map(({ type, reason }) => [type, reason]),
+    [
+      ['FailureTarget', 'MaxFailedIndexesExceeded'],
+      ['Failed', 'MaxFailedIndexesExceeded'],
+    ],
+  )
+})
+
 const budget = (minAvailable: number | string) => ({
   apiVersion: 'policy/v1',
   kind: 'PodDisruptionBudget',

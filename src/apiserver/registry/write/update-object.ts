@@ -176,7 +176,8 @@ function prepareUpdate({ resource, subresource, namespace }: WriteContext, objec
   if (!partial) definition.prepare?.update?.(object, old)
   const { generation } = definition
   const counts = generation === 'spec' ? !semanticallyEqual(fields.spec, before.spec) : generation?.(object, old)
-  if (counts) metadata.generation = (old.metadata.generation ?? 0) + 1
+  // Who writes a part has put other metadata in.
+  if (counts) object.metadata.generation = (old.metadata.generation ?? 0) + 1
 }
 
 /** What is reset of the metadata is as it was, but for who owns what. */
