@@ -173,7 +173,7 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
   }
   /**
    * Fields that writes do not set whatever the client sends, so that nobody comes to own them, by subresource (`''` is the object
-   * itself); dotted. Unless said: `status` for the object and `spec` for the status, where there is a status subresource.
+   * itself); dotted. Those of the metadata are as they were after a write of the status. Unless said: `status` for the object and `spec` for the status, where there is a status subresource.
    */
   readonly resets?: Readonly<Record<string, readonly string[]>>
   /** A status given with a new object counts (nodes): elsewhere it is dropped. */

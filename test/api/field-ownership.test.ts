@@ -1,7 +1,8 @@
 /** Who owns which field, where the objects of a resource have several shapes or are changed by the server. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { testCluster } from '../support/test-cluster.ts'
+import { apiControllers, testCluster } from '../support/test-cluster.ts'
+import { waitFor } from '../support/wait-for.ts'
 
 const apply = 'application/apply-patch+yaml'
 const scalers = (version: string) => `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers`
@@ -73,4 +74,40 @@ test('who sends an empty list that is always written owns it, though it is null 
   assert.deepEqual([range.spec?.limits, range.metadata.managedFields?.[0]?.fieldsV1], [null, { 'f:spec': { 'f:limits': {} } }])
   // What is stored is what was answered.
   assert.equal(((await cluster.call('GET', `${roles}/one`)) as typeof role).rules, null)
+})
+
+test('a status changes no labels of a Deployment, no owners of a pod, and no metadata of an attachment', async (t) => {
+  const cluster = await testCluster(t, { controllers: apiControllers })
+  const merge = 'application/merge-patch+json'
+  const apps = '/apis/apps/v1/namespaces/default/deployments'
+  const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } }
+  const spec = { replicas: 0, selector: { matchLabels: { a: 'b' } }, template }
+  await cluster.call('POST', apps, { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web', labels: { a: 'b' } }, spec })
+  const change = { labels: { a: 'c', d: 'e' }, annotations: { note: 'told' } }
+  const deployment = await cluster.call('PATCH', `${apps}/web/status?fieldManager=told`, { metadata: change }, merge)
+  assert.deepEqual(deployment.metadata.labels, { a: 'b' })
+  assert.equal((deployment.metadata.annotations as Record<string, string>).note, 'told')
+  const owned = (deployment.metadata.managedFields as { manager: string; fieldsV1: object }[]).find(({ manager }) => manager === 'told')
+  assert.deepEqual(owned?.fieldsV1, { 'f:metadata': { 'f:annotations': { '.': {}, 'f:note': {} } } })
+
+  await waitFor('the account', () => cluster.call('GET', '/api/v1/namespaces/default/serviceaccounts/default'))
+  await cluster.call('POST', '/api/v1/namespaces/default/pods', { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web' }, spec: template.spec })
+  const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'none', uid: '7b1f' }]
+  const pod = await cluster.call('PATCH', '/api/v1/namespaces/default/pods/web/status', { metadata: { ...change, ownerReferences } }, merge)
+  assert.deepEqual([pod.metadata.ownerReferences, pod.metadata.labels], [undefined, change.labels])
+
+  const attachments = '/apis/storage.k8s.io/v1/volumeattachments'
+  await cluster.call('POST', attachments, {
+    apiVersion: 'storage.k8s.io/v1',
+    kind: 'VolumeAttachment',
+    metadata: { name: 'one' },
+    spec: { attacher: 'a.example.com', nodeName: 'n', source: { persistentVolumeName: 'p' } },
+  })
+  const { metadata, status } = await cluster.call(
+    'PATCH',
+    `${attachments}/one/status`,
+    { metadata: { ...change, finalizers: ['example.com/f'] }, status: { attached: true } },
+    merge,
+  )
+  assert.deepEqual([metadata.labels, metadata.annotations, metadata.finalizers, status], [undefined, undefined, undefined, { attached: true }])
 })

@@ -199,6 +199,30 @@ test('Pods Extended (pod generation) Pod Generation issue 500 podspec updates an
   assert.equal(metadata.generation, 500)
 })
 
+test('Pod InPlace Resize Container resize pod via the replace endpoint', async () => {
+  const api = await requests('resize')
+  const path = `${api.core}/pods/resized`
+  const container = (cpu: string, memory: string) => ({ name: 'c1', image: 'busybox:1', resources: { requests: { cpu, memory } } })
+  const { metadata } = await started(api, 'resized', { containers: [container('20m', '20Mi')] })
+  assert.equal(metadata.generation, 1)
+  const wanted = { cpu: '25m', memory: '30Mi' }
+  const resized = await api.update<Pod>(
+    path,
+    (it) => ({ ...it, spec: { ...it.spec, containers: it.spec?.containers.map((one) => ({ ...one, resources: { requests: wanted } })) } }),
+    `${path}/resize`,
+  )
+  assert.deepEqual([resized.metadata.generation, resized.spec?.containers[0]?.resources?.requests], [2, wanted])
+  const actuated = await podWhen(
+    api,
+    'resized',
+    'resized',
+    ({ status }) => status?.observedGeneration === 2 && status.containerStatuses?.[0]?.resources?.requests?.cpu === '25m',
+  )
+  assert.deepEqual(actuated.status?.containerStatuses?.[0]?.allocatedResources, wanted)
+  assert.ok(!actuated.status?.conditions?.some(({ type }) => type.startsWith('PodResize')))
+  assert.deepEqual(await api.get(`${path}/resize`), await api.get(path))
+})
+
 const debuggerContainer = (name: string) => ({ name, image: 'busybox:1', command: ['sh'], stdin: true, tty: true, resources: {} })
 
 test('Ephemeral Containers will start an ephemeral container in an existing pod, and should update the ephemeral containers in an existing pod', async () => {
@@ -214,10 +238,7 @@ test('Ephemeral Containers will start an ephemeral container in an existing pod,
     (it) => ({ ...it, spec: { ...it.spec, ephemeralContainers: [...(it.spec?.ephemeralContainers ?? []), debuggerContainer('debugger2')] } }),
     `${path}/ephemeralcontainers`,
   )
-  assert.deepEqual(
-    two.spec?.ephemeralContainers?.map(({ name }) => name),
-    ['debugger', 'debugger2'],
-  )
+  assert.deepEqual([two.metadata.generation, two.spec?.ephemeralContainers?.map(({ name }) => name)], [3, ['debugger', 'debugger2']])
   await podWhen(api, 'ephemeral', 'debugged twice', isRunning('debugger2'))
 })
 

@@ -1,11 +1,11 @@
-/** What the conformance suite asks of workloads whose pods run (`test/e2e/apps/{deployment,rc,replica_set,job,disruption,daemon_set}.go`), in its steps, on simulated nodes. */
+/** What the conformance suite asks of workloads whose pods run (`test/e2e/apps/{deployment,rc,replica_set,job,daemon_set}.go`), in its steps, on simulated nodes. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import type { DaemonSet, Deployment, Job, Pod, PodDisruptionBudget, ReplicaSet, ReplicationController } from '../../src/client/kinds.ts'
+import type { DaemonSet, Deployment, Job, Pod, ReplicaSet, ReplicationController } from '../../src/client/kinds.ts'
 import type { KubeObject } from '../../src/machinery/object.ts'
 import { testCluster } from '../support/test-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
-import { names, Requests, refused } from './requests.ts'
+import { names, Requests } from './requests.ts'
 
 const cluster = testCluster({ after }, { nodes: 2 })
 const requests = async (namespace: string): Promise<Requests> => Requests.in(await cluster, namespace)
@@ -240,93 +240,56 @@ test('Job should adopt matching orphans and release non-matching pods', async ()
   await waitFor('the release', async () => !(await api.get(path)).metadata.ownerReferences?.length)
 })
 
-const budget = (minAvailable: number | string) => ({
-  apiVersion: 'policy/v1',
-  kind: 'PodDisruptionBudget',
-  metadata: { name: 'foo', creationTimestamp: null, labels: { foo: 'bar' } },
-  spec: { selector: { matchLabels: { foo: 'bar' } }, minAvailable },
-  status: { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 },
+/** What a Job's tasks do that come to their end. */
+const succeeds = { spec: { restartPolicy: 'Never', terminationGracePeriodSeconds: 0, containers: [{ name: 'c', image: 'busybox:1' }] } }
+
+const ended = (api: Requests, name: string, type: string): Promise<Job> =>
+  waitFor(
+    `${name} to be ${type}`,
+    async () => {
+      const job = await api.get<Job>(`${api.group('batch/v1')}/jobs/${name}`)
+      return job.status?.conditions?.some((one) => one.type === type && one.status === 'True') && job
+    },
+    { deadlineMs: 30_000 },
+  )
+
+test('Job should create pods for an Indexed job with completion indexes and specified hostname', async () => {
+  const api = await requests('job-indexed')
+  await api.post(`${api.group('batch/v1')}/jobs`, job('indexed-job', { completionMode: 'Indexed', template: succeeds }))
+  const { status } = await ended(api, 'indexed-job', 'Complete')
+  assert.deepEqual([status?.succeeded, status?.completedIndexes], [4, '0-3'])
+  const pods = await api.list<Pod>(`${api.core}/pods?labelSelector=batch.kubernetes.io/job-name%3Dindexed-job`)
+  const indexes = pods.map(({ metadata, spec }) => [metadata.annotations?.['batch.kubernetes.io/job-completion-index'], spec?.hostname])
+  assert.deepEqual(
+    indexes.sort(),
+    [0, 1, 2, 3].map((index) => [`${index}`, `indexed-job-${index}`]),
+  )
 })
 
-/** Makes a budget, and waits until its status is the controller's. */
-async function budgeted(api: Requests, minAvailable: number | string): Promise<string> {
-  const path = `${api.group('policy/v1')}/poddisruptionbudgets/foo`
-  await api.post(`${api.group('policy/v1')}/poddisruptionbudgets`, budget(minAvailable))
-  await waitFor('the budget to be looked at', async () => ((await api.get<PodDisruptionBudget>(path)).status?.observedGeneration ?? 0) > 0)
-  return path
-}
-
-async function plainPods(api: Requests, count: number): Promise<void> {
-  for (let index = 0; index < count; index++) {
-    const containers = [{ name: 'donothing', image: 'pause:1' }]
-    await api.post(`${api.core}/pods`, {
-      apiVersion: 'v1',
-      kind: 'Pod',
-      metadata: { name: `pod-${index}`, labels: { foo: 'bar' } },
-      spec: { containers, restartPolicy: 'Always' },
-    })
-  }
-  await ready(api, count)
-}
-
-const ready = (api: Requests, count: number): Promise<readonly Pod[]> =>
-  waitFor(`${count} ready pods`, async () => {
-    const pods = await api.list<Pod>(`${api.core}/pods?labelSelector=foo%3Dbar`)
-    const ready = pods.filter(
-      ({ metadata, status }) => !metadata.deletionTimestamp && status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True'),
-    )
-    return ready.length >= count && ready
-  })
-
-test('DisruptionController should observe PodDisruptionBudget status updated', async () => {
-  const api = await requests('budget-observed')
-  const path = await budgeted(api, 1)
-  await plainPods(api, 3)
-  await waitFor('a disruption to be allowed', async () => ((await api.get<PodDisruptionBudget>(path)).status?.disruptionsAllowed ?? 0) > 0)
+test('Job with successPolicy should succeeded when all indexes succeeded', async () => {
+  const api = await requests('job-success')
+  const spec = { parallelism: 2, completions: 2, completionMode: 'Indexed', template: succeeds, successPolicy: { rules: [{ succeededIndexes: '0-1' }] } }
+  await api.post(`${api.group('batch/v1')}/jobs`, job('with-success-policy', spec))
+  const { status } = await ended(api, 'with-success-policy', 'Complete')
+  assert.equal(status?.conditions?.find(({ type }) => type === 'SuccessCriteriaMet')?.status, 'True')
+  assert.deepEqual([status?.active ?? 0, status?.ready, status?.terminating, status?.failed ?? 0], [0, 0, 0, 0])
 })
 
-test('DisruptionController should update/patch PodDisruptionBudget status', async () => {
-  const api = await requests('budget-status')
-  const path = await budgeted(api, 1)
-  await plainPods(api, 1)
-  const disruptedPods = { 'pod-0': new Date().toISOString().replace(/\.\d+/, '') }
-  await api.update<PodDisruptionBudget>(path, (it) => ({ ...it, status: { ...it.status, disruptedPods } }), `${path}/status`)
-  assert.deepEqual((await api.get<PodDisruptionBudget>(`${path}/status`)).status?.disruptedPods, disruptedPods)
-  const patched = await api.patch<PodDisruptionBudget>(`${path}/status`, { status: { disruptedPods: null } })
-  assert.equal(patched.status?.disruptedPods, undefined)
-})
-
-test('DisruptionController should block an eviction until the PDB is updated to allow it', async () => {
-  const api = await requests('budget-blocks')
-  const path = await budgeted(api, 3)
-  await api.post(`${api.group('apps/v1')}/replicasets`, {
-    apiVersion: 'apps/v1',
-    kind: 'ReplicaSet',
-    metadata: { name: 'rs' },
-    spec: { replicas: 3, selector: { matchLabels: { foo: 'bar' } }, template: template({ foo: 'bar' }) },
-  })
-  const evict = (pod: Pod | undefined) =>
-    api.post(`${api.core}/pods/${pod?.metadata.name}/eviction`, {
-      apiVersion: 'policy/v1',
-      kind: 'Eviction',
-      metadata: { name: pod?.metadata.name, namespace: api.namespace },
-    })
-  const isBlocked = async (pod: Pod | undefined) => assert.match(await refused(429, evict(pod)), /"causes":\[\{"reason":"DisruptionBudget"/)
-  const [first] = await ready(api, 3)
-  await isBlocked(first)
-  await api.update<PodDisruptionBudget>(path, (it) => ({ ...it, spec: { ...it.spec, minAvailable: 2 } }))
-  await waitFor('a disruption to be allowed', async () => {
-    const { metadata, status } = await api.get<PodDisruptionBudget>(path)
-    return status?.observedGeneration === metadata.generation && status?.currentHealthy === 3 && status.desiredHealthy === 2
-  })
-  await evict(first)
-  await api.patch(path, { spec: { minAvailable: null, maxUnavailable: 0 } })
-  const [second] = await ready(api, 3)
-  await isBlocked(second)
-  await api.delete(path)
-  await api.gone(path)
-  await ready(api, 3)
-  await evict(second)
+test('Job should terminate job execution when the number of failed indexes exceeds maxFailedIndexes', async () => {
+  const api = await requests('job-failed')
+  const template = { metadata: { annotations: { 'simulation.typernetes.io/exit-code': '1', 'simulation.typernetes.io/run-for': '10ms' } }, ...succeeds }
+  const limits = { backoffLimit: null, backoffLimitPerIndex: 0, maxFailedIndexes: 0 }
+  await api.post(`${api.group('batch/v1')}/jobs`, job('with-max-failed-indexes', { parallelism: 1, completionMode: 'Indexed', template, ...limits }))
+  const { status } = await ended(api, 'with-max-failed-indexes', 'Failed')
+  assert.deepEqual([status?.failed, status?.succeeded ?? 0, status?.failedIndexes, status?.completedIndexes ?? ''], [1, 0, '0', ''])
+  assert.deepEqual([status?.active ?? 0, status?.ready, status?.terminating], [0, 0, 0])
+  assert.deepEqual(
+    status?.conditions?.map(({ type, reason }) => [type, reason]),
+    [
+      ['FailureTarget', 'MaxFailedIndexesExceeded'],
+      ['Failed', 'MaxFailedIndexesExceeded'],
+    ],
+  )
 })
 
 test('Daemon set should run and stop complex daemon, by labels of nodes', async () => {

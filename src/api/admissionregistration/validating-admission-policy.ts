@@ -19,6 +19,7 @@ export const validatingAdmissionPolicies = resource<Policy>({
   categories: ['api-extensions'],
   scope: 'Cluster',
   subresources: { status: true },
+  resets: { status: ['metadata', 'spec'] },
   generation: 'spec',
   defaults: [({ spec }) => policyDefaults(spec)],
   validate: { object: policyRules },

@@ -24,6 +24,7 @@ export const apiServices = resource<APIService>({
       if (spec?.service) spec.service.port ??= 443
     },
   ],
+  resets: { status: ['metadata', 'spec'] },
   prepare: {
     create: (service) => {
       service.status = {}

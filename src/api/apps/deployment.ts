@@ -72,6 +72,7 @@ export const deployments = resource<Deployment>({
   generation: (deployment, old) =>
     !semanticallyEqual(deployment.spec, old.spec) || !semanticallyEqual(deployment.metadata.annotations, old.metadata.annotations),
   defaults: [deploymentDefaults],
+  resets: { status: ['metadata.labels', 'spec'] },
   prepare: {
     create: (deployment) => {
       deployment.status = {}

@@ -15,6 +15,7 @@ export const deviceTaintRules = resource<Model<V1beta2DeviceTaintRule>>({
   model: 'V1beta2DeviceTaintRule',
   scope: 'Cluster',
   subresources: { status: true },
+  resets: { status: ['metadata', 'spec'] },
   generation: 'spec',
   onByDefault: false,
   validate: {
@@ -36,6 +37,7 @@ export const resourcePoolStatusRequests = resource<Model<V1alpha3ResourcePoolSta
   model: 'V1alpha3ResourcePoolStatusRequest',
   scope: 'Cluster',
   subresources: { status: true },
+  resets: { status: ['metadata', 'spec'] },
   onByDefault: false,
   validate: {
     object: ({ spec }) => requiredRule(spec?.driver, 'spec.driver', dnsSubdomain),

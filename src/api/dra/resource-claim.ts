@@ -21,6 +21,7 @@ export const resourceClaims = resource<Claim>({
   scope: 'Namespaced',
   subresources: { status: true },
   defaults: [({ spec }) => deviceDefaults(spec?.devices)],
+  resets: { status: ['metadata', 'spec'] },
   prepare: {
     create: (claim) => {
       claim.status = {}

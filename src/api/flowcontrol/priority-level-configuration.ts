@@ -16,6 +16,7 @@ export const priorityLevelConfigurations = resource<Level>({
   subresources: { status: true },
   generation: 'spec',
   defaults: [levelDefaults],
+  resets: { status: ['metadata', 'spec'] },
   prepare: {
     create: (level) => {
       level.status = {}

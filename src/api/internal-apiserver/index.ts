@@ -11,6 +11,7 @@ export const storageVersions = resource<Model<V1alpha1StorageVersion>>({
   model: 'V1alpha1StorageVersion',
   scope: 'Cluster',
   subresources: { status: true },
+  resets: { status: ['metadata', 'spec'] },
   onByDefault: false,
   columns: [
     name,

@@ -17,6 +17,7 @@ export const volumeAttachments = resource<VolumeAttachment>({
   plural: 'volumeattachments',
   scope: 'Cluster',
   subresources: { status: true },
+  resets: { status: ['metadata', 'spec'] },
   prepare: {
     create: (attachment) => {
       attachment.status = { attached: false }

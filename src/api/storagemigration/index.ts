@@ -13,6 +13,7 @@ export const storageVersionMigrations = resource<Model<V1beta1StorageVersionMigr
   model: 'V1beta1StorageVersionMigration',
   scope: 'Cluster',
   subresources: { status: true },
+  resets: { status: ['metadata', 'spec'] },
   generation: 'spec',
   onByDefault: false,
   validate: {

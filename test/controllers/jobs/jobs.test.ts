@@ -66,7 +66,7 @@ test('Ensure Pods of an Indexed Job get a unique index', async (t) => {
   assert.equal((await world.condition('idx', 'Complete')).status?.completedIndexes, '0-3')
 })
 
-test('an index fails for good after its own number of failures; the others go on', async (t) => {
+test('Job should execute all indexes despite some failing when using backoffLimitPerIndex: an index fails for good after its own number of failures; the others go on', async (t) => {
   const world = await batchWorld(t)
   await world.create('limits', { completionMode: 'Indexed', completions: 2, parallelism: 2, backoffLimitPerIndex: 1 })
   const [first, second] = await world.active('limits', 2)
@@ -88,7 +88,7 @@ test('an index fails for good after its own number of failures; the others go on
   )
 })
 
-test('a failure policy ignores, counts, or ends the Job or the index', async (t) => {
+test('Job should allow to use the pod failure policy: it ignores (DisruptionTarget), counts, or ends the Job (on exit code) or the index', async (t) => {
   const world = await batchWorld(t)
   const rules = [
     { action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget', status: 'True' }] },
@@ -112,7 +112,7 @@ test('a failure policy ignores, counts, or ends the Job or the index', async (t)
   await world.status('index', { failedIndexes: '1', failed: 1 })
 })
 
-test('a success policy ends the Job when enough has succeeded; what still runs is stopped, and has not failed', async (t) => {
+test('Job with successPolicy should succeeded even when some indexes remain pending: a success policy ends the Job when enough has succeeded; what still runs is stopped, and has not failed', async (t) => {
   const world = await batchWorld(t)
   const successPolicy = { rules: [{ succeededIndexes: '0,2', succeededCount: 1 }] }
   await world.create('enough', { completionMode: 'Indexed', completions: 3, parallelism: 3, successPolicy })

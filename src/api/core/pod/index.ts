@@ -96,6 +96,8 @@ export const pods: ResourceDefinition = resource<Pod>({
     ],
   },
   defaults: [podDefaults],
+  // Old kubelets wrote owners that nobody had given.
+  resets: { status: ['metadata.deletionTimestamp', 'metadata.ownerReferences', 'spec'] },
   prepare: {
     create: (pod) => {
       newStatus(pod)

@@ -3,7 +3,7 @@
 import { own, setOwn } from '../../../lib/own.ts'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import { jsonEqual } from '../../../machinery/fields/json.ts'
-import type { KubeObject, Unstructured } from '../../../machinery/object.ts'
+import type { KubeObject, ObjectMeta, Unstructured } from '../../../machinery/object.ts'
 import { conflict, invalid, notFound, objectModified } from '../../../machinery/status-error.ts'
 import { invalidShown } from '../../../machinery/validation/go-notation.ts'
 import { isUnchanged } from '../../apply/index.ts'
@@ -12,7 +12,7 @@ import type { Lost } from '../registry.ts'
 import { type StoredObject, unstored } from '../stored-object.ts'
 import { createUnlessThere } from './create-object.ts'
 import { guaranteedWrite } from './guaranteed-write.ts'
-import { asksAllRules, attributes, partialWrite, track, validateUpdate, type WriteContext } from './write-context.ts'
+import { asksAllRules, attributes, partialWrite, resetFields, track, validateUpdate, type WriteContext } from './write-context.ts'
 
 /** What a change makes of the live object. `tracked`: managedFields are set already (apply). */
 export interface Changed {
@@ -164,6 +164,7 @@ function prepareUpdate({ resource, subresource, namespace }: WriteContext, objec
     for (const field of new Set([...Object.keys(fields), ...Object.keys(before)])) {
       if (field !== 'status' && field !== 'metadata' && field !== 'kind' && field !== 'apiVersion') restore(fields, before, field)
     }
+    restoreMetadata(metadata, old.metadata, resetFields(resource, subresource))
     definition.prepare?.status?.(object, old)
     return
   }
@@ -175,7 +176,23 @@ function prepareUpdate({ resource, subresource, namespace }: WriteContext, objec
   if (!partial) definition.prepare?.update?.(object, old)
   const { generation } = definition
   const counts = generation === 'spec' ? !semanticallyEqual(fields.spec, before.spec) : generation?.(object, old)
-  if (counts) metadata.generation = (old.metadata.generation ?? 0) + 1
+  // Who writes a part has put other metadata in.
+  if (counts) object.metadata.generation = (old.metadata.generation ?? 0) + 1
+}
+
+/** What is reset of the metadata is as it was, but for who owns what. */
+function restoreMetadata(metadata: ObjectMeta, old: ObjectMeta, resets: readonly string[]): void {
+  const isReset = (field: string): boolean => resets.includes('metadata') || resets.includes(`metadata.${field}`)
+  const { labels, annotations, finalizers, ownerReferences } = old
+  if (isReset('labels')) replace(metadata, 'labels', labels)
+  if (isReset('annotations')) replace(metadata, 'annotations', annotations)
+  if (isReset('finalizers')) replace(metadata, 'finalizers', finalizers)
+  if (isReset('ownerReferences')) replace(metadata, 'ownerReferences', ownerReferences)
+}
+
+function replace<F extends keyof ObjectMeta>(metadata: ObjectMeta, field: F, value: ObjectMeta[F]): void {
+  if (value === undefined) delete metadata[field]
+  else metadata[field] = value
 }
 
 function restore(object: Unstructured, old: Unstructured, field: string): void {
