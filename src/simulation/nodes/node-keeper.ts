@@ -14,7 +14,7 @@ import { microTimestamp } from '../timing/timestamp.ts'
 import type { ToldEvents } from '../told-events.ts'
 import { NodeAgent } from './agent.ts'
 import { conditionsOf, eventOfCondition, type NodeCondition } from './conditions.ts'
-import { completeStatus, type KubeletPlace } from './node-object.ts'
+import { completeStatus, type KubeletPlace, keptFeatures } from './node-object.ts'
 import { ownRange } from './pod-addresses.ts'
 
 /** What becomes of a node instead of its usual way, where stages say so. */
@@ -266,12 +266,19 @@ function wholeNode(node: Node): Node {
 function keptNode({ apiVersion, kind, metadata, spec, status }: Node): Node {
   const { name, uid, resourceVersion, labels, annotations, creationTimestamp } = metadata
   const { podCIDR, podCIDRs } = spec ?? {}
-  const { conditions, capacity, allocatable, daemonEndpoints, nodeInfo } = status ?? {}
+  const { conditions, capacity, allocatable, daemonEndpoints, nodeInfo, declaredFeatures } = status ?? {}
   return {
     apiVersion,
     kind,
     metadata: { name, uid, resourceVersion, labels, annotations, creationTimestamp },
     spec: { podCIDR, podCIDRs },
-    status: { conditions, capacity, allocatable, daemonEndpoints, nodeInfo: nodeInfo && { ...nodeInfo, machineID: '', systemUUID: '', bootID: '' } },
+    status: {
+      conditions,
+      capacity,
+      allocatable,
+      daemonEndpoints,
+      declaredFeatures: keptFeatures(declaredFeatures),
+      nodeInfo: nodeInfo && { ...nodeInfo, machineID: '', systemUUID: '', bootID: '' },
+    },
   }
 }
