@@ -28,7 +28,7 @@ const pod = (name: string, requests: Resources = {}, limits: Resources = {}): Po
 
 const resourcesOf = ({ spec }: Pod) => spec?.containers[0]?.resources
 
-test('[Conformance] should create a LimitRange with defaults and ensure pod has those defaults applied', async (t) => {
+test('[Conformance] should create a LimitRange with defaults and ensure pod has those defaults applied.', async (t) => {
   const client = clientFor(t, await testCluster(t, { nodes: 1 }))
   const min = { cpu: '50m', memory: '100Mi', 'ephemeral-storage': '100Gi' }
   const max = { cpu: '500m', memory: '500Mi', 'ephemeral-storage': '500Gi' }
