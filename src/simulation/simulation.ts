@@ -6,12 +6,12 @@ import { KubeletServer } from './kubelet/kubelet-server.ts'
 import { kubeletPage } from './kubelet/pages.ts'
 import { agentName } from './names.ts'
 import { Fleet, type WantedFleet } from './nodes/fleet.ts'
-import { NodeKeeper } from './nodes/node-keeper.ts'
+import { NodeKeeper, type NodeStages } from './nodes/node-keeper.ts'
 import type { KubeletPlace } from './nodes/node-object.ts'
 import { Evictor } from './pods/eviction/evictor.ts'
-import { PodRunner } from './pods/pod-runner.ts'
+import { PodRunner, type PodStages } from './pods/pod-runner.ts'
 import { parseStages } from './stages/stage.ts'
-import { StageRunner } from './stages/stage-runner.ts'
+import { nodeStages, podStages } from './stages/stage-runner.ts'
 import { ToldEvents } from './told-events.ts'
 import { metricsApi } from './usage/metrics-api.ts'
 import { registerMetrics, unregisterMetrics } from './usage/register.ts'
@@ -78,7 +78,8 @@ async function start(
     defaults,
     now,
   }
-  const pods = new PodRunner({ client, events, agent, defaults, stages: stagesOf(stageFile, client, events, log), log })
+  const stages = stagesOf(stageFile, client, events, log)
+  const pods = new PodRunner({ client, events, agent, defaults, stages: stages.pods, log })
   const http = new KubeletServer({
     client,
     address: kubelet.bindAddress ?? kubelet.address,
@@ -98,7 +99,7 @@ async function start(
     evictor.nodeChanged(of, isGone)
   }
   const evictor = new Evictor({ events, agent, podsOf, defaults, evict: (pod, message) => pods.evict(pod, message) })
-  const keeper = new NodeKeeper({ client, events, place, changed, log })
+  const keeper = new NodeKeeper({ client, events, place, changed, stages: stages.nodes, log })
   const fleet = new Fleet({ client, place, wanted, log })
   const stop = async (): Promise<void> => {
     evictor.stop()
@@ -116,11 +117,19 @@ async function start(
   return { stop }
 }
 
-function stagesOf(text: string | undefined, client: RestClient, events: ToldEvents, log: (line: string) => void): StageRunner | undefined {
-  if (text === undefined) return undefined
-  const { stages, others } = parseStages(text)
-  if (others.length > 0) log(`stages of other kinds than Pod are left out: ${others.join(', ')}`)
-  return new StageRunner({ client, events, stages, log })
+function stagesOf(
+  text: string | undefined,
+  client: RestClient,
+  events: ToldEvents,
+  log: (line: string) => void,
+): { readonly pods?: PodStages; readonly nodes?: NodeStages } {
+  if (text === undefined) return {}
+  const { pods, nodes, others } = parseStages(text)
+  if (others.length > 0) log(`stages of other kinds than Pod and Node are left out: ${others.join(', ')}`)
+  return {
+    ...(pods.length > 0 && { pods: podStages({ client, events, stages: pods, log }) }),
+    ...(nodes.length > 0 && { nodes: nodeStages({ client, events, stages: nodes, log }) }),
+  }
 }
 
 /** The authorities of users and of front proxies, which API servers publish for others; nothing where they do not. */

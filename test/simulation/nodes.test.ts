@@ -53,6 +53,7 @@ test('nodes register as kubelets do, get ranges, lose the taint, and renew their
     },
   )
   assert.deepEqual(node.status?.allocatable, { cpu: '2', memory: '4Gi', pods: '10' })
+  assert.ok(node.status?.declaredFeatures?.includes('GuaranteedQoSPodCPUResize'))
   assert.deepEqual(
     node.status?.conditions?.map(({ type, status, reason }) => `${type} ${status} ${reason}`),
     [

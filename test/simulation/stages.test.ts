@@ -1,7 +1,7 @@
 /** Pods that go through stages of a file, as kwok plays them. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { events, type Pod, pods } from '../../src/client/kinds.ts'
+import { events, type Node, nodes, type Pod, pods } from '../../src/client/kinds.ts'
 import { isGone, waitFor } from '../../src/client/objects/wait-for.ts'
 import { clientFor } from '../support/client-for.ts'
 import { testCluster } from '../support/test-cluster.ts'
@@ -105,4 +105,94 @@ test('stages of a file happen where they match, and pods go their usual way wher
   await eventually('the event of the stage', async () => (await client.list(events, { namespace: 'default' })).items.some(({ reason }) => reason === 'Staged'))
   for (const name of ['staged', 'chaos', 'usual']) await client.delete(pods, 'default', name)
   for (const name of ['staged', 'chaos', 'usual']) await waitFor(client, pods, at(name), isGone)
+})
+
+const stage = (name: string, kind: string, spec: string): string =>
+  `---\napiVersion: kwok.x-k8s.io/v1alpha1\nkind: Stage\nmetadata: { name: ${name} }\nspec:\n  resourceRef: { apiGroup: v1, kind: ${kind} }\n${spec}`
+
+const nodeStages = [
+  stage(
+    'node-begins',
+    'Node',
+    `
+  selector:
+    matchExpressions:
+    - { key: '.status.conditions.[] | select( .type == "Ready" ) | .status', operator: NotIn, values: ["True"] }
+    - { key: '.metadata.labels["example.com/broken"]', operator: DoesNotExist }
+  next:
+    statusTemplate: |
+      conditions:
+      {{ range NodeConditions }}
+      - { type: {{ .type | Quote }}, status: {{ .status | Quote }}, reason: {{ .reason | Quote }}, message: {{ printf "%s on %s" .message NodeName | Quote }} }
+      {{ end }}
+      allocatable:
+      {{ with .status.allocatable }}
+      {{ YAML . 1 }}
+      {{ end }}
+      phase: Running
+`,
+  ),
+  stage(
+    'node-breaks',
+    'Node',
+    `
+  selector:
+    matchExpressions:
+    - { jq: { key: '.metadata.labels["example.com/broken"]', operator: In, values: ["true"] } }
+    - { jq: { key: '.status.conditions[] | select(.type == "Ready") | .status', operator: In, values: ["True"] } }
+  delay:
+    durationMilliseconds: 60000
+    durationFrom: { jq: { expression: '.metadata.annotations["example.com/delay"]' } }
+  weight: 1000
+  steps:
+  - event: { type: Warning, reason: Broken, message: 'node {{ .metadata.name }} breaks' }
+  - patch:
+      root: status
+      subresource: status
+      template: |
+        conditions:
+        - { type: Ready, status: "False", reason: nodeFailed, message: {{ index .metadata.annotations "example.com/why" | Quote }} }
+  - patch:
+      type: merge
+      root: metadata
+      template: |
+        annotations: { example.com/broke: {{ Now | Quote }} }
+`,
+  ),
+  stage(
+    'node-waits',
+    'Node',
+    `
+  selector:
+    matchExpressions:
+    - { key: '.status.conditions.[] | select( .type == "Ready" ) | .status', operator: In, values: ["True"] }
+  delay: { durationMilliseconds: 600000 }
+  weight: 1
+  next: { statusTemplate: "phase: Pending" }
+`,
+  ),
+].join('')
+
+test('nodes go through stages too, and tell nothing else of themselves then', async (t) => {
+  const client = clientFor(t, await testCluster(t, { nodes: { count: 2, stages: nodeStages } }))
+  const ready = (node: Node | undefined) => node?.status?.conditions?.find(({ type }) => type === 'Ready')
+  const begun = await waitFor(client, nodes, { name: 'node-1' }, (node) => ready(node)?.status === 'True' && node?.status?.phase === 'Running')
+  assert.equal(ready(begun)?.message, 'kubelet is posting ready status on node-1')
+  assert.equal(begun?.status?.allocatable?.cpu, '4')
+  // It waits for another stage: that it has to break comes before.
+  const annotations = { 'example.com/delay': '50ms', 'example.com/why': 'out of order' }
+  await client.patch(nodes, '', 'node-1', { metadata: { labels: { 'example.com/broken': 'true' }, annotations } }, 'merge')
+  const broken = await waitFor(client, nodes, { name: 'node-1' }, (node) => node?.metadata.annotations?.['example.com/broke'] !== undefined)
+  assert.deepEqual([ready(broken)?.status, ready(broken)?.reason, ready(broken)?.message], ['False', 'nodeFailed', 'out of order'])
+  await eventually('the event of the stage', async () =>
+    (await client.list(events, { namespace: 'default' })).items.some(({ reason, message }) => reason === 'Broken' && message === 'node node-1 breaks'),
+  )
+  assert.equal(ready(await client.get(nodes, '', 'node-2'))?.status, 'True')
+  // What is made to fail is no matter of stages.
+  const fail = (how: string | null) => client.patch(nodes, '', 'node-2', { metadata: { annotations: { 'simulation.typernetes.io/failure': how } } }, 'merge')
+  await fail('memory-pressure')
+  const pressed = (node: Node | undefined) => node?.status?.conditions?.find(({ type }) => type === 'MemoryPressure')?.status
+  await waitFor(client, nodes, { name: 'node-2' }, (node) => pressed(node) === 'True')
+  await fail(null)
+  await waitFor(client, nodes, { name: 'node-2' }, (node) => pressed(node) === 'False' && ready(node)?.status === 'True')
 })

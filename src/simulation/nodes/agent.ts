@@ -15,6 +15,10 @@ export class NodeAgent {
   #node: Node
   #addresses: readonly PodAddresses[] = []
   #ranges = ''
+  /** Whether stages write its status. */
+  isStaged = false
+  /** Whether it was made to fail until now: then it tells once itself that all is well again. */
+  hasRecovered = false
   /** Who wrote its lease last, and when that was seen. */
   lease: { readonly resourceVersion: string | undefined } | undefined
 

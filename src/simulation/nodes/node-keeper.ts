@@ -14,8 +14,15 @@ import { microTimestamp } from '../timing/timestamp.ts'
 import type { ToldEvents } from '../told-events.ts'
 import { NodeAgent } from './agent.ts'
 import { conditionsOf, eventOfCondition, type NodeCondition } from './conditions.ts'
-import { completeStatus, type KubeletPlace } from './node-object.ts'
+import { completeStatus, type KubeletPlace, keptFeatures } from './node-object.ts'
 import { ownRange } from './pod-addresses.ts'
+
+/** What becomes of a node instead of its usual way, where stages say so. */
+export interface NodeStages {
+  /** Whether a stage cares for the node: then its status is nobody else's. `again` has it looked at once more, in so many ms. */
+  handle(agent: NodeAgent, again: (ms: number) => void): Promise<void> | 'waiting' | undefined
+  forget(uid: string): void
+}
 
 export interface NodeKeeperOptions {
   readonly client: RestClient
@@ -23,6 +30,7 @@ export interface NodeKeeperOptions {
   readonly place: KubeletPlace
   /** A node that has come, has changed, or has gone. */
   readonly changed: (agent: NodeAgent, isGone: boolean) => void
+  readonly stages?: NodeStages
   readonly log: (line: string) => void
   readonly now?: () => number
 }
@@ -40,7 +48,8 @@ const rangeMs = 1_000
 const againMs = 2_000
 const writesAtOnce = 32
 
-type Task = 'lease' | 'status' | 'range'
+type Task = 'lease' | 'status' | 'range' | 'stage'
+const tasks: readonly Task[] = ['lease', 'status', 'range', 'stage']
 
 export class NodeKeeper {
   readonly #options: NodeKeeperOptions
@@ -54,11 +63,11 @@ export class NodeKeeper {
   #ownRanges = 0
 
   constructor(options: NodeKeeperOptions) {
-    const { client, log, now = Date.now } = options
+    const { client, log, stages, now = Date.now } = options
     this.#options = options
     this.#now = now
     this.#alarms = new Alarms((key) => this.#ring(key), now)
-    this.#informer = new Informer({ client, resource: nodes, labelSelector: nodeLabel, transform: keptNode, log })
+    this.#informer = new Informer({ client, resource: nodes, labelSelector: nodeLabel, transform: stages ? wholeNode : keptNode, log })
     this.#informer.onChange((node, before) => this.#changed(node, before))
   }
 
@@ -95,7 +104,8 @@ export class NodeKeeper {
     if (!node) {
       const agent = this.#agents.get(name)
       this.#agents.delete(name)
-      for (const task of ['lease', 'status', 'range'] as const) this.#alarms.clear(`${task}/${name}`)
+      for (const task of tasks) this.#alarms.clear(`${task}/${name}`)
+      this.#options.stages?.forget(before?.metadata.uid ?? '')
       if (agent) this.#options.changed(agent, true)
       return
     }
@@ -106,6 +116,8 @@ export class NodeKeeper {
     }
     const [failed, had] = [known.failure, known.hasNetwork]
     known.update(node)
+    if (failed && !known.failure) known.hasRecovered = true
+    this.#stage(known)
     if (failed !== known.failure || had !== known.hasNetwork) this.#soon(known)
     else if (!semanticallyEqual(this.#wanted(known), conditionsWithoutTimes(node))) this.#soon(known)
     this.#options.changed(known, false)
@@ -114,6 +126,7 @@ export class NodeKeeper {
   #begin(node: Node): void {
     const agent = new NodeAgent(node)
     this.#agents.set(agent.name, agent)
+    this.#stage(agent)
     if (agent.hasNetwork) this.#soon(agent)
     else this.#alarms.set(`range/${agent.name}`, this.#now() + rangeMs)
     // The first at once, the next ones spread.
@@ -128,11 +141,38 @@ export class NodeKeeper {
     this.#alarms.set(`status/${agent.name}`, this.#now())
   }
 
+  /** Does what a stage says, now or later. A node that fails has none. */
+  #stage(agent: NodeAgent): void {
+    const { stages, log } = this.#options
+    if (!stages) return
+    const key = `stage/${agent.name}` as const
+    if (agent.failure) {
+      agent.isStaged = false
+      this.#alarms.clear(key)
+      return
+    }
+    const staged = stages.handle(agent, (ms) => this.#alarms.set(key, this.#now() + ms))
+    if (!staged) return
+    agent.isStaged = true
+    if (staged === 'waiting') return
+    this.#lane.add(() =>
+      staged.catch((error: unknown) => {
+        if (this.#stopping.signal.aborted || !(error instanceof StatusError) || error.code === 404) return
+        this.#alarms.set(key, this.#now() + againMs)
+        if (error.code !== 409) log(`a stage of ${agent.name} cannot be played: ${error.message}`)
+      }),
+    )
+  }
+
   #ring(key: `${Task}/${string}`): void {
     const at = key.indexOf('/')
     const agent = this.#agents.get(key.slice(at + 1))
     if (!agent) return
     const task = key.slice(0, at) as Task
+    if (task === 'stage') {
+      this.#stage(agent)
+      return
+    }
     if (task === 'range') {
       const range = ownRange(this.#ownRanges++)
       agent.setRanges([range], 'own')
@@ -183,9 +223,14 @@ export class NodeKeeper {
     const { client, events, place, log } = this.#options
     const { node } = agent
     const before = node.status?.conditions ?? []
-    const conditions = conditionsOf(before, agent.failure, agent.hasNetwork, this.#now())
+    // Where stages write the status, only what they cannot know is told: where the kubelet is.
+    const isStaged = agent.isStaged && !agent.hasRecovered
+    const conditions = isStaged ? [] : conditionsOf(before, agent.failure, agent.hasNetwork, this.#now())
+    const status = { ...completeStatus(node, place), ...(!isStaged && { conditions }) }
+    if (Object.keys(status).length === 0) return
     try {
-      await client.patch(nodes, '', agent.name, { status: { ...completeStatus(node, place), conditions } }, 'strategic', 'status')
+      await client.patch(nodes, '', agent.name, { status }, 'strategic', 'status')
+      agent.hasRecovered = false
       for (const condition of changedConditions(before, conditions))
         events.ofNode(node, 'Normal', eventOfCondition(condition), `Node ${agent.name} status is now: ${eventOfCondition(condition)}`)
     } catch (error) {
@@ -197,7 +242,7 @@ export class NodeKeeper {
 
   /** What its conditions should say, without times; what they say already where nobody can tell anything. */
   #wanted(agent: NodeAgent): object {
-    if (agent.failure === 'gone' || !agent.hasNetwork) return conditionsWithoutTimes(agent.node)
+    if (agent.failure === 'gone' || !agent.hasNetwork || agent.isStaged) return conditionsWithoutTimes(agent.node)
     return stated(conditionsOf([], agent.failure, true, 0))
   }
 }
@@ -211,11 +256,17 @@ const conditionsWithoutTimes = ({ status }: Node): object => stated((status?.con
 const changedConditions = (before: readonly NodeCondition[], after: readonly NodeCondition[]): NodeCondition[] =>
   after.filter(({ type, status }) => before.find((one) => one.type === type)?.status !== status)
 
+/** Stages may look at any field. */
+function wholeNode(node: Node): Node {
+  delete node.metadata.managedFields
+  return node
+}
+
 /** What is kept of a node: thousands of them have to fit. */
 function keptNode({ apiVersion, kind, metadata, spec, status }: Node): Node {
   const { name, uid, resourceVersion, labels, annotations, creationTimestamp } = metadata
   const { podCIDR, podCIDRs } = spec ?? {}
-  const { conditions, capacity, allocatable, daemonEndpoints, declaredFeatures, nodeInfo } = status ?? {}
+  const { conditions, capacity, allocatable, daemonEndpoints, nodeInfo, declaredFeatures } = status ?? {}
   return {
     apiVersion,
     kind,
@@ -226,7 +277,7 @@ function keptNode({ apiVersion, kind, metadata, spec, status }: Node): Node {
       capacity,
       allocatable,
       daemonEndpoints,
-      declaredFeatures,
+      declaredFeatures: keptFeatures(declaredFeatures),
       nodeInfo: nodeInfo && { ...nodeInfo, machineID: '', systemUUID: '', bootID: '' },
     },
   }

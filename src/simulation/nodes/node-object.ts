@@ -5,6 +5,14 @@ import { fleetLabelValue, nodeLabel } from '../names.ts'
 import { conditionsOf } from './conditions.ts'
 import { type NodeShape, type PlannedNode, usualCapacity, usualShape } from './node-shape.ts'
 
+/** What a kubelet of 1.36 declares of itself, as it is set up unless said (KEP-5328). */
+const declaredFeatures = ['GuaranteedQoSPodCPUResize', 'InPlacePodLevelResourcesVerticalScaling', 'RestartAllContainersOnContainerExits']
+
+/** The usual features where a node declares these: thousands of nodes share them. */
+export const keptFeatures = (features: readonly string[] | undefined): string[] | undefined => (declaresAll(features) ? declaredFeatures : undefined)
+
+const declaresAll = (features: readonly string[] | undefined): boolean => `${features}` === `${declaredFeatures}`
+
 /** Where the API server reaches a node's kubelet. */
 export interface KubeletPlace {
   readonly address: string
@@ -42,15 +50,10 @@ export function completeStatus(node: Node, place: KubeletPlace): NonNullable<Nod
   const shape = { capacity, allocatable, architecture: labels?.['kubernetes.io/arch'] ?? usualShape.architecture }
   const status = statusOf(name, shape, place)
   // What is right already is not written again.
-  const isRight =
-    node.status?.nodeInfo?.kubeletVersion === status.nodeInfo?.kubeletVersion &&
-    node.status?.daemonEndpoints?.kubeletEndpoint?.Port === place.port &&
-    node.status?.declaredFeatures !== undefined
-  return isRight ? {} : status
+  const { nodeInfo, daemonEndpoints, declaredFeatures: declared } = node.status ?? {}
+  const isSame = nodeInfo?.kubeletVersion === status.nodeInfo?.kubeletVersion && daemonEndpoints?.kubeletEndpoint?.Port === place.port && declaresAll(declared)
+  return isSame ? {} : status
 }
-
-/** What API server and scheduler ask nodes of 1.36 for, of what is simulated: whatever is resized is so at once. Sorted, as kubelets do it. */
-const declaredFeatures: readonly string[] = ['GuaranteedQoSPodCPUResize', 'InPlacePodLevelResourcesVerticalScaling']
 
 /** What does not change while the node runs. */
 function statusOf(name: string, { capacity, allocatable, architecture }: NodeShape, place: KubeletPlace): NonNullable<Node['status']> {

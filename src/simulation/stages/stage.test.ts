@@ -39,7 +39,7 @@ test('a stage applies where all of its selector does, after its delay', () => {
     { jq: { key: '.status.conditions.[] | select(.type == "Ready") | .status', operator: In, values: ["True"] } } ] },
   delay: { durationMilliseconds: 1000, durationFrom: { expressionFrom: '.metadata.annotations["x.example.com/delay"]' }, jitterDurationMilliseconds: 5000 },
   next: { statusTemplate: "phase: Succeeded" } }`),
-  ).stages
+  ).pods
   assert.ok(one?.matches(object))
   assert.ok(!one?.matches({ ...object, metadata: { ...object.metadata, labels: {} } }))
   assert.equal(
@@ -57,16 +57,43 @@ test('a stage applies where all of its selector does, after its delay', () => {
   )
 })
 
-test('a delay may last until a time, and stages of other kinds are left out', () => {
-  const { stages, others } = parseStages(
-    `${stage('{ resourceRef: { kind: Pod }, delay: { durationFrom: { jq: { expression: .metadata.annotations.until } } }, steps: [{ delete: {} }] }')}---\n${stage('{ resourceRef: { kind: Node } }')}`,
+test('a jitter that is shorter than the delay takes its place, and what selects nothing is for nobody', () => {
+  const [deleting, idle] = parseStages(
+    `${stage(`{ resourceRef: { kind: Pod }, selector: {}, steps: [{ delete: true }],
+  delay: { durationMilliseconds: 1000, jitterDurationFrom: { jq: { expression: .metadata.annotations.until } } } }`)}---\n${stage('{ resourceRef: { kind: Pod }, next: { delete: true } }')}`,
+  ).pods
+  assert.equal(
+    deleting?.delay(object, 9000, () => 0.5),
+    0,
   )
   assert.equal(
-    stages[0]?.delay(object, 2000, () => 0),
+    deleting?.delay(object, 0, () => 0.5),
+    5000,
+  )
+  assert.ok(deleting?.matches(object))
+  assert.ok(!idle?.matches(object))
+})
+
+test('what is not understood is refused', () => {
+  const refused =
+    (spec: string): (() => unknown) =>
+    () =>
+      parseStages(stage(`{ resourceRef: { kind: Node }, ${spec} }`))
+  assert.throws(refused("selector: { matchExpressions: [{ cel: { expression: 'true' } }] }"), /stage s: cel expressions are not understood: write key/)
+  assert.throws(refused('steps: [{ apply: { template: x } }]'), /stage s: other objects are not applied/)
+})
+
+test('a delay may last until a time, and stages of other kinds are left out', () => {
+  const { pods, nodes, others } = parseStages(
+    `${stage('{ resourceRef: { kind: Pod }, delay: { durationFrom: { jq: { expression: .metadata.annotations.until } } }, steps: [{ delete: {} }] }')}---\n${stage('{ resourceRef: { kind: Node } }')}---\n${stage('{ resourceRef: { kind: Service } }')}`,
+  )
+  assert.equal(
+    pods[0]?.delay(object, 2000, () => 0),
     7000,
   )
-  assert.deepEqual(stages[0]?.actions, [{ kind: 'delete' }])
-  assert.deepEqual(others, ['s (Node)'])
+  assert.deepEqual(pods[0]?.actions, [{ kind: 'delete' }])
+  assert.equal(nodes.length, 1)
+  assert.deepEqual(others, ['s (Service)'])
   assert.throws(
     () => parseStages(stage('{ resourceRef: { kind: Pod }, selector: { matchExpressions: [{ key: .a, operator: Like }] } }')),
     /stage s: the operator "Like"/,

@@ -1,4 +1,4 @@
-/** Stages of pods, in the manner of kwok's `Stage` (kwok.x-k8s.io/v1alpha1), which are read as they are: when they apply, after what delay, and what they do. */
+/** Stages of pods and nodes, in the manner of kwok's `Stage` (kwok.x-k8s.io/v1alpha1), which are read as they are: when they apply, after what delay, and what they do. */
 import type { KubeObject } from '../../machinery/object.ts'
 import { parseLabelSelector } from '../../machinery/selectors/label-selector.ts'
 import { fromYaml } from '../../machinery/yaml.ts'
@@ -16,7 +16,7 @@ export interface Stage {
 
 export type StageAction =
   | { readonly kind: 'patch'; readonly template: Template; readonly root: string; readonly subresource: string; readonly type: 'merge' | 'strategic' | 'json' }
-  | { readonly kind: 'event'; readonly type: 'Normal' | 'Warning'; readonly reason: string; readonly message: string }
+  | { readonly kind: 'event'; readonly type: 'Normal' | 'Warning'; readonly reason: string; readonly message: Template }
   | { readonly kind: 'finalizers'; readonly add: readonly string[]; readonly remove: readonly string[]; readonly empty: boolean }
   | { readonly kind: 'delete' }
 
@@ -31,6 +31,7 @@ interface MatchExpression {
   readonly operator?: string
   readonly values?: readonly string[]
   readonly jq?: { readonly key?: string; readonly operator?: string; readonly values?: readonly string[] }
+  readonly cel?: object
 }
 
 interface PatchSpec {
@@ -48,6 +49,15 @@ interface NextSpec {
   readonly event?: { readonly type?: string; readonly reason?: string; readonly message?: string }
   readonly finalizers?: { readonly add?: readonly { value: string }[]; readonly remove?: readonly { value: string }[]; readonly empty?: boolean }
   readonly delete?: boolean | object
+  readonly apply?: object
+}
+
+/** The stages of a file, by the kind that they are for. */
+export interface Stages {
+  readonly pods: readonly Stage[]
+  readonly nodes: readonly Stage[]
+  /** Names of those of other kinds, which are left out. */
+  readonly others: readonly string[]
 }
 
 interface StageDocument extends KubeObject {
@@ -71,49 +81,52 @@ interface StageDocument extends KubeObject {
   }
 }
 
-/** The stages of pods in a file's text, and the names of those of other kinds, which are left out. Throws an Error that names the stage and what is wrong. */
-export function parseStages(text: string): { readonly stages: readonly Stage[]; readonly others: readonly string[] } {
+/** The stages in a file's text. Throws an Error that names the stage and what is wrong. */
+export function parseStages(text: string): Stages {
   const documents = text
     .split(/^---(?:[ \t].*)?$/m)
     .map((part) => fromYaml(part) as StageDocument | null | undefined)
     .filter((document) => document !== null && document !== undefined)
-  const stages: Stage[] = []
+  const stages: { readonly Pod: Stage[]; readonly Node: Stage[] } = { Pod: [], Node: [] }
   const others: string[] = []
   for (const document of documents) {
     const name = document.metadata?.name ?? ''
     if (document.kind !== 'Stage' || document.apiVersion !== 'kwok.x-k8s.io/v1alpha1')
       throw new Error(`${document.kind} ${name} is none of kind: Stage, apiVersion: kwok.x-k8s.io/v1alpha1`)
     const { kind } = document.spec?.resourceRef ?? {}
-    if (kind !== 'Pod') {
+    if (kind !== 'Pod' && kind !== 'Node') {
       others.push(`${name} (${kind})`)
       continue
     }
     try {
-      stages.push(stageOf(name, document))
+      stages[kind].push(stageOf(name, document))
     } catch (error) {
       throw new Error(`stage ${name}: ${error instanceof Error ? error.message : String(error)}`)
     }
   }
-  return { stages, others }
+  return { pods: stages.Pod, nodes: stages.Node, others }
 }
 
 function stageOf(name: string, { spec = {} }: StageDocument): Stage {
-  const { selector = {}, delay = {}, weight = 0 } = spec
-  const labels = parseLabelSelector(equalities(selector.matchLabels))
-  const annotations = Object.entries(selector.matchAnnotations ?? {})
-  const expressions = (selector.matchExpressions ?? []).map(expressionOf)
+  const { selector, delay = {}, weight = 0 } = spec
+  const labels = parseLabelSelector(equalities(selector?.matchLabels))
+  const annotations = Object.entries(selector?.matchAnnotations ?? {})
+  const expressions = (selector?.matchExpressions ?? []).map(expressionOf)
   const [duration, jitter, weightFrom] = [delay.durationFrom, delay.jitterDurationFrom, spec.weightFrom].map(expressionFrom)
   const steps = [...(spec.next ? [spec.next] : []), ...(spec.steps ?? [])]
   return {
     name,
+    // As kwok: what selects nothing is for nobody.
     matches: (object) =>
+      selector !== undefined &&
       labels.matches(object.metadata.labels) &&
       annotations.every(([key, value]) => object.metadata.annotations?.[key] === value) &&
       expressions.every((holds) => holds(object)),
     delay(object, now, random) {
       const least = durationMs(duration?.(object)[0], now) ?? delay.durationMilliseconds ?? 0
+      // One that is shorter than the delay takes its place, as in kwok: a deletion is never waited for longer than its grace.
       const most = durationMs(jitter?.(object)[0], now) ?? delay.jitterDurationMilliseconds ?? least
-      return Math.max(0, most > least ? least + random() * (most - least) : least)
+      return Math.max(0, most > least ? least + random() * (most - least) : most)
     },
     weight: (object) => Math.max(0, Number(weightFrom?.(object)[0] ?? weight) || 0),
     actions: steps.flatMap(actionsOf),
@@ -131,6 +144,7 @@ const expressionFrom = (from: FromExpression | undefined): PathExpression | unde
 }
 
 function expressionOf(expression: MatchExpression): (object: KubeObject) => boolean {
+  if (expression.cel) throw new Error('cel expressions are not understood: write key, operator and values')
   const { key = '', operator = '', values = [] } = expression.jq ?? expression
   const find = parsePathExpression(key)
   const isListed = (object: KubeObject): boolean => find(object).some((value) => values.includes(String(value)))
@@ -160,9 +174,13 @@ function durationMs(value: unknown, now: number): number | undefined {
   return Number.isNaN(time) ? undefined : time - now
 }
 
-function actionsOf({ statusTemplate, statusSubresource = 'status', patches = [], patch, event, finalizers, delete: deletes }: NextSpec): StageAction[] {
+function actionsOf({ statusTemplate, statusSubresource = 'status', patches = [], patch, event, finalizers, delete: deletes, apply }: NextSpec): StageAction[] {
+  if (apply) throw new Error('other objects are not applied: stages change the object that they are for')
   const actions: StageAction[] = []
-  if (event) actions.push({ kind: 'event', type: event.type === 'Warning' ? 'Warning' : 'Normal', reason: event.reason ?? '', message: event.message ?? '' })
+  if (event) {
+    const { type, reason = '', message = '' } = event
+    actions.push({ kind: 'event', type: type === 'Warning' ? 'Warning' : 'Normal', reason, message: parseTemplate(message) })
+  }
   if (finalizers) {
     const names = (list: readonly { value: string }[] = []): string[] => list.map(({ value }) => value)
     actions.push({ kind: 'finalizers', add: names(finalizers.add), remove: names(finalizers.remove), empty: finalizers.empty ?? false })

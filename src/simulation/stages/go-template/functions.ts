@@ -40,14 +40,13 @@ function item(collection: unknown, key: unknown): unknown {
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
-/** With two spaces for each level. */
-function yaml(value: unknown, level: unknown = 0): string {
-  const indent = '  '.repeat(number(level))
-  return toYaml(value)
-    .trimEnd()
-    .split('\n')
-    .map((line, i) => (i === 0 && level === 0 ? line : indent + line))
-    .join('\n')
+const yaml = (value: unknown): string => toYaml(value).trimEnd()
+
+/** A value below the line where it is asked for, so many levels (of two spaces) further in than `indent`; on that very line where there is no level. */
+export function yamlBelow(value: unknown, level: unknown, indent: string): string {
+  if (number(level) <= 0) return yaml(value)
+  const before = `\n${indent}${'  '.repeat(number(level))}`
+  return before + yaml(value).replaceAll('\n', before)
 }
 
 function printf(format: unknown, ...args: readonly unknown[]): string {
@@ -63,7 +62,7 @@ function printf(format: unknown, ...args: readonly unknown[]): string {
   })
 }
 
-/** Those that need nothing of the pod. `and` and `or` look at no more than they have to: the evaluator knows them. */
+/** Those that need nothing of the pod. `and` and `or` look at no more than they have to, and `YAML` at where it stands: the evaluator knows them. */
 export const plainFunctions: Functions = {
   not: (value) => !isTrue(value),
   eq: (value, ...others) => others.some((other) => same(value, other)),
@@ -78,8 +77,7 @@ export const plainFunctions: Functions = {
   printf,
   Quote: (value) => JSON.stringify(text(value)),
   quote: (value) => JSON.stringify(text(value)),
-  YAML: yaml,
-  toYaml: (value) => yaml(value),
+  toYaml: yaml,
   toJson: (value) => JSON.stringify(value ?? null),
   dict: (...args) => Object.fromEntries(args.flatMap((key, i) => (i % 2 === 0 ? [[text(key), args[i + 1]]] : []))),
   list: (...args) => args,

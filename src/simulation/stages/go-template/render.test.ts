@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { fromYaml } from '../../../machinery/yaml.ts'
 import { plainFunctions } from './functions.ts'
 import { parseTemplate } from './parse.ts'
 import { render } from './render.ts'
@@ -28,7 +29,10 @@ test('templates are rendered as Go renders them', () => {
     ['{{ printf "%s-%02d %q" .name 3 "q" }} {{ default "d" .none }} {{ "}}" }}', 'web-03 "q" d }}'],
   ] as const)
     assert.equal(rendered(text), expected, text)
-  assert.equal(rendered('{{ with .labels }}{{ YAML . 1 }}{{ end }}'), '  a: "1"\n  b: "2"')
+  assert.equal(rendered('{{ with .labels }}{{ YAML . 1 }}{{ end }}'), '\n  a: "1"\n  b: "2"')
+  assert.deepEqual(fromYaml(rendered('x:\n- deep:\n  {{ YAML .labels 1 }}\n  list:\n  {{ YAML .items 1 }}')), {
+    x: [{ deep: { a: '1', b: '2' }, list: [{ n: 'x', v: 1 }, { n: 'y' }] }],
+  })
 })
 
 test('what is wrong is said', () => {

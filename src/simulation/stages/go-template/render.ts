@@ -1,6 +1,6 @@
 /** Renders templates with an object as their dot. */
 import { own } from '../../../lib/own.ts'
-import { type Functions, isTrue, show } from './functions.ts'
+import { type Functions, isTrue, show, yamlBelow } from './functions.ts'
 import type { Node, Operand, Pipe, Template } from './parse.ts'
 
 /** A template that writes more than this, or goes on for longer, is none of a status. */
@@ -139,7 +139,14 @@ class Renderer {
       }
       return piped.length > 0 ? piped[0] : value
     }
-    return this.#call(name, [...rest.map((operand) => this.#operand(operand, dot, variables)), ...piped])
+    const args = [...rest.map((operand) => this.#operand(operand, dot, variables)), ...piped]
+    return name === 'YAML' ? yamlBelow(args[0], args[1], this.#indent()) : this.#call(name, args)
+  }
+
+  /** The spaces that the line consists of which is being written; none if there is something else in it. */
+  #indent(): string {
+    const line = this.#output.slice(this.#output.lastIndexOf('\n') + 1)
+    return line.trim() === '' ? line : ''
   }
 
   #call(name: string, args: readonly unknown[]): unknown {
