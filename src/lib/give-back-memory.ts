@@ -18,14 +18,14 @@ const mostBytes = 128 * 1024 * 1024
 
 /** Begins to look at this thread now and then. The returned function ends that. */
 export function giveBackMemory(): () => void {
-  let before = performance.eventLoopUtilization()
+  // Not how long the event loop was at work: on a machine that others use, it waits for its turn most of that time.
+  let worked = workedMs()
   let kept = 0
   let rested = Number.NEGATIVE_INFINITY
   const timer = setInterval(() => {
-    const now = performance.eventLoopUtilization()
-    const { utilization } = performance.eventLoopUtilization(now, before)
-    before = now
-    if (utilization > quietShare || performance.now() < rested) return
+    const before = worked
+    worked = workedMs()
+    if (worked - before > quietShare * lookMs || performance.now() < rested) return
     const { total_heap_size: held, used_heap_size: used } = getHeapStatistics()
     if (held < kept * (1 + worthShare) + worthBytes || used > mostBytes) return
     collectAll()
@@ -34,6 +34,12 @@ export function giveBackMemory(): () => void {
   }, lookMs)
   timer.unref()
   return () => clearInterval(timer)
+}
+
+/** CPU time of this thread so far. */
+function workedMs(): number {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1000
 }
 
 let collect: ((options: object) => void) | undefined

@@ -1,8 +1,11 @@
 /** Work in its turn: so much at once, the rest in the order in which it came. */
 
+/** Gives nothing when there was nothing to wait for. */
+type Work = () => Promise<void> | undefined
+
 export class Lane {
   readonly #width: number
-  readonly #waiting: (() => Promise<void>)[] = []
+  readonly #waiting: Work[] = []
   #head = 0
   #running = 0
 
@@ -11,7 +14,7 @@ export class Lane {
   }
 
   /** `work` must not reject. */
-  add(work: () => Promise<void>): void {
+  add(work: Work): void {
     this.#waiting.push(work)
     this.#next()
   }
@@ -31,8 +34,10 @@ export class Lane {
         this.#waiting.splice(0, this.#head)
         this.#head = 0
       } else if (this.#head === this.#waiting.length) this.clear()
+      const done = work()
+      if (!done) continue
       this.#running++
-      void work().finally(() => {
+      void done.finally(() => {
         this.#running--
         this.#next()
       })

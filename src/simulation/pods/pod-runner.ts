@@ -42,6 +42,8 @@ interface Run {
   /** Those that it has taken on its node. */
   addresses: readonly string[]
   isWriting: boolean
+  /** It waits for its turn: what is to be written is decided then, by what is true then. */
+  isWaiting: boolean
   /** Whether something has happened while it was written. */
   isStale: boolean
   /** What is wrong with its annotations has been told. */
@@ -142,7 +144,7 @@ export class PodRunner {
       agent.noteAddresses(addresses, uid)
       // What ran before this process did has been admitted.
       if (pod.status?.startTime && !isTerminal(pod.status.phase)) agent.room.take(uid, requestsOf(pod))
-      this.#runs.set(uid, { pod, memory: nothingRemembered, addresses, isWriting: false, isStale: false, hasComplained: false })
+      this.#runs.set(uid, { pod, memory: nothingRemembered, addresses, isWriting: false, isWaiting: false, isStale: false, hasComplained: false })
     } else if (isOlder(pod, run.pod)) return
     else run.pod = pod
     this.#look(uid)
@@ -150,11 +152,20 @@ export class PodRunner {
 
   #look(uid: string): void {
     const run = this.#runs.get(uid)
-    if (!run) return
+    if (!run || run.isWaiting) return
     if (run.isWriting) {
       run.isStale = true
       return
     }
+    run.isWaiting = true
+    this.#lane.add(() => {
+      run.isWaiting = false
+      return this.#runs.get(uid) === run ? this.#turn(uid, run) : undefined
+    })
+  }
+
+  /** Does what is to be done now; resolves when it is written. Never rejects. */
+  #turn(uid: string, run: Run): Promise<void> | undefined {
     const agent = this.#options.agent(run.pod.spec?.nodeName ?? '')
     // Of a node that does not work, nobody hears anything.
     if (!agent?.isWorking) return
@@ -164,20 +175,16 @@ export class PodRunner {
     const again = (ms: number): void => this.#alarms.set(uid, this.#now() + ms)
     const staged = this.#options.stages?.handle(run.pod, agent, () => this.#addressesFor(run, agent), again)
     if (staged === 'waiting') return
-    if (staged) this.#write(uid, run, () => staged)
-    else this.#advance(uid, run, agent)
+    return staged ? this.#write(uid, run, () => staged) : this.#advance(uid, run, agent)
   }
 
-  #advance(uid: string, run: Run, agent: NodeAgent): void {
+  #advance(uid: string, run: Run, agent: NodeAgent): Promise<void> | undefined {
     const { pod } = run
     const now = this.#now()
     const before = pod.status ?? {}
     if (!before.startTime && !pod.metadata.deletionTimestamp && !isTerminal(before.phase)) {
       const refusal = refusalOf(pod, agent)
-      if (refusal) {
-        this.#write(uid, run, () => this.#writeStatus(run, refusedStatus(before, refusal, now), [refusalEvent(refusal)]))
-        return
-      }
+      if (refusal) return this.#write(uid, run, () => this.#writeStatus(run, refusedStatus(before, refusal, now), [refusalEvent(refusal)]))
       agent.room.take(uid, requestsOf(pod))
     }
     this.#conclude(uid, run, agent, advance(pod, run.memory, this.#surroundings(run, agent, now)))
@@ -221,7 +228,7 @@ export class PodRunner {
       run.memory = memory
       return
     }
-    this.#write(uid, run, async () => {
+    return this.#write(uid, run, async () => {
       if (patch) await this.#patch(run, patch)
       run.memory = memory
       for (const event of events) this.#tell(pod, event)
@@ -236,17 +243,15 @@ export class PodRunner {
     return run.addresses
   }
 
-  #write(uid: string, run: Run, write: () => Promise<void>): void {
+  async #write(uid: string, run: Run, write: () => Promise<void>): Promise<void> {
     run.isWriting = true
-    this.#lane.add(async () => {
-      try {
-        await write()
-      } catch (error) {
-        this.#failed(uid, run, error)
-      }
-      run.isWriting = false
-      if (run.isStale) this.#look(uid)
-    })
+    try {
+      await write()
+    } catch (error) {
+      this.#failed(uid, run, error)
+    }
+    run.isWriting = false
+    if (run.isStale) this.#look(uid)
   }
 
   #failed(uid: string, run: Run, error: unknown): void {

@@ -55,7 +55,7 @@ export function counts({ honorsAffinity, honorsTaints }: Constraint, { pod }: Po
 }
 
 /** How many pods of a node a constraint is about. Those that are on their way out do not count. */
-export function matchingPods({ selector }: Constraint, namespace: string, { pods }: NodeInfo): number {
+function matchingPods({ selector }: Constraint, namespace: string, { pods }: NodeInfo): number {
   let count = 0
   for (const pod of pods) if (isMeant(selector, namespace, pod)) count++
   return count
@@ -84,7 +84,7 @@ export function sharesOf(constraints: readonly Constraint[], pod: PodInfo, node:
   const required = requiredNodesOf(pod)
   return constraints.flatMap((constraint, at) => {
     if (!counts(constraint, pod, node, required)) return []
-    const amount = matchingPods(constraint, pod.namespace, node)
+    const amount = rememberedMatchingPods(constraint, keyOfMeant(constraint, pod.namespace), pod.namespace, node)
     return [{ topology: String(at), domain: own(node.labels, constraint.topologyKey) ?? '', amount }]
   })
 }
