@@ -19,8 +19,9 @@ export const controllers: readonly ControllerDescriptor[] = [
       },
       { name: 'hostpath-provisioner-directory', type: 'text', help: 'what holds these directories', fallback: '/tmp/hostpath_pv' },
     ],
-    make: async (_sources, flags) =>
+    make: async (_sources, flags, registry) =>
       (await import('./binder/controller.ts')).volumeBinder({
+        registry,
         syncPeriodMs: flags.duration('pvclaimbinder-sync-period'),
         dynamicProvisioning: flags.boolean('enable-dynamic-provisioning'),
         hostPath: { enabled: flags.boolean('enable-hostpath-provisioner'), directory: flags.text('hostpath-provisioner-directory') },
@@ -43,6 +44,7 @@ export const controllers: readonly ControllerDescriptor[] = [
   },
   {
     name: 'volumeattributesclass-protection-controller',
+    queue: 'vacprotection',
     account: 'volumeattributesclass-protection-controller',
     make: async () => (await import('./protection/attributes-classes.ts')).attributesClassProtection,
   },
@@ -52,7 +54,8 @@ export const controllers: readonly ControllerDescriptor[] = [
     aliases: ['ephemeral-volume'],
     account: 'ephemeral-volume-controller',
     flags: [concurrencyFlag('concurrent-ephemeralvolume-syncs', 'pods with ephemeral volumes', 5)],
-    make: async (_sources, flags) => (await import('./ephemeral/controller.ts')).ephemeralVolumes(flags.number('concurrent-ephemeralvolume-syncs')),
+    make: async (_sources, flags, registry) =>
+      (await import('./ephemeral/controller.ts')).ephemeralVolumes(flags.number('concurrent-ephemeralvolume-syncs'), registry),
   },
   {
     name: 'persistentvolume-expander-controller',
@@ -63,6 +66,7 @@ export const controllers: readonly ControllerDescriptor[] = [
   },
   {
     name: 'persistentvolume-attach-detach-controller',
+    queue: 'pvcs',
     aliases: ['attachdetach'],
     account: 'attachdetach-controller',
     flags: [
@@ -74,8 +78,9 @@ export const controllers: readonly ControllerDescriptor[] = [
         fallback: 'false',
       },
     ],
-    make: async (_sources, flags) =>
+    make: async (_sources, flags, registry) =>
       (await import('./attachment/controller.ts')).attachDetach({
+        registry,
         maxWaitForUnmountMs: 6 * 60_000,
         syncPeriodMs: flags.duration('attach-detach-reconcile-sync-period'),
         neverForce: flags.boolean('disable-force-detach-on-timeout'),

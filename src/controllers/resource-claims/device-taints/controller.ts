@@ -4,6 +4,7 @@ import { byClaim, claimNames } from '../../../api/dra/pod-claims.ts'
 import { type Caches, type Controller, type ReconcileContext, watched } from '../../../client/controller/controller.ts'
 import { resourceClaims as claims, type Pod, pods, type ResourceClaim, resourceSlices as slices } from '../../../client/kinds.ts'
 import { withDisruption } from '../../pods/disruption.ts'
+import { deviceTaintMetrics, type EvictionMetrics } from '../../pods/eviction-metrics.ts'
 import { unlessGone } from '../../refusals.ts'
 import { isDone } from '../claims.ts'
 import { byPool, evictionTime, poolKey, taintsOfDevice } from './eviction-time.ts'
@@ -20,9 +21,12 @@ function* podsOf({ metadata }: ResourceClaim, caches: Caches): Generator<string>
   for (const pod of caches.by(pods, byClaim, `${metadata.namespace}/${metadata.name}`)) yield keyOf(pod)
 }
 
-export function deviceTaintEviction(now: () => number = Date.now): Controller {
+/** `now`: milliseconds. */
+export function deviceTaintEviction(metrics: EvictionMetrics = deviceTaintMetrics(), now: () => number = Date.now): Controller {
   /** Uids of pods that were to go. */
   const doomed = new Set<string>()
+  /** Uids of pods that were deleted, though the cache may not show it yet. */
+  const evicted = new Set<string>()
   return {
     name: 'device-taint-eviction-controller',
     watches: [
@@ -32,7 +36,9 @@ export function deviceTaintEviction(now: () => number = Date.now): Controller {
           if (pod.spec?.resourceClaims?.length) yield keyOf(pod)
         },
         changed(pod, before) {
-          if (!pod && before) doomed.delete(before.metadata.uid ?? '')
+          if (pod || !before) return
+          doomed.delete(before.metadata.uid ?? '')
+          evicted.delete(before.metadata.uid ?? '')
         },
       }),
       watched({ resource: claims, keys: podsOf }),
@@ -49,6 +55,7 @@ export function deviceTaintEviction(now: () => number = Date.now): Controller {
       const pod = caches.get(pods, namespace, name)
       if (!pod?.spec?.nodeName || pod.metadata.deletionTimestamp || isDone(pod)) return
       const { uid = '' } = pod.metadata
+      if (evicted.has(uid)) return
       const leftMs = timeOf(pod, caches) - now()
       if (leftMs === Number.POSITIVE_INFINITY) {
         if (doomed.delete(uid)) events.tell(subject(pod), 'Normal', 'DeviceTaintManagerEviction', 'Cancelling deletion')
@@ -56,7 +63,11 @@ export function deviceTaintEviction(now: () => number = Date.now): Controller {
       }
       doomed.add(uid)
       if (leftMs > 0) again(key, Math.min(leftMs, longestMs))
-      else await evict(pod, context)
+      else {
+        await evict(pod, context)
+        evicted.add(uid)
+        metrics.deleted(-leftMs)
+      }
     },
   }
 }
