@@ -160,7 +160,9 @@ export class PodRunner {
     run.isWaiting = true
     this.#lane.add(() => {
       run.isWaiting = false
-      return this.#runs.get(uid) === run ? this.#turn(uid, run) : undefined
+      // It may have been evicted while it waited.
+      if (run.isWriting) run.isStale = true
+      else if (this.#runs.get(uid) === run) return this.#turn(uid, run)
     })
   }
 
@@ -187,7 +189,7 @@ export class PodRunner {
       if (refusal) return this.#write(uid, run, () => this.#writeStatus(run, refusedStatus(before, refusal, now), [refusalEvent(refusal)]))
       agent.room.take(uid, requestsOf(pod))
     }
-    this.#conclude(uid, run, agent, advance(pod, run.memory, this.#surroundings(run, agent, now)))
+    return this.#conclude(uid, run, agent, advance(pod, run.memory, this.#surroundings(run, agent, now)))
   }
 
   /** The node drives the pod away, for lack of something. Says whether it does: nothing comes of it while the pod is being written. */
@@ -195,7 +197,7 @@ export class PodRunner {
     const run = this.#runs.get(uid)
     const agent = this.#options.agent(run?.pod.spec?.nodeName ?? '')
     if (!run || !agent?.isWorking || run.isWriting || isTerminal(run.pod.status?.phase) || run.pod.metadata.deletionTimestamp) return false
-    this.#conclude(uid, run, agent, evicted(run.pod, run.memory, message, this.#surroundings(run, agent, this.#now())))
+    void this.#conclude(uid, run, agent, evicted(run.pod, run.memory, message, this.#surroundings(run, agent, this.#now())))
     return true
   }
 
@@ -209,8 +211,8 @@ export class PodRunner {
     }
   }
 
-  /** Writes what has become of the pod. */
-  #conclude(uid: string, run: Run, agent: NodeAgent, { status, memory, events, nextAt, isGone }: Advance): void {
+  /** Writes what has become of the pod; resolves when it is written. Never rejects. */
+  #conclude(uid: string, run: Run, agent: NodeAgent, { status, memory, events, nextAt, isGone }: Advance): Promise<void> | undefined {
     const { pod } = run
     const before = pod.status ?? {}
     if (nextAt === undefined) this.#alarms.clear(uid)
