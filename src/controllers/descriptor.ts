@@ -1,6 +1,7 @@
 /** What the manager knows of a controller before it makes it: its names, its account, its flags. */
 import type { Controller } from '../client/controller/controller.ts'
 import type { Resource } from '../client/resource.ts'
+import type { MetricsRegistry } from '../lib/metrics/registry.ts'
 import type { CertificateSigner } from './certificates/signing-request.ts'
 import type { ControllerFlag, FlagValues } from './flags.ts'
 
@@ -29,6 +30,8 @@ export interface ControllerDescriptor {
   lacks?(sources: ControllerSources, flags: FlagValues): string | undefined
   /** Kinds that it is about and that not every server has: where one is missing, it does not run. */
   readonly requires?: readonly Resource[]
-  /** A controller with a state of its own. Its code is loaded here: who does not run it does not pay for it. */
-  make(sources: ControllerSources, flags: FlagValues): Controller | Promise<Controller>
+  /**
+   * A controller with a state of its own. Its code is loaded here: who does not run it does not pay for it. `registry` is where it counts what it does, beside what is counted of all queues.
+   */
+  make(sources: ControllerSources, flags: FlagValues, registry: MetricsRegistry): Controller | Promise<Controller>
 }

@@ -1,8 +1,9 @@
 /** Runs controllers together, each with a client of its own, all with the same informers. */
 import { type Controller, type RunningController, runController } from '../client/controller/controller.ts'
 import { SharedInformers } from '../client/informers/shared-informers.ts'
-import type { QueueMetricsProvider } from '../client/queue/queue-metrics.ts'
+import { workQueueMetrics } from '../client/queue/queue-metrics.ts'
 import type { RestClient } from '../client/rest/rest-client.ts'
+import { MetricsRegistry } from '../lib/metrics/registry.ts'
 import { chosenControllers } from './choice.ts'
 import type { ControllerDescriptor, ControllerSources } from './descriptor.ts'
 import { FlagValues } from './flags.ts'
@@ -24,8 +25,8 @@ export interface RunOptions {
   readonly sources: ControllerSources
   /** Closed at the end. */
   readonly clients: ControllerClients
-  /** Where queues are counted. */
-  readonly metrics?: QueueMetricsProvider
+  /** Where queues and controllers are counted. */
+  readonly registry?: MetricsRegistry
   readonly log: (line: string) => void
 }
 
@@ -41,19 +42,22 @@ export interface RunningControllers {
 }
 
 /** Runs controllers. Throws an ExplainedError for names and flags that make no sense. */
-export function runControllers({ chosen, flags, sources, clients, metrics, log }: RunOptions): RunningControllers {
+export function runControllers({ chosen, flags, sources, clients, registry, log }: RunOptions): RunningControllers {
   const descriptors = chosenControllers(chosen, flags).filter(({ name, lacks, flags: own = [] }) => {
     const lacking = lacks?.(sources, new FlagValues(own, flags))
     if (lacking) log(`${name} does not run: ${lacking}`)
     return !lacking
   })
+  const metrics = registry && workQueueMetrics(registry)
+  // Where nobody asks, it is counted all the same: that costs less than asking whether somebody will.
+  const counted = registry ?? new MetricsRegistry()
   const informers = new SharedInformers(clients.reader, log)
   const made = new Map<ControllerDescriptor, Controller>()
   let isStopped = false
   const started = Promise.all(
     descriptors.map(async (descriptor): Promise<RunningController | undefined> => {
       if (!(await areServed(descriptor.requires ?? [], clients.reader, () => isStopped))) return undefined
-      const controller = await descriptor.make(sources, new FlagValues(descriptor.flags ?? [], flags))
+      const controller = await descriptor.make(sources, new FlagValues(descriptor.flags ?? [], flags), counted)
       if (isStopped) return undefined
       made.set(descriptor, controller)
       return runController({ queue: descriptor.queue, ...controller }, { informers, client: clients.of(descriptor), metrics }, log)

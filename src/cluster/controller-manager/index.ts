@@ -53,7 +53,7 @@ export async function startControllerManager(place: FlagPlace): Promise<Controll
           log,
         })
       : undefined
-  const metrics = managerMetrics({
+  const registry = managerMetrics({
     controllers: () => running?.names ?? [],
     election: elector && { name: lease.name, isLeader: () => elector.isLeader },
   })
@@ -61,10 +61,15 @@ export async function startControllerManager(place: FlagPlace): Promise<Controll
     name: 'leaderElection',
     check: () => (isLost ? `failed election to renew leadership on lease ${lease.name}` : undefined),
   }
-  const server = await serveByFlags(place, { running: () => running, checks: [leaderElection], metrics: metrics.render, configuration: configurationOf(flags) })
+  const server = await serveByFlags(place, {
+    running: () => running,
+    checks: [leaderElection],
+    metrics: () => registry.render(),
+    configuration: configurationOf(flags),
+  })
 
   const work = async (signal: AbortSignal): Promise<void> => {
-    running = runControllers({ chosen: chosenOf(flags), flags: controllerValues(flags), sources, clients, metrics: metrics.queues, log })
+    running = runControllers({ chosen: chosenOf(flags), flags: controllerValues(flags), sources, clients, registry, log })
     void running.synced.then(() => signal.aborted || log('all controllers run'))
     if (!signal.aborted) await new Promise((aborted) => signal.addEventListener('abort', aborted, { once: true }))
     isLost = !stopping.signal.aborted

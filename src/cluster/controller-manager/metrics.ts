@@ -1,12 +1,6 @@
 /** Metrics of a controller manager, under upstream's names. */
 import { processMetrics } from '../../apiserver/metrics/process-metrics.ts'
-import { type QueueMetricsProvider, workQueueMetrics } from '../../client/queue/queue-metrics.ts'
 import { MetricsRegistry } from '../../lib/metrics/registry.ts'
-
-export interface ManagerMetrics {
-  readonly queues: QueueMetricsProvider
-  render(): string
-}
 
 /** What is told when metrics are read. */
 export interface ManagerState {
@@ -17,10 +11,10 @@ export interface ManagerState {
 
 const manager = 'kube-controller-manager'
 
-export function managerMetrics({ controllers, election }: ManagerState): ManagerMetrics {
+/** What is told of the manager itself; its controllers count in the same registry. */
+export function managerMetrics({ controllers, election }: ManagerState): MetricsRegistry {
   const registry = new MetricsRegistry()
   processMetrics(registry)
-  const queues = workQueueMetrics(registry)
   registry.gauge('running_managed_controllers', 'Indicates where instances of a controller are currently running', ['manager', 'name'], () =>
     controllers().map((name) => [[manager, name], 1] as const),
   )
@@ -32,5 +26,5 @@ export function managerMetrics({ controllers, election }: ManagerState): Manager
       () => [[[election.name], election.isLeader() ? 1 : 0]],
     )
   }
-  return { queues, render: () => registry.render() }
+  return registry
 }

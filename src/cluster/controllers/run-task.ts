@@ -1,6 +1,6 @@
 /** Runs the controllers of a cluster in this thread, and serves what they tell of themselves if that is wanted. */
-import type { QueueMetricsProvider } from '../../client/queue/queue-metrics.ts'
 import { type ControllerPlan, plannedClients, type RunningControllers, runControllers } from '../../controllers/index.ts'
+import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import { certificateSigner } from '../pki/certificate-signer.ts'
 import type { Claims, ControllerTask, ManagerPlace, ServerPlace } from './messages.ts'
 
@@ -18,13 +18,13 @@ export async function runTask(
   signToken: (claims: Claims) => Promise<string>,
   log: (line: string) => void,
 ): Promise<BegunControllers> {
-  const run = (metrics?: QueueMetricsProvider) =>
+  const run = (registry?: MetricsRegistry) =>
     runControllers({
       chosen: plan.controllers.map(({ name }) => name),
       flags: plan.flags,
       sources: { rootCA: server.ca, signer: certificateSigner(authority), signToken },
       clients: plannedClients(plan, server),
-      metrics,
+      registry,
       log,
     })
   return manager ? served(plan, server, manager, run, log) : run()
@@ -36,7 +36,7 @@ async function served(
   plan: ControllerPlan,
   server: ServerPlace,
   place: ManagerPlace,
-  run: (metrics: QueueMetricsProvider) => RunningControllers,
+  run: (registry: MetricsRegistry) => RunningControllers,
   log: (line: string) => void,
 ): Promise<BegunControllers> {
   const [{ managerMetrics }, { serveManager }, { delegatedAccess }, { clusterAuthorities }] = await Promise.all([
@@ -52,7 +52,7 @@ async function served(
     close()
   }
   const names = plan.controllers.map(({ name }) => name)
-  const metrics = managerMetrics({ controllers: () => names })
+  const registry = managerMetrics({ controllers: () => names })
   let running: RunningControllers | undefined
   const listening = await serveManager({
     ...place,
@@ -60,13 +60,13 @@ async function served(
     access: delegatedAccess({ authentication: reader, authorization: reader, clientCA: authorities.clientCA, log }),
     running: () => running,
     checks: [],
-    metrics: metrics.render,
+    metrics: () => registry.render(),
     configuration: { Generic: { Controllers: names }, Flags: plan.flags },
   }).catch(async (error) => {
     await end()
     throw error
   })
-  running = run(metrics.queues)
+  running = run(registry)
   const { synced, stop } = running
   log(`controllers tell of themselves on ${place.bindAddress}:${listening.port}`)
   return {

@@ -13,7 +13,10 @@ export const controllers: readonly ControllerDescriptor[] = [
     aliases: ['job'],
     account: 'job-controller',
     flags: [concurrencyFlag(jobSyncs, 'Jobs', 5)],
-    make: async (_sources, flags) => (await import('./job/job-controller.ts')).jobController({ concurrency: flags.number(jobSyncs) }),
+    make: async (_sources, flags, registry) => {
+      const [{ jobController }, { JobMetrics }] = await Promise.all([import('./job/job-controller.ts'), import('./job/metrics.ts')])
+      return jobController({ concurrency: flags.number(jobSyncs), metrics: new JobMetrics(registry) })
+    },
   },
   {
     name: 'cronjob-controller',

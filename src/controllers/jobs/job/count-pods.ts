@@ -9,16 +9,25 @@ import type { JobState } from './decisions/state.ts'
 import { counted, finalCondition, finished, type JobStatus, type Observed, tracking } from './decisions/tracking.ts'
 import type { Moment } from './decisions/verdict.ts'
 import type { JobMemory } from './memory.ts'
+import type { JobMetrics } from './metrics.ts'
 import { isTracked } from './pods.ts'
 
 type Context = Pick<ReconcileContext, 'client' | 'events'>
 
+/** What the controller remembers and counts. */
+export interface JobRecords {
+  readonly memory: JobMemory
+  readonly metrics: JobMetrics
+}
+
 /** Names what has ended, releases it, counts it. Resolves with the Job as it was written; undefined if it has gone. */
-export async function countPods(state: JobState, observed: Observed, now: Moment, memory: JobMemory, context: Context): Promise<Job | undefined> {
+export async function countPods(state: JobState, observed: Observed, now: Moment, records: JobRecords, context: Context): Promise<Job | undefined> {
   const { job, pods } = state
-  const { status, release, isLimited } = tracking(state, observed)
-  const named = await writeStatus(job, status, memory, context)
+  const { memory, metrics } = records
+  const { status, release, policyActions, isLimited } = tracking(state, observed)
+  const named = await writeStatus(job, status, records, context)
   if (!named) return undefined
+  metrics.decidedByPolicy(policyActions)
   const { released } = memory.of(job)
   const { done, error } = await each(release, async (pod) => {
     const { uid = '' } = pod.metadata
@@ -32,18 +41,22 @@ export async function countPods(state: JobState, observed: Observed, now: Moment
   const held = new Set(pods.filter((pod) => isTracked(pod) && !gone.has(pod)).map(({ metadata }) => metadata.uid ?? ''))
   const after = counted(status, held)
   const end = observed.verdict && !isLimited && error === undefined ? finalCondition(after, observed.verdict, now) : undefined
-  const written = await writeStatus(named, end ? finished(after, end) : after, memory, context)
-  if (written && end) tellEnd(written, end, context)
+  const written = await writeStatus(named, end ? finished(after, end) : after, records, context)
+  if (written && end) {
+    metrics.finished(written, end)
+    tellEnd(written, end, context)
+  }
   if (error !== undefined) throw error
   return written
 }
 
 /** Writes the status if it has changed. Resolves with the Job as it is then; undefined if it has gone. */
-export async function writeStatus(job: Job, status: JobStatus, memory: JobMemory, { client }: Pick<Context, 'client'>): Promise<Job | undefined> {
+export async function writeStatus(job: Job, status: JobStatus, { memory, metrics }: JobRecords, { client }: Pick<Context, 'client'>): Promise<Job | undefined> {
   if (jsonEqual(status, job.status)) return job
   try {
     const written = await client.updateStatus(jobs, { ...job, status })
     memory.of(job).written = written.metadata.resourceVersion ?? ''
+    metrics.counted(written, job.status)
     return written
   } catch (error) {
     if (isNotFound(error)) return undefined

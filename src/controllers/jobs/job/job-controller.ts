@@ -11,23 +11,26 @@ import { Expectations, expectationsExpireMs } from '../../pods/writing/expectati
 import { Alarms } from '../alarms.ts'
 import { finishedCondition } from '../finished.ts'
 import { holdPods } from './carry-out.ts'
-import { isManagedElsewhere, stateOf } from './decisions/state.ts'
+import { isManagedElsewhere, type JobState, stateOf } from './decisions/state.ts'
 import { JobMemory } from './memory.ts'
+import { JobMetrics, type SyncAction } from './metrics.ts'
 import { isOrphan, orphanKey, orphanOf, releaseOrphan } from './orphans.ts'
 import { isTracked, trackingFinalizer } from './pods.ts'
 import { runJob } from './run-job.ts'
 
 export interface JobControllerOptions {
   readonly concurrency: number
+  /** Counts nothing that anybody sees unless said. */
+  readonly metrics?: JobMetrics
   /** Milliseconds. */
   readonly now?: () => number
 }
 
-export function jobController({ concurrency, now = Date.now }: JobControllerOptions): Controller {
+export function jobController({ concurrency, metrics = new JobMetrics(), now = Date.now }: JobControllerOptions): Controller {
   const expectations = new Expectations(now)
   const memory = new JobMemory()
   const alarms = new Alarms(now)
-  const room = { expectations, memory, alarms, now }
+  const room = { expectations, memory, metrics, alarms, now }
 
   return {
     name: 'job-controller',
@@ -38,6 +41,7 @@ export function jobController({ concurrency, now = Date.now }: JobControllerOpti
         changed(job, before, context) {
           const gone = before && job?.metadata.uid !== before.metadata.uid ? before : undefined
           if (gone) forget(gone)
+          if (job && !before && isManagedElsewhere(job)) metrics.managedElsewhere(job.spec?.managedBy ?? '')
           for (const ended of [gone, job && finishedCondition(job) ? job : undefined]) if (ended) releaseAll(ended, context)
         },
       }),
@@ -50,6 +54,7 @@ export function jobController({ concurrency, now = Date.now }: JobControllerOpti
         changed(pod, before) {
           expectations.observe(pod, before)
           memory.observe(pod, before)
+          metrics.observe(pod, before)
         },
       }),
     ],
@@ -66,8 +71,22 @@ export function jobController({ concurrency, now = Date.now }: JobControllerOpti
       const mine = (await podsOf(job, context)).map((pod) => memory.asReleased(pod, job))
       const loose = job.metadata.deletionTimestamp ? [] : mine.filter((pod) => isActive(pod) && !isTracked(pod))
       if (loose.length > 0) return holdPods(loose, context)
-      await runJob(stateOf(job, mine), room, context)
+      await timed(stateOf(job, mine), context)
     },
+  }
+
+  async function timed(state: JobState, context: ReconcileContext): Promise<void> {
+    const began = performance.now()
+    let action: SyncAction = 'reconciling'
+    let isDone = false
+    try {
+      await runJob(state, room, context, (doing) => {
+        action = doing
+      })
+      isDone = true
+    } finally {
+      metrics.synced(state.job, action, isDone, (performance.now() - began) / 1000)
+    }
   }
 
   function forget(job: Job): void {

@@ -7,17 +7,16 @@ import type { Expectations } from '../../pods/writing/expectations.ts'
 import type { Alarms } from '../alarms.ts'
 import { conditionOf, type JobCondition, trueCondition, withCondition } from '../finished.ts'
 import { createPods, removePods } from './carry-out.ts'
-import { countPods, writeStatus } from './count-pods.ts'
+import { countPods, type JobRecords, writeStatus } from './count-pods.ts'
 import { podChanges } from './decisions/pod-changes.ts'
 import { conditionsOf, isSuspended, type JobState } from './decisions/state.ts'
 import { completed, deadlineInMs, isComplete, type Moment, momentOf, verdictOf } from './decisions/verdict.ts'
-import type { JobMemory } from './memory.ts'
+import type { SyncAction } from './metrics.ts'
 import { type BackOff, backOffAfter } from './policies/back-off.ts'
 
 /** What the controller keeps between two looks. */
-export interface JobRoom {
+export interface JobRoom extends JobRecords {
   readonly expectations: Expectations
-  readonly memory: JobMemory
   readonly alarms: Alarms
   /** Milliseconds. */
   readonly now: () => number
@@ -31,7 +30,8 @@ interface Outcome {
   readonly error?: unknown
 }
 
-export async function runJob(state: JobState, room: JobRoom, context: ReconcileContext): Promise<void> {
+/** `doing` is told what it is at. */
+export async function runJob(state: JobState, room: JobRoom, context: ReconcileContext, doing: (action: SyncAction) => void): Promise<void> {
   const { job } = state
   const { memory, alarms } = room
   const now = momentOf(room.now())
@@ -40,19 +40,19 @@ export async function runJob(state: JobState, room: JobRoom, context: ReconcileC
   const verdict = verdictOf(state, startTime, now)
   if (verdict && state.active.length > 0 && !trueCondition(job, verdict.type)) {
     // Why its pods are removed is written before they are: who comes after must not find another reason.
-    await writeStatus(job, { ...job.status, startTime, conditions: [...withCondition(conditionsOf(job), verdict)] }, memory, context)
+    await writeStatus(job, { ...job.status, startTime, conditions: [...withCondition(conditionsOf(job), verdict)] }, room, context)
     return
   }
   const deadline = verdict ? undefined : deadlineInMs(job, startTime, now)
   if (deadline !== undefined) alarms.set(keyOf(job), deadline, context)
 
-  const { error, ...pods } = await changePods(state, verdict, backOff, now, room, context)
+  const { error, ...pods } = await changePods(state, verdict, backOff, now, room, context, doing)
   const end = endOf(state, verdict, { error, ...pods }, now)
   const conditions = end || job.metadata.deletionTimestamp ? conditionsOf(job) : withSuspension(job, now)
   const hasChanged = conditions !== conditionsOf(job)
   const isResumed = hasChanged && !isSuspended(job)
   const seen = { ...pods, verdict: end, conditions, startTime: isResumed ? now.text : startTime }
-  const named = await countPods(state, seen, now, memory, context)
+  const named = await countPods(state, seen, now, room, context)
   if (named) memory.of(job).backOff = backOff
   if (named && hasChanged) context.events.tell(job, 'Normal', isResumed ? 'Resumed' : 'Suspended', isResumed ? 'Job resumed' : 'Job suspended')
   if (error !== undefined) throw error
@@ -66,17 +66,20 @@ async function changePods(
   now: Moment,
   room: JobRoom,
   context: ReconcileContext,
+  doing: (action: SyncAction) => void,
 ): Promise<Outcome> {
   const { job, active, ready, terminating } = state
   const { remove, create, againMs } = verdict ? { remove: active, create: [], againMs: 0 } : podChanges(state, backOff, now.ms)
   if (againMs > 0) room.alarms.set(keyOf(job), againMs, context)
   if (job.metadata.deletionTimestamp && !verdict) return { active: active.length, ready, terminating }
+  if (!verdict) doing(remove.length > 0 ? 'pods_deleted' : create.length > 0 ? 'pods_created' : 'tracking')
   if (remove.length > 0) {
     const { done, error } = await removePods(job, remove, verdict !== undefined, room.expectations, context)
     return { active: active.length - done.length, ready: ready - done.filter(isReady).length, terminating: terminating + done.length, error }
   }
   if (create.length === 0) return { active: active.length, ready, terminating }
   const { done, error } = await createPods(state, create, room.expectations, context)
+  room.metrics.created(state, done, error === undefined ? 0 : create.length - done)
   return { active: active.length + done, ready, terminating, error }
 }
 

@@ -6,7 +6,7 @@ import type { Job, Pod } from '../../../../client/kinds.ts'
 import { conditionOf, type JobCondition, withCondition } from '../../finished.ts'
 import { countOf, indexesText } from '../indexes.ts'
 import { hasFailed, hasSucceeded, isIndexed, isTracked } from '../pods.ts'
-import { failureVerdict } from '../policies/failure-policy.ts'
+import { type FailureVerdict, failureVerdict } from '../policies/failure-policy.ts'
 import { awaitsReplacement, hasValidIndex, isNewlySucceeded, type JobIndexes, type JobState } from './state.ts'
 import type { Moment } from './verdict.ts'
 
@@ -28,6 +28,8 @@ export interface Tracking {
   readonly status: JobStatus
   /** The pods that then lose their finalizer. */
   readonly release: readonly Pod[]
+  /** What the failure policy says of those that are named as failed, or that it ignores. */
+  readonly policyActions: readonly string[]
   /** Whether pods are left for the next time. */
   readonly isLimited: boolean
 }
@@ -45,6 +47,7 @@ export function tracking(state: JobState, observed: Observed): Tracking {
   const failed = [...(named?.failed ?? [])]
   let newIndexes = 0
   const release: Pod[] = []
+  const policyActions: string[] = []
   let isLimited = false
   for (const pod of pods) {
     if (!isTracked(pod) || !mayBeReleased(pod, state, verdict)) continue
@@ -54,7 +57,11 @@ export function tracking(state: JobState, observed: Observed): Tracking {
       if (!isIndexed(job)) {
         if (!state.uncounted.succeeded.has(uid)) succeeded.push(uid)
       } else if (hasValidIndex(pod, job) && isNewlySucceeded(pod, indexes)) newIndexes++
-    } else if (countsAsFailed(pod, state, verdict)) failed.push(uid)
+    } else {
+      const failure = failureOf(pod, state, verdict)
+      if (failure?.action) policyActions.push(failure.action)
+      if (failure?.counts) failed.push(uid)
+    }
     if (newIndexes + succeeded.length + failed.length >= mostUncounted) {
       isLimited = true
       break
@@ -70,7 +77,7 @@ export function tracking(state: JobState, observed: Observed): Tracking {
     uncountedTerminatedPods: { succeeded, failed },
     ...(isIndexed(job) && indexCounters(indexes)),
   }
-  return { status: compact(status), release, isLimited }
+  return { status: compact(status), release, policyActions, isLimited }
 }
 
 function indexCounters({ succeeded, failed }: JobIndexes): Partial<JobStatus> {
@@ -83,12 +90,12 @@ function mayBeReleased(pod: Pod, { job, indexes }: JobState, verdict: JobConditi
   return hasFailed(pod, job) && !awaitsReplacement(pod, indexes)
 }
 
-/** What still runs when a Job fails counts as failed; what is stopped because enough has succeeded does not. */
-function countsAsFailed(pod: Pod, { job, uncounted }: JobState, verdict: JobCondition | undefined): boolean {
+/** What is said of a failure that is new. What still runs when a Job fails counts as failed; what is stopped because enough has succeeded does not. */
+function failureOf(pod: Pod, { job, uncounted }: JobState, verdict: JobCondition | undefined): FailureVerdict | undefined {
   const hasEnded = verdict?.type === 'SuccessCriteriaMet' ? pod.status?.phase === 'Failed' : hasFailed(pod, job)
-  if (!hasEnded && verdict?.type !== 'FailureTarget') return false
-  if (uncounted.failed.has(pod.metadata.uid ?? '') || !hasValidIndex(pod, job)) return false
-  return failureVerdict(job, pod).counts
+  if (!hasEnded && verdict?.type !== 'FailureTarget') return undefined
+  if (uncounted.failed.has(pod.metadata.uid ?? '') || !hasValidIndex(pod, job)) return undefined
+  return failureVerdict(job, pod)
 }
 
 /** The status with those counted that it names and that have no finalizer any more. `held`: uids of those that have. */
