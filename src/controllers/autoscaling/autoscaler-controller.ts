@@ -8,6 +8,7 @@ import { desiredReplicas, type MetricsDecision } from './desired-replicas.ts'
 import type { MetricStatus } from './metrics/metric-proposal.ts'
 import { changed, type History } from './replicas/limits.ts'
 import { KindMapper, readScale, writeScale } from './scale-target.ts'
+import { actionOf, type ScaledObject, type ScalingAction, type ScalingError, ScalingMetrics } from './scaling-metrics.ts'
 import { Selectors } from './selectors.ts'
 
 export interface AutoscalerOptions {
@@ -16,6 +17,8 @@ export interface AutoscalerOptions {
   readonly periodMs: number
   readonly downscaleMs: number
   readonly tolerance: number
+  /** Counts nothing that anybody sees unless said. */
+  readonly metrics?: ScalingMetrics
   readonly initializationMs: number
   readonly readinessDelayMs: number
   /** Since the epoch. */
@@ -30,6 +33,7 @@ export interface Memory {
 const noHistory: History = { recommendations: [], changes: [] }
 
 export function autoscalerController(options: AutoscalerOptions): Controller {
+  const { metrics = new ScalingMetrics() } = options
   const mapper = new KindMapper()
   const selectors = new Selectors()
   /** Those that will be looked at, by their keys. */
@@ -55,6 +59,9 @@ export function autoscalerController(options: AutoscalerOptions): Controller {
       }),
       looked(pods),
     ],
+    async run({ caches }) {
+      metrics.follow(() => [...caches.all(horizontalPodAutoscalers)].map(scaledObject))
+    },
     async reconcile(key, context) {
       const [namespace = '', name = ''] = key.split('/')
       const scaler = context.caches.get(horizontalPodAutoscalers, namespace, name)
@@ -65,12 +72,17 @@ export function autoscalerController(options: AutoscalerOptions): Controller {
         return
       }
       // The next look is a period later, whatever comes of this one.
-      await look(scaler, memory, context).catch((error: unknown) => context.log(`${name} of ${namespace} is not scaled: ${messageOf(error)}`))
+      const began = performance.now()
+      const { action, error } = await look(scaler, memory, context).catch((error: unknown) => {
+        context.log(`${name} of ${namespace} is not scaled: ${messageOf(error)}`)
+        return { action: 'none', error: 'internal' } as const
+      })
+      metrics.reconciled(action, error, (performance.now() - began) / 1000)
       context.again(key, options.periodMs)
     },
   }
 
-  async function look(scaler: HorizontalPodAutoscaler, memory: Memory, context: ReconcileContext): Promise<void> {
+  async function look(scaler: HorizontalPodAutoscaler, memory: Memory, context: ReconcileContext): Promise<Look> {
     const { client, events } = context
     const { namespace = '' } = scaler.metadata
     const now = options.now()
@@ -78,13 +90,16 @@ export function autoscalerController(options: AutoscalerOptions): Controller {
     const conditions = new Conditions(before.conditions, timestamp(now))
     const tell = (more: Partial<AutoscalerStatus>): Promise<void> => writeStatus(scaler, { ...before, ...more, conditions: conditions.all() }, context)
     const { spec } = scaler
-    if (!spec) return
+    const nothing: Look = { action: 'none', error: 'none' }
+    const failed: Look = { action: 'none', error: 'internal' }
+    if (!spec) return nothing
 
     const read = await readScale(client, mapper, namespace, spec.scaleTargetRef).catch((error: unknown) => messageOf(error))
     if (typeof read === 'string') {
       events.tell(scaler, 'Warning', 'FailedGetScale', read)
       conditions.set('AbleToScale', false, { reason: 'FailedGetScale', message: `the HPA controller was unable to get the target's current scale: ${read}` })
-      return tell({})
+      await tell({})
+      return failed
     }
     const [target, scale] = read
     conditions.set('AbleToScale', true, { reason: 'SucceededGetScale', message: "the HPA controller was able to get the target's current scale" })
@@ -92,20 +107,24 @@ export function autoscalerController(options: AutoscalerOptions): Controller {
     if (memory.history.recommendations.length === 0) memory.history = { ...memory.history, recommendations: [{ replicas: current, at: now }] }
 
     const decision = await decide(scaler, current, () =>
-      desiredReplicas({ scaler, scale, current, conditions, memory, mapper, selectors, options, now }, context),
+      desiredReplicas({ scaler, scale, current, conditions, memory, mapper, selectors, options, metrics, now }, context),
     )
     if (decision.failure !== undefined) {
       await tell({ currentReplicas: current, currentMetrics: told(decision.statuses) })
       events.tell(scaler, 'Warning', 'FailedComputeMetricsReplicas', decision.failure)
-      return
+      return failed
     }
     const { replicas, reason, statuses } = decision
     if (replicas === undefined) {
       conditions.set('ScalingActive', false, { reason: 'ScalingDisabled', message: 'scaling is disabled since the replica count of the target is zero' })
-      return tell({ currentReplicas: current, desiredReplicas: current, currentMetrics: undefined })
+      await tell({ currentReplicas: current, desiredReplicas: current, currentMetrics: undefined })
+      return nothing
     }
-    const metrics = { currentReplicas: current, currentMetrics: told(statuses) }
-    if (replicas === current) return tell({ ...metrics, desiredReplicas: current })
+    const measured = { currentReplicas: current, currentMetrics: told(statuses) }
+    if (replicas === current) {
+      await tell({ ...measured, desiredReplicas: current })
+      return nothing
+    }
     try {
       await writeScale(client, target, scale, replicas)
     } catch (error) {
@@ -114,14 +133,28 @@ export function autoscalerController(options: AutoscalerOptions): Controller {
         reason: 'FailedUpdateScale',
         message: `the HPA controller was unable to update the target scale: ${messageOf(error)}`,
       })
-      return tell(metrics)
+      await tell(measured)
+      return failed
     }
     conditions.set('AbleToScale', true, { reason: 'SucceededRescale', message: `the HPA controller was able to update the target scale to ${replicas}` })
     events.tell(scaler, 'Normal', 'SuccessfulRescale', `New size: ${replicas}; reason: ${reason}`)
     memory.history = changed(memory.history, replicas - current, now)
-    await tell({ ...metrics, desiredReplicas: replicas, lastScaleTime: timestamp(now) })
+    await tell({ ...measured, desiredReplicas: replicas, lastScaleTime: timestamp(now) })
+    return { action: actionOf(current, replicas), error: 'none' }
   }
 }
+
+/** What a look came to. */
+interface Look {
+  readonly action: ScalingAction
+  readonly error: ScalingError
+}
+
+const scaledObject = ({ metadata: { namespace = '', name = '' }, status }: HorizontalPodAutoscaler): ScaledObject => ({
+  namespace,
+  name,
+  desiredReplicas: status?.desiredReplicas ?? 0,
+})
 
 /** A list that is empty is not told. */
 const told = (statuses: readonly MetricStatus[] = []): MetricStatus[] | undefined => (statuses.length > 0 ? [...statuses] : undefined)

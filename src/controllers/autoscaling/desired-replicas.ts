@@ -7,11 +7,12 @@ import { selectedPods } from '../pods/owners/by-labels.ts'
 import { messageOf } from '../refusals.ts'
 import type { AutoscalerOptions, Memory } from './autoscaler-controller.ts'
 import type { Conditions } from './autoscaler-status.ts'
-import { MetricFailure, type MetricStatus, type Proposal, propose } from './metrics/metric-proposal.ts'
+import { type Metric, MetricFailure, type MetricStatus, type Proposal, propose, type ScaledPods } from './metrics/metric-proposal.ts'
 import { MetricsClient } from './metrics/metrics-client.ts'
 import { limit } from './replicas/limits.ts'
 import type { Tolerances } from './replicas/pod-replicas.ts'
 import type { KindMapper, Scale } from './scale-target.ts'
+import { actionOf, type ScalingMetrics } from './scaling-metrics.ts'
 import type { Selectors } from './selectors.ts'
 
 export interface MetricsDecision {
@@ -31,12 +32,13 @@ export interface Measured {
   readonly mapper: KindMapper
   readonly selectors: Selectors
   readonly options: AutoscalerOptions
+  readonly metrics: ScalingMetrics
   readonly now: number
 }
 
 /** Sets the conditions that follow, and tells events of what goes wrong. */
 export async function desiredReplicas(measured: Measured, context: ReconcileContext): Promise<MetricsDecision> {
-  const { scaler, scale, current, conditions, memory, mapper, selectors, options, now } = measured
+  const { scaler, scale, current, conditions, memory, mapper, selectors, options, metrics: counted, now } = measured
   const { namespace = '', name } = scaler.metadata
   const { metrics = [], minReplicas: min = 1, maxReplicas: max = 0, behavior } = scaler.spec ?? {}
   const text = scale.status?.selector ?? ''
@@ -64,7 +66,7 @@ export async function desiredReplicas(measured: Measured, context: ReconcileCont
     readiness: { initializationMs: options.initializationMs, delayMs: options.readinessDelayMs, now },
   }
   const client = new MetricsClient(context.client, mapper, namespace)
-  const results = await Promise.all(metrics.map((metric) => propose(metric, scaled, client).catch(failureOf)))
+  const results = await Promise.all(metrics.map((metric) => proposed(metric, scaled, client, counted)))
   const failures = results.filter((result) => result instanceof MetricFailure)
   const proposals = results.filter((result): result is Proposal => !(result instanceof MetricFailure))
   const best = proposals.reduce<Proposal | undefined>((most, proposal) => (most && most.replicas >= proposal.replicas ? most : proposal), undefined)
@@ -93,6 +95,14 @@ function parsed(text: string): Selector | string {
   } catch (error) {
     return `couldn't convert selector into a corresponding internal selector object: ${messageOf(error)}`
   }
+}
+
+async function proposed(metric: Metric, scaled: ScaledPods, client: MetricsClient, counted: ScalingMetrics): Promise<Proposal | MetricFailure> {
+  const began = performance.now()
+  const result = await propose(metric, scaled, client).catch(failureOf)
+  const action = result instanceof MetricFailure ? 'none' : actionOf(scaled.specReplicas, result.replicas)
+  counted.computed(action, result instanceof MetricFailure ? 'internal' : 'none', metric.type, (performance.now() - began) / 1000)
+  return result
 }
 
 function failureOf(error: unknown): MetricFailure {

@@ -24,8 +24,10 @@ export const controllers: readonly ControllerDescriptor[] = [
         fallback: '0.1',
       },
     ],
-    make: async (_sources, flags) =>
-      (await import('./autoscaler-controller.ts')).autoscalerController({
+    make: async (_sources, flags, registry) => {
+      const [{ autoscalerController }, { ScalingMetrics }] = await Promise.all([import('./autoscaler-controller.ts'), import('./scaling-metrics.ts')])
+      return autoscalerController({
+        metrics: new ScalingMetrics(registry),
         concurrency: flags.number(`concurrent-${prefix}-syncs`),
         periodMs: flags.duration(`${prefix}-sync-period`),
         downscaleMs: flags.duration(`${prefix}-downscale-stabilization`),
@@ -33,6 +35,7 @@ export const controllers: readonly ControllerDescriptor[] = [
         readinessDelayMs: flags.duration(`${prefix}-initial-readiness-delay`),
         tolerance: flags.number(`${prefix}-tolerance`),
         now: Date.now,
-      }),
+      })
+    },
   },
 ]

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import type { ControllerSources } from '../descriptor.ts'
 import { FlagValues } from '../flags.ts'
 import { controllers } from './index.ts'
@@ -11,7 +12,7 @@ const sources: ControllerSources = { rootCA: '', signer: { read: none, sign: non
 async function fault(name: string, value: string): Promise<string | undefined> {
   const descriptor = controllers.find(({ flags }) => flags?.some((flag) => flag.name === name))!
   try {
-    await descriptor.make(sources, new FlagValues(descriptor.flags ?? [], { [name]: value }))
+    await descriptor.make(sources, new FlagValues(descriptor.flags ?? [], { [name]: value }), new MetricsRegistry())
     return undefined
   } catch (error) {
     return (error as Error).message
@@ -28,5 +29,5 @@ test('slices hold from one to a thousand endpoints', async () => {
 })
 
 test('without flags all of them are made, under their own names', async () => {
-  for (const { name, flags = [], make } of controllers) assert.equal((await make(sources, new FlagValues(flags))).name, name)
+  for (const { name, flags = [], make } of controllers) assert.equal((await make(sources, new FlagValues(flags), new MetricsRegistry())).name, name)
 })

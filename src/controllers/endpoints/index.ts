@@ -44,12 +44,15 @@ export const controllers: readonly ControllerDescriptor[] = [
       batchFlag('endpointslice-updates-batch-period', 'pods'),
       maxFlag('max-endpoints-per-slice', 'endpoints that are in an EndpointSlice at most', 100),
     ],
-    make: async (_sources, flags) =>
-      (await import('./slices/slice-controller.ts')).sliceController({
+    make: async (_sources, flags, registry) => {
+      const [{ sliceController }, { ServiceSliceMetrics }] = await Promise.all([import('./slices/slice-controller.ts'), import('./slices/metrics.ts')])
+      return sliceController({
         concurrency: flags.number('concurrent-service-endpoint-syncs'),
         batchMs: flags.duration('endpointslice-updates-batch-period'),
         max: count(flags, 'max-endpoints-per-slice'),
-      }),
+        metrics: new ServiceSliceMetrics(registry),
+      })
+    },
   },
   {
     name: 'endpointslice-mirroring-controller',
@@ -61,11 +64,17 @@ export const controllers: readonly ControllerDescriptor[] = [
       batchFlag('mirroring-endpointslice-updates-batch-period', 'Endpoints'),
       maxFlag('mirroring-max-endpoints-per-subset', 'addresses of a subset that are mirrored at most', 1000),
     ],
-    make: async (_sources, flags) =>
-      (await import('./mirroring/mirroring-controller.ts')).mirroringController({
+    make: async (_sources, flags, registry) => {
+      const [{ mirroringController }, { MirroringMetrics }] = await Promise.all([
+        import('./mirroring/mirroring-controller.ts'),
+        import('./mirroring/metrics.ts'),
+      ])
+      return mirroringController({
         concurrency: flags.number('mirroring-concurrent-service-endpoint-syncs'),
         batchMs: flags.duration('mirroring-endpointslice-updates-batch-period'),
         max: count(flags, 'mirroring-max-endpoints-per-subset'),
-      }),
+        metrics: new MirroringMetrics(registry),
+      })
+    },
   },
 ]

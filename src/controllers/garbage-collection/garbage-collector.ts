@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import type { Controller, ReconcileContext } from '../../client/controller/controller.ts'
 import { FailureLog } from '../../client/controller/failure-log.ts'
 import { WorkQueue } from '../../client/queue/work-queue.ts'
+import { type CounterSeries, MetricsRegistry } from '../../lib/metrics/registry.ts'
 import type { OwnerReference } from '../../machinery/object.ts'
 import { AbsentOwners } from './absent-owners.ts'
 import { Collector, NotSeenYet } from './collector.ts'
@@ -22,17 +23,20 @@ const objectsPerWorker = 4
 
 export interface GarbageCollectorOptions {
   readonly workers: number
+  /** Where it counts; nobody sees it unless said. */
+  readonly registry?: MetricsRegistry
 }
 
 /** Its page `graph` is what it knows of owners and dependents, as dot: all of it, or what is tied to the objects of `?uid=`. */
-export function garbageCollector({ workers }: GarbageCollectorOptions): Controller {
+export function garbageCollector({ workers, registry = new MetricsRegistry() }: GarbageCollectorOptions): Controller {
+  const syncErrors = registry.counter('garbagecollector_controller_resources_sync_error_total', 'Number of garbage collector resources sync errors')([])
   let graph: Graph | undefined
   return {
     name,
     watches: [],
     pages: { graph: (query) => (graph ? dotOf(graph, query.getAll('uid')) : '') },
     run: (context, signal) =>
-      collect(context, signal, workers * objectsPerWorker, (begun) => {
+      collect(context, signal, workers * objectsPerWorker, syncErrors, (begun) => {
         graph = begun
       }),
   }
@@ -43,6 +47,7 @@ async function collect(
   { client, events, log, metrics }: ReconcileContext,
   signal: AbortSignal,
   concurrency: number,
+  syncErrors: CounterSeries,
   begun: (graph: Graph) => void,
 ): Promise<void> {
   const kinds = new Kinds()
@@ -77,6 +82,7 @@ async function collect(
     graph,
     signal,
     failures,
+    failed: () => syncErrors.add(),
     discovered(discovery) {
       if (!kinds.replace(discovery)) return
       for (const uid of parked) deletions.add(uid)

@@ -11,6 +11,6 @@ export const controllers: readonly ControllerDescriptor[] = [
       { name: 'enable-garbage-collector', type: 'boolean', help: 'whether garbage is collected', fallback: 'true' },
     ],
     lacks: (_, flags) => (flags.boolean('enable-garbage-collector') ? undefined : '--enable-garbage-collector is false'),
-    make: async (_, flags) => (await import('./garbage-collector.ts')).garbageCollector({ workers: flags.number('concurrent-gc-syncs') }),
+    make: async (_, flags, registry) => (await import('./garbage-collector.ts')).garbageCollector({ workers: flags.number('concurrent-gc-syncs'), registry }),
   },
 ]

@@ -15,6 +15,8 @@ export interface MonitorsOptions {
   /** Told what there is whenever that was looked up. */
   readonly discovered: (discovery: Discovery) => void
   readonly failures: FailureLog
+  /** Told that kinds could not be looked up. */
+  readonly failed: () => void
 }
 
 interface Running {
@@ -74,7 +76,7 @@ export class Monitors {
   }
 
   async #look(): Promise<void> {
-    const { client, signal, discovered, failures } = this.#options
+    const { client, signal, discovered, failures, failed } = this.#options
     try {
       const discovery = await discover(client)
       if (signal.aborted) return
@@ -83,6 +85,7 @@ export class Monitors {
       if (discovery.failed.length > 0) this.#lookIn(afterFailureMs)
     } catch (error) {
       if (signal.aborted) return
+      failed()
       failures.failed('discovery', error, Number.POSITIVE_INFINITY, 'the garbage collector cannot learn what kinds there are, trying again')
       this.#lookIn(afterFailureMs)
     }

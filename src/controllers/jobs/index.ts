@@ -24,7 +24,10 @@ export const controllers: readonly ControllerDescriptor[] = [
     aliases: ['cronjob'],
     account: 'cronjob-controller',
     flags: [concurrencyFlag(cronJobSyncs, 'CronJobs', 5)],
-    make: async (_sources, flags) => (await import('./cron-job/cron-job-controller.ts')).cronJobController(flags.number(cronJobSyncs)),
+    make: async (_sources, flags, registry) => {
+      const [{ cronJobController }, { creationSkew }] = await Promise.all([import('./cron-job/cron-job-controller.ts'), import('./time-metrics.ts')])
+      return cronJobController(flags.number(cronJobSyncs), creationSkew(registry))
+    },
   },
   {
     name: 'ttl-after-finished-controller',
@@ -32,6 +35,9 @@ export const controllers: readonly ControllerDescriptor[] = [
     aliases: ['ttl-after-finished'],
     account: 'ttl-after-finished-controller',
     flags: [concurrencyFlag(ttlSyncs, 'ended Jobs', 5)],
-    make: async (_sources, flags) => (await import('./ttl-after-finished.ts')).ttlAfterFinished(flags.number(ttlSyncs)),
+    make: async (_sources, flags, registry) => {
+      const [{ ttlAfterFinished }, { deletionDelay }] = await Promise.all([import('./ttl-after-finished.ts'), import('./time-metrics.ts')])
+      return ttlAfterFinished(flags.number(ttlSyncs), deletionDelay(registry))
+    },
   },
 ]

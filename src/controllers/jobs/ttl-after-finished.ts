@@ -1,12 +1,14 @@
 /** Deletes Jobs some time after they have ended, if they say when: `spec.ttlSecondsAfterFinished` (KEP-592). */
 import { type Controller, watched } from '../../client/controller/controller.ts'
 import { type Job, jobs } from '../../client/kinds.ts'
+import type { HistogramSeries } from '../../lib/metrics/registry.ts'
 import { unlessGone } from '../refusals.ts'
 import { Alarms } from './alarms.ts'
 import { finishedCondition } from './finished.ts'
+import { deletionDelay } from './time-metrics.ts'
 
-/** `now`: milliseconds. */
-export function ttlAfterFinished(concurrency: number, now: () => number = Date.now): Controller {
+/** `delay` is told how late Jobs go, in seconds. `now`: milliseconds. */
+export function ttlAfterFinished(concurrency: number, delay: HistogramSeries = deletionDelay(), now: () => number = Date.now): Controller {
   const alarms = new Alarms(now)
   return {
     name: 'ttl-after-finished-controller',
@@ -23,14 +25,15 @@ export function ttlAfterFinished(concurrency: number, now: () => number = Date.n
       const freshWait = fresh && expiresInMs(fresh, now())
       if (!fresh || freshWait === undefined || freshWait > 0) return
       await context.client.delete(jobs, namespace, name, { uid: fresh.metadata.uid, propagationPolicy: 'Foreground' }).catch(unlessGone)
+      delay.observe(-freshWait / 1000)
     },
   }
 }
 
-/** In how many ms a Job is to be deleted; undefined for one that stays. */
+/** In how many ms a Job is to be deleted, less than 0 for one that should have been; undefined for one that stays. */
 export function expiresInMs(job: Job, now: number): number | undefined {
   const seconds = job.spec?.ttlSecondsAfterFinished
   const end = finishedCondition(job)?.lastTransitionTime
   if (seconds === undefined || end === undefined || job.metadata.deletionTimestamp) return undefined
-  return Math.max(0, Date.parse(end) + seconds * 1000 - now)
+  return Date.parse(end) + seconds * 1000 - now
 }

@@ -21,8 +21,10 @@ export const controllers: readonly ControllerDescriptor[] = [
     aliases: ['nodelifecycle'],
     account,
     flags: lifecycleFlags,
-    make: async (_sources, flags) =>
-      (await import('./lifecycle/controller.ts')).nodeLifecycle({
+    make: async (_sources, flags, registry) => {
+      const [{ nodeLifecycle }, { NodeMetrics }] = await Promise.all([import('./lifecycle/controller.ts'), import('./lifecycle/metrics.ts')])
+      return nodeLifecycle({
+        metrics: new NodeMetrics(registry),
         grace: { monitor: flags.duration('node-monitor-grace-period'), startup: flags.duration('node-startup-grace-period') },
         rates: {
           normal: flags.number('node-eviction-rate'),
@@ -31,13 +33,17 @@ export const controllers: readonly ControllerDescriptor[] = [
           largeSize: flags.number('large-cluster-size-threshold'),
         },
         periodMs: flags.duration('node-monitor-period'),
-      }),
+      })
+    },
   },
   {
     name: 'taint-eviction-controller',
     queue: 'noexec_taint_node',
     account,
-    make: async () => (await import('./taint-eviction/controller.ts')).taintEviction(),
+    make: async (_sources, _flags, registry) => {
+      const [{ taintEviction }, { nodeTaintMetrics }] = await Promise.all([import('./taint-eviction/controller.ts'), import('../pods/eviction-metrics.ts')])
+      return taintEviction(nodeTaintMetrics(registry))
+    },
   },
   {
     name: 'pod-garbage-collector-controller',
@@ -52,7 +58,10 @@ export const controllers: readonly ControllerDescriptor[] = [
         fallback: '12500',
       },
     ],
-    make: async (_sources, flags) => (await import('./pod-garbage/controller.ts')).podGarbage({ kept: flags.number('terminated-pod-gc-threshold') }),
+    make: async (_sources, flags, registry) => {
+      const [{ podGarbage }, { PodGarbageMetrics }] = await Promise.all([import('./pod-garbage/controller.ts'), import('./pod-garbage/metrics.ts')])
+      return podGarbage({ kept: flags.number('terminated-pod-gc-threshold'), metrics: new PodGarbageMetrics(registry) })
+    },
   },
   {
     name: 'ttl-controller',

@@ -20,7 +20,10 @@ export const controllers: readonly ControllerDescriptor[] = [
     aliases: ['replicaset'],
     account: 'replicaset-controller',
     flags: [concurrencyFlag('concurrent-replicaset-syncs', 'ReplicaSets', fallbackConcurrency)],
-    make: async (_sources, flags) => (await import('./pod-sets/controller.ts')).podSetController(replicaSetKind, flags.number('concurrent-replicaset-syncs')),
+    make: async (_sources, flags, registry) => {
+      const [{ podSetController }, { deletionAges }] = await Promise.all([import('./pod-sets/controller.ts'), import('./pod-sets/metrics.ts')])
+      return podSetController(replicaSetKind, flags.number('concurrent-replicaset-syncs'), deletionAges(registry))
+    },
   },
   {
     name: replicationControllerKind.controller,

@@ -6,6 +6,7 @@ import { resourceClaims as claims, type Pod, pods, type ResourceClaim, resourceC
 import { byController, isControlledBy } from '../pods/owners/owner.ts'
 import { messageOf, unlessGone } from '../refusals.ts'
 import { isDone, settleClaim } from './claims.ts'
+import { ClaimMetrics } from './metrics.ts'
 
 /** As many pods may share a claim. */
 const mostReservations = 256
@@ -17,7 +18,7 @@ const claimKey = (namespace: string | undefined, name: string | undefined): stri
 const byTemplate = ({ metadata, spec }: Pod): Iterable<string> =>
   (spec?.resourceClaims ?? []).flatMap(({ resourceClaimTemplateName: name }) => (name ? [`${metadata.namespace}/${name}`] : []))
 
-export function resourceClaimController(): Controller {
+export function resourceClaimController(metrics = new ClaimMetrics()): Controller {
   /** Claims that were made and may not be seen yet: their names, by pod and its claim. */
   const made = new Map<string, string>()
   const madeKey = ({ metadata }: Pod, claim: string): string => `${metadata.uid}/${claim}`
@@ -40,7 +41,11 @@ export function resourceClaimController(): Controller {
         throw new Error(
           `resource claim template ${JSON.stringify(templateName)}: resourceclaimtemplate.resource.k8s.io ${JSON.stringify(templateName)} not found`,
         )
-      const { metadata } = await client.create(claims, claimFrom(template, pod, name))
+      const { metadata } = await client.create(claims, claimFrom(template, pod, name)).catch((error) => {
+        metrics.created('failure', template.spec?.spec)
+        throw error
+      })
+      metrics.created('success', template.spec?.spec)
       made.set(madeKey(pod, name), metadata.name ?? '')
       return metadata.name
     } catch (error) {
@@ -98,6 +103,9 @@ export function resourceClaimController(): Controller {
         },
       }),
     ],
+    async run({ caches }) {
+      metrics.follow(() => caches.all(claims))
+    },
     async reconcile(key, context) {
       const [kind, namespace = '', name = ''] = key.split('/')
       if (kind === 'claim') return settleClaim(namespace, name, context)

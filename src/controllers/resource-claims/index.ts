@@ -7,11 +7,20 @@ export const controllers: readonly ControllerDescriptor[] = [
     queue: 'resource_claim',
     aliases: ['resource-claim-controller'],
     account: 'resource-claim-controller',
-    make: async () => (await import('./controller.ts')).resourceClaimController(),
+    make: async (_sources, _flags, registry) => {
+      const [{ resourceClaimController }, { ClaimMetrics }] = await Promise.all([import('./controller.ts'), import('./metrics.ts')])
+      return resourceClaimController(new ClaimMetrics(registry))
+    },
   },
   {
     name: 'device-taint-eviction-controller',
     account: 'device-taint-eviction-controller',
-    make: async () => (await import('./device-taints/controller.ts')).deviceTaintEviction(),
+    make: async (_sources, _flags, registry) => {
+      const [{ deviceTaintEviction }, { deviceTaintMetrics }] = await Promise.all([
+        import('./device-taints/controller.ts'),
+        import('../pods/eviction-metrics.ts'),
+      ])
+      return deviceTaintEviction(deviceTaintMetrics(registry))
+    },
   },
 ]

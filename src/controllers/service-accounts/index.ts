@@ -18,7 +18,10 @@ export const controllers: readonly ControllerDescriptor[] = [
     aliases: ['root-ca-cert-publisher'],
     account: 'root-ca-cert-publisher',
     lacks: ({ rootCA }) => (rootCA ? undefined : 'nobody says by which authorities the API server is known (--root-ca-file)'),
-    make: async ({ rootCA }) => (await import('./root-ca-publisher.ts')).rootCaPublisher(rootCA),
+    make: async ({ rootCA }, _flags, registry) => {
+      const [{ rootCaPublisher }, { publisherMetrics }] = await Promise.all([import('./root-ca-publisher.ts'), import('./publisher-metrics.ts')])
+      return rootCaPublisher(rootCA, publisherMetrics(registry))
+    },
   },
   {
     name: 'legacy-serviceaccount-token-cleaner-controller',

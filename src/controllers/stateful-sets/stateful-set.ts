@@ -11,6 +11,7 @@ import {
   statefulSets,
 } from '../../client/kinds.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
+import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import { jsonEqual } from '../../machinery/fields/json.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import { labelSelectorOf } from '../../machinery/selectors/label-selector.ts'
@@ -28,17 +29,20 @@ import { planOf } from './decisions/plan.ts'
 import type { SetRevision, Situation } from './decisions/situation.ts'
 import { type StatefulSetStatus, statusOf, withoutNoughts } from './decisions/status.ts'
 import { ordinalOf, revisionNameOf } from './identity.ts'
+import { setMetrics } from './metrics.ts'
 
 /** On revisions. */
 const hashLabel = 'controller.kubernetes.io/hash'
 
 export interface StatefulSetOptions {
   readonly concurrency: number
+  /** Where it tells what is unavailable; nowhere unless said. */
+  readonly registry?: MetricsRegistry
   /** Milliseconds. */
   readonly now?: () => number
 }
 
-export function statefulSetController({ concurrency, now = Date.now }: StatefulSetOptions): Controller {
+export function statefulSetController({ concurrency, registry, now = Date.now }: StatefulSetOptions): Controller {
   const outstanding = new Outstanding(now)
   return {
     name: 'statefulset-controller',
@@ -53,6 +57,9 @@ export function statefulSetController({ concurrency, now = Date.now }: StatefulS
       watched({ resource: persistentVolumeClaims, keys: setsOfClaim }),
       watchedRevisions(statefulSets, selects),
     ],
+    async run({ caches }) {
+      if (registry) setMetrics(registry, () => caches.all(statefulSets))
+    },
     async reconcile(key, context) {
       const [namespace = '', name = ''] = key.split('/')
       const set = context.caches.get(statefulSets, namespace, name)

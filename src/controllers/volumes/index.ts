@@ -19,8 +19,9 @@ export const controllers: readonly ControllerDescriptor[] = [
       },
       { name: 'hostpath-provisioner-directory', type: 'text', help: 'what holds these directories', fallback: '/tmp/hostpath_pv' },
     ],
-    make: async (_sources, flags) =>
+    make: async (_sources, flags, registry) =>
       (await import('./binder/controller.ts')).volumeBinder({
+        registry,
         syncPeriodMs: flags.duration('pvclaimbinder-sync-period'),
         dynamicProvisioning: flags.boolean('enable-dynamic-provisioning'),
         hostPath: { enabled: flags.boolean('enable-hostpath-provisioner'), directory: flags.text('hostpath-provisioner-directory') },
@@ -52,7 +53,8 @@ export const controllers: readonly ControllerDescriptor[] = [
     aliases: ['ephemeral-volume'],
     account: 'ephemeral-volume-controller',
     flags: [concurrencyFlag('concurrent-ephemeralvolume-syncs', 'pods with ephemeral volumes', 5)],
-    make: async (_sources, flags) => (await import('./ephemeral/controller.ts')).ephemeralVolumes(flags.number('concurrent-ephemeralvolume-syncs')),
+    make: async (_sources, flags, registry) =>
+      (await import('./ephemeral/controller.ts')).ephemeralVolumes(flags.number('concurrent-ephemeralvolume-syncs'), registry),
   },
   {
     name: 'persistentvolume-expander-controller',

@@ -7,6 +7,7 @@ import { SharedInformers } from '../../../src/client/informers/shared-informers.
 import type { CronJob, Job } from '../../../src/client/kinds.ts'
 import { RestClient } from '../../../src/client/rest/rest-client.ts'
 import { cronJobController } from '../../../src/controllers/jobs/cron-job/cron-job-controller.ts'
+import { creationSkew } from '../../../src/controllers/jobs/time-metrics.ts'
 import { waitFor } from '../../support/wait-for.ts'
 import { type BatchWorld, batch, batchWorld, template } from './batch-world.ts'
 
@@ -37,7 +38,7 @@ async function withClock(t: Parameters<typeof batchWorld>[0], work: (world: Batc
   const told: string[] = []
   const informers = new SharedInformers(client, (line) => told.push(line))
   const running = runController(
-    cronJobController(2, () => clock.now),
+    cronJobController(2, creationSkew(), () => clock.now),
     { informers, client },
     (line) => told.push(line),
   )

@@ -1,6 +1,6 @@
 /** Keeps the EndpointSlices of Services with a selector: addresses, states and ports of their pods, a hundred to a slice. */
 import { type Controller, type ReconcileContext, watched } from '../../../client/controller/controller.ts'
-import { type Node, nodes, type Service, services } from '../../../client/kinds.ts'
+import { type EndpointSlice, type Node, nodes, type Service, services } from '../../../client/kinds.ts'
 import { StatusError } from '../../../machinery/status-error.ts'
 import { isNamespaceTerminating, messageOf } from '../../refusals.ts'
 import { batches } from '../batches.ts'
@@ -8,8 +8,9 @@ import { hasSelector, podsOf, watchedPods } from '../service-pods.ts'
 import { TriggerTimes, withTriggerTime } from '../trigger-times.ts'
 import { topologyHints, wantsTopologyHints, type ZoneShares, zoneShares } from './hints/topology.ts'
 import { distributed } from './hints/traffic-distribution.ts'
+import { ServiceSliceMetrics } from './metrics.ts'
 import { addressTypesOf, plannedSlices, sliceManager, zoneLabel } from './pod-endpoints.ts'
-import { type AddressType, recycled, type SlicePlan } from './slice.ts'
+import { type AddressType, joined, recycled, type SlicePlan } from './slice.ts'
 import { WrittenSlices } from './written-slices.ts'
 
 export interface SliceOptions {
@@ -18,11 +19,13 @@ export interface SliceOptions {
   readonly max: number
   /** How long changes of pods are gathered, in milliseconds; 0 for not at all. */
   readonly batchMs: number
+  /** Counts nothing that anybody sees unless said. */
+  readonly metrics?: ServiceSliceMetrics
 }
 
-export function sliceController({ concurrency, max, batchMs }: SliceOptions): Controller {
+export function sliceController({ concurrency, max, batchMs, metrics = new ServiceSliceMetrics() }: SliceOptions): Controller {
   const { notice, begin } = batches(batchMs)
-  const written = new WrittenSlices(sliceManager, notice)
+  const written = new WrittenSlices(sliceManager, notice, metrics)
   const times = new TriggerTimes()
   /** Keys of Services whose slices have hints by topology. */
   const hinted = new Set<string>()
@@ -62,21 +65,35 @@ export function sliceController({ concurrency, max, batchMs }: SliceOptions): Co
         hinted.delete(key)
         return
       }
-      const existing = hasSelector(service) ? written.of(key, context.caches) : undefined
-      if (!existing) return
-      const selected = podsOf(context.caches, service)
-      const time = times.next(key, service, selected)
-      const types = addressTypesOf(service)
-      const nodeOf = (node: string): Node | undefined => context.caches.get(nodes, '', node)
-      for (const type of types) {
-        const ofType = existing.filter(({ addressType }) => addressType === type)
-        const { plan, missingNodes } = plannedSlices({ service, pods: selected, nodeOf, existing: ofType, addressType: type, max })
-        for (const node of missingNodes) waiting.set(node, (waiting.get(node) ?? new Set()).add(key))
-        await carryOut(key, service, stamped(recycled(withHints(service, plan, type, context), service), time), context)
+      if (!hasSelector(service)) return
+      const existing = written.of(key, context.caches)
+      if (!existing) return metrics.synced('stale')
+      try {
+        await sync(key, service, existing, context)
+        metrics.synced('success')
+      } catch (error) {
+        metrics.synced('error')
+        throw error
       }
-      const remove = existing.filter(({ addressType }) => !types.some((type) => type === addressType))
-      await carryOut(key, service, { create: [], update: [], remove, unchanged: [] }, context)
     },
+  }
+
+  async function sync(key: string, service: Service, existing: readonly EndpointSlice[], context: ReconcileContext): Promise<void> {
+    const selected = podsOf(context.caches, service)
+    const time = times.next(key, service, selected)
+    const types = addressTypesOf(service)
+    const nodeOf = (node: string): Node | undefined => context.caches.get(nodes, '', node)
+    const remove = existing.filter(({ addressType }) => !types.some((type) => type === addressType))
+    const plans = types.map((type) => {
+      const ofType = existing.filter(({ addressType }) => addressType === type)
+      const { plan, missingNodes } = plannedSlices({ service, pods: selected, nodeOf, existing: ofType, addressType: type, max })
+      for (const node of missingNodes) waiting.set(node, (waiting.get(node) ?? new Set()).add(key))
+      return stamped(recycled(withHints(service, plan, type, context), service), time)
+    })
+    const all = joined([...plans, { create: [], update: [], remove, unchanged: [] }])
+    await carryOut(key, service, all, context)
+    metrics.planned(key, existing, all, max)
+    metrics.written(key, service, all.create.length + all.update.length + all.remove.length)
   }
 
   function withHints(service: Service, plan: SlicePlan, addressType: AddressType, { events, caches }: ReconcileContext): SlicePlan {

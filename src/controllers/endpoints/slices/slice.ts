@@ -42,6 +42,14 @@ export interface SlicePlan {
   readonly unchanged: readonly EndpointSlice[]
 }
 
+/** What several plans come to. */
+export const joined = (plans: readonly SlicePlan[]): SlicePlan => ({
+  create: plans.flatMap(({ create }) => create),
+  update: plans.flatMap(({ update }) => update),
+  remove: plans.flatMap(({ remove }) => remove),
+  unchanged: plans.flatMap(({ unchanged }) => unchanged),
+})
+
 /** The plan with fewer writes: slices that would go become those that would come, where `owner` has them and their type is the same. */
 export function recycled({ create, update, remove, unchanged }: SlicePlan, owner: KubeObject): SlicePlan {
   const coming = [...create]

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Caches, ReconcileContext } from '../../../client/controller/controller.ts'
 import type { EndpointSlice } from '../../../client/kinds.ts'
+import { ServiceSliceMetrics } from './metrics.ts'
 import type { SlicePlan } from './slice.ts'
 import { WrittenSlices } from './written-slices.ts'
 
@@ -32,7 +33,7 @@ function world() {
   } as unknown as Caches
   const write = async (_kind: unknown, { metadata }: EndpointSlice) => slice(metadata.name || `new-${version + 1}`, `${++version}`)
   const context = { client: { create: write, update: write, delete: async () => {} }, caches } as unknown as ReconcileContext
-  const written = new WrittenSlices('me', (one) => noticed.push(one))
+  const written = new WrittenSlices('me', (one) => noticed.push(one), new ServiceSliceMetrics())
   return {
     noticed,
     carryOut: (plan: Partial<SlicePlan>) => written.carryOut(key, { create: [], update: [], remove: [], unchanged: [], ...plan }, context),

@@ -7,6 +7,7 @@ import { type EndpointSlice, endpointSlices } from '../../../client/kinds.ts'
 import { isNotFound } from '../../refusals.ts'
 import type { Notice } from '../batches.ts'
 import { byService, managerOf, type SlicePlan } from './slice.ts'
+import type { SliceMetrics } from './slice-metrics.ts'
 
 /** An absent slice has no version. */
 const gone = ''
@@ -16,15 +17,17 @@ const isAtLeast = (version: string, wanted: string): boolean => BigInt(version |
 export class WrittenSlices {
   readonly #manager: string
   readonly #notice: Notice
+  readonly #metrics: SliceMetrics
   /** By the key of the Service and the name of the slice: the version that has to be seen. */
   readonly #awaited = new Map<string, Map<string, string>>()
   /** Keys that were looked at too early. */
   readonly #early = new Set<string>()
 
   /** Knows the slices that `manager` keeps; `notice` is told of keys whose slices others have changed. */
-  constructor(manager: string, notice: Notice) {
+  constructor(manager: string, notice: Notice, metrics: SliceMetrics) {
     this.#manager = manager
     this.#notice = notice
+    this.#metrics = metrics
   }
 
   /** The slices of a Service that are kept; undefined where memory is behind: the key is looked at again when it is not. */
@@ -38,18 +41,26 @@ export class WrittenSlices {
 
   /** Creates, updates and deletes. */
   async carryOut(key: string, { create, update, remove }: SlicePlan, { client, caches }: ReconcileContext): Promise<void> {
-    for (const slice of create) this.#await(key, await client.create(endpointSlices, slice), caches)
-    for (const slice of update) this.#await(key, await client.update(endpointSlices, slice), caches)
+    for (const slice of create) {
+      this.#await(key, await client.create(endpointSlices, slice), caches)
+      this.#metrics.changed('create')
+    }
+    for (const slice of update) {
+      this.#await(key, await client.update(endpointSlices, slice), caches)
+      this.#metrics.changed('update')
+    }
     for (const { metadata } of remove) {
       const { namespace = '', name = '', uid } = metadata
       await client.delete(endpointSlices, namespace, name, { uid }).catch((error) => {
         if (!isNotFound(error)) throw error
       })
+      this.#metrics.changed('delete')
       if (caches.get(endpointSlices, namespace, name)?.metadata.uid === uid) this.#awaitedOf(key).set(name, gone)
     }
   }
 
   forget(key: string): void {
+    this.#metrics.forget(key)
     this.#awaited.delete(key)
     this.#early.delete(key)
   }

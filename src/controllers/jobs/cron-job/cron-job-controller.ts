@@ -3,12 +3,14 @@ import { type Controller, type ReconcileContext, watched } from '../../../client
 import type { EventType } from '../../../client/events/event-recorder.ts'
 import { keyOf } from '../../../client/informers/informer.ts'
 import { type CronJob, cronJobs, jobs } from '../../../client/kinds.ts'
+import type { HistogramSeries } from '../../../lib/metrics/registry.ts'
 import { jsonEqual } from '../../../machinery/fields/json.ts'
 import { byController } from '../../pods/owners/owner.ts'
 import { ownerKeys } from '../../pods/owners/owner-keys.ts'
 import { unlessGone } from '../../refusals.ts'
 import { Alarms } from '../alarms.ts'
 import { finishedCondition } from '../finished.ts'
+import { creationSkew } from '../time-metrics.ts'
 import { activeJobs, type JobReference, outlivedJobs } from './active-jobs.ts'
 import { nextInMs } from './missed-times.ts'
 import { runDue, type TellOnce } from './run-due.ts'
@@ -25,8 +27,8 @@ interface Remembered {
   unexpected: ReadonlySet<string | undefined>
 }
 
-/** `now`: milliseconds. */
-export function cronJobController(concurrency: number, now: () => number = Date.now): Controller {
+/** `skew` is told how late Jobs are made, in seconds. `now`: milliseconds. */
+export function cronJobController(concurrency: number, skew: HistogramSeries = creationSkew(), now: () => number = Date.now): Controller {
   const alarms = new Alarms(now)
   const memory = new Map<string, Remembered>()
   const remembered = ({ metadata: { uid = '' } }: CronJob): Remembered => {
@@ -87,7 +89,7 @@ export function cronJobController(concurrency: number, now: () => number = Date.
     }
     const active = found.active.filter((reference) => !gone.has(reference))
 
-    const run = cron.metadata.deletionTimestamp ? { active, lastScheduleTime: undefined } : await runDue(cron, active, now(), tellOnce, context)
+    const run = cron.metadata.deletionTimestamp ? { active, lastScheduleTime: undefined } : await runDue(cron, active, now(), tellOnce, skew, context)
     for (const job of outlivedJobs(cron, mine)) await deleteJob(cron, job, context)
     const status = statusOf(cron, run.active, run.lastScheduleTime, found.lastSuccessfulTime)
     const written = jsonEqual(status, cron.status ?? {}) ? cron : await context.client.updateStatus(cronJobs, { ...cron, status }).catch(unlessGone)

@@ -2,6 +2,7 @@
 import type { ReconcileContext } from '../../../client/controller/controller.ts'
 import type { EventType } from '../../../client/events/event-recorder.ts'
 import { type CronJob, type Job, jobs } from '../../../client/kinds.ts'
+import type { HistogramSeries } from '../../../lib/metrics/registry.ts'
 import { StatusError } from '../../../machinery/status-error.ts'
 import { isControlledBy } from '../../pods/owners/owner.ts'
 import { isNamespaceTerminating, isNotFound, messageOf } from '../../refusals.ts'
@@ -22,8 +23,15 @@ export interface Run {
   readonly error?: unknown
 }
 
-/** `now`: milliseconds. */
-export async function runDue(cron: CronJob, active: readonly JobReference[], now: number, tellOnce: TellOnce, context: ReconcileContext): Promise<Run> {
+/** `now`: milliseconds. `skew` is told how late the Job is, in seconds. */
+export async function runDue(
+  cron: CronJob,
+  active: readonly JobReference[],
+  now: number,
+  tellOnce: TellOnce,
+  skew: HistogramSeries,
+  context: ReconcileContext,
+): Promise<Run> {
   const none = { active, lastScheduleTime: undefined }
   const time = timeToRun(cron, active, now, tellOnce)
   if (time === undefined) return none
@@ -33,7 +41,7 @@ export async function runDue(cron: CronJob, active: readonly JobReference[], now
       await replaceActive(cron, active, context)
       running = []
     }
-    const job = await createJob(cron, time, context)
+    const job = await createJob(cron, time, skew, context)
     if (!job) return { ...none, active: running }
     const reference = referenceTo(job)
     return { active: [...running, reference], lastScheduleTime: `${new Date(time).toISOString().slice(0, 19)}Z` }
@@ -93,10 +101,11 @@ async function replaceActive(cron: CronJob, active: readonly JobReference[], con
 }
 
 /** The Job of that time; undefined where somebody else's has its name, or its namespace goes. */
-async function createJob(cron: CronJob, time: number, { client, events }: ReconcileContext): Promise<Job | undefined> {
+async function createJob(cron: CronJob, time: number, skew: HistogramSeries, { client, events }: ReconcileContext): Promise<Job | undefined> {
   const wanted = jobAt(cron, time)
   try {
     const job = await client.create(jobs, wanted)
+    skew.observe(Math.max(0, Date.parse(job.metadata.creationTimestamp ?? '') - time) / 1000)
     events.tell(cron, 'Normal', 'SuccessfulCreate', `Created job ${job.metadata.name}`)
     return job
   } catch (error) {

@@ -5,16 +5,19 @@ import { unlessGone } from '../../refusals.ts'
 import { byNode } from '../pods-of-node.ts'
 import { conditionsOfSilent, type GracePeriods, readyCondition } from './health.ts'
 import { olderLabels } from './labels.ts'
+import { NodeMetrics } from './metrics.ts'
 import { NodeWatch } from './node-watch.ts'
 import { markNotReady } from './pods.ts'
 import { isEvicting, type Taint, withConditionTaints, withEviction, withoutEviction } from './taints.ts'
-import type { EvictionRates } from './zones.ts'
+import { type EvictionRates, zoneOf } from './zones.ts'
 
 export interface NodeLifecycleOptions {
   readonly grace: GracePeriods
   readonly rates: EvictionRates
   /** How often nodes are looked at, in ms (`--node-monitor-period`). */
   readonly periodMs: number
+  /** Counts nothing that anybody sees unless said. */
+  readonly metrics?: NodeMetrics
   readonly now?: () => number
 }
 
@@ -27,8 +30,9 @@ const nodeKey = (name: string): string => `node/${name}`
 const podKey = ({ metadata }: Pod): string => `pod/${metadata.namespace}/${metadata.name}`
 const concurrency = 8
 
-export function nodeLifecycle({ grace, rates, periodMs, now = Date.now }: NodeLifecycleOptions): Controller {
+export function nodeLifecycle({ grace, rates, periodMs, metrics = new NodeMetrics(), now = Date.now }: NodeLifecycleOptions): Controller {
   const watch = new NodeWatch(grace, rates)
+  metrics.follow(() => watch.counts)
   let isTicking = false
 
   async function lookAtAll(context: ReconcileContext): Promise<void> {
@@ -43,7 +47,7 @@ export function nodeLifecycle({ grace, rates, periodMs, now = Date.now }: NodeLi
       again(tick, periodMs)
     }
     // One node that cannot be written does not keep the others from being looked at.
-    const looks = await Promise.allSettled(all.map((node) => lookAt(node, context)))
+    const looks = await Promise.allSettled(all.map((node) => timed((seconds) => metrics.lookedAtNode(seconds), lookAt(node, context))))
     const seen = looks.map((look, at) => (look.status === 'fulfilled' ? look.value : all[at]!))
     if (watch.judge(seen, now())) await Promise.all(seen.map((node) => write(node, { taints: withoutEviction(node) }, context)))
     again(evictions)
@@ -72,7 +76,10 @@ export function nodeLifecycle({ grace, rates, periodMs, now = Date.now }: NodeLi
     for (const queue of watch.queues()) {
       for (let name = queue.take(now()); name !== undefined; name = queue.take(now())) {
         const node = context.caches.get(nodes, '', name)
-        if (node) await write(node, { taints: withEviction(node, now()) }, context)
+        const taints = node && withEviction(node, now())
+        if (!taints) continue
+        await write(node, { taints }, context)
+        metrics.evicted(zoneOf(node))
       }
       const nextMs = queue.nextInMs(now())
       if (nextMs !== undefined) context.again(evictions, nextMs)
@@ -109,7 +116,7 @@ export function nodeLifecycle({ grace, rates, periodMs, now = Date.now }: NodeLi
         isTicking = false
         return again(health)
       }
-      if (key === health) return lookAtAll(context)
+      if (key === health) return timed((seconds) => metrics.lookedAtAll(seconds), lookAtAll(context))
       if (key === evictions) return evict(context)
       const [kind, namespace = '', name = ''] = key.split('/')
       if (kind === 'pod') {
@@ -123,6 +130,12 @@ export function nodeLifecycle({ grace, rates, periodMs, now = Date.now }: NodeLi
       if (node) await write(node, { taints: withConditionTaints(node, now()), labels: olderLabels(node) }, context)
     },
   }
+}
+
+/** Tells how long some work takes, in seconds. */
+function timed<T>(tell: (seconds: number) => void, work: Promise<T>): Promise<T> {
+  const began = performance.now()
+  return work.finally(() => tell((performance.now() - began) / 1000))
 }
 
 /** Events about what the controller knows of. */

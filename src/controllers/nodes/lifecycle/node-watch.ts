@@ -3,6 +3,13 @@ import type { Lease, Node } from '../../../client/kinds.ts'
 import { type GracePeriods, heard, isSilent, type NodeHealth, readyCondition } from './health.ts'
 import { EvictionQueue, type EvictionRates, evictionRate, type ZoneState, zoneOf, zoneState } from './zones.ts'
 
+/** How many nodes of a zone are ready, and how many are not. */
+export interface ZoneCount {
+  readonly name: string
+  readonly ready: number
+  readonly notReady: number
+}
+
 interface Zone {
   state: ZoneState
   readonly queue: EvictionQueue
@@ -16,6 +23,7 @@ export class NodeWatch {
   readonly #rates: EvictionRates
   readonly #known = new Map<string, { readonly uid: string; health?: NodeHealth }>()
   readonly #zones = new Map<string, Zone>()
+  #counts: readonly ZoneCount[] = []
 
   constructor(grace: GracePeriods, rates: EvictionRates) {
     this.#grace = grace
@@ -53,6 +61,11 @@ export class NodeWatch {
     for (const { queue } of this.#zones.values()) yield queue
   }
 
+  /** Zones as they were judged last. */
+  get counts(): readonly ZoneCount[] {
+    return this.#counts
+  }
+
   #zone(name: string): Zone {
     let zone = this.#zones.get(name)
     if (!zone) {
@@ -75,6 +88,7 @@ export class NodeWatch {
       else counts.notReady++
       members.set(zoneOf(node), counts)
     }
+    this.#counts = [...members].map(([name, counts]) => ({ name, ...counts }))
     for (const name of this.#zones.keys()) if (!members.has(name)) this.#zones.delete(name)
     const were = [...members.keys()].map((name) => this.#zone(name).state)
     const states = [...members].map(([name, { ready, notReady }]) => ({ name, size: ready + notReady, state: zoneState(ready, notReady, this.#rates) }))

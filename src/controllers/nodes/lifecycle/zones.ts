@@ -17,11 +17,11 @@ export interface EvictionRates {
 /** Below so many nodes that are down, a zone is not disrupted by half. */
 const leastUnhealthy = 3
 
-/** Region and zone of a node; empty if it has neither. */
+/** Region and zone of a node, as metrics have them; empty if it has neither. */
 export function zoneOf({ metadata: { labels = {} } }: Node): string {
   const region = labels['topology.kubernetes.io/region'] ?? labels['failure-domain.beta.kubernetes.io/region'] ?? ''
   const zone = labels['topology.kubernetes.io/zone'] ?? labels['failure-domain.beta.kubernetes.io/zone'] ?? ''
-  return region || zone ? `${region}:${zone}` : ''
+  return region || zone ? `${region}:\0:${zone}` : ''
 }
 
 /** The state of a zone, of which so many nodes are ready and not. */

@@ -6,6 +6,7 @@ import { hasEnded } from '../../pods/phase.ts'
 import { unlessGone } from '../../refusals.ts'
 import { byNode } from '../pods-of-node.ts'
 import { ended, isDeclaredLost, isOnLostNode, isUnscheduledAndDeleted, surplus } from './choices.ts'
+import { PodGarbageMetrics, type RemovalReason } from './metrics.ts'
 
 export interface PodGarbageOptions {
   /** How many pods that have ended are kept (`--terminated-pod-gc-threshold`); all if it is 0 or less. */
@@ -14,13 +15,21 @@ export interface PodGarbageOptions {
   readonly quarantineMs?: number
   /** How often pods that have ended are counted while their number grows, and how long deleted ones without a node may take, in ms; 20 s unless said. */
   readonly periodMs?: number
+  /** Counts nothing that anybody sees unless said. */
+  readonly metrics?: PodGarbageMetrics
   readonly now?: () => number
 }
 
 /** A key that is no pod's. */
 const count = 'count'
 
-export function podGarbage({ kept, quarantineMs = 40_000, periodMs = 20_000, now = Date.now }: PodGarbageOptions): Controller {
+export function podGarbage({
+  kept,
+  quarantineMs = 40_000,
+  periodMs = 20_000,
+  metrics = new PodGarbageMetrics(),
+  now = Date.now,
+}: PodGarbageOptions): Controller {
   /** Since when nodes are missed. */
   const missed = new Map<string, number>()
   let counts = false
@@ -52,7 +61,7 @@ export function podGarbage({ kept, quarantineMs = 40_000, periodMs = 20_000, now
       const { caches, client, again } = context
       if (key === count) {
         counts = false
-        for (const pod of surplus([...caches.by(pods, ended, 'ended')], kept)) await remove(pod, context)
+        for (const pod of surplus([...caches.by(pods, ended, 'ended')], kept)) await remove(pod, 'terminated', metrics, context)
         return
       }
       const [namespace = '', name = ''] = key.split('/')
@@ -61,12 +70,12 @@ export function podGarbage({ kept, quarantineMs = 40_000, periodMs = 20_000, now
       if (isUnscheduledAndDeleted(pod)) {
         // Who waits for its end, or holds it by a finalizer, has this long to see it as it was.
         const waitMs = Date.parse(pod.metadata.deletionTimestamp ?? '') + periodMs - now()
-        return waitMs > 0 ? again(key, waitMs) : remove(pod, context)
+        return waitMs > 0 ? again(key, waitMs) : remove(pod, 'unscheduled', metrics, context)
       }
       const { nodeName } = pod.spec ?? {}
       if (!nodeName) return
       const node = caches.get(nodes, '', nodeName)
-      if (isOnLostNode(pod, node)) return remove(pod, context)
+      if (isOnLostNode(pod, node)) return remove(pod, 'out-of-service', metrics, context)
       if (node) return
       const since = missed.get(nodeName) ?? now()
       missed.set(nodeName, since)
@@ -74,7 +83,7 @@ export function podGarbage({ kept, quarantineMs = 40_000, periodMs = 20_000, now
       if (leftMs > 0) return again(key, leftMs)
       // What the cache does not have may be new.
       if (await client.get(nodes, '', nodeName).catch(unlessGone)) return
-      await remove(pod, context, withDisruption(pod, 'DeletionByPodGC', 'PodGC: node no longer exists', now()))
+      await remove(pod, 'orphaned', metrics, context, withDisruption(pod, 'DeletionByPodGC', 'PodGC: node no longer exists', now()))
       if ([...caches.by(pods, byNode, nodeName)].length <= 1) missed.delete(nodeName)
     },
   }
@@ -83,10 +92,16 @@ export function podGarbage({ kept, quarantineMs = 40_000, periodMs = 20_000, now
 const keyOf = ({ metadata }: Pod): string => `${metadata.namespace}/${metadata.name}`
 
 /** A pod that nobody can tell about has failed, and goes at once. */
-async function remove(pod: Pod, { client }: ReconcileContext, status: object = {}): Promise<void> {
+async function remove(pod: Pod, reason: RemovalReason, metrics: PodGarbageMetrics, { client }: ReconcileContext, status: object = {}): Promise<void> {
   const { namespace = '', name = '', uid } = pod.metadata
-  if (!hasEnded(pod)) {
-    await client.patch(pods, namespace, name, { metadata: { uid }, status: { phase: 'Failed', ...status } }, 'strategic', 'status').catch(unlessGone)
+  metrics.removing(namespace, reason)
+  try {
+    if (!hasEnded(pod)) {
+      await client.patch(pods, namespace, name, { metadata: { uid }, status: { phase: 'Failed', ...status } }, 'strategic', 'status').catch(unlessGone)
+    }
+    await client.delete(pods, namespace, name, { uid, gracePeriodSeconds: 0 }).catch(unlessGone)
+  } catch (error) {
+    metrics.failed(namespace, reason)
+    throw error
   }
-  await client.delete(pods, namespace, name, { uid, gracePeriodSeconds: 0 }).catch(unlessGone)
 }

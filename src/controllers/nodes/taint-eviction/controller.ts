@@ -2,6 +2,7 @@
 import { type Controller, type ReconcileContext, watched } from '../../../client/controller/controller.ts'
 import { nodes, type Pod, pods } from '../../../client/kinds.ts'
 import { withDisruption } from '../../pods/disruption.ts'
+import { type EvictionMetrics, nodeTaintMetrics } from '../../pods/eviction-metrics.ts'
 import { unlessGone } from '../../refusals.ts'
 import { byNode } from '../pods-of-node.ts'
 import { toleratedSeconds } from './tolerance.ts'
@@ -10,7 +11,8 @@ import { toleratedSeconds } from './tolerance.ts'
 const longestMs = 24 * 3600 * 1000
 const concurrency = 8
 
-export function taintEviction(now: () => number = Date.now): Controller {
+/** `now`: milliseconds. */
+export function taintEviction(metrics: EvictionMetrics = nodeTaintMetrics(), now: () => number = Date.now): Controller {
   /** Since when pods are to go, by uid. */
   const since = new Map<string, number>()
 
@@ -55,6 +57,7 @@ export function taintEviction(now: () => number = Date.now): Controller {
       const leftMs = began + seconds * 1000 - now()
       if (leftMs > 0) return again(key, Math.min(leftMs, longestMs))
       await evict(pod, context)
+      metrics.deleted(-leftMs)
       since.delete(uid)
     },
   }

@@ -10,9 +10,10 @@ import { Expectations, expectationsExpireMs } from '../../pods/writing/expectati
 import { unlessGone } from '../../refusals.ts'
 import type { PodSet, PodSetKind } from './kind.ts'
 import { manage } from './manage.ts'
+import { type DeletionAges, deletionAges } from './metrics.ts'
 import { isTold, statusOf } from './status.ts'
 
-export function podSetController<T extends PodSet>(kind: PodSetKind<T>, concurrency: number): Controller {
+export function podSetController<T extends PodSet>(kind: PodSetKind<T>, concurrency: number, ages: DeletionAges = deletionAges()): Controller {
   const { resource, selector } = kind
   const expectations = new Expectations()
   return {
@@ -46,7 +47,7 @@ export function podSetController<T extends PodSet>(kind: PodSetKind<T>, concurre
       const active = await claimed(candidates.filter(isActive), claim, client)
       let failure: unknown
       if (isUpToDate && !deletionTimestamp) {
-        failure = await manage(set, active, { ...context, expectations, related: () => relatedPods(set, kind, caches) })
+        failure = await manage(set, active, { ...context, expectations, ages, related: () => relatedPods(set, kind, caches) })
         if (!expectations.satisfied(uid)) again(key, expectationsExpireMs + 1)
       }
       const now = Date.now()

@@ -8,12 +8,14 @@ import { createPod, deletePod } from '../../pods/writing/pod-control.ts'
 import { slowStart } from '../../pods/writing/slow-start.ts'
 import { isNamespaceTerminating, isNotFound } from '../../refusals.ts'
 import type { PodSet } from './kind.ts'
+import type { DeletionAges } from './metrics.ts'
 
 /** Pods created or deleted at most before their arrival is awaited. */
 const burst = 500
 
 export interface Managing extends Pick<ReconcileContext, 'client' | 'events'> {
   readonly expectations: Expectations
+  readonly ages: DeletionAges
   /** The pods that do the same work, for which goes first. */
   related(): Iterable<Pod>
 }
@@ -36,9 +38,11 @@ async function create(set: PodSet, count: number, context: Managing): Promise<un
 }
 
 async function remove(set: PodSet, active: readonly Pod[], count: number, context: Managing): Promise<unknown> {
-  const { expectations, related } = context
+  const { expectations, related, ages } = context
   const { uid = '' } = set.metadata
-  const excess = podsToDelete(active, count, { related: related(), now: Date.now() })
+  const now = Date.now()
+  const excess = podsToDelete(active, count, { related: related(), now })
+  ages(active, excess, now)
   expectations.expectDeletions(
     uid,
     excess.map(({ metadata }) => metadata.uid ?? ''),

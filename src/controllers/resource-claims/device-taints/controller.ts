@@ -4,6 +4,7 @@ import { byClaim, claimNames } from '../../../api/dra/pod-claims.ts'
 import { type Caches, type Controller, type ReconcileContext, watched } from '../../../client/controller/controller.ts'
 import { resourceClaims as claims, type Pod, pods, type ResourceClaim, resourceSlices as slices } from '../../../client/kinds.ts'
 import { withDisruption } from '../../pods/disruption.ts'
+import { deviceTaintMetrics, type EvictionMetrics } from '../../pods/eviction-metrics.ts'
 import { unlessGone } from '../../refusals.ts'
 import { isDone } from '../claims.ts'
 import { byPool, evictionTime, poolKey, taintsOfDevice } from './eviction-time.ts'
@@ -20,7 +21,8 @@ function* podsOf({ metadata }: ResourceClaim, caches: Caches): Generator<string>
   for (const pod of caches.by(pods, byClaim, `${metadata.namespace}/${metadata.name}`)) yield keyOf(pod)
 }
 
-export function deviceTaintEviction(now: () => number = Date.now): Controller {
+/** `now`: milliseconds. */
+export function deviceTaintEviction(metrics: EvictionMetrics = deviceTaintMetrics(), now: () => number = Date.now): Controller {
   /** Uids of pods that were to go. */
   const doomed = new Set<string>()
   return {
@@ -56,7 +58,10 @@ export function deviceTaintEviction(now: () => number = Date.now): Controller {
       }
       doomed.add(uid)
       if (leftMs > 0) again(key, Math.min(leftMs, longestMs))
-      else await evict(pod, context)
+      else {
+        await evict(pod, context)
+        metrics.deleted(-leftMs)
+      }
     },
   }
 }

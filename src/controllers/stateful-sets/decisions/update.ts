@@ -23,5 +23,5 @@ export function outdatedPods({ wanted }: Members, situation: Situation): Pod[] {
 }
 
 /** At least one. */
-const maxUnavailable = (set: StatefulSet): number =>
+export const maxUnavailable = (set: StatefulSet): number =>
   Math.max(1, countOf(set.spec?.updateStrategy?.rollingUpdate?.maxUnavailable ?? 1, replicasOf(set), 'down') ?? 1)

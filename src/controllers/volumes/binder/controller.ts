@@ -14,12 +14,14 @@ import {
   storageClasses,
   persistentVolumes as volumes,
 } from '../../../client/kinds.ts'
+import type { MetricsRegistry } from '../../../lib/metrics/registry.ts'
 import { hasEnded } from '../../pods/phase.ts'
 import { unlessGone } from '../../refusals.ts'
 import { claimsOfPod } from '../pod-claims.ts'
 import { type ClaimSurroundings, planClaim, type Told } from './claim-plan.ts'
 import { claimKey, claimsByVolume, freeVolumesByClass, noClassNamed, unboundClaims, volumesByClaim } from './indexes.ts'
 import { Latest } from './latest.ts'
+import { volumeMetrics } from './metrics.ts'
 import type { HostPathOptions } from './provision/host-path.ts'
 import { provision } from './provision/provision.ts'
 import { reclaim } from './reclaim/reclaim.ts'
@@ -33,11 +35,13 @@ export interface BinderOptions {
   readonly syncPeriodMs: number
   readonly dynamicProvisioning: boolean
   readonly hostPath: HostPathOptions
+  /** Where it tells how many there are; nowhere unless said. */
+  readonly registry?: MetricsRegistry
   /** Milliseconds. */
   readonly now: () => number
 }
 
-export function volumeBinder({ syncPeriodMs, dynamicProvisioning, hostPath, now }: BinderOptions): Controller {
+export function volumeBinder({ syncPeriodMs, dynamicProvisioning, hostPath, registry, now }: BinderOptions): Controller {
   const ofVolumes = new Latest<PersistentVolume>(volumes)
   const ofClaims = new Latest<PersistentVolumeClaim>(claims)
   const writes = new BinderWrites(ofVolumes, ofClaims)
@@ -174,6 +178,9 @@ export function volumeBinder({ syncPeriodMs, dynamicProvisioning, hostPath, now 
         },
       }),
     ],
+    async run({ caches }) {
+      if (registry) volumeMetrics(registry, { volumes: () => caches.all(volumes), claims: () => caches.all(claims) })
+    },
     // What has gone meanwhile brings its own change.
     reconcile: (key, context) => (key.includes('/') ? syncClaim(key, context) : syncVolume(key, context)).catch(unlessGone),
   }

@@ -2,6 +2,8 @@
 import { type Controller, watched } from '../../../client/controller/controller.ts'
 import { persistentVolumeClaims as claims, type PersistentVolumeClaim, type Pod, pods } from '../../../client/kinds.ts'
 import { controllerReference } from '../../../client/objects/owners.ts'
+import type { RestClient } from '../../../client/rest/rest-client.ts'
+import { MetricsRegistry } from '../../../lib/metrics/registry.ts'
 import { StatusError } from '../../../machinery/status-error.ts'
 import { isControlledBy } from '../../pods/owners/owner.ts'
 import { isNamespaceTerminating, messageOf } from '../../refusals.ts'
@@ -12,42 +14,58 @@ type Volume = NonNullable<NonNullable<Pod['spec']>['volumes']>[number]
 const isLeaving = ({ metadata }: Pod): boolean => metadata.deletionTimestamp !== undefined
 const hasEphemeral = ({ spec }: Pod): boolean => spec?.volumes?.some(({ ephemeral }) => ephemeral) ?? false
 
-export const ephemeralVolumes = (concurrency: number): Controller => ({
-  name: 'ephemeral-volume-controller',
-  component: 'ephemeral_volume',
-  concurrency,
-  watches: [
-    watched({ resource: pods, keys: (pod) => (hasEphemeral(pod) && !isLeaving(pod) ? [`${pod.metadata.namespace}/${pod.metadata.name}`] : []) }),
-    watched({
-      resource: claims,
-      *keys({ metadata: { namespace, name } }, caches) {
-        for (const pod of caches.by(pods, claimsOfPod, `${namespace}/${name}`)) if (hasEphemeral(pod)) yield `${namespace}/${pod.metadata.name}`
-      },
-    }),
-  ],
-  async reconcile(key, { client, caches, events }) {
-    const [namespace = '', name = ''] = key.split('/')
-    const pod = caches.get(pods, namespace, name)
-    if (!pod || isLeaving(pod)) return
-    for (const volume of pod.spec?.volumes ?? []) {
-      if (!volume.ephemeral) continue
-      try {
-        const claim = ephemeralClaim(pod, volume)
-        const there = caches.get(claims, namespace, claim.metadata.name ?? '')
-        if (!there) await client.create(claims, claim)
-        else if (!isControlledBy(there, pod))
-          throw new Error(`PVC ${namespace}/${there.metadata.name} was not created for pod ${namespace}/${name} (pod is not owner)`)
-      } catch (error) {
-        // The pod will go with its namespace.
-        if (isNamespaceTerminating(error)) return
-        // It was made just now, and is not known yet: what it is will be looked at.
-        if (error instanceof StatusError && error.reason === 'AlreadyExists') throw error
-        events.tell(pod, 'Warning', 'FailedBinding', `ephemeral volume ${volume.name}: ${messageOf(error)}`)
-        throw new Error(`ephemeral volume ${volume.name}: ${messageOf(error)}`, { cause: error })
-      }
+export function ephemeralVolumes(concurrency: number, registry = new MetricsRegistry()): Controller {
+  const help = 'Number of PersistenVolumeClaims creation requests'
+  const attempts = registry.counter('ephemeral_volume_controller_create_total', help)([])
+  const failures = registry.counter('ephemeral_volume_controller_create_failures_total', help)([])
+
+  async function create(claim: PersistentVolumeClaim, client: RestClient): Promise<void> {
+    attempts.add()
+    try {
+      await client.create(claims, claim)
+    } catch (error) {
+      failures.add()
+      throw error
     }
-  },
-})
+  }
+
+  return {
+    name: 'ephemeral-volume-controller',
+    component: 'ephemeral_volume',
+    concurrency,
+    watches: [
+      watched({ resource: pods, keys: (pod) => (hasEphemeral(pod) && !isLeaving(pod) ? [`${pod.metadata.namespace}/${pod.metadata.name}`] : []) }),
+      watched({
+        resource: claims,
+        *keys({ metadata: { namespace, name } }, caches) {
+          for (const pod of caches.by(pods, claimsOfPod, `${namespace}/${name}`)) if (hasEphemeral(pod)) yield `${namespace}/${pod.metadata.name}`
+        },
+      }),
+    ],
+    async reconcile(key, { client, caches, events }) {
+      const [namespace = '', name = ''] = key.split('/')
+      const pod = caches.get(pods, namespace, name)
+      if (!pod || isLeaving(pod)) return
+      for (const volume of pod.spec?.volumes ?? []) {
+        if (!volume.ephemeral) continue
+        try {
+          const claim = ephemeralClaim(pod, volume)
+          const there = caches.get(claims, namespace, claim.metadata.name ?? '')
+          if (!there) await create(claim, client)
+          else if (!isControlledBy(there, pod))
+            throw new Error(`PVC ${namespace}/${there.metadata.name} was not created for pod ${namespace}/${name} (pod is not owner)`)
+        } catch (error) {
+          // The pod will go with its namespace.
+          if (isNamespaceTerminating(error)) return
+          // It was made just now, and is not known yet: what it is will be looked at.
+          if (error instanceof StatusError && error.reason === 'AlreadyExists') throw error
+          events.tell(pod, 'Warning', 'FailedBinding', `ephemeral volume ${volume.name}: ${messageOf(error)}`)
+          throw new Error(`ephemeral volume ${volume.name}: ${messageOf(error)}`, { cause: error })
+        }
+      }
+    },
+  }
+}
 
 /** The claim that a pod gets for one of its volumes. */
 export function ephemeralClaim(pod: Pod, { name, ephemeral }: Volume): PersistentVolumeClaim {
