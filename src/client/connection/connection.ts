@@ -10,6 +10,7 @@ import { AnswerBody } from './answer-body.ts'
 import { ConnectionLost, GivenUp, lossOf } from './connection-lost.ts'
 import { type Credentials, type Impersonation, impersonationHeaders } from './credentials.ts'
 import { Http1 } from './http1.ts'
+import { counted, type RequestMetrics } from './request-metrics.ts'
 import { connected } from './sockets/connected.ts'
 import { secureSocket } from './sockets/secure-socket.ts'
 import { tunnel } from './sockets/tunnel.ts'
@@ -37,6 +38,8 @@ export interface ServerAccess {
   readonly rateLimit?: RateLimit
   /** Makes the connection, where that is none of TCP and TLS; HTTP/2 is spoken on it. */
   readonly dial?: () => Duplex
+  /** Told of each request: `restClientMetrics(registry)`. */
+  readonly metrics?: RequestMetrics
   /** `t8s` unless said. */
   readonly userAgent?: string
 }
@@ -121,12 +124,20 @@ export class Connection {
   /** Resolves with the head of the answer. Rejects with ConnectionLost when there is none, with GivenUp when it is not wanted any more. */
   async send(request: ClientRequest): Promise<ClientAnswer> {
     const { method, path, token, signal, credentials = this.#access.credentials, turns = this.#bucket } = request
+    const { url, metrics } = this.#access
     const what = `${method} ${path}`
+    const began = performance.now()
     await this.#turn(what, signal, turns)
+    if (turns) metrics?.waited(method, new URL(url).host, (performance.now() - began) / 1000)
     const authorization = token ? `Bearer ${token}` : await credentials?.authorization?.()
+    const sent = this.#send(request, authorization, what)
+    return metrics ? counted(sent, request, new URL(url).host, metrics) : sent
+  }
+
+  async #send(request: ClientRequest, authorization: string | undefined, what: string): Promise<ClientAnswer> {
+    const { method, path, signal, body, timeoutMs } = request
     const way = await this.#session(what)
     if (signal?.aborted || this.#closing.signal.aborted) throw new GivenUp(`${what} was given up`)
-    const { body, timeoutMs } = request
     const headers = this.#headersOf(request, authorization)
     if (way instanceof Http1) return way.exchange({ method, path: `${this.#prefix}${path}`, headers, body, signal, timeoutMs, what })
     return this.#exchange(way, request, headers)

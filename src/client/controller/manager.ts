@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import { type LeaderElectionOptions, LeaderElector, type LeadershipEnd } from '../election/leader-election.ts'
+import { leaderMetrics } from '../election/leader-metrics.ts'
 import { EventRecorder } from '../events/event-recorder.ts'
 import { SharedInformers } from '../informers/shared-informers.ts'
 import { workQueueMetrics } from '../queue/queue-metrics.ts'
@@ -58,6 +59,7 @@ export function manager({ client, controllers, leaderElection, log = (line) => v
       log,
       identity: leaderElection.identity ?? `${hostname()}_${randomUUID()}`,
     })
+  if (elector && leaderElection) leaderMetrics(registry, leaderElection.name, () => elector.isLeader)
   const ended = elector ? elector.run(work, stopping.signal) : work(stopping.signal).then((): LeadershipEnd => 'stopped')
   return {
     get isLeader() {

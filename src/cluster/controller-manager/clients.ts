@@ -41,8 +41,8 @@ export function managedClients(access: ServerAccess, { flags }: FlagPlace): Cont
     return { reader, of: () => new RestClient(main, { turns: turns() }), close: () => main.close() }
   }
   // Who shows a certificate is known by that, whatever token they send: accounts have a connection without.
-  const { url, ca, serverName, insecure, proxyUrl, userAgent } = server
-  const ofAccounts = new Connection({ url, ca, serverName, insecure, proxyUrl, userAgent })
+  const { url, ca, serverName, insecure, proxyUrl, userAgent, metrics } = server
+  const ofAccounts = new Connection({ url, ca, serverName, insecure, proxyUrl, userAgent, metrics })
   const known = new Map<string, Credentials>()
   const credentialsOf = (account: string): Credentials => {
     const present = known.get(account) ?? accountCredentials(reader, accountNamespace, account)

@@ -3,7 +3,9 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { signedToken } from '../../apiserver/authentication/service-accounts/signing-keys.ts'
 import type { HealthCheck } from '../../apiserver/health/health.ts'
+import type { ServerAccess } from '../../client/connection/connection.ts'
 import { LeaderElector, type LeadershipEnd } from '../../client/election/leader-election.ts'
+import { leaderMetrics } from '../../client/election/leader-metrics.ts'
 import { EventRecorder } from '../../client/events/event-recorder.ts'
 import { type ControllerSources, managerAgent, type RunningControllers, runControllers } from '../../controllers/index.ts'
 import { readAuthorities } from '../credentials/identity-files.ts'
@@ -31,12 +33,13 @@ export interface ControllerManager {
 export async function startControllerManager(place: FlagPlace): Promise<ControllerManager> {
   const { flags, log } = place
   for (const line of idleLines(flags)) log(line)
-  const access = await managedCluster(place)
+  let running: RunningControllers | undefined
+  const { registry, requests } = managerMetrics(() => running?.names ?? [])
+  const access: ServerAccess = { ...(await managedCluster(place)), metrics: requests }
   const sources: ControllerSources = { rootCA: rootCAOf(place) ?? access.ca ?? '', signer: signersOf(place), signToken: tokenSigner(place) }
   const clients = managedClients(access, place)
   const stopping = new AbortController()
   const lease = leaseOf(flags)
-  let running: RunningControllers | undefined
   let isLost = false
 
   // It has a connection of its own: what controllers send does not hold it up.
@@ -53,10 +56,7 @@ export async function startControllerManager(place: FlagPlace): Promise<Controll
           log,
         })
       : undefined
-  const registry = managerMetrics({
-    controllers: () => running?.names ?? [],
-    election: elector && { name: lease.name, isLeader: () => elector.isLeader },
-  })
+  if (elector) leaderMetrics(registry, lease.name, () => elector.isLeader)
   const leaderElection: HealthCheck = {
     name: 'leaderElection',
     check: () => (isLost ? `failed election to renew leadership on lease ${lease.name}` : undefined),

@@ -1,4 +1,5 @@
 /** Runs the controllers of a cluster in this thread, and serves what they tell of themselves if that is wanted. */
+import type { RequestMetrics } from '../../client/connection/request-metrics.ts'
 import { type ControllerPlan, plannedClients, type RunningControllers, runControllers } from '../../controllers/index.ts'
 import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import { certificateSigner } from '../pki/certificate-signer.ts'
@@ -18,12 +19,12 @@ export async function runTask(
   signToken: (claims: Claims) => Promise<string>,
   log: (line: string) => void,
 ): Promise<BegunControllers> {
-  const run = (registry?: MetricsRegistry) =>
+  const run = (registry?: MetricsRegistry, metrics?: RequestMetrics) =>
     runControllers({
       chosen: plan.controllers.map(({ name }) => name),
       flags: plan.flags,
       sources: { rootCA: server.ca, signer: certificateSigner(authority), signToken },
-      clients: plannedClients(plan, server),
+      clients: plannedClients(plan, { ...server, metrics }),
       registry,
       log,
     })
@@ -36,7 +37,7 @@ async function served(
   plan: ControllerPlan,
   server: ServerPlace,
   place: ManagerPlace,
-  run: (registry: MetricsRegistry) => RunningControllers,
+  run: (registry: MetricsRegistry, metrics: RequestMetrics) => RunningControllers,
   log: (line: string) => void,
 ): Promise<BegunControllers> {
   const [{ managerMetrics }, { serveManager }, { delegatedAccess }, { clusterAuthorities }] = await Promise.all([
@@ -52,7 +53,7 @@ async function served(
     close()
   }
   const names = plan.controllers.map(({ name }) => name)
-  const registry = managerMetrics({ controllers: () => names })
+  const { registry, requests } = managerMetrics(() => names)
   let running: RunningControllers | undefined
   const listening = await serveManager({
     ...place,
@@ -66,7 +67,7 @@ async function served(
     await end()
     throw error
   })
-  running = run(registry)
+  running = run(registry, requests)
   const { synced, stop } = running
   log(`controllers tell of themselves on ${place.bindAddress}:${listening.port}`)
   return {

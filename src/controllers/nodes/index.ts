@@ -13,7 +13,10 @@ export const controllers: readonly ControllerDescriptor[] = [
     aliases: ['nodeipam'],
     account,
     flags: addressFlags,
-    make: async (_sources, flags) => (await import('./addresses/controller.ts')).nodeAddresses(flags),
+    make: async (_sources, flags, registry) => {
+      const [{ nodeAddresses }, { RangeMetrics }] = await Promise.all([import('./addresses/controller.ts'), import('./addresses/metrics.ts')])
+      return nodeAddresses(flags, new RangeMetrics(registry))
+    },
   },
   {
     name: 'node-lifecycle-controller',

@@ -76,8 +76,9 @@ export const controllers: readonly ControllerDescriptor[] = [
         fallback: 'false',
       },
     ],
-    make: async (_sources, flags) =>
+    make: async (_sources, flags, registry) =>
       (await import('./attachment/controller.ts')).attachDetach({
+        registry,
         maxWaitForUnmountMs: 6 * 60_000,
         syncPeriodMs: flags.duration('attach-detach-reconcile-sync-period'),
         neverForce: flags.boolean('disable-force-detach-on-timeout'),

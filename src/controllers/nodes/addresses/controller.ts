@@ -6,13 +6,15 @@ import { ExplainedError } from '../../../lib/explained-error.ts'
 import type { FlagValues } from '../../flags.ts'
 import { messageOf, unlessGone } from '../../refusals.ts'
 import { type ClusterRange, clusterRanges } from './flags.ts'
+import { RangeMetrics } from './metrics.ts'
 import { NodeRanges } from './ranges.ts'
 
 const name = 'node-ipam-controller'
 
 /** Throws an ExplainedError for flags that do not go together. */
-export function nodeAddresses(flags: FlagValues): Controller {
-  const ranges = clusterRanges(flags).map(rangesOf)
+export function nodeAddresses(flags: FlagValues, metrics = new RangeMetrics()): Controller {
+  const ranges = clusterRanges(flags).map((range) => rangesOf(range, metrics))
+  metrics.follow(ranges)
   if (ranges.length === 0) return { name, watches: [] }
 
   const each = (node: Node | undefined, act: (range: NodeRanges, text: string) => void): void => {
@@ -59,9 +61,9 @@ export function nodeAddresses(flags: FlagValues): Controller {
   }
 }
 
-function rangesOf({ cidr, nodePrefix }: ClusterRange): NodeRanges {
+function rangesOf({ cidr, nodePrefix }: ClusterRange, metrics: RangeMetrics): NodeRanges {
   try {
-    return new NodeRanges(cidr, nodePrefix)
+    return new NodeRanges(cidr, nodePrefix, metrics)
   } catch (error) {
     throw new ExplainedError(`--cluster-cidr: ${messageOf(error)}`)
   }

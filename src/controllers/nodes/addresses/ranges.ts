@@ -1,18 +1,20 @@
 /** Which part of the cluster's address range each node gives its pods (`spec.podCIDRs`). */
 import { addressAt, type Cidr } from '../../../lib/cidr.ts'
+import { RangeMetrics, type RangeUse } from './metrics.ts'
 
 /** As upstream: more nodes than this many bits can count share no range. */
 const mostBits = 16
 
-export class NodeRanges {
+export class NodeRanges implements RangeUse {
   readonly #cluster: Cidr
   readonly #prefix: number
   readonly #count: number
+  readonly #metrics: RangeMetrics
   readonly #taken = new Set<number>()
   #next = 0
 
   /** `prefix` is the length of a node's. Throws a RangeError if the cluster's range has no such parts, or too many. */
-  constructor(cluster: Cidr, prefix: number) {
+  constructor(cluster: Cidr, prefix: number, metrics = new RangeMetrics()) {
     const bits = prefix - cluster.prefix
     if (bits < 0) throw new RangeError(`nodes cannot have ranges of /${prefix} in a range of /${cluster.prefix}: choose a longer mask for nodes`)
     if (bits > mostBits) throw new RangeError(`/${prefix} is too small a part of /${cluster.prefix}: the masks may differ by ${mostBits} bits at most`)
@@ -20,19 +22,36 @@ export class NodeRanges {
     this.#cluster = cluster
     this.#prefix = prefix
     this.#count = 2 ** bits
+    this.#metrics = metrics
   }
 
   get family(): 4 | 6 {
     return this.#cluster.family
   }
 
+  get range(): string {
+    return `${addressAt(this.#cluster, 0)}/${this.#cluster.prefix}`
+  }
+
+  get most(): number {
+    return this.#count
+  }
+
+  get taken(): number {
+    return this.#taken.size
+  }
+
   /** Takes all parts that share addresses with a range; nothing if there are none. */
   take(range: Cidr): void {
-    for (const index of this.#within(range)) this.#taken.add(index)
+    for (const index of this.#within(range)) {
+      if (this.#taken.has(index)) continue
+      this.#taken.add(index)
+      this.#metrics.allocated(this.range)
+    }
   }
 
   release(range: Cidr): void {
-    for (const index of this.#within(range)) this.#taken.delete(index)
+    for (const index of this.#within(range)) if (this.#taken.delete(index)) this.#metrics.released(this.range)
   }
 
   /** Takes a free part: the next one after the last. Undefined if all are taken. */
@@ -41,6 +60,7 @@ export class NodeRanges {
       const index = (this.#next + tried) % this.#count
       if (this.#taken.has(index)) continue
       this.#taken.add(index)
+      this.#metrics.allocated(this.range, tried)
       this.#next = (index + 1) % this.#count
       return `${addressAt({ ...this.#cluster, base: this.#cluster.base + BigInt(index) * this.#size }, 0)}/${this.#prefix}`
     }

@@ -13,6 +13,7 @@ import {
   volumeAttachments,
   persistentVolumes as volumes,
 } from '../../../client/kinds.ts'
+import { MetricsRegistry } from '../../../lib/metrics/registry.ts'
 import { hasEnded } from '../../pods/phase.ts'
 import { unlessGone } from '../../refusals.ts'
 import { claimKey } from '../binder/indexes.ts'
@@ -30,6 +31,8 @@ export interface AttachmentOptions {
   readonly syncPeriodMs: number
   /** A node that does not answer keeps its volumes until it is said to be out of service. */
   readonly neverForce: boolean
+  /** Where it counts; nobody sees it unless said. */
+  readonly registry?: MetricsRegistry
   /** Milliseconds. */
   readonly now: () => number
 }
@@ -39,7 +42,8 @@ const claimsOfAny = (of: NonNullable<Pod['spec']>['volumes']): boolean => of?.so
 const attachmentsByNode = ({ spec }: VolumeAttachment): readonly string[] => (spec?.nodeName ? [spec.nodeName] : [])
 const attachmentsByVolume = (attachment: VolumeAttachment): readonly string[] => [volumeName(attachment)]
 
-export function attachDetach({ maxWaitForUnmountMs, syncPeriodMs, neverForce, now }: AttachmentOptions): Controller {
+export function attachDetach({ maxWaitForUnmountMs, syncPeriodMs, neverForce, registry = new MetricsRegistry(), now }: AttachmentOptions): Controller {
+  const forced = registry.counter('attachdetach_controller_forced_detaches', 'Number of times the A/D Controller performed a forced detach', ['reason'])
   /** Nodes that wait for a volume that another one has, by the volume. */
   const waiting = new Map<string, Set<string>>()
   /** Since when nobody uses what a node still holds, by the attachment; in ms. */
@@ -83,6 +87,7 @@ export function attachDetach({ maxWaitForUnmountMs, syncPeriodMs, neverForce, no
       await context.client.delete(volumeAttachments, '', metadata.name ?? '', { uid: metadata.uid }).catch(unlessGone)
       unusedSince.delete(metadata.name ?? '')
     }
+    for (const reason of plan.forced) forced([reason]).add()
     await attach(name, plan, context)
     tellOutcomes(name, plan, attachments, here, context)
     for (const attachment of plan.held) {

@@ -8,11 +8,16 @@ const outOfService = 'node.kubernetes.io/out-of-service'
 /** What the status of a node says is attached. */
 export type AttachedVolume = NonNullable<NonNullable<Node['status']>['volumesAttached']>[number]
 
+/** The node is said to be out of service, or has not been heard of for too long. */
+export type ForceReason = 'out-of-service' | 'timeout'
+
 export interface AttachmentPlan {
   readonly attach: readonly { readonly name: string; readonly wanted: WantedVolume }[]
   /** Others have them, and they are not to be shared. */
   readonly blocked: readonly { readonly wanted: WantedVolume; readonly message: string }[]
   readonly detach: readonly VolumeAttachment[]
+  /** Why those of them are detached that their node has not let go of. */
+  readonly forced: readonly ForceReason[]
   /** Unused, but the node has not let go of them yet: by the attachment's name. */
   readonly held: readonly string[]
   readonly attached: readonly AttachedVolume[]
@@ -49,13 +54,14 @@ export function planAttachments(state: NodeState): AttachmentPlan {
   }
   const unused = attachments.filter((attachment) => isOurs(attachment, state) && !wanted.has(volumeName(attachment)))
   const going = unused.filter(({ metadata }) => !metadata.deletionTimestamp)
-  const isHeld = (attachment: VolumeAttachment): boolean => mountedOn(state, attachment) && !isLostTo(state, attachment)
+  const isHeld = (attachment: VolumeAttachment): boolean => mountedOn(state, attachment) && !lossOf(state, attachment)
   const detach = going.filter((attachment) => !isHeld(attachment))
   const reported = attachments.filter((attachment) => attachment.status?.attached && !detach.includes(attachment) && !attachment.metadata.deletionTimestamp)
   return {
     attach,
     blocked,
     detach,
+    forced: detach.flatMap((attachment) => (mountedOn(state, attachment) ? (lossOf(state, attachment) ?? []) : [])),
     held: going.filter(isHeld).map(({ metadata }) => metadata.name ?? ''),
     attached: reported.flatMap((attachment) => {
       const name = nameOnNode(state, attachment)
@@ -83,10 +89,10 @@ function mountedOn(state: NodeState, attachment: VolumeAttachment): boolean {
   return name !== undefined && (state.node?.status?.volumesInUse?.includes(name) ?? false)
 }
 
-/** Whether a node will never say that it has let go: it is out of service, or has not been heard of for long. */
-function isLostTo({ node, hasWaited }: NodeState, { metadata }: VolumeAttachment): boolean {
-  if (node?.spec?.taints?.some(({ key }) => key === outOfService)) return true
-  return !isHealthy(node) && hasWaited(metadata.name ?? '')
+/** Why a node will never say that it has let go; undefined for one that may. */
+function lossOf({ node, hasWaited }: NodeState, { metadata }: VolumeAttachment): ForceReason | undefined {
+  if (node?.spec?.taints?.some(({ key }) => key === outOfService)) return 'out-of-service'
+  return !isHealthy(node) && hasWaited(metadata.name ?? '') ? 'timeout' : undefined
 }
 
 export const isHealthy = (node: Node | undefined): boolean =>
