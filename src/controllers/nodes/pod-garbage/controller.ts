@@ -3,7 +3,7 @@ import { type Controller, type ReconcileContext, watched } from '../../../client
 import { nodes, type Pod, pods } from '../../../client/kinds.ts'
 import { withDisruption } from '../../pods/disruption.ts'
 import { hasEnded } from '../../pods/phase.ts'
-import { unlessGone } from '../../refusals.ts'
+import { isNotFound, unlessGone } from '../../refusals.ts'
 import { byNode } from '../pods-of-node.ts'
 import { ended, isDeclaredLost, isOnLostNode, isUnscheduledAndDeleted, surplus } from './choices.ts'
 import { PodGarbageMetrics, type RemovalReason } from './metrics.ts'
@@ -94,13 +94,14 @@ const keyOf = ({ metadata }: Pod): string => `${metadata.namespace}/${metadata.n
 /** A pod that nobody can tell about has failed, and goes at once. */
 async function remove(pod: Pod, reason: RemovalReason, metrics: PodGarbageMetrics, { client }: ReconcileContext, status: object = {}): Promise<void> {
   const { namespace = '', name = '', uid } = pod.metadata
-  metrics.removing(namespace, reason)
   try {
     if (!hasEnded(pod)) {
       await client.patch(pods, namespace, name, { metadata: { uid }, status: { phase: 'Failed', ...status } }, 'strategic', 'status').catch(unlessGone)
     }
-    await client.delete(pods, namespace, name, { uid, gracePeriodSeconds: 0 }).catch(unlessGone)
+    await client.delete(pods, namespace, name, { uid, gracePeriodSeconds: 0 })
+    metrics.removed(namespace, reason)
   } catch (error) {
+    if (isNotFound(error)) return
     metrics.failed(namespace, reason)
     throw error
   }

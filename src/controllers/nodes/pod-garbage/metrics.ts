@@ -21,11 +21,13 @@ export class PodGarbageMetrics {
     )
   }
 
-  removing(namespace: string, reason: RemovalReason): void {
+  removed(namespace: string, reason: RemovalReason): void {
     this.#removals([namespace, reason]).add()
   }
 
+  /** As upstream: attempts are counted among the removals. */
   failed(namespace: string, reason: RemovalReason): void {
+    this.removed(namespace, reason)
     this.#failures([namespace, reason]).add()
   }
 }

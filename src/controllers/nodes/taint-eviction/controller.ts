@@ -15,6 +15,8 @@ const concurrency = 8
 export function taintEviction(metrics: EvictionMetrics = nodeTaintMetrics(), now: () => number = Date.now): Controller {
   /** Since when pods are to go, by uid. */
   const since = new Map<string, number>()
+  /** Uids of pods that were deleted, though the cache may not show it yet. */
+  const evicted = new Set<string>()
 
   function cancel({ metadata: { uid = '', namespace, name } }: Pod, { events }: ReconcileContext): void {
     if (!since.delete(uid)) return
@@ -31,7 +33,9 @@ export function taintEviction(metrics: EvictionMetrics = nodeTaintMetrics(), now
           if (pod.spec?.nodeName) yield keyOf(pod)
         },
         changed(pod, before) {
-          if (!pod && before) since.delete(before.metadata.uid ?? '')
+          if (pod || !before) return
+          since.delete(before.metadata.uid ?? '')
+          evicted.delete(before.metadata.uid ?? '')
         },
       }),
       watched({
@@ -50,6 +54,7 @@ export function taintEviction(metrics: EvictionMetrics = nodeTaintMetrics(), now
       const pod = caches.get(pods, namespace, name)
       if (!pod || pod.metadata.deletionTimestamp) return
       const { uid = '' } = pod.metadata
+      if (evicted.has(uid)) return
       const seconds = toleratedSeconds(pod, caches.get(nodes, '', pod.spec?.nodeName ?? '')?.spec?.taints ?? [])
       if (seconds === Number.POSITIVE_INFINITY) return cancel(pod, context)
       const began = since.get(uid) ?? now()
@@ -57,6 +62,7 @@ export function taintEviction(metrics: EvictionMetrics = nodeTaintMetrics(), now
       const leftMs = began + seconds * 1000 - now()
       if (leftMs > 0) return again(key, Math.min(leftMs, longestMs))
       await evict(pod, context)
+      evicted.add(uid)
       metrics.deleted(-leftMs)
       since.delete(uid)
     },

@@ -25,6 +25,8 @@ function* podsOf({ metadata }: ResourceClaim, caches: Caches): Generator<string>
 export function deviceTaintEviction(metrics: EvictionMetrics = deviceTaintMetrics(), now: () => number = Date.now): Controller {
   /** Uids of pods that were to go. */
   const doomed = new Set<string>()
+  /** Uids of pods that were deleted, though the cache may not show it yet. */
+  const evicted = new Set<string>()
   return {
     name: 'device-taint-eviction-controller',
     watches: [
@@ -34,7 +36,9 @@ export function deviceTaintEviction(metrics: EvictionMetrics = deviceTaintMetric
           if (pod.spec?.resourceClaims?.length) yield keyOf(pod)
         },
         changed(pod, before) {
-          if (!pod && before) doomed.delete(before.metadata.uid ?? '')
+          if (pod || !before) return
+          doomed.delete(before.metadata.uid ?? '')
+          evicted.delete(before.metadata.uid ?? '')
         },
       }),
       watched({ resource: claims, keys: podsOf }),
@@ -51,6 +55,7 @@ export function deviceTaintEviction(metrics: EvictionMetrics = deviceTaintMetric
       const pod = caches.get(pods, namespace, name)
       if (!pod?.spec?.nodeName || pod.metadata.deletionTimestamp || isDone(pod)) return
       const { uid = '' } = pod.metadata
+      if (evicted.has(uid)) return
       const leftMs = timeOf(pod, caches) - now()
       if (leftMs === Number.POSITIVE_INFINITY) {
         if (doomed.delete(uid)) events.tell(subject(pod), 'Normal', 'DeviceTaintManagerEviction', 'Cancelling deletion')
@@ -60,6 +65,7 @@ export function deviceTaintEviction(metrics: EvictionMetrics = deviceTaintMetric
       if (leftMs > 0) again(key, Math.min(leftMs, longestMs))
       else {
         await evict(pod, context)
+        evicted.add(uid)
         metrics.deleted(-leftMs)
       }
     },
