@@ -36,6 +36,7 @@ export const controllers: readonly ControllerDescriptor[] = [
   },
   {
     name: 'kube-apiserver-serving-clustertrustbundle-publisher-controller',
+    queue: 'ca_cert_publisher_cluster_trust_bundles',
     account: 'kube-apiserver-serving-clustertrustbundle-publisher',
     requires: [clusterTrustBundles],
     make: async ({ rootCA }) => (await import('./trust-bundle-publisher.ts')).trustBundlePublisher(rootCA),

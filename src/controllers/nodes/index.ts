@@ -9,7 +9,7 @@ const account = 'node-controller'
 export const controllers: readonly ControllerDescriptor[] = [
   {
     name: 'node-ipam-controller',
-    queue: 'node',
+    queue: 'cidrallocator_node',
     aliases: ['nodeipam'],
     account,
     flags: addressFlags,

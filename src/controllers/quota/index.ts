@@ -5,6 +5,7 @@ import { concurrencyFlag } from '../flags.ts'
 export const controllers: readonly ControllerDescriptor[] = [
   {
     name: 'resourcequota-controller',
+    queue: 'resourcequota_primary',
     aliases: ['resourcequota'],
     account: 'resourcequota-controller',
     flags: [

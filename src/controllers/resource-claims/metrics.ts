@@ -3,6 +3,9 @@ import { podClaimAnnotation } from '../../api/dra/pod-claims.ts'
 import type { ResourceClaim } from '../../client/kinds.ts'
 import { MetricsRegistry } from '../../lib/metrics/registry.ts'
 
+/** On claims that the scheduler makes for extended resources (KEP-5004). */
+const extendedResourceAnnotation = 'resource.kubernetes.io/extended-resource-claim'
+
 export class ClaimMetrics {
   readonly #creations
   #claims: () => Iterable<ResourceClaim> = () => []
@@ -40,5 +43,10 @@ const adminAccess = (spec: ResourceClaim['spec']): string => `${spec?.devices?.r
 const labelsOf = ({ metadata, spec, status }: ResourceClaim): string[] => [
   `${status?.allocation !== undefined}`,
   adminAccess(spec),
-  metadata.annotations?.[podClaimAnnotation] === undefined ? '' : 'resource_claim_template',
+  sourceOf(metadata.annotations),
 ]
+
+function sourceOf(annotations: Readonly<Record<string, string>> = {}): string {
+  if (annotations[podClaimAnnotation] !== undefined) return 'resource_claim_template'
+  return annotations[extendedResourceAnnotation] === 'true' ? 'extended_resource' : ''
+}

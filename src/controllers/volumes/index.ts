@@ -44,6 +44,7 @@ export const controllers: readonly ControllerDescriptor[] = [
   },
   {
     name: 'volumeattributesclass-protection-controller',
+    queue: 'vacprotection',
     account: 'volumeattributesclass-protection-controller',
     make: async () => (await import('./protection/attributes-classes.ts')).attributesClassProtection,
   },
@@ -65,6 +66,7 @@ export const controllers: readonly ControllerDescriptor[] = [
   },
   {
     name: 'persistentvolume-attach-detach-controller',
+    queue: 'pvcs',
     aliases: ['attachdetach'],
     account: 'attachdetach-controller',
     flags: [
