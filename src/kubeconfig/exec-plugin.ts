@@ -74,7 +74,7 @@ export async function runExecPlugin({ apiVersion, command, args, env, installHin
     return credentialsOf(JSON.parse(stdout) as ExecCredential, apiVersion)
   } catch (error) {
     const hint = errorCode(error) === 'ENOENT' && installHint ? `; ${installHint.trim()}` : ''
-    throw new ExplainedError(`${command}, which the kubeconfig names, gave no credentials: ${reasonOf(error)}${hint}`, { cause: error })
+    throw new ExplainedError(`${command}, which the kubeconfig names, gave no credentials: ${reasonOf(error).trim()}${hint}`, { cause: error })
   }
 }
 

@@ -50,8 +50,7 @@ export function volumeMetrics(registry: MetricsRegistry, known: KnownVolumes): v
 
 function pluginOf({ spec }: PersistentVolume): string {
   if (spec?.csi) return `kubernetes.io/csi:${spec.csi.driver}`
-  const [plugin = 'N/A'] = Object.entries(plugins).flatMap(([field, name]) => (spec && field in spec ? [name] : []))
-  return plugin
+  return Object.entries(plugins).find(([field]) => spec && Object.hasOwn(spec, field))?.[1] ?? 'N/A'
 }
 
 /** How many have the same labels; those without labels are left out. */
