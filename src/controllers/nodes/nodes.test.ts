@@ -121,7 +121,7 @@ test('zones are disrupted in full when no node is ready, by half from three node
   assert.equal(evictionRate('PartialDisruption', 51, rates), 0.01)
   assert.equal(evictionRate('PartialDisruption', 50, rates), 0)
   assert.equal(evictionRate('FullDisruption', 50, rates), 0.1)
-  assert.equal(zoneOf(node('n', { labels: { 'topology.kubernetes.io/zone': 'a' } })), ':a')
+  assert.equal(zoneOf(node('n', { labels: { 'topology.kubernetes.io/zone': 'a' } })), ':\0:a')
   assert.equal(zoneOf(node('n')), '')
 })
 
