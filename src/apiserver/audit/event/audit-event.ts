@@ -167,7 +167,7 @@ export class AuditEvent implements RequestAudit {
 
   /** What was asked, by whom, of what: from within the quotes of `requestURI` up to `objectRef`. */
   #requestText(): string {
-    const { request, user } = this
+    const { request } = this
     const asked = request.user
     if (this.#told && this.#toldUser === asked && this.#toldNamed === this.#named) return this.#told
     this.#toldUser = asked
