@@ -64,7 +64,9 @@ function askedPermission({ cycle, node }: Placement): Permission {
 export async function bind(placement: Placement, extenders: readonly Extender[]): Promise<Refusal | undefined> {
   const { meter } = placement.cycle.profile
   const preparing = performance.now()
-  const unprepared = await prepare(placement)
+  const steps = stepsToPrepare(placement)
+  // Where there is nothing to prepare the pod is bound at once, while the cluster is as it was decided for.
+  const unprepared = steps.length > 0 ? await prepare(placement, steps) : undefined
   meter.pointRan('PreBind', outcomeOf(unprepared?.status), preparing)
   if (unprepared) return unprepared
   const binding = performance.now()
@@ -74,11 +76,12 @@ export async function bind(placement: Placement, extenders: readonly Extender[])
   return refusal
 }
 
-async function prepare({ cycle, node }: Placement): Promise<Refusal | undefined> {
-  for (const step of cycle.profile.steps.preBind) {
-    const state = cycle.stateOf(step)
-    if (step.plugin.needsPreBind && !step.plugin.needsPreBind(state, cycle.pod, node)) continue
-    const status = await attemptLater(cycle, step, 'PreBind', async () => step.plugin.preBind?.(state, cycle.pod, node))
+const stepsToPrepare = ({ cycle, node }: Placement): readonly Step[] =>
+  cycle.profile.steps.preBind.filter((step) => step.plugin.needsPreBind?.(cycle.stateOf(step), cycle.pod, node) ?? true)
+
+async function prepare({ cycle, node }: Placement, steps: readonly Step[]): Promise<Refusal | undefined> {
+  for (const step of steps) {
+    const status = await attemptLater(cycle, step, 'PreBind', async () => step.plugin.preBind?.(cycle.stateOf(step), cycle.pod, node))
     if (status) return { plugin: step.name, status }
   }
   return undefined
