@@ -1,7 +1,7 @@
 /** Where a server can be reached: the names its certificate covers and the host that clients on this machine use. */
 import { isIP, isIPv6 } from 'node:net'
 import { hostname, networkInterfaces } from 'node:os'
-import { defaultServiceRange } from '../apiserver/services/address-range.ts'
+import { defaultServiceRange } from '../apiserver/services/ranges/address-range.ts'
 import { addressAt, parseCidr } from '../lib/cidr.ts'
 import { ExplainedError } from '../lib/explained-error.ts'
 

@@ -2,7 +2,7 @@
 import { defaultHeaders } from '../apiserver/authentication/request-header.ts'
 import { signedToken } from '../apiserver/authentication/service-accounts/signing-keys.ts'
 import { joinedBundles } from '../apiserver/authentication/signed-by.ts'
-import { defaultServiceRange } from '../apiserver/services/address-range.ts'
+import { defaultServiceRange } from '../apiserver/services/ranges/address-range.ts'
 import { checkControllerFlags, planControllers } from '../controllers/index.ts'
 import type { Store } from '../storage/store.ts'
 import { localUrl, serverHosts } from './addresses.ts'

@@ -1,7 +1,7 @@
 /** APIs outside of `test/e2e/apimachinery` of which the conformance suite asks that they support all operations: of networks, nodes, storage and devices. */
 import { test } from 'node:test'
-import { type ApiUnderTest, supportsOperations } from './api-operations.ts'
-import { conformanceClients } from './clients.ts'
+import { type ApiUnderTest, supportsOperations } from './support/api-operations.ts'
+import { conformanceClients } from './support/clients.ts'
 
 const clients = conformanceClients({ controllers: [] })
 

@@ -8,7 +8,7 @@ import { after, describe, test } from 'node:test'
 import { installedKubectls, Kubectl } from '../support/kubectl.ts'
 import { testCluster } from '../support/test-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
-import { Requests } from './requests.ts'
+import { Requests } from './support/requests.ts'
 
 const cluster = testCluster({ after }, { nodes: 2 })
 

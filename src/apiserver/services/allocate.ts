@@ -3,9 +3,9 @@ import { needsClusterIP, needsHealthCheckPort, needsNodePorts, type Service, typ
 import { invalid, type StatusError, statusOf } from '../../machinery/status-error.ts'
 import { limitFaults } from '../../machinery/validation/fault-limit.ts'
 import { type FieldError, invalidValue } from '../../machinery/validation/field-error.ts'
-import type { Family } from './address-range.ts'
 import type { Claim } from './allocations.ts'
 import { keepsPreference, settleFamilies } from './families.ts'
+import type { Family } from './ranges/address-range.ts'
 
 /** `old` is the Service as it was, undefined for a new one; `families` are the cluster's, the default first. */
 export function allocate(service: Service, old: ServiceSpec | undefined, claim: Claim, families: readonly Family[]): void {

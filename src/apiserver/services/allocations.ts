@@ -7,9 +7,9 @@ import type { CacheView } from '../registry/cache/cache-view.ts'
 import type { Cacher } from '../registry/cache/cacher.ts'
 import type { ObjectChange } from '../registry/cache/object-change.ts'
 import type { StoredObject } from '../registry/stored-object.ts'
-import { addedRanges } from './added-ranges.ts'
-import { type AddressRange, canonicalAddress, type Family } from './address-range.ts'
-import { freePort, type PortRange } from './port-range.ts'
+import { addedRanges } from './ranges/added-ranges.ts'
+import { type AddressRange, canonicalAddress, type Family } from './ranges/address-range.ts'
+import { freePort, type PortRange } from './ranges/port-range.ts'
 
 export interface AllocationOptions {
   readonly services: Cacher

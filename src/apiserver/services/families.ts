@@ -3,7 +3,7 @@ import { isIPv6 } from 'node:net'
 import { needsClusterIP, type ServiceSpec } from '../../api/core/service/index.ts'
 import { addressRules } from '../../api/core/service/rules.ts'
 import { type FieldError, invalidValue } from '../../machinery/validation/field-error.ts'
-import type { Family } from './address-range.ts'
+import type { Family } from './ranges/address-range.ts'
 
 const familyOf = (address: string): Family => (isIPv6(address) ? 'IPv6' : 'IPv4')
 const other = (family: string | undefined): Family => (family === 'IPv4' ? 'IPv6' : 'IPv4')

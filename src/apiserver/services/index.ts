@@ -2,12 +2,12 @@
 import type { Registry } from '../registry/registry.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
 import type { Writer } from '../registry/write/write-context.ts'
-import { defaultServiceRange, parseAddressRanges } from './address-range.ts'
-import { advertiseAddress } from './advertise-address.ts'
 import { Allocations } from './allocations.ts'
 import { repairAddresses } from './ip-addresses.ts'
-import { ensureKubernetesService } from './kubernetes-service.ts'
-import { parsePortRange } from './port-range.ts'
+import { advertiseAddress } from './own-service/advertise-address.ts'
+import { ensureKubernetesService } from './own-service/kubernetes-service.ts'
+import { defaultServiceRange, parseAddressRanges } from './ranges/address-range.ts'
+import { parsePortRange } from './ranges/port-range.ts'
 import { serviceWrites } from './service-writes.ts'
 
 /** kube-apiserver's own. */

@@ -1,7 +1,7 @@
 /** An API server alone, as the flags of kube-apiserver say: no authority and no administrator of its own, only what the flags name. */
 import { join } from 'node:path'
 import { signedToken } from '../../apiserver/authentication/service-accounts/signing-keys.ts'
-import { defaultServiceRange } from '../../apiserver/services/address-range.ts'
+import { defaultServiceRange } from '../../apiserver/services/ranges/address-range.ts'
 import type { Store } from '../../storage/store.ts'
 import { localUrl, serverHosts } from '../addresses.ts'
 import { readIdentity } from '../credentials/identity-files.ts'

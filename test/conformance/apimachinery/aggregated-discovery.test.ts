@@ -5,8 +5,8 @@ import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
 import { test } from 'node:test'
 import { waitFor } from '../../support/wait-for.ts'
-import { conformanceClients } from '../clients.ts'
-import { define } from '../definitions.ts'
+import { conformanceClients } from '../support/clients.ts'
+import { define } from '../support/definitions.ts'
 import { resourceOfEachGroup } from './groups.ts'
 
 const clients = conformanceClients({ controllers: [] })

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { ApiregistrationV1Api, type V1APIServiceCondition } from '@kubernetes/client-node'
 import { apiServiceName as name, registered } from '../../aggregator/orchard.ts'
 import { waitFor } from '../../support/wait-for.ts'
-import { conformanceClients, merging } from '../clients.ts'
+import { conformanceClients, merging } from '../support/clients.ts'
 
 const clients = conformanceClients({ controllers: [] })
 const group = 'orchard.example.com'

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiException, type V1PodTemplateList } from '@kubernetes/client-node'
 import { waitFor } from '../../support/wait-for.ts'
-import { conformanceClients, pod } from '../clients.ts'
+import { conformanceClients, pod } from '../support/clients.ts'
 
 // Upstream's suite waits minutes until history is compacted.
 const clients = conformanceClients({ controllers: [], compaction: { intervalMs: 200, retainMs: 0 } })

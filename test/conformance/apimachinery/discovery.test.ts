@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { request } from 'node:https'
 import { test } from 'node:test'
 import { ApisApi, AuthorizationV1Api, VersionApi } from '@kubernetes/client-node'
-import { conformanceClients } from '../clients.ts'
+import { conformanceClients } from '../support/clients.ts'
 import { resourceOfEachGroup } from './groups.ts'
 
 const clients = conformanceClients({ controllers: [] })

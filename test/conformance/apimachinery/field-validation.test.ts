@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { installedKubectls, Kubectl } from '../../support/kubectl.ts'
-import { conformanceClients } from '../clients.ts'
-import { anything, define, type Schema } from '../definitions.ts'
+import { conformanceClients } from '../support/clients.ts'
+import { anything, define, type Schema } from '../support/definitions.ts'
 
 const clients = conformanceClients({ controllers: [] })
 const strictly = '?fieldValidation=Strict'

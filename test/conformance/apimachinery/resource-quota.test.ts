@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubernetesObject, V1ResourceQuota } from '@kubernetes/client-node'
 import { waitFor } from '../../support/wait-for.ts'
-import { conformanceClients, merging, pod } from '../clients.ts'
-import { define } from '../definitions.ts'
+import { conformanceClients, merging, pod } from '../support/clients.ts'
+import { define } from '../support/definitions.ts'
 
 const clients = conformanceClients()
 

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
 import { test } from 'node:test'
-import { conformanceClients, pod } from '../clients.ts'
+import { conformanceClients, pod } from '../support/clients.ts'
 
 const clients = conformanceClients({ controllers: [], apiServerFlags: ['--disable-admission-plugins=ServiceAccount'] })
 

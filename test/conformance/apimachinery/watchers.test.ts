@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { type V1ConfigMap, Watch } from '@kubernetes/client-node'
 import { waitFor } from '../../support/wait-for.ts'
-import { conformanceClients, merging } from '../clients.ts'
+import { conformanceClients, merging } from '../support/clients.ts'
 
 const clients = conformanceClients({ controllers: [], apiServerFlags: ['--disable-admission-plugins=ServiceAccount'] })
 const namespace = 'default'

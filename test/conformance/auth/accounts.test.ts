@@ -16,8 +16,8 @@ import {
 } from '@kubernetes/client-node'
 import { opensslFolder } from '../../authentication/openssl.ts'
 import { waitFor } from '../../support/wait-for.ts'
-import { supportsOperations } from '../api-operations.ts'
-import { conformanceClients, merging, pod } from '../clients.ts'
+import { supportsOperations } from '../support/api-operations.ts'
+import { conformanceClients, merging, pod } from '../support/clients.ts'
 
 const clients = conformanceClients()
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { NetworkingV1Api } from '@kubernetes/client-node'
 import { waitFor } from '../../support/wait-for.ts'
-import { conformanceClients, merging } from '../clients.ts'
+import { conformanceClients, merging } from '../support/clients.ts'
 
 const clients = conformanceClients({ controllers: ['service-cidr-controller'] })
 const api = () => clients().config.makeApiClient(NetworkingV1Api)

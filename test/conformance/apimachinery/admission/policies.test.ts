@@ -4,8 +4,8 @@ import { test } from 'node:test'
 import { enforce, mutate, validatingPolicy } from '../../../admission/policy.ts'
 import { group, refusal } from '../../../admission/webhook.ts'
 import { waitFor } from '../../../support/wait-for.ts'
-import { type Clients, conformanceClients, merging, pod } from '../../clients.ts'
-import { define } from '../../definitions.ts'
+import { type Clients, conformanceClients, merging, pod } from '../../support/clients.ts'
+import { define } from '../../support/definitions.ts'
 
 const clients = conformanceClients()
 

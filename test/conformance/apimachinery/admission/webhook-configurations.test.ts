@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import { AdmissionregistrationV1Api } from '@kubernetes/client-node'
 import { admissionWebhooks, configure, group, hook, refusal, type Webhooks } from '../../../admission/webhook.ts'
 import { waitFor } from '../../../support/wait-for.ts'
-import { conformanceClients } from '../../clients.ts'
+import { conformanceClients } from '../../support/clients.ts'
 
 const clients = conformanceClients({ controllers: [], apiServerFlags: ['--disable-admission-plugins=ServiceAccount'] })
 const cleanUps: (() => unknown)[] = []

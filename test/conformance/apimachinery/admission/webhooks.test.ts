@@ -4,8 +4,8 @@ import { after, before, test } from 'node:test'
 import { AdmissionregistrationV1Api, ApiextensionsV1Api, CustomObjectsApi } from '@kubernetes/client-node'
 import { admissionWebhooks, configMap, configMaps, configure, hook, refusal, rule, type Webhooks } from '../../../admission/webhook.ts'
 import { installedKubectls, Kubectl } from '../../../support/kubectl.ts'
-import { conformanceClients, merging, pod } from '../../clients.ts'
-import { anything, define, definitionOf } from '../../definitions.ts'
+import { conformanceClients, merging, pod } from '../../support/clients.ts'
+import { anything, define, definitionOf } from '../../support/definitions.ts'
 
 const clients = conformanceClients({ controllers: [], apiServerFlags: ['--disable-admission-plugins=ServiceAccount'] })
 const cleanUps: (() => unknown)[] = []

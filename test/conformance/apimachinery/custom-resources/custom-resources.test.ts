@@ -5,8 +5,8 @@ import { ApiextensionsV1Api, ApisApi, CustomObjectsApi, Watch } from '@kubernete
 import { conversionWebhook } from '../../../conversion/webhook.ts'
 import { widget, widgetDefinition, group as widgets } from '../../../conversion/widgets.ts'
 import { waitFor } from '../../../support/wait-for.ts'
-import { conformanceClients, merging } from '../../clients.ts'
-import { define, definitionOf } from '../../definitions.ts'
+import { conformanceClients, merging } from '../../support/clients.ts'
+import { define, definitionOf } from '../../support/definitions.ts'
 
 const clients = conformanceClients({ controllers: [] })
 const extensions = () => clients().config.makeApiClient(ApiextensionsV1Api)

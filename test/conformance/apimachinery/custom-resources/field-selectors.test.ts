@@ -5,7 +5,7 @@ import { makeInformer, Watch } from '@kubernetes/client-node'
 import { conversionWebhook, get, widgetsPath } from '../../../conversion/webhook.ts'
 import { type Widget, widget, widgetDefinition } from '../../../conversion/widgets.ts'
 import { waitFor } from '../../../support/wait-for.ts'
-import { conformanceClients } from '../../clients.ts'
+import { conformanceClients } from '../../support/clients.ts'
 
 const clients = conformanceClients({ controllers: [] })
 

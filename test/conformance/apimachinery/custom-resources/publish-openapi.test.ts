@@ -4,8 +4,8 @@ import { test } from 'node:test'
 import { ApiextensionsV1Api, setHeaderOptions } from '@kubernetes/client-node'
 import { installedKubectls, Kubectl } from '../../../support/kubectl.ts'
 import { waitFor } from '../../../support/wait-for.ts'
-import { conformanceClients } from '../../clients.ts'
-import { anything, type DefinitionOptions, define, type Schema } from '../../definitions.ts'
+import { conformanceClients } from '../../support/clients.ts'
+import { anything, type DefinitionOptions, define, type Schema } from '../../support/definitions.ts'
 
 const clients = conformanceClients({ controllers: [] })
 const jsonPatch = setHeaderOptions('Content-Type', 'application/json-patch+json')

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { waitFor } from '../../../support/wait-for.ts'
-import { conformanceClients } from '../../clients.ts'
-import { define, type Schema } from '../../definitions.ts'
+import { conformanceClients } from '../../support/clients.ts'
+import { define, type Schema } from '../../support/definitions.ts'
 
 const clients = conformanceClients({ controllers: [] })
 

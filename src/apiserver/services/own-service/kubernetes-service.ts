@@ -1,13 +1,13 @@
 /** The Service `default/kubernetes`, by which pods reach the API server, with its endpoints, and the ServiceCIDR it is from. */
-import type { Service } from '../../api/core/service/index.ts'
-import { semanticallyEqual } from '../../machinery/equality.ts'
-import type { KubeObject, Unstructured } from '../../machinery/object.ts'
-import type { ServedResource } from '../registry/served-resource.ts'
-import { createObject } from '../registry/write/create-object.ts'
-import { deleteObject } from '../registry/write/delete-object.ts'
-import { updateObject } from '../registry/write/update-object.ts'
-import { timestamp, type Writer } from '../registry/write/write-context.ts'
-import type { AddressRange } from './address-range.ts'
+import type { Service } from '../../../api/core/service/index.ts'
+import { semanticallyEqual } from '../../../machinery/equality.ts'
+import type { KubeObject, Unstructured } from '../../../machinery/object.ts'
+import type { ServedResource } from '../../registry/served-resource.ts'
+import { createObject } from '../../registry/write/create-object.ts'
+import { deleteObject } from '../../registry/write/delete-object.ts'
+import { updateObject } from '../../registry/write/update-object.ts'
+import { timestamp, type Writer } from '../../registry/write/write-context.ts'
+import type { AddressRange } from '../ranges/address-range.ts'
 
 export interface KubernetesService {
   readonly services: ServedResource

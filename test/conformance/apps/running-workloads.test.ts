@@ -1,11 +1,11 @@
 /** What the conformance suite asks of workloads whose pods run (`test/e2e/apps/{deployment,rc,replica_set,job,daemon_set}.go`), in its steps, on simulated nodes. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import type { DaemonSet, Deployment, Job, Pod, ReplicaSet, ReplicationController } from '../../src/client/kinds.ts'
-import type { KubeObject } from '../../src/machinery/object.ts'
-import { testCluster } from '../support/test-cluster.ts'
-import { waitFor } from '../support/wait-for.ts'
-import { names, Requests } from './requests.ts'
+import type { DaemonSet, Deployment, Job, Pod, ReplicaSet, ReplicationController } from '../../../src/client/kinds.ts'
+import type { KubeObject } from '../../../src/machinery/object.ts'
+import { testCluster } from '../../support/test-cluster.ts'
+import { waitFor } from '../../support/wait-for.ts'
+import { names, Requests } from '../support/requests.ts'
 
 const cluster = testCluster({ after }, { nodes: 2 })
 const requests = async (namespace: string): Promise<Requests> => Requests.in(await cluster, namespace)

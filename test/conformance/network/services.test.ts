@@ -1,10 +1,10 @@
 /** What the conformance suite asks of Services (`test/e2e/network/service.go`) as far as no packets have to flow. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import type { EndpointSlice, Endpoints, Service } from '../../src/client/kinds.ts'
-import { testCluster } from '../support/test-cluster.ts'
-import { waitFor } from '../support/wait-for.ts'
-import { names, Requests } from './requests.ts'
+import type { EndpointSlice, Endpoints, Service } from '../../../src/client/kinds.ts'
+import { testCluster } from '../../support/test-cluster.ts'
+import { waitFor } from '../../support/wait-for.ts'
+import { names, Requests } from '../support/requests.ts'
 
 const cluster = testCluster({ after }, { nodes: 2 })
 const requests = async (namespace: string): Promise<Requests> => Requests.in(await cluster, namespace)

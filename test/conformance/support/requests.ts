@@ -1,9 +1,9 @@
 /** A namespace of a conformance test, the requests that the suite makes there, and what its watches see. */
 import assert from 'node:assert/strict'
 import { KubeConfig, Watch } from '@kubernetes/client-node'
-import type { KubeObject } from '../../src/machinery/object.ts'
-import type { ReachableCluster } from '../support/reachable-cluster.ts'
-import { waitFor } from '../support/wait-for.ts'
+import type { KubeObject } from '../../../src/machinery/object.ts'
+import type { ReachableCluster } from '../../support/reachable-cluster.ts'
+import { waitFor } from '../../support/wait-for.ts'
 
 const patchTypes = { merge: 'application/merge-patch+json', strategic: 'application/strategic-merge-patch+json', json: 'application/json-patch+json' }
 

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { AppsV1Api, type V1Deployment, type V1Pod, type V1ReplicationController } from '@kubernetes/client-node'
-import { waitFor } from '../support/wait-for.ts'
-import { conformanceClients, merging, pod } from './clients.ts'
+import { waitFor } from '../../support/wait-for.ts'
+import { conformanceClients, merging, pod } from '../support/clients.ts'
 
 const clients = conformanceClients({})
 const labels = { app: 'simple' }

@@ -1,6 +1,6 @@
 /** Definitions of custom resources as the conformance suite makes them: each in a group of its own. */
 import { CustomObjectsApi, type V1CustomResourceDefinition } from '@kubernetes/client-node'
-import { waitFor } from '../support/wait-for.ts'
+import { waitFor } from '../../support/wait-for.ts'
 import type { Clients } from './clients.ts'
 
 export type Schema = Readonly<Record<string, unknown>>

@@ -1,8 +1,8 @@
 /** Ranges of cluster IPs that were added to the server's own: those of ServiceCIDRs that are ready (KEP-1880). */
 import type { V1ServiceCIDR } from '@kubernetes/client-node'
-import type { Model } from '../../machinery/object.ts'
-import type { CacheView } from '../registry/cache/cache-view.ts'
-import type { StoredObject } from '../registry/stored-object.ts'
+import type { Model } from '../../../machinery/object.ts'
+import type { CacheView } from '../../registry/cache/cache-view.ts'
+import type { StoredObject } from '../../registry/stored-object.ts'
 import { type AddressRange, parseAddressRanges } from './address-range.ts'
 
 /** The ServiceCIDR of the server's own ranges. */

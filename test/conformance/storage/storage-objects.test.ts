@@ -1,11 +1,11 @@
 /** What the conformance suite asks of storage's objects (`test/e2e/storage/{csi_inline,csi_node,persistent_volumes,storageclass,volume_attachment,volumeattributesclass}.go`). */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import type { PersistentVolume, PersistentVolumeClaim, VolumeAttachment } from '../../src/client/kinds.ts'
-import type { KubeObject } from '../../src/machinery/object.ts'
-import { testCluster } from '../support/test-cluster.ts'
-import { waitFor } from '../support/wait-for.ts'
-import { names, Requests, refused } from './requests.ts'
+import type { PersistentVolume, PersistentVolumeClaim, VolumeAttachment } from '../../../src/client/kinds.ts'
+import type { KubeObject } from '../../../src/machinery/object.ts'
+import { testCluster } from '../../support/test-cluster.ts'
+import { waitFor } from '../../support/wait-for.ts'
+import { names, Requests, refused } from '../support/requests.ts'
 
 const cluster = testCluster({ after }, { nodes: 1 })
 const requests = async (namespace: string): Promise<Requests> => Requests.in(await cluster, namespace)

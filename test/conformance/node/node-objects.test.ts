@@ -1,9 +1,9 @@
 /** What the conformance suite asks of the small objects that pods are given (`test/e2e/common/node/{configmap,secrets,lease,podtemplates}.go`, `common/storage`, `node/node_lifecycle.go`). */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import type { ConfigMap, Lease, Node, PodTemplate, Secret } from '../../src/client/kinds.ts'
-import { testCluster } from '../support/test-cluster.ts'
-import { names, Requests, refused } from './requests.ts'
+import type { ConfigMap, Lease, Node, PodTemplate, Secret } from '../../../src/client/kinds.ts'
+import { testCluster } from '../../support/test-cluster.ts'
+import { names, Requests, refused } from '../support/requests.ts'
 
 const cluster = testCluster({ after }, { controllers: ['serviceaccount-controller', 'node-lifecycle-controller'] })
 const requests = async (namespace: string): Promise<Requests> => Requests.in(await cluster, namespace)

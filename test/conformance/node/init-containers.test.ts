@@ -1,10 +1,10 @@
 /** What the conformance suite asks of containers that come to their end (`test/e2e/common/node/{init_container,kubelet}.go`): their ends are simulated, by annotations. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import type { Pod } from '../../src/client/kinds.ts'
-import { testCluster } from '../support/test-cluster.ts'
-import { waitFor } from '../support/wait-for.ts'
-import { Requests } from './requests.ts'
+import type { Pod } from '../../../src/client/kinds.ts'
+import { testCluster } from '../../support/test-cluster.ts'
+import { waitFor } from '../../support/wait-for.ts'
+import { Requests } from '../support/requests.ts'
 
 const cluster = testCluster({ after }, { nodes: 1 })
 

@@ -1,7 +1,7 @@
 /** The address by which pods reach this server; what `--advertise-address` would be if it is not given. */
 import { isIPv6 } from 'node:net'
 import { networkInterfaces } from 'node:os'
-import type { Family } from './address-range.ts'
+import type { Family } from '../ranges/address-range.ts'
 
 /** Where the server listens, or an address of the machine if that is all of them or only the machine itself. Undefined if there is none. */
 export function advertiseAddress(bindAddress: string, family: Family, interfaces = networkInterfaces()): string | undefined {

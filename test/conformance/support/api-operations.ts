@@ -1,7 +1,7 @@
 /** What the conformance suite asks of every API of which it says that it "should support … API operations". */
 import assert from 'node:assert/strict'
 import { Watch } from '@kubernetes/client-node'
-import { waitFor } from '../support/wait-for.ts'
+import { waitFor } from '../../support/wait-for.ts'
 import type { Clients } from './clients.ts'
 
 export interface ApiUnderTest {

@@ -1,9 +1,9 @@
 /** What the conformance suite asks of events (`test/e2e/instrumentation/{core_events,events}.go`). */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import type { KubeObject } from '../../src/machinery/object.ts'
-import { testCluster } from '../support/test-cluster.ts'
-import { names, Requests, refused } from './requests.ts'
+import type { KubeObject } from '../../../src/machinery/object.ts'
+import { testCluster } from '../../support/test-cluster.ts'
+import { names, Requests, refused } from '../support/requests.ts'
 
 interface CoreEvent extends KubeObject {
   readonly message?: string

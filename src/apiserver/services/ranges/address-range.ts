@@ -1,5 +1,5 @@
 /** A range of cluster IPs: what is in it, and where a free address is looked for (KEP-3070). */
-import { addressAt, type Cidr, parseCidr } from '../../lib/cidr.ts'
+import { addressAt, type Cidr, parseCidr } from '../../../lib/cidr.ts'
 
 /** kube-apiserver's own. */
 export const defaultServiceRange = '10.0.0.0/24'

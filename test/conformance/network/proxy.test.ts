@@ -4,8 +4,8 @@ import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
 import { test } from 'node:test'
-import { backend, needsAddress, pod, podAddress, serviceOf } from '../proxy/backend.ts'
-import { type TestCluster, testCluster } from '../support/test-cluster.ts'
+import { backend, needsAddress, pod, podAddress, serviceOf } from '../../proxy/backend.ts'
+import { type TestCluster, testCluster } from '../../support/test-cluster.ts'
 
 const base = '/api/v1/namespaces/default'
 

@@ -1,10 +1,10 @@
 /** What the conformance suite asks of disruption budgets of pods that run (`test/e2e/apps/disruption.go`), in its steps, on simulated nodes. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import type { Pod, PodDisruptionBudget } from '../../src/client/kinds.ts'
-import { testCluster } from '../support/test-cluster.ts'
-import { waitFor } from '../support/wait-for.ts'
-import { Requests, refused } from './requests.ts'
+import type { Pod, PodDisruptionBudget } from '../../../src/client/kinds.ts'
+import { testCluster } from '../../support/test-cluster.ts'
+import { waitFor } from '../../support/wait-for.ts'
+import { Requests, refused } from '../support/requests.ts'
 
 const cluster = testCluster({ after }, { nodes: 2 })
 const requests = async (namespace: string): Promise<Requests> => Requests.in(await cluster, namespace)

@@ -1,9 +1,9 @@
 /** The official JavaScript client against one cluster for all tests of a file, which keep apart by namespaces. */
 import { CoreV1Api, KubeConfig, KubernetesObjectApi, PatchStrategy, setHeaderOptions } from '@kubernetes/client-node'
-import type { ClusterOptions } from '../../src/cluster/start-cluster.ts'
-import { sharedCluster } from '../controllers/shared-cluster.ts'
-import { apiControllers, type TestCluster } from '../support/test-cluster.ts'
-import { waitFor } from '../support/wait-for.ts'
+import type { ClusterOptions } from '../../../src/cluster/start-cluster.ts'
+import { sharedCluster } from '../../controllers/shared-cluster.ts'
+import { apiControllers, type TestCluster } from '../../support/test-cluster.ts'
+import { waitFor } from '../../support/wait-for.ts'
 
 export interface Clients {
   readonly cluster: TestCluster

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AppsV1Api, BatchV1Api, PolicyV1Api, Watch } from '@kubernetes/client-node'
-import { waitFor } from '../support/wait-for.ts'
-import { type Clients, conformanceClients, merging, pod } from './clients.ts'
+import { waitFor } from '../../support/wait-for.ts'
+import { type Clients, conformanceClients, merging, pod } from '../support/clients.ts'
 
 const clients = conformanceClients()
 const template = { metadata: { labels: { app: 'a' } }, spec: pod('p').spec }
