@@ -136,9 +136,13 @@ describe('@kubernetes/client-node', { concurrency: true }, () => {
     assert.equal(scaled.spec?.replicas, 5)
   })
 
-  test('lists come in pages', async () => {
-    const namespace = await namespaceOf('pages')
-    await makeConfigMaps(namespace, 'a', 'b', 'c', 'd', 'e')
+  test('lists come in pages', async (t) => {
+    // Of a server that remembers: pages are of one revision.
+    const lasting = new KubeConfig()
+    lasting.loadFromFile((await testCluster(t, bareServer)).kubeconfigFile)
+    const core = lasting.makeApiClient(CoreV1Api)
+    const namespace = 'default'
+    for (const name of ['a', 'b', 'c', 'd', 'e']) await core.createNamespacedConfigMap({ namespace, body: { metadata: { name } } })
     const names: (string | undefined)[] = []
     const remaining: (number | undefined)[] = []
     let next: string | undefined
