@@ -138,6 +138,25 @@ test('a pod of higher priority takes the place of lesser ones, and waits for it 
   await scheduler.stop()
 })
 
+test('room that is kept for a pod is for others again when the pod goes elsewhere', async () => {
+  const cluster = new MemoryCluster()
+  cluster.onDelete = () => false
+  const { scheduler, until } = await memoryScheduler({}, cluster)
+  const [two, one] = [asking({ cpu: '2' }), asking({ cpu: '1' })]
+  const taints = [{ key: 'dedicated', value: 'x', effect: 'NoSchedule' }]
+  cluster.put(aNode('a', { allocatable: { cpu: '3' } }), aNode('b', { spec: { taints } }), aPod('low', { ...two, nodeName: 'a', priority: 0 }))
+  const high = aPod('high', { ...two, priority: 10 })
+  cluster.put(high)
+  await until('high is nominated', () => cluster.pod('high')?.status?.nominatedNodeName === 'a')
+  cluster.put(aPod('small', { ...one, priority: 0 }))
+  await until('small was told to wait', () => condition(cluster.pod('small'))?.reason === 'Unschedulable')
+  const tolerant: Pod = { ...cluster.pod('high')!, spec: { ...high.spec!, tolerations: [{ key: 'dedicated', operator: 'Exists' }] } }
+  cluster.put(tolerant)
+  await until('high goes elsewhere', () => nodeOf(cluster.pod('high')) === 'b')
+  await until('small has the room', () => nodeOf(cluster.pod('small')) === 'a')
+  await scheduler.stop()
+})
+
 test('an extender has a say: what it refuses, prefers, and binds', async () => {
   const bound: string[] = []
   const cluster = new MemoryCluster()

@@ -24,6 +24,7 @@ import { isRejected, type Refusal } from './framework/status.ts'
 import { type AttemptResult, SchedulerMetrics } from './metrics/scheduler-metrics.ts'
 import { makeProfile, type Profile, type ProfileSettings } from './profile/profile.ts'
 import { NominatedPods } from './queue/nominated-pods.ts'
+import { placeFreed } from './queue/object-changes.ts'
 import type { BackOff, QueueEntry } from './queue/queue-entry.ts'
 import { SchedulingQueue } from './queue/scheduling-queue.ts'
 import type { ClusterSource } from './running/cluster-source.ts'
@@ -68,7 +69,7 @@ export class Scheduler {
   readonly metrics = new SchedulerMetrics()
   readonly cache: SchedulerCache
   readonly queue: SchedulingQueue
-  readonly nominated = new NominatedPods()
+  readonly nominated = new NominatedPods((pod, node) => this.#leaves(pod, node))
   /** By scheduler name. */
   readonly profiles: ReadonlyMap<string, Profile>
   readonly #options: SchedulerOptions
@@ -187,6 +188,11 @@ export class Scheduler {
     this.metrics.handled(event, this.#changeBegan)
   }
 
+  /** The pod no longer has, or wants, its place on the node: others may have been refused because of it. */
+  #leaves({ pod }: PodInfo, nodeName: string): void {
+    this.queue.tell(placeFreed(pod, nodeName), this.profiles.values())
+  }
+
   /** Has the queue worked on soon. */
   #plan(): void {
     if (this.#isPlanned || !this.#isRunning) return
@@ -281,7 +287,7 @@ export class Scheduler {
   #place(entry: QueueEntry, placement: Placement, began: number): void {
     const { cycle, node } = placement
     this.cache.assume(cycle.pod, node)
-    this.nominated.delete(cycle.pod.uid)
+    this.nominated.delete(cycle.pod.uid, node)
     const refusal = reserve(placement)
     const permission = refusal ? { refusal, timeouts: noTimeouts } : permit(placement)
     if (permission.refusal) {
@@ -307,8 +313,7 @@ export class Scheduler {
     this.#apply(() => {
       if (refusal) {
         this.#undo(placement)
-        // Others may have been refused because of it.
-        this.#tell({ resource: 'Pod', action: 'Delete', before: pod.pod })
+        this.#leaves(pod, node)
         this.#failed(entry, cycle, began, refusedOn(refusal, node))
         return
       }
@@ -348,17 +353,19 @@ export class Scheduler {
     const pod = current === tried.pod ? tried : new PodInfo(current)
     entry.refusedBy = refusedBy
     entry.pendingFor = pendingFor
-    if (nominatedNode !== undefined) this.nominated.set(pod, nominatedNode)
+    const nominatedBefore = this.nominated.nodeOf(pod.uid) ?? ''
+    this.nominated.set(pod, nominatedNode ?? current.status?.nominatedNodeName ?? '')
     this.queue.putBack(entry, pod)
     profile.handle.tell({ regarding: current, type: 'Warning', reason: 'FailedScheduling', action: 'Scheduling', note: shortened(message) })
-    this.#writeFailure(pod, failure)
+    this.#writeFailure(pod, failure, nominatedBefore)
   }
 
-  #writeFailure(pod: PodInfo, { reason, message, nominatedNode }: Failure): void {
+  #writeFailure(pod: PodInfo, { reason, message, nominatedNode }: Failure, nominatedBefore: string): void {
     const { status, metadata } = pod.pod
     const before = status?.conditions?.find(({ type }) => type === 'PodScheduled')
     const isSame = before?.status === 'False' && before.reason === reason && before.message === message
-    const isNominated = nominatedNode === undefined || nominatedNode === (status?.nominatedNodeName ?? '')
+    // What was decided last may not be in the status yet.
+    const isNominated = nominatedNode === undefined || (nominatedNode === nominatedBefore && nominatedNode === (status?.nominatedNodeName ?? ''))
     if (isSame && isNominated) return
     const lastTransitionTime = before?.status === 'False' ? before.lastTransitionTime : `${new Date(this.#now()).toISOString().slice(0, 19)}Z`
     const observedGeneration = metadata.generation

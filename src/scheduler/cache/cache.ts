@@ -136,6 +136,11 @@ export class SchedulerCache implements Snapshot {
     this.#assumed.delete(uid)
   }
 
+  /** Where the pod of this uid is, or is taken to be. */
+  nodeOf(uid: string): string | undefined {
+    return this.#pods.get(uid)?.node
+  }
+
   isAssumed(uid: string): boolean {
     return this.#assumed.has(uid)
   }

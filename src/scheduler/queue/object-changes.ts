@@ -1,7 +1,7 @@
 /** What a change of a pod or node means for those that wait: the events that it is. */
 import type { Node, Pod } from '../../client/kinds.ts'
 import { semanticallyEqual } from '../../machinery/equality.ts'
-import type { EventAction } from '../framework/cluster-events.ts'
+import type { ClusterEvent, EventAction } from '../framework/cluster-events.ts'
 import { podRequests } from '../framework/pods/pod-requests.ts'
 import { amountOf, type Resources } from '../framework/resources.ts'
 
@@ -40,3 +40,10 @@ function isScaledDown(before: Pod, after: Pod): boolean {
 }
 
 const namesOf = ({ scalar }: Resources): readonly string[] => ['cpu', 'memory', 'ephemeral-storage', ...scalar.keys()]
+
+/** The pod no longer has, or wants, its place on the node: to others that is as if it had been there and had gone. */
+export const placeFreed = (pod: Pod, nodeName: string): ClusterEvent<'Pod'> => ({
+  resource: 'Pod',
+  action: 'Delete',
+  before: { ...pod, spec: { ...pod.spec, nodeName, containers: pod.spec?.containers ?? [] } },
+})

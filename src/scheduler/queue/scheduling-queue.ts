@@ -199,6 +199,8 @@ export class SchedulingQueue {
 
   /** Whether the event may help the pod, and if it should be tried at once. */
   #worth(entry: QueueEntry, event: ClusterEvent): Worth | undefined {
+    // What a pod itself gives up is for others.
+    if (event.action === 'Delete' && event.before?.metadata.uid === entry.pod.uid) return undefined
     let worth: Worth | undefined
     for (const { plugin, registration } of this.#options.profileOf(entry.pod)?.registrations.of(event) ?? []) {
       const isPending = entry.pendingFor.has(plugin)

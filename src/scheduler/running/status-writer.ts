@@ -37,7 +37,8 @@ export class StatusWriter {
 
   write(pod: PodInfo, change: StatusChange): void {
     const waiting = this.#waiting.get(pod.uid)
-    if (waiting) waiting.change = { ...waiting.change, ...change }
+    if (waiting)
+      waiting.change = { condition: change.condition ?? waiting.change.condition, nominatedNode: change.nominatedNode ?? waiting.change.nominatedNode }
     else this.#waiting.set(pod.uid, { pod, change })
     this.#begin()
   }

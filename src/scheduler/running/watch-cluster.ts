@@ -19,7 +19,7 @@ import type { SchedulerCache } from '../cache/cache.ts'
 import type { ClusterEvent, EventObjects, EventResource } from '../framework/cluster-events.ts'
 import { PodInfo } from '../framework/pods/pod-info.ts'
 import type { NominatedPods } from '../queue/nominated-pods.ts'
-import { nodeActions, podActions } from '../queue/object-changes.ts'
+import { nodeActions, placeFreed, podActions } from '../queue/object-changes.ts'
 import type { SchedulingQueue } from '../queue/scheduling-queue.ts'
 import type { ClusterSource } from './cluster-source.ts'
 import type { WaitingPods } from './waiting-pods.ts'
@@ -104,7 +104,7 @@ function placedPodChanged({ cache, queue, nominated, isOurs, tell }: Watchers, a
   // It has found its node, by us or by somebody else.
   if (before && isOurs(before)) {
     queue.delete(before)
-    nominated.delete(before.metadata.uid ?? '')
+    nominated.delete(before.metadata.uid ?? '', after.spec?.nodeName)
   }
   tell({ resource: 'Pod', action: 'Add', after })
 }
@@ -122,9 +122,10 @@ function unplacedPodGone({ cache, queue, nominated, waitingPods, isOurs, tell }:
   if (!isOurs(before)) return
   const { uid = '' } = before.metadata
   queue.delete(before)
-  const hadRoom = nominated.nodeOf(uid) !== undefined || cache.isAssumed(uid)
   nominated.delete(uid)
   waitingPods.get(uid)?.reject('', 'removed')
-  // What was kept for it is free now.
-  if (hadRoom) tell({ resource: 'Pod', action: 'Delete', before })
+  const assumedNode = cache.nodeOf(uid)
+  if (assumedNode === undefined) return
+  cache.removePod(before)
+  tell(placeFreed(before, assumedNode))
 }

@@ -46,17 +46,20 @@ export const defaultPreemption = pluginFactory<PreemptionArgs>({
   args,
   make(settings, handle): Plugin {
     const budgets = handle.lister(podDisruptionBudgets)
-    /** Pods whose victims are being deleted, by uid: they wait until that is done. */
-    const preempting = new Set<string>()
+    /** Pods whose victims are being deleted, by uid: they wait until that is done. What would have woken them meanwhile is noted. */
+    const preempting = new Map<string, { wasHeldBack: boolean }>()
 
     /** Deletes the victims in the background; the last one when the pod may be woken by it. */
     const prepare = async (preemptor: PodInfo, { node, victims: { pods } }: Candidate): Promise<void> => {
       const last = pods.at(-1)
+      const waiting = { wasHeldBack: false }
+      preempting.set(preemptor.uid, waiting)
       try {
         await Promise.all(pods.slice(0, -1).map((victim) => evict(handle, victim, preemptor, node)))
         preempting.delete(preemptor.uid)
-        // What wakes it may have happened while it was not to be woken.
-        if (!last || !(await evict(handle, last, preemptor, node))) handle.activate([preemptor.key])
+        const isToGo = last !== undefined && (await evict(handle, last, preemptor, node))
+        // What wakes it has happened before: the last one to go need not be what it was refused for.
+        if (!isToGo || waiting.wasHeldBack) handle.activate([preemptor.key])
       } catch (error) {
         handle.log(`pods on ${node} could not be evicted for ${preemptor.key}: ${reasonOf(error)}`)
         preempting.delete(preemptor.uid)
@@ -74,7 +77,6 @@ export const defaultPreemption = pluginFactory<PreemptionArgs>({
       }
       handle.countPreemption(best.victims.pods.length)
       dismissLesser(handle, cycle.pod, best.node)
-      preempting.add(cycle.pod.uid)
       void prepare(cycle.pod, best)
       return { nominatedNode: best.node }
     }
@@ -82,7 +84,12 @@ export const defaultPreemption = pluginFactory<PreemptionArgs>({
     return {
       // When the victims are being deleted it is woken by what it was refused for.
       events: [],
-      preEnqueue: ({ uid }) => (preempting.has(uid) ? stillEvicting : undefined),
+      preEnqueue({ uid }) {
+        const waiting = preempting.get(uid)
+        if (!waiting) return undefined
+        waiting.wasHeldBack = true
+        return stillEvicting
+      },
       postFilter(cycle, refusals) {
         const objection = objectionTo(cycle, refusals, handle)
         if (objection) return { status: unschedulable(`preemption: ${objection}`) }

@@ -106,3 +106,21 @@ test('who may not preempt, or would gain nothing, says so', async () => {
   assert.match(scheduler.metrics.registry.render(), /scheduler_preemption_attempts_total 0/)
   await scheduler.stop()
 })
+
+test('who needs the port of one and the cores of another gets both, whoever of them goes last', async () => {
+  for (const last of ['port', 'cores']) {
+    const cluster = new MemoryCluster()
+    const ports = [{ containerPort: 80, hostPort: 80 }]
+    const holder = { containers: [{ name: 'c', image: 'i', ports }] }
+    const minute = (name: string): number => (name === last ? 1 : 2)
+    cluster.put(aNode('a', { allocatable: { cpu: '3' } }))
+    for (const [name, spec] of Object.entries({ port: holder, cores: asking({ cpu: '3' }) })) {
+      const victim: Pod = { ...aPod(name, { ...spec, nodeName: 'a', priority: 0 }), status: started(minute(name)) }
+      cluster.put(victim)
+    }
+    const { scheduler, until } = await memoryScheduler({}, cluster)
+    cluster.put(aPod('urgent', { containers: [{ name: 'c', image: 'i', ports, resources: { requests: { cpu: '2' } } }], priority: 10 }))
+    await until(`urgent has its place, ${last} goes last`, () => cluster.pod('urgent')?.spec?.nodeName === 'a')
+    await scheduler.stop()
+  }
+})
