@@ -9,7 +9,8 @@ import { type Pod, pods } from '../client/kinds.ts'
 import type { RestClient } from '../client/rest/rest-client.ts'
 import { reasonOf } from '../lib/explained-error.ts'
 import { SchedulerCache } from './cache/cache.ts'
-import { Decider, extenderPlugin, NoNodesError, type Unplaced } from './cycle/decide.ts'
+import { Decider, extenderPlugin, type Unplaced } from './cycle/decide.ts'
+import { type Failure, failureOf, refusedOn } from './cycle/failure.ts'
 import { fitMessage } from './cycle/fit-error.ts'
 import { bind, type Placement, permit, reserve, unreserve } from './cycle/placement.ts'
 import { PodCycle } from './cycle/pod-cycle.ts'
@@ -20,7 +21,7 @@ import type { Extender } from './framework/extender.ts'
 import type { Handle, Lister } from './framework/handle.ts'
 import type { Registry } from './framework/plugin.ts'
 import { PodInfo } from './framework/pods/pod-info.ts'
-import { isRejected, type Refusal } from './framework/status.ts'
+import type { Refusal } from './framework/status.ts'
 import { type AttemptResult, SchedulerMetrics } from './metrics/scheduler-metrics.ts'
 import { makeProfile, type Profile, type ProfileSettings } from './profile/profile.ts'
 import { NominatedPods } from './queue/nominated-pods.ts'
@@ -28,6 +29,7 @@ import { placeFreed } from './queue/object-changes.ts'
 import type { BackOff, QueueEntry } from './queue/queue-entry.ts'
 import { SchedulingQueue } from './queue/scheduling-queue.ts'
 import type { ClusterSource } from './running/cluster-source.ts'
+import { noteOf, statusChangeOf } from './running/failure-words.ts'
 import { StatusWriter } from './running/status-writer.ts'
 import { WaitingPods } from './running/waiting-pods.ts'
 import { watchCluster } from './running/watch-cluster.ts'
@@ -52,18 +54,6 @@ const sliceMs = 10
 const mostBinding = 512
 /** At the end, bindings get so long. Milliseconds. */
 const bindingGraceMs = 2_000
-/** Upstream's limit for what an event says. */
-const longestNote = 1024
-
-/** Why an attempt failed. */
-interface Failure {
-  readonly reason: 'Unschedulable' | 'SchedulerError'
-  readonly message: string
-  readonly refusedBy?: ReadonlySet<string>
-  readonly pendingFor?: ReadonlySet<string>
-  /** As in PostFilterResult. */
-  readonly nominatedNode?: string
-}
 
 export class Scheduler {
   readonly metrics = new SchedulerMetrics()
@@ -343,7 +333,7 @@ export class Scheduler {
 
   /** The pod waits for another attempt, and everybody is told why. */
   #failed(entry: QueueEntry, { pod: tried, profile }: PodCycle, began: number, failure: Failure): void {
-    const { reason, message, refusedBy = nobody, pendingFor = nobody, nominatedNode } = failure
+    const { reason, refusedBy = nobody, pendingFor = nobody, nominatedNode } = failure
     this.#count(reason === 'Unschedulable' ? 'unschedulable' : 'error', profile, began)
     const current = this.#pods.get(tried.namespace, tried.name)
     if (!current || current.metadata.uid !== tried.pod.metadata.uid || current.spec?.nodeName) {
@@ -356,47 +346,11 @@ export class Scheduler {
     const nominatedBefore = this.nominated.nodeOf(pod.uid) ?? ''
     this.nominated.set(pod, nominatedNode ?? current.status?.nominatedNodeName ?? '')
     this.queue.putBack(entry, pod)
-    profile.handle.tell({ regarding: current, type: 'Warning', reason: 'FailedScheduling', action: 'Scheduling', note: shortened(message) })
-    this.#writeFailure(pod, failure, nominatedBefore)
-  }
-
-  #writeFailure(pod: PodInfo, { reason, message, nominatedNode }: Failure, nominatedBefore: string): void {
-    const { status, metadata } = pod.pod
-    const before = status?.conditions?.find(({ type }) => type === 'PodScheduled')
-    const isSame = before?.status === 'False' && before.reason === reason && before.message === message
-    // What was decided last may not be in the status yet.
-    const isNominated = nominatedNode === undefined || (nominatedNode === nominatedBefore && nominatedNode === (status?.nominatedNodeName ?? ''))
-    if (isSame && isNominated) return
-    const lastTransitionTime = before?.status === 'False' ? before.lastTransitionTime : `${new Date(this.#now()).toISOString().slice(0, 19)}Z`
-    const observedGeneration = metadata.generation
-    this.#writer.write(pod, {
-      condition: { type: 'PodScheduled', status: 'False', reason, message, lastTransitionTime, observedGeneration },
-      nominatedNode: isNominated ? undefined : nominatedNode,
-    })
+    profile.handle.tell({ regarding: current, type: 'Warning', reason: 'FailedScheduling', action: 'Scheduling', note: noteOf(failure) })
+    const change = statusChangeOf(current, failure, nominatedBefore, this.#now())
+    if (change) this.#writer.write(pod, change)
   }
 }
 
 const noTimeouts: ReadonlyMap<string, number> = new Map()
 const nobody: ReadonlySet<string> = new Set()
-
-/** What is thrown while deciding. */
-function failureOf(error: unknown, { profile }: PodCycle): Failure {
-  if (!(error instanceof NoNodesError)) return { reason: 'SchedulerError', message: reasonOf(error) }
-  // A node that comes is what all filters wait for.
-  return { reason: 'Unschedulable', message: error.message, refusedBy: new Set(profile.steps.filter.map(({ name }) => name)), nominatedNode: '' }
-}
-
-/** A refusal of the node that had been chosen. */
-function refusedOn(refusal: Refusal, node: string): Failure {
-  const { plugin, status } = refusal
-  if (!isRejected(status)) return { reason: 'SchedulerError', message: status.reasons.join(', ') }
-  const isPending = status.code === 'Pending'
-  return {
-    reason: 'Unschedulable',
-    message: fitMessage({ nodeCount: 1, refusals: new Map([[node, refusal]]) }),
-    refusedBy: new Set(isPending ? [] : [plugin]),
-    pendingFor: new Set(isPending ? [plugin] : []),
-  }
-}
-
-const shortened = (message: string): string => (message.length > longestNote ? `${message.slice(0, longestNote - 4)} ...` : message)
