@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { ExplainedError } from '../../lib/explained-error.ts'
+import { ExplainedError } from '../../../lib/explained-error.ts'
 import { readAdmissionConfiguration } from './admission-configuration.ts'
 
 function fileOf(t: TestContext, content: string): string {

@@ -1,9 +1,9 @@
 /** The flags about TLS: versions, suites, certificates for some names. */
 import { getCiphers } from 'node:tls'
-import type { NamedPair, TransportOptions } from '../../apiserver/http/secure/transport.ts'
-import { type FlagValues, namedCertKey } from '../../apiserver/serving-flags/index.ts'
-import { followKeyPair } from '../credentials/identity-files.ts'
-import { absolute, type FlagPlace } from './flag-place.ts'
+import type { NamedPair, TransportOptions } from '../../../apiserver/http/secure/transport.ts'
+import { type FlagValues, namedCertKey } from '../../../apiserver/serving-flags/index.ts'
+import { followKeyPair } from '../../credentials/identity-files.ts'
+import { absolute, type FlagPlace } from '../flag-place.ts'
 
 /** TLS 1.0 and 1.1 are spoken by nobody any more (RFC 8996). */
 const minVersions: Readonly<Record<string, TransportOptions['minVersion']>> = {

@@ -1,10 +1,10 @@
 /** The flags about others who know tokens: `--oidc-…`, `--authentication-config`, `--authentication-token-webhook-…`. */
 import { readFileSync } from 'node:fs'
-import type { JwtOptions } from '../../apiserver/authentication/jwt-tokens.ts'
-import type { TokenWebhookOptions } from '../../apiserver/authentication/token-webhook/index.ts'
-import type { FlagValues } from '../../apiserver/serving-flags/index.ts'
-import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
-import { type FlagPlace, pathOf } from './flag-place.ts'
+import type { JwtOptions } from '../../../apiserver/authentication/jwt-tokens.ts'
+import type { TokenWebhookOptions } from '../../../apiserver/authentication/token-webhook/index.ts'
+import type { FlagValues } from '../../../apiserver/serving-flags/index.ts'
+import { ExplainedError, reasonOf } from '../../../lib/explained-error.ts'
+import { type FlagPlace, pathOf } from '../flag-place.ts'
 
 const isOidc = (name: string): boolean => name.startsWith('oidc-')
 

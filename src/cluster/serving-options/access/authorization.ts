@@ -1,10 +1,10 @@
 /** The flags about who may do what: `--authorization-mode` and what belongs to its modes, or `--authorization-config`. */
 import { readFileSync } from 'node:fs'
-import { parsePolicies, unversionedLines } from '../../apiserver/authorization/abac/index.ts'
-import type { AuthorizationMode, AuthorizationOptions } from '../../apiserver/authorization/index.ts'
-import type { FlagValues } from '../../apiserver/serving-flags/index.ts'
-import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
-import { type FlagPlace, pathOf } from './flag-place.ts'
+import { parsePolicies, unversionedLines } from '../../../apiserver/authorization/abac/index.ts'
+import type { AuthorizationMode, AuthorizationOptions } from '../../../apiserver/authorization/index.ts'
+import type { FlagValues } from '../../../apiserver/serving-flags/index.ts'
+import { ExplainedError, reasonOf } from '../../../lib/explained-error.ts'
+import { type FlagPlace, pathOf } from '../flag-place.ts'
 
 const modes: readonly AuthorizationMode[] = ['AlwaysAllow', 'AlwaysDeny', 'ABAC', 'Webhook', 'RBAC', 'Node']
 const isMode = (text: string): text is AuthorizationMode => modes.some((mode) => mode === text)

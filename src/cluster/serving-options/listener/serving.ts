@@ -1,9 +1,9 @@
 /** The flags about the server itself: addresses, ports, times. */
-import type { ApiServerOptions } from '../../apiserver/server.ts'
-import type { FlagValues } from '../../apiserver/serving-flags/index.ts'
-import { parseCidr } from '../../lib/cidr.ts'
-import { linearRegexp } from '../../lib/linear-regexp/index.ts'
-import type { FlagPlace } from './flag-place.ts'
+import type { ApiServerOptions } from '../../../apiserver/server.ts'
+import type { FlagValues } from '../../../apiserver/serving-flags/index.ts'
+import { parseCidr } from '../../../lib/cidr.ts'
+import { linearRegexp } from '../../../lib/linear-regexp/index.ts'
+import type { FlagPlace } from '../flag-place.ts'
 
 export const usualPort = 6443
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { apiServerFlags } from '../../apiserver/serving-flags/index.ts'
+import { apiServerFlags } from '../../../apiserver/serving-flags/index.ts'
 import { transportErrors, transportOptions } from './transport.ts'
 
 const given = (...args: string[]) => transportOptions({ flags: apiServerFlags(args), cwd: '/', log: () => {} })

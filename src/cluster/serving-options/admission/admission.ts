@@ -1,8 +1,8 @@
 /** The flags about admission: which plug-ins are on, and how they are configured. */
-import type { AdmissionOptions } from '../../apiserver/admission/index.ts'
-import { admissionControlErrors, admissionPluginErrors, admissionPluginNames, type FlagValues } from '../../apiserver/serving-flags/index.ts'
+import type { AdmissionOptions } from '../../../apiserver/admission/index.ts'
+import { admissionControlErrors, admissionPluginErrors, admissionPluginNames, type FlagValues } from '../../../apiserver/serving-flags/index.ts'
+import { type FlagPlace, pathOf } from '../flag-place.ts'
 import { readAdmissionConfiguration } from './admission-configuration.ts'
-import { type FlagPlace, pathOf } from './flag-place.ts'
 
 /** What upstream says about a choice of plug-ins that cannot be; empty if all is well. */
 export function admissionErrors(flags: FlagValues): string[] {

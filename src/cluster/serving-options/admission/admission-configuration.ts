@@ -1,10 +1,10 @@
 /** The file of `--admission-control-config-file`: an AdmissionConfiguration, which holds each plug-in's own configuration or names its file. */
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
-import { goQuote } from '../../lib/go/go-quote.ts'
-import { anything, decodeConfiguration, listOf, OtherKindError, structOf, text } from '../../machinery/decode/configuration.ts'
-import { parseYaml, YamlError } from '../../machinery/yaml.ts'
+import { ExplainedError, reasonOf } from '../../../lib/explained-error.ts'
+import { goQuote } from '../../../lib/go/go-quote.ts'
+import { anything, decodeConfiguration, listOf, OtherKindError, structOf, text } from '../../../machinery/decode/configuration.ts'
+import { parseYaml, YamlError } from '../../../machinery/yaml.ts'
 
 interface AdmissionConfiguration {
   readonly plugins?: readonly { readonly name?: string; readonly path?: string; readonly configuration?: unknown }[]
