@@ -6,16 +6,16 @@ import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants, ty
 import { connect as connectPlainly, isIP } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { TLSSocket } from 'node:tls'
-import { AnswerBody } from './answer-body.ts'
+import { AnswerBody } from './bodies/answer-body.ts'
+import { upload } from './bodies/upload.ts'
 import { ConnectionLost, GivenUp, lossOf } from './connection-lost.ts'
-import { type Credentials, type Impersonation, impersonationHeaders } from './credentials.ts'
+import { type Credentials, type Impersonation, impersonationHeaders } from './credentials/credentials.ts'
 import { Http1 } from './http1.ts'
+import { type RateLimit, TokenBucket } from './pacing/token-bucket.ts'
 import { counted, type RequestMetrics } from './request-metrics.ts'
 import { connected } from './sockets/connected.ts'
 import { secureSocket } from './sockets/secure-socket.ts'
 import { tunnel } from './sockets/tunnel.ts'
-import { type RateLimit, TokenBucket } from './token-bucket.ts'
-import { upload } from './upload.ts'
 
 /** How to reach a server, and as whom. */
 export interface ServerAccess {

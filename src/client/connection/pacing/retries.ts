@@ -1,6 +1,6 @@
 /** Which requests are sent again, and when: those that the server says to send again, and those that do no harm if it has seen them before. */
 import { setTimeout as delay } from 'node:timers/promises'
-import { ConnectionLost, GivenUp } from './connection-lost.ts'
+import { ConnectionLost, GivenUp } from '../connection-lost.ts'
 
 /** What the head of an answer says about sending the request again. */
 export interface Answered {

@@ -1,6 +1,6 @@
 /** Credentials that a program hands out: kept until they expire, and asked for again when the server refuses them. */
-import type { ExecCredentials, ExecPlugin } from '../../kubeconfig/exec-plugin.ts'
-import { runExecPlugin } from '../../kubeconfig/exec-plugin.ts'
+import type { ExecCredentials, ExecPlugin } from '../../../kubeconfig/exec-plugin.ts'
+import { runExecPlugin } from '../../../kubeconfig/exec-plugin.ts'
 import type { Credentials } from './credentials.ts'
 
 /** A server that refuses everything does not make a program run with each request. Milliseconds. */

@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import type { ExecCredentials, ExecPlugin } from '../../kubeconfig/exec-plugin.ts'
-import { contextOf } from '../../kubeconfig/read-context.ts'
+import type { ExecCredentials, ExecPlugin } from '../../../kubeconfig/exec-plugin.ts'
+import { contextOf } from '../../../kubeconfig/read-context.ts'
+import { inClusterAccess, kubeconfigAccess, loadAccess } from '../load-access.ts'
 import { impersonationHeaders, tokenFile } from './credentials.ts'
 import { execCredentials } from './exec-credentials.ts'
-import { inClusterAccess, kubeconfigAccess, loadAccess } from './load-access.ts'
 
 function folder(t: TestContext): string {
   const path = mkdtempSync(join(tmpdir(), 'typernetes-credentials-'))

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ConnectionLost } from './connection-lost.ts'
+import { ConnectionLost } from '../connection-lost.ts'
 import { pauseBefore, withRetries } from './retries.ts'
 
 const calm = (): number => 0
