@@ -1,7 +1,7 @@
 /** Admission webhooks that listen on the loopback interface, beside a cluster that asks them, for all tests of a file. */
 import { after, before } from 'node:test'
 import { AdmissionregistrationV1Api } from '@kubernetes/client-node'
-import { admissionWebhooks, type Webhooks } from '../../admission/webhook.ts'
+import { admissionWebhooks, type Webhooks } from '../../admission/webhooks/webhook.ts'
 import { type Clients, conformanceClients } from './clients.ts'
 
 export interface WebhookClients {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { dataDirectoryPaths } from '../../../src/cluster/data-directory.ts'
 import { openLogStore } from '../../../src/storage/log/index.ts'
 import { prefixRange, type Store } from '../../../src/storage/store.ts'
-import type { History } from './history.ts'
+import type { History } from './judge/history.ts'
 import { type Kind, namespaces, shards } from './objects.ts'
 
 /** The one place that knows which driver the server uses. */

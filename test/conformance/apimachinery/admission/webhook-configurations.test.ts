@@ -1,7 +1,7 @@
 /** What the conformance suite asks of configurations of admission webhooks (`test/e2e/apimachinery/webhook.go`): changed, listed, deleted, with conditions. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { configure, group, hook, refusal } from '../../../admission/webhook.ts'
+import { configure, group, hook, refusal } from '../../../admission/webhooks/webhook.ts'
 import { waitFor } from '../../../support/wait-for.ts'
 import { adding, denied, label, webhookClients } from '../../support/webhooks.ts'
 

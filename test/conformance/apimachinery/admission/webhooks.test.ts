@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiextensionsV1Api, CustomObjectsApi } from '@kubernetes/client-node'
-import { configMap, configMaps, configure, hook, refusal, rule } from '../../../admission/webhook.ts'
+import { configMap, configMaps, configure, hook, refusal, rule } from '../../../admission/webhooks/webhook.ts'
 import { installedKubectls, Kubectl } from '../../../support/kubectl.ts'
 import { merging, pod } from '../../support/clients.ts'
 import { anything, define, definitionOf } from '../../support/definitions.ts'
