@@ -1,8 +1,7 @@
 /** Admission webhooks over HTTPS, in a process of its own: one at each path. What they answer is told to them while they run. */
-import { once } from 'node:events'
 import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import { answerMessages, listening } from '../../support/answering-process.ts'
 
 /** What a webhook does. Unless said, it allows everything. */
 export interface Behaviour {
@@ -35,15 +34,16 @@ export interface Asked {
   }
 }
 
-export interface ProcessOptions {
+interface ProcessOptions {
   readonly cert: string
   readonly key: string
 }
 
-export type Message =
-  | { readonly start: ProcessOptions }
-  | { readonly behave: { readonly path: string; readonly behaviour: Behaviour } }
-  | { readonly asked: true }
+interface Messages {
+  readonly start: ProcessOptions
+  readonly behave: { readonly path: string; readonly behaviour: Behaviour }
+  readonly asked: true
+}
 
 const behaviours = new Map<string, Behaviour>()
 let asked: Asked[] = []
@@ -65,7 +65,7 @@ function answerTo({ apiVersion, kind, request: { uid } }: Asked['review'], { man
   }
 }
 
-async function start({ cert, key }: ProcessOptions): Promise<number> {
+function start({ cert, key }: ProcessOptions): Promise<number> {
   const server = createServer({ cert, key }, async (message, response) => {
     const [path = '', query = ''] = (message.url ?? '').split('?')
     const review = JSON.parse(Buffer.concat(await message.toArray()).toString()) as Asked['review']
@@ -92,19 +92,18 @@ async function start({ cert, key }: ProcessOptions): Promise<number> {
     }
     response.end(manner === 'no JSON' ? 'pardon?' : JSON.stringify(answerTo(review, behaviour)))
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return (server.address() as AddressInfo).port
+  return listening(server)
 }
 
-process.on('message', async (message: Message) => {
-  if ('start' in message) return process.send?.({ port: await start(message.start) })
-  if ('behave' in message) {
-    behaviours.set(message.behave.path, message.behave.behaviour)
-    return process.send?.({})
-  }
-  const told = asked
-  asked = []
-  process.send?.({ asked: told })
+answerMessages<Messages>({
+  start: async (options) => ({ port: await start(options) }),
+  behave({ path, behaviour }) {
+    behaviours.set(path, behaviour)
+    return {}
+  },
+  asked() {
+    const told = asked
+    asked = []
+    return { asked: told }
+  },
 })
-process.on('disconnect', () => process.exit())
