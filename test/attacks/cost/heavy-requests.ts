@@ -1,7 +1,6 @@
 /** Requests with one heavy field each: create, PUT, all patches and apply. */
 
 import type { ResourceDefinition } from '../../../src/api/resource.ts'
-import { schemaOf } from '../../../src/api/schema/index.ts'
 import { collectionPath } from '../../fuzz/requests.ts'
 import { samples } from '../../fuzz/samples.ts'
 import type { HeavyField, Step } from './heavy-fields.ts'
@@ -73,5 +72,3 @@ export function heavyRequest({ definition, path }: HeavyField, shape: HeavyShape
       return { method: 'PATCH', path: `${item}?fieldManager=heavy&force=true`, contentType: 'application/apply-patch+yaml', body: whole() }
   }
 }
-
-export const hasSchema = (definition: ResourceDefinition): boolean => schemaOf(definition) !== undefined

@@ -19,7 +19,7 @@ function kindOf(i: number): Kind {
   return others[i % 20] ?? 'podtemplates'
 }
 
-export const fillName = (i: number): string => `fill-${String(i).padStart(6, '0')}`
+const fillName = (i: number): string => `fill-${String(i).padStart(6, '0')}`
 
 /** Makes `objects` copies of the objects called `template`, which there must be one of each kind, and notes them as writes. */
 export async function fillStore(directory: string, history: History, objects: number): Promise<void> {
