@@ -67,7 +67,7 @@ function refuse(attributes: AdmissionAttributes, faults: readonly string[]): voi
 }
 
 function limitsOf(object: StoredObject): Limits {
-  const items = (object.parse<Model<V1LimitRange>>().spec?.limits ?? []) as unknown as readonly Item[]
+  const items: readonly Item[] = object.parse<Model<V1LimitRange>>().spec?.limits ?? []
   const of = (type: string): readonly Item[] => items.filter((item) => item.type === type)
   const containers = of('Container')
   return {
