@@ -61,7 +61,7 @@ test('who brings no certificate of a front proxy is who their own credentials sa
   )
 })
 
-test('nor over HTTP/2', async (t) => {
+test('over HTTP/2, too, who brings no certificate of a front proxy is who their own credentials say', async (t) => {
   const cluster = await testCluster(t, { tokens: [{ token: 'eve', user: { name: 'eve', groups: [] } }] })
   const session = connect(cluster.url, { ca: cluster.client.ca })
   t.after(() => session.destroy())

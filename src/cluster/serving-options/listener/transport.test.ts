@@ -20,7 +20,7 @@ test('suites are named as in Go', () => {
   ])
 })
 
-test('versions, and what cannot be', () => {
+test('TLS begins at 1.2 at the earliest; unknown versions and ciphers are refused', () => {
   assert.equal(given('--tls-min-version=VersionTLS13').minVersion, 'TLSv1.3')
   assert.equal(given('--tls-min-version=VersionTLS10').minVersion, 'TLSv1.2')
   assert.deepEqual(transportErrors(apiServerFlags(['--tls-min-version=VersionTLS14', '--tls-cipher-suites=TLS_NULL_WITH_NULL_NULL,AES128-SHA'])), [
