@@ -16,8 +16,9 @@ import { vendorVolumes } from '../pod/validation/vendor-volumes.ts'
 import { csiDriver, fc, hostPath, iscsi, nfs, noBacksteps } from '../pod/validation/volumes.ts'
 import { resourceListDefaults } from '../quota/resource-list.ts'
 import { resourceAmount } from '../quota/resource-rules.ts'
+import { classAnnotation } from './binding/storage-class.ts'
 import { accessModes, volumeModes } from './claim-rules.ts'
-import { classAnnotation, classAnnotationWarnings } from './claim-warnings.ts'
+import { classAnnotationWarnings } from './claim-warnings.ts'
 
 type Volume = Model<V1PersistentVolume>
 type VolumeSpec = NonNullable<Volume['spec']>

@@ -1,8 +1,8 @@
 /** Names of field managers: from the request, or from its user agent. */
+import { isPrintable } from '../../../lib/go/go-quote.ts'
 import { type FieldError, invalidValue, tooLong } from '../../../machinery/validation/field-error.ts'
 
 const maxBytes = 128
-const printable = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u
 
 /** The manager of a request: `fieldManager`, or the user agent up to its first slash (at most 128 bytes); `unknown` if that is empty. */
 export const managerName = (fieldManager: string | undefined, userAgent: string | undefined): string =>
@@ -17,7 +17,7 @@ function fromUserAgent(userAgent: string): string {
   let name = ''
   let bytes = 0
   for (const character of slash < 0 ? userAgent : userAgent.slice(0, slash)) {
-    if (!printable.test(character)) continue
+    if (!isPrintable(character)) continue
     bytes += Buffer.byteLength(character)
     if (bytes > maxBytes) break
     name += character
@@ -32,7 +32,7 @@ export function fieldManagerErrors(fieldManager: string, field = 'fieldManager')
   const errors = Buffer.byteLength(fieldManager) > maxBytes ? [tooLong(field, maxBytes)] : []
   let position = 0
   for (const character of fieldManager) {
-    if (!printable.test(character)) {
+    if (!isPrintable(character)) {
       const code = character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')
       errors.push(invalidValue(field, fieldManager, `invalid character U+${code} (at position ${position})`))
     }

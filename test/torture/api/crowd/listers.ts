@@ -1,5 +1,4 @@
 /** Lists of all sorts: newest, any, at a revision, not older than one; whole and in pages; of a kind, a namespace, a selection. */
-
 import { contentOf, isOurs, type Kind, kinds, namespaces, type Seen, shards } from '../objects.ts'
 import type { Item, ListSeen, Mode } from '../observation.ts'
 import { pathOf, type Scope } from '../scope.ts'

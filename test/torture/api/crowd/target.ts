@@ -1,5 +1,4 @@
 /** The server under torture as its clients see it: it may be down, come back elsewhere, and everything seen of it is kept. */
-
 import type { Fault, History } from '../judge/history.ts'
 import type { Observation } from '../observation.ts'
 import { type ServerProcess, startServer, token } from '../server-process.ts'

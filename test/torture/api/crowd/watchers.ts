@@ -1,5 +1,4 @@
 /** Watches, and informers made of a list and watches: they go on after cuts, and list again when history has expired. */
-
 import { contentOf, isOurs, type Seen } from '../objects.ts'
 import { applyEvents, type ListSeen, type WatchSeen } from '../observation.ts'
 import { pathOf, type Scope, showScope } from '../scope.ts'

@@ -1,5 +1,4 @@
 /** Writers: create, update, patch and delete objects over HTTP, conditionally and not, and note what they were promised. */
-
 import type { Action, ObjectKey, Write } from '../judge/history.ts'
 import {
   allowsUnconditionalUpdate,

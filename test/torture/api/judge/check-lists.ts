@@ -1,5 +1,4 @@
 /** Lists: each shows exactly what was written up to its revision, and that revision is one that it may show. */
-
 import type { ListSeen, Observation } from '../observation.ts'
 import { inScope, showScope } from '../scope.ts'
 import { type Change, type Fault, type History, showKey, showWrite, type Write } from './history.ts'

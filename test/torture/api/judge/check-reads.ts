@@ -1,5 +1,4 @@
 /** Reads of one object: each shows a state that the object had between what was known before the read and its answer. */
-
 import type { ExpiredSeen, Observation, ReadSeen } from '../observation.ts'
 import { showScope } from '../scope.ts'
 import { type Change, type Fault, type History, type ObjectKey, showKey, showWrite, type Write } from './history.ts'

@@ -1,5 +1,4 @@
 /** Watches: each tells every change of what it asks for, in order, once, with the right type, and bookmarks only what it has told. */
-
 import { applyEvents, type Item, type ListSeen, type Observation, type WatchEvent, type WatchSeen } from '../observation.ts'
 import { inScope, type Scope, showScope } from '../scope.ts'
 import { type Change, type Fault, type History, showKey } from './history.ts'

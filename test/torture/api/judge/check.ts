@@ -1,5 +1,4 @@
 /** Holds what clients saw against the history of all writes. A pure judgement: it asks no server and reads no clock. */
-
 import type { Observation } from '../observation.ts'
 import { checkLists } from './check-lists.ts'
 import { checkReads } from './check-reads.ts'

@@ -1,5 +1,4 @@
 /** Relates the clients' clock to revisions: what had been written at a time, as far as anybody could know. */
-
 import type { Observation } from '../observation.ts'
 import type { Write } from './history.ts'
 
