@@ -27,7 +27,7 @@ const told = (errors: readonly { field: string; message: string }[] = []): strin
   errors.map(({ field, message }) => `${field}: ${message}`.replace(/ \(e\.g\. .*/, ''))
 const refusals = (key: string, fields: Record<string, unknown>, name?: string): string[] => told(find(key).validate?.object?.(made(key, fields, name)))
 
-test('what kinds refuse', () => {
+test('each kind refuses what breaks its rules, in upstream’s words', () => {
   const rules = [{ host: '10.1.2.3', http: { paths: [{ path: 'relative', pathType: 'Prefix', backend: {} }] } }]
   const peer = { ipBlock: { cidr: '10.1.0.0/16', except: ['10.2.0.0/24'] } }
   const hook = {
@@ -118,7 +118,7 @@ test('what kinds refuse', () => {
   for (const [key, fields, expected] of cases) assert.deepEqual(refusals(key, fields), expected, key)
 })
 
-test('what kinds fill in', () => {
+test('each kind fills in its defaults', () => {
   const cases: [string, Record<string, unknown>, Record<string, unknown>][] = [
     ['networking.k8s.io/v1/networkpolicies', { spec: { egress: [{}] } }, { spec: { egress: [{}], podSelector: {}, policyTypes: ['Ingress', 'Egress'] } }],
     ['storage.k8s.io/v1/storageclasses', {}, { reclaimPolicy: 'Delete', volumeBindingMode: 'Immediate' }],

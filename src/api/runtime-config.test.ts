@@ -24,7 +24,7 @@ const served = (runtimeConfig: string): string =>
     .resources.map(({ group, version, plural }) => `${group}/${version}/${plural}`)
     .join(' ')
 
-test('what is on', () => {
+test('--runtime-config turns versions and resources on and off, the more special last', () => {
   const stable = '/v1/pods apps/v1/deployments apps/v1/replicasets'
   const cases: [string, string][] = [
     ['', stable],

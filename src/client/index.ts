@@ -9,10 +9,10 @@ export { type Status, type StatusDetails, StatusError } from '../machinery/statu
 export { type Client, type ConnectOptions, connectTo } from './connection/connect-to.ts'
 export { Connection, type ServerAccess } from './connection/connection.ts'
 export { ConnectionLost, GivenUp } from './connection/connection-lost.ts'
-export { basicAuthentication, bearerToken, type Credentials, type Impersonation, tokenFile } from './connection/credentials.ts'
+export { basicAuthentication, bearerToken, type Credentials, type Impersonation, tokenFile } from './connection/credentials/credentials.ts'
 export { inClusterAccess, type LoadedAccess, type LoadOptions, loadAccess } from './connection/load-access.ts'
+export type { RateLimit } from './connection/pacing/token-bucket.ts'
 export { type RequestMetrics, restClientMetrics } from './connection/request-metrics.ts'
-export type { RateLimit } from './connection/token-bucket.ts'
 export {
   type Caches,
   type Controller,

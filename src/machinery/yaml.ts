@@ -20,7 +20,7 @@ import {
 } from 'js-yaml'
 import { setOwn } from '../lib/own.ts'
 import { countKeys } from './decode/duplicate-keys.ts'
-import { checkValues, maxValues, tooManyValues } from './decode/value-limit.ts'
+import { checkValues, maxValues, tooManyValues } from './decode/limits/value-limit.ts'
 
 /** The text is no YAML, or would become too big: in the words of Go's converter. */
 export class YamlError extends Error {

@@ -142,10 +142,10 @@ async function play(seed: number, hasPriorities: boolean): Promise<void> {
   await scheduler.stop()
 }
 
-test('without priorities', async () => {
+test('random pods without priorities stand where plain rules allow', async () => {
   for (let seed = 1; seed <= 12; seed++) await play(seed, false)
 })
 
-test('with priorities, and pods that make room', async () => {
+test('random pods with priorities stand where plain rules allow, and make room for each other', async () => {
   for (let seed = 101; seed <= 112; seed++) await play(seed, true)
 })

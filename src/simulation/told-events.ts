@@ -1,5 +1,5 @@
 /** Events of kubelets. A fleet of them would fill the store: of all together so many a second are told, as each kubelet bounds its own. */
-import { TokenBucket } from '../client/connection/token-bucket.ts'
+import { TokenBucket } from '../client/connection/pacing/token-bucket.ts'
 import { EventRecorder, type EventType } from '../client/events/event-recorder.ts'
 import type { Node, Pod } from '../client/kinds.ts'
 import type { RestClient } from '../client/rest/rest-client.ts'

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { auditedCluster } from '../audit/audited-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
-import { constraints, enforce } from './policy.ts'
-import { admissionWebhooks, configMap, configMaps, configure, hook } from './webhook.ts'
+import { constraints, enforce } from './policies/policy.ts'
+import { admissionWebhooks, configMap, configMaps, configure, hook } from './webhooks/webhook.ts'
 
 test('audit events tell what webhooks did and said, and what policies have found', async (t) => {
   const [cluster, webhooks] = await Promise.all([auditedCluster(t, '[{level: RequestResponse, omitStages: [RequestReceived]}]'), admissionWebhooks(t)])

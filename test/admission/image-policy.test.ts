@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { issueCertificate, makeAuthority } from '../../src/cluster/pki/certificates.ts'
 import { temporaryFolder } from '../up/t8s-process.ts'
-import { admissionCluster } from './pod-plugins-cluster.ts'
+import { admissionCluster } from './pods/pod-plugins-cluster.ts'
 
 interface Review {
   readonly spec: { readonly containers: readonly { readonly image: string }[]; readonly namespace: string }

@@ -4,7 +4,7 @@ import test from 'node:test'
 import { installedKubectls, Kubectl } from '../support/kubectl.ts'
 import { testCluster } from '../support/test-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
-import { admissionWebhooks } from './webhook.ts'
+import { admissionWebhooks } from './webhooks/webhook.ts'
 
 const policies = `
 apiVersion: v1

@@ -4,8 +4,8 @@ import test from 'node:test'
 import { conversionWebhook, define, widgetsPath } from '../conversion/webhook.ts'
 import { widget } from '../conversion/widgets.ts'
 import { testCluster } from '../support/test-cluster.ts'
-import { enforce } from './policy.ts'
-import { admissionWebhooks, configure, hook, refusal, rule } from './webhook.ts'
+import { enforce } from './policies/policy.ts'
+import { admissionWebhooks, configure, hook, refusal, rule } from './webhooks/webhook.ts'
 
 const scalers = '/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers'
 const target = { scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd' }, maxReplicas: 3 }

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { startCluster } from '../../src/cluster/start-cluster.ts'
 import { reachable } from '../support/reachable-cluster.ts'
-import { configMap, configMaps, configure, group, refusal } from './webhook.ts'
+import { configMap, configMaps, configure, group, refusal } from './webhooks/webhook.ts'
 
 test('a server whose webhooks refuse everything starts again, and their configuration can be deleted', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'typernetes-test-'))

@@ -1,7 +1,6 @@
 /** A webhook that knows tokens, over HTTPS, in a process of its own. What it answers is told to it while it runs. */
-import { once } from 'node:events'
 import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import { answerMessages, listening } from '../support/answering-process.ts'
 
 export interface Behaviour {
   readonly manner?: 'well' | 'by hanging up' | 'status 500' | 'no JSON' | 'another kind' | 'huge'
@@ -17,13 +16,17 @@ export interface Asked {
   readonly spec: { readonly token: string; readonly audiences?: readonly string[] }
 }
 
-export type Message = { readonly start: { readonly cert: string; readonly key: string } } | { readonly behave: Behaviour } | { readonly asked: true }
+interface Messages {
+  readonly start: { readonly cert: string; readonly key: string }
+  readonly behave: Behaviour
+  readonly asked: true
+}
 
 let behaviour: Behaviour = {}
 let left = 0
 let asked: Asked[] = []
 
-async function start(pair: { readonly cert: string; readonly key: string }): Promise<number> {
+function start(pair: { readonly cert: string; readonly key: string }): Promise<number> {
   const server = createServer(pair, async (message, response) => {
     const review = JSON.parse(Buffer.concat(await message.toArray()).toString()) as Asked
     asked.push(review)
@@ -40,20 +43,19 @@ async function start(pair: { readonly cert: string; readonly key: string }): Pro
     response.setHeader('content-type', 'application/json')
     response.end(JSON.stringify({ apiVersion, kind, status }))
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return (server.address() as AddressInfo).port
+  return listening(server)
 }
 
-process.on('message', async (message: Message) => {
-  if ('start' in message) return process.send?.({ port: await start(message.start) })
-  if ('behave' in message) {
-    behaviour = message.behave
-    left = behaviour.times ?? Number.POSITIVE_INFINITY
-    return process.send?.({})
-  }
-  const told = asked
-  asked = []
-  process.send?.({ asked: told })
+answerMessages<Messages>({
+  start: async (pair) => ({ port: await start(pair) }),
+  behave(next) {
+    behaviour = next
+    left = next.times ?? Number.POSITIVE_INFINITY
+    return {}
+  },
+  asked() {
+    const told = asked
+    asked = []
+    return { asked: told }
+  },
 })
-process.on('disconnect', () => process.exit())

@@ -1,8 +1,7 @@
 /** An authorization webhook over HTTPS, in a process of its own. What it decides, and what it does wrong, is told to it while it runs. */
-import { once } from 'node:events'
 import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import type { TLSSocket } from 'node:tls'
+import { answerMessages, listening } from '../support/answering-process.ts'
 
 /** How it answers. */
 export type Manner = 'well' | 'never' | 'status 500, twice' | 'status 403' | 'no JSON' | 'another kind' | 'both' | 'without end' | 'by hanging up, once'
@@ -23,7 +22,11 @@ export interface Seen {
   readonly client: string | undefined
 }
 
-type Message = { readonly start: Start } | { readonly manner: Manner } | { readonly seen: true }
+interface Messages {
+  readonly start: Start
+  readonly manner: Manner
+  readonly seen: true
+}
 
 interface Review {
   readonly kind: string
@@ -42,7 +45,7 @@ function statusFor({ spec: { user = '' } }: Review): object {
   return { allowed: false, reason: 'the webhook does not know' }
 }
 
-async function start({ serving, clientCA }: Start): Promise<number> {
+function start({ serving, clientCA }: Start): Promise<number> {
   const tls = clientCA ? { ca: clientCA, requestCert: true, rejectUnauthorized: true } : {}
   const server = createServer({ ...serving, ...tls }, async (message, response) => {
     const review = JSON.parse(Buffer.concat(await message.toArray()).toString()) as Review & { readonly spec: Readonly<Record<string, unknown>> }
@@ -78,20 +81,19 @@ async function start({ serving, clientCA }: Start): Promise<number> {
     }
     response.writeHead(200, { 'content-type': 'application/json' }).end(manner === 'no JSON' ? 'pardon?' : JSON.stringify(answer))
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return (server.address() as AddressInfo).port
+  return listening(server)
 }
 
-process.on('message', async (message: Message) => {
-  if ('start' in message) return process.send?.({ port: await start(message.start) })
-  if ('manner' in message) {
-    manner = message.manner
+answerMessages<Messages>({
+  start: async (options) => ({ port: await start(options) }),
+  manner(next) {
+    manner = next
     failures = 0
-    return process.send?.({})
-  }
-  const told = seen
-  seen = []
-  process.send?.({ seen: told })
+    return {}
+  },
+  seen() {
+    const told = seen
+    seen = []
+    return { seen: told }
+  },
 })
-process.on('disconnect', () => process.exit())

@@ -1,5 +1,4 @@
 /** A model of owners and deletions, against the garbage collector, which is cut off and started again at random points. */
-import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Connection } from '../../src/client/connection/connection.ts'
 import { runController } from '../../src/client/controller/controller.ts'
@@ -9,7 +8,6 @@ import { garbageCollector } from '../../src/controllers/garbage-collection/garba
 import { Random } from '../fuzz/random.ts'
 import { bareServer } from '../support/bare-server.ts'
 import { type TestCluster, testCluster } from '../support/test-cluster.ts'
-import { waitFor } from '../support/wait-for.ts'
 import { RandomOwners } from './random-owners.ts'
 
 const seeds = [1, 2, Date.now() % 1_000_000]
@@ -35,15 +33,7 @@ for (const seed of seeds) {
         }
       }),
     )
-    let wrongs: string[] = []
-    await waitFor(
-      'all to be as it must',
-      async () => {
-        wrongs = await model.wrongs()
-        return wrongs.length === 0
-      },
-      { deadlineMs: 60_000, everyMs: 250 },
-    ).catch(() => assert.deepEqual(wrongs, []))
+    await model.settled()
   })
 }
 

@@ -2,9 +2,11 @@
  * Random objects that own each other, and random deletions of them. The model knows of each object whether it must be there in the
  * end, must be gone, or may be either: where two things happen at once, the order decides.
  */
+import assert from 'node:assert/strict'
 import type { KubeObject, OwnerReference } from '../../src/machinery/object.ts'
 import type { Random } from '../fuzz/random.ts'
 import type { ReachableCluster } from '../support/reachable-cluster.ts'
+import { waitFor } from '../support/wait-for.ts'
 
 const policies = ['Background', 'Foreground', 'Orphan'] as const
 type Policy = (typeof policies)[number]
@@ -53,8 +55,20 @@ export class RandomOwners {
     return this.#objects.length < 5 || this.#random.chance(0.7) ? this.#create() : this.#delete()
   }
 
-  /** What is not as it must be in the end; empty if all is well. */
-  async wrongs(): Promise<string[]> {
+  /** Resolves when all is as it must be in the end; rejects with what is not after a minute. */
+  async settled(): Promise<void> {
+    let wrongs: string[] = []
+    await waitFor(
+      'all to be as it must',
+      async () => {
+        wrongs = await this.#wrongs()
+        return wrongs.length === 0
+      },
+      { deadlineMs: 60_000, everyMs: 250 },
+    ).catch(() => assert.deepEqual(wrongs, []))
+  }
+
+  async #wrongs(): Promise<string[]> {
     const there = new Map<string, KubeObject>()
     for (const { collection } of kinds) {
       const { items } = (await this.#cluster.call('GET', `${collection}?labelSelector=${label}`)) as unknown as { items: KubeObject[] }

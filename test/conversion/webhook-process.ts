@@ -1,8 +1,7 @@
 /** A conversion webhook of widgets over HTTPS, in a process of its own. What it does wrong is told to it while it runs. */
-import { once } from 'node:events'
 import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
+import { answerMessages, listening } from '../support/answering-process.ts'
 import { convertWidget, type Widget } from './widgets.ts'
 
 /** How it answers. */
@@ -44,7 +43,11 @@ export interface WebhookOptions {
   readonly port: number
 }
 
-type Message = { readonly start: WebhookOptions } | { readonly manner: Manner } | { readonly seen: true }
+interface Messages {
+  readonly start: WebhookOptions
+  readonly manner: Manner
+  readonly seen: true
+}
 
 interface Review {
   readonly kind: string
@@ -102,7 +105,7 @@ function answerTo({ apiVersion, kind, request: { uid, desiredAPIVersion, objects
   }
 }
 
-async function start({ serving, port }: WebhookOptions): Promise<number> {
+function start({ serving, port }: WebhookOptions): Promise<number> {
   const server = createServer(serving, async (message, response) => {
     const review = JSON.parse(Buffer.concat(await message.toArray()).toString()) as Review
     const { objects, desiredAPIVersion } = review.request
@@ -123,19 +126,18 @@ async function start({ serving, port }: WebhookOptions): Promise<number> {
     if (manner === 'status 404') return response.writeHead(404).end()
     response.writeHead(200, { 'content-type': 'application/json' }).end(manner === 'no JSON' ? 'pardon?' : JSON.stringify(answerTo(review)))
   })
-  server.listen(port, '0.0.0.0')
-  await once(server, 'listening')
-  return (server.address() as AddressInfo).port
+  return listening(server, port, '0.0.0.0')
 }
 
-process.on('message', async (message: Message) => {
-  if ('start' in message) return process.send?.({ port: await start(message.start) })
-  if ('manner' in message) {
-    manner = message.manner
-    return process.send?.({})
-  }
-  const told = seen
-  seen = []
-  process.send?.({ seen: told })
+answerMessages<Messages>({
+  start: async (options) => ({ port: await start(options) }),
+  manner(next) {
+    manner = next
+    return {}
+  },
+  seen() {
+    const told = seen
+    seen = []
+    return { seen: told }
+  },
 })
-process.on('disconnect', () => process.exit())

@@ -38,7 +38,7 @@ test('t8s up has nodes, as many as are asked for, and as many as before when it 
   await stop(empty)
 })
 
-test('wrong flags are refused', (t) => {
+test('flags about nodes that make no sense are refused, in words that say what to give', (t) => {
   const folder = temporaryFolder(t)
   writeFileSync(join(folder, 'wrong.yaml'), 'kind: Other')
   const refused = (...args: string[]): string => t8s(['up', '--secure-port', '0', ...args], { cwd: folder }).stderr

@@ -137,7 +137,7 @@ async function judge(torture: Torture): Promise<void> {
 }
 
 /** The count of each pair. Throws if a transaction is there in part. */
-export async function countsIn(store: Store): Promise<Map<number, number>> {
+async function countsIn(store: Store): Promise<Map<number, number>> {
   const counts = new Map<number, number>()
   for (let pair = 0; pair < pairs; pair++) {
     const keys = pairKeys(pair)

@@ -11,7 +11,7 @@ import { age, name, resource, wide } from '../resource.ts'
 import { replicaColumns, replicaStatus } from '../workload/replicas.ts'
 import { lastingTemplate } from '../workload/template-rules.ts'
 import { namedTemplateWarnings } from '../workload/template-warnings.ts'
-import { podTemplateDefaults } from './pod/defaults.ts'
+import { podTemplateDefaults } from './pod/defaults/pod-defaults.ts'
 
 type ReplicationController = Model<V1ReplicationController>
 

@@ -4,18 +4,9 @@ import type { Model } from '../../machinery/object.ts'
 import { type FieldError, forbiddenField } from '../../machinery/validation/field-error.ts'
 import { all, immutable, oneOf } from '../../machinery/validation/field-rules.ts'
 import { age, column, name, resource } from '../resource.ts'
+import { systemPriorityClasses } from './system-priority-classes.ts'
 
 type PriorityClass = Model<V1PriorityClass>
-
-/** Classes that every cluster has; they alone may exceed what users can ask for. */
-export const systemPriorityClasses: readonly { readonly name: string; readonly value: number; readonly description: string }[] = [
-  { name: 'system-node-critical', value: 2000001000, description: 'Used for system critical pods that must not be moved from their current node.' },
-  {
-    name: 'system-cluster-critical',
-    value: 2000000000,
-    description: 'Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.',
-  },
-]
 
 const highestUserPriority = 1_000_000_000
 

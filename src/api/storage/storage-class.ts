@@ -7,18 +7,14 @@ import { duplicate, type FieldError, forbiddenField, invalidValue, required, too
 import { all, follows, immutable, oneOf, repeats } from '../../machinery/validation/field-rules.ts'
 import { qualifiedName } from '../../machinery/validation/names.ts'
 import { deprecatedNodeLabel } from '../core/cluster/node-labels.ts'
+import { isDefault } from '../core/storage/binding/storage-class.ts'
 import { age, type Column, column, name, resource } from '../resource.ts'
 
 type StorageClass = Model<V1StorageClass>
 
-const defaultAnnotations = ['storageclass.kubernetes.io/is-default-class', 'storageclass.beta.kubernetes.io/is-default-class']
-
-/** Whether claims without a class get this one. */
-export const isDefaultClass = ({ metadata }: StorageClass): boolean => defaultAnnotations.some((key) => metadata.annotations?.[key] === 'true')
-
 const nameWithDefault: Column<StorageClass> = {
   ...name,
-  cell: (storageClass) => `${storageClass.metadata.name}${isDefaultClass(storageClass) ? ' (default)' : ''}`,
+  cell: (storageClass) => `${storageClass.metadata.name}${isDefault(storageClass) ? ' (default)' : ''}`,
 }
 
 export const storageClasses = resource<StorageClass>({

@@ -4,8 +4,8 @@ import { stack } from '../../machinery/fields/sample-types.ts'
 import type { FieldsV1, KubeObject, ManagedFieldsEntry } from '../../machinery/object.ts'
 import type { Status, StatusError } from '../../machinery/status-error.ts'
 import { applyPatch } from './apply-patch.ts'
-import { managedFieldsFromScale, scaleManagedFields } from './scale.ts'
-import { trackUpdate } from './track-update.ts'
+import { managedFieldsFromScale, scaleManagedFields } from './managed-fields/scale.ts'
+import { trackUpdate } from './managed-fields/track-update.ts'
 
 type Stack = KubeObject & { spec?: Record<string, unknown>; data?: Record<string, string> | null }
 const apiVersion = 'example.com/v1'

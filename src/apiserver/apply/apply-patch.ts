@@ -12,12 +12,12 @@ import type { FieldsV1, KubeObject, ManagedFieldsEntry } from '../../machinery/o
 import type { StructType } from '../../machinery/schema.ts'
 import { badRequest, internal } from '../../machinery/status-error.ts'
 import { type Conflicts, conflictError, conflictsOutside } from './conflict.ts'
-import { fieldsOfShape } from './fields-of-shape.ts'
 import { fieldsOfLastApplied, updateLastApplied } from './last-applied.ts'
-import { capUpdaters, decodeManaged, encodeManaged, identityOf, type Managed } from './managed.ts'
-import { Changes, comparable, findConflicts, resetSet, takeFromOthers, type Written, withoutUntracked } from './ownership.ts'
+import { capUpdaters, decodeManaged, encodeManaged, identityOf, type Managed } from './managed-fields/managed.ts'
+import { Changes, comparable, findConflicts, resetSet, takeFromOthers, type Written, withoutUntracked } from './managed-fields/ownership.ts'
+import { recordUpdate } from './managed-fields/track-update.ts'
 import { prune } from './prune.ts'
-import { recordUpdate } from './track-update.ts'
+import { fieldsOfShape } from './shapes/fields-of-shape.ts'
 
 export interface Apply extends Written {
   /** The object as it is stored, in the version of `apiVersion`; undefined when applying creates it. */

@@ -3,7 +3,7 @@ import { difference, isEmpty, pathsOf } from '../../machinery/fields/field-set.t
 import { pathText } from '../../machinery/fields/path-element.ts'
 import type { FieldsV1 } from '../../machinery/object.ts'
 import { StatusError } from '../../machinery/status-error.ts'
-import type { Manager } from './managed.ts'
+import type { Manager } from './managed-fields/managed.ts'
 
 /** Conflicting fields by the identity of their owner. */
 export type Conflicts = ReadonlyMap<string, { readonly manager: Manager; readonly fields: FieldsV1 }>

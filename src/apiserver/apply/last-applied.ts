@@ -5,7 +5,7 @@ import { fieldSetOf } from '../../machinery/fields/field-set-of.ts'
 import { goJson, isObject, sortMembers } from '../../machinery/fields/json.ts'
 import { typeErrors } from '../../machinery/fields/validate-typed.ts'
 import type { FieldsV1, KubeObject } from '../../machinery/object.ts'
-import { comparable, type Written } from './ownership.ts'
+import { comparable, type Written } from './managed-fields/ownership.ts'
 
 const annotation = 'kubectl.kubernetes.io/last-applied-configuration'
 /** All annotations together, names and values. */

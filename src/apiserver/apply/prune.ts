@@ -5,7 +5,7 @@ import { fieldSetOf } from '../../machinery/fields/field-set-of.ts'
 import { removeFields, withNamedFields } from '../../machinery/fields/remove-fields.ts'
 import type { FieldsV1 } from '../../machinery/object.ts'
 import type { StructType } from '../../machinery/schema.ts'
-import type { Managed } from './managed.ts'
+import type { Managed } from './managed-fields/managed.ts'
 
 export interface Pruning {
   readonly type: StructType

@@ -5,7 +5,7 @@ import { ensureObjects } from './ensure-objects.ts'
 import { legacyTokenTracking, reconciledTracking } from './legacy-token-tracking.ts'
 import { ensureRoles } from './roles/index.ts'
 import { systemNamespaces } from './system-namespaces.ts'
-import { systemPriorityClasses } from './system-priority-classes.ts'
+import { systemPriorityClassObjects } from './system-priority-classes.ts'
 
 export interface Bootstrap {
   readonly find: (key: string) => ServedResource
@@ -17,7 +17,7 @@ export interface Bootstrap {
 export async function ensureBootstrapObjects({ find, context: writer, log }: Bootstrap): Promise<void> {
   await Promise.all([
     ensureObjects({ writer, resource: find('v1/namespaces'), objects: systemNamespaces, log }),
-    ensureObjects({ writer, resource: find('scheduling.k8s.io/v1/priorityclasses'), objects: systemPriorityClasses, log }),
+    ensureObjects({ writer, resource: find('scheduling.k8s.io/v1/priorityclasses'), objects: systemPriorityClassObjects, log }),
   ])
   // They stand in the namespaces.
   const tracking = [legacyTokenTracking(Date.now())]

@@ -1,22 +1,12 @@
-/** The priority classes of pods without which a cluster or a node does not work. */
-import type { KubeObject, Unstructured } from '../../machinery/object.ts'
+/** The objects of the priority classes that every cluster has. */
+import { systemPriorityClasses } from '../../api/scheduling/system-priority-classes.ts'
+import type { Unstructured } from '../../machinery/object.ts'
 
-const priorityClass = (name: string, value: number, description: string): KubeObject =>
-  ({
-    kind: 'PriorityClass',
-    apiVersion: 'scheduling.k8s.io/v1',
-    metadata: { name },
-    value,
-    description,
-    preemptionPolicy: 'PreemptLowerPriority',
-  }) as Unstructured
-
-/** Above everything that users may define, which ends at one billion. */
-export const systemPriorityClasses: readonly KubeObject[] = [
-  priorityClass(
-    'system-cluster-critical',
-    2_000_000_000,
-    'Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.',
-  ),
-  priorityClass('system-node-critical', 2_000_001_000, 'Used for system critical pods that must not be moved from their current node.'),
-]
+export const systemPriorityClassObjects: readonly Unstructured[] = systemPriorityClasses.map(({ name, value, description }) => ({
+  kind: 'PriorityClass',
+  apiVersion: 'scheduling.k8s.io/v1',
+  metadata: { name },
+  value,
+  description,
+  preemptionPolicy: 'PreemptLowerPriority',
+}))

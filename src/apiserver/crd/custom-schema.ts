@@ -40,7 +40,7 @@ export class CustomSchema {
   /** As the definition says it. */
   source(): JsonSchema {
     const { spec } = this.#definition.parse<Definition>()
-    return (spec.versions.find(({ name }) => name === this.#version)?.schema?.openAPIV3Schema ?? { type: 'object' }) as unknown as JsonSchema
+    return spec.versions.find(({ name }) => name === this.#version)?.schema?.openAPIV3Schema ?? { type: 'object' }
   }
 
   get #schema(): StructuralSchema {

@@ -16,7 +16,7 @@ import { getScale, patchScale, updateScale } from './scale.ts'
 import { specialSubresources } from './special/index.ts'
 import { update } from './update.ts'
 import { virtualResources } from './virtual/index.ts'
-import { watch } from './watch.ts'
+import { watch } from './watch/watch.ts'
 
 type ByMethod = Readonly<Partial<Record<string, Endpoint>>>
 

@@ -3,7 +3,7 @@ import type { ResourceDefinition } from '../../api/resource.ts'
 import { descriptionsOf, schemaOf } from '../../api/schema/index.ts'
 import { setOwn } from '../../lib/own.ts'
 import { type Flavour, type JsonSchema, metaPackage, referenceTo } from './json-schema.ts'
-import { kindDefinition } from './operations.ts'
+import { kindDefinition } from './names.ts'
 
 /** Keywords that OpenAPI v2 does not have; readers of v2 would refuse the document. */
 const missingInV2 = new Set(['nullable', 'allOf', 'oneOf', 'anyOf', 'not', 'default', 'x-kubernetes-validations'])

@@ -2,7 +2,8 @@
 import type { ResourceDefinition } from '../../api/resource.ts'
 import { schemaOf } from '../../api/schema/index.ts'
 import { metaPackage } from './json-schema.ts'
-import { groupName, groupTag, type Operation } from './operations.ts'
+import { groupName, groupTag } from './names.ts'
+import type { Operation } from './operation.ts'
 
 /** `apis/apps/v1`, `api/v1`: where the index has the document of a group and version. */
 export const groupVersionPath = ({ group, version }: Pick<ResourceDefinition, 'group' | 'version'>): string =>

@@ -15,7 +15,7 @@ import { strategicMergePatch } from '../../machinery/patch/strategic-merge.ts'
 import { labelSelectorText, parseLabelSelector } from '../../machinery/selectors/label-selector.ts'
 import { fromYaml, toYaml } from '../../machinery/yaml.ts'
 import { applyPatch } from '../apply/apply-patch.ts'
-import { trackUpdate } from '../apply/track-update.ts'
+import { trackUpdate } from '../apply/managed-fields/track-update.ts'
 import { ServedResource } from './served-resource.ts'
 import { encode } from './stored-object.ts'
 

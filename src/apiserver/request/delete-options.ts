@@ -48,7 +48,7 @@ function fromBody({ value, fields }: Body): DeleteOptionsModel {
   const type = schemaType('V1DeleteOptions')
   const given = value('DeleteOptions')
   try {
-    return decode(type, fields ? fields(type) : given).object as unknown as DeleteOptionsModel
+    return decode(type, fields ? fields(type) : given).object as DeleteOptionsModel
   } catch (error) {
     if (error instanceof DecodeError) throw badRequest(error.message)
     throw error

@@ -3,7 +3,8 @@ import type { Flag } from './flag.ts'
 import { flagsHelp } from './help.ts'
 import { type FlagValues, parseFlags } from './parse.ts'
 import { admission, auditing, authentication, authorization } from './table/access.ts'
-import { features, global, logs, metrics, own, traces } from './table/observing.ts'
+import { global, logs, metrics } from './table/every-component.ts'
+import { features, own, traces } from './table/observing.ts'
 import { egress, enablement, etcd, generic, misc, secureServing } from './table/serving.ts'
 
 export { admissionControlErrors, admissionPluginErrors, admissionPluginNames } from './admission-plugins.ts'
@@ -23,11 +24,11 @@ const sets = [
   egress,
   admission,
   metrics,
-  logs,
+  logs('0 is calm, 2 tells how long the start took'),
   traces,
   misc,
   own,
-  global,
+  global('the API that is served'),
 ]
 
 /** Every flag that there is. */

@@ -2,6 +2,7 @@
 export { AnswerCache } from './answer-cache.ts'
 export { connectionClient } from './connection-client.ts'
 export { patiently } from './patience.ts'
+export { fieldsOf, reviewIn } from './review-answer.ts'
 export { type ReviewVersion, reviewVersion } from './review-version.ts'
 export type { WebhookConfig } from './webhook-address.ts'
 export { WebhookClient, type WebhookClientOptions } from './webhook-client.ts'

@@ -36,7 +36,7 @@ test('reading a text costs a tenth of its characters', () => {
   }
 })
 
-test('strings', () => {
+test('functions of strings cost by the length of the texts', () => {
   const from = 'abc 123 def 123'
   assert.equal(costOf('string_replace_string_string', from, '123', '456'), 3)
   assert.deepEqual(estimateOf('string_replace_string_string', text(from), text('123'), text('456')), exact(3))
@@ -67,7 +67,7 @@ test('lists are looked at once; estimates count texts in them', () => {
   assert.equal(traversal(list(new Duration(1n), list('0123456789', 1n))), 3)
 })
 
-test('ranges of addresses', () => {
+test('functions of ranges of addresses cost by the length of their texts', () => {
   const cases: readonly (readonly [string, string, Value, number, Estimate])[] = [
     ['cidr_contains_cidr', '192.168.0.0/16', cidr('192.0.0.0/30'), 3, between(3, 7)],
     ['cidr_contains_ip_ip', '192.168.0.0/16', ip('192.0.0.1'), 1, between(1, 4)],

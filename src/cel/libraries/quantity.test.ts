@@ -20,7 +20,7 @@ test('quantities are compared by what they amount to', () => {
   )
 })
 
-test('which texts are quantities', () => {
+test('a text is a quantity when its suffix is one', () => {
   for (const text of ['1.3G', '1.3Gi', '10000k', '20']) assert.equal(call('is_quantity_string', text), true, text)
   for (const text of ['1,3G', '200K', 'Three', 'Mi', '']) assert.equal(call('is_quantity_string', text), false, text)
   assert.equal(
@@ -29,7 +29,7 @@ test('which texts are quantities', () => {
   )
 })
 
-test('sums and differences', () => {
+test('quantities and whole numbers are added and subtracted', () => {
   assert.ok(same(call('quantity_add', quantity('50k'), quantity('20')), quantity('50.02k')))
   assert.ok(same(call('quantity_sub_int', quantity('50k'), 20n), quantity('49980')))
   const chained = call('quantity_sub_int', call('quantity_sub', call('quantity_add_int', quantity('50k'), 20n), quantity('100k')), -50000n)

@@ -15,7 +15,7 @@ test('versions have parts and an order', () => {
   assert.equal(call('semver_compare_to', version('1.2.3'), version('1.0.0')), 1n)
 })
 
-test('which texts are versions', () => {
+test('a text is a version when it has three numbers; leniently, when it can be made one', () => {
   for (const text of ['', 'v1.0.0', ' 1.0.0', '1. 0.0', '1.0.0 ', '01.01.01', '1', '1.1']) assert.equal(call('is_semver_string', text), false, text)
   for (const text of ['v1.0.0', '01.01.01', '1', '1.1']) assert.equal(call('is_semver_string_bool', text, true), true, text)
   for (const text of ['', ' 1.0.0', '1. 0.0', '1.0.0 ']) assert.equal(call('is_semver_string_bool', text, true), false, text)

@@ -1,6 +1,7 @@
 /** `t8s explain-panic`: reads the output of a Go program that crashed, and says what has happened. */
 import { Command, Option } from 'commander'
 import type { ExplainFlags } from '../explain-panic/index.ts'
+import { repeated } from '../flags/repeated.ts'
 
 const examples = `
 Examples:
@@ -13,8 +14,6 @@ Examples:
   t8s explain-panic crash.log -o json | jq '.crashes[].kind'
 
 Colours, time stamps, names of pods and JSON around the lines are taken off.`
-
-const repeated = (value: string, previous: readonly string[] = []): string[] => [...previous, value]
 
 export function explainPanicCommand(): Command {
   return new Command('explain-panic')

@@ -2,6 +2,7 @@
 import { createInterface } from 'node:readline/promises'
 import { Command, Option } from 'commander'
 import { ExplainedError } from '../../lib/explained-error.ts'
+import { repeated } from '../flags/repeated.ts'
 import type { WhyServer } from './server.ts'
 
 interface ContextFlags {
@@ -55,8 +56,6 @@ The scheduler's own plug-ins are asked, on this machine, about what the API serv
 already is looked at as if it had none; one with gates as if they were lifted. Extenders are not asked.
 It needs the administrator's kubeconfig: --kubeconfig, else KUBECONFIG, else ~/.kube/config.
 It exits with 0 if the pod has a node or fits on one, and with 1 if it does not.`
-
-const repeated = (value: string, previous: readonly string[] = []): string[] => [...previous, value]
 
 export function whyCommand(): Command {
   const why = new Command('why').description('explain what is decided: rights, deletions, namespaces that do not go away, where pods can go')

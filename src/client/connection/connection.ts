@@ -6,16 +6,16 @@ import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants, ty
 import { connect as connectPlainly, isIP } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { TLSSocket } from 'node:tls'
-import { AnswerBody } from './answer-body.ts'
+import { AnswerBody } from './bodies/answer-body.ts'
+import { upload } from './bodies/upload.ts'
 import { ConnectionLost, GivenUp, lossOf } from './connection-lost.ts'
-import { type Credentials, type Impersonation, impersonationHeaders } from './credentials.ts'
+import { type Credentials, type Impersonation, impersonationHeaders } from './credentials/credentials.ts'
 import { Http1 } from './http1.ts'
+import { type RateLimit, TokenBucket } from './pacing/token-bucket.ts'
 import { counted, type RequestMetrics } from './request-metrics.ts'
 import { connected } from './sockets/connected.ts'
 import { secureSocket } from './sockets/secure-socket.ts'
 import { tunnel } from './sockets/tunnel.ts'
-import { type RateLimit, TokenBucket } from './token-bucket.ts'
-import { upload } from './upload.ts'
 
 /** How to reach a server, and as whom. */
 export interface ServerAccess {
@@ -99,6 +99,8 @@ interface Session {
 
 export class Connection {
   readonly #access: ServerAccess
+  readonly #url: URL
+  readonly #host: string
   readonly #prefix: string
   readonly #headers: Readonly<Record<string, string | string[]>>
   readonly #bucket: TokenBucket | undefined
@@ -111,7 +113,9 @@ export class Connection {
   constructor(access: ServerAccess) {
     const { url, userAgent = 't8s', impersonate, rateLimit } = access
     this.#access = access
-    this.#prefix = new URL(url).pathname.replace(/\/+$/, '')
+    this.#url = new URL(url)
+    this.#host = this.#url.host
+    this.#prefix = this.#url.pathname.replace(/\/+$/, '')
     this.#headers = { 'user-agent': userAgent, ...(impersonate && impersonationHeaders(impersonate)) }
     this.#bucket = rateLimit && new TokenBucket(rateLimit)
   }
@@ -124,14 +128,14 @@ export class Connection {
   /** Resolves with the head of the answer. Rejects with ConnectionLost when there is none, with GivenUp when it is not wanted any more. */
   async send(request: ClientRequest): Promise<ClientAnswer> {
     const { method, path, token, signal, credentials = this.#access.credentials, turns = this.#bucket } = request
-    const { url, metrics } = this.#access
+    const { metrics } = this.#access
     const what = `${method} ${path}`
     const began = performance.now()
     await this.#turn(what, signal, turns)
-    if (turns) metrics?.waited(method, new URL(url).host, (performance.now() - began) / 1000)
+    if (turns) metrics?.waited(method, this.#host, (performance.now() - began) / 1000)
     const authorization = token ? `Bearer ${token}` : await credentials?.authorization?.()
     const sent = this.#send(request, authorization, what)
-    return metrics ? counted(sent, request, new URL(url).host, metrics) : sent
+    return metrics ? counted(sent, request, this.#host, metrics) : sent
   }
 
   async #send(request: ClientRequest, authorization: string | undefined, what: string): Promise<ClientAnswer> {
@@ -262,7 +266,7 @@ export class Connection {
     if (!dial && !(socket instanceof TLSSocket && socket.alpnProtocol === 'h2')) {
       // This one is the first of many.
       const sockets = [socket]
-      this.#http1 = new Http1(new URL(url).host, async () => sockets.pop() ?? this.#socket())
+      this.#http1 = new Http1(this.#host, async () => sockets.pop() ?? this.#socket())
       return this.#http1
     }
     const http2 = connect(url, {
@@ -292,8 +296,8 @@ export class Connection {
 
   /** A connection to the server, through its proxy if it has one. */
   async #socket(): Promise<Duplex> {
-    const { url, ca, serverName, insecure, credentials, proxyUrl } = this.#access
-    const { protocol, hostname, port } = new URL(url)
+    const { ca, serverName, insecure, credentials, proxyUrl } = this.#access
+    const { protocol, hostname, port } = this.#url
     const isSecure = protocol === 'https:'
     const host = hostname.replace(/^\[|\]$/g, '')
     const place = { host, port: Number(port || (isSecure ? 443 : 80)) }

@@ -6,8 +6,8 @@ import type { Connection as KubeconfigConnection } from '../../kubeconfig/connec
 import { type Context, contextOf, kubeconfigFiles } from '../../kubeconfig/read-context.ts'
 import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
 import type { ServerAccess } from './connection.ts'
-import { basicAuthentication, bearerToken, type Credentials, tokenFile } from './credentials.ts'
-import { execCredentials } from './exec-credentials.ts'
+import { basicAuthentication, bearerToken, type Credentials, tokenFile } from './credentials/credentials.ts'
+import { execCredentials } from './credentials/exec-credentials.ts'
 
 /** A cluster, and the namespace that is meant where none is named. */
 export interface LoadedAccess extends ServerAccess {

@@ -2,7 +2,7 @@
  * Keeps events few, with upstream's numbers: what is told again is counted in the event that tells it, what differs only in its words
  * becomes one event after ten of them in ten minutes, and of one object there are 25 at once and one in five minutes from then on.
  */
-import { type RateLimit, TokenBucket } from '../connection/token-bucket.ts'
+import { type RateLimit, TokenBucket } from '../connection/pacing/token-bucket.ts'
 import type { Event } from '../kinds.ts'
 import { eventPlace } from './event-subject.ts'
 import { Recent } from './recent.ts'

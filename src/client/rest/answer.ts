@@ -2,7 +2,7 @@
 import { type Status, StatusError } from '../../machinery/status-error.ts'
 import type { ClientAnswer, ClientRequest, Connection } from '../connection/connection.ts'
 import { ConnectionLost, GivenUp, lossOf } from '../connection/connection-lost.ts'
-import { type Answered, withRetries } from '../connection/retries.ts'
+import { type Answered, withRetries } from '../connection/pacing/retries.ts'
 
 /** An answer whose body is still to come, if it is a good one. */
 interface Begun extends Answered {

@@ -1,16 +1,22 @@
 /** What a refusal of the API server means for who was refused. */
 import { StatusError } from '../../machinery/status-error.ts'
 
+export const isNotFound = (error: unknown): error is StatusError => error instanceof StatusError && error.code === 404
+
+/** For `catch`: what may have gone meanwhile, so that there is nothing to do. */
+export function unlessGone(error: unknown): undefined {
+  if (!isNotFound(error)) throw error
+}
+
 /** There is no object of this name: the kind is there, and the path is right. */
-export const isMissing = (error: unknown): boolean => error instanceof StatusError && error.code === 404 && error.status.details?.name !== undefined
+export const isMissing = (error: unknown): boolean => isNotFound(error) && error.status.details?.name !== undefined
 
 /** The namespace goes away: nothing new is taken in it. */
 export const isNamespaceTerminating = (error: unknown): boolean =>
   error instanceof StatusError && (error.status.details?.causes?.some(({ reason }) => reason === 'NamespaceTerminating') ?? false)
 
 /** The namespace goes away, or is no more. */
-export const isNamespaceGone = (error: unknown): boolean =>
-  isNamespaceTerminating(error) || (error instanceof StatusError && error.code === 404 && error.status.details?.kind === 'namespaces')
+export const isNamespaceGone = (error: unknown): boolean => isNamespaceTerminating(error) || (isNotFound(error) && error.status.details?.kind === 'namespaces')
 
 /** Roles and bindings do not allow it, where others are refused by what admission has against the object. */
 export const isNotAllowed = (error: unknown): boolean => error instanceof StatusError && error.code === 403 && /User ".*" cannot \S+ /.test(error.message)

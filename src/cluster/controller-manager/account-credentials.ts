@@ -1,6 +1,6 @@
 /** Tokens of service accounts, asked for by somebody who may (TokenRequest), and asked for again before they expire: as kube-controller-manager does it. */
 import type { AuthenticationV1TokenRequest } from '@kubernetes/client-node'
-import type { Credentials } from '../../client/connection/credentials.ts'
+import type { Credentials } from '../../client/connection/credentials/credentials.ts'
 import { namespaces, serviceAccounts } from '../../client/kinds.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
 import { StatusError } from '../../machinery/status-error.ts'

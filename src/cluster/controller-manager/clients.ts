@@ -1,9 +1,9 @@
 /** Which cluster the manager is for, and as whom it and its controllers act: what `--kubeconfig`, `--master` and `--use-service-account-credentials` say. */
 import { resolve } from 'node:path'
 import { Connection, type ServerAccess } from '../../client/connection/connection.ts'
-import type { Credentials } from '../../client/connection/credentials.ts'
+import type { Credentials } from '../../client/connection/credentials/credentials.ts'
 import { inClusterAccess, kubeconfigAccess } from '../../client/connection/load-access.ts'
-import { TokenBucket } from '../../client/connection/token-bucket.ts'
+import { TokenBucket } from '../../client/connection/pacing/token-bucket.ts'
 import { RestClient } from '../../client/rest/rest-client.ts'
 import { type ControllerClients, managerAgent } from '../../controllers/index.ts'
 import { contextOf } from '../../kubeconfig/read-context.ts'

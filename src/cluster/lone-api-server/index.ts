@@ -10,7 +10,7 @@ import { serviceAccountKey } from '../pki/pki.ts'
 import { certDirPair } from '../pki/self-signed.ts'
 import { serveStore } from '../serve-store.ts'
 import { checkServingFlags, type FlagPlace, pathOf, servingOptions } from '../serving-options/index.ts'
-import { usualPort } from '../serving-options/serving.ts'
+import { usualPort } from '../serving-options/listener/serving.ts'
 
 export interface LoneServerOptions extends FlagPlace {
   /** Closed by the caller, when the server has stopped. */

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import type { TokenUser } from '../../apiserver/authentication/tokens/static-tokens.ts'
 import { Connection } from '../../client/connection/connection.ts'
-import { bearerToken } from '../../client/connection/credentials.ts'
+import { bearerToken } from '../../client/connection/credentials/credentials.ts'
 import { configMaps } from '../../client/kinds.ts'
 import { RestClient } from '../../client/rest/rest-client.ts'
 import type { Access } from '../../kubeconfig/kubeconfig.ts'

@@ -1,6 +1,6 @@
 /** The thread that simulated nodes live on: what its starter gives it is in `workerData`. */
 import { parentPort, workerData } from 'node:worker_threads'
-import { bearerToken } from '../../client/connection/credentials.ts'
+import { bearerToken } from '../../client/connection/credentials/credentials.ts'
 import { giveBackMemory } from '../../lib/give-back-memory.ts'
 import { runSimulation } from '../../simulation/index.ts'
 import type { StopOrder } from '../threads/component-thread.ts'

@@ -1,13 +1,12 @@
 /** Signs the config map `cluster-info` of kube-public, where there is one, with each bootstrap token that may sign. */
 import { type Controller, watched } from '../../client/controller/controller.ts'
 import { configMaps, secrets } from '../../client/kinds.ts'
+import { longestWaitMs } from '../longest-wait.ts'
 import { signedData } from './signatures.ts'
 import { expiration, signingToken, tokenSelection } from './token.ts'
 
 const name = 'cluster-info'
 const namespace = 'kube-public'
-/** Timers reach no further. */
-const longestMs = 24 * 3600 * 1000
 
 export const bootstrapSigner = (now: () => number = Date.now): Controller => ({
   name: 'bootstrap-signer-controller',
@@ -25,6 +24,6 @@ export const bootstrapSigner = (now: () => number = Date.now): Controller => ({
     )
     if (data) await client.update(configMaps, { ...info, data })
     const soonestMs = Math.min(...all.map(expiration).filter((end) => end > now())) - now()
-    if (Number.isFinite(soonestMs)) again(key, Math.min(soonestMs, longestMs))
+    if (Number.isFinite(soonestMs)) again(key, Math.min(soonestMs, longestWaitMs))
   },
 })

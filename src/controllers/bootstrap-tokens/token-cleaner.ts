@@ -1,11 +1,9 @@
 /** Removes bootstrap tokens that have ended. */
 import { type Controller, watched } from '../../client/controller/controller.ts'
 import { secrets } from '../../client/kinds.ts'
+import { longestWaitMs } from '../longest-wait.ts'
 import { unlessGone } from '../refusals.ts'
 import { expiration, tokenSelection } from './token.ts'
-
-/** Timers reach no further. */
-const longestMs = 24 * 3600 * 1000
 
 export const tokenCleaner = (now: () => number = Date.now): Controller => ({
   name: 'token-cleaner-controller',
@@ -17,6 +15,6 @@ export const tokenCleaner = (now: () => number = Date.now): Controller => ({
     const leftMs = expiration(secret) - now()
     const { uid, resourceVersion } = secret.metadata
     if (leftMs <= 0) await client.delete(secrets, namespace, name, { uid, resourceVersion }).catch(unlessGone)
-    else if (leftMs !== Number.POSITIVE_INFINITY) again(key, Math.min(leftMs, longestMs))
+    else if (leftMs !== Number.POSITIVE_INFINITY) again(key, Math.min(leftMs, longestWaitMs))
   },
 })

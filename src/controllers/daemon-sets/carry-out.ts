@@ -1,5 +1,6 @@
 /** Does what is planned for a DaemonSet's pods. */
 import type { ReconcileContext } from '../../client/controller/controller.ts'
+import { attemptEach } from '../pods/writing/attempt-each.ts'
 import type { Outstanding } from '../pods/writing/outstanding.ts'
 import { createPod, deletePod } from '../pods/writing/pod-control.ts'
 import { slowStart } from '../pods/writing/slow-start.ts'
@@ -37,7 +38,7 @@ export async function carryOut(
     }
   })
   creations.created(owner, create.length - created)
-  const removals = remove.map(async (pod) => {
+  const removals = await attemptEach(remove, async (pod) => {
     try {
       await deletePod(pod, set, context)
     } catch (error) {
@@ -45,6 +46,6 @@ export async function carryOut(
       if (!isNotFound(error)) throw error
     }
   })
-  for (const result of await Promise.allSettled(removals)) if (result.status === 'rejected') throw result.reason
+  if (removals.error !== undefined) throw removals.error
   if (error !== undefined) throw error
 }

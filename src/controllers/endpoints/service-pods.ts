@@ -1,5 +1,6 @@
 /** Which pods are behind a Service, and what of them its endpoints show. */
 import { type Caches, type Watched, watched } from '../../client/controller/controller.ts'
+import { keyOf } from '../../client/informers/informer.ts'
 import { type Pod, pods, type Service, services } from '../../client/kinds.ts'
 import { selectorOf } from '../../machinery/selectors/label-selector.ts'
 import { labelKey, selectedPods } from '../pods/owners/by-labels.ts'
@@ -7,8 +8,6 @@ import { hasEnded, isReady } from '../pods/phase.ts'
 import type { Notice } from './batches.ts'
 
 export type ServicePort = NonNullable<NonNullable<Service['spec']>['ports']>[number]
-
-const keyOf = ({ metadata: { namespace, name } }: Service): string => `${namespace}/${name}`
 
 const selectorLabels = ({ spec }: Service): (readonly [name: string, value: string])[] => Object.entries(spec?.selector ?? {})
 

@@ -1,8 +1,7 @@
 /** Keys that are looked at again at a certain time: each has one such time, however often it is asked for. */
 import type { ReconcileContext } from '../../client/controller/controller.ts'
+import { longestWaitMs } from '../longest-wait.ts'
 
-/** Nobody is woken later than this; who is woken too early asks again. Timers cannot wait longer than 24 days. */
-const longestMs = 24 * 3_600_000
 /** An alarm this close may have rung already: timers are not exact. */
 const closeMs = 50
 
@@ -18,7 +17,7 @@ export class Alarms {
   /** Looks at a key in so many ms, or before. */
   set(key: string, ms: number, { again }: Pick<ReconcileContext, 'again'>): void {
     const now = this.#now()
-    const wait = Math.min(ms, longestMs)
+    const wait = Math.min(ms, longestWaitMs)
     const known = this.#due.get(key) ?? 0
     if (known > now + closeMs && known <= now + wait) return
     this.#due.set(key, now + wait)

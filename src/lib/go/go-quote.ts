@@ -15,11 +15,14 @@ export const goEscapes: Readonly<Record<string, string>> = {
 const plain = /^[ !#-[\]-~]*$/
 const printable = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u
 
+/** Whether a character is what Go calls printable (`unicode.IsPrint`). */
+export const isPrintable = (character: string): boolean => printable.test(character)
+
 /** `text` in double quotes; what is not printable is escaped. */
 export function goQuote(text: string): string {
   if (plain.test(text)) return `"${text}"`
   let quoted = ''
-  for (const character of text) quoted += goEscapes[character] ?? (printable.test(character) ? character : escaped(character.codePointAt(0) ?? 0))
+  for (const character of text) quoted += goEscapes[character] ?? (isPrintable(character) ? character : escaped(character.codePointAt(0) ?? 0))
   return `"${quoted}"`
 }
 

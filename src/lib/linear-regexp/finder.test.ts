@@ -26,7 +26,7 @@ test('the leftmost is found, and of those there what is preferred', () => {
   for (const [pattern, text, found] of cases) assert.deepEqual(regexpFinder(pattern).findAll(text), found, `${pattern} in ${text}`)
 })
 
-test('no more than asked for', () => {
+test('no more matches are found than asked for', () => {
   assert.deepEqual(regexpFinder('[0-9]').findAll('1 2 3', 2), ['1', '2'])
   assert.deepEqual(regexpFinder('[0-9]').findAll('1 2 3', 0), [])
 })

@@ -9,8 +9,8 @@ import { canonicalBase64 } from './base64.ts'
 import { DecodeError } from './decode-error.ts'
 import { fieldPath, type KeyPath, type PathElement } from './duplicate-keys.ts'
 import { goType, goValue } from './go-type.ts'
+import { maxValues, tooManyValues } from './limits/value-limit.ts'
 import { canonicalTime } from './timestamp.ts'
-import { maxValues, tooManyValues } from './value-limit.ts'
 
 /** How deep JSON may be nested: deeper trees would exhaust the stack when they are encoded. */
 export const maxDepth = 1000

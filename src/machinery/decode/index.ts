@@ -6,9 +6,9 @@ import { countKeys, duplicateKeys, fieldPath, hasRepeatedKeys, visitKeys } from 
 
 export { DecodeError } from './decode-error.ts'
 export { maxDepth } from './decoder.ts'
-export { isDeeperThan } from './depth.ts'
+export { isDeeperThan } from './limits/depth.ts'
+export { checkValues, maxValues } from './limits/value-limit.ts'
 export { nilCollections } from './nil-collections.ts'
-export { checkValues, maxValues } from './value-limit.ts'
 
 export interface Decoded {
   /** A new object, unless the input was owned. Free-form parts are shared with the input either way. */

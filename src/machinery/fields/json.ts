@@ -10,9 +10,11 @@ const escapes: Readonly<Record<string, string>> = { '<': '\\u003c', '>': '\\u003
 
 /** Go's `encoding/json` text of a value: compact, with `<`, `>`, `&` and the line separators escaped. Members keep their order. */
 export function goJson(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'null'
-  return /[<>&\u2028\u2029]/.test(text) ? text.replace(/[<>&\u2028\u2029]/g, (c) => escapes[c]!) : text
+  return escapedJson(JSON.stringify(value) ?? 'null')
 }
+
+/** JSON that is there already, with what Go escapes in it escaped. */
+export const escapedJson = (json: string): string => (/[<>&\u2028\u2029]/.test(json) ? json.replace(/[<>&\u2028\u2029]/g, (c) => escapes[c]!) : json)
 
 /** The value with the members of all objects in order, as Go writes maps. */
 export function sortMembers(value: unknown): unknown {

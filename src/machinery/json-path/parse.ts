@@ -54,9 +54,8 @@ function fieldAt(text: string, start: number): { readonly name: string; readonly
   return { name, end }
 }
 
-/** The bracket that closes the one at `start`; those in quotes do not count. */
-function closing(text: string, start: number): number {
-  let depth = 0
+/** Where characters stand that are in no quotes; a backslash in quotes takes the next character as it is. */
+function* unquoted(text: string, start = 0): Generator<number> {
   let quote = ''
   for (let at = start; at < text.length; at++) {
     const c = text[at]!
@@ -64,8 +63,16 @@ function closing(text: string, start: number): number {
       if (c === '\\') at++
       else if (c === quote) quote = ''
     } else if (c === '"' || c === "'") quote = c
-    else if (c === '[') depth++
-    else if (c === ']' && --depth === 0) return at
+    else yield at
+  }
+}
+
+/** The bracket that closes the one at `start`; those in quotes do not count. */
+function closing(text: string, start: number): number {
+  let depth = 0
+  for (const at of unquoted(text, start)) {
+    if (text[at] === '[') depth++
+    else if (text[at] === ']' && --depth === 0) return at
   }
   throw new JsonPathError('unterminated array')
 }
@@ -88,18 +95,11 @@ const numberOf = (text: string | undefined): number | undefined => (text === und
 /** The parts between commas that stand outside of quotes. */
 function split(text: string): string[] {
   const parts: string[] = []
-  let quote = ''
   let from = 0
-  for (let at = 0; at < text.length; at++) {
-    const c = text[at]!
-    if (quote) {
-      if (c === '\\') at++
-      else if (c === quote) quote = ''
-    } else if (c === '"' || c === "'") quote = c
-    else if (c === ',') {
-      parts.push(text.slice(from, at).trim())
-      from = at + 1
-    }
+  for (const at of unquoted(text)) {
+    if (text[at] !== ',') continue
+    parts.push(text.slice(from, at).trim())
+    from = at + 1
   }
   return [...parts, text.slice(from).trim()]
 }
@@ -112,17 +112,9 @@ function filter(text: string): Step {
 }
 
 function operatorIn(text: string): { readonly operator: Operator; readonly at: number } | undefined {
-  let quote = ''
-  for (let at = 0; at < text.length; at++) {
-    const c = text[at]!
-    if (quote) {
-      if (c === '\\') at++
-      else if (c === quote) quote = ''
-    } else if (c === '"' || c === "'") quote = c
-    else {
-      const operator = operators.find((one) => text.startsWith(one, at))
-      if (operator) return { operator, at }
-    }
+  for (const at of unquoted(text)) {
+    const operator = operators.find((one) => text.startsWith(one, at))
+    if (operator) return { operator, at }
   }
   return undefined
 }

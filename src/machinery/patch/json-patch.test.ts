@@ -40,7 +40,7 @@ test('items are added at an index, at the end, and counted from the end', () => 
   failed({ op: 'remove', path: '/metadata/finalizers/1' })
 })
 
-test('move and copy', () => {
+test('values are moved and copied; what was copied is a value of its own', () => {
   assert.deepEqual(data({ op: 'copy', from: '/data/k', path: '/data/c' }, { op: 'move', from: '/data/m', path: '/data/moved' }), { k: 'v', c: 'v', moved: 'w' })
   failed({ op: 'move', from: '/data/absent', path: '/data/x' })
   const copied = jsonPatch<{ a: { x: number }; b?: { x: number } }>({ a: { x: 1 } }, [

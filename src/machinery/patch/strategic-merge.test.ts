@@ -152,7 +152,7 @@ test('directives do not reach the object where it has nothing to merge with', ()
   assert.deepEqual(spec, { options: { x: '1' }, containers: [{ name: 'b' }] })
 })
 
-test('malformed patches', () => {
+test('malformed patches are told in upstream’s words and codes', () => {
   fails(500, { containers: [{ image: 'nameless' }] }, 'map: map[image:nameless] does not contain declared merge key: name')
   fails(500, { containers: [{ name: 'app', $patch: 'sort' }] }, 'unknown patch type: sort in map: map[$patch:sort name:app]')
   fails(500, { options: { $patch: 'sort' } })

@@ -1,6 +1,6 @@
 /** Protobuf's wire format: tags, varints, lengths, unknown fields. Errors are DecodeErrors in the words of Go's generated code. */
 import { DecodeError } from '../decode/decode-error.ts'
-import { maxValues, tooManyValues } from '../decode/value-limit.ts'
+import { maxValues, tooManyValues } from '../decode/limits/value-limit.ts'
 
 export const wireTypes = { varint: 0, fixed64: 1, bytes: 2, groupStart: 3, groupEnd: 4, fixed32: 5 } as const
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { escapeFieldValue, parseFieldSelector, selectedName, unknownField } from './field-selector.ts'
 
-test('terms are joined by and', () => {
+test('an object is selected when it meets every term', () => {
   const fields: Record<string, string> = { 'metadata.name': 'a', 'status.phase': 'Running', odd: 'x=y,z\\' }
   const cases: [string, boolean][] = [
     ['metadata.name=a', true],

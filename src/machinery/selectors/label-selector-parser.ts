@@ -34,6 +34,8 @@ function tokensOf(text: string): Token[] {
   return tokens
 }
 
+const wrong = (message: string) => badRequest(`unable to parse requirement: ${message}`)
+
 /** The requirements of a selector's text, in its order. Throws a 400 in upstream's words. */
 export function parseRequirements(text: string): Requirement[] {
   const tokens = tokensOf(text)
@@ -43,7 +45,6 @@ export function parseRequirements(text: string): Requirement[] {
   const plain = (token: Token): Token => (token.kind === 'in' || token.kind === 'notin' ? { kind: 'identifier', text: token.text } : token)
   const peek = (): Token => plain(tokens[at] ?? end)
   const take = (): Token => plain(tokens[at++] ?? end)
-  const wrong = (message: string) => badRequest(`unable to parse requirement: ${message}`)
 
   for (;;) {
     const next = peek()
@@ -69,8 +70,9 @@ export function parseRequirements(text: string): Requirement[] {
     if (following === 'end' || following === ',') return { key, operator: 'exists', values: [] }
     const operator = operatorHere()
     const values = operator === 'in' || operator === 'notin' ? valueList() : [exactValue()]
-    check(key, operator, values)
-    return { key, operator, values: [...new Set(values)].sort() }
+    const sorted = [...new Set(values)].sort()
+    checkValues(key, operator, sorted)
+    return { key, operator, values: sorted }
   }
 
   function operatorHere(): Operator {
@@ -111,19 +113,18 @@ export function parseRequirements(text: string): Requirement[] {
       } else throw wrong(`found '${literal}', expected: ',', or identifier`)
     }
   }
+}
 
-  function check(key: string, operator: Operator, values: readonly string[]): void {
-    const errors: string[] = []
-    const sorted = [...new Set(values)].sort()
-    if (operator === '>' || operator === '<')
-      sorted.forEach((value, index) => {
-        if (!integer.test(value))
-          errors.push(`values[${index}]: Invalid value: ${JSON.stringify(value)}: for 'Gt', 'Lt' operators, the value must be an integer`)
-      })
-    sorted.forEach((value, index) => {
-      const messages = labelValue(value)
-      if (messages.length > 0) errors.push(`values[${index}][${key}]: Invalid value: ${JSON.stringify(value)}: ${messages.join('; ')}`)
+/** Whether they may stand behind the operator. Throws a 400 in upstream's words. */
+function checkValues(key: string, operator: Operator, values: readonly string[]): void {
+  const errors: string[] = []
+  if (operator === '>' || operator === '<')
+    values.forEach((value, index) => {
+      if (!integer.test(value)) errors.push(`values[${index}]: Invalid value: ${JSON.stringify(value)}: for 'Gt', 'Lt' operators, the value must be an integer`)
     })
-    if (errors.length > 0) throw wrong(errors.length === 1 ? (errors[0] ?? '') : `[${errors.join(', ')}]`)
-  }
+  values.forEach((value, index) => {
+    const messages = labelValue(value)
+    if (messages.length > 0) errors.push(`values[${index}][${key}]: Invalid value: ${JSON.stringify(value)}: ${messages.join('; ')}`)
+  })
+  if (errors.length > 0) throw wrong(errors.length === 1 ? (errors[0] ?? '') : `[${errors.join(', ')}]`)
 }

@@ -4,9 +4,9 @@
  *
  * An object that comes in goes `prune` → `dropNulls` → `embeddedDecodeFault` (400) → `fillDefaults` → `schemaFaults` (422).
  */
-export { correlatedItems, isUnchanged, none } from './correlation.ts'
+
 export { fillDefaults } from './defaults.ts'
-export { embeddedDecodeFault } from './embedded-metadata.ts'
+export { embeddedDecodeFault } from './embedded/embedded-metadata.ts'
 export { type SchemaChecks, structuralFaults } from './faults/index.ts'
 export { nonStructuralFaults } from './faults/structure.ts'
 export { fieldPathTarget } from './field-path.ts'
@@ -15,4 +15,5 @@ export { dropNulls, prune } from './prune.ts'
 export { type StructuralSchema, structuralSchema, structuralSchemas } from './schema.ts'
 export { anySchema, itemsOf, othersOf, propertiesOf, type SchemaSource, type ValidationRule } from './source.ts'
 export { structType } from './struct-type.ts'
+export { correlatedItems, isUnchanged, none } from './values/correlation.ts'
 export { schemaFaults, type ValueOptions } from './values/index.ts'

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { typeErrors } from '../fields/validate-typed.ts'
+import { objectMetaType } from './embedded/object-meta.ts'
 import { dropNulls, fillDefaults, prune, type SchemaSource, schemaFaults, structType, structuralFaults, structuralSchema } from './index.ts'
-import { objectMetaType } from './object-meta.ts'
 
 /** Numbers from 0 to 1 (mulberry32). */
 function chances(seed: number): () => number {

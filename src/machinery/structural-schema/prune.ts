@@ -1,6 +1,6 @@
 /** Fields that a schema does not know vanish from custom objects (KEP-2000), and nulls that a field may not hold. */
 import { isObject } from '../fields/json.ts'
-import { pruneMetadata } from './embedded-metadata.ts'
+import { pruneMetadata } from './embedded/embedded-metadata.ts'
 import { memberSchema, type StructuralSchema } from './schema.ts'
 
 /** More are not told, as with the fields of built-in kinds; and only so many are put into order before. */

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { typedNode } from '../fields/typed-node.ts'
 import { typeErrors } from '../fields/validate-typed.ts'
+import { objectMetaType } from './embedded/object-meta.ts'
 import { type SchemaSource, structType, structuralSchema } from './index.ts'
-import { objectMetaType } from './object-meta.ts'
 
 const string: SchemaSource = { type: 'string' }
 const typeOf = (properties: Record<string, SchemaSource>) =>

@@ -1,6 +1,6 @@
 /** The type of custom objects as apply and managed fields see it: what is granular, which lists are sets or maps. */
 import type { Field, FieldType, StructType } from '../schema.ts'
-import { objectMetaType } from './object-meta.ts'
+import { objectMetaType } from './embedded/object-meta.ts'
 import type { StructuralSchema } from './schema.ts'
 
 export interface TypeNames {

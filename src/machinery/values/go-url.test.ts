@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { checkRequestUri, parseUrl } from './go-url.ts'
 
-test('the parts of a URL', () => {
+test('a URL falls into the parts that Go sees', () => {
   const parts = (text: string): readonly string[] => {
     const { scheme, host, hostname, port, escapedPath } = parseUrl(text)
     return [scheme, host, hostname, port, escapedPath]

@@ -70,7 +70,7 @@ test('what is no range is told as Go tells it', () => {
   for (const [text, message] of cases) assert.throws(() => ip.parseIpRange(text), { name: 'IpError', message }, text)
 })
 
-test('kinds of addresses', () => {
+test('an address is of the kinds that Go’s net/netip says', () => {
   const kinds = (text: string): string => {
     const address = ip.parseIpAddress(text)
     const rules = {

@@ -57,7 +57,7 @@ test('errors of an extender name it', async (t) => {
   await assert.rejects(async () => httpExtender({ urlPrefix: 'http://127.0.0.1:1', filterVerb: 'f', timeoutMs: 1000 }).filter?.(pod, nodes), /extender at URL/)
 })
 
-test('scores, bindings and victims', async (t) => {
+test('an extender is asked for scores, bindings and victims by the verbs of its configuration', async (t) => {
   const answers = { score: [{ Host: 'a', Score: 3 }], bind: {}, evict: { NodeNameToMetaVictims: { a: { Pods: [{ UID: 'uid-of-v' }], NumPDBViolations: 1 } } } }
   const all = await extender(t, answers, { prioritizeVerb: 'score', bindVerb: 'bind', preemptVerb: 'evict', nodeCacheCapable: true })
   assert.deepEqual(await all.extender.prioritize?.(pod, nodes), new Map([['a', 3]]))

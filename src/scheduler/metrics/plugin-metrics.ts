@@ -1,7 +1,7 @@
 /** How often plug-ins are asked, and how long they take: by plug-in, extension point and answer, under upstream's names. */
+import { exponentialBuckets } from '../../lib/metrics/buckets.ts'
 import type { CounterSeries, HistogramSeries, MetricsRegistry, SeriesOf } from '../../lib/metrics/registry.ts'
 import type { Code, Status } from '../framework/status.ts'
-import { exponential } from './buckets.ts'
 
 /** What plug-ins answered. */
 export type Outcome = Code | 'Success'
@@ -38,13 +38,13 @@ export class PluginMetrics {
     this.#points = registry.histogram(
       'scheduler_framework_extension_point_duration_seconds',
       'Latency for running all plugins of a specific extension point.',
-      exponential(0.0001, 2, 12),
+      exponentialBuckets(0.0001, 2, 12),
       ['extension_point', 'status', 'profile'],
     )
     this.#runs = registry.histogram(
       'scheduler_plugin_execution_duration_seconds',
       'Duration for running a plugin at a specific extension point.',
-      exponential(0.00001, 1.5, 20),
+      exponentialBuckets(0.00001, 1.5, 20),
       ['plugin', 'extension_point', 'status'],
     )
     this.#evaluations = registry.counter(

@@ -1,10 +1,10 @@
 /** What the scheduler counts, under upstream's names. */
+import { exponentialBuckets } from '../../lib/metrics/buckets.ts'
 import { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import type { SchedulerCache } from '../cache/cache.ts'
 import type { ClusterEvent } from '../framework/cluster-events.ts'
 import { eventLabel } from '../queue/event-label.ts'
 import type { SchedulingQueue } from '../queue/scheduling-queue.ts'
-import { exponential } from './buckets.ts'
 import { PluginMetrics } from './plugin-metrics.ts'
 
 export type AttemptResult = 'scheduled' | 'unschedulable' | 'error'
@@ -20,24 +20,24 @@ export class SchedulerMetrics {
   readonly #attemptDuration = this.registry.histogram(
     'scheduler_scheduling_attempt_duration_seconds',
     'Scheduling attempt latency in seconds (scheduling algorithm + binding)',
-    exponential(0.001, 2, 15),
+    exponentialBuckets(0.001, 2, 15),
     ['result', 'profile'],
   )
   readonly #algorithmDuration = this.registry.histogram(
     'scheduler_scheduling_algorithm_duration_seconds',
     'Scheduling algorithm latency in seconds',
-    exponential(0.001, 2, 15),
+    exponentialBuckets(0.001, 2, 15),
   )([])
   readonly #sliDuration = this.registry.histogram(
     'scheduler_pod_scheduling_sli_duration_seconds',
     'E2e latency for a pod being scheduled, from the time the pod enters the scheduling queue and might involve multiple scheduling attempts.',
-    exponential(0.01, 2, 20),
+    exponentialBuckets(0.01, 2, 20),
     ['attempts'],
   )
   readonly #podAttempts = this.registry.histogram(
     'scheduler_pod_scheduling_attempts',
     'Number of attempts to successfully schedule a pod.',
-    exponential(1, 2, 5),
+    exponentialBuckets(1, 2, 5),
   )([])
   readonly #incoming = this.registry.counter('scheduler_queue_incoming_pods_total', 'Number of pods added to scheduling queues by event and queue type.', [
     'queue',
@@ -46,16 +46,16 @@ export class SchedulerMetrics {
   readonly #victims = this.registry.histogram(
     'scheduler_preemption_victims',
     'Number of selected preemption victims for preemption initiated by a single pod',
-    exponential(1, 2, 7),
+    exponentialBuckets(1, 2, 7),
   )([])
   readonly #preemptions = this.registry.counter('scheduler_preemption_attempts_total', 'Total preemption attempts in the cluster till now')([])
-  readonly #permitWait = this.registry.histogram('scheduler_permit_wait_duration_seconds', 'Duration of waiting on permit.', exponential(0.001, 2, 15), [
+  readonly #permitWait = this.registry.histogram('scheduler_permit_wait_duration_seconds', 'Duration of waiting on permit.', exponentialBuckets(0.001, 2, 15), [
     'result',
   ])
   readonly #eventHandling = this.registry.histogram(
     'scheduler_event_handling_duration_seconds',
     'Event handling latency in seconds.',
-    exponential(0.0001, 2, 12),
+    exponentialBuckets(0.0001, 2, 12),
     ['event'],
   )
 

@@ -1,10 +1,9 @@
 /** Objects as they will be once what is being written has come back: the next pod must not see less. */
-
+import { keyOf } from '../../client/informers/object-store.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import type { Lister } from '../framework/index.ts'
 
 const versionOf = ({ metadata }: KubeObject): number => Number(metadata.resourceVersion ?? 0)
-const keyOf = ({ metadata: { namespace, name } }: KubeObject): string => (namespace ? `${namespace}/${name}` : (name ?? ''))
 
 export class Assumed<T extends KubeObject> {
   readonly #lister: Lister<T>

@@ -5,6 +5,7 @@
 import { Informer } from '../../client/informers/informer.ts'
 import { type ConfigMap, configMaps, type Node, nodes } from '../../client/kinds.ts'
 import { createOrUpdate } from '../../client/objects/write-state.ts'
+import { unlessGone } from '../../client/rest/refusals.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
 import { semanticallyEqual } from '../../machinery/equality.ts'
 import { StatusError } from '../../machinery/status-error.ts'
@@ -132,8 +133,4 @@ export class Fleet {
     if (semanticallyEqual(status?.capacity, capacity) && semanticallyEqual(status?.allocatable, allocatable)) return
     await this.#options.client.patch(nodes, '', metadata.name ?? '', { status: { capacity, allocatable } }, 'merge', 'status')
   }
-}
-
-const unlessGone = (error: unknown): void => {
-  if (!(error instanceof StatusError && error.code === 404)) throw error
 }

@@ -1,7 +1,7 @@
 /** Tells the API server that metrics.k8s.io is answered here, where nobody else answers it, and takes that back when the nodes go. */
 import { type APIService, apiServices, type Service, services } from '../../client/kinds.ts'
+import { unlessGone } from '../../client/rest/refusals.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
-import { StatusError } from '../../machinery/status-error.ts'
 import { annotationPrefix } from '../names.ts'
 import { metricsGroup, metricsVersion } from './metrics-api.ts'
 
@@ -51,8 +51,4 @@ export async function unregisterMetrics(client: RestClient): Promise<void> {
   if (!known?.metadata.labels?.[ownLabel]) return
   await client.delete(apiServices, '', apiServiceName).catch(unlessGone)
   await client.delete(services, place.namespace, place.name).catch(unlessGone)
-}
-
-const unlessGone = (error: unknown): void => {
-  if (!(error instanceof StatusError && error.code === 404)) throw error
 }

@@ -4,7 +4,6 @@ import { test } from 'node:test'
 import { garbageCollector } from '../../../src/controllers/garbage-collection/garbage-collector.ts'
 import { Random } from '../../fuzz/random.ts'
 import { bareFlags } from '../../support/bare-server.ts'
-import { waitFor } from '../../support/wait-for.ts'
 import { RandomOwners } from '../random-owners.ts'
 import { RestartedControllers } from '../restarted-controllers.ts'
 import { MortalServer } from './mortal-server.ts'
@@ -32,15 +31,7 @@ test(`what is owned goes with its owners and nothing else does, though the serve
       }
     }),
   )
-  let wrongs: string[] = []
-  await waitFor(
-    'all to be as it must',
-    async () => {
-      wrongs = await model.wrongs()
-      return wrongs.length === 0
-    },
-    { deadlineMs: 60_000, everyMs: 250 },
-  ).catch(() => assert.deepEqual(wrongs, []))
+  await model.settled()
   assert.ok(server.kills > 0)
   t.diagnostic(`${server.kills} kills, ${server.lost} requests were sent again`)
 })

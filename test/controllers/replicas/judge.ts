@@ -4,7 +4,7 @@
  */
 import type { ServerAccess } from '../../../src/client/connection/connection.ts'
 import { type Deployment, type Pod, pods, type ReplicaSet, replicaSets } from '../../../src/client/kinds.ts'
-import { limitsOf } from '../../../src/controllers/replicas/deployments/sizes.ts'
+import { limitsOf } from '../../../src/controllers/replicas/deployments/sizes/sizes.ts'
 import { Witness } from '../witness.ts'
 
 export interface Limits {

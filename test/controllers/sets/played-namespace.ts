@@ -6,11 +6,6 @@ import { waitFor } from '../../support/wait-for.ts'
 
 const patchTypes = { merge: 'application/merge-patch+json', strategic: 'application/strategic-merge-patch+json' }
 
-/** Either kind of set, as far as tests look at both. */
-export interface TestedSet extends KubeObject {
-  readonly spec: { readonly template: { readonly spec: { readonly containers: readonly { readonly image: string }[] } } }
-}
-
 export class PlayedNamespace {
   readonly name: string
   readonly core: string

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { dataDirectoryPaths } from '../../../src/cluster/data-directory.ts'
 import { openLogStore } from '../../../src/storage/log/index.ts'
 import { prefixRange, type Store } from '../../../src/storage/store.ts'
-import type { History } from './history.ts'
+import type { History } from './judge/history.ts'
 import { type Kind, namespaces, shards } from './objects.ts'
 
 /** The one place that knows which driver the server uses. */
@@ -19,7 +19,7 @@ function kindOf(i: number): Kind {
   return others[i % 20] ?? 'podtemplates'
 }
 
-export const fillName = (i: number): string => `fill-${String(i).padStart(6, '0')}`
+const fillName = (i: number): string => `fill-${String(i).padStart(6, '0')}`
 
 /** Makes `objects` copies of the objects called `template`, which there must be one of each kind, and notes them as writes. */
 export async function fillStore(directory: string, history: History, objects: number): Promise<void> {

@@ -1,10 +1,10 @@
 /** One life of the server: it starts cold, everybody asks at once, the crowd goes, and often it is killed. */
-import { runLister } from './listers.ts'
+import { runLister } from './crowd/listers.ts'
+import type { Target } from './crowd/target.ts'
+import { Informer } from './crowd/watchers.ts'
+import { type Pool, pick, runWriter, type WriterOptions } from './crowd/writers.ts'
 import { kinds, namespaces } from './objects.ts'
 import type { Scope } from './scope.ts'
-import type { Target } from './target.ts'
-import { Informer } from './watchers.ts'
-import { type Pool, pick, runWriter, type WriterOptions } from './writers.ts'
 
 /** What the lives of a round share. */
 export interface Round {

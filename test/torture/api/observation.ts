@@ -1,5 +1,5 @@
 /** What clients saw: answers of reads and lists, and streams of watches. Times are milliseconds of one clock. */
-import type { ObjectKey } from './history.ts'
+import type { ObjectKey } from './judge/history.ts'
 import type { Scope } from './scope.ts'
 
 /** One state of one object, as an answer showed it. */

@@ -1,5 +1,5 @@
 /** What a list or a watch asks for: a kind, in one namespace or all, with one value of the label `shard` or any, or one name. */
-import type { ObjectKey } from './history.ts'
+import type { ObjectKey } from './judge/history.ts'
 import { collectionPath, type Kind } from './objects.ts'
 
 export interface Scope {

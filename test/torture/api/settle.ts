@@ -1,9 +1,9 @@
 /** The end of a round: everybody who follows the server is given the time to hear of everything. */
-import { NoAnswerError } from './connection.ts'
+import { NoAnswerError } from './crowd/connection.ts'
+import type { Target } from './crowd/target.ts'
+import type { Informer } from './crowd/watchers.ts'
 import { bodyOf, collectionPath, kinds, namespaces, shards } from './objects.ts'
 import { inScope } from './scope.ts'
-import type { Target } from './target.ts'
-import type { Informer } from './watchers.ts'
 
 /** How long watches may be silent before they are held not to tell what is missing. */
 const patienceMs = 20_000

@@ -45,11 +45,10 @@ export function toV1(scaler: Autoscaler): AutoscalerV1 {
   if (statuses.length > 0) notes[annotations.statuses] = JSON.stringify(statuses.map(flatStatus))
   if (status?.conditions?.length) notes[annotations.conditions] = JSON.stringify(status.conditions.map(flatCondition))
   if (spec?.behavior) notes[annotations.behavior] = JSON.stringify(flatBehavior(spec.behavior))
-  const { annotations: _, ...meta } = metadata
   return {
     ...rest,
     apiVersion: 'autoscaling/v1',
-    metadata: Object.keys(notes).length > 0 ? { ...meta, annotations: notes } : meta,
+    metadata: annotated(metadata, notes),
     spec:
       spec &&
       given({
@@ -91,7 +90,6 @@ export function fromV1(scaler: AutoscalerV1): Autoscaler {
   const usedOfCpu = used === undefined ? [] : [{ type: 'Resource', resource: { name: 'cpu', current: { averageUtilization: used } } } as MetricStatus]
   const statuses = take<Flat[]>(annotations.statuses)?.map(fullStatus) ?? usedOfCpu
   const conditions = take<NonNullable<NonNullable<Autoscaler['status']>['conditions']>>(annotations.conditions)
-  const { annotations: _annotations, ...meta } = metadata
   const full = given({
     observedGeneration: status?.observedGeneration,
     lastScaleTime: status?.lastScaleTime,
@@ -104,7 +102,7 @@ export function fromV1(scaler: AutoscalerV1): Autoscaler {
   return {
     ...rest,
     apiVersion: 'autoscaling/v2',
-    metadata: Object.keys(notes).length > 0 ? { ...meta, annotations: notes } : meta,
+    metadata: annotated(metadata, notes),
     spec:
       spec &&
       given({
@@ -117,6 +115,9 @@ export function fromV1(scaler: AutoscalerV1): Autoscaler {
     status: full,
   }
 }
+
+const annotated = ({ annotations: _, ...metadata }: Autoscaler['metadata'], notes: Readonly<Record<string, string>>): Autoscaler['metadata'] =>
+  Object.keys(notes).length > 0 ? { ...metadata, annotations: notes } : metadata
 
 type Condition = NonNullable<NonNullable<Autoscaler['status']>['conditions']>[number]
 

@@ -42,7 +42,7 @@ function nodeDefaults(node: Node): void {
   resourceListDefaults(status.allocatable)
   status.daemonEndpoints ??= {}
   const daemons = status.daemonEndpoints
-  daemons.kubeletEndpoint ??= { Port: 0 } as unknown as NonNullable<typeof daemons.kubeletEndpoint>
+  daemons.kubeletEndpoint ??= { Port: 0 } as NonNullable<typeof daemons.kubeletEndpoint>
   status.nodeInfo ??= {} as NonNullable<typeof status.nodeInfo>
   const info = status.nodeInfo
   for (const field of infoFields) info[field] ??= ''

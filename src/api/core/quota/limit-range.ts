@@ -24,7 +24,7 @@ interface Item {
 }
 const lists = ['max', 'min', 'default', 'defaultRequest', 'maxLimitRequestRatio'] as const
 
-const itemsOf = ({ spec }: LimitRange): Item[] => (spec?.limits ?? []) as unknown as Item[]
+const itemsOf = ({ spec }: LimitRange): Item[] => spec?.limits ?? []
 
 /** Containers' defaults come from their bounds. */
 function itemDefaults(item: Item): void {

@@ -1,6 +1,7 @@
 /** Warnings about claims on storage, wherever they stand, and about their volumes. */
 import type { ObjectMeta } from '../../../machinery/object.ts'
 import { fractionalAmount } from '../pod/warnings/containers.ts'
+import { classAnnotation } from './binding/storage-class.ts'
 import type { ClaimSpec } from './claim-rules.ts'
 
 /** Sizes that are no whole number of bytes. */
@@ -8,9 +9,6 @@ export const claimSpecWarnings = ({ resources }: ClaimSpec, path: string): strin
   ...fractionalAmount(resources?.requests?.storage, `${path}.resources.requests[storage]`),
   ...fractionalAmount(resources?.limits?.storage, `${path}.resources.limits[storage]`),
 ]
-
-/** Where the class of a claim or a volume stood before there was a field. */
-export const classAnnotation = 'volume.beta.kubernetes.io/storage-class'
 
 /** The class as an annotation. */
 export const classAnnotationWarnings = ({ annotations }: ObjectMeta): string[] =>

@@ -9,8 +9,9 @@ import { nullTimes } from '../../nulls.ts'
 import { accessModesText } from '../../printing/access-modes.ts'
 import { age, column, name, resource, wide } from '../../resource.ts'
 import { resourceListDefaults } from '../quota/resource-list.ts'
+import { classAnnotation } from './binding/storage-class.ts'
 import { type ClaimSpec, claimSpec } from './claim-rules.ts'
-import { claimSpecWarnings, classAnnotation, classAnnotationWarnings } from './claim-warnings.ts'
+import { claimSpecWarnings, classAnnotationWarnings } from './claim-warnings.ts'
 
 type Claim = Model<V1PersistentVolumeClaim>
 

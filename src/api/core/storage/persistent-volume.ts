@@ -10,14 +10,15 @@ import { signOf } from '../../../machinery/values/quantity.ts'
 import { accessModesText } from '../../printing/access-modes.ts'
 import { age, column, name, resource, wide } from '../../resource.ts'
 import { nodeSelectorTermWarnings } from '../cluster/node-labels.ts'
+import { azureDiskDefaults, rbdDefaults, scaleIODefaults } from '../pod/defaults/volume-defaults.ts'
 import { nodeSelector } from '../pod/validation/scheduling.ts'
 import { vendorVolumes } from '../pod/validation/vendor-volumes.ts'
 import { csiDriver, fc, hostPath, iscsi, nfs, noBacksteps } from '../pod/validation/volumes.ts'
-import { azureDiskDefaults, rbdDefaults, scaleIODefaults } from '../pod/volume-defaults.ts'
 import { resourceListDefaults } from '../quota/resource-list.ts'
 import { resourceAmount } from '../quota/resource-rules.ts'
+import { classAnnotation } from './binding/storage-class.ts'
 import { accessModes, volumeModes } from './claim-rules.ts'
-import { classAnnotation, classAnnotationWarnings } from './claim-warnings.ts'
+import { classAnnotationWarnings } from './claim-warnings.ts'
 
 type Volume = Model<V1PersistentVolume>
 type VolumeSpec = NonNullable<Volume['spec']>

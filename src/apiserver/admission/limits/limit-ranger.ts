@@ -1,7 +1,7 @@
 /** LimitRanger: fills in the requests and limits that LimitRanges have as defaults, and holds pods and claims to their bounds. */
 import type { V1LimitRange, V1PersistentVolumeClaim } from '@kubernetes/client-node'
 import type { Container, Pod } from '../../../api/core/pod/model.ts'
-import { podLimits, podRequests } from '../../../api/core/pod/pod-resources.ts'
+import { podLimits, podRequests } from '../../../api/core/pod/resources/pod-resources.ts'
 import type { ResourceList } from '../../../api/core/quota/resource-list.ts'
 import { setOwn } from '../../../lib/own.ts'
 import type { KubeObject, Model } from '../../../machinery/object.ts'
@@ -67,7 +67,7 @@ function refuse(attributes: AdmissionAttributes, faults: readonly string[]): voi
 }
 
 function limitsOf(object: StoredObject): Limits {
-  const items = (object.parse<Model<V1LimitRange>>().spec?.limits ?? []) as unknown as readonly Item[]
+  const items: readonly Item[] = object.parse<Model<V1LimitRange>>().spec?.limits ?? []
   const of = (type: string): readonly Item[] => items.filter((item) => item.type === type)
   const containers = of('Container')
   return {

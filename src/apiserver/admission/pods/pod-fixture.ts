@@ -24,7 +24,7 @@ export const writeOf = (object: KubeObject, more: Partial<AdmissionAttributes> =
   user: { name: 'u', groups: [] },
   object,
   dryRun: false,
-  options: { dryRun: false, fieldValidation: 'Strict', query: {} } as unknown as AdmissionAttributes['options'],
+  options: { dryRun: false, fieldManager: '', fieldValidation: 'Strict', force: false },
   warn: () => {},
   annotate: () => {},
   ...more,

@@ -1,7 +1,7 @@
 /** PodResizeValidator: a pod grows in place no larger than its node, and on Linux alone (KEP-1287). */
 import type { V1Node } from '@kubernetes/client-node'
 import type { Pod } from '../../../api/core/pod/model.ts'
-import { podRequests } from '../../../api/core/pod/pod-resources.ts'
+import { podRequests } from '../../../api/core/pod/resources/pod-resources.ts'
 import { after } from '../../../lib/flow/after.ts'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import type { Model } from '../../../machinery/object.ts'

@@ -1,5 +1,6 @@
 /** AdmissionReviews (admission.k8s.io, v1 and v1beta1): what a webhook is asked, and what it answers. */
 
+import { isObject } from '../../../machinery/fields/json.ts'
 import type { ReviewVersion } from '../../webhooks/index.ts'
 import { admissionRequest } from '../matching/request.ts'
 import type { VersionedObjects } from '../matching/versions.ts'
@@ -35,7 +36,7 @@ export interface ReviewAnswer {
 /** Reads an answer. Throws Go's words for one that cannot be read, and an InvalidAnswer for one that does not fit the question. */
 export function readAnswer(version: ReviewVersion, uid: string, mutating: boolean, answer: Buffer): ReviewAnswer {
   const review = parsed(answer)
-  const response = isFields(review.response) ? review.response : undefined
+  const response = isObject(review.response) ? review.response : undefined
   if (!response) throw new InvalidAnswer('webhook response was absent')
   const patch = typeof response.patch === 'string' ? Buffer.from(response.patch, 'base64') : Buffer.alloc(0)
   const hasType = response.patchType !== undefined && response.patchType !== null
@@ -45,9 +46,9 @@ export function readAnswer(version: ReviewVersion, uid: string, mutating: boolea
   }
   return {
     allowed: response.allowed === true,
-    status: isFields(response.status) ? response.status : {},
+    status: isObject(response.status) ? response.status : {},
     warnings: texts(response.warnings),
-    auditAnnotations: isFields(response.auditAnnotations) ? textMembers(response.auditAnnotations) : {},
+    auditAnnotations: isObject(response.auditAnnotations) ? textMembers(response.auditAnnotations) : {},
     patch: mutating ? patch : Buffer.alloc(0),
     // The older version knows no other.
     patchType: version === 'v1beta1' ? 'JSONPatch' : textOf(response.patchType),
@@ -58,7 +59,6 @@ export function readAnswer(version: ReviewVersion, uid: string, mutating: boolea
 export class InvalidAnswer extends Error {}
 
 type Fields = Readonly<Record<string, unknown>>
-const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value)
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 const texts = (value: unknown): string[] => (Array.isArray(value) ? value.filter((text) => typeof text === 'string') : [])
 const textMembers = (value: Fields): Record<string, string> =>
@@ -71,7 +71,7 @@ function parsed(answer: Buffer): Fields {
   } catch (error) {
     throw new Error(`couldn't get version/kind; json parse error: ${error instanceof Error ? error.message : error}`)
   }
-  if (!isFields(value)) throw new Error("couldn't get version/kind; json parse error: it is no object")
+  if (!isObject(value)) throw new Error("couldn't get version/kind; json parse error: it is no object")
   if (!value.kind) throw new Error("Object 'Kind' is missing in the answer")
   return value
 }

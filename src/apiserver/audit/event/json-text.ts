@@ -13,11 +13,6 @@ export const jsonText = (text: string): string => (plain.test(text) ? `"${text}"
 
 export const jsonTexts = (texts: readonly string[]): string => `[${texts.map(jsonText).join(',')}]`
 
-const escapes: Readonly<Record<string, string>> = { '<': '\\u003c', '>': '\\u003e', '&': '\\u0026', '\u2028': '\\u2028', '\u2029': '\\u2029' }
-
-/** JSON that is there already, with what Go escapes in it escaped. */
-export const escapedJson = (json: string): string => json.replace(/[<>&\u2028\u2029]/g, (character) => escapes[character]!)
-
 const mostRemembered = 512
 
 /** Remembers what was made of the texts that come again and again; forgets all of it when there are too many. */

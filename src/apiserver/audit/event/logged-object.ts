@@ -1,15 +1,13 @@
 /** Objects of requests and answers as events hold them: JSON, without managed fields where the policy does not want them. */
-import { isObject, type JsonObject } from '../../../machinery/fields/json.ts'
+import { escapedJson, goJson, isObject, type JsonObject } from '../../../machinery/fields/json.ts'
 import { fromYaml } from '../../../machinery/yaml.ts'
 import type { Response } from '../../http/exchange.ts'
-import { escapedJson } from './json-text.ts'
 
 /** Larger answers are left out: to join them would cost more memory than they did. */
 const mostBytes = 16 * 1024 * 1024
 
 /** JSON of a value that may have come from a client. */
-export const objectJson = (value: unknown, omitManagedFields: boolean): string =>
-  escapedJson(JSON.stringify(omitManagedFields ? withoutManagedFields(value) : value) ?? 'null')
+export const objectJson = (value: unknown, omitManagedFields: boolean): string => goJson(omitManagedFields ? withoutManagedFields(value) : value)
 
 /** The JSON of an answer that is an object of the API; undefined of one that is not, or is too large. Pieces are gathered: the body becomes what was read. */
 export function answerJson(response: Response, omitManagedFields: boolean): { readonly json: string | undefined; readonly response: Response } {

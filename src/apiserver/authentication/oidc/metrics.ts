@@ -1,6 +1,7 @@
 /** What is told of tokens of OpenID providers, by upstream's names. */
 import { createHash } from 'node:crypto'
 import { hostname } from 'node:os'
+import { usualBuckets } from '../../../lib/metrics/buckets.ts'
 import type { MetricsRegistry } from '../../../lib/metrics/registry.ts'
 
 export interface JwtMetrics {
@@ -11,7 +12,7 @@ export interface JwtMetrics {
 }
 
 const prefix = 'apiserver_authentication_jwt_authenticator'
-const buckets = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+const buckets = [0.001, ...usualBuckets]
 
 const hashOf = (text: string): string => `sha256:${createHash('sha256').update(text).digest('hex')}`
 

@@ -1,7 +1,6 @@
 /** The TokenReview that a webhook is asked with, and what it answers. */
-import { isObject } from '../../../machinery/fields/json.ts'
 import type { UserInfo } from '../../http/exchange.ts'
-import type { ReviewVersion } from '../../webhooks/index.ts'
+import { fieldsOf, type ReviewVersion, reviewIn } from '../../webhooks/index.ts'
 
 export interface ReviewStatus {
   readonly authenticated: boolean
@@ -23,12 +22,7 @@ export const reviewBody = (version: ReviewVersion, token: string, audiences: rea
 
 /** Throws an Error for an answer that is no review. */
 export function reviewStatus(version: ReviewVersion, answer: Buffer): ReviewStatus {
-  const { kind = '', apiVersion = '', status = {} } = fieldsOf(parse(answer), 'TokenReview')
-  if (kind !== 'TokenReview' || apiVersion !== `authentication.k8s.io/${version}`) {
-    throw new Error(
-      `the webhook answered with kind ${JSON.stringify(kind)} of ${JSON.stringify(apiVersion)}, not with a TokenReview of authentication.k8s.io/${version}`,
-    )
-  }
+  const { status = {} } = reviewIn(answer, 'TokenReview', `authentication.k8s.io/${version}`)
   const { authenticated = false, user = {}, audiences, error = '' } = fieldsOf(status, 'TokenReviewStatus')
   const { username = '', uid = '', groups, extra } = fieldsOf(user, 'UserInfo')
   if (typeof authenticated !== 'boolean' || typeof error !== 'string' || typeof username !== 'string' || typeof uid !== 'string') {
@@ -47,17 +41,4 @@ function textsOf(value: unknown): readonly string[] {
   if (value === undefined || value === null) return []
   if (Array.isArray(value) && value.every((each): each is string => typeof each === 'string')) return value
   throw new Error("the webhook's TokenReview has a status with lists of something else than texts")
-}
-
-function parse(answer: Buffer): unknown {
-  try {
-    return JSON.parse(answer.toString())
-  } catch (error) {
-    throw new Error(`the webhook's answer is no JSON: ${error instanceof Error ? error.message : error}`)
-  }
-}
-
-function fieldsOf(value: unknown, type: string): Readonly<Record<string, unknown>> {
-  if (isObject(value)) return value
-  throw new Error(`the webhook's answer is no ${type}`)
 }

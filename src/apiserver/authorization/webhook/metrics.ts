@@ -1,4 +1,5 @@
 /** What is counted of webhooks and their match conditions, by upstream's names. */
+import { usualBuckets } from '../../../lib/metrics/buckets.ts'
 import type { MetricsRegistry } from '../../../lib/metrics/registry.ts'
 
 export type EvaluationResult = 'canceled' | 'timeout' | 'error' | 'success'
@@ -11,13 +12,12 @@ export interface WebhookMetrics {
   excluded(name: string): void
 }
 
-const durations = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const matchDurations = [0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25]
 const type = 'Webhook'
 
 export function webhookMetrics(metrics: MetricsRegistry): WebhookMetrics {
   const evaluations = metrics.counter('apiserver_authorization_webhook_evaluations_total', 'Round-trips to authorization webhooks.', ['name', 'result'])
-  const seconds = metrics.histogram('apiserver_authorization_webhook_duration_seconds', 'Request latency in seconds.', durations, ['name', 'result'])
+  const seconds = metrics.histogram('apiserver_authorization_webhook_duration_seconds', 'Request latency in seconds.', usualBuckets, ['name', 'result'])
   const open = metrics.counter('apiserver_authorization_webhook_evaluations_fail_open_total', 'NoOpinion results due to webhook timeout or error.', [
     'name',
     'result',

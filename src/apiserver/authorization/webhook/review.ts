@@ -1,5 +1,5 @@
 /** The SubjectAccessReview that a webhook is asked with, and what it answers. */
-import type { ReviewVersion } from '../../webhooks/index.ts'
+import { fieldsOf, type ReviewVersion, reviewIn } from '../../webhooks/index.ts'
 import type { AccessAttributes, SelectorRequirement } from '../authorizer.ts'
 
 interface Selector {
@@ -74,29 +74,10 @@ export function reviewBody(version: ReviewVersion, spec: ReviewSpec): Buffer {
 
 /** Throws an Error for an answer that is no review. */
 export function reviewStatus(version: ReviewVersion, answer: Buffer): ReviewStatus {
-  const review = fieldsOf(parse(answer), 'SubjectAccessReview')
-  const { kind, apiVersion } = review
-  if (kind !== 'SubjectAccessReview' || apiVersion !== `authorization.k8s.io/${version}`) {
-    throw new Error(
-      `the webhook answered with kind ${JSON.stringify(kind ?? '')} of ${JSON.stringify(apiVersion ?? '')}, not with a SubjectAccessReview of authorization.k8s.io/${version}`,
-    )
-  }
-  const { allowed = false, denied = false, reason = '' } = fieldsOf(review.status ?? {}, 'SubjectAccessReviewStatus')
+  const { status } = reviewIn(answer, 'SubjectAccessReview', `authorization.k8s.io/${version}`)
+  const { allowed = false, denied = false, reason = '' } = fieldsOf(status ?? {}, 'SubjectAccessReviewStatus')
   if (typeof allowed !== 'boolean' || typeof denied !== 'boolean' || typeof reason !== 'string') {
     throw new Error("the webhook's SubjectAccessReview has a status whose fields are of other types")
   }
   return { allowed, denied, reason }
-}
-
-function parse(answer: Buffer): unknown {
-  try {
-    return JSON.parse(answer.toString())
-  } catch (error) {
-    throw new Error(`the webhook's answer is no JSON: ${error instanceof Error ? error.message : error}`)
-  }
-}
-
-function fieldsOf(value: unknown, type: string): Readonly<Record<string, unknown>> {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Readonly<Record<string, unknown>>
-  throw new Error(`the webhook's answer is no ${type}`)
 }

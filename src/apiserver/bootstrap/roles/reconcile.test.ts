@@ -42,7 +42,7 @@ test('subjects that are missing are added, others stay; a binding of another rol
   assert.deepEqual(object.roleRef, expected.roleRef)
 })
 
-test('who says so is left alone', () => {
+test('a role or binding whose annotation says so is left alone', () => {
   const expected = role('system:basic-user')
   assert.equal(reconciledRole({ ...expected, rules: [], metadata: { name: 'system:basic-user', annotations: off } }, expected), undefined)
   const bound = binding('system:basic-user')

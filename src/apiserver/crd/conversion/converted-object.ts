@@ -1,8 +1,7 @@
 /** Checks what a webhook made of an object: it is the same object, and of its metadata only labels and annotations may differ. */
+import { isObject } from '../../../machinery/fields/json.ts'
 import type { KubeObject, ObjectMeta } from '../../../machinery/object.ts'
 import { validateAnnotations, validateLabels } from '../../../machinery/validation/metadata.ts'
-
-type Fields = Readonly<Record<string, unknown>>
 
 /** How errors call what came back: upstream tells apart an object that was sent alone and one of a list. */
 export interface Place {
@@ -22,17 +21,16 @@ export const placeOf = (index: number, count: number): Place => {
       }
 }
 
-const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value)
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 /** The converted object with the metadata of the original. Throws an Error. */
 export function checkedObject(original: KubeObject, converted: unknown, apiVersion: string, place: Place): KubeObject {
-  if (!isFields(converted)) throw new Error(`${place.typed}: invalid type, expected=Unstructured, got=${goType(converted)}`)
+  if (!isObject(converted)) throw new Error(`${place.typed}: invalid type, expected=Unstructured, got=${goType(converted)}`)
   if (Array.isArray(converted.items)) throw new Error(`${place.typed}: invalid type, expected=Unstructured, got=*unstructured.UnstructuredList`)
   if (converted.apiVersion !== apiVersion)
     throw new Error(`${place.typed}: invalid groupVersion (expected ${apiVersion}, received ${textOf(converted.apiVersion)})`)
   if (converted.kind !== original.kind) throw new Error(`${place.typed}: invalid kind (expected ${original.kind}, received ${textOf(converted.kind)})`)
-  const metadata = isFields(converted.metadata) ? converted.metadata : {}
+  const metadata = isObject(converted.metadata) ? converted.metadata : {}
   for (const [field, word] of [
     ['name', 'name'],
     ['namespace', 'namespace'],
@@ -52,7 +50,7 @@ export function checkedObject(original: KubeObject, converted: unknown, apiVersi
 /** The original's metadata with the labels and annotations of what came back. */
 function restored(original: ObjectMeta, converted: unknown): ObjectMeta {
   if (converted === undefined) throw new Error('missing metadata in converted object')
-  if (!isFields(converted)) throw new Error(`invalid metadata of type ${goType(converted)} in converted object`)
+  if (!isObject(converted)) throw new Error(`invalid metadata of type ${goType(converted)} in converted object`)
   const metadata: ObjectMeta = { ...original }
   for (const field of ['labels', 'annotations'] as const) {
     delete metadata[field]
@@ -72,7 +70,7 @@ function restored(original: ObjectMeta, converted: unknown): ObjectMeta {
 
 function textsOf(field: string, value: unknown): Record<string, string> | undefined {
   if (value === undefined || value === null) return undefined
-  if (!isFields(value)) throw new Error(`invalid metadata.${field} of type ${goType(value)} in converted object`)
+  if (!isObject(value)) throw new Error(`invalid metadata.${field} of type ${goType(value)} in converted object`)
   for (const [name, text] of Object.entries(value))
     if (typeof text !== 'string') throw new Error(`metadata.${field}[${name}] must be a string, but is ${goType(text)} in converted object`)
   return value as Record<string, string>

@@ -1,6 +1,7 @@
 /** Brings objects from one version of a definition to another by asking its webhook. */
 import { randomUUID } from 'node:crypto'
 import type { Definition } from '../../../api/apiextensions/custom-resource-definition.ts'
+import { messageOf } from '../../../lib/message-of.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import { internal } from '../../../machinery/status-error.ts'
 import type { ServiceSources } from '../../aggregator/index.ts'
@@ -59,5 +60,3 @@ export class WebhookConverter {
     this.#client.stop()
   }
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -5,7 +5,6 @@
 import { createHash } from 'node:crypto'
 import type { Definition } from '../../../api/apiextensions/custom-resource-definition.ts'
 import { cleanupFinalizer } from '../../../api/apiextensions/custom-resource-definition.ts'
-import type { KubeObject } from '../../../machinery/object.ts'
 import { StatusError } from '../../../machinery/status-error.ts'
 import type { ServiceSources } from '../../aggregator/index.ts'
 import { FollowedObjects } from '../../registry/followed/followed-objects.ts'
@@ -168,8 +167,9 @@ export class DefinitionController {
       {
         startsFromLive: true,
         change: (live) => {
-          const status = plan(live as Definition)
-          return { object: (status ? { ...live, status } : live) as unknown as KubeObject }
+          const definition = live as Definition
+          const status = plan(definition)
+          return { object: status ? { ...definition, status } : definition }
         },
       },
     )

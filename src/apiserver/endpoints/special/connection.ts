@@ -37,7 +37,7 @@ export async function admitConnection(target: Target): Promise<void> {
   const known = options[subresource]
   const kind = known?.kind ?? proxyKinds[resource] ?? ''
   const fields = known ? known.read(query) : { path: `/${info.rest.join('/')}` }
-  const object = { kind, apiVersion: 'v1', ...fields } as unknown as KubeObject
+  const object = { kind, apiVersion: 'v1', ...fields } as KubeObject
   const context = writeContext(target, { dryRun: false, fieldManager: '', fieldValidation: 'Ignore', force: false })
   await admit(context, 'CONNECT', object, { group: '', version: 'v1', kind })
 }

@@ -56,7 +56,7 @@ export async function readPatch(
   let warned = false
   const patched = async (live: KubeObject): Promise<KubeObject> => {
     const pause = pauses()
-    const patched = patch(live as unknown as Record<string, unknown>)
+    const patched = patch({ ...live })
     await pause()
     const shown = (): string => (type === 'strategic' ? goValue(body) : JSON.stringify(patched))
     const object = decodePatched(resource, patched, shown)

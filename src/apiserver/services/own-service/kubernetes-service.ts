@@ -93,10 +93,7 @@ async function ensureServiceCidr(given: KubernetesService, serviceCidrs: ServedR
   }
   await ensure(given, serviceCidrs, '', { kind: 'ServiceCIDR', apiVersion: 'networking.k8s.io/v1', metadata: { name }, spec: { cidrs } })
   const conditions = [{ type: 'Ready', status: 'True', lastTransitionTime: timestamp(), reason: '', message: 'Kubernetes default Service CIDR is ready' }]
-  await updateObject(
-    { ...place, subresource: 'status' },
-    { startsFromLive: true, change: (object) => ({ object: { ...object, status: { conditions } } as unknown as KubeObject }) },
-  )
+  await updateObject({ ...place, subresource: 'status' }, { startsFromLive: true, change: (object) => ({ object: { ...object!, status: { conditions } } }) })
 }
 
 /** Creates the object, or gives it the fields and labels that it should have. */

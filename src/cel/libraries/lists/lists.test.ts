@@ -31,7 +31,7 @@ test('sums are of the elements’ type, and zero for nothing', () => {
   )
 })
 
-test('the least and the most', () => {
+test('min and max are those of a list; an empty one has none', () => {
   assert.equal(call('list_int_min_int', list(2n, 1n, 3n)), 1n)
   assert.equal(call('list_string_max_string', list('a', 'c', 'b')), 'c')
   assert.equal(
@@ -44,7 +44,7 @@ test('the least and the most', () => {
   )
 })
 
-test('where an element is', () => {
+test('an element is found by its value; -1 where it is not', () => {
   assert.equal(call('list_a_index_of_int', list(1n, 2n, 2n, 3n), 2n), 1n)
   assert.equal(call('list_a_last_index_of_int', list('a', 'b', 'b', 'c'), 'b'), 2n)
   assert.equal(call('list_a_index_of_int', list(1), 1.1), -1n)
@@ -70,7 +70,7 @@ test('sets compare numbers of all types', () => {
   for (const [name, a, b, expected] of cases) assert.equal(call(`list_sets_${name}_list`, list(...a), list(...b)), expected, name)
 })
 
-test('lists made of lists', () => {
+test('lists are sliced and flattened, however deep they are', () => {
   assert.deepEqual(plain(call('list_slice', list(1n, 2n, 3n, 4n), 1n, 3n)), [2n, 3n])
   assert.deepEqual(plain(call('list_flatten', list(1n, list(2n, list(3n)), list()))), [1n, 2n, [3n]])
   assert.deepEqual(plain(call('list_flatten_int', list(1n, list(2n, list(3n, list(4n)))), 2n)), [1n, 2n, 3n, [4n]])
@@ -86,7 +86,7 @@ test('lists made of lists', () => {
   assert.deepEqual(plain(call('list_int_sortByAssociatedKeys', list('foo', 'bar', 'baz'), list(3n, 1n, 2n))), ['bar', 'baz', 'foo'])
 })
 
-test('what cannot be made', () => {
+test('slices, depths and sorts that cannot be are faults in words of CEL', () => {
   const faults: readonly (readonly [() => Value, string])[] = [
     [() => call('list_slice', list(1n), 0n, 2n), 'cannot slice(0, 2), list is length 1'],
     [() => call('list_slice', list(1n), -1n, 1n), 'cannot slice(-1, 1), negative indexes not supported'],

@@ -35,7 +35,7 @@ test('addresses: which texts are none', () => {
   )
 })
 
-test('ranges: what is in them', () => {
+test('a range has addresses, and ranges of its own family, in it', () => {
   assert.equal(call('cidr_contains_ip_string', cidr('192.168.0.0/24'), '192.168.0.1'), true)
   assert.equal(call('cidr_contains_ip_ip', cidr('192.168.0.0/24'), ip('192.168.1.1')), false)
   assert.equal(call('cidr_contains_cidr_string', cidr('192.168.0.0/16'), '192.168.10.0/24'), true)
@@ -45,7 +45,7 @@ test('ranges: what is in them', () => {
   assert.equal(call('cidr_contains_cidr_string', cidr('::/0'), '1.2.3.4/32'), false)
 })
 
-test('ranges: their parts', () => {
+test('a range has an address, a mask and a length; ranges are equal by all of them', () => {
   assert.equal(call('cidr_to_string', cidr('192.168.0.1/24')), '192.168.0.1/24')
   assert.equal(call('cidr_to_string', call('cidr_masked', cidr('192.168.0.1/24'))), '192.168.0.0/24')
   assert.equal(call('ip_to_string', call('cidr_ip', cidr('192.168.0.1/24'))), '192.168.0.1')
@@ -58,7 +58,7 @@ test('ranges: their parts', () => {
   assert.ok(!same('192.168.0.1/24', '192.168.0.0/24'))
 })
 
-test('ranges: which texts are none', () => {
+test('texts that are no ranges are told as Go tells them', () => {
   for (const text of ['192.168.0.0/33', '::1/129', '192.168.0.0', '192.168.0.0/', '::ffff:1.2.3.4/120']) assert.equal(call('is_cidr', text), false, text)
   const failed = 'network address parse error during conversion from string: '
   assert.equal(

@@ -30,9 +30,11 @@ test('what is misspelt, of another type, or does not go together is told', () =>
   assert.throws(() => managerFlags(['run']), /"kube-controller-manager" does not take any arguments/)
 })
 
-test('flags that change nothing say why; help lists those of controllers, each once', () => {
+test('flags that change nothing say why; help lists every flag, each once', () => {
   assert.deepEqual(idleLines(managerFlags(['--cloud-provider=x'])), ['--cloud-provider changes nothing here: there is no cloud provider in this program'])
   const help = managerHelp('t8s controller-manager')
+  const listed = [...help.matchAll(/^ +(?:-\w, )?--([\w-]+)/gm)].map(([, name]) => name)
+  assert.deepEqual(listed, [...new Set(listed)])
   for (const name of ['concurrent-deployment-syncs int', 'node-monitor-grace-period duration', 'cluster-signing-duration duration', 'kubeconfig string']) {
     assert.equal(help.split('\n').filter((line) => line.includes(`--${name} `)).length, 1, name)
   }

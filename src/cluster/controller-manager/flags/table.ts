@@ -1,9 +1,8 @@
 /** The flags of kube-controller-manager 1.36, but for those that are of one controller: they stand with it, in `src/controllers/`. */
 import { type FlagSet, idle, works } from '../../../apiserver/serving-flags/flag.ts'
+import { global, logs, metrics } from '../../../apiserver/serving-flags/table/every-component.ts'
 
 const nodeProfiles = 'profiles are taken with Node (`node --cpu-prof`)'
-const metricsFixed = 'the metrics are the same for everybody'
-const plainLog = 'the log is a few plain lines'
 const noCloud = 'there is no cloud provider in this program'
 const noMigration = 'its controllers run nowhere else'
 const tlsFixed = 'TLS is 1.2 or newer, with the ciphers that Node prefers'
@@ -142,8 +141,6 @@ const accounts: FlagSet = {
 const others: FlagSet = {
   name: 'other controllers',
   flags: [
-    idle('the server counts quotas itself', 'concurrent-resource-quota-syncs', 'int', 'how many quotas are counted at once', '5'),
-    idle('the server counts quotas itself', 'resource-quota-sync-period', 'duration', 'how often quotas are counted', '5m0s'),
     idle('what cannot be attached is always looked at again', 'disable-attach-detach-reconcile-sync', 'bool', 'do not look at attachments again'),
     idle('there are no such plug-ins', 'flex-volume-plugin-dir', 'string', 'where plug-ins for volumes lie'),
     idle(noRecycling, 'pv-recycler-increment-timeout-nfs', 'int', 'seconds a gigabyte, for NFS', '30'),
@@ -159,30 +156,6 @@ const others: FlagSet = {
   ],
 }
 
-const metrics: FlagSet = {
-  name: 'metrics',
-  flags: [
-    idle(metricsFixed, 'allow-metric-labels', 'stringToString', 'values that labels of metrics may have'),
-    idle(metricsFixed, 'allow-metric-labels-manifest', 'string', 'the file about values that labels of metrics may have'),
-    idle(metricsFixed, 'disabled-metrics', 'strings', 'metrics to leave out'),
-    idle(metricsFixed, 'show-hidden-metrics-for-version', 'string', 'show metrics that this version hides'),
-  ],
-}
-
-const logs: FlagSet = {
-  name: 'logs',
-  flags: [
-    idle(plainLog, 'log-flush-frequency', 'duration', 'how often the log is written out', '5s'),
-    idle(plainLog, 'log-json-info-buffer-size', 'string', 'how much of the log waits to be written (JSON)'),
-    idle(plainLog, 'log-json-split-stream', 'bool', 'write errors to stderr, the rest to stdout (JSON)'),
-    idle(plainLog, 'log-text-info-buffer-size', 'string', 'how much of the log waits to be written (text)'),
-    idle(plainLog, 'log-text-split-stream', 'bool', 'write errors to stderr, the rest to stdout (text)'),
-    idle(plainLog, 'logging-format', 'string', 'the format of the log: json, text', 'text'),
-    { ...works('v', 'int', 'how much to log: 0 is calm, 4 shows where errors come from'), short: 'v' },
-    idle(plainLog, 'vmodule', 'string', 'how much to log, by file'),
-  ],
-}
-
 const misc: FlagSet = {
   name: 'misc',
   flags: [
@@ -191,11 +164,14 @@ const misc: FlagSet = {
   ],
 }
 
-const global: FlagSet = {
-  name: 'global',
-  flags: [{ ...works('help', 'bool', 'show this help'), short: 'h' }, works('version', 'version', 'show the version of Kubernetes that this is')],
-}
-
 /** In upstream's order; those of controllers come between the two. */
 export const before: readonly FlagSet[] = [debugging, migration, generic, serving, authentication, authorization]
-export const after: readonly FlagSet[] = [signing, accounts, others, metrics, logs, misc, global]
+export const after: readonly FlagSet[] = [
+  signing,
+  accounts,
+  others,
+  metrics,
+  logs('0 is calm, 4 shows where errors come from'),
+  misc,
+  global('Kubernetes that this is'),
+]

@@ -137,7 +137,7 @@ test('each direction has its own tolerance', () => {
   assert.deepEqual([replicas(1250), replicas(1350), replicas(960), replicas(900)], [10, 14, 10, 9])
 })
 
-test('what is not there is told', () => {
+test('requests, containers and metrics that are missing are told by name', () => {
   const measure = (pods: readonly Pod[], container?: string) => podRequests(pods, 'cpu', container)
   assert.throws(() => measure([{ ...pod('a'), spec: { containers: [{ name: 'c', image: 'i' }] } }]), /^Error: missing request for cpu in container c of Pod a$/)
   assert.throws(() => measure([pod('a')], 'other'), /^Error: container other not found in Pod a$/)

@@ -1,6 +1,7 @@
 /** Makes, removes and releases a Job's pods. */
 import type { ReconcileContext } from '../../../client/controller/controller.ts'
 import { type Job, type Pod, pods } from '../../../client/kinds.ts'
+import { type Attempts, attemptEach } from '../../pods/writing/attempt-each.ts'
 import type { Expectations } from '../../pods/writing/expectations.ts'
 import { createPod, deletePod } from '../../pods/writing/pod-control.ts'
 import { slowStart } from '../../pods/writing/slow-start.ts'
@@ -11,12 +12,6 @@ import { isTracked, trackingFinalizer } from './pods.ts'
 
 type Context = Pick<ReconcileContext, 'client' | 'events'>
 
-export interface Done<T> {
-  readonly done: readonly T[]
-  /** The first failure. */
-  readonly error?: unknown
-}
-
 /** Makes one pod for each index; resolves with how many there are. */
 export async function createPods({ job, indexes }: JobState, create: readonly (number | undefined)[], expectations: Expectations, context: Context) {
   const { uid = '' } = job.metadata
@@ -26,12 +21,12 @@ export async function createPods({ job, indexes }: JobState, create: readonly (n
   return { done, error: isNamespaceTerminating(error) ? undefined : error }
 }
 
-/** Deletes pods. Unless they are `counted`, they lose their finalizer before, and are forgotten. */
-export async function removePods(job: Job, remove: readonly Pod[], counted: boolean, expectations: Expectations, context: Context): Promise<Done<Pod>> {
+/** Deletes pods. Unless they are `counted`, they lose their finalizer before, and are forgotten. Resolves with those that have gone. */
+export async function removePods(job: Job, remove: readonly Pod[], counted: boolean, expectations: Expectations, context: Context): Promise<Attempts<Pod>> {
   const { uid = '' } = job.metadata
   const uidOf = ({ metadata }: Pod): string => metadata.uid ?? ''
   expectations.expectDeletions(uid, remove.map(uidOf))
-  return await each(remove, async (pod) => {
+  return await attemptEach(remove, async (pod) => {
     try {
       // One that has ended meanwhile has another version: it stays, and is counted.
       if (!counted && isTracked(pod)) await releasePod(pod, context, pod.metadata.resourceVersion)
@@ -40,6 +35,7 @@ export async function removePods(job: Job, remove: readonly Pod[], counted: bool
       expectations.deleted(uid, uidOf(pod))
       if (!isNotFound(error)) throw error
     }
+    return pod
   })
 }
 
@@ -57,17 +53,10 @@ export async function releasePod(
 
 /** Puts the finalizer back on pods that lost it when they were about to be removed, and were not. */
 export async function holdPods(loose: readonly Pod[], { client }: Pick<Context, 'client'>): Promise<void> {
-  const { error } = await each(loose, async ({ metadata: { namespace = '', name = '', uid } }) => {
+  const { error } = await attemptEach(loose, async ({ metadata: { namespace = '', name = '', uid } }) => {
     await client.patch(pods, namespace, name, { metadata: { uid, finalizers: [trackingFinalizer] } }).catch((error) => {
       if (!isNotFound(error)) throw error
     })
   })
   if (error !== undefined) throw error
-}
-
-/** Does something with each, all at once; resolves with those that it was done with. */
-export async function each<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<Done<T>> {
-  const results = await Promise.allSettled(items.map(work))
-  const failure = results.find((result) => result.status === 'rejected')
-  return { done: items.filter((_, at) => results[at]?.status === 'fulfilled'), ...(failure && { error: failure.reason }) }
 }

@@ -2,9 +2,10 @@
 import type { ReconcileContext } from '../../../client/controller/controller.ts'
 import { type Job, jobs } from '../../../client/kinds.ts'
 import { jsonEqual } from '../../../machinery/fields/json.ts'
+import { attemptEach } from '../../pods/writing/attempt-each.ts'
 import { isNotFound } from '../../refusals.ts'
 import type { JobCondition } from '../finished.ts'
-import { each, releasePod } from './carry-out.ts'
+import { releasePod } from './carry-out.ts'
 import type { JobState } from './decisions/state.ts'
 import { counted, finalCondition, finished, type JobStatus, type Observed, tracking } from './decisions/tracking.ts'
 import type { Moment } from './decisions/verdict.ts'
@@ -29,13 +30,14 @@ export async function countPods(state: JobState, observed: Observed, now: Moment
   if (!named) return undefined
   metrics.decidedByPolicy(policyActions)
   const { released } = memory.of(job)
-  const { done, error } = await each(release, async (pod) => {
+  const { done, error } = await attemptEach(release, async (pod) => {
     const { uid = '' } = pod.metadata
     released.add(uid)
     await releasePod(pod, context).catch((error) => {
       released.delete(uid)
       throw error
     })
+    return pod
   })
   const gone = new Set(done)
   const held = new Set(pods.filter((pod) => isTracked(pod) && !gone.has(pod)).map(({ metadata }) => metadata.uid ?? ''))

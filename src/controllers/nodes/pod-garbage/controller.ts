@@ -1,5 +1,6 @@
 /** Removes pods that no kubelet will end: those of nodes that have gone, deleted ones without a node, and too many that have ended. */
 import { type Controller, type ReconcileContext, watched } from '../../../client/controller/controller.ts'
+import { keyOf } from '../../../client/informers/informer.ts'
 import { nodes, type Pod, pods } from '../../../client/kinds.ts'
 import { withDisruption } from '../../pods/disruption.ts'
 import { hasEnded } from '../../pods/phase.ts'
@@ -88,8 +89,6 @@ export function podGarbage({
     },
   }
 }
-
-const keyOf = ({ metadata }: Pod): string => `${metadata.namespace}/${metadata.name}`
 
 /** A pod that nobody can tell about has failed, and goes at once. */
 async function remove(pod: Pod, reason: RemovalReason, metrics: PodGarbageMetrics, { client }: ReconcileContext, status: object = {}): Promise<void> {

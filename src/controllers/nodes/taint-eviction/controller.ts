@@ -1,14 +1,14 @@
 /** Drives pods away from nodes whose taints they do not tolerate, or not any longer. */
 import { type Controller, type ReconcileContext, watched } from '../../../client/controller/controller.ts'
+import { keyOf } from '../../../client/informers/informer.ts'
 import { nodes, type Pod, pods } from '../../../client/kinds.ts'
+import { longestWaitMs } from '../../longest-wait.ts'
 import { withDisruption } from '../../pods/disruption.ts'
 import { type EvictionMetrics, nodeTaintMetrics } from '../../pods/eviction-metrics.ts'
 import { unlessGone } from '../../refusals.ts'
 import { byNode } from '../pods-of-node.ts'
 import { toleratedSeconds } from './tolerance.ts'
 
-/** Timers reach no further. */
-const longestMs = 24 * 3600 * 1000
 const concurrency = 8
 
 /** `now`: milliseconds. */
@@ -60,7 +60,7 @@ export function taintEviction(metrics: EvictionMetrics = nodeTaintMetrics(), now
       const began = since.get(uid) ?? now()
       since.set(uid, began)
       const leftMs = began + seconds * 1000 - now()
-      if (leftMs > 0) return again(key, Math.min(leftMs, longestMs))
+      if (leftMs > 0) return again(key, Math.min(leftMs, longestWaitMs))
       await evict(pod, context)
       evicted.add(uid)
       metrics.deleted(-leftMs)
@@ -68,8 +68,6 @@ export function taintEviction(metrics: EvictionMetrics = nodeTaintMetrics(), now
     },
   }
 }
-
-const keyOf = ({ metadata }: Pod): string => `${metadata.namespace}/${metadata.name}`
 
 const isTainted = (node: { readonly spec?: { readonly taints?: readonly { readonly effect: string }[] } } | undefined): boolean =>
   node?.spec?.taints?.some(({ effect }) => effect === 'NoExecute') ?? false

@@ -9,6 +9,7 @@ import type { RestClient } from '../../../client/rest/rest-client.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import { StatusError } from '../../../machinery/status-error.ts'
 import { unlessGone } from '../../refusals.ts'
+import { attemptEach } from '../writing/attempt-each.ts'
 import { byController, orphansOf } from './owner.ts'
 
 export interface Claim<Owner extends KubeObject, T extends KubeObject> {
@@ -46,23 +47,21 @@ export function* claimable<T extends KubeObject>(owner: KubeObject, resource: Re
 export async function claimed<Owner extends KubeObject, T extends KubeObject>(objects: Iterable<T>, claim: Claim<Owner, T>, client: RestClient): Promise<T[]> {
   const { owner, matches } = claim
   const kept: T[] = []
-  const writes: Promise<T | undefined>[] = []
+  const writes: (() => Promise<T | undefined>)[] = []
   let ownerIsThere: Promise<boolean> | undefined
+  const adoptIfOwned = async (object: T): Promise<T | undefined> => {
+    ownerIsThere ??= isThere(claim, client)
+    return (await ownerIsThere) ? adopt(object, claim, client) : undefined
+  }
   for (const object of objects) {
     const verdict = claimVerdict(object, owner, matches(object))
     if (verdict === 'keep') kept.push(object)
-    else if (verdict === 'release') writes.push(release(object, claim, client))
-    else if (verdict === 'adopt') {
-      ownerIsThere ??= isThere(claim, client)
-      writes.push(ownerIsThere.then((there) => (there ? adopt(object, claim, client) : undefined)))
-    }
+    else if (verdict === 'release') writes.push(() => release(object, claim, client))
+    else if (verdict === 'adopt') writes.push(() => adoptIfOwned(object))
   }
-  const results = await Promise.allSettled(writes)
-  for (const result of results) {
-    if (result.status === 'rejected') throw result.reason
-    if (result.value) kept.push(result.value)
-  }
-  return kept
+  const { done, error } = await attemptEach(writes, (write) => write())
+  if (error !== undefined) throw error
+  return kept.concat(done.filter((object) => object !== undefined))
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Caches, ReconcileContext } from '../../../client/controller/contro
 import { type Deployment, deployments, type ReplicaSet, replicaSets } from '../../../client/kinds.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import { deploymentController } from './controller.ts'
-import { replicasOf } from './sizes.ts'
+import { replicasOf } from './sizes/sizes.ts'
 
 const deployment = (image: string, resourceVersion: string): Deployment => ({
   apiVersion: 'apps/v1',

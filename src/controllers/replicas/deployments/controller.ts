@@ -13,7 +13,7 @@ import { expectationsExpireMs } from '../../pods/writing/expectations.ts'
 import { OwnWrites } from '../../pods/writing/own-writes.ts'
 import { desiredReplicas } from './revisions.ts'
 import { Rollout, type RolloutContext } from './rollout.ts'
-import { isActiveSet, isRolling, replicasOf } from './sizes.ts'
+import { isActiveSet, isRolling, replicasOf } from './sizes/sizes.ts'
 import { numbersOf, rolloutStatus } from './status.ts'
 import { cleanUp, followSize, recreate, rollOn } from './strategies.ts'
 

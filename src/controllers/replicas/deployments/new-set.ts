@@ -7,7 +7,7 @@ import { isNamespaceTerminating, messageOf } from '../../refusals.ts'
 import { reasons } from './conditions.ts'
 import { newSetAnnotations, sizeAnnotations } from './revisions.ts'
 import type { Rollout } from './rollout.ts'
-import { mostOf, newSetSize, replicasOf } from './sizes.ts'
+import { mostOf, newSetSize, replicasOf } from './sizes/sizes.ts'
 import { numbersOf, progressDeadline } from './status.ts'
 import { hashLabel, sameTemplate, templateHash } from './template-hash.ts'
 

@@ -6,7 +6,7 @@ import { semanticallyEqual } from '../../../machinery/equality.ts'
 import { unlessGone } from '../../refusals.ts'
 import { conditionOf, type DeploymentCondition, type DeploymentStatus, newCondition, reasons, withCondition } from './conditions.ts'
 import { newSetAnnotations, revisionAnnotation, sizeAnnotations } from './revisions.ts'
-import { byAge, mostOf, replicasOf, type Sizes } from './sizes.ts'
+import { byAge, mostOf, replicasOf, type Sizes } from './sizes/sizes.ts'
 import { progressCheckInMs, progressDeadline, withPause } from './status.ts'
 import { sameTemplate } from './template-hash.ts'
 

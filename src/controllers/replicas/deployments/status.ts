@@ -1,7 +1,7 @@
 /** The status of a Deployment: its numbers, whether enough of it is available, and whether a rollout makes progress. Pure functions. */
 import type { Deployment, ReplicaSet } from '../../../client/kinds.ts'
 import { conditionOf, type DeploymentCondition, type DeploymentStatus, newCondition, reasons, withCondition, withoutCondition } from './conditions.ts'
-import { availableIn, limitsOf, replicasOf, wantedIn } from './sizes.ts'
+import { availableIn, limitsOf, replicasOf, wantedIn } from './sizes/sizes.ts'
 
 export interface RolloutSets {
   /** That of the current template, if there is one. */

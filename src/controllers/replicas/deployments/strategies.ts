@@ -9,7 +9,7 @@ import { unlessGone } from '../../refusals.ts'
 import { createNewSet } from './new-set.ts'
 import { revisionOf } from './revisions.ts'
 import type { Rollout } from './rollout.ts'
-import { isActiveSet, newSetSize, oldSetSizes, replicasOf, scaledSizes } from './sizes.ts'
+import { isActiveSet, newSetSize, oldSetSizes, replicasOf, scaledSizes } from './sizes/sizes.ts'
 import { historyLimit, isComplete } from './status.ts'
 
 /** How soon it is looked again for pods that the cache does not show. */

@@ -2,10 +2,11 @@
 import type { ReconcileContext } from '../../../client/controller/controller.ts'
 import type { Pod } from '../../../client/kinds.ts'
 import { podsToDelete } from '../../pods/deletion-order.ts'
+import { attemptEach } from '../../pods/writing/attempt-each.ts'
 import type { Expectations } from '../../pods/writing/expectations.ts'
 import { podFromTemplate } from '../../pods/writing/from-template.ts'
 import { createPod, deletePod } from '../../pods/writing/pod-control.ts'
-import { mostAtOnce, slowStart } from '../../pods/writing/slow-start.ts'
+import { slowStart } from '../../pods/writing/slow-start.ts'
 import { isNamespaceTerminating, isNotFound } from '../../refusals.ts'
 import type { PodSet } from './kind.ts'
 import type { DeletionAges } from './metrics.ts'
@@ -47,15 +48,13 @@ async function remove(set: PodSet, active: readonly Pod[], count: number, contex
     uid,
     excess.map(({ metadata }) => metadata.uid ?? ''),
   )
-  const attempt = async (pod: Pod): Promise<unknown> => {
+  const { error } = await attemptEach(excess, async (pod) => {
     try {
       await deletePod(pod, set, context)
     } catch (error) {
       expectations.deleted(uid, pod.metadata.uid ?? '')
-      return isNotFound(error) ? undefined : error
+      if (!isNotFound(error)) throw error
     }
-  }
-  const failures: unknown[] = []
-  for (let at = 0; at < excess.length; at += mostAtOnce) failures.push(...(await Promise.all(excess.slice(at, at + mostAtOnce).map(attempt))))
-  return failures.find((failure) => failure !== undefined)
+  })
+  return error
 }

@@ -2,17 +2,14 @@
 
 import { byClaim, claimNames } from '../../../api/dra/pod-claims.ts'
 import { type Caches, type Controller, type ReconcileContext, watched } from '../../../client/controller/controller.ts'
+import { keyOf } from '../../../client/informers/informer.ts'
 import { resourceClaims as claims, type Pod, pods, type ResourceClaim, resourceSlices as slices } from '../../../client/kinds.ts'
+import { longestWaitMs } from '../../longest-wait.ts'
 import { withDisruption } from '../../pods/disruption.ts'
 import { deviceTaintMetrics, type EvictionMetrics } from '../../pods/eviction-metrics.ts'
 import { unlessGone } from '../../refusals.ts'
 import { isDone } from '../claims.ts'
 import { byPool, evictionTime, poolKey, taintsOfDevice } from './eviction-time.ts'
-
-/** Timers reach no further. */
-const longestMs = 24 * 3600 * 1000
-
-const keyOf = ({ metadata }: Pod): string => `${metadata.namespace}/${metadata.name}`
 
 const byUsedPool = ({ status }: ResourceClaim): Iterable<string> =>
   new Set((status?.allocation?.devices?.results ?? []).map(({ driver, pool }) => poolKey(driver, pool)))
@@ -62,7 +59,7 @@ export function deviceTaintEviction(metrics: EvictionMetrics = deviceTaintMetric
         return
       }
       doomed.add(uid)
-      if (leftMs > 0) again(key, Math.min(leftMs, longestMs))
+      if (leftMs > 0) again(key, Math.min(leftMs, longestWaitMs))
       else {
         await evict(pod, context)
         evicted.add(uid)

@@ -8,7 +8,7 @@ const summary = (of: Parameters<typeof statusOf>[0], outdated = 0): unknown[] =>
   return [replicas, readyReplicas, availableReplicas, currentReplicas, updatedReplicas, currentRevision]
 }
 
-test('pods are counted as they are', () => {
+test('the status counts pods that are there, ready, available, and of the current and the new revision', () => {
   const set = aSet({ minReadySeconds: 30 })
   const members = pods({ 0: ['ready', 'new'], 1: 'fresh', 2: 'pending', 3: 'going' })
   assert.deepEqual(summary(situation(set, members, { updating: true })), [4, 3, 2, 2, 1, 'web-old'])

@@ -18,6 +18,7 @@ import { hasEnded } from '../../pods/phase.ts'
 import { unlessGone } from '../../refusals.ts'
 import { claimKey } from '../binder/indexes.ts'
 import { claimsOfPod } from '../pod-claims.ts'
+import { AttachmentOutcomes } from './outcomes.ts'
 import { type AttachmentPlan, isHealthy, planAttachments, volumeName } from './plan.ts'
 import { type VolumeSources, wantedVolumes } from './wanted.ts'
 
@@ -50,15 +51,7 @@ export function attachDetach({ maxWaitForUnmountMs, syncPeriodMs, neverForce, re
   const unusedSince = new Map<string, number>()
   /** Attachments that were made and are not in the caches yet, by their names. */
   const fresh = new Map<string, VolumeAttachment>()
-  /** What was told last of an attachment, and when, by its name. */
-  const told = new Map<string, { readonly text: string; readonly at: number }>()
-
-  function isNews(key: string, text: string): boolean {
-    const last = told.get(key)
-    if (last?.text === text && now() - last.at < syncPeriodMs) return false
-    told.set(key, { text, at: now() })
-    return true
-  }
+  const outcomes = new AttachmentOutcomes(syncPeriodMs, now)
 
   async function reconcile(name: string, context: ReconcileContext): Promise<void> {
     const { caches, again } = context
@@ -89,7 +82,7 @@ export function attachDetach({ maxWaitForUnmountMs, syncPeriodMs, neverForce, re
     }
     for (const reason of plan.forced) forced([reason]).add()
     await attach(name, plan, context)
-    tellOutcomes(name, plan, attachments, here, context)
+    outcomes.tell(name, plan, attachments, (volume) => usersOf(volume, context).filter((pod) => here.includes(pod)), context)
     for (const attachment of plan.held) {
       if (!unusedSince.has(attachment)) unusedSince.set(attachment, now())
       if (!isHealthy(node)) again(name, Math.max(0, (unusedSince.get(attachment) ?? now()) + maxWaitForUnmountMs - now()) + 1)
@@ -103,7 +96,7 @@ export function attachDetach({ maxWaitForUnmountMs, syncPeriodMs, neverForce, re
     for (const volume of blocked) waiting.set(volume, (waiting.get(volume) ?? new Set()).add(node))
     for (const [volume, waiters] of waiting) {
       if (blocked.has(volume) || !waiters.delete(node)) continue
-      told.delete(`${node} ${volume}`)
+      outcomes.unblocked(node, volume)
       if (waiters.size === 0) waiting.delete(volume)
     }
   }
@@ -119,7 +112,7 @@ export function attachDetach({ maxWaitForUnmountMs, syncPeriodMs, neverForce, re
       try {
         // Seen before the caches have it: no other node gets the volume in between.
         fresh.set(name, attachment)
-        told.set(name, { text: '', at: now() })
+        outcomes.asked(name)
         await client.create(volumeAttachments, attachment)
       } catch (error) {
         fresh.delete(name)
@@ -136,33 +129,6 @@ export function attachDetach({ maxWaitForUnmountMs, syncPeriodMs, neverForce, re
     await client.patch(nodes, '', name, patch, 'merge', 'status').catch(unlessGone)
   }
 
-  function tellOutcomes(name: string, plan: AttachmentPlan, attachments: readonly VolumeAttachment[], here: readonly Pod[], context: ReconcileContext): void {
-    const { events, again } = context
-    for (const { wanted, message } of plan.blocked) {
-      if (!isNews(`${name} ${wanted.volume.metadata.name}`, message)) continue
-      for (const pod of wanted.pods) events.tell(pod, 'Warning', 'FailedAttachVolume', message)
-      again(name, syncPeriodMs)
-    }
-    for (const attachment of attachments) {
-      const { metadata, status } = attachment
-      const key = metadata.name ?? ''
-      const volume = volumeName(attachment)
-      const failure = status?.attachError?.message
-      const users = (): Pod[] => usersOf(volume, context).filter((pod) => here.includes(pod))
-      if (status?.attached) {
-        // What was attached before this controller began was told by the one before it.
-        if (told.has(key) && isFirst(key, 'attached'))
-          for (const pod of users()) events.tell(pod, 'Normal', 'SuccessfulAttachVolume', `AttachVolume.Attach succeeded for volume "${volume}" `)
-        told.set(key, { text: 'attached', at: now() })
-      } else if (failure) {
-        if (isNews(key, failure))
-          for (const pod of users()) events.tell(pod, 'Warning', 'FailedAttachVolume', `AttachVolume.Attach failed for volume "${volume}" : ${failure}`)
-      } else if (!told.has(key)) told.set(key, { text: '', at: now() })
-    }
-  }
-
-  const isFirst = (key: string, text: string): boolean => told.get(key)?.text !== text
-
   return {
     name: 'persistentvolume-attach-detach-controller',
     component: 'attachdetach-controller',
@@ -174,7 +140,7 @@ export function attachDetach({ maxWaitForUnmountMs, syncPeriodMs, neverForce, re
         changed(attachment, before) {
           const name = (attachment ?? before)?.metadata.name ?? ''
           fresh.delete(name)
-          if (!attachment) told.delete(name)
+          if (!attachment) outcomes.forget(name)
         },
         *keys(attachment) {
           yield* attachmentsByNode(attachment)

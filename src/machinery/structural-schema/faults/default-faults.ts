@@ -1,7 +1,7 @@
 /** Whether defaults fit where they stand: pruned, and valid by their own schemas. */
 import { isObject, type JsonObject, jsonEqual } from '../../fields/json.ts'
 import { type FieldError, invalidValue } from '../../validation/field-error.ts'
-import { embeddedDecodeFault, embeddedFaults } from '../embedded-metadata.ts'
+import { embeddedDecodeFault, embeddedFaults } from '../embedded/embedded-metadata.ts'
 import { pruneValueOf } from '../prune.ts'
 import { type StructuralSchema, structuralSchema } from '../schema.ts'
 import type { SchemaSource } from '../source.ts'

@@ -1,6 +1,6 @@
 /** Holds values against schemas, in kube-openapi's order, words and quirks. */
 import { isObject, type JsonObject, jsonEqual } from '../../fields/json.ts'
-import { correlatedItems, isUnchanged, none } from '../correlation.ts'
+import { correlatedItems, isUnchanged, none } from './correlation.ts'
 import { Findings, goNumber } from './findings.ts'
 import { bits, typeName, type Validator, validatorOf } from './validator.ts'
 

@@ -1,12 +1,12 @@
 /** Validation of custom objects: values, embedded resources, lists, rules, in this order. */
 import type { FieldError } from '../../validation/field-error.ts'
 import { fieldError } from '../../validation/field-error.ts'
-import { none } from '../correlation.ts'
-import { embeddedFaults } from '../embedded-metadata.ts'
-import { listTypeFaults } from '../list-types.ts'
+import { embeddedFaults } from '../embedded/embedded-metadata.ts'
 import type { StructuralSchema } from '../schema.ts'
 import { check } from './check.ts'
+import { none } from './correlation.ts'
 import { Findings } from './findings.ts'
+import { listTypeFaults } from './list-types.ts'
 import { validatorOf } from './validator.ts'
 
 export interface ValueOptions {

@@ -1,5 +1,5 @@
 /** What a pod takes of its node: containers at once, init containers one after the other, sidecars beside both, overhead, or what it asks for as a whole. */
-import { podRequests as listOfRequests } from '../../../api/core/pod/pod-resources.ts'
+import { podRequests as listOfRequests } from '../../../api/core/pod/resources/pod-resources.ts'
 import type { Pod } from '../../../client/kinds.ts'
 import { own } from '../../../lib/own.ts'
 import { type ResourceList, type Resources, resourcesOf } from '../resources.ts'

@@ -1,7 +1,7 @@
 /** DynamicResources: pods get the devices that their ResourceClaims ask for, on a node that has them (KEP-4381). */
 import { deviceClasses, resourceSlices } from '../../../client/kinds.ts'
 import { parseDurationMs } from '../../../lib/duration.ts'
-import { type NodeMatcher, nodeSelectorOf } from '../../../machinery/selectors/node-selector.ts'
+import { nodeSelectorOf } from '../../../machinery/selectors/node-selector.ts'
 import { invalidValue } from '../../../machinery/validation/field-error.ts'
 import {
   failed,
@@ -18,19 +18,20 @@ import {
   unschedulable,
 } from '../../framework/index.ts'
 import { inProportion } from '../normalize.ts'
-import { Waiters } from '../waiters.ts'
 import { allocationOf } from './allocation/allocation-result.ts'
 import { allocate, type Chosen, NodeFault, TimeIsUp } from './allocation/allocator.ts'
-import type { Allocation, ResourceClaim } from './allocation/devices.ts'
+import type { ResourceClaim } from './allocation/devices.ts'
 import { poolsOf } from './allocation/pools.ts'
 import { type ClaimToAllocate, claimToAllocate, Selectors } from './allocation/requests.ts'
-import { hasBindingConditions, isReady } from './claims/binding-conditions.ts'
+import { ClaimBinding } from './binding.ts'
+import { hasBindingConditions } from './claims/binding-conditions.ts'
 import { ClaimTracker } from './claims/claim-tracker.ts'
 import { claimsOf, isReservedFor, mayBeReserved } from './claims/pod-claims.ts'
-import { deallocate, giveBackReservation, publish } from './claims/publish.ts'
-import { type Asked, claimFor, leftOver, type RequestMapping, requestsOf } from './extended/claim.ts'
+import { deallocate } from './claims/publish.ts'
+import { type Asked, claimFor, leftOver, requestsOf } from './extended/claim.ts'
 import { classesByResource } from './extended/classes.ts'
-import { create, remove, tellPod } from './extended/publish.ts'
+import { remove } from './extended/publish.ts'
+import type { Filtering, Found } from './filtering.ts'
 import { events } from './hints.ts'
 
 export interface DynamicResourcesArgs {
@@ -38,35 +39,6 @@ export interface DynamicResourcesArgs {
   readonly filterTimeout: string
   /** How long devices may take to become ready. */
   readonly bindingTimeout: string
-}
-
-/** What a pod would get on a node: devices for `toAllocate`, in its order. */
-interface Found {
-  readonly allocations: readonly Allocation[]
-  /** The claim that has to be made for extended resources, with its devices. */
-  readonly extended?: ExtendedClaim
-  /** Higher where requests are met as they prefer. */
-  readonly rank: number
-}
-
-interface ExtendedClaim {
-  readonly claim: ResourceClaim
-  readonly allocation: Allocation
-  readonly mappings: readonly RequestMapping[]
-}
-
-interface Filtering {
-  readonly claims: readonly ResourceClaim[]
-  /** Where claims can be used that have their devices. */
-  readonly places: readonly NodeMatcher[]
-  readonly toAllocate: readonly ClaimToAllocate[]
-  /** Extended resources that the pod asks for, some of which may be devices, with their classes. */
-  readonly resources: ReadonlyMap<string, string>
-  /** What was made for them before, when the pod could not be bound. */
-  readonly leftOver: ResourceClaim | undefined
-  readonly byNode: Map<string, Found>
-  /** What PreBind has made for them. */
-  made?: ResourceClaim
 }
 
 const noDevices = unresolvable('cannot allocate all claims')
@@ -96,8 +68,7 @@ function make(args: DynamicResourcesArgs, handle: Handle): Plugin<Filtering, Fil
   const slices = handle.lister(resourceSlices)
   const tracker = new ClaimTracker(handle)
   const selectors = new Selectors()
-  const waiters = new Waiters()
-  tracker.onChange(() => waiters.look())
+  const binding = new ClaimBinding(handle, tracker, bindingTimeoutMs)
   const classOf = classesByResource(handle)
   const classNamed = (name: string) => classes.get('', name)
 
@@ -158,9 +129,8 @@ function make(args: DynamicResourcesArgs, handle: Handle): Plugin<Filtering, Fil
     unreserve(state, pod, node) {
       const extended = state?.byNode.get(node)?.extended
       if (extended) tracker.giveUp(extended.claim)
-      if (state?.made) void takeAway(state.made)
       for (const { claim } of state?.toAllocate ?? []) tracker.giveUp(claim)
-      for (const claim of state?.claims ?? []) void giveBack(claim, pod)
+      if (state) binding.undo(state, pod)
     },
 
     needsPreBind: (state, pod, node) =>
@@ -170,7 +140,7 @@ function make(args: DynamicResourcesArgs, handle: Handle): Plugin<Filtering, Fil
     async preBind(state, pod, node) {
       if (!state) return undefined
       try {
-        await bind(state, pod, node)
+        await binding.bind(state, pod, node)
         return undefined
       } catch (error) {
         return failed(error)
@@ -246,59 +216,6 @@ function make(args: DynamicResourcesArgs, handle: Handle): Plugin<Filtering, Fil
     if (!selector) return false
     const matches = nodeSelectorOf(selector)
     return handle.snapshot.nodes.some(({ node }) => !matches(node))
-  }
-
-  async function bind(state: Filtering, pod: PodInfo, node: string): Promise<void> {
-    const found = state.byNode.get(node)
-    const written: ResourceClaim[] = []
-    for (const claim of state.claims) {
-      const at = state.toAllocate.findIndex((one) => one.claim === claim)
-      const current = isReservedFor(claim, pod) ? claim : await publish(claim, found?.allocations[at], pod, handle.client)
-      if (current !== claim) tracker.wrote(current)
-      written.push(current)
-    }
-    if (found?.extended) written.push(await bindExtended(state, found.extended, pod))
-    const slow = written.filter(hasBindingConditions)
-    if (slow.length > 0) await waiters.until(() => slow.every((claim) => isReady(currentOf(claim))), bindingTimeoutMs)
-  }
-
-  async function bindExtended(state: Filtering, { claim, allocation, mappings }: ExtendedClaim, pod: PodInfo): Promise<ResourceClaim> {
-    const made = await create(claim, handle.client)
-    state.made = made
-    const written = await publish(made, allocation, pod, handle.client)
-    state.made = written
-    tracker.wrote(written)
-    tracker.giveUp(claim)
-    await tellPod(pod, written, mappings, handle.client)
-    return written
-  }
-
-  /** What was made for a pod that cannot be bound after all. Should this fail, the pod's next attempt does it. */
-  async function takeAway(claim: ResourceClaim): Promise<void> {
-    try {
-      await remove(claim, handle.client)
-    } catch (error) {
-      handle.log(`claim ${claim.metadata.namespace}/${claim.metadata.name} could not be removed: ${error instanceof Error ? error.message : String(error)}`)
-    }
-  }
-
-  function currentOf(claim: ResourceClaim): ResourceClaim {
-    const { namespace = '', name = '', uid } = claim.metadata
-    const current = tracker.get(namespace, name)
-    if (current?.metadata.uid !== uid || !current) throw new Error(`claim ${namespace}/${name} got deleted in the meantime`)
-    return current
-  }
-
-  /** What was written for a pod that cannot be bound after all; the controller does the same, should this fail. */
-  async function giveBack(claim: ResourceClaim, pod: PodInfo): Promise<void> {
-    const { namespace = '', name = '' } = claim.metadata
-    const current = tracker.get(namespace, name)
-    if (!current || !isReservedFor(current, pod)) return
-    try {
-      await giveBackReservation(current, pod, handle.client)
-    } catch (error) {
-      handle.log(`claim ${namespace}/${name} stays reserved for pod ${pod.key}: ${error instanceof Error ? error.message : String(error)}`)
-    }
   }
 }
 

@@ -17,38 +17,27 @@ export const leastAllocated: Strategy = weighted((taken, capacity) => (taken > c
 /** Prefers what is fuller. Pods that ask for nothing count for a little, so it may be more than there is. */
 export const mostAllocated: Strategy = weighted((taken, capacity) => Math.trunc((Math.min(taken, capacity) * maxNodeScore) / capacity))
 
-/** The average of what each resource of the node is worth. A resource that the node does not have does not count. */
-function weighted(scoreOf: (taken: number, capacity: number) => number): Strategy {
-  return (resources, node) => {
-    let sum = 0
-    let weights = 0
-    for (const { name, weight, asked } of resources) {
-      const capacity = amountOf(node.allocatable, name)
-      if (capacity === 0) continue
-      sum += weight * scoreOf(takenOf(node, name, true) + asked, capacity)
-      weights += weight
-    }
-    return weights === 0 ? 0 : Math.trunc(sum / weights)
-  }
-}
-
-/** Prefers by a function that the configuration draws as straight lines between points. */
+/** Prefers by a function that the configuration draws as straight lines between points. What is worth nothing does not pull the others down. */
 export function requestedToCapacityRatio(shape: readonly ShapePoint[]): Strategy {
   const points = shape.map(({ utilization, score }) => ({ utilization, score: score * (maxNodeScore / 10) }))
+  const scoreOf = (taken: number, capacity: number): number => onLines(points, taken > capacity ? 100 : Math.trunc((taken * 100) / capacity))
+  return weighted((taken, capacity) => scoreOf(taken, capacity) || undefined, Math.round)
+}
+
+/** The average of what each resource of the node is worth. A resource that the node does not have does not count, nor does one without a score. */
+function weighted(scoreOf: (taken: number, capacity: number) => number | undefined, rounded = Math.trunc): Strategy {
   return (resources, node) => {
     let sum = 0
     let weights = 0
     for (const { name, weight, asked } of resources) {
       const capacity = amountOf(node.allocatable, name)
       if (capacity === 0) continue
-      const taken = takenOf(node, name, true) + asked
-      const score = onLines(points, taken > capacity ? 100 : Math.trunc((taken * 100) / capacity))
-      // What is worth nothing does not pull the others down.
-      if (score === 0) continue
+      const score = scoreOf(takenOf(node, name, true) + asked, capacity)
+      if (score === undefined) continue
       sum += weight * score
       weights += weight
     }
-    return weights === 0 ? 0 : Math.round(sum / weights)
+    return weights === 0 ? 0 : rounded(sum / weights)
   }
 }
 

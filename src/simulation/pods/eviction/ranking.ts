@@ -1,17 +1,19 @@
 /** Whom a kubelet evicts first when its node runs short, and in which words: pure functions of what pods ask for and use. */
+import { systemPriorityClasses } from '../../../api/scheduling/system-priority-classes.ts'
+import { keyOf } from '../../../client/informers/object-store.ts'
 import type { Pod } from '../../../client/kinds.ts'
-import { parseQuantity } from '../../../machinery/values/quantity.ts'
+import { canonicalQuantity, parseQuantity } from '../../../machinery/values/quantity.ts'
 import type { Pressure } from '../../nodes/conditions.ts'
 import type { Container } from '../lifecycle/pod-parts.ts'
 
 /** What containers of a pod use of the resource that is short, in bytes, by their names. Those that are not measured are missing. */
 export type Consumption = ReadonlyMap<string, number>
 
-/** From this priority on pods are never evicted. */
-const criticalPriority = 2_000_000_000
+const criticalPriority = Math.min(...systemPriorityClasses.map(({ value }) => value))
 
+/** Whether a pod is never evicted. */
 export const isCritical = ({ spec }: Pod): boolean =>
-  (spec?.priority ?? 0) >= criticalPriority || /^system-(node|cluster)-critical$/.test(spec?.priorityClassName ?? '')
+  (spec?.priority ?? 0) >= criticalPriority || systemPriorityClasses.some(({ name }) => name === spec?.priorityClassName)
 
 /**
  * The pods in the order in which they are evicted: those that use more than they asked for, then by priority, then by how much more.
@@ -23,11 +25,9 @@ export function rank(pods: Iterable<Pod>, { resource }: Pressure, consumption: (
     return { pod, exceeds: excess > 0, priority: pod.spec?.priority ?? 0, excess }
   })
   return ranked
-    .sort((a, b) => Number(b.exceeds) - Number(a.exceeds) || a.priority - b.priority || b.excess - a.excess || nameOf(a.pod).localeCompare(nameOf(b.pod)))
+    .sort((a, b) => Number(b.exceeds) - Number(a.exceeds) || a.priority - b.priority || b.excess - a.excess || keyOf(a.pod).localeCompare(keyOf(b.pod)))
     .map(({ pod }) => pod)
 }
-
-const nameOf = ({ metadata: { namespace, name } }: Pod): string => `${namespace}/${name}`
 
 function excessOf({ spec }: Pod, resource: string, used: Consumption): number {
   return (spec?.containers ?? []).reduce((sum, container) => sum + (used.get(container.name) ?? 0) - requestOf(container, resource), 0)
@@ -51,16 +51,5 @@ export function evictionMessage({ spec }: Pod, { resource, threshold }: Pressure
   return parts.join('')
 }
 
-const suffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti'] as const
-const kibi = 1024
-
-/** Bytes, to the next KiB, with the largest suffix that leaves a whole number. */
-export function binary(bytes: number): string {
-  let value = Math.ceil(bytes / kibi)
-  let at = 1
-  while (value > 0 && value % kibi === 0 && at < suffixes.length - 1) {
-    value /= kibi
-    at++
-  }
-  return `${value}${suffixes[at]}`
-}
+/** Bytes, to the next KiB. */
+export const binary = (bytes: number): string => canonicalQuantity(`${Math.ceil(bytes / 1024)}Ki`)

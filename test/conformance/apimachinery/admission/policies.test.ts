@@ -1,8 +1,8 @@
 /** What the conformance suite asks of admission policies (`test/e2e/apimachinery/{validating,mutating}admissionpolicy.go`). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { enforce, mutate, validatingPolicy } from '../../../admission/policy.ts'
-import { group, refusal } from '../../../admission/webhook.ts'
+import { enforce, mutate, validatingPolicy } from '../../../admission/policies/policy.ts'
+import { group, refusal } from '../../../admission/webhooks/webhook.ts'
 import { waitFor } from '../../../support/wait-for.ts'
 import { type Clients, conformanceClients, merging, pod } from '../../support/clients.ts'
 import { define } from '../../support/definitions.ts'

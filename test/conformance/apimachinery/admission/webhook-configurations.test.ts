@@ -1,33 +1,19 @@
 /** What the conformance suite asks of configurations of admission webhooks (`test/e2e/apimachinery/webhook.go`): changed, listed, deleted, with conditions. */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { AdmissionregistrationV1Api } from '@kubernetes/client-node'
-import { admissionWebhooks, configure, group, hook, refusal, type Webhooks } from '../../../admission/webhook.ts'
+import { test } from 'node:test'
+import { configure, group, hook, refusal } from '../../../admission/webhooks/webhook.ts'
 import { waitFor } from '../../../support/wait-for.ts'
-import { conformanceClients } from '../../support/clients.ts'
+import { adding, denied, label, webhookClients } from '../../support/webhooks.ts'
 
-const clients = conformanceClients({ controllers: [], apiServerFlags: ['--disable-admission-plugins=ServiceAccount'] })
-const cleanUps: (() => unknown)[] = []
-let webhooks: Webhooks
-before(async () => {
-  webhooks = await admissionWebhooks({ after: (cleanUp) => void cleanUps.push(cleanUp) })
-})
-after(async () => {
-  for (const cleanUp of cleanUps) await cleanUp()
-})
-
-const api = () => clients().config.makeApiClient(AdmissionregistrationV1Api)
-const denied = (message: string) => ({ response: { allowed: false, status: { message, code: 403, reason: 'Forbidden' } } })
-const label = (path: string) => ({ labels: { hook: path.slice(1) } })
-const adding = (key: string) => ({ patch: [{ op: 'add', path: `/data/${key}`, value: 'yes' }] })
+const { clients, api, webhooks } = webhookClients()
 
 const attempt = (path: string, name: string) =>
   clients().core.createNamespacedConfigMap({ namespace: 'default', body: { metadata: { name, ...label(path) }, data: { start: 'yes' } } })
 
 test('AdmissionWebhook patching/updating a validating webhook should work', async () => {
   const { cluster } = clients()
-  await webhooks.behave('/updated', denied('no'))
-  await configure(cluster, 'Validating', 'updated', [hook(webhooks, '/updated')])
+  await webhooks().behave('/updated', denied('no'))
+  await configure(cluster, 'Validating', 'updated', [hook(webhooks(), '/updated')])
   await assert.rejects(attempt('/updated', 'updated-1'), /denied the request/)
   const read = await api().readValidatingWebhookConfiguration({ name: 'updated' })
   const rules = [{ apiGroups: [''], apiVersions: ['v1'], operations: ['UPDATE'], resources: ['configmaps'] }]
@@ -45,8 +31,8 @@ test('AdmissionWebhook patching/updating a validating webhook should work', asyn
 
 test('AdmissionWebhook patching/updating a mutating webhook should work', async () => {
   const { cluster } = clients()
-  await webhooks.behave('/changed', adding('stage'))
-  await configure(cluster, 'Mutating', 'changed', [hook(webhooks, '/changed')])
+  await webhooks().behave('/changed', adding('stage'))
+  await configure(cluster, 'Mutating', 'changed', [hook(webhooks(), '/changed')])
   const stage = async (name: string) => (await attempt('/changed', name)).data?.stage
   assert.equal(await stage('changed-1'), 'yes')
   const read = await api().readMutatingWebhookConfiguration({ name: 'changed' })
@@ -66,7 +52,7 @@ test('AdmissionWebhook patching/updating a mutating webhook should work', async 
 
 test('AdmissionWebhook listing validating webhooks should work', async () => {
   const { cluster } = clients()
-  await webhooks.behave('/listed', denied('no'))
+  await webhooks().behave('/listed', denied('no'))
   for (const name of tenNames) await cluster.call('POST', '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations', listed('Validating', name))
   assert.equal((await api().listValidatingWebhookConfiguration({ labelSelector: 'e2e=listed' })).items.length, 10)
   await assert.rejects(attempt('/listed', 'listed-1'), /denied the request/)
@@ -76,7 +62,7 @@ test('AdmissionWebhook listing validating webhooks should work', async () => {
 
 test('AdmissionWebhook listing mutating webhooks should work', async () => {
   const { cluster } = clients()
-  await webhooks.behave('/listed-too', adding('stage'))
+  await webhooks().behave('/listed-too', adding('stage'))
   for (const name of tenNames) await cluster.call('POST', '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations', listed('Mutating', name))
   assert.equal((await api().listMutatingWebhookConfiguration({ labelSelector: 'e2e=listed' })).items.length, 10)
   assert.equal((await attempt('/listed-too', 'listed-too-1')).data?.stage, 'yes')
@@ -90,7 +76,7 @@ const listed = (kind: 'Validating' | 'Mutating', name: string): object => ({
   apiVersion: 'admissionregistration.k8s.io/v1',
   kind: `${kind}WebhookConfiguration`,
   metadata: { name, labels: { e2e: 'listed' } },
-  webhooks: [hook(webhooks, kind === 'Validating' ? '/listed' : '/listed-too')],
+  webhooks: [hook(webhooks(), kind === 'Validating' ? '/listed' : '/listed-too')],
 })
 
 for (const kind of ['Validating', 'Mutating'] as const) {
@@ -105,7 +91,7 @@ for (const kind of ['Validating', 'Mutating'] as const) {
     const { cluster } = clients()
     const name = `conditions-${lower}`
     const read = async () => (await cluster.call('GET', `${path}/${name}`)) as { webhooks?: { matchConditions?: unknown }[] }
-    await configure(cluster, kind, name, [hook(webhooks, '/conditions', { matchConditions: conditions.slice(0, 1) })])
+    await configure(cluster, kind, name, [hook(webhooks(), '/conditions', { matchConditions: conditions.slice(0, 1) })])
     const made = await read()
     assert.deepEqual(made.webhooks?.[0]?.matchConditions, conditions.slice(0, 1))
     await cluster.call('PUT', `${path}/${name}`, { ...made, webhooks: made.webhooks?.map((one) => ({ ...one, matchConditions: conditions })) })
@@ -114,7 +100,7 @@ for (const kind of ['Validating', 'Mutating'] as const) {
 
   test(`AdmissionWebhook should reject ${lower} webhook configurations with invalid match conditions`, async () => {
     const matchConditions = [{ name: 'invalid-expression-1', expression: '... [] bad expression' }]
-    const made = configure(clients().cluster, kind, `invalid-${lower}`, [hook(webhooks, '/conditions', { matchConditions })])
+    const made = configure(clients().cluster, kind, `invalid-${lower}`, [hook(webhooks(), '/conditions', { matchConditions })])
     const { code, message } = await refusal(made)
     assert.equal(code, 422)
     assert.match(message, /compilation failed/)
@@ -122,9 +108,9 @@ for (const kind of ['Validating', 'Mutating'] as const) {
 }
 
 test("AdmissionWebhook should mutate everything except 'skip-me' configmaps", async () => {
-  await webhooks.behave('/skipping', adding('stage'))
+  await webhooks().behave('/skipping', adding('stage'))
   const matchConditions = [{ name: 'skip-me', expression: "object.metadata.name != 'skip-me'" }]
-  await configure(clients().cluster, 'Mutating', 'skipping', [hook(webhooks, '/skipping', { matchConditions })])
+  await configure(clients().cluster, 'Mutating', 'skipping', [hook(webhooks(), '/skipping', { matchConditions })])
   assert.deepEqual((await attempt('/skipping', 'any')).data, { start: 'yes', stage: 'yes' })
   assert.deepEqual((await attempt('/skipping', 'skip-me')).data, { start: 'yes' })
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { podSpecDefaults } from '../defaults.ts'
+import { podSpecDefaults } from '../defaults/pod-defaults.ts'
 import type { PodSpec } from '../model.ts'
 import { podSpec, type TemplateOptions } from './spec.ts'
 

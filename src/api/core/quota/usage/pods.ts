@@ -2,8 +2,8 @@
 import type { V1PodAffinityTerm } from '@kubernetes/client-node'
 import type { KubeObject, Wire } from '../../../../machinery/object.ts'
 import type { Container, Pod } from '../../pod/model.ts'
-import { hasPodResources, podLimits, podRequests } from '../../pod/pod-resources.ts'
-import { qosClass } from '../../pod/qos.ts'
+import { hasPodResources, podLimits, podRequests } from '../../pod/resources/pod-resources.ts'
+import { qosClass } from '../../pod/resources/qos.ts'
 import { isExtendedResource, isHugePages, isNativeResource, type ResourceList } from '../resource-list.ts'
 import { type Scope, scopeHolds, type Usage } from './usage.ts'
 

@@ -6,8 +6,10 @@ type PersistentVolume = Model<V1PersistentVolume>
 type PersistentVolumeClaim = Model<V1PersistentVolumeClaim>
 type StorageClass = Model<V1StorageClass>
 
-const classAnnotation = 'volume.beta.kubernetes.io/storage-class'
-const defaultAnnotations = ['storageclass.kubernetes.io/is-default-class', 'storageclass.beta.kubernetes.io/is-default-class']
+/** Where the class of a claim or a volume stood before there was a field. */
+export const classAnnotation = 'volume.beta.kubernetes.io/storage-class'
+/** What makes a class the one of claims that name none. */
+export const defaultAnnotations = ['storageclass.kubernetes.io/is-default-class', 'storageclass.beta.kubernetes.io/is-default-class']
 
 /** The class of a claim; empty where it has none. The annotation is older than the field, and comes first. */
 export const claimClass = ({ metadata, spec }: PersistentVolumeClaim): string => metadata.annotations?.[classAnnotation] ?? spec?.storageClassName ?? ''
@@ -19,6 +21,7 @@ export const volumeClass = ({ metadata, spec }: PersistentVolume): string => met
 export const namesClass = ({ metadata, spec }: PersistentVolumeClaim): boolean =>
   metadata.annotations?.[classAnnotation] !== undefined || spec?.storageClassName !== undefined
 
+/** Whether claims without a class get this one. */
 export const isDefault = ({ metadata }: StorageClass): boolean => defaultAnnotations.some((name) => metadata.annotations?.[name] === 'true')
 
 /** The class of claims that name none: of several the newest, of those the first by name. */

@@ -1,4 +1,5 @@
 /** The ImageReview that a webhook is asked with, and what it answers. */
+import { fieldsOf, reviewIn } from '../../../webhooks/index.ts'
 import type { PodWithSpec } from '../pod-write.ts'
 
 export interface ReviewStatus {
@@ -31,26 +32,8 @@ export function reviewOf({ metadata, spec }: PodWithSpec, namespace: string, wha
 
 /** Throws an Error for an answer that is no review. */
 export function statusIn(answer: Buffer): ReviewStatus {
-  const review = fieldsOf(parsed(answer))
-  if (review.kind !== kind || review.apiVersion !== apiVersion) {
-    throw new Error(
-      `the webhook answered with kind ${JSON.stringify(review.kind ?? '')} of ${JSON.stringify(review.apiVersion ?? '')}, not with an ${kind} of ${apiVersion}`,
-    )
-  }
-  const { allowed = false, reason = '', auditAnnotations = {} } = fieldsOf(review.status ?? {})
+  const { status } = reviewIn(answer, kind, apiVersion)
+  const { allowed = false, reason = '', auditAnnotations = {} } = fieldsOf(status ?? {}, kind)
   if (typeof allowed !== 'boolean' || typeof reason !== 'string') throw new Error(`the webhook's ${kind} has a status whose fields are of other types`)
-  return { allowed, reason, auditAnnotations: Object.fromEntries(Object.entries(fieldsOf(auditAnnotations)).map(([key, value]) => [key, String(value)])) }
-}
-
-function parsed(answer: Buffer): unknown {
-  try {
-    return JSON.parse(answer.toString())
-  } catch (error) {
-    throw new Error(`the webhook's answer is no JSON: ${error instanceof Error ? error.message : error}`)
-  }
-}
-
-function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Readonly<Record<string, unknown>>
-  throw new Error(`the webhook's answer is no ${kind}`)
+  return { allowed, reason, auditAnnotations: Object.fromEntries(Object.entries(fieldsOf(auditAnnotations, kind)).map(([key, value]) => [key, String(value)])) }
 }

@@ -1,5 +1,5 @@
 /** PodTolerationRestriction: pods get the tolerations of their namespace, and may have no others than its list allows. */
-import { qosClass } from '../../../../api/core/pod/qos.ts'
+import { qosClass } from '../../../../api/core/pod/resources/qos.ts'
 import { ExplainedError, reasonOf } from '../../../../lib/explained-error.ts'
 import { after } from '../../../../lib/flow/after.ts'
 import { own } from '../../../../lib/own.ts'

@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { after } from '../../../../lib/flow/after.ts'
+import { messageOf } from '../../../../lib/message-of.ts'
 import { dnsSubdomain } from '../../../../machinery/validation/names.ts'
 import type { Decrypted, ValueTransformer } from '../../value-transformer.ts'
 import { aesGcm } from '../aes-gcm.ts'
@@ -183,5 +184,3 @@ function identityOf({ source, keyId, annotations, sourceType }: EncryptedObject)
   const sorted = Object.keys(annotations).sort()
   return JSON.stringify([sourceType, keyId, source.toString('base64'), ...sorted.map((name) => [name, annotations[name]!.toString('base64')])])
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -1,5 +1,6 @@
 /** `t8s config import`: takes a context from another kubeconfig in, of this machine or of another one. */
 import { Command, Option } from 'commander'
+import { repeated } from '../../../flags/repeated.ts'
 import { type FileFlags, givenName, kubeconfigOption, locations, nameOption, print, quoted } from '../options.ts'
 import type { SourceFlags } from './source.ts'
 
@@ -25,8 +26,6 @@ Examples:
 Over SSH, a password of -p or --password-fd is the only way that is tried; without one: the agent, keys (~/.ssh/id_rsa and the other
 usual ones, or those of -i), then a password that is asked for. Lists of processes show the one of -p to everybody on this machine.
 Hosts, users, ports, keys and machines on the way come from ~/.ssh/config, too; ~/.ssh/known_hosts says which hosts are trusted.`
-
-const repeated = (value: string, previous: readonly string[] = []): string[] => [...previous, value]
 
 export function importCommand(): Command {
   return new Command('import')

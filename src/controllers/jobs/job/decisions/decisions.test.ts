@@ -54,7 +54,7 @@ const reason = (job: Job, pods: Pod[]): string | undefined => {
   return verdict && `${verdict.type} ${verdict.reason}`
 }
 
-test('why Jobs end', () => {
+test('Jobs end by their limit of failures, their deadline or their policy, and what is decided stays decided', () => {
   const policy = { podFailurePolicy: { rules: [{ action: 'FailJob', onExitCodes: { operator: 'In', values: [9] } }] } }
   assert.equal(reason(jobOf({ backoffLimit: 1 }, { failed: 1 }), [running('a')]), undefined)
   assert.equal(reason(jobOf({ backoffLimit: 1 }, { failed: 1 }), [endedPod('a', 1)]), 'FailureTarget BackoffLimitExceeded')

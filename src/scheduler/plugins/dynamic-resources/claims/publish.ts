@@ -1,5 +1,6 @@
 /** Writes to claims what was decided about them: devices, and the pods that use them. */
 import { isDeepStrictEqual } from 'node:util'
+import { keyOf } from '../../../../client/informers/object-store.ts'
 import { type ResourceClaim, resourceClaims } from '../../../../client/kinds.ts'
 import type { RestClient } from '../../../../client/rest/rest-client.ts'
 import { StatusError } from '../../../../machinery/status-error.ts'
@@ -10,8 +11,6 @@ import { isReservedFor } from './pod-claims.ts'
 /** Keeps a claim that has devices from going. */
 const finalizer = 'resource.kubernetes.io/delete-protection'
 const mostAttempts = 5
-
-const keyOf = ({ metadata }: ResourceClaim): string => `${metadata.namespace}/${metadata.name}`
 
 /**
  * The claim with its devices (none: it has them) and with the pod among its users, as it was written. Throws an Error where somebody else

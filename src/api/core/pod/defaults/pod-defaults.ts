@@ -1,0 +1,141 @@
+/** What the API fills in on pods and pod templates. Written as functions over the object: every pod passes here. */
+import { setOwn } from '../../../../lib/own.ts'
+import { nullTimes } from '../../../nulls.ts'
+import { resourceListDefaults } from '../../quota/resource-list.ts'
+import { imagePullPolicy } from '../image.ts'
+import { type Container, type EphemeralContainer, isSidecar, type Pod, type PodSpec, type PodStatus, type PodTemplate, type Probe } from '../model.ts'
+import { volumeDefaults } from './volume-defaults.ts'
+
+/** Completes the spec of a pod or of a template. */
+export function podSpecDefaults(spec: PodSpec): void {
+  spec.restartPolicy ||= 'Always'
+  spec.dnsPolicy ||= 'ClusterFirst'
+  spec.schedulerName ||= 'default-scheduler'
+  spec.securityContext ??= {}
+  spec.terminationGracePeriodSeconds ??= 30
+  // `serviceAccount` is an older name of `serviceAccountName`; both are served.
+  const account = spec.serviceAccountName || spec.serviceAccount
+  if (account) {
+    spec.serviceAccountName = account
+    spec.serviceAccount = account
+  }
+  for (const container of spec.containers ?? []) containerDefaults(container)
+  if (spec.initContainers) for (const container of spec.initContainers) containerDefaults(container)
+  if (spec.ephemeralContainers) for (const container of spec.ephemeralContainers) containerDefaults(container)
+  if (spec.volumes) for (const volume of spec.volumes) volumeDefaults(volume)
+  if (spec.overhead) resourceListDefaults(spec.overhead)
+  if (spec.resources) resourcesDefaults(spec.resources)
+}
+
+/** Completes a pod template. A missing one stays missing. */
+export function podTemplateDefaults(template: PodTemplate | undefined): void {
+  if (!template) return
+  template.metadata ??= {}
+  template.spec ??= { containers: [] }
+  podSpecDefaults(template.spec)
+}
+
+/** Completes a pod: as a template, and what holds for pods alone. */
+export function podDefaults(pod: Pod): void {
+  pod.spec ??= { containers: [] }
+  const { spec } = pod
+  podSpecDefaults(spec)
+  spec.enableServiceLinks ??= true
+  for (const container of spec.containers ?? []) {
+    requestsFromLimits(container)
+    resizePolicyDefaults(container)
+    if (spec.hostNetwork) hostPorts(container)
+  }
+  for (const container of spec.initContainers ?? []) {
+    requestsFromLimits(container)
+    if (isSidecar(container)) resizePolicyDefaults(container)
+    if (spec.hostNetwork) hostPorts(container)
+  }
+  if (pod.status) podStatusDefaults(pod.status)
+}
+
+function containerDefaults(container: Container | EphemeralContainer): void {
+  container.resources ??= {}
+  container.terminationMessagePath ||= '/dev/termination-log'
+  container.terminationMessagePolicy ||= 'File'
+  container.imagePullPolicy ||= imagePullPolicy(container.image ?? '')
+  resourcesDefaults(container.resources)
+  if (container.ports) for (const port of container.ports) port.protocol ||= 'TCP'
+  if (container.env) {
+    for (const { valueFrom } of container.env) {
+      if (!valueFrom) continue
+      if (valueFrom.fieldRef) valueFrom.fieldRef.apiVersion ||= 'v1'
+      if (valueFrom.resourceFieldRef) valueFrom.resourceFieldRef.divisor ||= '0'
+      if (valueFrom.fileKeyRef) valueFrom.fileKeyRef.optional ??= false
+    }
+  }
+  probeDefaults(container.livenessProbe)
+  probeDefaults(container.readinessProbe)
+  probeDefaults(container.startupProbe)
+  httpGetDefaults(container.lifecycle?.postStart?.httpGet)
+  httpGetDefaults(container.lifecycle?.preStop?.httpGet)
+}
+
+function resourcesDefaults({ limits, requests }: { limits?: Record<string, string>; requests?: Record<string, string> }): void {
+  if (limits) resourceListDefaults(limits)
+  if (requests) resourceListDefaults(requests)
+}
+
+function probeDefaults(probe: Probe | undefined): void {
+  if (!probe) return
+  probe.timeoutSeconds ||= 1
+  probe.periodSeconds ||= 10
+  probe.successThreshold ||= 1
+  probe.failureThreshold ||= 3
+  httpGetDefaults(probe.httpGet)
+  if (probe.grpc) probe.grpc.service ??= ''
+}
+
+function httpGetDefaults(get: { path?: string; scheme?: string } | undefined): void {
+  if (!get) return
+  get.path ||= '/'
+  get.scheme ||= 'HTTP'
+}
+
+/** What a container may use at most it also asks for, unless it says otherwise. */
+function requestsFromLimits({ resources }: Container): void {
+  if (!resources?.limits) return
+  resources.requests ??= {}
+  for (const name in resources.limits) if (!Object.hasOwn(resources.requests, name)) setOwn(resources.requests, name, resources.limits[name] as string)
+}
+
+/** CPU and memory can be resized without a restart, unless the container says otherwise (KEP-1287). */
+function resizePolicyDefaults(container: Container): void {
+  const { limits, requests } = container.resources ?? {}
+  for (const resourceName of ['cpu', 'memory']) {
+    if (limits?.[resourceName] === undefined && requests?.[resourceName] === undefined) continue
+    if (container.resizePolicy?.some((policy) => policy.resourceName === resourceName)) continue
+    container.resizePolicy ??= []
+    container.resizePolicy.push({ resourceName, restartPolicy: 'NotRequired' })
+  }
+}
+
+/** On the host's network a container's port is the host's. */
+function hostPorts({ ports }: Container): void {
+  for (const port of ports ?? []) port.hostPort ||= port.containerPort
+}
+
+/** Times that are absent are served as null, and `podIP` and `podIPs` say the same. */
+export function podStatusDefaults(status: PodStatus): void {
+  if (status.podIP) {
+    if (!status.podIPs?.length || status.podIPs[0]?.ip !== status.podIP) status.podIPs = [{ ip: status.podIP }]
+  } else if (status.podIPs?.[0]) status.podIP = status.podIPs[0].ip
+  if (status.conditions) nullTimes(status.conditions, 'lastProbeTime', 'lastTransitionTime')
+  for (const list of [status.containerStatuses, status.initContainerStatuses, status.ephemeralContainerStatuses]) {
+    for (const container of list ?? []) {
+      container.state ??= {}
+      container.lastState ??= {}
+      for (const { running, terminated } of [container.state, container.lastState]) {
+        if (running) nullTimes([running], 'startedAt')
+        if (terminated) nullTimes([terminated], 'startedAt', 'finishedAt')
+      }
+      if (container.resources) resourcesDefaults(container.resources)
+      if (container.allocatedResources) resourceListDefaults(container.allocatedResources)
+    }
+  }
+}

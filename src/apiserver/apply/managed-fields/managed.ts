@@ -1,0 +1,163 @@
+/**
+ * `metadata.managedFields` while it is worked on: entries by the identity of their manager. An entry that nobody
+ * touches goes back as it came.
+ */
+import { atOnce, type Steps } from '../../../lib/flow/pauses.ts'
+import { emptySet, isEmpty, knownSorted, parseFieldsV1, sorted, union } from '../../../machinery/fields/field-set.ts'
+import { jsonEqual } from '../../../machinery/fields/json.ts'
+import type { FieldsV1, ManagedFieldsEntry } from '../../../machinery/object.ts'
+
+export interface Manager {
+  readonly name: string
+  readonly operation: 'Apply' | 'Update'
+  readonly apiVersion: string
+  readonly subresource: string | undefined
+  readonly time: string | undefined
+  readonly fields: FieldsV1
+  /** The entry this was read from, as long as it is unchanged. */
+  readonly source?: ManagedFieldsEntry
+}
+
+/** Managers by identity. */
+export type Managed = Map<string, Manager>
+
+/** What makes a manager the same: appliers keep their identity when they go to another version. The text decides the order of conflicts. */
+export function identityOf({ name, operation, apiVersion, subresource }: Pick<Manager, 'name' | 'operation' | 'apiVersion' | 'subresource'>): string {
+  const version = operation === 'Update' ? `,"apiVersion":${JSON.stringify(apiVersion)}` : ''
+  const manager = name ? `"manager":${JSON.stringify(name)},` : ''
+  return `{${manager}"operation":"${operation}"${version}${subresource ? `,"subresource":${JSON.stringify(subresource)}` : ''}}`
+}
+
+/** Reads entries; throws an Error that says what is wrong with one. Entries that `trusted` holds too are not looked at again. */
+export function* decodeManaged(entries: readonly ManagedFieldsEntry[] | undefined, trusted: readonly ManagedFieldsEntry[] = []): Steps<Managed> {
+  const managed: Managed = new Map()
+  for (const [i, entry] of (entries ?? []).entries()) {
+    const stored = trusted[i]
+    const manager = stored && jsonEqual(entry, stored) ? storedManager(stored) : yield* sentManager(entry, i)
+    managed.set(identityOf(manager), manager)
+    yield
+  }
+  return managed
+}
+
+/** What is wrong with managedFields that somebody else has made; undefined if nothing is. */
+export function managedFieldsFault(entries: unknown): string | undefined {
+  if (entries === undefined || entries === null) return undefined
+  if (!Array.isArray(entries)) return 'it is no list'
+  try {
+    atOnce(decodeManaged(entries))
+    return undefined
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}
+
+const storedManager = (source: ManagedFieldsEntry): Manager => ({ ...managerOf(source), fields: storedFields(source), source })
+
+/** What is stored was put in order before. */
+const storedFields = ({ fieldsV1 }: ManagedFieldsEntry): FieldsV1 => (fieldsV1 ? knownSorted(fieldsV1) : emptySet)
+
+function* sentManager(entry: ManagedFieldsEntry, i: number): Steps<Manager> {
+  checkEntry(entry, i)
+  return { ...managerOf(entry), fields: yield* readFields(entry.fieldsV1) }
+}
+
+const managerOf = ({ manager = '', operation = 'Update', apiVersion = '', subresource, time }: ManagedFieldsEntry) => ({
+  name: manager,
+  operation,
+  apiVersion,
+  subresource: subresource || undefined,
+  time,
+})
+
+/** The set that an entry holds: a list of fields in the order of Go; an absent one is empty. */
+function* readFields(fields: FieldsV1 | undefined): Steps<FieldsV1> {
+  if (!fields) return emptySet
+  const parsed = parseFieldsV1(fields)
+  yield
+  return sorted(parsed)
+}
+
+function checkEntry({ operation, apiVersion, fieldsType }: ManagedFieldsEntry, i: number): void {
+  if (operation !== 'Apply' && operation !== 'Update') throw new Error('operation must be `Apply` or `Update`')
+  if (!apiVersion) throw new Error('apiVersion must not be empty')
+  if (!fieldsType) throw new Error(`missing fieldsType in managed fields entry ${i}`)
+  if (fieldsType !== 'FieldsV1') throw new Error(`invalid fieldsType ${JSON.stringify(fieldsType)} in managed fields entry ${i}`)
+}
+
+/** Whether a client asks to forget all managers: the list is empty, or holds one empty entry. */
+export function isReset(entries: readonly ManagedFieldsEntry[] | null | undefined): boolean {
+  if (!entries) return false
+  return entries.length === 0 || (entries.length === 1 && Object.values(entries[0] ?? {}).every((value) => value === undefined || value === null))
+}
+
+const seconds = (time: string | undefined): number => (time ? Math.floor(Date.parse(time) / 1000) : 0)
+const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+/** The entries as they are stored, in the order of upstream: appliers first, then by time, name, version, subresource. Undefined if there is none. */
+export function* encodeManaged(managed: Managed): Steps<ManagedFieldsEntry[] | undefined> {
+  if (managed.size === 0) return undefined
+  const managers = [...managed.values()]
+  if (managers.length > 1)
+    managers.sort(
+      (a, b) =>
+        order(a.operation, b.operation) ||
+        seconds(a.time) - seconds(b.time) ||
+        order(a.name, b.name) ||
+        order(a.apiVersion, b.apiVersion) ||
+        order(a.subresource ?? '', b.subresource ?? ''),
+    )
+  const entries: ManagedFieldsEntry[] = []
+  for (const manager of managers) {
+    entries.push(encodeEntry(manager))
+    yield
+  }
+  return entries
+}
+
+function encodeEntry({ name, operation, apiVersion, time, fields, subresource, source }: Manager): ManagedFieldsEntry {
+  if (source) return source
+  return {
+    ...(name && { manager: name }),
+    operation,
+    apiVersion,
+    ...(time && { time }),
+    fieldsType: 'FieldsV1',
+    fieldsV1: sorted(fields),
+    ...(subresource && { subresource }),
+  }
+}
+
+/** Sets a manager's fields; a manager that owns nothing any more goes. */
+export function setFields(managed: Managed, identity: string, manager: Manager, fields: FieldsV1): void {
+  if (isEmpty(fields)) managed.delete(identity)
+  else if (fields !== manager.fields) managed.set(identity, { ...manager, fields, source: undefined })
+}
+
+const maxUpdaters = 10
+const bucketName = 'ancient-changes'
+
+/** Puts the oldest Update managers of a version together when there are more than ten. */
+export function capUpdaters(managed: Managed): void {
+  const updaters = [...managed].filter(([, { operation }]) => operation === 'Update')
+  let count = updaters.length
+  if (count <= maxUpdaters) return
+  updaters.sort(([x, a], [y, b]) => seconds(a.time) - seconds(b.time) || order(x, y))
+  const firstOf = new Map<string, string>()
+  for (const [identity, manager] of updaters) {
+    if (count <= maxUpdaters) return
+    const { apiVersion } = manager
+    const first = firstOf.get(apiVersion)
+    if (first === undefined) {
+      firstOf.set(apiVersion, identity)
+      continue
+    }
+    const bucket: Manager = { name: bucketName, operation: 'Update', apiVersion, subresource: undefined, time: manager.time, fields: emptySet }
+    const place = identityOf(bucket)
+    const held = managed.get(place) ?? managed.get(first)
+    if (!managed.has(place)) managed.delete(first)
+    managed.delete(identity)
+    managed.set(place, { ...bucket, fields: union(manager.fields, held?.fields ?? emptySet) })
+    count--
+  }
+}

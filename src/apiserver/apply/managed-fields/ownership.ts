@@ -1,0 +1,138 @@
+/** How a write moves fields between managers (structured-merge-diff's Updater), for updates and for apply alike. */
+import type { Steps } from '../../../lib/flow/pauses.ts'
+import { type Comparison, compare } from '../../../machinery/fields/compare.ts'
+import { difference, differenceBelow, emptySet, fieldSet, intersection, isEmpty, leaf, union } from '../../../machinery/fields/field-set.ts'
+import type { FieldsV1 } from '../../../machinery/object.ts'
+import type { StructType } from '../../../machinery/schema.ts'
+import type { Conflicts } from '../conflict.ts'
+import { type Managed, type Manager, setFields } from './managed.ts'
+
+/** The same object in another version: entries of managedFields are about the fields of theirs. */
+export interface OtherVersion {
+  readonly type: StructType
+  /** Gives a new object; the one given is not changed. Some ask somebody else, which takes time. */
+  readonly convert: (object: object) => object | Promise<object>
+}
+
+export interface Written {
+  readonly type: StructType
+  readonly apiVersion: string
+  /** Fields that the server resets on this path, dotted (`spec`, `metadata.ownerReferences`): nobody comes to own them by this write. */
+  readonly resetFields?: readonly string[]
+  /**
+   * Other versions that entries may be about; undefined drops such entries, as upstream does when a version is gone.
+   * Without the function, entries of all versions are taken to be about the fields of `type`.
+   */
+  readonly otherVersion?: (apiVersion: string) => OtherVersion | undefined
+}
+
+const metadataLeaves = ['name', 'namespace', 'creationTimestamp', 'selfLink', 'uid', 'clusterName', 'generation', 'managedFields', 'resourceVersion']
+
+/** What no manager ever owns. */
+const untracked: FieldsV1 = {
+  'f:apiVersion': leaf,
+  'f:kind': leaf,
+  'f:metadata': Object.fromEntries([['.', leaf], ...metadataLeaves.map((name) => [`f:${name}`, leaf])]),
+}
+
+export const withoutUntracked = (fields: FieldsV1): FieldsV1 => difference(fields, untracked)
+
+/** The object as it is compared: managedFields themselves do not count. */
+export function comparable(object: object | undefined): object {
+  const { metadata } = (object ?? {}) as { metadata?: Record<string, unknown> }
+  return metadata?.managedFields === undefined ? (object ?? {}) : { ...object, metadata: { ...metadata, managedFields: undefined } }
+}
+
+const resetSets = new Map<string, FieldsV1>()
+
+/** The set of fields that a path of the API resets. */
+export function resetSet(paths: readonly string[] = []): FieldsV1 {
+  if (paths.length === 0) return emptySet
+  const key = paths.join()
+  const known = resetSets.get(key)
+  if (known) return known
+  const set = fieldSet(...paths)
+  resetSets.set(key, set)
+  return set
+}
+
+const without = ({ added, modified, removed }: Comparison, reset: FieldsV1): Comparison =>
+  isEmpty(reset)
+    ? { added, modified, removed }
+    : { added: differenceBelow(added, reset), modified: differenceBelow(modified, reset), removed: differenceBelow(removed, reset) }
+
+/** Compares the object before and after the write, as managers of each version see it. */
+export class Changes {
+  readonly #before: object
+  readonly #after: object
+  readonly #written: Written
+  readonly #seen = new Map<string, Comparison | undefined>()
+
+  constructor(before: object | undefined, after: object, written: Written) {
+    this.#before = comparable(before)
+    this.#after = comparable(after)
+    this.#written = written
+  }
+
+  /** Compares in the versions of these managers. */
+  *learn(managed: Managed): Steps<void> {
+    const { apiVersion: own, otherVersion } = this.#written
+    if (!otherVersion) return
+    for (const { apiVersion } of managed.values()) {
+      if (apiVersion === own || this.#seen.has(apiVersion)) continue
+      const other = otherVersion(apiVersion)
+      if (!other) {
+        this.#seen.set(apiVersion, undefined)
+        continue
+      }
+      const before = other.convert(this.#before)
+      const after = other.convert(this.#after)
+      const compared = ([old, now]: readonly [object, object]): void => {
+        this.#seen.set(apiVersion, this.#compare(old, now, other.type))
+      }
+      if (before instanceof Promise || after instanceof Promise) yield Promise.all([before, after]).then(compared)
+      else {
+        compared([before, after])
+        yield
+      }
+    }
+  }
+
+  /** In a version that has been learnt, or the one that is written. Undefined when the version is no more. */
+  in(apiVersion: string): Comparison | undefined {
+    const { apiVersion: own, otherVersion, type } = this.#written
+    const version = otherVersion ? apiVersion : own
+    if (version === own && !this.#seen.has(own)) this.#seen.set(own, this.#compare(this.#before, this.#after, type))
+    return this.#seen.get(version)
+  }
+
+  #compare(before: object, after: object, type: StructType): Comparison {
+    return without(compare(before, after, type), resetSet(this.#written.resetFields))
+  }
+}
+
+/** The fields that others own and that the write changes. */
+export function* findConflicts(managed: Managed, changes: Changes, self: string | undefined): Steps<Conflicts> {
+  const conflicts = new Map<string, { manager: Manager; fields: FieldsV1 }>()
+  yield* changes.learn(managed)
+  for (const [identity, manager] of managed) {
+    if (identity === self) continue
+    const seen = changes.in(manager.apiVersion)
+    yield
+    const fields = seen && union(intersection(manager.fields, seen.modified), intersection(manager.fields, seen.added))
+    if (fields && !isEmpty(fields)) conflicts.set(identity, { manager, fields })
+  }
+  return conflicts
+}
+
+/** Takes from all others the fields that the write changes or removes. Managers of versions that are gone go too. */
+export function* takeFromOthers(managed: Managed, changes: Changes, self: string | undefined): Steps<void> {
+  yield* changes.learn(managed)
+  for (const [identity, manager] of [...managed]) {
+    if (identity === self) continue
+    const seen = changes.in(manager.apiVersion)
+    yield
+    if (!seen) managed.delete(identity)
+    else setFields(managed, identity, manager, difference(difference(difference(manager.fields, seen.modified), seen.added), seen.removed))
+  }
+}

@@ -1,0 +1,58 @@
+/**
+ * managedFields between an object and its scale: a Scale shows who owns the replicas, as fields of its own, and what
+ * is written through it is noted in the object.
+ */
+import { atOnce } from '../../../lib/flow/pauses.ts'
+import { difference, fieldSet, has, isEmpty, union } from '../../../machinery/fields/field-set.ts'
+import { fieldElement } from '../../../machinery/fields/path-element.ts'
+import type { ManagedFieldsEntry } from '../../../machinery/object.ts'
+import { decodeManaged, encodeManaged, identityOf, type Managed } from './managed.ts'
+
+export interface ReplicasPath {
+  /** Version of the object: `apps/v1`. */
+  readonly apiVersion: string
+  /** Where it holds the wanted replicas: `spec.replicas`. */
+  readonly path: string
+}
+
+const scaleVersion = 'autoscaling/v1'
+const inScale = fieldSet('spec.replicas')
+const stepsOf = (path: string): string[] => path.split('.').filter(Boolean).map(fieldElement)
+
+/** The managedFields of the object's Scale. */
+export function scaleManagedFields(entries: readonly ManagedFieldsEntry[] | undefined, { path }: ReplicasPath): ManagedFieldsEntry[] | undefined {
+  const scale: Managed = new Map()
+  for (const manager of atOnce(decodeManaged(entries, entries)).values()) {
+    if (!has(manager.fields, stepsOf(path))) continue
+    const seen = { ...manager, apiVersion: scaleVersion, fields: inScale, source: undefined }
+    scale.set(identityOf(seen), seen)
+  }
+  return atOnce(encodeManaged(scale))
+}
+
+/** The object's managedFields after its Scale was written and got these. */
+export function managedFieldsFromScale(
+  entries: readonly ManagedFieldsEntry[] | undefined,
+  ofScale: readonly ManagedFieldsEntry[] | undefined,
+  { apiVersion, path }: ReplicasPath,
+): ManagedFieldsEntry[] | undefined {
+  const steps = stepsOf(path)
+  const replicas = fieldSet(steps.map((step) => step.slice(2)).join('.'))
+  const managed: Managed = new Map()
+  const owners: Managed = new Map()
+  for (const manager of atOnce(decodeManaged(ofScale, ofScale)).values()) {
+    const seen = { ...manager, apiVersion, fields: replicas, source: undefined }
+    if (!isEmpty(manager.fields)) owners.set(identityOf(seen), seen)
+  }
+  for (const [identity, manager] of atOnce(decodeManaged(entries, entries))) {
+    const stays = !has(manager.fields, steps) || owners.has(identity)
+    const fields = stays ? manager.fields : difference(manager.fields, replicas)
+    if (!isEmpty(fields)) managed.set(identity, stays ? manager : { ...manager, fields, source: undefined })
+  }
+  for (const [identity, owner] of owners) {
+    const known = managed.get(identity)
+    if (!known) managed.set(identity, owner)
+    else if (!has(known.fields, steps)) managed.set(identity, { ...known, time: owner.time, fields: union(known.fields, replicas), source: undefined })
+  }
+  return atOnce(encodeManaged(managed))
+}

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { memoryStore } from '../../../storage/memory/index.ts'
+import { WaitGroup } from '../../chain/lifetime/wait-group.ts'
+import type { Sink } from '../../http/exchange.ts'
+import { nativeRepresentation } from '../../negotiation/native.ts'
+import { fixture, turn } from '../../registry/cache/cache-fixture.ts'
+import { selection } from '../../registry/cache/selection.ts'
+import type { ListOptions } from '../../request/list-options.ts'
+import type { Services } from '../endpoint.ts'
+import { WatchStream } from './watch-stream.ts'
+
+/** A client that takes nothing. */
+class StalledSink implements Sink {
+  backlog = 0
+  ended = false
+  destroyed = false
+  readonly #closed: (() => void)[] = []
+
+  write(chunk: Buffer): void {
+    this.backlog += chunk.length
+  }
+
+  ready(): Promise<void> {
+    return new Promise(() => {})
+  }
+
+  end(): void {
+    this.ended = true
+  }
+
+  destroy(): void {
+    this.destroyed = true
+    for (const callback of this.#closed) callback()
+  }
+
+  onClose(callback: () => void): void {
+    this.#closed.push(callback)
+  }
+}
+
+const options: ListOptions = { limit: 0, continue: '', resourceVersion: '', match: '', allowWatchBookmarks: true }
+
+async function start(t: TestContext, version: (newest: number) => number, more: Partial<ListOptions> = {}) {
+  const { registry, resource, put } = fixture(memoryStore())
+  for (let i = 0; i < 20; i++) await put(`n${i}`, 'x'.repeat(100_000))
+  const { revision } = await registry.cacher(resource).ready()
+  const form = {
+    resource,
+    selection: selection(resource.range('').start, undefined, undefined),
+    representation: nativeRepresentation(resource),
+    view: registry.view(resource),
+  }
+  const waitGroup = new WaitGroup()
+  const sink = new StalledSink()
+  t.after(() => sink.destroy())
+  const services = { registry, waitGroup } as Partial<Services> as Services
+  new WatchStream({ services, form, range: resource.range(''), options: { ...options, ...more }, version: version(revision), sink }).start()
+  for (let i = 0; i < 5; i++) await turn()
+  return { sink, put, waitGroup }
+}
+
+test('a watch that begins with what is there waits for its client after each portion', async (t) => {
+  const { sink } = await start(t, () => 0)
+  assert.ok(sink.backlog > 500_000 && sink.backlog < 700_000, `${sink.backlog} bytes`)
+})
+
+test('a watch from the past waits for its client after each portion', async (t) => {
+  const { sink } = await start(t, (newest) => newest - 18)
+  assert.ok(sink.backlog > 500_000 && sink.backlog < 700_000, `${sink.backlog} bytes`)
+})
+
+test('a live watch that lets 16 MB pile up is cut off before more than another batch is added', async (t) => {
+  const { sink, put } = await start(t, (newest) => newest)
+  for (let i = 0; i < 300 && !sink.destroyed; i++) {
+    await put('large', 'x'.repeat(200_000))
+    await turn()
+  }
+  assert.ok(sink.destroyed)
+  assert.ok(sink.backlog < 32 * 1024 * 1024, `${sink.backlog} bytes`)
+})
+
+test('a watch that is over is cut off when its client does not read the rest', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] })
+  const { sink } = await start(t, () => 0, { timeoutSeconds: 5 })
+  t.mock.timers.tick(5_000)
+  assert.deepEqual([sink.ended, sink.destroyed], [true, false])
+  t.mock.timers.tick(10_000)
+  assert.equal(sink.destroyed, true)
+})
+
+test('a server that stops ends a watch that is still catching up', async (t) => {
+  const { sink, waitGroup } = await start(t, () => 0)
+  await waitGroup.stop(0)
+  assert.equal(sink.ended, true)
+})

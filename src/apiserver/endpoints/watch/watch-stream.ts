@@ -1,0 +1,231 @@
+/**
+ * One watch of one client: first the objects as they are, or the changes since a revision, as fast as the client reads them;
+ * then it joins those that are told of each change at once.
+ */
+import { StatusError, statusOf } from '../../../machinery/status-error.ts'
+import type { KeyRange } from '../../../storage/store.ts'
+import type { Sink } from '../../http/exchange.ts'
+import type { CacheView } from '../../registry/cache/cache-view.ts'
+import { type Cacher, RetiredError } from '../../registry/cache/cacher.ts'
+import { changesAfter, portionSize } from '../../registry/cache/history/past-changes.ts'
+import { EncodedBatch, encodeChanges, type WatchEvent, type WatchForm } from '../../registry/cache/watch-event.ts'
+import type { Membership, Watcher } from '../../registry/cache/watch-hub.ts'
+import { objectsOf } from '../../registry/conversion/converted-feed.ts'
+import type { ListOptions } from '../../request/list-options.ts'
+import type { Services } from '../endpoint.ts'
+
+/** Watches without a timeout end after 30 to 60 minutes, so that clients spread over servers. */
+const usualTimeoutSeconds = 1800
+
+/** Longer timers would fire at once. */
+const longestTimeoutMs = 2 ** 31 - 1
+
+/** A live watch that lets this much pile up is cut off: it has to list again anyway. */
+const maxBacklogBytes = 16 * 1024 * 1024
+
+/** A watch that is over has so long to read what it has been told. */
+const lastReadMs = 10_000
+
+/** Bookmarks come about once a minute, and shortly before a watch ends. */
+const bookmarkIntervalMs = 60_000
+const lastBookmarkMs = 2_000
+
+/** Objects that are looked through before others get their turn, whether they are selected or not. */
+const objectsPerTurn = 2000
+
+export interface WatchStreamOptions {
+  readonly services: Services
+  readonly form: WatchForm
+  /** The keys that may be selected. */
+  readonly range: KeyRange
+  readonly options: ListOptions
+  /** 0: from now on. */
+  readonly version: number
+  readonly sink: Sink
+  /** Called once, when what was there has been told, or the watch has ended. */
+  readonly initialised?: () => void
+}
+
+export class WatchStream implements Watcher {
+  readonly #services: Services
+  readonly #form: WatchForm
+  readonly #range: KeyRange
+  readonly #options: ListOptions
+  readonly #cacher: Cacher
+  readonly #sink: Sink
+  readonly #initialised: () => void
+  /** Everything up to this revision has been told. Once it has joined, its group knows better. */
+  #version: number
+  #bookmarked: number
+  #sentAny = false
+  #ended = false
+  #membership: Membership | undefined
+  readonly #cleanUp: (() => void)[] = []
+
+  constructor({ services, form, range, options, version, sink, initialised }: WatchStreamOptions) {
+    this.#services = services
+    this.#form = form
+    this.#range = range
+    this.#options = options
+    this.#cacher = services.registry.cacher(form.resource)
+    this.#version = version
+    this.#bookmarked = version
+    this.#sink = sink
+    this.#initialised = initialised ?? (() => {})
+  }
+
+  start(): void {
+    this.#sink.onClose(() => this.#stop())
+    this.#cleanUp.push(this.#services.waitGroup.onStop(() => this.#finish()))
+    this.#limitTime()
+    this.#begin()
+      .catch((error) => this.end(error))
+      .finally(this.#initialised)
+  }
+
+  async #begin(): Promise<void> {
+    const { sendInitialEvents } = this.#options
+    if (sendInitialEvents || (sendInitialEvents === undefined && this.#version === 0)) await this.#tellState()
+    else if (this.#version === 0) this.#version = (await this.#cacher.ready()).revision
+    await this.#follow()
+  }
+
+  /** Tells the objects as they are. */
+  async #tellState(): Promise<void> {
+    const view = await this.#cacher.waitFor(this.#version)
+    this.#version = view.revision
+    await this.#tellObjects(view)
+    if (this.#ended) return
+    const { sendInitialEvents, allowWatchBookmarks } = this.#options
+    this.#bookmarked = this.#version
+    if (sendInitialEvents && allowWatchBookmarks) this.#bookmark({ 'k8s.io/initial-events-end': 'true' })
+  }
+
+  /** The array of objects is shared by all watches that begin now; what is made of it for this one is a portion at a time. */
+  async #tellObjects({ objects }: CacheView): Promise<void> {
+    const { resource, view, selection, representation } = this.#form
+    let events: WatchEvent[] = []
+    let bytes = 0
+    let seen = 0
+    const { registry } = this.#services
+    const all = objects.slice(this.#range)
+    for (let i = 0; i < all.length; i++) {
+      if (resource.conversion && i % objectsPerTurn === 0) await registry.prepare(resource, () => all.slice(i, i + objectsPerTurn))
+      const object = view(all[i]!)
+      if (selection.matches(object)) {
+        events.push({ type: 'ADDED', object })
+        bytes += object.bytes.length
+      }
+      if (bytes < portionSize.bytes && ++seen < objectsPerTurn) continue
+      if (events.length > 0) this.#write(new EncodedBatch(events, representation))
+      await this.#turn()
+      if (this.#ended) return
+      events = []
+      bytes = 0
+      seen = 0
+    }
+    if (events.length > 0) this.#write(new EncodedBatch(events, representation))
+  }
+
+  /** Tells what has happened since, until that is so little that the watch can join the live ones. */
+  async #follow(): Promise<void> {
+    const { registry } = this.#services
+    const hub = registry.hub(this.#form.resource)
+    for (;;) {
+      const view = await this.#cacher.ready()
+      if (this.#ended) return
+      const membership = hub.join(registry.feed(this.#form.resource, view, this.#version), this.#form, this.#version, this)
+      if (membership) {
+        this.#membership = membership
+        if (this.#ended) membership.leave()
+        else this.#cleanUp.push(() => membership.leave())
+        return
+      }
+      const { changes, through } = await changesAfter(view, registry.store, this.#range, this.#version)
+      if (this.#form.resource.conversion) await registry.prepare(this.#form.resource, () => objectsOf(changes))
+      this.#version = through
+      const batch = encodeChanges(changes, this.#form)
+      if (batch) this.#write(batch)
+      await this.#turn()
+    }
+  }
+
+  /** Waits until the client has read what was written, and lets others have their turn. */
+  async #turn(): Promise<void> {
+    await this.#sink.ready()
+    await new Promise(setImmediate)
+  }
+
+  #limitTime(): void {
+    const { timeoutSeconds, allowWatchBookmarks } = this.#options
+    const { minRequestTimeoutSeconds = usualTimeoutSeconds } = this.#services
+    const seconds = timeoutSeconds || minRequestTimeoutSeconds * (1 + Math.random()) || Number.POSITIVE_INFINITY
+    const ms = Math.min(seconds * 1000, longestTimeoutMs)
+    const end = setTimeout(() => this.#finish(), ms)
+    this.#cleanUp.push(() => clearTimeout(end))
+    if (!allowWatchBookmarks) return
+    const regular = setInterval(() => this.#bookmarkIfNew(), bookmarkIntervalMs)
+    this.#cleanUp.push(() => clearInterval(regular))
+    if (ms <= lastBookmarkMs) return
+    const last = setTimeout(() => this.#bookmarkIfNew(), ms - lastBookmarkMs)
+    this.#cleanUp.push(() => clearTimeout(last))
+  }
+
+  deliver(batch: EncodedBatch): void {
+    if (this.#ended) return
+    // A client may ask for what comes after a revision that is yet to come.
+    const news = batch.after(this.#version)
+    if (!news) return
+    if (this.#sink.backlog <= maxBacklogBytes) this.#write(news)
+    else {
+      this.#stop()
+      this.#sink.destroy()
+    }
+  }
+
+  #write(batch: EncodedBatch): void {
+    if (this.#ended) return
+    this.#sink.write(this.#sentAny ? batch.bytes : batch.firstBytes)
+    this.#sentAny = true
+  }
+
+  /** An error is the last event of a watch; that its resource has changed is none. */
+  end(error: unknown): void {
+    if (this.#ended) return
+    if (!(error instanceof RetiredError)) {
+      const { status } = error instanceof StatusError ? error : statusOf(error)
+      this.#sink.write(Buffer.from(`{"type":"ERROR","object":${JSON.stringify(status)}}\n`))
+    }
+    this.#finish()
+  }
+
+  /** While it is still catching up there is nothing to mark. */
+  #bookmarkIfNew(): void {
+    const revision = this.#cacher.live && this.#membership?.revision
+    if (!this.#membership || !revision || revision <= this.#bookmarked) return
+    this.#membership.flush()
+    this.#bookmarked = revision
+    this.#bookmark()
+  }
+
+  /** Says that everything up to `#bookmarked` has been told. */
+  #bookmark(annotations?: Readonly<Record<string, string>>): void {
+    if (this.#ended) return
+    this.#sink.write(this.#form.representation.bookmark(this.#bookmarked, annotations))
+    this.#sentAny = true
+  }
+
+  #finish(): void {
+    if (this.#ended) return
+    this.#membership?.flush()
+    this.#stop()
+    this.#sink.end()
+    const cut = setTimeout(() => this.#sink.destroy(), lastReadMs).unref()
+    this.#sink.onClose(() => clearTimeout(cut))
+  }
+
+  #stop(): void {
+    this.#ended = true
+    for (const cleanUp of this.#cleanUp.splice(0)) cleanUp()
+  }
+}

@@ -1,0 +1,34 @@
+/** Watches: changes of a collection (or of one object of it), streamed as one JSON document a line. */
+import type { Request, Response } from '../../http/exchange.ts'
+import { representationFor } from '../../negotiation/choose.ts'
+import { type Selection, selection } from '../../registry/cache/selection.ts'
+import type { ServedResource } from '../../registry/served-resource.ts'
+import { type ListOptions, listOptions } from '../../request/list-options.ts'
+import { parseResourceVersion } from '../../request/parameters.ts'
+import type { Endpoint } from '../endpoint.ts'
+import { WatchStream } from './watch-stream.ts'
+
+export const watch: Endpoint = async ({ request, resource, services }) => {
+  const representation = representationFor(request, resource, 'watch')
+  const options = listOptions(request.query, resource, true)
+  const version = parseResourceVersion(options.resourceVersion)
+  await services.registry.cacher(resource).ready()
+  const form = { resource, selection: selected(request, resource, options), representation, view: services.registry.view(resource) }
+  const { promise: initialised, resolve } = Promise.withResolvers<void>()
+  return {
+    status: 200,
+    initialised,
+    headers: { 'content-type': representation.contentType },
+    body: (sink) => new WatchStream({ services, form, range: resource.range(request.info.namespace), options, version, sink, initialised: resolve }).start(),
+  } satisfies Response
+}
+
+/** `/api/v1/watch/…/NAME` watches the one object. */
+function selected(request: Request, resource: ServedResource, { labels, fields }: ListOptions): Selection {
+  const { namespace, name, path } = request.info
+  const range = resource.range(namespace)
+  if (!name || !path.includes('/watch/')) return selection(range.start, labels, fields)
+  const key = resource.key(namespace, name)
+  const within = selection(key, labels, fields)
+  return { key: within.key, everything: false, matches: (object) => object.key === key && within.matches(object) }
+}

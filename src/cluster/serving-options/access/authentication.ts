@@ -1,0 +1,130 @@
+/** The flags about who somebody is: `--client-ca-file`, `--token-auth-file`, `--requestheader-…`, `--service-account-…`; those about others who know tokens are next door. */
+import { resolve } from 'node:path'
+import type { AuthenticationOptions } from '../../../apiserver/authentication/index.ts'
+import type { ServiceAccountIssuer } from '../../../apiserver/authentication/service-accounts/index.ts'
+import { certificatesOf } from '../../../apiserver/authentication/signed-by.ts'
+import type { FlagValues } from '../../../apiserver/serving-flags/index.ts'
+import { ExplainedError } from '../../../lib/explained-error.ts'
+import { fileValue } from '../../../lib/files/file-value.ts'
+import { readFrontProxy } from '../../credentials/front-proxy-files.ts'
+import { readAuthorities, readIdentity } from '../../credentials/identity-files.ts'
+import { readSigningKey, readVerificationKeys } from '../../credentials/service-account-keys.ts'
+import type { KeyPair } from '../../pki/key-pair.ts'
+import { type FlagPlace, pathOf } from '../flag-place.ts'
+import { jwtErrors, jwtOptions, tokenWebhookErrors, tokenWebhookOptions } from './token-issuers.ts'
+
+const anHourMs = 3_600_000
+const longestMs = 2 ** 32 * 1000
+
+/** What upstream says about values that cannot be; empty if all is well. */
+export function authenticationErrors(flags: FlagValues): string[] {
+  const longest = flags.durationMs('service-account-max-token-expiration') ?? 0
+  const issuers = flags.list('service-account-issuer') ?? []
+  return [
+    ...jwtErrors(flags),
+    ...tokenWebhookErrors(flags),
+    ...issuers.flatMap(issuerErrors),
+    ...keySetErrors(flags.text('service-account-jwks-uri') ?? ''),
+    ...(longest !== 0 && (longest < anHourMs || longest > longestMs)
+      ? ['the service-account-max-token-expiration must be between 1 hour and 2^32 seconds']
+      : []),
+  ]
+}
+
+const overlapping =
+  '--requestheader-client-ca-file and --client-ca-file contain overlapping certificates; --requestheader-allowed-names must be specified to ensure regular client certificates cannot set authenticating proxy headers for arbitrary users'
+
+function overlap(one: string, other: string): boolean {
+  const known = new Set(certificatesOf(one).map(({ fingerprint256 }) => fingerprint256))
+  return certificatesOf(other).some(({ fingerprint256 }) => known.has(fingerprint256))
+}
+
+function issuerErrors(issuer: string, at: number, all: readonly string[]): string[] {
+  if (issuer === '') return ['service-account-issuer should not be an empty string']
+  if (issuer.includes(':') && !URL.canParse(issuer)) return [`service-account-issuer ${JSON.stringify(issuer)} contained a ':' but was not a valid URL`]
+  return all.indexOf(issuer) < at ? [`service-account-issuer ${JSON.stringify(issuer)} is already specified`] : []
+}
+
+function keySetErrors(uri: string): string[] {
+  if (uri === '') return []
+  const parsed = URL.parse(uri)
+  if (!parsed) return [`service-account-jwks-uri must be a valid URL: ${JSON.stringify(uri)} is none`]
+  return parsed.protocol === 'https:' ? [] : [`service-account-jwks-uri requires https scheme, parsed as: ${uri}`]
+}
+
+/** What `authenticationOptions` gives: an issuer has no usual name and key here. */
+export type FlaggedAuthentication = Omit<AuthenticationOptions, 'serviceAccount'> & {
+  readonly proxyClient?: KeyPair
+  readonly serviceAccount: Partial<ServiceAccountIssuer>
+}
+
+/** Only what flags say is in it. Throws an ExplainedError for files that cannot be read. */
+export function authenticationOptions(place: FlagPlace): FlaggedAuthentication {
+  const { flags, log } = place
+  const basicAuthFile = pathOf(place, 'basic-auth-file')
+  if (basicAuthFile) log('--basic-auth-file: Kubernetes dropped passwords in 1.19, as they are sent with each request; they are accepted here')
+  const { tokens, passwords } = readIdentity({ tokenAuthFile: pathOf(place, 'token-auth-file'), basicAuthFile })
+  const authorities = authoritiesOf(place, 'requestheader-client-ca-file')
+  const { requestHeader, proxyClient } = readFrontProxy({
+    requestheaderClientCaFile: pathOf(place, 'requestheader-client-ca-file'),
+    requestheaderAllowedNames: flags.list('requestheader-allowed-names'),
+    requestheaderUsernameHeaders: flags.list('requestheader-username-headers'),
+    requestheaderUidHeaders: flags.list('requestheader-uid-headers'),
+    requestheaderGroupHeaders: flags.list('requestheader-group-headers'),
+    requestheaderExtraHeadersPrefix: flags.list('requestheader-extra-headers-prefix'),
+    proxyClientCertFile: pathOf(place, 'proxy-client-cert-file'),
+    proxyClientKeyFile: pathOf(place, 'proxy-client-key-file'),
+  })
+  const clientCA = authoritiesOf(place, 'client-ca-file')
+  if (clientCA && authorities && !flags.list('requestheader-allowed-names')?.length && overlap(clientCA(), authorities())) throw new ExplainedError(overlapping)
+  const apiAudiences = flags.list('api-audiences')
+  const bootstrapTokens = flags.bool('enable-bootstrap-token-auth')
+  // As upstream: where everybody may do everything, they have to say who they are.
+  const anonymousAuth = flags.list('authorization-mode')?.includes('AlwaysAllow') ? false : flags.bool('anonymous-auth')
+  const jwt = jwtOptions(place)
+  const tokenWebhook = tokenWebhookOptions(place)
+  return {
+    ...(jwt && { jwt }),
+    ...(tokenWebhook && { tokenWebhook }),
+    ...(tokens && { tokens }),
+    ...(passwords && { passwords }),
+    ...(clientCA && { clientCA }),
+    ...(requestHeader && authorities && { requestHeader: { ...requestHeader, clientCA: authorities } }),
+    ...(proxyClient && { proxyClient }),
+    ...(apiAudiences?.length && { apiAudiences }),
+    ...(bootstrapTokens !== undefined && { bootstrapTokens }),
+    ...(anonymousAuth !== undefined && { anonymousAuth }),
+    serviceAccount: issuerOptions(place),
+  }
+}
+
+/** The authorities in the file that a flag names, as it is now. */
+function authoritiesOf(place: FlagPlace, flag: string): (() => string) | undefined {
+  const file = pathOf(place, flag)
+  return file ? fileValue({ paths: [file], read: () => readAuthorities(file, `--${flag}`), log: place.log }) : undefined
+}
+
+/** Who issues service account tokens, as far as flags say. */
+function issuerOptions(place: FlagPlace): Partial<ServiceAccountIssuer> {
+  const { flags, cwd, log } = place
+  const file = pathOf(place, 'service-account-signing-key-file')
+  const key = file ? readSigningKey(file) : undefined
+  const paths = flags.list('service-account-key-file')?.map((name) => resolve(cwd, name))
+  if (paths?.length && !key) {
+    log('--service-account-key-file without --service-account-signing-key-file: new tokens are signed with a key that these files need not hold; give both')
+  }
+  const issuers = flags.list('service-account-issuer')
+  const longestMs = flags.durationMs('service-account-max-token-expiration')
+  const extendsExpiration = flags.bool('service-account-extend-token-expiration')
+  const looksUp = flags.bool('service-account-lookup')
+  const jwksUri = flags.text('service-account-jwks-uri')
+  return {
+    ...(issuers?.length && { issuers }),
+    ...(key && { signingKey: async () => key }),
+    ...(paths?.length && { verificationKeys: fileValue({ paths, read: () => readVerificationKeys(paths), log }) }),
+    ...(longestMs && { maxExpirationSeconds: Math.floor(longestMs / 1000) }),
+    ...(extendsExpiration !== undefined && { extendsExpiration }),
+    ...(looksUp !== undefined && { looksUp }),
+    ...(jwksUri && { jwksUri }),
+  }
+}

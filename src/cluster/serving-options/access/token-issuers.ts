@@ -1,0 +1,78 @@
+/** The flags about others who know tokens: `--oidc-…`, `--authentication-config`, `--authentication-token-webhook-…`. */
+import { readFileSync } from 'node:fs'
+import type { JwtOptions } from '../../../apiserver/authentication/jwt-tokens.ts'
+import type { TokenWebhookOptions } from '../../../apiserver/authentication/token-webhook/index.ts'
+import type { FlagValues } from '../../../apiserver/serving-flags/index.ts'
+import { ExplainedError, reasonOf } from '../../../lib/explained-error.ts'
+import { type FlagPlace, pathOf } from '../flag-place.ts'
+
+const isOidc = (name: string): boolean => name.startsWith('oidc-')
+
+/** What upstream says about a choice of issuers that cannot be; empty if all is well. */
+export function jwtErrors(flags: FlagValues): string[] {
+  const hasOidc = flags.given.some(({ name }) => isOidc(name))
+  const isWhole = Boolean(flags.text('oidc-issuer-url') && flags.text('oidc-client-id'))
+  if (flags.text('authentication-config')) return hasOidc ? ['authentication-config file and oidc-* flags are mutually exclusive'] : []
+  return hasOidc && !isWhole ? ['oidc-issuer-url and oidc-client-id must be specified together when any oidc-* flags are set'] : []
+}
+
+/** Undefined where no flag names an issuer. Throws an ExplainedError for a file that cannot be read. */
+export function jwtOptions(place: FlagPlace): JwtOptions | undefined {
+  const { flags } = place
+  const file = pathOf(place, 'authentication-config')
+  if (file) return { file, anonymousFlag: flags.bool('anonymous-auth') !== undefined }
+  const url = flags.text('oidc-issuer-url')
+  const audience = flags.text('oidc-client-id')
+  if (!url || !audience) return undefined
+  const claim = flags.text('oidc-username-claim') ?? 'sub'
+  const groupsClaim = flags.text('oidc-groups-claim')
+  const caFile = pathOf(place, 'oidc-ca-file')
+  const algorithms = flags.list('oidc-signing-algs') ?? []
+  return {
+    algorithms: algorithms.length > 0 ? algorithms : ['RS256'],
+    issuer: {
+      issuer: { url, audiences: [audience], ...(caFile && { certificateAuthority: readText(caFile) }) },
+      claimMappings: {
+        username: { claim, prefix: usernamePrefix(flags.text('oidc-username-prefix') ?? '', claim, url) },
+        ...(groupsClaim && { groups: { claim: groupsClaim, prefix: flags.text('oidc-groups-prefix') ?? '' } }),
+      },
+      claimValidationRules: [...new Map(flags.pairs('oidc-required-claim'))].map(([claim, requiredValue]) => ({ claim, requiredValue })),
+    },
+  }
+}
+
+/** Names of an issuer begin with it, so that they are nobody else's: unless it is an e-mail address, or `-` says otherwise. */
+const usernamePrefix = (given: string, claim: string, issuer: string): string => (given === '-' ? '' : given === '' && claim !== 'email' ? `${issuer}#` : given)
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new ExplainedError(`cannot read ${file}: ${reasonOf(error)}; check --oidc-ca-file`, { cause: error })
+  }
+}
+
+const usualCacheMs = 120_000
+/** How long users hold whatever the webhook's cache does, ms. */
+const overallCacheMs = 10_000
+
+/** What upstream says about a webhook that cannot be asked; empty if all is well. */
+export function tokenWebhookErrors(flags: FlagValues): string[] {
+  const version = flags.text('authentication-token-webhook-version') ?? 'v1beta1'
+  return flags.text('authentication-token-webhook-config-file') && version !== 'v1' && version !== 'v1beta1'
+    ? [`unsupported authentication webhook version ${JSON.stringify(version)}, supported versions are "v1", "v1beta1"`]
+    : []
+}
+
+/** Undefined where no flag names a webhook. */
+export function tokenWebhookOptions(place: FlagPlace): TokenWebhookOptions | undefined {
+  const { flags, log } = place
+  const kubeconfigFile = pathOf(place, 'authentication-token-webhook-config-file')
+  if (!kubeconfigFile) return undefined
+  const cacheMs = flags.durationMs('authentication-token-webhook-cache-ttl') ?? usualCacheMs
+  if (cacheMs > 0 && cacheMs < overallCacheMs) {
+    const ttl = flags.text('authentication-token-webhook-cache-ttl')
+    log(`the webhook cache ttl of ${ttl} is shorter than the overall cache ttl of 10s for successful token authentication attempts.`)
+  }
+  return { kubeconfigFile, version: flags.text('authentication-token-webhook-version') === 'v1' ? 'v1' : 'v1beta1', cacheMs }
+}

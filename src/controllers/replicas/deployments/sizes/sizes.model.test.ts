@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Deployment, ReplicaSet } from '../../../../client/kinds.ts'
+import { limitsOf, newSetSize, oldSetSizes, replicasOf } from './sizes.ts'
+
+/** A set, its pods, and what its status told when its controller last looked. */
+interface SimulatedSet {
+  readonly name: string
+  size: number
+  ready: number
+  unready: number
+  told: number
+}
+
+/** Numbers from a seed: mulberry32. */
+function randomOf(seed: number): (below: number) => number {
+  let state = seed
+  return (below) => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let t = Math.imul(state ^ (state >>> 15), state | 1)
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61)
+    return (t ^ (t >>> 14)) >>> 0 ? ((t ^ (t >>> 14)) >>> 0) % below : 0
+  }
+}
+
+const seen = ({ name, size, told }: SimulatedSet): ReplicaSet => ({
+  apiVersion: 'apps/v1',
+  kind: 'ReplicaSet',
+  metadata: { name },
+  spec: { replicas: size, selector: {} },
+  status: { replicas: size, availableReplicas: told },
+})
+
+/** What its controller does: pods that are not ready go first, and the status tells the rest. */
+function bringToSize(set: SimulatedSet): void {
+  set.unready += Math.max(0, set.size - set.ready - set.unready)
+  const excess = set.ready + set.unready - set.size
+  if (excess > 0) {
+    const unready = Math.min(excess, set.unready)
+    set.unready -= unready
+    set.ready -= excess - unready
+  }
+  set.told = set.ready
+}
+
+/** One step of the Deployment: the new set grows, or else the old ones shrink. */
+function rollOn(deployment: Deployment, sets: readonly SimulatedSet[]): void {
+  const current = sets.at(-1)
+  if (!current) return
+  const old = sets.slice(0, -1)
+  const size = newSetSize(deployment, current.size, old.map(seen))
+  if (size !== current.size) current.size = size
+  else {
+    const sizes = oldSetSizes(deployment, seen(current), old.map(seen))
+    for (const set of old) set.size = sizes.get(set.name) ?? set.size
+  }
+}
+
+test('no order of steps asks for too many pods or leaves too few available, and all of them come to an end', () => {
+  for (let seed = 0; seed < 1000; seed++) {
+    const random = randomOf(seed)
+    const replicas = 1 + random(12)
+    const deployment: Deployment = {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { name: 'd' },
+      spec: {
+        replicas,
+        selector: {},
+        template: {},
+        strategy: {
+          type: 'RollingUpdate',
+          rollingUpdate: { maxSurge: random(2) ? random(4) : `${random(101)}%`, maxUnavailable: random(2) ? random(4) : `${random(101)}%` },
+        },
+      },
+    }
+    const { maxSurge, maxUnavailable } = limitsOf(deployment)
+    const sets: SimulatedSet[] = [{ name: 'set-0', size: replicas, ready: replicas, unready: 0, told: replicas }]
+    const check = (): void => {
+      const asked = sets.reduce((total, { size }) => total + size, 0)
+      const available = sets.reduce((total, { ready }) => total + ready, 0)
+      const story = `seed ${seed}: ${JSON.stringify({ replicas, maxSurge, maxUnavailable, sets })}`
+      assert.ok(asked <= replicasOf(deployment) + maxSurge, story)
+      assert.ok(available >= replicasOf(deployment) - maxUnavailable, story)
+    }
+    const becomeReady = (set: SimulatedSet): void => {
+      if (set.unready === 0) return
+      set.unready--
+      set.ready++
+    }
+    const any = (): SimulatedSet => sets[random(sets.length)] ?? sets[0]!
+    for (let step = 0; step < 60; step++) {
+      const what = random(10)
+      if (what === 0) sets.push({ name: `set-${sets.length}`, size: 0, ready: 0, unready: 0, told: 0 })
+      else if (what < 4) rollOn(deployment, sets)
+      else if (what < 7) bringToSize(any())
+      else becomeReady(any())
+      check()
+    }
+    for (let step = 0; step < 200; step++) {
+      rollOn(deployment, sets)
+      for (const set of sets) {
+        bringToSize(set)
+        becomeReady(set)
+      }
+      check()
+    }
+    for (const set of sets) assert.equal(set.told, set === sets.at(-1) ? replicas : 0, `seed ${seed} does not come to an end`)
+  }
+})

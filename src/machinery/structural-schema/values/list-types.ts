@@ -1,0 +1,57 @@
+/** Lists that are sets or maps (`x-kubernetes-list-type`) hold nothing twice. */
+import { isObject, type JsonObject, sortMembers } from '../../fields/json.ts'
+import { duplicate, type FieldError, fieldError, invalidValue } from '../../validation/field-error.ts'
+import { memberSchema, type StructuralSchema } from '../schema.ts'
+
+/** Duplicates, each told once. */
+export function listTypeFaults(object: unknown, schema: StructuralSchema, path = ''): FieldError[] {
+  const faults: FieldError[] = []
+  visit(object, schema, path, faults)
+  return faults
+}
+
+function visit(value: unknown, schema: StructuralSchema | undefined, path: string, faults: FieldError[]): void {
+  if (!schema?.has.listTypes || typeof value !== 'object' || value === null) return
+  if (Array.isArray(value)) {
+    const type = schema.keywords['x-kubernetes-list-type']
+    if (type === 'set') repeated(value, value, path, faults)
+    else if (type === 'map') mapFaults(value, schema.keywords['x-kubernetes-list-map-keys'] ?? [], path, faults)
+    if (schema.items?.has.listTypes) for (let i = 0; i < value.length; i++) visit(value[i], schema.items, `${path}[${i}]`, faults)
+    return
+  }
+  if (!isObject(value)) return
+  for (const name in value) {
+    const below = memberSchema(schema, name)
+    if (!below?.has.listTypes) continue
+    visit(value[name], below, schema.properties?.has(name) ? (path === '' ? name : `${path}.${name}`) : `${path}[${name}]`, faults)
+  }
+}
+
+function mapFaults(list: readonly unknown[], keys: readonly string[], path: string, faults: FieldError[]): void {
+  const odd = list.findIndex((item) => item !== null && !isObject(item))
+  if (odd >= 0) {
+    faults.push(invalidValue(`${path}[${odd}]`, list[odd], 'must be an object for an array of list-type map'))
+    return
+  }
+  const places = list.map((item) => {
+    const place: JsonObject = {}
+    if (isObject(item)) for (const key of keys) if (Object.hasOwn(item, key)) place[key] = item[key]
+    return place
+  })
+  repeated(places, places, path, faults)
+}
+
+/** The second of equal values is told, further ones are not. */
+function repeated(values: readonly unknown[], shown: readonly unknown[], path: string, faults: FieldError[]): void {
+  if (values.length < 2) return
+  const times = new Map<unknown, number>()
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i]
+    // A list or object cannot look like a text: those are quoted here.
+    const key = typeof value === 'object' || typeof value === 'string' ? JSON.stringify(sortMembers(value)) : value
+    const seen = times.get(key) ?? 0
+    times.set(key, seen + 1)
+    if (seen !== 1) continue
+    faults.push(shown[i] === null ? fieldError('FieldValueDuplicate', `${path}[${i}]`, 'Duplicate value: "null"') : duplicate(`${path}[${i}]`, shown[i]))
+  }
+}

@@ -1,0 +1,141 @@
+/** MutatingAdmissionPolicies: what they make of objects, and what they must not do. */
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { testCluster } from '../../support/test-cluster.ts'
+import { configMap, configMaps, group, refusal } from '../webhooks/webhook.ts'
+import { constraints, mutate, withoutAccounts } from './policy.ts'
+
+const applies = (expression: string) => ({ patchType: 'ApplyConfiguration', applyConfiguration: { expression } })
+const patches = (expression: string) => ({ patchType: 'JSONPatch', jsonPatch: { expression } })
+const named = (name: string) => ({ matchConditions: [{ name: 'c', expression: `object.metadata.name.startsWith('${name}')` }] })
+const pods = { resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] }] }
+
+test('configurations are merged as apply does, patches are applied one after the other', async (t) => {
+  const cluster = await testCluster(t, withoutAccounts)
+  await mutate(cluster, 'merge', {
+    matchConstraints: pods,
+    variables: [{ name: 'image', expression: "'sidecar:' + object.metadata.name" }],
+    mutations: [
+      applies(
+        `Object{
+          metadata: Object.metadata{labels: {"added": "yes"}},
+          spec: Object.spec{
+            containers: object.spec.containers.map(c, Object.spec.containers{name: c.name, imagePullPolicy: "Never"}) + [Object.spec.containers{name: "sidecar", image: variables.image}],
+            ?priorityClassName: optional.none()
+          }
+        }`,
+      ),
+      patches(`[
+        JSONPatch{op: "test", path: "/metadata/labels/added", value: "yes"},
+        JSONPatch{op: "add", path: "/metadata/labels/" + jsonpatch.escapeKey("example.com/second"), value: "yes"}
+      ]`),
+    ],
+  })
+  const spec = { containers: [{ name: 'c', image: 'i' }] }
+  const pod = await cluster.call('POST', '/api/v1/namespaces/default/pods', { metadata: { name: 'p', labels: { own: 'yes' } }, spec })
+  assert.deepEqual(pod.metadata.labels, { own: 'yes', added: 'yes', 'example.com/second': 'yes' })
+  const { containers } = pod.spec as { containers: { name: string; image: string; imagePullPolicy: string }[] }
+  assert.deepEqual(
+    containers.map(({ name, image, imagePullPolicy }) => [name, image, imagePullPolicy]),
+    [
+      ['c', 'i', 'Never'],
+      ['sidecar', 'sidecar:p', 'IfNotPresent'],
+    ],
+  )
+})
+
+test('a patch whose test does not hold changes nothing; parameters say what is to be changed', async (t) => {
+  const cluster = await testCluster(t)
+  await cluster.call('POST', configMaps, { metadata: { name: 'params' }, data: { team: 'blue' } })
+  await mutate(
+    cluster,
+    'params',
+    {
+      paramKind: { apiVersion: 'v1', kind: 'ConfigMap' },
+      ...named('a'),
+      mutations: [
+        patches("[JSONPatch{op: 'test', path: '/data/x', value: 'y'}, JSONPatch{op: 'add', path: '/data/x', value: 'z'}]"),
+        applies('Object{data: {"team": params.data.team}}'),
+      ],
+    },
+    { paramRef: { name: 'params', parameterNotFoundAction: 'Deny' } },
+  )
+  assert.deepEqual((await cluster.call('POST', configMaps, configMap('a'))).data, { team: 'blue' })
+  assert.deepEqual((await cluster.call('POST', configMaps, configMap('a2', undefined, { data: { x: 'y' } }))).data, { x: 'z', team: 'blue' })
+  assert.ok(!('data' in (await cluster.call('POST', configMaps, configMap('b')))))
+})
+
+test('what cannot be done is told, unless the policy ignores failures', async (t) => {
+  const cluster = await testCluster(t, withoutAccounts)
+  const told = [
+    [
+      'unknown',
+      applies("Object{nothing: 'x'}"),
+      'error applying patch: failed to convert patch object to typed object: .nothing: field not declared in schema',
+    ],
+    [
+      'misplaced',
+      applies('Object{metadata: Object.spec{}}'),
+      'type mismatch: unexpected type name "Object.spec", expected "Object.metadata", which matches field name path from root Object type',
+    ],
+    ['missing', applies('Object{data: {"a": object.data.b}}'), `expression 'Object{data: {"a": object.data.b}}' resulted in error: no such key: data`],
+    ['remove', patches("[JSONPatch{op: 'remove', path: '/data/x'}]"), 'JSONPath: remove operation does not apply: '],
+  ] as const
+  for (const [name, mutation, message] of told) {
+    await mutate(cluster, name, { ...named(name), mutations: [mutation] })
+    await mutate(cluster, `quiet-${name}`, { ...named(`quiet-${name}`), failurePolicy: 'Ignore', mutations: [mutation] })
+    const refused = await refusal(cluster.call('POST', configMaps, configMap(name)))
+    assert.deepEqual([refused.code, refused.reason], [403, 'Invalid'])
+    const start = `policy '${name}' with binding '${name}' denied request: ${message}`
+    assert.equal(refused.message.slice(0, start.length), start)
+    await cluster.call('POST', configMaps, configMap(`quiet-${name}`))
+  }
+  await mutate(cluster, 'atomic', {
+    matchConstraints: pods,
+    mutations: [applies('Object{spec: Object.spec{containers: [Object.spec.containers{name: "c", args: ["x"]}]}}')],
+  })
+  const { message } = await refusal(
+    cluster.call('POST', '/api/v1/namespaces/default/pods', { metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }] } }),
+  )
+  assert.match(message, /invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: \.spec\.containers\[0\]\.args$/)
+})
+
+test('a policy is asked again when a later one has changed the object, if it wants that', async (t) => {
+  const cluster = await testCluster(t)
+  const counts = (name: string) => applies(`Object{data: {"${name}": has(object.data) && "${name}" in object.data ? object.data["${name}"] + "x" : "x"}}`)
+  await mutate(cluster, 'a', { ...named('r'), reinvocationPolicy: 'IfNeeded', mutations: [counts('a')] })
+  await mutate(cluster, 'b', { ...named('r'), mutations: [counts('b')] })
+  assert.deepEqual((await cluster.call('POST', configMaps, configMap('r'))).data, { a: 'xx', b: 'x' })
+})
+
+test('custom resources are changed by their schemas', async (t) => {
+  const cluster = await testCluster(t)
+  const properties = {
+    spec: { type: 'object', properties: { size: { type: 'integer' }, parts: { type: 'array', items: { type: 'string' }, 'x-kubernetes-list-type': 'set' } } },
+  }
+  await cluster.call('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
+    metadata: { name: 'things.example.com' },
+    spec: {
+      group: 'example.com',
+      names: { plural: 'things', kind: 'Thing' },
+      scope: 'Namespaced',
+      versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object', properties } } }],
+    },
+  })
+  const rules = [{ apiGroups: ['example.com'], apiVersions: ['v1'], operations: ['CREATE'], resources: ['things'] }]
+  await mutate(cluster, 'things', {
+    matchConstraints: constraints({ resourceRules: rules }),
+    mutations: [applies('Object{spec: Object.spec{size: object.spec.size + 1, parts: ["b"]}}')],
+  })
+  const thing = { apiVersion: 'example.com/v1', kind: 'Thing', metadata: { name: 't' }, spec: { size: 1, parts: ['a'] } }
+  assert.deepEqual((await cluster.call('POST', '/apis/example.com/v1/namespaces/default/things', thing)).spec, { size: 2, parts: ['a', 'b'] })
+})
+
+test('mutations that make no changes are refused when they are written', async (t) => {
+  const cluster = await testCluster(t)
+  const { message } = await refusal(mutate(cluster, 'bad', { mutations: [applies('1'), patches('[Object{}]'), { patchType: 'JSONPatch' }] }))
+  assert.match(message, /spec.mutations\[0\].applyConfiguration.expression: Invalid value: "1": must evaluate to Object but got int/)
+  assert.match(message, /spec.mutations\[1\].jsonPatch.expression: Invalid value: "\[Object\{\}\]": must evaluate to list\(JSONPatch\) but got list\(Object\)/)
+  assert.match(message, /spec.mutations\[2\].jsonPatch.expression: Required value/)
+  assert.equal((await cluster.call('GET', `${group}/mutatingadmissionpolicies`)).kind, 'MutatingAdmissionPolicyList')
+})

@@ -1,0 +1,163 @@
+/** Requests for certificates that say different things to who checks them and to who reads the certificate. */
+import assert from 'node:assert/strict'
+import { createPrivateKey, sign } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { opensslFolder } from '../../authentication/openssl.ts'
+import { ask } from '../../authentication/whoami.ts'
+import { as, nodeUser } from '../../authorization/as-user.ts'
+import { type Lifetime, type TestCluster, testCluster } from '../../support/test-cluster.ts'
+import { waitFor } from '../../support/wait-for.ts'
+
+const requests = '/apis/certificates.k8s.io/v1/certificatesigningrequests'
+const clientSigner = 'kubernetes.io/kube-apiserver-client'
+const kubeletSigner = 'kubernetes.io/kube-apiserver-client-kubelet'
+const approved = { status: { conditions: [{ type: 'Approved', status: 'True', reason: 'r', message: 'm' }] } }
+
+interface Asked {
+  readonly key: string
+  readonly der: Buffer
+}
+
+function openssl(t: Lifetime) {
+  const { folder, openssl: run } = opensslFolder(t)
+  return (subject: string, ...more: readonly string[]): Asked => {
+    const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', 'k.pem']
+    run('req', '-new', ...key, '-subj', subject, '-outform', 'DER', '-out', 'r.der', ...more)
+    return { key: readFileSync(join(folder, 'k.pem'), 'utf8'), der: readFileSync(join(folder, 'r.der')) }
+  }
+}
+
+const pem = (der: Buffer): string => `-----BEGIN CERTIFICATE REQUEST-----\n${der.toString('base64')}\n-----END CERTIFICATE REQUEST-----\n`
+
+const body = (name: string, { der }: Asked, signerName = clientSigner) => ({
+  metadata: { name },
+  spec: {
+    request: Buffer.from(pem(der)).toString('base64'),
+    signerName,
+    usages: signerName === clientSigner ? ['client auth'] : ['digital signature', 'client auth'],
+  },
+})
+
+/** Whom the certificate of an approved request makes of its bearer. */
+async function bearerOf(cluster: TestCluster, name: string, { key }: Asked) {
+  await cluster.call('PATCH', `${requests}/${name}/approval`, approved, 'application/merge-patch+json')
+  const certificate = await waitFor('it is signed', async () => {
+    const { status } = await cluster.call('GET', `${requests}/${name}`)
+    return (status as { certificate?: string }).certificate
+  })
+  return (await ask(cluster, { cert: Buffer.from(certificate, 'base64').toString(), key })).user
+}
+
+/** One ASN.1 value (X.690) of bytes: where its contents begin, and where it ends. */
+function span(bytes: Buffer, at: number): { readonly from: number; readonly to: number } {
+  const first = bytes[at + 1]!
+  const digits = first < 128 ? 0 : first - 128
+  const length = digits ? bytes.readUIntBE(at + 2, digits) : first
+  return { from: at + 2 + digits, to: at + 2 + digits + length }
+}
+
+function value(tag: number, contents: Buffer): Buffer {
+  const { length } = contents
+  const head = length < 128 ? [tag, length] : length < 256 ? [tag, 0x81, length] : [tag, 0x82, length >> 8, length & 255]
+  return Buffer.concat([Buffer.from(head), contents])
+}
+
+/** The request with another type of text for `text`, signed again. */
+function retyped({ der, key }: Asked, text: string, tag: number): Asked {
+  const start = span(der, 0).from
+  const info = span(der, start)
+  const algorithm = der.subarray(info.to, span(der, info.to).to)
+  const changed = Buffer.from(der.subarray(start, info.to))
+  changed[changed.indexOf(text) - 2] = tag
+  const signature = sign('sha256', changed, createPrivateKey(key))
+  return { key, der: value(0x30, Buffer.concat([changed, algorithm, value(3, Buffer.concat([Buffer.from([0]), signature]))])) }
+}
+
+test('nobody becomes a member of system:masters, however the group is written', async (t) => {
+  const [cluster, request] = [await testCluster(t), openssl(t)]
+  const masters = /use of kubernetes\.io\/kube-apiserver-client signer with system:masters group is not allowed$/
+  const plain = request('/O=system:masters/CN=eve')
+  // NumericString, VisibleString, GeneralString and bytes are read by some as texts.
+  for (const tag of [18, 26, 27, 4]) {
+    await assert.rejects(
+      cluster.call('POST', requests, body(`tag-${tag}`, retyped(plain, 'system:masters', tag))),
+      /is forbidden: failed to parse CSR: unsupported string type/,
+    )
+  }
+  for (const tag of [12, 19, 20, 22]) {
+    const { status, message } = await as(
+      cluster,
+      { name: 'admin', groups: ['system:masters'] },
+      'POST',
+      requests,
+      body(`tag-${tag}`, retyped(plain, 'system:masters', tag)),
+    )
+    assert.equal(status, 403)
+    assert.match(message, masters)
+  }
+  for (const [index, asked] of [
+    request('/O=dev+O=system:masters/CN=eve', '-multivalue-rdn'),
+    request('/CN=eve+O=system:masters', '-multivalue-rdn'),
+    request('/CN=eve/O=a/OU=b/O=system:masters', '-utf8'),
+  ].entries()) {
+    await assert.rejects(cluster.call('POST', requests, body(`several-${index}`, asked)), /system:masters group is not allowed/)
+  }
+  for (const [name, subject, groups] of [
+    ['nul', '/O=system:masters2/CN=eve', ['system:masters2']],
+    ['slash', '/O=x\\/O=system:masters/CN=eve', ['x/O=system:masters']],
+    ['comma', '/O=x, O=system:masters/CN=eve', ['x, O=system:masters']],
+    ['line', '/O=x\nO=system:masters/CN=eve', ['x\nO=system:masters']],
+  ] as const) {
+    const asked = request(subject)
+    await cluster.call('POST', requests, body(name, asked))
+    assert.deepEqual((await bearerOf(cluster, name, asked))?.groups, [...groups, 'system:authenticated'], name)
+  }
+})
+
+test('of several common names all see the same', async (t) => {
+  const [cluster, request] = [await testCluster(t), openssl(t)]
+  const two = request('/O=system:nodes/CN=system:node:victim/CN=system:node:n1')
+  await cluster.call('POST', requests, body('two', two))
+  assert.equal((await bearerOf(cluster, 'two', two))?.username, 'system:node:n1')
+  const other = request('/O=system:nodes/CN=system:node:n1/CN=system:node:victim')
+  const refused = await as(cluster, nodeUser('n1'), 'POST', requests, body('other', other, kubeletSigner))
+  assert.match(refused.message, /can only create a node CSR with CN=system:node:n1$/)
+})
+
+test('kubelets’ certificates are approved for kubelets alone', async (t) => {
+  const [cluster, request] = [await testCluster(t), openssl(t)]
+  const rbac = '/apis/rbac.authorization.k8s.io/v1'
+  const rules = [{ apiGroups: ['certificates.k8s.io'], resources: ['certificatesigningrequests'], verbs: ['create', 'get'] }]
+  await cluster.call('POST', `${rbac}/clusterroles`, { metadata: { name: 'ask' }, rules })
+  const subjects = [{ kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: 'eve' }]
+  await cluster.call('POST', `${rbac}/clusterrolebindings`, { metadata: { name: 'ask' }, roleRef: { kind: 'ClusterRole', name: 'ask' }, subjects })
+  // As kubeadm binds it, so that certificates of nodes are renewed.
+  const selfnodeclient = { kind: 'ClusterRole', name: 'system:certificates.k8s.io:certificatesigningrequests:selfnodeclient' }
+  const nodes = [{ kind: 'Group', apiGroup: 'rbac.authorization.k8s.io', name: 'system:nodes' }]
+  await cluster.call('POST', `${rbac}/clusterrolebindings`, { metadata: { name: 'renew' }, roleRef: selfnodeclient, subjects: nodes })
+  const eve = { name: 'eve', groups: ['system:nodes'] }
+  const post = (user: { readonly name: string }, name: string, asked: Asked) => as(cluster, user, 'POST', requests, body(name, asked, kubeletSigner))
+  // What is approved by itself is so by the time that what came after it is.
+  for (const [name, subject] of [
+    ['by-eve', '/O=system:nodes/CN=system:node:n1'],
+    ['other-group', '/O=system:masters/CN=system:node:n1'],
+    ['two-groups', '/O=system:nodes/O=system:masters/CN=system:node:n1'],
+    ['other-name', '/O=system:nodes/CN=admin'],
+  ] as const) {
+    assert.equal((await post({ name: 'eve' }, name, request(subject))).status, 201, name)
+  }
+  assert.equal((await post(eve, 'in-the-group', request('/O=system:nodes/CN=system:node:n1'))).status, 201)
+  const groups = ['/O=system:nodes/O=system:masters/CN=system:node:n1', '/O=system:masters/CN=system:node:n1']
+  for (const [index, subject] of groups.entries()) assert.equal((await post(nodeUser('n1'), `n1-${index}`, request(subject))).status, 201)
+  const own = request('/O=system:nodes/CN=system:node:n1')
+  await post(nodeUser('n1'), 'own', own)
+  const status = async (name: string) => (await cluster.call('GET', `${requests}/${name}`)).status as { certificate?: string; conditions?: object[] }
+  await waitFor('the node’s own is signed', async () => (await status('own')).certificate)
+  for (const name of ['by-eve', 'other-group', 'two-groups', 'other-name', 'in-the-group', 'n1-0', 'n1-1']) assert.deepEqual(await status(name), {}, name)
+  // Approved by mistake they are not signed either.
+  await cluster.call('PATCH', `${requests}/two-groups/approval`, approved, 'application/merge-patch+json')
+  await waitFor('the signer refuses', async () => (await status('two-groups')).conditions?.some((one) => (one as { type: string }).type === 'Failed'))
+  assert.equal((await status('two-groups')).certificate, undefined)
+})

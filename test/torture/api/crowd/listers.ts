@@ -1,0 +1,144 @@
+/** Lists of all sorts: newest, any, at a revision, not older than one; whole and in pages; of a kind, a namespace, a selection. */
+import { contentOf, isOurs, type Kind, kinds, namespaces, type Seen, shards } from '../objects.ts'
+import type { Item, ListSeen, Mode } from '../observation.ts'
+import { pathOf, type Scope } from '../scope.ts'
+import { type Connection, LateAnswerError, NoAnswerError } from './connection.ts'
+import type { Arrival, Target } from './target.ts'
+import { chance, pick } from './writers.ts'
+
+interface ListAnswer {
+  readonly metadata: { readonly resourceVersion: string; readonly continue?: string; readonly remainingItemCount?: number }
+  readonly items: readonly Seen[]
+}
+
+export interface ListRequest {
+  readonly scope: Scope
+  readonly mode: Exclude<Mode, 'derived'>
+  readonly wanted?: number
+  /** Objects a page; 0 for all at once. */
+  readonly limit?: number
+  readonly label?: string
+}
+
+/** Items of an answer; parts of it that were never written are faults. */
+export function itemsOf(target: Target, kind: Kind, objects: readonly Seen[]): Item[] {
+  const { history } = target
+  const items: Item[] = []
+  for (const object of objects) {
+    const { namespace, name, resourceVersion } = object.metadata
+    if (!isOurs(namespace)) continue
+    try {
+      items.push(history.item(history.key(kind, namespace, name), Number(resourceVersion), contentOf(kind, object)))
+    } catch (error) {
+      target.fault('only what was written is there', (error as Error).message)
+    }
+  }
+  return items
+}
+
+/** Lists, and notes what it saw. Undefined without an answer: the server was killed, or the revision is too old. */
+export async function list(
+  target: Target,
+  connection: Connection,
+  { scope, mode, wanted = 0, limit = 0, label = 'a list' }: ListRequest,
+): Promise<ListSeen | undefined> {
+  const sent = performance.now()
+  const items: Item[] = []
+  const pages: { revision: number; items: number; remaining?: number }[] = []
+  const query: Record<string, string> = queryOf(mode, wanted, limit)
+  const what = `${label}${limit ? ` in pages of ${limit}` : ''}`
+  try {
+    for (;;) {
+      const { status, text, at } = await connection.request('GET', pathOf(scope, query))
+      if (status === 410) {
+        const revision = pages[0]?.revision ?? wanted
+        target.observations.push({ what: 'expired', scope, wanted: revision, sent, answered: at, connection: connection.name, label: what })
+        return undefined
+      }
+      if (status !== 200) {
+        if (status !== 429) target.unforeseen(`${what} of ${scope.kind}`, status, text)
+        return undefined
+      }
+      const { metadata, items: objects } = JSON.parse(text) as ListAnswer
+      for (const item of itemsOf(target, scope.kind, objects)) items.push(item)
+      const revision = Number(metadata.resourceVersion)
+      pages.push({ revision, items: objects.length, remaining: metadata.remainingItemCount })
+      if (!metadata.continue) {
+        const seen: ListSeen = {
+          what: 'list',
+          scope,
+          mode,
+          wanted,
+          revision: pages[0]!.revision,
+          items,
+          pages,
+          sent,
+          answered: at,
+          connection: connection.name,
+          label: what,
+        }
+        target.observations.push(seen)
+        return seen
+      }
+      for (const name of Object.keys(query)) delete query[name]
+      Object.assign(query, { limit: String(limit), continue: metadata.continue })
+    }
+  } catch (error) {
+    if (error instanceof SyntaxError) target.fault('answers are whole', `${what} of ${scope.kind}: ${error.message.slice(-200)}`)
+    else if (error instanceof LateAnswerError) target.fault('requests are answered', error.message)
+    else if (!(error instanceof NoAnswerError)) throw error
+    return undefined
+  }
+}
+
+function queryOf(mode: ListRequest['mode'], wanted: number, limit: number): Record<string, string> {
+  const page: Record<string, string> = limit ? { limit: String(limit) } : {}
+  switch (mode) {
+    case 'newest':
+      return page
+    case 'any':
+      return { ...page, resourceVersion: '0' }
+    case 'exact':
+      return { ...page, resourceVersion: String(wanted), resourceVersionMatch: 'Exact' }
+    case 'not older':
+      return { ...page, resourceVersion: String(wanted), resourceVersionMatch: 'NotOlderThan' }
+  }
+}
+
+/** A scope of any kind that is seldom large. */
+export function anyScope(): Scope {
+  if (chance(0.01)) return { kind: pick(kinds) }
+  const kind = pick(kinds)
+  const whole = kind !== 'podtemplates' && chance(0.3)
+  return {
+    kind,
+    ...(!whole && { namespace: pick(namespaces.slice(1)) }),
+    ...(chance(0.4) && { shard: pick(shards) }),
+  }
+}
+
+export interface ListerOptions {
+  readonly scope: () => Scope
+  /** Gives a revision that was there lately. */
+  readonly revision: () => number
+  /** Between two lists, at most. */
+  readonly restMs: number
+  readonly arrival?: Arrival
+}
+
+/** Lists until `signal` says so. */
+export async function runLister(
+  target: Target,
+  connectionName: string,
+  { scope, revision, restMs, arrival = 'late' }: ListerOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    const connection = await target.connection(connectionName, signal, arrival)
+    if (!connection) return
+    const mode = pick(['newest', 'newest', 'newest', 'any', 'exact', 'not older'] as const)
+    const wanted = mode === 'exact' || mode === 'not older' ? revision() : 0
+    await list(target, connection, { scope: scope(), mode, wanted, limit: chance(0.3) ? pick([50, 500, 2000]) : 0 })
+    await new Promise((resolve) => setTimeout(resolve, restMs * Math.random()))
+  }
+}
