@@ -6,8 +6,8 @@ const megabytes = (count: number): number => count * 1024 * 1024
 
 test('heaps of a small process grow by as much again, those of a large one by a part', () => {
   assert.equal(growingPercent(0), 100)
-  assert.equal(growingPercent(megabytes(300)), 100)
-  assert.equal(growingPercent(megabytes(800)), 50)
-  assert.equal(growingPercent(megabytes(1300)), 30)
+  assert.equal(growingPercent(megabytes(500)), 100)
+  assert.equal(growingPercent(megabytes(1024)), 50)
+  assert.equal(growingPercent(megabytes(1700)), 30)
   assert.equal(growingPercent(megabytes(8000)), 20)
 })

@@ -2,8 +2,8 @@
 
 export const growingFlag = '--heap-growing-percent='
 
-/** All heaps together may grow by about so much; of a smaller process, each by its own size. */
-const growthBytes = 384 * 1024 * 1024
+/** All heaps together may grow by about so much; in a smaller process each by its own size. More memory is fewer collections. */
+const growthBytes = 512 * 1024 * 1024
 /** Less would have V8 collect all the time. */
 const leastPercent = 20
 /** A new percentage is told in such steps. */
