@@ -36,7 +36,10 @@ export async function benchNodes({ directory, pods: count }: NodesBench): Promis
 }
 
 const whole = (value: number): string => String(Math.round(value))
-const megabytes = (cluster: Cluster): string => `${whole(memoryOf(serverOf(cluster)).resident)} MB`
+function megabytes(cluster: Cluster): string {
+  const { resident, file } = memoryOf(serverOf(cluster))
+  return `${whole(resident)} MB, ${whole(file)} of them of files`
+}
 const serverOf = ({ process, readyMs }: Cluster): Server => ({ process, readyMs, url: '' })
 
 async function withFleet(directory: string, size: number, measure: (cluster: Cluster) => Promise<Row[]>): Promise<Row[]> {

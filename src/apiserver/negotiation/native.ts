@@ -47,23 +47,31 @@ const native = (resource: ServedResource): Representation => ({
 const remembered = new WeakMap<StoredObject, Asked>()
 
 interface Asked {
-  readonly objects: readonly StoredObject[]
+  /** Of a large resource, a list that nobody reads any more would keep old states of all its objects. */
+  readonly objects: WeakRef<readonly StoredObject[]>
   items?: Buffer
 }
 
-const rememberedBytes = 64 * 1024
+/** Smaller lists are joined each time, larger ones would take memory for long. */
+const leastRemembered = 64 * 1024
+const mostRemembered = 64 * 1024 * 1024
 
-const sizeOfItem = ({ bytes, resource }: StoredObject): number => 1 + bytes.length - resource.itemOffset
+const sizeOfItem = ({ size, resource }: StoredObject): number => 1 + size - resource.itemOffset
 
 /** `{item},{item},…`; large lists in pieces, each joined when its turn comes. */
 function itemsOf(objects: readonly StoredObject[]): Buffer | Pieces {
   let size = objects.length - 1
   for (const object of objects) size += sizeOfItem(object)
-  if (size <= rememberedBytes) return joined(objects, 0, objects.length, size)
-  const asked = remembered.get(objects[0]!)
-  if (asked?.objects === objects) asked.items ??= joined(objects, 0, objects.length, size)
-  else remembered.set(objects[0]!, { objects })
+  if (size <= leastRemembered) return joined(objects, 0, objects.length, size)
+  const asked = askedOf(objects)
+  if (!asked) remembered.set(objects[0]!, { objects: new WeakRef(objects) })
+  else if (size <= mostRemembered) asked.items ??= joined(objects, 0, objects.length, size)
   return { size, [Symbol.iterator]: () => piecesOf(objects) }
+}
+
+function askedOf(objects: readonly StoredObject[]): Asked | undefined {
+  const asked = remembered.get(objects[0]!)
+  return asked?.objects.deref() === objects ? asked : undefined
 }
 
 function* piecesOf(objects: readonly StoredObject[]): Generator<Buffer, void> {
@@ -74,8 +82,8 @@ function* piecesOf(objects: readonly StoredObject[]): Generator<Buffer, void> {
     let size = from > 0 ? 0 : -1
     while (to < objects.length && size < pieceBytes) size += 1 + sizeOfItem(objects[to++]!)
     // Looked up each time: a slow reader must not keep the whole of it.
-    const asked = remembered.get(objects[0]!)
-    yield asked?.objects === objects && asked.items ? asked.items.subarray(offset, offset + size) : joined(objects, from, to, size)
+    const items = askedOf(objects)?.items
+    yield items ? items.subarray(offset, offset + size) : joined(objects, from, to, size)
     offset += size
     from = to
   }

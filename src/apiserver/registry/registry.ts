@@ -255,7 +255,7 @@ const lost = (current: Entry | undefined, expected: number): Lost => ((current?.
 /** Whether `bytes`, which lack a resourceVersion, say what `live` says. The order of members is the webhook's. */
 function isSame(live: StoredObject, bytes: Buffer): boolean {
   // The same members are equally long in any order.
-  if (live.bytes.length !== bytes.length + `"resourceVersion":"${live.revision}",`.length) return false
+  if (live.size !== bytes.length + `"resourceVersion":"${live.revision}",`.length) return false
   const next = spliceRevision(live.resource, bytes, live.revision)
   return next.equals(live.bytes) || jsonEqual(JSON.parse(next.toString()), live.parse())
 }

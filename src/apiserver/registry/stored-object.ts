@@ -5,9 +5,11 @@
  * In the store the bytes lack `metadata.resourceVersion`, which nobody knows before the commit; it is put in as the
  * first member of metadata when the object comes back.
  */
+import { isDeepStrictEqual } from 'node:util'
 import type { KubeObject, ObjectMeta } from '../../machinery/object.ts'
 import type { RowTemplate } from '../printing/row.ts'
 import { managedFieldsText, parseObject } from './known-fields.ts'
+import { difference, restored } from './packing/difference.ts'
 import type { ServedResource } from './served-resource.ts'
 
 const nothing: Readonly<Record<string, string>> = Object.freeze({})
@@ -20,6 +22,13 @@ export interface Summary {
 
 /** That of an object of which nothing but metadata has changed. */
 export const summaryWith = ({ labels = nothing }: ObjectMeta, { fields }: Summary): Summary => ({ labels, fields })
+
+/** The same summary, with the other's labels and texts where it says the same. */
+function summaryLike({ labels, fields }: Summary, like: Summary): Summary {
+  const shared: Record<string, string> = {}
+  for (const field in fields) shared[field] = fields[field] === like.fields[field] ? like.fields[field]! : fields[field]!
+  return { labels: isDeepStrictEqual(labels, like.labels) ? like.labels : labels, fields: shared }
+}
 
 export function summarize(resource: ServedResource, object: KubeObject): Summary {
   const { selectableFields } = resource.definition
@@ -35,7 +44,11 @@ export class StoredObject {
   readonly key: string
   /** 0 for objects that are not stored (dry runs). */
   readonly revision: number
-  readonly bytes: Buffer
+  /** How many bytes there are. */
+  readonly size: number
+  /** The bytes, or what sets them apart from those of the pattern. */
+  #kept: Buffer | string
+  #pattern: StoredObject | undefined
   #summary: Summary | undefined
   #metadataEnd = 0
   /** The object's table row, once it was printed. */
@@ -51,8 +64,31 @@ export class StoredObject {
     this.resource = resource
     this.key = key
     this.revision = revision
-    this.bytes = bytes
+    this.size = bytes.length
+    this.#kept = bytes
     this.#summary = summary
+  }
+
+  /** Made anew each time where the object is packed: ask once. */
+  get bytes(): Buffer {
+    return typeof this.#kept === 'string' ? restored(this.#pattern!.bytes, this.#kept) : this.#kept
+  }
+
+  get isPacked(): boolean {
+    return this.#pattern !== undefined
+  }
+
+  /**
+   * Keeps what sets the object apart from the pattern, which is not packed, instead of its bytes. Does nothing and gives false if
+   * that would be more than `most` bytes.
+   */
+  pack(pattern: StoredObject, most: number): boolean {
+    const kept = difference(pattern.bytes, this.bytes, most)
+    if (kept === undefined) return false
+    this.#kept = kept
+    this.#pattern = pattern
+    if (this.#summary && pattern.#summary) this.#summary = summaryLike(this.#summary, pattern.#summary)
+    return true
   }
 
   get name(): string {
@@ -86,16 +122,18 @@ export class StoredObject {
 
   /** The JSON of `metadata`. */
   get metadata(): Buffer {
-    return this.bytes.subarray(this.resource.head.length - 1, this.#endOfMetadata())
+    const { bytes } = this
+    return bytes.subarray(this.resource.head.length - 1, this.#endOfMetadata(bytes))
   }
 
   /** What follows metadata, from the comma on. */
   get rest(): Buffer {
-    return this.bytes.subarray(this.#endOfMetadata())
+    const { bytes } = this
+    return bytes.subarray(this.#endOfMetadata(bytes))
   }
 
-  #endOfMetadata(): number {
-    return (this.#metadataEnd ||= endOfObject(this.bytes, this.resource.head.length - 1))
+  #endOfMetadata(bytes: Buffer): number {
+    return (this.#metadataEnd ||= endOfObject(bytes, this.resource.head.length - 1))
   }
 
   /** The same state under another revision: how a deleted object is shown. */

@@ -114,7 +114,7 @@ export class WatchStream implements Watcher {
       const object = view(all[i]!)
       if (selection.matches(object)) {
         events.push({ type: 'ADDED', object })
-        bytes += object.bytes.length
+        bytes += object.size
       }
       if (bytes < portionSize.bytes && ++seen < objectsPerTurn) continue
       if (events.length > 0) this.#write(new EncodedBatch(events, representation))

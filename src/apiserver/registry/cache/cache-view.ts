@@ -4,6 +4,7 @@
  */
 import { type ChangeEvent, type KeyRange, prefixRange, type Store, type Watch } from '../../../storage/store.ts'
 import { type Hint, readStored } from '../conversion/read-stored.ts'
+import { Packer } from '../packing/packer.ts'
 import type { ServedResource } from '../served-resource.ts'
 import type { StoredObject } from '../stored-object.ts'
 import { ChangeHistory } from './history/change-history.ts'
@@ -33,6 +34,7 @@ export class CacheView implements ChangeFeed {
   readonly #source: CacheSource
   readonly #listeners = new Set<ChangeListener>()
   readonly #watch: Watch
+  readonly #packer = new Packer()
   /** From when the load was complete. */
   #history: ChangeHistory | undefined
   /** Deletions that came while objects were still being loaded. */
@@ -72,7 +74,10 @@ export class CacheView implements ChangeFeed {
       const { entries, more, revision } = await store.list({ start: from, end, limit: pageSize })
       for (const { key, value, revision } of entries) {
         const newest = this.objects.get(key)?.revision ?? this.#deleted.get(key) ?? 0
-        if (revision > newest) this.objects.set(this.#object(key, value, revision))
+        if (revision <= newest) continue
+        const object = this.#object(key, value, revision)
+        this.objects.set(object)
+        this.#packer.pack(object, this.objects.bytes)
       }
       // A watch that is told of commits later than readers see them has yet to hear of some.
       while (!this.#over && this.#watch.position < revision) await new Promise(setImmediate)
@@ -86,7 +91,7 @@ export class CacheView implements ChangeFeed {
       sliceMs = Math.min(Math.max(sliceStart - now, leastSliceMs), mostSliceMs)
     }
     this.#deleted.clear()
-    this.#history = new ChangeHistory(this.revision)
+    this.#history = new ChangeHistory(this.revision, (change) => this.#pack(change))
   }
 
   get resource(): ServedResource {
@@ -160,6 +165,11 @@ export class CacheView implements ChangeFeed {
     if (batch.length === 0 || !this.#history) return
     this.#history.add(batch)
     for (const listener of this.#listeners) this.#tell(listener, batch)
+  }
+
+  /** What has not changed since a change that is long ago rests. */
+  #pack({ type, object }: ObjectChange): void {
+    if (type === 'put' && this.objects.get(object.key) === object) this.#packer.pack(object, this.objects.bytes)
   }
 
   /** A listener that throws hears no more; the others do. */

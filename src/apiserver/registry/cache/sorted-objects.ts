@@ -32,7 +32,7 @@ export class SortedObjects {
     this.#slices.clear()
     const { key } = object
     const before = this.#byKey.get(key)
-    this.#bytes += object.bytes.length - (before?.bytes.length ?? 0)
+    this.#bytes += object.size - (before?.size ?? 0)
     this.#byKey.set(key, object)
     const at = Math.max(0, this.#chunkOf(key))
     const chunk = this.#chunks[at]
@@ -54,7 +54,7 @@ export class SortedObjects {
     const object = this.#byKey.get(key)
     if (!object) return
     this.#byKey.delete(key)
-    this.#bytes -= object.bytes.length
+    this.#bytes -= object.size
     this.#slices.clear()
     const at = this.#chunkOf(key)
     const chunk = this.#chunks[at]!

@@ -87,13 +87,13 @@ function* portions(objects: readonly StoredObject[]): Generator<readonly StoredO
     let portion: StoredObject[] = []
     let bytes = 0
     for (const object of all) {
-      if (portion.length > 0 && (portion.length >= mostObjects || bytes + object.bytes.length > mostBytes)) {
+      if (portion.length > 0 && (portion.length >= mostObjects || bytes + object.size > mostBytes)) {
         yield portion
         portion = []
         bytes = 0
       }
       portion.push(object)
-      bytes += object.bytes.length
+      bytes += object.size
     }
     if (portion.length > 0) yield portion
   }

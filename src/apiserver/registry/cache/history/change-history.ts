@@ -9,12 +9,14 @@ const slack = 1.25
 
 export class ChangeHistory {
   #changes: ObjectChange[] = []
+  readonly #forgot: (change: ObjectChange) => void
   #bytes = 0
   #start: number
 
-  /** `start`: the revision from which on there will be all changes. */
-  constructor(start: number) {
+  /** `start`: the revision from which on there will be all changes. `forgot` is told of each that is kept no longer. */
+  constructor(start: number, forgot: (change: ObjectChange) => void = () => {}) {
     this.#start = start
+    this.#forgot = forgot
   }
 
   add(batch: readonly ObjectChange[]): void {
@@ -48,6 +50,8 @@ export class ChangeHistory {
       this.#bytes -= weightOf(next)
       dropped++
     }
-    this.#changes = this.#changes.slice(dropped)
+    const forgotten = this.#changes
+    this.#changes = forgotten.slice(dropped)
+    for (let at = 0; at < dropped; at++) this.#forgot(forgotten[at]!)
   }
 }
