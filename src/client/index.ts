@@ -42,7 +42,7 @@ export { EventRecorder, type EventSubject, type EventType } from './events/event
 export { SeriesRecorder, type ToldEvent } from './events/series-recorder.ts'
 export { type ChangeHandler, type HandlerOptions, Informer, type InformerOptions, keyOf } from './informers/informer.ts'
 export type { IndexFunction } from './informers/object-index.ts'
-export { SharedInformers } from './informers/shared-informers.ts'
+export { type Kept, kept, SharedInformers } from './informers/shared-informers.ts'
 export * from './kinds.ts'
 export { addFinalizer, hasFinalizer, removeFinalizer, withFinalizer, withoutFinalizer } from './objects/finalizers.ts'
 export { controllerOf, controllerReference } from './objects/owners.ts'

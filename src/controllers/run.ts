@@ -1,6 +1,8 @@
 /** Runs controllers together, each with a client of its own, all with the same informers. */
 import { type Controller, type RunningController, runController } from '../client/controller/controller.ts'
-import { SharedInformers } from '../client/informers/shared-informers.ts'
+import { kept, SharedInformers } from '../client/informers/shared-informers.ts'
+import { pods } from '../client/kinds.ts'
+import { leanPod } from '../client/objects/lean-pod.ts'
 import { workQueueMetrics } from '../client/queue/queue-metrics.ts'
 import type { RestClient } from '../client/rest/rest-client.ts'
 import { MetricsRegistry } from '../lib/metrics/registry.ts'
@@ -51,7 +53,7 @@ export function runControllers({ chosen, flags, sources, clients, registry, log 
   const metrics = registry && workQueueMetrics(registry)
   // Where nobody asks, it is counted all the same: that costs less than asking whether somebody will.
   const counted = registry ?? new MetricsRegistry()
-  const informers = new SharedInformers(clients.reader, log)
+  const informers = new SharedInformers(clients.reader, log, [kept({ resource: pods, transform: leanPod })])
   const made = new Map<ControllerDescriptor, Controller>()
   let isStopped = false
   const started = Promise.all(

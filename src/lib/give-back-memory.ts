@@ -1,11 +1,10 @@
 /**
  * Gives memory back to the system in quiet moments. V8 collects when it needs room, so that a thread that rests keeps what it needed to
- * get so far: after a start that is a sixth of the process. Large processes are also held from growing by as much again.
+ * get so far: after a start that is a sixth of the process.
  */
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { isMainThread } from 'node:worker_threads'
-import { growingFlag, growingPercent } from './heap-growth.ts'
+import { boundHeapGrowth } from './heap-growth.ts'
 
 const lookMs = 5_000
 /** A thread that has worked no longer than this part of the time is quiet: thousands of idle nodes keep theirs busy for a tenth. */
@@ -24,13 +23,8 @@ export function giveBackMemory(): () => void {
   let worked = workedMs()
   let kept = 0
   let rested = Number.NEGATIVE_INFINITY
-  let percent = growingPercent(0)
-  // Another Node may not know the flag: only where it was given one it gets others. It is one for all threads.
-  const mayBound = isMainThread && process.execArgv.some((argument) => argument.startsWith(growingFlag))
   const timer = setInterval(() => {
-    const wanted = mayBound ? growingPercent(process.memoryUsage.rss()) : percent
-    if (wanted !== percent) setFlagsFromString(`${growingFlag}${wanted}`)
-    percent = wanted
+    boundHeapGrowth()
     const before = worked
     worked = workedMs()
     if (worked - before > quietShare * lookMs || performance.now() < rested) return

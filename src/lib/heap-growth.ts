@@ -1,16 +1,26 @@
-/** How far the heaps of a process may grow before V8 collects them: small ones by as much again, those of a large process by less. */
+/**
+ * How much the heaps of all threads may grow before they are collected, in percent of what was alive last: as much as was alive while the
+ * process is small, less the more it holds. What a collection costs grows with what is alive; so does what waits to be collected.
+ */
+import { setFlagsFromString } from 'node:v8'
 
-export const growingFlag = '--heap-growing-percent='
+const flag = '--heap-growing-percent'
+/** A process of this size lets its heaps grow to double. */
+const modestBytes = 320 * 1024 * 1024
+const leastPercent = 30
 
-/** All heaps together may grow by about so much; in a smaller process each by its own size. More memory is fewer collections. */
-const growthBytes = 512 * 1024 * 1024
-/** Less would have V8 collect all the time. */
-const leastPercent = 20
-/** A new percentage is told in such steps. */
-const stepPercent = 10
+/** Only where the process was started with the flag: in others' programs, V8's settings are theirs. */
+const isOurs = process.execArgv.some((option) => option.startsWith(flag))
+let percent = 100
 
-/** The percentage for a process with so much resident memory, bytes. */
-export function growingPercent(resident: number): number {
-  const percent = Math.round((growthBytes * 100) / Math.max(resident, growthBytes) / stepPercent) * stepPercent
-  return Math.max(percent, leastPercent)
+/** To be called now and then, by any thread: the flag is one for all of them, and is read by each collection. */
+export function boundHeapGrowth(): void {
+  if (!isOurs) return
+  const wanted = growthPercent(process.memoryUsage.rss())
+  if (wanted === percent) return
+  percent = wanted
+  setFlagsFromString(`${flag}=${percent}`)
 }
+
+/** In steps of ten. */
+export const growthPercent = (residentBytes: number): number => Math.max(leastPercent, Math.min(100, Math.round((modestBytes / residentBytes) * 10) * 10))

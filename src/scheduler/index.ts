@@ -58,7 +58,8 @@ export function runScheduler(options: RunSchedulerOptions): RunningScheduler {
   let isReady = false
 
   const work = async (signal: AbortSignal): Promise<void> => {
-    const source = await informerSource(client, log, signal)
+    const keepAll = (plugins?.length ?? 0) + configuration.extenders.length > 0
+    const source = await informerSource({ client, keepAll, log, signal })
     try {
       if (signal.aborted) return
       const { backOff, percentageOfNodesToScore, extenders } = configuration

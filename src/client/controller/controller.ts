@@ -18,6 +18,8 @@ export interface Watched<T extends KubeObject = KubeObject> {
   keys?(object: T, caches: Caches): Iterable<string>
   /** Whether a change is worth a look; all are unless said. `object` is undefined where it has gone, `before` where it is new. */
   when?(object: T | undefined, before: T | undefined): boolean
+  /** How much later a change has its key looked at, in ms: what costs much to look at is looked at once for many changes. At once unless said. */
+  restMs?(key: string, caches: Caches): number
   /** Told of a change before its keys are looked at; `object` is undefined where it has gone, `before` where it is new. */
   changed?(object: T | undefined, before: T | undefined, context: ReconcileContext): void
 }
@@ -102,12 +104,12 @@ export function runController(controller: Controller, { informers, client, metri
     metrics,
     again: (key, ms = 0) => (ms > 0 ? queue.addAfter(key, ms) : queue.add(key)),
   }
-  for (const { resource, selection, keys = ownKey, when, changed } of watches) {
+  for (const { resource, selection, keys = ownKey, restMs, when, changed } of watches) {
     informers.of(resource, selection).onChange((object, before) => {
       if (stopping.signal.aborted) return
       changed?.(object, before, context)
       if (when && !when(object, before)) return
-      for (const state of [object, before]) if (state) for (const key of keys(state, caches)) queue.add(key)
+      for (const state of [object, before]) if (state) for (const key of keys(state, caches)) context.again(key, restMs?.(key, caches))
     })
   }
   let running: Promise<void> | undefined

@@ -5,6 +5,16 @@ import { collectionPath, type Resource } from '../resource.ts'
 import type { ListOptions, RestClient } from '../rest/rest-client.ts'
 import { Informer } from './informer.ts'
 
+/** What is kept of the objects of a kind, where that is not all of them. */
+export interface Kept<T extends KubeObject = KubeObject> {
+  readonly resource: Resource<T>
+  /** As an informer's: the object may be changed. Not for those of which only metadata are read. */
+  readonly transform: (object: T) => T
+}
+
+/** Ties the type of the objects together. */
+export const kept = <T extends KubeObject>(keep: Kept<T>): Kept => keep as unknown as Kept
+
 interface Running {
   readonly informer: Informer<KubeObject>
   readonly synced: Promise<void>
@@ -14,14 +24,16 @@ interface Running {
 export class SharedInformers {
   readonly #client: RestClient
   readonly #log: (line: string) => void
+  readonly #transforms: ReadonlyMap<string, (object: KubeObject) => KubeObject>
   /** A server that is away is so for all of them. */
   readonly #failures: FailureLog
   readonly #running = new Map<string, Running>()
   readonly #stopping = new AbortController()
 
-  constructor(client: RestClient, log: (line: string) => void) {
+  constructor(client: RestClient, log: (line: string) => void, keep: readonly Kept[] = []) {
     this.#client = client
     this.#log = log
+    this.#transforms = new Map(keep.map(({ resource, transform }) => [collectionPath(resource), transform]))
     this.#failures = new FailureLog(log)
   }
 
@@ -45,7 +57,8 @@ export class SharedInformers {
     const key = [collectionPath(resource, namespace), fieldSelector, labelSelector, metadataOnly].join('?')
     let running = this.#running.get(key)
     if (!running) {
-      const informer = new Informer({ ...selection, client: this.#client, resource, log: this.#log, failures: this.#failures })
+      const transform = metadataOnly ? undefined : this.#transforms.get(collectionPath(resource))
+      const informer = new Informer({ ...selection, client: this.#client, resource, transform, log: this.#log, failures: this.#failures })
       const { promise: synced, resolve } = Promise.withResolvers<void>()
       running = { informer, synced, ended: informer.run(this.#stopping.signal, resolve).then(resolve) }
       this.#running.set(key, running)

@@ -7,6 +7,7 @@ import { slowStart } from '../pods/writing/slow-start.ts'
 import { isNamespaceTerminating, isNotFound, messageOf } from '../refusals.ts'
 import type { ClaimChanges } from './claims/changes.ts'
 import type { Plan, Step } from './decisions/plan.ts'
+import { correctedMember } from './member.ts'
 
 type Context = Pick<ReconcileContext, 'client' | 'events'>
 
@@ -50,7 +51,7 @@ async function take(step: Step, set: StatefulSet, context: Context): Promise<boo
     case 'delete':
       return remove(step.pod, set, context)
     case 'correct':
-      await correct(step.pod, step.corrected, step.claims, set, context)
+      await correct(step, set, context)
       return true
     default:
       return step satisfies never
@@ -89,15 +90,22 @@ async function remove(pod: Pod, set: StatefulSet, context: Context): Promise<boo
   return true
 }
 
-async function correct(pod: Pod, corrected: Pod | undefined, claims: ClaimChanges, set: StatefulSet, context: Context): Promise<void> {
+async function correct({ pod, isWrong, claims }: Extract<Step, { do: 'correct' }>, set: StatefulSet, context: Context): Promise<void> {
   try {
     await writeClaims(pod, claims, set, context)
-    if (corrected) await context.client.update(pods, corrected)
+    if (isWrong) await repair(pod, set, context)
   } catch (error) {
     if (!isConflict(error)) tell('update', pod, set, context, error)
     throw error
   }
-  if (corrected) tell('update', pod, set, context)
+  if (isWrong) tell('update', pod, set, context)
+}
+
+/** What is written is made of the pod as it is: the cache has less than all of it. */
+async function repair({ metadata: { namespace = '', name = '', uid } }: Pod, set: StatefulSet, { client }: Context): Promise<void> {
+  const pod = await client.get(pods, namespace, name)
+  const corrected = pod.metadata.uid === uid ? correctedMember(set, pod) : undefined
+  if (corrected) await client.update(pods, corrected)
 }
 
 async function writeClaims(pod: Pod, { missing, changed }: ClaimChanges, set: StatefulSet, context: Context): Promise<void> {

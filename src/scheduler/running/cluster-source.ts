@@ -2,13 +2,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Discovery, discover } from '../../client/discovery/discovery.ts'
 import { ObjectStore } from '../../client/informers/object-store.ts'
-import { SharedInformers } from '../../client/informers/shared-informers.ts'
+import { kept, SharedInformers } from '../../client/informers/shared-informers.ts'
 import { pods } from '../../client/kinds.ts'
 import type { Resource } from '../../client/resource.ts'
 import type { ListOptions, RestClient } from '../../client/rest/rest-client.ts'
 import { reasonOf } from '../../lib/explained-error.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import type { Lister } from '../framework/handle.ts'
+import { keptPod } from './kept-pod.ts'
 
 export interface ClusterSource {
   /** Follows a kind from now on. One that the server does not have is empty. */
@@ -22,10 +23,18 @@ export interface ClusterSource {
 const unended: ListOptions = { fieldSelector: 'status.phase!=Succeeded,status.phase!=Failed' }
 const againMs = 1_000
 
+export interface InformerSourceOptions {
+  readonly client: RestClient
+  /** Whether somebody else's code may look at any field of pods. */
+  readonly keepAll: boolean
+  readonly log: (line: string) => void
+  readonly signal: AbortSignal
+}
+
 /** Asks the server what it has, until it answers or `signal` is aborted. */
-export async function informerSource(client: RestClient, log: (line: string) => void, signal: AbortSignal): Promise<ClusterSource> {
+export async function informerSource({ client, keepAll, log, signal }: InformerSourceOptions): Promise<ClusterSource> {
   const served = new Set((await discovered(client, log, signal)).resources.map(nameOf))
-  const informers = new SharedInformers(client, log)
+  const informers = new SharedInformers(client, log, keepAll ? [] : [kept({ resource: pods, transform: keptPod })])
   const followed: (() => Promise<void>)[] = []
   return {
     lister(resource) {

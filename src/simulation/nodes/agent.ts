@@ -67,7 +67,8 @@ export class NodeAgent {
   /** Addresses for a pod, one of each range; none when a range is used up. */
   takeAddresses(uid: string): readonly string[] {
     const taken = this.#addresses.flatMap((addresses) => addresses.take(uid) ?? [])
-    if (taken.length === this.#addresses.length) return taken
+    // A copy has no room for more, which would be most of it.
+    if (taken.length === this.#addresses.length) return [...taken]
     this.giveBackAddresses(taken, uid)
     return []
   }

@@ -1,10 +1,11 @@
 /** What is kept of a pod in memory: a hundred thousand of them have to fit. What those of one workload have in common, the informer keeps once. */
 import type { Pod } from '../../client/kinds.ts'
 import { annotationPrefix } from '../names.ts'
-import type { Container, PodSpec } from './lifecycle/pod-parts.ts'
+import type { Container, PodSpec, PodStatus } from './lifecycle/pod-parts.ts'
 
 /** Makes pods smaller. `keepAll` is for those whose stages may look at any field. */
 export function podKeeper(keepAll: boolean): (pod: Pod) => Pod {
+  const addressesOfNodes = new Map<string, NodeAddresses>()
   return ({ apiVersion, kind, metadata: { managedFields: _, ...metadata }, spec, status }) => {
     if (keepAll) return { apiVersion, kind, metadata, spec, status }
     const { name, namespace, uid, resourceVersion, generation, labels, annotations, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds } =
@@ -26,9 +27,21 @@ export function podKeeper(keepAll: boolean): (pod: Pod) => Pod {
         ...(deletionTimestamp && { deletionTimestamp, deletionGracePeriodSeconds }),
       },
       spec: spec && keptSpec(spec),
-      status,
+      status: status && keptStatus(status, addressesOfNodes),
     }
   }
+}
+
+/** What pods tell of their node, by its address. */
+type NodeAddresses = Pick<PodStatus, 'hostIP' | 'hostIPs'>
+
+/** All of it, with addresses kept once: those of a node for all its pods, and a pod's only one. */
+function keptStatus(status: PodStatus, known: Map<string, NodeAddresses>): PodStatus {
+  const { hostIP, hostIPs, podIP, podIPs } = status
+  if (!hostIP || hostIPs?.length !== 1 || hostIPs[0]?.ip !== hostIP) return status
+  let node = known.get(hostIP)
+  if (!node) known.set(hostIP, (node = { hostIP, hostIPs }))
+  return { ...status, ...node, ...(podIP && podIPs?.length === 1 && podIPs[0]?.ip === podIP && { podIPs: [{ ip: podIP }] }) }
 }
 
 const ownAnnotations = (annotations: Readonly<Record<string, string>>): Record<string, string> =>

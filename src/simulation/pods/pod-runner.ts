@@ -274,7 +274,8 @@ export class PodRunner {
   async #patch(run: Run, status: object): Promise<void> {
     const { namespace = '', name = '', uid } = run.pod.metadata
     const written = await this.#options.client.patch(pods, namespace, name, { metadata: { uid }, status }, 'strategic', 'status')
-    // The watch tells it too; until then, this is what there is.
+    // The watch tells it too, and shares it with what the informer keeps; until then, this is what there is.
+    if (!isOlder(run.pod, written)) return
     run.pod = { ...run.pod, metadata: { ...run.pod.metadata, resourceVersion: written.metadata.resourceVersion }, status: written.status }
   }
 

@@ -3,8 +3,21 @@
  * in at a time; what may have become garbage by it, or can go on, is told to the queues.
  */
 import { apiVersionOf, type Resource } from '../../../client/resource.ts'
+import { jsonEqual } from '../../../machinery/fields/json.ts'
 import type { ObjectMeta, OwnerReference } from '../../../machinery/object.ts'
-import { type Identity, isDeletingDependents, isOrphaning, type Node, names, type ObjectState, reaches, stateOf, unseen } from './node.ts'
+import {
+  addDependent,
+  type Identity,
+  isDeletingDependents,
+  isOrphaning,
+  type Node,
+  names,
+  noDependents,
+  type ObjectState,
+  reaches,
+  stateOf,
+  unseen,
+} from './node.ts'
 
 /** What the graph has to say. */
 export interface GraphSinks {
@@ -38,9 +51,9 @@ export class Graph {
   observe(resource: Resource, metadata: ObjectMeta): void {
     const { uid = '', name = '', namespace = '' } = metadata
     const identity = { apiVersion: apiVersionOf(resource), kind: resource.kind, namespace, name, uid }
-    const state = stateOf(metadata)
+    const state = this.#shared(stateOf(metadata))
     const known = this.#nodes.get(uid)
-    const node = known ?? { identity, resource, state: unseen, dependents: new Set<Node>() }
+    const node: Node = known ?? { identity, resource, state: unseen, dependents: noDependents }
     if (!known) this.#nodes.set(uid, node)
     else if (!known.resource) this.#seen(known, identity)
     const before = node.state
@@ -63,6 +76,13 @@ export class Graph {
       owner?.dependents.delete(node)
       if (owner && isDeletingDependents(owner.state)) this.#sinks.attemptToDelete(reference.uid)
     }
+  }
+
+  /** The dependents of one owner name it alike: what one of them says is kept for all, as there may be many thousands. */
+  #shared(state: ObjectState): ObjectState {
+    const [first] = state.owners
+    const [like] = (first && this.#nodes.get(first.uid)?.dependents) ?? []
+    return like && jsonEqual(like.state.owners, state.owners) ? { ...state, owners: like.state.owners } : state
   }
 
   /** An owner that was only named is seen: those that named it in another way have to be looked at. */
@@ -104,7 +124,7 @@ export class Graph {
       this.#sinks.attemptToDelete(uid)
       return
     }
-    owner.dependents.add(node)
+    addDependent(owner, node)
     if (owner.resource) this.#check(node, reference, owner.identity)
     // Nobody knows yet which of its names is the right one.
     else if (!names(reference, owner.identity) || owner.identity.namespace !== namespace) this.#sinks.attemptToDelete(uid)

@@ -24,13 +24,16 @@ export interface Node {
   /** Undefined for an object that was named as an owner, but not seen: a virtual node. */
   resource: Resource | undefined
   state: ObjectState
-  readonly dependents: Set<Node>
+  /** Of what owns nothing it is `noDependents`: `addDependent` knows. */
+  dependents: Set<Node>
 }
 
 export const foregroundFinalizer = 'foregroundDeletion'
 export const orphanFinalizer = 'orphan'
 
 const none: readonly never[] = []
+/** Most objects own nothing: one empty set is enough for all of them. */
+export const noDependents = new Set<Node>()
 export const unseen: ObjectState = { resourceVersion: '', owners: none, finalizers: none, beingDeleted: false }
 
 export const stateOf = ({ resourceVersion = '', ownerReferences, finalizers, deletionTimestamp }: ObjectMeta): ObjectState => ({
@@ -39,6 +42,11 @@ export const stateOf = ({ resourceVersion = '', ownerReferences, finalizers, del
   finalizers: finalizers?.length ? finalizers : none,
   beingDeleted: deletionTimestamp !== undefined,
 })
+
+export function addDependent(owner: Node, dependent: Node): void {
+  if (owner.dependents === noDependents) owner.dependents = new Set()
+  owner.dependents.add(dependent)
+}
 
 /** Whether it waits for its dependents to go first. */
 export const isDeletingDependents = ({ beingDeleted, finalizers }: ObjectState): boolean => beingDeleted && finalizers.includes(foregroundFinalizer)

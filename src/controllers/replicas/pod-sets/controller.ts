@@ -32,6 +32,10 @@ export function podSetController<T extends PodSet>(kind: PodSetKind<T>, concurre
         resource: pods,
         changed: (pod, before) => expectations.observe(pod, before),
         keys: (pod, caches) => ownerKeys(pod, caches, resource, (set, { metadata }) => selector(set).matches(metadata.labels)),
+        restMs: (key, caches) => {
+          const [namespace = '', name = ''] = key.split('/')
+          return restMsOf(caches.get(resource, namespace, name))
+        },
       }),
     ],
     async reconcile(key, context) {
@@ -59,6 +63,16 @@ export function podSetController<T extends PodSet>(kind: PodSetKind<T>, concurre
       if (failure !== undefined) throw failure
     },
   }
+}
+
+/** A look takes some 2 µs a pod: those of a large set take no more than a tenth of the thread, however fast its pods change. */
+const restMsPerPod = 0.02
+const largeSet = 200
+const mostRestMs = 500
+
+function restMsOf(set: PodSet | undefined): number {
+  const size = Math.max(set?.spec?.replicas ?? 1, set?.status?.replicas ?? 0)
+  return size < largeSet ? 0 : Math.min(size * restMsPerPod, mostRestMs)
 }
 
 /** The pods of all sets that have the same controller, such as those of one Deployment. */

@@ -15,8 +15,8 @@ import { outdatedPods } from './update.ts'
 export type Step =
   | { readonly do: 'create'; readonly pod: Pod; readonly claims: ClaimChanges }
   | { readonly do: 'delete'; readonly pod: Pod }
-  /** `corrected` where the pod itself is not what it should be. */
-  | { readonly do: 'correct'; readonly pod: Pod; readonly corrected?: Pod; readonly claims: ClaimChanges }
+  /** `isWrong`: the pod itself is not what it should be. */
+  | { readonly do: 'correct'; readonly pod: Pod; readonly isWrong: boolean; readonly claims: ClaimChanges }
 
 export interface Plan {
   /** Those of a phase may be done at once if the set is parallel; the phases, and all else, one after the other until one fails. */
@@ -93,18 +93,18 @@ function revisionFor(ordinal: number, { set, current, update }: Situation): SetR
 /** `claimsOnly`: the pod itself has to wait. A pod that cannot start without its claims gets them at once. */
 function correction(pod: Pod, { set, claim }: Situation, claimsOnly: boolean): Step[] {
   if (claimsOnly && pod.status?.phase !== 'Pending') return []
-  const corrected = claimsOnly ? undefined : correctedMember(set, pod)
+  const isWrong = !claimsOnly && correctedMember(set, pod) !== undefined
   const claims = claimChanges(set, pod, claim)
-  const missing = corrected || pod.status?.phase === 'Pending' ? claims.missing : []
-  if (!corrected && missing.length + claims.changed.length === 0) return []
-  return [{ do: 'correct', pod, ...(corrected && { corrected }), claims: { ...claims, missing } }]
+  const missing = isWrong || pod.status?.phase === 'Pending' ? claims.missing : []
+  if (!isWrong && missing.length + claims.changed.length === 0) return []
+  return [{ do: 'correct', pod, isWrong, claims: { ...claims, missing } }]
 }
 
 /** Claims of pods that go are theirs, or are kept, before they go. */
 function condemnedClaims({ condemned }: Members, { set, claim }: Situation): Phase {
   const steps = condemned.flatMap((pod): Step[] => {
     const claims = claimChanges(set, pod, claim)
-    return claims.changed.length ? [{ do: 'correct', pod, claims: { ...claims, missing: [] } }] : []
+    return claims.changed.length ? [{ do: 'correct', pod, isWrong: false, claims: { ...claims, missing: [] } }] : []
   })
   return { steps, waits: false }
 }

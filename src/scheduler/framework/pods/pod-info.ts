@@ -12,16 +12,12 @@ const noClaims: readonly string[] = []
 /** Everything here is shared: nothing of it may be changed. */
 export class PodInfo {
   readonly pod: Pod
-  readonly name: string
-  readonly namespace: string
-  /** `namespace/name`. */
-  readonly key: string
   readonly uid: string
   readonly labels: Labels
   readonly priority: number
-  readonly requests: Resources
+  readonly requests: Readonly<Resources>
   /** What it counts for in scores: something is assumed for containers that ask for nothing. */
-  readonly nonZeroRequests: Pick<Resources, 'milliCPU' | 'memory'>
+  readonly nonZeroRequests: Readonly<Pick<Resources, 'milliCPU' | 'memory'>>
   readonly requiredAffinity: readonly AffinityTerm[]
   readonly preferredAffinity: readonly WeightedAffinityTerm[]
   readonly requiredAntiAffinity: readonly AffinityTerm[]
@@ -31,11 +27,8 @@ export class PodInfo {
   readonly claims: readonly string[]
 
   constructor(pod: Pod) {
-    const { name = '', namespace = '', uid = '', labels } = pod.metadata
+    const { namespace = '', uid = '', labels } = pod.metadata
     this.pod = pod
-    this.name = name
-    this.namespace = namespace
-    this.key = `${namespace}/${name}`
     this.uid = uid || this.key
     this.labels = labels ?? noLabels
     this.priority = pod.spec?.priority ?? 0
@@ -50,6 +43,19 @@ export class PodInfo {
     this.preferredAntiAffinity = far.preferred
     this.hostPorts = hostPortsOf(pod)
     this.claims = claimsOf(pod)
+  }
+
+  get name(): string {
+    return this.pod.metadata.name ?? ''
+  }
+
+  get namespace(): string {
+    return this.pod.metadata.namespace ?? ''
+  }
+
+  /** `namespace/name`. */
+  get key(): string {
+    return `${this.namespace}/${this.name}`
   }
 
   get hasAffinity(): boolean {

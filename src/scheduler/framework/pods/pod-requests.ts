@@ -9,9 +9,9 @@ const assumed = { cpu: '100m', memory: '200Mi' } as const
 
 export interface PodRequests {
   /** What it asks for, or still has while it is being resized (KEP-1287). */
-  readonly requests: Resources
+  readonly requests: Readonly<Resources>
   /** With something assumed for containers that ask for no cpu or no memory: only for scores, or all such pods would go to one node. */
-  readonly nonZero: Pick<Resources, 'milliCPU' | 'memory'>
+  readonly nonZero: Readonly<Pick<Resources, 'milliCPU' | 'memory'>>
 }
 
 const options = { overhead: true, status: true } as const
@@ -21,7 +21,22 @@ export function podRequests(pod: Pod): PodRequests {
   const requests = resourcesOf(list)
   const missing = missingOf(pod, list)
   const { milliCPU, memory } = missing ? resourcesOf(listOfRequests(pod, { ...options, missing })) : requests
-  return { requests, nonZero: { milliCPU, memory } }
+  return shared({ requests, nonZero: { milliCPU, memory } })
+}
+
+const known = new Map<string, PodRequests>()
+const mostKnown = 4096
+
+/** Pods by the hundred thousand ask for few different things: what is equal is kept once. */
+function shared(requests: PodRequests): PodRequests {
+  const { requests: asked, nonZero } = requests
+  if (asked.scalar.size > 0) return requests
+  const key = `${asked.milliCPU} ${asked.memory} ${asked.ephemeralStorage} ${nonZero.milliCPU} ${nonZero.memory}`
+  const before = known.get(key)
+  if (before) return before
+  if (known.size >= mostKnown) known.clear()
+  known.set(key, requests)
+  return requests
 }
 
 /** A pod that asks for something as a whole leaves open only what it does not name at all. Undefined if nothing is missing. */

@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict'
+import { EventEmitter, once } from 'node:events'
+import { test } from 'node:test'
+import type { ChangeHandler } from '../informers/informer.ts'
+import type { SharedInformers } from '../informers/shared-informers.ts'
+import { type Pod, pods } from '../kinds.ts'
+import type { RestClient } from '../rest/rest-client.ts'
+import { runController, watched } from './controller.ts'
+
+const pod = (name: string): Pod => ({ apiVersion: 'v1', kind: 'Pod', metadata: { namespace: 'n', name } })
+
+test('what rests before it is looked at, is looked at once for all that changes meanwhile', async () => {
+  let tell: ChangeHandler<Pod> = () => {}
+  const informers = { of: () => ({ onChange: (handler: ChangeHandler<Pod>) => (tell = handler) }), synced: async () => {} } as unknown as SharedInformers
+  const looks: string[] = []
+  const looked = new EventEmitter()
+  const controller = {
+    name: 'x',
+    watches: [
+      watched({ resource: pods, keys: ({ metadata }) => [metadata.name === 'small' ? 'small' : 'large'], restMs: (key) => (key === 'large' ? 50 : 0) }),
+    ],
+    async reconcile(key: string) {
+      looks.push(key)
+      looked.emit(key)
+    },
+  }
+  const { synced, stop } = runController(controller, { informers, client: {} as RestClient }, () => {})
+  await synced
+  const large = once(looked, 'large')
+  for (const name of ['a', 'b', 'small', 'c']) tell(pod(name), undefined)
+  await large
+  assert.deepEqual(looks, ['small', 'large'])
+  await stop()
+})
