@@ -32,8 +32,12 @@ test('others read the same extensions in it', async () => {
   const authority = await makeAuthority('kubernetes', now)
   const [ca, leaf] = [authority, await issueCertificate(authority, server, now)].map(({ cert }) => new x509.X509Certificate(cert))
   assert.deepEqual(
-    ca!.extensions.flatMap(({ type, critical }) => [type, critical]),
-    ['2.5.29.19', true, '2.5.29.15', true, '2.5.29.14', false],
+    Array.from(ca!.extensions, ({ type, critical }) => [type, critical]),
+    [
+      ['2.5.29.19', true],
+      ['2.5.29.15', true],
+      ['2.5.29.14', false],
+    ],
   )
   assert.equal(ca!.getExtension(x509.BasicConstraintsExtension)?.ca, true)
   const { digitalSignature, keyCertSign, cRLSign } = x509.KeyUsageFlags
