@@ -56,7 +56,9 @@ export async function mergeChunks(chunks: Chunks, programs: readonly Program[], 
   function contentsOf(file: string): string {
     const members = groups.get(file)
     if (!members) return groupOf.has(file) ? namedInGroup(file, `"./${groupOf.get(file)}"`) : `import 'chunk:${file}'; export * from 'chunk:${file}'`
-    return members.map((chunk) => `import 'chunk:${chunk}'; export { ${renamed(chunk, (name, inGroup) => `${name} as ${inGroup}`)} } from 'chunk:${chunk}'`).join('\n')
+    return members
+      .map((chunk) => `import 'chunk:${chunk}'; export { ${renamed(chunk, (name, inGroup) => `${name} as ${inGroup}`)} } from 'chunk:${chunk}'`)
+      .join('\n')
   }
 
   // Members that are imported on demand keep a file of their own, which leads to the group.
@@ -131,7 +133,9 @@ const reference = /(?<=")\.\/([\w.-]+\.js)(?=")/g
 
 /** Files under names that change when their texts do, or those of files that they load. Entries keep theirs. */
 function namedByContent(texts: ReadonlyMap<string, string>, graph: ReadonlyMap<string, Chunk>): Map<string, string> {
-  const referred = new Map([...texts].map(([file, text]) => [file, [...text.matchAll(reference)].map(([, name = '']) => name).filter((name) => texts.has(name))]))
+  const referred = new Map(
+    [...texts].map(([file, text]) => [file, [...text.matchAll(reference)].map(([, name = '']) => name).filter((name) => texts.has(name))]),
+  )
   const nameOf = (file: string): string => {
     if (graph.has(file) && !isHashed(file)) return file
     const hash = createHash('sha256').update(file)
@@ -139,5 +143,7 @@ function namedByContent(texts: ReadonlyMap<string, string>, graph: ReadonlyMap<s
     return `${file.replace(hashed, '').replace(/\.js$/, '')}-${hash.digest('hex').slice(0, 8).toUpperCase()}.js`
   }
   const names = new Map([...texts.keys()].map((file) => [file, nameOf(file)]))
-  return new Map([...texts].map(([file, text]) => [names.get(file)!, text.replace(reference, (whole, name: string) => (names.has(name) ? `./${names.get(name)}` : whole))]))
+  return new Map(
+    [...texts].map(([file, text]) => [names.get(file)!, text.replace(reference, (whole, name: string) => (names.has(name) ? `./${names.get(name)}` : whole))]),
+  )
 }
