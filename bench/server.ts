@@ -66,7 +66,7 @@ export interface Memory {
 }
 
 /** What the kernel says of the process's memory. Linux only. */
-export function memoryOf({ process: { pid } }: Server): Memory {
+export function memoryOf({ process: { pid } }: Pick<Server, 'process'>): Memory {
   const status = readFileSync(`/proc/${pid}/status`, 'latin1')
   const megabytes = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]) / 1024
   return { resident: megabytes('VmRSS'), anonymous: megabytes('RssAnon'), file: megabytes('RssFile') }

@@ -7,6 +7,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, uti
 import { isBuiltin } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { build, type Plugin } from 'esbuild'
+import { mergeChunks, type Program } from './merge-chunks.ts'
 
 const root = dirname(import.meta.dirname)
 const output = join(root, '.build')
@@ -59,6 +60,45 @@ const withoutNative: Plugin = {
   },
 }
 
+/** CommonJS packages in the bundle call `require` for Node's own modules. */
+const banner = "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);"
+
+const commandLine = ['src/cli/t8s.ts', 'src/cli/main.ts']
+
+/** What is loaded before each of these is ready, or at work. */
+const programs: readonly Program[] = [
+  // Servers, however they are started: what one of them alone needs is little.
+  {
+    sources: [
+      'src/cli/commands/up.ts',
+      'src/cluster/start-cluster.ts',
+      'src/cluster/credentials/identity-files.ts',
+      'src/cluster/credentials/front-proxy-files.ts',
+      'src/cluster/data-directory.ts',
+      'src/kubeconfig/write.ts',
+      'src/storage/log/index.ts',
+      'src/cluster/serve-store.ts',
+      'src/cluster/controllers/thread.ts',
+      'src/cluster/threads/component-thread.ts',
+      'src/cli/commands/apiserver.ts',
+      'src/apiserver/serving-flags/index.ts',
+      'src/cluster/lone-api-server/index.ts',
+      'src/cluster/index.ts',
+    ],
+  },
+  { sources: ['src/cluster/controllers/worker.ts', /^src\/controllers\/(?!.*\/why\/)/] },
+  { sources: ['src/cluster/scheduler/worker.ts'] },
+  { sources: ['src/cluster/simulation/worker.ts'] },
+]
+/** What ends at once, or is small, and should not load the half of them. */
+const others: readonly Program[] = [
+  { sources: ['src/cli/t8s.ts'] },
+  { sources: commandLine },
+  { sources: [/\bexplain-panic\b/] },
+  { sources: [/^src\/cli\/commands\/config\//, /^src\/cli\/terminal\//, /^src\/kubeconfig\//] },
+  { sources: ['src/client/index.ts', /^src\/cli\/commands\/(?!up|apiserver)/, /^src\/cli\/why\//] },
+]
+
 const started = new Date()
 process.stderr.write('t8s: building\n')
 mkdirSync(output, { recursive: true })
@@ -68,7 +108,7 @@ await buildBundle()
 
 /** Chunks carry a hash of their content in their names, so a server that runs from the old bundle still finds its own. */
 async function buildBundle(): Promise<void> {
-  const { outputFiles } = await build({
+  const { outputFiles, metafile } = await build({
     absWorkingDir: root,
     entryPoints: {
       t8s: 'src/cli/t8s.ts',
@@ -89,30 +129,30 @@ async function buildBundle(): Promise<void> {
     platform: 'node',
     target: 'node24',
     plugins: [withoutChildProcess, withoutNative, namedExports],
-    // CommonJS packages in the bundle call `require` for Node's own modules.
-    banner: { js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);" },
+    banner: { js: banner },
     write: false,
+    metafile: true,
     logLevel: 'warning',
   })
+  const files = await mergeChunks({ texts: new Map(outputFiles.map(({ path, text }) => [basename(path), text])), metafile, banner }, programs, others)
   // The entry comes last: until then everything it names is in place.
-  outputFiles.sort((a, b) => Number(basename(a.path) === 't8s.js') - Number(basename(b.path) === 't8s.js'))
-  for (const { path, contents } of outputFiles) {
-    writeFileSync(`${path}.new`, contents)
+  for (const [name, text] of [...files].sort(([a], [b]) => Number(a === 't8s.js') - Number(b === 't8s.js'))) {
+    const path = join(output, name)
+    writeFileSync(`${path}.new`, text)
     renameSync(`${path}.new`, path)
   }
   // The entry names all chunks by their content, so its own content stands for all.
-  const entry = outputFiles.find(({ path }) => basename(path) === 't8s.js')
   writeFileSync(
     join(output, 'build-id.new'),
     `${createHash('sha256')
-      .update(entry?.contents ?? '')
+      .update(files.get('t8s.js') ?? '')
       .digest('hex')
       .slice(0, 16)}\n`,
   )
   renameSync(join(output, 'build-id.new'), join(output, 'build-id'))
   // A source that changed while this ran is newer than the bundle, as it should be.
   utimesSync(join(output, 't8s.js'), started, started)
-  const kept = new Set(outputFiles.map(({ path }) => basename(path)))
+  const kept = new Set(files.keys())
   for (const name of readdirSync(output)) {
     const old = /-[A-Z0-9]{8}\.js$/.test(name) && !kept.has(name) && modified(join(output, name)) < started.getTime() - dayMs
     if (old) rmSync(join(output, name), { force: true })

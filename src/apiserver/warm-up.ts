@@ -16,6 +16,8 @@ import { requestInfo } from './request/request-info.ts'
 const rounds = 500
 /** A pod has to wait for its namespace's service account, and is refused where nobody makes one. */
 const mostRefusals = 3
+/** The start is not over when the server listens: whoever waits for it, and the cluster's own parts, come first. */
+const pauseMs = 200
 
 const user = { name: 'system:apiserver', groups: ['system:masters'] }
 
@@ -73,8 +75,16 @@ async function ask(session: ClientHttp2Session, { method, path, body, type = 'ap
   return status < 400
 }
 
-/** Starts in the background. The returned function ends it. */
+/** Starts in the background, after a pause. The returned function ends it. */
 export function warmUp(director: Handler, waitGroup: WaitGroup): () => void {
+  let end = (): void => clearTimeout(pause)
+  const pause = setTimeout(() => {
+    end = begin(director, waitGroup)
+  }, pauseMs).unref()
+  return () => end()
+}
+
+function begin(director: Handler, waitGroup: WaitGroup): () => void {
   const [near, far] = duplexPair()
   // The chain before the director is left out: it would count these requests, and ask who sends them.
   const handler: Handler = (request) => {

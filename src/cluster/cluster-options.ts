@@ -80,6 +80,8 @@ export interface Cluster {
   readonly kubeconfigYaml: string
   /** Somebody with a client certificate of the cluster's authority, who may do what roles and bindings allow: for tests of what somebody may not do. */
   user(identity: UserIdentity): Promise<ClusterUser>
+  /** Resolves when controllers, scheduler and simulated nodes know what was there at the start. The server is ready before. */
+  readonly synced: Promise<void>
   /** Lets requests finish for up to `graceMs` (5,000 unless said), then releases port and store. May be called twice. */
   stop(options?: { readonly graceMs?: number }): Promise<void>
 }

@@ -116,7 +116,7 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
     schedulerToken && (await timed('scheduler begun', clusterScheduler({ ...choice, server: { url, ca }, token: schedulerToken.token, onThread, log })))
   const administrator = userOf({ url, ca, ...pki.admin }, contextName)
   await storage.begin(administrator.client)
-  simulation.begin({ url, ca }, administrator.client, pki)
+  const simulated = simulation.begin({ url, ca }, administrator.client, pki)
   let stopped: Promise<void> | undefined
   const stop = async (graceMs: number): Promise<void> => {
     await Promise.all([controllers.stop(), scheduler?.stop(), simulation.stop()])
@@ -128,6 +128,7 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
     url,
     port: server.port,
     ...administrator,
+    synced: Promise.all([controllers.synced, scheduler?.synced, simulated]).then(() => {}),
     user: (identity) => clusterUser(pki.authority, identity, { url, ca }),
     stop({ graceMs = defaultGraceMs } = {}) {
       stopped ??= stop(graceMs)

@@ -1,6 +1,7 @@
 /** `t8s controller-manager`: the controllers alone, with the flags of kube-controller-manager. */
 import { Command } from 'commander'
 import { ExplainedError } from '../../lib/explained-error.ts'
+import { hasBegun } from '../../lib/has-begun.ts'
 import { stopSignal } from '../running/stop-signal.ts'
 import { passingOn } from './apiserver.ts'
 
@@ -30,6 +31,7 @@ async function controllerManager(args: readonly string[]): Promise<void> {
   const log = (line: string): void => void process.stderr.write(`${line}\n`)
   const manager = await startControllerManager({ flags, cwd: process.cwd(), log })
   if (manager.port !== undefined) log(`health and metrics on port ${manager.port}`)
+  hasBegun()
   const end = await Promise.race([manager.ended, stopping.requested])
   await manager.stop(graceMs)
   if (end === 'lost') {

@@ -1,6 +1,7 @@
 /** `t8s scheduler`: the scheduler alone, for any API server. */
 import { Command, Option } from 'commander'
 import { ExplainedError } from '../../lib/explained-error.ts'
+import { hasBegun } from '../../lib/has-begun.ts'
 import * as flags from '../flags/flags.ts'
 import { stopSignal } from '../running/stop-signal.ts'
 
@@ -79,6 +80,7 @@ async function schedule(given: SchedulerFlags): Promise<void> {
   })
   try {
     if (scheduler.port !== undefined) log(`health and metrics on https://${given.bindAddress}:${scheduler.port}`)
+    hasBegun()
     const end = await Promise.race([scheduler.ended, stopping.requested])
     if (end === 'lost')
       throw new ExplainedError('the lease was lost: another scheduler may lead now, so this one ends; start it again to have it wait for its turn')

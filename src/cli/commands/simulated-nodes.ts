@@ -1,5 +1,6 @@
 /** `t8s simulated-nodes`: simulated nodes alone, against any API server. */
 import { Command, Option } from 'commander'
+import { hasBegun } from '../../lib/has-begun.ts'
 import { type ContextFlags, contextFlags } from '../flags/context-flags.ts'
 import * as flags from '../flags/flags.ts'
 import { type NodeFlags, nodeFlags, simulatedNodes } from '../flags/node-flags.ts'
@@ -60,6 +61,7 @@ async function simulate(given: SimulatedNodesFlags): Promise<void> {
   try {
     await Promise.race([running.started, stopping.requested])
     print(`simulating nodes of ${access.url}; Ctrl-C stops it`)
+    hasBegun()
     await stopping.requested
   } finally {
     await running.stop()

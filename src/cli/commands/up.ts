@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import { Command, Option } from 'commander'
 import type { FrontProxyFiles } from '../../cluster/credentials/front-proxy-files.ts'
 import type { Kubeconfig } from '../../kubeconfig/kubeconfig.ts'
+import { hasBegun } from '../../lib/has-begun.ts'
 import { addApiServerOptions, addControllerOptions, givenApiServerFlags, givenControllerFlags } from '../flags/component-options.ts'
 import * as flags from '../flags/flags.ts'
 import { frontProxyFlags } from '../flags/front-proxy-flags.ts'
@@ -127,8 +128,8 @@ async function up(given: UpFlags, apiServerFlags: readonly string[], controllerF
     print(
       `\n  ${colour.bold(`export KUBECONFIG=${shellWord(kubeconfig)}`)}\n  ${colour.bold('kubectl get nodes')}\n${merged ? `or  ${colour.bold('kubectl --context t8s get nodes')}\n` : ''}\nCtrl-C stops it`,
     )
-    // The server is killed as often as it is stopped; the cache should not wait for its end.
     flushCompileCache()
+    void cluster.synced.then(hasBegun)
     print(`stopping after ${await stopping.requested}: requests under way may finish; once more stops at once`)
   } finally {
     await cluster.stop()

@@ -1,8 +1,8 @@
 /** Runs a program with kube-apiserver's or etcd's flags in the foreground, until a signal ends it; what goes wrong is told as those tell it. */
-import { flushCompileCache } from 'node:module'
 import { complaint, exitCode } from '../../envtest/complaint.ts'
 import type { ProgramName } from '../../envtest/launcher-script.ts'
 import type { Running } from '../../envtest/program.ts'
+import { hasBegun } from '../../lib/has-begun.ts'
 import { stopSignal } from './stop-signal.ts'
 
 /** Runs `start`, waits for a signal, stops within `graceMs`. Sets the exit code; never rejects. */
@@ -10,8 +10,7 @@ export async function inForeground(program: ProgramName, graceMs: number, start:
   const stopping = stopSignal()
   try {
     const running = await start((line) => process.stderr.write(`${line}\n`))
-    // Such a process is killed as often as it is stopped; the cache should not wait for its end.
-    flushCompileCache()
+    hasBegun()
     await stopping.requested
     await running.stop(graceMs)
   } catch (error) {

@@ -1,4 +1,5 @@
 /** The thread that controllers run on: what its starter gives it is in `workerData`, and tokens are signed by the starter. */
+import { flushCompileCache } from 'node:module'
 import { parentPort, workerData } from 'node:worker_threads'
 import { reasonOf } from '../../lib/explained-error.ts'
 import { giveBackMemory } from '../../lib/give-back-memory.ts'
@@ -22,7 +23,10 @@ const begun = runTask(workerData as ControllerTask, signToken, (line) => tell({ 
 begun.then(
   ({ synced }) => {
     tell({ begun: true })
-    void synced.then(() => tell({ synced: true }))
+    void synced.then(() => {
+      flushCompileCache()
+      tell({ synced: true })
+    })
   },
   (error) => tell({ failed: reasonOf(error) }),
 )

@@ -1,5 +1,6 @@
 /** Users of a cluster by client certificates of its authority: what they may do, roles and bindings say. */
 import { type Access, type Kubeconfig, kubeconfigFor, kubeconfigYaml } from '../../kubeconfig/kubeconfig.ts'
+import { issueCertificate } from '../pki/certificates.ts'
 import type { KeyPair } from '../pki/key-pair.ts'
 
 /** Who a client certificate names. */
@@ -17,7 +18,6 @@ export interface ClusterUser {
 
 /** Makes the user's certificate; `url` and `ca` are where the cluster is reached, and by which authority it is known. */
 export async function clusterUser(authority: KeyPair, { name, groups }: UserIdentity, server: Pick<Access, 'url' | 'ca'>): Promise<ClusterUser> {
-  const { issueCertificate } = await import('../pki/certificates.ts')
   const pair = await issueCertificate(authority, { commonName: name, organizations: groups, usage: 'client' }, new Date())
   return userOf({ ...server, ...pair }, name)
 }

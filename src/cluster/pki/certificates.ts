@@ -1,28 +1,14 @@
 /**
- * Makes certificates. Loading the X.509 library costs more than the rest of a start, so this file is only imported when
- * something has to be made; checking what exists is done with node:crypto (`pki.ts`).
+ * Makes certificates (RFC 5280) with what node:crypto can do. The X.509 library would take a fifth of a first start to load: it is for those
+ * who have requests to read (`signing-requests.ts`).
  */
-import 'reflect-metadata'
-import { createPrivateKey, type KeyObject, webcrypto } from 'node:crypto'
+import { createHash, createPrivateKey, createPublicKey, generateKeyPair, type KeyObject, randomBytes, sign, X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
-import {
-  AuthorityKeyIdentifierExtension,
-  BasicConstraintsExtension,
-  ExtendedKeyUsage,
-  ExtendedKeyUsageExtension,
-  type Extension,
-  type JsonGeneralName,
-  KeyUsageFlags,
-  KeyUsagesExtension,
-  Name,
-  SubjectAlternativeNameExtension,
-  SubjectKeyIdentifierExtension,
-  X509Certificate,
-  X509CertificateGenerator,
-} from '@peculiar/x509'
+import { promisify } from 'node:util'
+import { parseCidr } from '../../lib/cidr.ts'
+import { bits, contentOf, element, elementsOf, explicit, implicit, octets, oid, positive, sequence, set, tags, time, utf8, yes } from './der.ts'
 import type { KeyPair } from './key-pair.ts'
 
-const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
 const dayMs = 24 * 3600 * 1000
 const authorityDays = 3653
 const certificateDays = 365
@@ -39,80 +25,129 @@ export interface CertificateRequest {
 
 /** A new certificate authority, valid for ten years from `now`. */
 export async function makeAuthority(commonName: string, now: Date): Promise<KeyPair> {
-  const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
-  const name = subject(commonName)
-  const certificate = await X509CertificateGenerator.create({
-    subject: name,
+  const { publicKey, privateKey } = await makeKeys()
+  const name = nameOf(commonName)
+  return signed(privateKey, privateKey, {
     issuer: name,
-    ...validity(now, authorityDays),
-    publicKey: keys.publicKey,
-    signingKey: keys.privateKey,
-    signingAlgorithm: algorithm,
+    subject: name,
+    validity: validity(now, authorityDays),
+    publicKey,
     extensions: [
-      new BasicConstraintsExtension(true, undefined, true),
-      new KeyUsagesExtension(KeyUsageFlags.digitalSignature | KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign, true),
-      await SubjectKeyIdentifierExtension.create(keys.publicKey),
+      extension(ids.basicConstraints, sequence(yes), 'critical'),
+      extension(ids.keyUsage, keyUsages.authority, 'critical'),
+      extension(ids.subjectKeyIdentifier, octets(keyIdentifier(publicKey))),
     ],
   })
-  return { cert: pemText(certificate), key: await privatePem(keys.privateKey) }
 }
 
-/** A certificate signed by `authority`, valid for a year from `now`, with a new key. */
+/** A certificate signed by `authority`, valid for a year from `now`, with a new key. Rejects with an Error for authorities with keys of rare kinds. */
 export async function issueCertificate(authority: KeyPair, request: CertificateRequest, now: Date): Promise<KeyPair> {
-  const issuer = new X509Certificate(authority.cert)
-  const [keys, signing, authorityKeyId] = await Promise.all([
-    webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']),
-    signingKeyOf(authority.key),
-    AuthorityKeyIdentifierExtension.create(issuer),
-  ])
-  const extensions: Extension[] = [
-    new BasicConstraintsExtension(false, undefined, true),
-    new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
-    new ExtendedKeyUsageExtension([request.usage === 'server' ? ExtendedKeyUsage.serverAuth : ExtendedKeyUsage.clientAuth]),
-    authorityKeyId,
-  ]
-  if (request.hosts?.length) extensions.push(new SubjectAlternativeNameExtension(request.hosts.map(alternativeName)))
-  const certificate = await X509CertificateGenerator.create({
-    subject: subject(request.commonName, request.organizations),
-    issuer: issuer.subjectName,
-    ...validity(now, certificateDays),
-    publicKey: keys.publicKey,
-    ...signing,
-    extensions,
+  const { publicKey, privateKey } = await makeKeys()
+  const issuer = issuerIn(authority.cert)
+  return signed(createPrivateKey(authority.key), privateKey, {
+    issuer: issuer.name,
+    subject: nameOf(request.commonName, request.organizations),
+    validity: validity(now, certificateDays),
+    publicKey,
+    extensions: [
+      extension(ids.basicConstraints, sequence(), 'critical'),
+      extension(ids.keyUsage, keyUsages.holder, 'critical'),
+      extension(ids.extendedKeyUsage, sequence(oid(request.usage === 'server' ? ids.serverAuth : ids.clientAuth))),
+      extension(ids.authorityKeyIdentifier, sequence(implicit(0, issuer.keyIdentifier))),
+      ...(request.hosts?.length ? [extension(ids.subjectAlternativeName, sequence(...request.hosts.map(alternativeName)))] : []),
+    ],
   })
-  return { cert: pemText(certificate), key: await privatePem(keys.privateKey) }
 }
 
-const subject = (commonName: string, organizations: readonly string[] = []): Name =>
-  new Name([...organizations.map((name) => ({ O: [name] })), { CN: [commonName] }])
+const ids = {
+  commonName: '2.5.4.3',
+  organization: '2.5.4.10',
+  subjectKeyIdentifier: '2.5.29.14',
+  keyUsage: '2.5.29.15',
+  subjectAlternativeName: '2.5.29.17',
+  basicConstraints: '2.5.29.19',
+  authorityKeyIdentifier: '2.5.29.35',
+  extendedKeyUsage: '2.5.29.37',
+  serverAuth: '1.3.6.1.5.5.7.3.1',
+  clientAuth: '1.3.6.1.5.5.7.3.2',
+  ecdsaWithSha256: '1.2.840.10045.4.3.2',
+  rsaWithSha256: '1.2.840.113549.1.1.11',
+} as const
 
-const alternativeName = (host: string): JsonGeneralName => ({ type: isIP(host) ? 'ip' : 'dns', value: host })
+/** Which bits of KeyUsage are set: digitalSignature is the first, keyCertSign and cRLSign are the sixth and seventh. */
+const keyUsages = { authority: bits(Buffer.from([0b1000_0110]), 1), holder: bits(Buffer.from([0b1000_0000]), 7) } as const
 
-const validity = (now: Date, days: number) => ({ notBefore: new Date(now.getTime() - backdateMs), notAfter: new Date(now.getTime() + days * dayMs) })
-
-export const pemText = (certificate: X509Certificate): string => `${certificate.toString('pem')}\n`
-
-async function privatePem(key: webcrypto.CryptoKey): Promise<string> {
-  const der = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', key))
-  return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }).export({ format: 'pem', type: 'pkcs8' }).toString()
+interface Terms {
+  readonly issuer: Buffer
+  readonly subject: Buffer
+  readonly validity: Buffer
+  readonly publicKey: KeyObject
+  readonly extensions: readonly Buffer[]
 }
 
-const curves: Readonly<Record<string, string>> = { prime256v1: 'P-256', secp384r1: 'P-384', secp521r1: 'P-521' }
+const version3 = explicit(0, positive(Buffer.from([2])))
 
-/** How a key signs certificates: those of authorities that others made are of many kinds. */
-function algorithmOf({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): { readonly name: string; readonly hash: string; readonly namedCurve?: string } {
-  if (asymmetricKeyType === 'rsa') return { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' }
-  const namedCurve = curves[asymmetricKeyDetails?.namedCurve ?? '']
-  if (asymmetricKeyType === 'ec' && namedCurve) return { name: 'ECDSA', namedCurve, hash: 'SHA-256' }
-  throw new Error(`keys of authorities are RSA or ECDSA on P-256, P-384 or P-521, not ${asymmetricKeyType}`)
-}
-
-/** A private key in PEM form, for signing, with how it signs. Rejects with an Error for keys of other kinds. */
-export async function signingKeyOf(pem: string) {
-  const key = createPrivateKey(pem)
-  const signingAlgorithm = algorithmOf(key)
+/** The certificate, signed by `signingKey`, with the key that it is for. */
+function signed(signingKey: KeyObject, key: KeyObject, { issuer, subject, validity, publicKey, extensions }: Terms): KeyPair {
+  const algorithm = signatureAlgorithm(signingKey)
+  const terms = sequence(version3, serialNumber(), algorithm, issuer, validity, subject, spki(publicKey), explicit(3, sequence(...extensions)))
+  const certificate = sequence(terms, algorithm, bits(sign('sha256', terms, signingKey)))
+  const lines = certificate.toString('base64').match(/.{1,64}/g) ?? []
   return {
-    signingKey: await webcrypto.subtle.importKey('pkcs8', key.export({ format: 'der', type: 'pkcs8' }), signingAlgorithm, false, ['sign']),
-    signingAlgorithm,
+    cert: `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`,
+    key: key.export({ format: 'pem', type: 'pkcs8' }).toString(),
   }
+}
+
+const makeKeys = () => promisify(generateKeyPair)('ec', { namedCurve: 'P-256' })
+
+/** Keys of authorities that others made are of many kinds. */
+function signatureAlgorithm({ asymmetricKeyType }: KeyObject): Buffer {
+  if (asymmetricKeyType === 'ec') return sequence(oid(ids.ecdsaWithSha256))
+  if (asymmetricKeyType === 'rsa') return sequence(oid(ids.rsaWithSha256), element(tags.null))
+  throw new Error(`keys of authorities are RSA or ECDSA, not ${asymmetricKeyType}`)
+}
+
+/** At random, so that no two of an authority are the same; positive, and with no zero in front. */
+function serialNumber(): Buffer {
+  const bytes = randomBytes(16)
+  bytes.writeUInt8((bytes.readUInt8(0) & 0x7f) | 0x40, 0)
+  return positive(bytes)
+}
+
+const attribute = (type: string, value: string): Buffer => set(sequence(oid(type), utf8(value)))
+
+const nameOf = (commonName: string, organizations: readonly string[] = []): Buffer =>
+  sequence(...organizations.map((name) => attribute(ids.organization, name)), attribute(ids.commonName, commonName))
+
+/** RFC 5280, 4.2.1.6. */
+function alternativeName(host: string): Buffer {
+  const family = isIP(host)
+  if (!family) return implicit(2, Buffer.from(host))
+  const digits = family === 4 ? 8 : 32
+  return implicit(7, Buffer.from((parseCidr(`${host}/${digits * 4}`)?.base ?? 0n).toString(16).padStart(digits, '0'), 'hex'))
+}
+
+const validity = (now: Date, days: number): Buffer => sequence(time(new Date(now.getTime() - backdateMs)), time(new Date(now.getTime() + days * dayMs)))
+
+const extension = (id: string, value: Buffer, critical?: 'critical'): Buffer => sequence(oid(id), ...(critical ? [yes] : []), octets(value))
+
+const spki = (key: KeyObject): Buffer => key.export({ format: 'der', type: 'spki' })
+
+/** RFC 5280, 4.2.1.2: the hash of the key's bits, without the algorithm and the count of unused bits. */
+function keyIdentifier(key: KeyObject): Buffer {
+  const [, keyBits = Buffer.alloc(1)] = elementsOf(spki(key))
+  return createHash('sha1').update(contentOf(keyBits).subarray(1)).digest()
+}
+
+/** What a certificate says of the authority that it belongs to, byte by byte as it stands there: clients compare it so. */
+function issuerIn(cert: string): { readonly name: Buffer; readonly keyIdentifier: Buffer } {
+  const { raw } = new X509Certificate(cert)
+  const [terms = raw] = elementsOf(raw)
+  // Behind the version, which old ones lack: serial number, signature, issuer, validity, subject, key, and in [3] the extensions.
+  const [, , , , name = Buffer.alloc(0), key = Buffer.alloc(0), ...optional] = elementsOf(terms).filter(([tag]) => tag !== 0xa0)
+  const extensions = optional.filter(([tag]) => tag === 0xa3).flatMap((wrapped) => elementsOf(wrapped).flatMap(elementsOf))
+  const subjectKeyId = extensions.map(elementsOf).find(([id]) => id?.equals(oid(ids.subjectKeyIdentifier)))
+  const value = subjectKeyId?.at(-1)
+  return { name, keyIdentifier: value ? contentOf(contentOf(value)) : keyIdentifier(createPublicKey({ key, format: 'der', type: 'spki' })) }
 }

@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
 import { writeFileAtomically } from '../../lib/files/atomic-file.ts'
 import { makeDirectory } from '../../lib/files/make-directory.ts'
-import type { CertificateRequest } from './certificates.ts'
+import { type CertificateRequest, issueCertificate, makeAuthority } from './certificates.ts'
 import { isUsable, type KeyPair } from './key-pair.ts'
 
 export interface ClusterPki {
@@ -65,35 +65,24 @@ export async function filePki(directory: string, hosts: readonly string[], now =
     return pair
   }
 
-  const load = () => import('./certificates.ts')
   const keepAuthority = (name: string, commonName: string): Promise<KeyPair> =>
     keep(
       name,
       (pair) => isUsable(pair, { now }),
-      async () => (await load()).makeAuthority(commonName, now),
+      () => makeAuthority(commonName, now),
+    )
+  const keepIssued = (name: string, by: KeyPair, request: CertificateRequest): Promise<KeyPair> =>
+    keep(
+      name,
+      (pair) => isUsable(pair, { now, authority: by, hosts: request.hosts }),
+      () => issueCertificate(by, request, now),
     )
   const [authority, frontProxyAuthority] = await Promise.all([keepAuthority('ca', 'kubernetes'), keepAuthority('front-proxy-ca', frontProxyAuthorityName)])
   const [server, admin, kubeletClient, frontProxyClient] = await Promise.all([
-    keep(
-      'apiserver',
-      (pair) => isUsable(pair, { now, authority, hosts }),
-      async () => (await load()).issueCertificate(authority, serverRequest(hosts), now),
-    ),
-    keep(
-      'admin',
-      (pair) => isUsable(pair, { now, authority }),
-      async () => (await load()).issueCertificate(authority, adminRequest, now),
-    ),
-    keep(
-      'apiserver-kubelet-client',
-      (pair) => isUsable(pair, { now, authority }),
-      async () => (await load()).issueCertificate(authority, kubeletClientRequest, now),
-    ),
-    keep(
-      'front-proxy-client',
-      (pair) => isUsable(pair, { now, authority: frontProxyAuthority }),
-      async () => (await load()).issueCertificate(frontProxyAuthority, frontProxyRequest, now),
-    ),
+    keepIssued('apiserver', authority, serverRequest(hosts)),
+    keepIssued('admin', authority, adminRequest),
+    keepIssued('apiserver-kubelet-client', authority, kubeletClientRequest),
+    keepIssued('front-proxy-client', frontProxyAuthority, frontProxyRequest),
   ])
   return {
     authority,
@@ -101,13 +90,7 @@ export async function filePki(directory: string, hosts: readonly string[], now =
     admin,
     kubeletClient,
     frontProxy: frontProxyOf(frontProxyAuthority, frontProxyClient),
-    kubeletServer: once(() =>
-      keep(
-        'kubelet',
-        (pair) => isUsable(pair, { now, authority, hosts: kubeletHosts }),
-        async () => (await load()).issueCertificate(authority, kubeletServerRequest, now),
-      ),
-    ),
+    kubeletServer: once(() => keepIssued('kubelet', authority, kubeletServerRequest)),
     // Later ones are nobody's concern any more.
     made: [...made],
     serviceAccountKey: serviceAccountKey(directory),
@@ -125,7 +108,6 @@ interface SharedPki {
 }
 
 const sharedPki = once(async (): Promise<SharedPki> => {
-  const { makeAuthority, issueCertificate } = await import('./certificates.ts')
   const now = new Date()
   const [authority, frontProxyAuthority] = await Promise.all([makeAuthority('kubernetes', now), makeAuthority(frontProxyAuthorityName, now)])
   const [admin, kubeletClient, client] = await Promise.all([
@@ -153,7 +135,7 @@ export async function memoryPki(hosts: readonly string[]): Promise<ClusterPki> {
   const key = hosts.join()
   let server = servers.get(key)
   if (!server) {
-    server = import('./certificates.ts').then(({ issueCertificate }) => issueCertificate(authority, serverRequest(hosts), new Date()))
+    server = issueCertificate(authority, serverRequest(hosts), new Date())
     servers.set(key, server)
   }
   return { authority, admin, kubeletClient, kubeletServer, frontProxy, server: await server, serviceAccountKey, made: [] }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
 import { writeFileAtomically } from '../../lib/files/atomic-file.ts'
 import { makeDirectory } from '../../lib/files/make-directory.ts'
+import { issueCertificate, makeAuthority } from './certificates.ts'
 import type { KeyPair } from './key-pair.ts'
 
 /** `apiserver.crt` and `apiserver.key` of a directory, made for `hosts` if either is missing. Throws an ExplainedError that names the directory. */
@@ -23,7 +24,6 @@ export async function certDirPair(directory: string, hosts: readonly string[], n
 
 /** A serving certificate for `hosts`, with the authority that signed it. */
 export async function selfSignedPair(commonName: string, hosts: readonly string[], now = new Date()): Promise<KeyPair> {
-  const { makeAuthority, issueCertificate } = await import('./certificates.ts')
   const authority = await makeAuthority(`${hosts[0]}-ca@${Math.floor(now.getTime() / 1000)}`, now)
   const { cert, key } = await issueCertificate(authority, { commonName, usage: 'server', hosts }, now)
   return { cert: cert + authority.cert, key }

@@ -1,5 +1,6 @@
-/** Reads PKCS #10 requests and signs them. Only imported when there is one, as `certificates.ts`. */
+/** Reads PKCS #10 requests and signs them. Loading the X.509 library takes long, so this is only imported when there is one. */
 import 'reflect-metadata'
+import { createPrivateKey, type KeyObject, webcrypto } from 'node:crypto'
 import {
   AuthorityKeyIdentifierExtension,
   BasicConstraintsExtension,
@@ -16,7 +17,6 @@ import {
 import { subjectIn } from '../../apiserver/admission/identity/requested-subject.ts'
 import type { CertificateTerms, RequestedSubject } from '../../controllers/index.ts'
 import { own } from '../../lib/own.ts'
-import { pemText, signingKeyOf } from './certificates.ts'
 import type { KeyPair } from './key-pair.ts'
 
 /** Rejects with an Error for what is no request, or is not signed by the key that it holds. */
@@ -57,13 +57,33 @@ export async function signRequest(authority: KeyPair, pem: string, { usages, not
     ...(await signingKeyOf(authority.key)),
     extensions,
   })
-  return pemText(certificate)
+  return `${certificate.toString('pem')}\n`
 }
 
 async function verified(pem: string): Promise<Pkcs10CertificateRequest> {
   const request = new Pkcs10CertificateRequest(pem)
   if (!(await request.verify())) throw new Error('the request is not signed by its own key')
   return request
+}
+
+const curves: Readonly<Record<string, string>> = { prime256v1: 'P-256', secp384r1: 'P-384', secp521r1: 'P-521' }
+
+/** How a key signs certificates: those of authorities that others made are of many kinds. */
+function algorithmOf({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): { readonly name: string; readonly hash: string; readonly namedCurve?: string } {
+  if (asymmetricKeyType === 'rsa') return { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' }
+  const namedCurve = curves[asymmetricKeyDetails?.namedCurve ?? '']
+  if (asymmetricKeyType === 'ec' && namedCurve) return { name: 'ECDSA', namedCurve, hash: 'SHA-256' }
+  throw new Error(`keys of authorities are RSA or ECDSA on P-256, P-384 or P-521, not ${asymmetricKeyType}`)
+}
+
+/** A private key in PEM form, for signing, with how it signs. Rejects with an Error for keys of other kinds. */
+async function signingKeyOf(pem: string) {
+  const key = createPrivateKey(pem)
+  const signingAlgorithm = algorithmOf(key)
+  return {
+    signingKey: await webcrypto.subtle.importKey('pkcs8', key.export({ format: 'der', type: 'pkcs8' }), signingAlgorithm, false, ['sign']),
+    signingAlgorithm,
+  }
 }
 
 const alternativeNames = ({ extensions }: Pkcs10CertificateRequest): SubjectAlternativeNameExtension | undefined =>

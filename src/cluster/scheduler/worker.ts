@@ -1,4 +1,5 @@
 /** The thread that the scheduler runs on: what its starter gives it is in `workerData`. */
+import { flushCompileCache } from 'node:module'
 import { parentPort, workerData } from 'node:worker_threads'
 import { giveBackMemory } from '../../lib/give-back-memory.ts'
 import type { ComponentReport } from '../threads/component-thread.ts'
@@ -8,7 +9,10 @@ import type { SchedulerTask } from './messages.ts'
 const port = parentPort!
 const tell = (report: ComponentReport): void => port.postMessage(report)
 const running = beginScheduler(workerData as SchedulerTask, (log) => tell({ log }))
-void running.synced.then(() => tell({ synced: true }))
+void running.synced.then(() => {
+  flushCompileCache()
+  tell({ synced: true })
+})
 giveBackMemory()
 
 // It is told one thing only.

@@ -26,8 +26,8 @@ export interface ClusterSimulation {
   readonly user: TokenUser | undefined
   /** Flags of controllers that a cluster with nodes wants. */
   readonly controllerFlags: Readonly<Record<string, string>>
-  /** Begins in the background, when the server serves: nobody waits for it. */
-  begin(server: ServerPlace, administrator: Access, pki: ClusterPki): void
+  /** Begins in the background, when the server serves. Resolves when nodes are there, or cannot be; never rejects. */
+  begin(server: ServerPlace, administrator: Access, pki: ClusterPki): Promise<void>
   stop(): Promise<void>
 }
 
@@ -46,7 +46,7 @@ const nodeFlags = { 'allocate-node-cidrs': 'true', 'cluster-cidr': clusterRange,
 /** Nothing is loaded, and nobody let in, where no nodes are wanted and there have never been any. */
 export function clusterSimulation({ nodes, hasPast, onThread, log }: ClusterSimulationOptions): ClusterSimulation {
   const isWanted = nodes !== undefined && nodes.count !== 0
-  if (!isWanted && !hasPast) return { user: undefined, controllerFlags: {}, begin: () => {}, stop: async () => {} }
+  if (!isWanted && !hasPast) return { user: undefined, controllerFlags: {}, begin: async () => {}, stop: async () => {} }
   const token = randomBytes(32).toString('base64url')
   const failed = (error: Error): void => log(`nodes are not simulated: ${error.message}`)
   let begun: Promise<RunningSimulation | undefined> | undefined
@@ -73,7 +73,7 @@ export function clusterSimulation({ nodes, hasPast, onThread, log }: ClusterSimu
     controllerFlags: isWanted ? nodeFlags : {},
     begin(server, administrator, pki) {
       begun = start(server, administrator, pki)
-      begun.then((running) => running?.started).catch(failed)
+      return begun.then((running) => running?.started).catch(failed)
     },
     stop: async () => (await begun?.catch(() => undefined))?.stop(),
   }

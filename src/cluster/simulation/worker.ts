@@ -1,4 +1,5 @@
 /** The thread that simulated nodes live on: what its starter gives it is in `workerData`. */
+import { flushCompileCache } from 'node:module'
 import { parentPort, workerData } from 'node:worker_threads'
 import { bearerToken } from '../../client/connection/credentials/credentials.ts'
 import { giveBackMemory } from '../../lib/give-back-memory.ts'
@@ -12,7 +13,10 @@ const tell = (report: Report): void => port.postMessage(report)
 
 const running = runSimulation(options, { url: server.url, ca: server.ca, credentials: bearerToken(server.token) }, (line) => tell({ log: line }))
 running.started.then(
-  () => tell({ synced: true }),
+  () => {
+    flushCompileCache()
+    tell({ synced: true })
+  },
   (error: Error) => tell({ failed: error.message }),
 )
 giveBackMemory()

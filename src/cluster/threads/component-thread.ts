@@ -1,4 +1,6 @@
 /** Runs a component on a thread of its own, where what it does delays no request: begun anew when it has failed, asked to stop at the end. */
+import { getCompileCacheDir } from 'node:module'
+import { dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 
@@ -37,7 +39,7 @@ export function componentThread<Report extends object = ComponentReport>({ name,
   let worker = begin()
 
   function begin(): Worker {
-    const begun = new Worker(file, { workerData: task, name })
+    const begun = new Worker(file, { workerData: task, name, env: environment() })
     begun.on('message', (told: ComponentReport | Exclude<Report, ComponentReport>) => {
       if (isOfAll(told)) 'log' in told ? log(told.log) : resolve()
       else report?.(begun, told)
@@ -61,6 +63,12 @@ export function componentThread<Report extends object = ComponentReport>({ name,
       await worker.terminate()
     },
   }
+}
+
+/** Threads take over where compiled code is kept, where there is such a place. Node appends the version to it by itself. */
+function environment(): NodeJS.ProcessEnv {
+  const directory = getCompileCacheDir()
+  return directory ? { ...process.env, NODE_COMPILE_CACHE: dirname(directory) } : process.env
 }
 
 const isOfAll = (told: object): told is ComponentReport => 'log' in told || 'synced' in told

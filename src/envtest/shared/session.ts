@@ -1,5 +1,6 @@
 /** One launcher as the shared process sees it: it wants a program run, and its end is the program's end. */
 import { Socket } from 'node:net'
+import { hasBegun } from '../../lib/has-begun.ts'
 import { complaint, exitCode } from '../complaint.ts'
 import { type Running, runEtcd, runKubeApiServer } from '../program.ts'
 import type { StoreTable } from '../store-table.ts'
@@ -32,6 +33,7 @@ export async function serveLauncher({ program, cwd, args, up, down }: LauncherRe
     const running: Running = await run(args, { cwd, log, stores })
     // Who has started an etcd is about to start a server: loading it now makes the first one faster.
     if (program === 'etcd') void import('../../cluster/lone-api-server/index.ts')
+    else hasBegun()
     await running.stop((await ended) === 'asked' ? graceMs : 0)
     // As etcd itself, which hands the signal on.
     if (program === 'etcd') code = 'kTERM'

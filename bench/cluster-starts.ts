@@ -1,0 +1,80 @@
+/**
+ * Starts of a whole cluster, `./t8s up` as people call it: the first on a new data directory, which makes keys, certificates and the objects that every
+ * cluster has, and later ones. A busy machine spoils times, so the CPU time that threads took until then is shown beside them.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as delay } from 'node:timers/promises'
+import { print } from './report.ts'
+import { launcher, memoryOf } from './server.ts'
+
+interface Start {
+  /** What the cluster says itself. */
+  readonly readyMs: number
+  readonly mainCpuMs: number
+  readonly cpuMs: number
+  readonly resident: number
+}
+
+const target = { readyMs: 400, megabytes: 130 }
+/** Memory is measured when what the start left to do is over. */
+const settledMs = 3_000
+
+/** Starts `n` clusters of each kind in turns, and prints a table. Data are written to `directory`. */
+export async function benchClusterStarts(directory: string, n: number): Promise<void> {
+  const [fresh, used] = [join(directory, 'fresh'), join(directory, 'used')]
+  // The first of all fills the compile cache.
+  await start(used)
+  const kinds = [
+    { name: 'a new directory', directory: fresh, starts: [] as Start[] },
+    { name: 'a used one', directory: used, starts: [] as Start[] },
+  ]
+  for (let i = 0; i < n; i++) {
+    for (const kind of kinds) kind.starts.push(await start(kind.directory))
+    rmSync(fresh, { recursive: true, force: true })
+  }
+  const cells = (starts: readonly Start[], value: (start: Start) => number): string[] => {
+    const sorted = starts.map(value).sort((a, b) => a - b)
+    return [sorted[Math.floor(n / 2)], sorted[0]].map((of) => (of ?? 0).toFixed(0))
+  }
+  print([
+    [`t8s up, ${n} starts on`, 'ready ms', 'least', 'target', 'CPU ms', 'least', 'main thread', 'least', 'MB after 3 s', 'least', 'target'],
+    ...kinds.map(({ name, starts }) => [
+      name,
+      ...cells(starts, ({ readyMs }) => readyMs),
+      `≤ ${target.readyMs}`,
+      ...cells(starts, ({ cpuMs }) => cpuMs),
+      ...cells(starts, ({ mainCpuMs }) => mainCpuMs),
+      ...cells(starts, ({ resident }) => resident),
+      `≤ ${target.megabytes}`,
+    ]),
+  ])
+}
+
+async function start(directory: string): Promise<Start> {
+  const child = spawn(launcher, ['up', '--data-dir', directory, '--secure-port', '0'], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const exited = once(child, 'exit')
+  try {
+    for await (const line of createInterface({ input: child.stdout })) {
+      const said = /^ready in (\d+) ms/.exec(line)
+      if (!said) continue
+      const cpu = cpuOf(child)
+      await delay(settledMs)
+      return { ...cpu, readyMs: Number(said[1]), resident: memoryOf({ process: child }).resident }
+    }
+    throw new Error(`t8s up ended with ${(await exited)[0]}`)
+  } finally {
+    child.kill('SIGTERM')
+    await exited
+  }
+}
+
+/** CPU time of the threads so far: of the first, which serves, and of all. Linux only. */
+function cpuOf({ pid }: ChildProcess): { readonly mainCpuMs: number; readonly cpuMs: number } {
+  const ofThread = (thread: string): number => Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'latin1').split(' ')[0]) / 1e6
+  const threads = readdirSync(`/proc/${pid}/task`).map(ofThread)
+  return { mainCpuMs: ofThread(String(pid)), cpuMs: threads.reduce((sum, ms) => sum + ms, 0) }
+}

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { build } from 'esbuild'
+import { mergeChunks } from './merge-chunks.ts'
+
+const banner = "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);"
+
+/** A server that loads its parts on demand, and a command that shares a word with it. */
+const sources = {
+  'server.js': "export const parts = async () => [(await import('./one.js')).name, (await import('./two.js')).name, (await import('./rare.js')).name]",
+  'one.js': "import { word } from './word.js'; import { both } from './both.js'; export const name = ['one', word, both.count++].join(' ')",
+  'two.js': "import { word } from './word.js'; import { both } from './both.js'; export const name = ['two', word, both.count++].join(' ')",
+  'rare.js': "import { both } from './both.js'; export const name = ['rare', both.count++, require('node:path').sep].join(' ')",
+  'both.js': 'export const both = { count: 1 }',
+  'word.js': "export const word = 'part'",
+  'command.js': "import { word } from './word.js'; export const said = word",
+}
+
+async function merged(t: TestContext, changed: Partial<typeof sources> = {}): Promise<{ readonly directory: string; readonly files: Map<string, string> }> {
+  const directory = mkdtempSync(join(tmpdir(), 't8s-chunks-'))
+  t.after(() => rmSync(directory, { recursive: true, force: true }))
+  for (const [name, text] of Object.entries({ ...sources, ...changed })) writeFileSync(join(directory, name), text)
+  const { outputFiles, metafile } = await build({
+    absWorkingDir: directory,
+    entryPoints: ['server.js', 'command.js'],
+    outdir: 'out',
+    chunkNames: '[name]-[hash]',
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    banner: { js: banner },
+    write: false,
+    metafile: true,
+  })
+  const texts = new Map(outputFiles.map(({ path, text }) => [basename(path), text]))
+  const files = await mergeChunks({ texts, metafile, banner }, [{ sources: ['server.js', 'one.js', /^two/] }], [{ sources: ['command.js'] }])
+  mkdirSync(join(directory, 'merged'))
+  for (const [name, text] of files) writeFileSync(join(directory, 'merged', name), text)
+  return { directory: join(directory, 'merged'), files }
+}
+
+test('merged chunks say what they said apart, and every module is there once', async (t) => {
+  const { directory } = await merged(t)
+  const { parts } = await import(pathToFileURL(join(directory, 'server.js')).href)
+  assert.deepEqual(await parts(), ['one part 1', 'two part 2', 'rare 3 /'])
+  assert.equal((await import(pathToFileURL(join(directory, 'command.js')).href)).said, 'part')
+})
+
+test('what a program loads in any case is one file, which others do not load', async (t) => {
+  const { files } = await merged(t)
+  const groups = [...files].filter(([name]) => name.startsWith('group'))
+  const [own, shared] = groups
+  assert.equal(groups.length, 2)
+  for (const part of ['"one"', '"two"', 'count: 1']) assert.ok(own![1].includes(part), part)
+  assert.ok(shared![1].includes('"part"'))
+  assert.ok(files.get('command.js')!.includes(shared![0]))
+  assert.ok(!files.get('command.js')!.includes(own![0]))
+  // Only who names `require` gets it.
+  assert.ok(!own![1].includes('createRequire'))
+})
+
+test('names change with what is loaded, and only then', async (t) => {
+  const names = async (changed?: Partial<typeof sources>) => [...(await merged(t, changed)).files.keys()]
+  const before = await names()
+  assert.deepEqual(await names(), before)
+  const after = await names({ 'rare.js': `${sources['rare.js']} + 1` })
+  assert.deepEqual(
+    after.filter((name) => !before.includes(name)).map((name) => name.split('-')[0]),
+    ['rare'],
+  )
+  const word = await names({ 'word.js': "export const word = 'whole'" })
+  assert.ok(word.filter((name) => !before.includes(name)).length >= 4)
+})
+
+test('a program that names what is no entry is refused', async (t) => {
+  const { files } = await merged(t)
+  assert.ok(files.size > 0)
+  const nothing = { texts: new Map(), metafile: { inputs: {}, outputs: {} }, banner }
+  await assert.rejects(mergeChunks(nothing, [{ sources: ['gone.ts'] }], []), /gone\.ts is no entry/)
+})
