@@ -10,14 +10,11 @@ import type { WaitGroup } from './chain/lifetime/wait-group.ts'
 import { boundsOf } from './http/bounds/index.ts'
 import type { Handler } from './http/exchange.ts'
 import { answerStreams, type Http2Peer } from './http/http2-exchange.ts'
-import { requestInfo } from './request/request-info.ts'
 
 /** How often each is asked: about 0.7 s of CPU in all. */
 const rounds = 500
 /** A pod has to wait for its namespace's service account, and is refused where nobody makes one. */
 const mostRefusals = 3
-
-const user = { name: 'system:apiserver', groups: ['system:masters'] }
 
 const itself: Http2Peer = { clientCertificate: undefined, remoteAddress: '', begin: (request) => request.start(), end() {}, close() {} }
 
@@ -73,15 +70,9 @@ async function ask(session: ClientHttp2Session, { method, path, body, type = 'ap
   return status < 400
 }
 
-/** Starts in the background. The returned function ends it. */
-export function warmUp(director: Handler, waitGroup: WaitGroup): () => void {
+/** Starts in the background. `handler` is not asked while requests are under way in the group. The returned function ends it. */
+export function warmUp(handler: Handler, waitGroup: WaitGroup): () => void {
   const [near, far] = duplexPair()
-  // The chain before the director is left out: it would count these requests, and ask who sends them.
-  const handler: Handler = (request) => {
-    request.info = requestInfo(request.method, request.path, request.query)
-    request.user = user
-    return director(request)
-  }
   const server = performServerHandshake(far)
   server.on('stream', answerStreams(handler, itself, boundsOf()))
   const client = connect('http://warm-up', { createConnection: () => near })
