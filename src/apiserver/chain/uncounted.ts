@@ -1,14 +1,14 @@
 /**
- * The chain as the server's own requests of its warm-up pass it: the same filters, but nobody counts or audits them, they take no
- * seats, and they come from the server itself.
+ * The chain as requests of the warm-up pass it: the same filters, but nobody counts or audits them, they take nobody's seats, and they
+ * come from the server itself.
  */
 import { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import type { Auditing } from '../audit/index.ts'
-import type { ChainOptions } from '../chain/index.ts'
-import { WaitGroup } from '../chain/lifetime/wait-group.ts'
 import { defaultMaxMutatingRequests, defaultMaxRequests, FlowControl } from '../flow-control/index.ts'
 import { authorizationMetrics } from '../metrics/authorization-metrics.ts'
 import { type FindResource, requestMetrics } from '../metrics/request-metrics.ts'
+import type { ChainOptions } from './index.ts'
+import { WaitGroup } from './lifetime/wait-group.ts'
 
 const itself = { name: 'system:apiserver', groups: ['system:masters'] }
 
