@@ -21,7 +21,14 @@ function counting(answer: (kind: string) => number, wanted: Record<string, numbe
 }
 
 test('every path is asked, and none waits for another', { timeout: 60_000 }, async () => {
-  const { handler, asked, all } = counting(() => 200, { 'create configmaps': 400, 'update namespaces': 400, 'patch namespaces': 400, 'delete clusterroles': 400, 'get namespaces': 400, 'list namespaces': 400 })
+  const { handler, asked, all } = counting(() => 200, {
+    'create configmaps': 400,
+    'update namespaces': 400,
+    'patch namespaces': 400,
+    'delete clusterroles': 400,
+    'get namespaces': 400,
+    'list namespaces': 400,
+  })
   const pods: (() => void)[] = []
   const end = warmUp((request) => {
     if (!request.path.endsWith('/pods')) return handler(request)
