@@ -6,8 +6,9 @@ import { PolicyStatus } from './admission/policies/policy-status.ts'
 import { auditing } from './audit/index.ts'
 import { joinedBundles } from './authentication/signed-by.ts'
 import { ensureBootstrapObjects } from './bootstrap/index.ts'
-import { buildChain } from './chain/index.ts'
+import { buildChain, type ChainOptions } from './chain/index.ts'
 import { WaitGroup } from './chain/lifetime/wait-group.ts'
+import { uncounted } from './chain/uncounted.ts'
 import { director } from './director.ts'
 import { plainLimits, priorityAndFairnessOf } from './flow-control/index.ts'
 import { BootSequence } from './health/boot-sequence.ts'
@@ -17,7 +18,7 @@ import { listen } from './http/listener.ts'
 import { listenInMemory } from './http/memory-listener.ts'
 import { authorizationMetrics } from './metrics/authorization-metrics.ts'
 import { processMetrics } from './metrics/process-metrics.ts'
-import { requestMetrics } from './metrics/request-metrics.ts'
+import { type FindResource, requestMetrics } from './metrics/request-metrics.ts'
 import { accessOf } from './parts/access.ts'
 import { addedApis } from './parts/added-apis.ts'
 import { documentsOf } from './parts/documents.ts'
@@ -105,22 +106,21 @@ async function start(options: ApiServerOptions, lifetime: Lifetime): Promise<Api
   const services = endpointServices({ registry, find, access, places, waitGroup, storeCheck: health.check, minRequestTimeoutSeconds })
   const local = director({ services, apis, other: documents })
   const direct: Handler = (request) => aggregator.handle(request) ?? local(request)
-  const handler = buildChain(
-    {
-      log,
-      storeHealth: health,
-      waitGroup,
-      metrics: requestMetrics(metrics, (group, version, plural) => served(group, version, plural)?.definition),
-      authentication,
-      authorizer,
-      decisions: authorizationMetrics(metrics),
-      flow: flow?.control ?? plainLimits(options.flowControl ?? {}, metrics),
-      requestTimeoutMs,
-      auditing: audit,
-      http: options.http,
-    },
-    direct,
-  )
+  const definitionOf: FindResource = (group, version, plural) => served(group, version, plural)?.definition
+  const chain: ChainOptions = {
+    log,
+    storeHealth: health,
+    waitGroup,
+    metrics: requestMetrics(metrics, definitionOf),
+    authentication,
+    authorizer,
+    decisions: authorizationMetrics(metrics),
+    flow: flow?.control ?? plainLimits(options.flowControl ?? {}, metrics),
+    requestTimeoutMs,
+    auditing: audit,
+    http: options.http,
+  }
+  const handler = buildChain(chain, direct)
 
   const authorities = [options.clientCA, options.requestHeader?.clientCA].filter((bundle) => bundle !== undefined)
   const clientCA = authorities.length > 0 ? { bundle: joinedBundles(authorities), changed: republish } : undefined
@@ -135,7 +135,7 @@ async function start(options: ApiServerOptions, lifetime: Lifetime): Promise<Api
     await listener.close(0)
     throw error
   })
-  const endWarmUp = options.warmUp ? warmUp(direct, waitGroup) : undefined
+  const endWarmUp = options.warmUp ? warmUp(buildChain(uncounted(chain, definitionOf, audit?.unkept()), direct), waitGroup) : undefined
   const keepMemory = options.warmUp ? giveBackMemory() : undefined
 
   return {

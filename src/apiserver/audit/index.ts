@@ -3,12 +3,13 @@
  * kubernetes.io/docs/tasks/debug/debug-cluster/audit
  */
 
-import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
+import { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import type { Request } from '../http/exchange.ts'
 import type { AuditBackend, ReportLoss } from './backend.ts'
 import { AuditEvent } from './event/audit-event.ts'
 import { clockOrigin } from './event/micro-time.ts'
 import type { LogBackendOptions } from './log/index.ts'
+import { unkeptLines } from './log/unkept-lines.ts'
 import { compilePolicy, type PolicyEvaluator, type Stage } from './policy/policy.ts'
 import { readPolicyFile } from './policy/policy-file.ts'
 import type { WebhookBackendOptions } from './webhook/index.ts'
@@ -25,6 +26,7 @@ export interface AuditOptions {
   readonly webhook?: WebhookBackendOptions
 }
 
+/** Makes events of requests, and hands them on. */
 export interface Auditing {
   /** The event of a request, if it leaves one. */
   begin(request: Request, id: string): AuditEvent | undefined
@@ -32,15 +34,18 @@ export interface Auditing {
   stage(event: AuditEvent, stage: Stage): boolean | Promise<boolean>
   /** Counts a request that was refused because its event could not be kept. */
   refused(): void
+}
+
+/** Auditing with a lifetime. */
+export interface LiveAuditing extends Auditing {
+  /** The same events, which nobody counts or keeps. */
+  unkept(): Auditing
   stop(): Promise<void>
 }
 
 /** Undefined where nothing is audited. Rejects with an ExplainedError that says what is wrong with a file. */
-export async function auditing(options: AuditOptions, metrics: MetricsRegistry, log: (line: string) => void): Promise<Auditing | undefined> {
-  const events = metrics.counter('apiserver_audit_event_total', 'Audit events that were made and handed to the backends.')([])
-  const errors = metrics.counter('apiserver_audit_error_total', 'Audit events that were lost, by where.', ['plugin'])
-  const levels = metrics.counter('apiserver_audit_level_total', 'Requests by the level of their audit policy rule.', ['level'])
-  const rejected = metrics.counter('apiserver_audit_requests_rejected_total', 'Requests that were refused because their event could not be kept.')([])
+export async function auditing(options: AuditOptions, metrics: MetricsRegistry, log: (line: string) => void): Promise<LiveAuditing | undefined> {
+  const counts = countsIn(metrics)
   const { policyFile } = options
   if (!policyFile) return undefined
   // A file that is not right is told, also where nobody would be told of events.
@@ -49,12 +54,27 @@ export async function auditing(options: AuditOptions, metrics: MetricsRegistry, 
   const evaluate = compilePolicy(policy)
   const report = lossReport(log)
   const lost: ReportLoss = (plugin, count, why) => {
-    errors([plugin]).add(count)
+    counts.errors([plugin]).add(count)
     report(plugin, count, why)
   }
   const backends: AuditBackend[] = []
   if (options.log) backends.push((await import('./log/index.ts')).logBackend(options.log, lost, log))
   if (options.webhook) backends.push(await (await import('./webhook/index.ts')).webhookBackend(options.webhook, lost))
+  return {
+    ...handing(evaluate, backends, counts),
+    unkept: () => handing(evaluate, [unkeptLines()], countsIn(new MetricsRegistry())),
+    stop: async () => void (await Promise.all(backends.map((backend) => backend.stop()))),
+  }
+}
+
+const countsIn = (metrics: MetricsRegistry) => ({
+  events: metrics.counter('apiserver_audit_event_total', 'Audit events that were made and handed to the backends.')([]),
+  errors: metrics.counter('apiserver_audit_error_total', 'Audit events that were lost, by where.', ['plugin']),
+  levels: metrics.counter('apiserver_audit_level_total', 'Requests by the level of their audit policy rule.', ['level']),
+  rejected: metrics.counter('apiserver_audit_requests_rejected_total', 'Requests that were refused because their event could not be kept.')([]),
+})
+
+function handing(evaluate: PolicyEvaluator, backends: readonly AuditBackend[], { events, levels, rejected }: ReturnType<typeof countsIn>): Auditing {
   const level = leveled(evaluate, (name) => levels([name]))
   return {
     begin(request, id) {
@@ -70,7 +90,6 @@ export async function auditing(options: AuditOptions, metrics: MetricsRegistry, 
       return taken.every((one) => typeof one === 'boolean') ? taken.every(Boolean) : Promise.all(taken).then((all) => all.every(Boolean))
     },
     refused: () => rejected.add(),
-    stop: async () => void (await Promise.all(backends.map((backend) => backend.stop()))),
   }
 }
 

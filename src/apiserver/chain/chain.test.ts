@@ -10,13 +10,15 @@ import { memoryStore } from '../../storage/memory/index.ts'
 import { auditing } from '../audit/index.ts'
 import type { Authorizer } from '../authorization/authorizer.ts'
 import { alwaysAllow } from '../authorization/fixed-authorizers.ts'
+import { FlowControl } from '../flow-control/index.ts'
 import { storeHealth } from '../health/store-health.ts'
 import { type Handler, json, type Request } from '../http/exchange.ts'
 import { authorizationMetrics } from '../metrics/authorization-metrics.ts'
 import { requestMetrics } from '../metrics/request-metrics.ts'
 import { requestInfo } from '../request/request-info.ts'
-import { buildChain } from './index.ts'
+import { buildChain, type ChainOptions } from './index.ts'
 import { WaitGroup } from './lifetime/wait-group.ts'
+import { uncounted } from './uncounted.ts'
 
 interface Told {
   readonly stage: string
@@ -65,28 +67,26 @@ async function chain(t: TestContext, director: Handler, authorizer: Authorizer =
     metrics,
     log,
   )
-  const handle = buildChain(
-    {
-      log,
-      storeHealth: storeHealth(memoryStore(), log),
-      waitGroup: new WaitGroup(),
-      metrics: requestMetrics(metrics, () => undefined),
-      authentication: { authenticators: [(asked) => (asked.header('authorization') ? 'invalid' : { name: 'jane', groups: [] })], isIdentityHeader: undefined },
-      flow: { readOnly: 0, mutating: 0, dropped: () => {} },
-      authorizer,
-      decisions: authorizationMetrics(metrics),
-      requestTimeoutMs: 10_000,
-      auditing: audit,
-    },
-    director,
-  )
+  const options: ChainOptions = {
+    log,
+    storeHealth: storeHealth(memoryStore(), log),
+    waitGroup: new WaitGroup(),
+    metrics: requestMetrics(metrics, () => undefined),
+    authentication: { authenticators: [(asked) => (asked.header('authorization') ? 'invalid' : { name: 'jane', groups: [] })], isIdentityHeader: undefined },
+    flow: { readOnly: 0, mutating: 0, dropped: () => {} },
+    authorizer,
+    decisions: authorizationMetrics(metrics),
+    requestTimeoutMs: 10_000,
+    auditing: audit,
+  }
+  const handle = buildChain(options, director)
   t.after(() => audit?.stop())
   const events = (): Told[] =>
     readFileSync(path, 'utf8')
       .split('\n')
       .slice(0, -1)
       .map((line) => JSON.parse(line) as Told)
-  return { handle, events, logged }
+  return { handle, events, logged, options, metrics, audit }
 }
 
 const never: Handler = () => assert.fail('nobody may come here')
@@ -162,4 +162,20 @@ test('authentication comes before audit, which comes before impersonation, which
       ['ResponseComplete', 'jane', 'ann', 403, 'forbid'],
     ],
   )
+})
+
+test('requests of the warm-up pass the same chain, and nobody counts or audits them', async (t) => {
+  const { options, metrics, audit, events } = await chain(t, never)
+  const flow = new FlowControl({ seats: 10, requestTimeoutMs: 10_000, size: () => undefined, metrics })
+  const before = metrics.render()
+  const handle = buildChain(
+    uncounted({ ...options, flow }, () => undefined, audit?.unkept()),
+    ({ user, audit: event }) => json(200, { user: user?.name, audited: event !== undefined }),
+  )
+  const { status, headers, body } = await handle(request('/api/v1/pods'))
+  assert.equal(status, 200)
+  assert.deepEqual(JSON.parse(String(body)), { user: 'system:apiserver', audited: true })
+  assert.ok(headers['audit-id'] && headers['x-kubernetes-pf-flowschema-uid'] !== undefined)
+  assert.equal(metrics.render(), before)
+  assert.deepEqual(events(), [])
 })

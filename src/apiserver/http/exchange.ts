@@ -4,7 +4,7 @@
  */
 import type { Duplex, Readable } from 'node:stream'
 import type { PeerCertificate } from 'node:tls'
-import { statusOf } from '../../machinery/status-error.ts'
+import { type Status, statusOf } from '../../machinery/status-error.ts'
 import type { RequestInfo } from '../request/request-info.ts'
 
 /** Who sent a request, as the authenticators found out. */
@@ -110,6 +110,8 @@ export interface Response {
   readonly headers: Record<string, string | string[]>
   /** All of the body, in one or several pieces, or a function that writes it over time. */
   readonly body?: Buffer | readonly Buffer[] | Pieces | ((sink: Sink) => void)
+  /** What the body says, where it is a Status: audit events tell it. */
+  readonly outcome?: Status
   /** Watches: resolves when what was there at the beginning has been told. */
   readonly initialised?: Promise<void>
   /**

@@ -14,6 +14,7 @@ export function statusResponse(request: Request, status: Status, code: number): 
   }
   return {
     status: code,
+    outcome: status,
     headers: { 'content-type': `application/${format}` },
     body: Buffer.from(format === 'yaml' ? toYaml(status) : wantsPretty(request) ? indented(status) : `${JSON.stringify(status)}\n`),
   }

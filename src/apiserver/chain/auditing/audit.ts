@@ -91,21 +91,9 @@ function answered(auditing: Auditing, event: AuditEvent, response: Response, lon
   return after(completed(auditing, event, long), () => told)
 }
 
-/** Before `kind`, or before the white space of answers for people. */
-const statusStart = /^\{\s*"kind":\s*"Status"/
-const statusStartBytes = 24
-const quote = 0x22
-const capitalS = 0x53
-const kindAt = '{"kind":"'.length
-
-/** Most answers are objects of other kinds, without white space: one look at two bytes tells. */
-const mayBeStatus = (body: Buffer): boolean => body[1] !== quote || body[kindAt] === capitalS
-
 /** What the answer's body says: a Status, and at the highest level all of it. */
 function noteBody(event: AuditEvent, response: Response): Response {
-  const { body } = response
-  if (Buffer.isBuffer(body) && mayBeStatus(body) && statusStart.test(body.toString('latin1', 0, statusStartBytes)))
-    event.status = JSON.parse(body.toString()) as Status
+  event.status = response.outcome
   // Paths outside of the API answer with no objects.
   if (!event.config.keepsResponse || !event.request.info.prefix) return response
   const { json, response: told } = answerJson(response, event.config.omitManagedFields)

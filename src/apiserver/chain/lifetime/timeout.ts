@@ -3,9 +3,8 @@ import { goDurationMs } from '../../../lib/go/go-duration.ts'
 import { badRequest, requestTimeout } from '../../../machinery/status-error.ts'
 import type { Request, Response } from '../../http/exchange.ts'
 import type { Around } from '../filter.ts'
+import { Deadlines } from './deadlines.ts'
 import { isLongRunning } from './long-running.ts'
-
-const sweepMs = 1000
 
 /** How long the client wants to wait, in ms; undefined if it does not say. Throws 400. */
 function wantedMs({ query }: Request): number | undefined {
@@ -21,29 +20,8 @@ function wantedMs({ query }: Request): number | undefined {
 /** Whether an answer is known whole: then there is nothing that could take too long. */
 const isThere = (answer: Response | Promise<Response>): answer is Response => !(answer instanceof Promise) && typeof answer.body !== 'function'
 
-/** One timer looks after all requests: a timer a request would cost more than most requests do. */
 export function timeout(limitMs: number): Around {
-  interface Running {
-    readonly deadline: number
-    expire: () => void
-  }
-  const running = new Set<Running>()
-  let sweeping = false
-  const sweep = (): void => {
-    sweeping = true
-    setTimeout(look, sweepMs).unref()
-  }
-  const look = (): void => {
-    const now = performance.now()
-    // Insertion order is order of deadlines.
-    for (const entry of running) {
-      if (entry.deadline > now) break
-      running.delete(entry)
-      entry.expire()
-    }
-    sweeping = false
-    if (running.size) sweep()
-  }
+  const running = new Deadlines(limitMs)
   return (request, next) => {
     if (isLongRunning(request.info)) return next(request)
     const wanted = request.rawQuery === '' ? undefined : wantedMs(request)
@@ -51,13 +29,8 @@ export function timeout(limitMs: number): Around {
     const answer = next(request)
     if (isThere(answer)) return answer
     return new Promise((resolve, reject) => {
-      const entry: Running = {
-        deadline: performance.now() + limitMs,
-        expire: () => reject(requestTimeout()),
-      }
-      running.add(entry)
-      if (!sweeping) sweep()
-      const done = (): void => void running.delete(entry)
+      const entry = running.add(() => reject(requestTimeout()))
+      const done = (): void => running.remove(entry)
       Promise.resolve(answer).then(
         (response) => {
           if (typeof response.body === 'function') {
