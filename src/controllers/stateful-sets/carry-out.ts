@@ -50,7 +50,7 @@ async function take(step: Step, set: StatefulSet, context: Context): Promise<boo
     case 'delete':
       return remove(step.pod, set, context)
     case 'correct':
-      await correct(step.pod, step.corrected, step.claims, set, context)
+      await correct(step, set, context)
       return true
     default:
       return step satisfies never
@@ -89,15 +89,15 @@ async function remove(pod: Pod, set: StatefulSet, context: Context): Promise<boo
   return true
 }
 
-async function correct(pod: Pod, corrected: Pod | undefined, claims: ClaimChanges, set: StatefulSet, context: Context): Promise<void> {
+async function correct({ pod, corrected, claims, isUpdate }: Extract<Step, { do: 'correct' }>, set: StatefulSet, context: Context): Promise<void> {
   try {
     await writeClaims(pod, claims, set, context)
     if (corrected) await context.client.update(pods, corrected)
   } catch (error) {
-    if (!isConflict(error)) tell('update', pod, set, context, error)
+    if (isUpdate && !isConflict(error)) tell('update', pod, set, context, error)
     throw error
   }
-  if (corrected) tell('update', pod, set, context)
+  if (isUpdate) tell('update', pod, set, context)
 }
 
 async function writeClaims(pod: Pod, { missing, changed }: ClaimChanges, set: StatefulSet, context: Context): Promise<void> {
