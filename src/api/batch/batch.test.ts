@@ -95,6 +95,7 @@ test('tables show what kubectl get shows', () => {
 test('what is wrong is told in the words of the API', () => {
   const policy = (...rules: object[]): object => ({ podFailurePolicy: { rules } })
   const exit = (more: object): object => ({ action: 'FailJob', onExitCodes: { operator: 'In', values: [42], ...more } })
+  const indexedJob = { completionMode: 'Indexed', completions: 2, parallelism: 2 }
   const cases: readonly (readonly [KubeObject, readonly string[]])[] = [
     [job(), []],
     [job({ template: template({ restartPolicy: undefined }) }), ['spec.template.spec.restartPolicy: Required value: valid values: "OnFailure", "Never"']],
@@ -116,6 +117,59 @@ test('what is wrong is told in the words of the API', () => {
       [
         'spec.podFailurePolicy.rules[0].onExitCodes.values[2]: Duplicate value: 1',
         'spec.podFailurePolicy.rules[0].onExitCodes.values: Invalid value: [3,1,1]: must be ordered',
+      ],
+    ],
+    [
+      job({ ...policy({ action: 'FailJob' }) }),
+      ['spec.podFailurePolicy.rules[0]: Invalid value: specifying one of OnExitCodes and OnPodConditions is required'],
+    ],
+    [
+      job({ ...policy(exit({ operator: 'In', values: [1] })), podReplacementPolicy: 'TerminatingOrFailed' }),
+      ['spec.podReplacementPolicy: Unsupported value: "TerminatingOrFailed": supported values: "Failed"'],
+    ],
+    [job({ podReplacementPolicy: 'Never' }), ['spec.podReplacementPolicy: Unsupported value: "Never": supported values: "Failed", "TerminatingOrFailed"']],
+    [
+      job({ ...policy({ ...exit({}), action: 'FailIndex' }) }),
+      ['spec.podFailurePolicy.rules[0].action: Invalid value: "FailIndex": requires the backoffLimitPerIndex to be set'],
+    ],
+    [job({ managedBy: 'me' }), ['spec.managedBy: Invalid value: "me": must be a domain-prefixed path (such as "acme.io/foo")']],
+    [job({ managedBy: `acme.io/${'x'.repeat(60)}` }), ['spec.managedBy: Too long: may not be more than 63 bytes']],
+    [
+      job({ maxFailedIndexes: 3, ...indexedJob }),
+      [
+        'spec.backoffLimitPerIndex: Required value: when maxFailedIndexes is specified',
+        'spec.maxFailedIndexes: Invalid value: 3: must be less than or equal to completions',
+      ],
+    ],
+    [
+      job({ ...indexedJob, completions: 100_001, parallelism: 10_001, backoffLimitPerIndex: 1 }),
+      [
+        'spec.maxFailedIndexes: Required value: must be specified when completions is above 100000',
+        'spec.parallelism: Invalid value: 10001: must be less than or equal to 10000 when completions are above 100000 and used with backoff limit per index',
+      ],
+    ],
+    [
+      job(indexedJob, {}, { name: 'x'.repeat(62) }),
+      [`metadata.name: Invalid value: "${'x'.repeat(62)}": will not able to create pod with invalid DNS label: ${'x'.repeat(62)}-1`],
+    ],
+    [job({ successPolicy: { rules: [{}] } }), ['spec.successPolicy: Invalid value: {"rules":[{}]}: requires indexed completion mode']],
+    [
+      job({ ...indexedJob, successPolicy: {} }),
+      ['spec.successPolicy.rules: Required value: at least one rules must be specified when the successPolicy is specified'],
+    ],
+    [
+      job({
+        ...indexedJob,
+        successPolicy: {
+          rules: [{}, { succeededIndexes: '0-2' }, { succeededCount: 3 }, { succeededIndexes: '1,0' }, { succeededIndexes: '1', succeededCount: 2 }],
+        },
+      }),
+      [
+        'spec.successPolicy.rules[0]: Required value: at least one of succeededCount or succeededIndexes must be specified',
+        'spec.successPolicy.rules[1].succeededIndexes: Invalid value: "0-2": error parsing succeededIndexes: too large index: "2"',
+        'spec.successPolicy.rules[2].succeededCount: Invalid value: 3: must be less than or equal to 2 (the number of specified completions)',
+        'spec.successPolicy.rules[3].succeededIndexes: Invalid value: "1,0": error parsing succeededIndexes: non-increasing order, previous: 1, current: 0',
+        'spec.successPolicy.rules[4].succeededCount: Invalid value: 2: must be less than or equal to 1 (the number of indexes in the specified succeededIndexes field)',
       ],
     ],
     [cron(), []],
@@ -143,6 +197,96 @@ test('of a Job that exists numbers may change, and where it runs until it has ru
   assert.deepEqual(update(moved, { suspend: true }), [])
   assert.deepEqual(update(moved, { suspend: true }, { startTime: 'T' }), ['spec.template'])
   assert.deepEqual(update(moved), ['spec.template'])
+  const suspended = { startTime: 'T', conditions: [{ type: 'Suspended', status: 'True' }] }
+  assert.deepEqual(update(moved, { suspend: true }, suspended), [])
+  assert.deepEqual(update({ ...moved, suspend: false }, { suspend: true }, suspended), [])
+  assert.deepEqual(update(moved, { suspend: true }, { ...suspended, active: 1 }), ['spec.template'])
+  assert.deepEqual(update(moved, { suspend: false }, suspended), ['spec.template'])
+  const containers = [{ name: 'c', image: 'app:1', resources: { requests: { cpu: '1' }, limits: { cpu: '2' } } }]
+  const asking = (more: object = {}) => ({ template: complete(job({ template: template({ containers, ...more }) })).spec.template })
+  assert.deepEqual(update(asking(), { suspend: true }, suspended), [])
+  assert.deepEqual(update(asking(), { suspend: true }), ['spec.template'])
+  assert.deepEqual(update(asking(), { suspend: true }, { ...suspended, active: 1 }), ['spec.template'])
+  assert.deepEqual(update(asking({ nodeSelector: { zone: 'a' } }), { suspend: true }, suspended), [])
+  assert.deepEqual(update(asking({ initContainers: containers }), { suspend: true }, suspended).at(-1), 'spec.template')
+  assert.deepEqual(update(asking({ hostNetwork: true }), { suspend: true }, suspended), ['spec.template'])
+})
+
+test('what is said of a Job goes together, and does not go back', () => {
+  const said = (status: object, before: object = {}, spec: object = {}): string[] => {
+    const old = { ...complete(job(spec)), status: before }
+    return told(kind('jobs').validate?.status?.({ ...old, status } as KubeObject, old as KubeObject))
+  }
+  const conditions = (...types: string[]): object => ({ conditions: types.map((type) => ({ type, status: 'True' })) })
+  const [one, two] = ['2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z']
+  const done = { startTime: one, completionTime: two, ...conditions('SuccessCriteriaMet', 'Complete') }
+  const indexedJob = { completionMode: 'Indexed', completions: 3, parallelism: 2, backoffLimitPerIndex: 1 }
+  const cases: readonly (readonly [string[], string[]])[] = [
+    [said(done), []],
+    [said({ startTime: one, ...conditions('FailureTarget', 'Failed') }), []],
+    [said({ failed: -1 }), ['status.failed: Invalid value: -1: must be greater than or equal to 0']],
+    [said({ failed: 1 }, { failed: 2 }), ['status.failed: Invalid value: 1: cannot decrease the failed counter']],
+    [
+      said({ ...conditions('Complete'), active: 1, ready: 2, terminating: 1, uncountedTerminatedPods: { failed: ['a', 'a', ''] } }),
+      [
+        'status.uncountedTerminatedPods.failed[1]: Duplicate value: "a"',
+        'status.uncountedTerminatedPods.failed[2]: Invalid value: "": must not be empty',
+        'status.completionTime: Required value: completionTime is required for Complete jobs',
+        'status.conditions: Invalid value: cannot set Complete=True condition without the SuccessCriteriaMet=true condition',
+        'status.active: Invalid value: 1: active>0 is invalid for finished job',
+        'status.startTime: Required value: startTime is required for finished job',
+        'status.uncountedTerminatedPods: Invalid value: {"failed":["a","a",""]}: uncountedTerminatedPods needs to be empty for finished job',
+        'status.terminating: Invalid value: 1: terminating>0 is invalid for finished job',
+        'status.ready: Invalid value: 2: cannot set more ready pods than active',
+      ],
+    ],
+    [
+      said({ ...done, ...conditions('SuccessCriteriaMet', 'Complete', 'Failed', 'FailureTarget') }),
+      [
+        'status.conditions: Invalid value: cannot set Complete=True and Failed=true conditions',
+        'status.conditions: Invalid value: cannot set Complete=True and FailureTarget=true conditions',
+        'status.conditions: Invalid value: cannot set SuccessCriteriaMet=True and Failed=true conditions',
+        'status.conditions: Invalid value: cannot set SuccessCriteriaMet=True and FailureTarget=true conditions',
+      ],
+    ],
+    [
+      said({ startTime: one, ...conditions('Failed') }),
+      ['status.conditions: Invalid value: cannot set Failed=True condition without the FailureTarget=true condition'],
+    ],
+    [
+      said({ startTime: two, completionTime: one }),
+      [
+        `status.completionTime: Invalid value: "${one}": cannot set completionTime when there is no Complete=True condition`,
+        `status.completionTime: Invalid value: "${one}": completionTime cannot be set before startTime`,
+      ],
+    ],
+    [said({ ...done, completionTime: one }, done), [`status.completionTime: Invalid value: "${one}": completionTime cannot be mutated`]],
+    [
+      said({ startTime: one, completionTime: two, ...conditions('SuccessCriteriaMet') }, done),
+      [
+        `status.completionTime: Invalid value: "${two}": cannot set completionTime when there is no Complete=True condition`,
+        'status.conditions: Invalid value: cannot disable the terminal Complete=True condition',
+      ],
+    ],
+    [said({ startTime: two }, { startTime: one }), ['status.startTime: Required value: startTime cannot be removed for unsuspended job']],
+    [said({ startTime: two }, { startTime: one }, { suspend: true }), []],
+    [said({ startTime: two, conditions: [{ type: 'Suspended', status: 'False' }] }, { startTime: one, ...conditions('Suspended') }), []],
+    [said({}, { succeeded: 1 }), ['status.succeeded: Invalid value: 0: cannot decrease the succeeded counter']],
+    [said({}, { succeeded: 1 }, { ...indexedJob, completions: 2 }), []],
+    [said({ completedIndexes: '0' }), ['status.completedIndexes: Invalid value: "0": cannot set non-empty completedIndexes when non-indexed completion mode']],
+    [said({ failedIndexes: '' }), ['status.failedIndexes: Invalid value: "": cannot set non-null failedIndexes when backoffLimitPerIndex is null']],
+    [said({ completedIndexes: '0-1', failedIndexes: '2' }, {}, indexedJob), []],
+    [
+      said({ completedIndexes: '0-1', failedIndexes: '1-3' }, {}, indexedJob),
+      ['status.failedIndexes: Invalid value: "1-3": error parsing failedIndexes: too large index: "3"'],
+    ],
+    [
+      said({ completedIndexes: '0,1', failedIndexes: '1-2' }, {}, indexedJob),
+      ['status.failedIndexes: Invalid value: "1-2": failedIndexes and completedIndexes overlap at index: 1'],
+    ],
+    [said({ completedIndexes: '0-9' }, { completedIndexes: '0-9' }, indexedJob), []],
+  ]
+  for (const [found, expected] of cases) assert.deepEqual(found, expected)
 })
 
 test('schedules are read as cron reads them', () => {

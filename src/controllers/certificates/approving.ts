@@ -4,7 +4,12 @@ import { subjectAccessReviews as accessReviews } from '../../client/kinds.ts'
 import { kubeletClientRule, kubeletClientSigner } from './signer-rules.ts'
 import { type CertificateSigner, hasCondition, pemOf, type SigningRequest, signingRequests } from './signing-request.ts'
 
-export const csrApproving = (signer: CertificateSigner): Controller => ({
+/** What a request that may not be approved waits for, nobody tells: who asks may get the right yet. So long it waits at least, and at most, in ms. */
+const leastPauseMs = 1000
+const longestPauseMs = 1000 * 1000
+
+/** `now` is in milliseconds since the epoch. */
+export const csrApproving = (signer: CertificateSigner, now: () => number = Date.now): Controller => ({
   name: 'certificatesigningrequest-approving-controller',
   watches: [watched({ resource: signingRequests })],
   async reconcile(name, context) {
@@ -17,9 +22,15 @@ export const csrApproving = (signer: CertificateSigner): Controller => ({
       await approve(request, 'Auto approving self kubelet client certificate after SubjectAccessReview.', context)
     } else if (await mayHave(request, 'nodeclient', context)) {
       await approve(request, 'Auto approving kubelet client certificate after SubjectAccessReview.', context)
-    }
+    } else context.again(name, pauseMs(request, now()))
   },
 })
+
+/** As long again as it has waited. */
+function pauseMs({ metadata }: SigningRequest, now: number): number {
+  const waited = now - Date.parse(metadata.creationTimestamp ?? '')
+  return Math.min(Math.max(waited || 0, leastPauseMs), longestPauseMs)
+}
 
 async function mayHave({ spec }: SigningRequest, subresource: string, { client }: ReconcileContext): Promise<boolean> {
   const { username: user, uid, groups, extra } = spec ?? {}

@@ -20,6 +20,7 @@ test('kubelets ask for themselves, without names or addresses', () => {
   assert.equal(kubeletClientRule({ ...node, organizations: ['system:nodes', 'system:masters'] }, usages), 'subject organization is not system:nodes')
   assert.equal(kubeletClientRule({ ...node, commonName: 'admin' }, usages), 'subject common name does not begin with system:node:')
   assert.equal(kubeletClientRule({ ...node, dnsNames: ['n'] }, usages), 'DNS subjectAltNames are not allowed')
+  assert.equal(kubeletClientRule({ ...node, organizations: [], dnsNames: ['n'] }, usages), 'subject organization is not system:nodes')
   assert.equal(kubeletClientRule(node, ['client auth']), 'usages did not match [client auth digital signature key encipherment]')
 })
 
@@ -27,6 +28,8 @@ test('kubelets serve under a name or an address', () => {
   const usages = ['digital signature', 'server auth']
   assert.equal(serving({ ...node, ipAddresses: ['10.0.0.1'] }, usages), undefined)
   assert.equal(serving(node, usages), 'DNS or IP subjectAltName is required')
+  assert.equal(serving({ ...node, organizations: [] }, usages), 'subject organization is not system:nodes')
+  assert.equal(serving({ ...node, commonName: 'admin', dnsNames: ['n'] }, []), 'usages did not match [digital signature key encipherment server auth]')
 })
 
 test('certificates begin five minutes ago, hold a year, and get those minutes back when they are short', () => {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Pod, PodDisruptionBudget } from '../../client/kinds.ts'
 import { budgetVerdict, expectedOf, failedStatus, needsScale } from './budget.ts'
 import { selectorWords } from './selector-words.ts'
-import { staleInMs } from './stale-condition.ts'
+import { clearCondition, staleInMs } from './stale-condition.ts'
 
 const now = Date.parse('2026-01-01T00:10:00Z')
 const budget = (spec: object, status?: PodDisruptionBudget['status']): PodDisruptionBudget => ({
@@ -89,6 +89,16 @@ test('what a pod was to be disrupted for is stale after two minutes, but for wha
   assert.equal(staleInMs(target('TerminationByKubelet'), now), undefined)
   assert.equal(staleInMs(target('EvictionByEvictionAPI', 'False'), now), undefined)
   assert.equal(staleInMs(pod('p'), now), undefined)
+})
+
+test('the condition taken back names no reason, and the generation it was told of', async () => {
+  const patches: unknown[] = []
+  const client = { patch: async (...[, , name, body]: [unknown, string, string, unknown]) => patches.push([name, body]) }
+  const old = { ...pod('p'), metadata: { namespace: 'n', name: 'p', uid: 'u', generation: 3 } }
+  await clearCondition(old, now, { client } as never)
+  const condition = { type: 'DisruptionTarget', status: 'False', reason: null, message: null, observedGeneration: 3 }
+  const conditions = [{ ...condition, lastTransitionTime: '2026-01-01T00:10:00Z' }]
+  assert.deepEqual(patches, [['p', { metadata: { uid: 'u' }, status: { conditions } }]])
 })
 
 test('selectors are told in the words of Go', () => {

@@ -2,6 +2,7 @@
 import type { ReconcileContext } from '../../client/controller/controller.ts'
 import { type Pod, pods } from '../../client/kinds.ts'
 import { hasEnded, podCondition } from '../pods/phase.ts'
+import { rfc3339 } from '../pods/times.ts'
 
 const type = 'DisruptionTarget'
 const staleAfterMs = 2 * 60_000
@@ -17,10 +18,10 @@ export function staleInMs(pod: Pod, now: number): number | undefined {
 
 /** `now`: milliseconds. */
 export async function clearCondition(
-  { metadata: { namespace = '', name = '', uid } }: Pod,
+  { metadata: { namespace = '', name = '', uid, generation: observedGeneration } }: Pod,
   now: number,
   { client }: Pick<ReconcileContext, 'client'>,
 ): Promise<void> {
-  const condition = { type, status: 'False', reason: null, message: null, lastTransitionTime: `${new Date(now).toISOString().slice(0, 19)}Z` }
+  const condition = { type, status: 'False', reason: null, message: null, observedGeneration, lastTransitionTime: rfc3339(now) }
   await client.patch(pods, namespace, name, { metadata: { uid }, status: { conditions: [condition] } }, 'strategic', 'status')
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Pod } from '../../client/kinds.ts'
-import { deletionCost, podsToDelete } from './deletion-order.ts'
+import { deletionCost, leastAdvanced, podsToDelete } from './deletion-order.ts'
 
 const now = Date.parse('2026-01-10T00:00:00Z')
 
@@ -11,18 +11,21 @@ interface PodLike {
   ready?: boolean | string
   cost?: string
   restarts?: number
+  /** Of a sidecar. */
+  sidecar?: number
   created?: string
 }
 
-const pod = (name: string, { node = 'n', phase = 'Running', ready = true, cost, restarts, created = '2026-01-01T00:00:00Z' }: PodLike = {}): Pod => ({
+const pod = (name: string, { node = 'n', phase = 'Running', ready = true, cost, restarts, sidecar, created = '2026-01-01T00:00:00Z' }: PodLike = {}): Pod => ({
   apiVersion: 'v1',
   kind: 'Pod',
   metadata: { name, uid: name, creationTimestamp: created, ...(cost && { annotations: { 'controller.kubernetes.io/pod-deletion-cost': cost } }) },
-  spec: { nodeName: node, containers: [] },
+  spec: { nodeName: node, containers: [], ...(sidecar !== undefined && { initContainers: [{ name: 's', restartPolicy: 'Always' }] }) },
   status: {
     phase,
     conditions: [{ type: 'Ready', status: ready ? 'True' : 'False', lastTransitionTime: typeof ready === 'string' ? ready : '2026-01-02T00:00:00Z' }],
     ...(restarts !== undefined && { containerStatuses: [{ name: 'c', image: 'i', imageID: '', ready: true, restartCount: restarts }] }),
+    ...(sidecar !== undefined && { initContainerStatuses: [{ name: 's', image: 'i', imageID: '', ready: true, restartCount: sidecar }] }),
   },
 })
 
@@ -38,6 +41,8 @@ const orders: [string, Pod, Pod][] = [
   ['cheaper before newer', pod('z', { cost: '1' }), pod('a', { cost: '2', ready: '2026-01-09T23:59:59Z' })],
   ['ready for minutes before ready for days', pod('z', { ready: '2026-01-09T23:55:00Z' }), pod('a')],
   ['often restarted before seldom restarted', pod('z', { restarts: 3 }), pod('a', { restarts: 1 })],
+  ['often restarted before one with restarted sidecars', pod('z', { restarts: 2 }), pod('a', { restarts: 1, sidecar: 9 })],
+  ['often restarted sidecars before seldom restarted ones', pod('z', { sidecar: 2 }), pod('a', { sidecar: 1 })],
   ['created minutes ago before created days ago', pod('z', { created: '2026-01-09T23:55:00Z' }), pod('a')],
 ]
 
@@ -55,6 +60,13 @@ test('of two pods, the one whose node has more of the same work', () => {
 
 test('pods that are ready for about as long are equals', () => {
   assert.deepEqual(first([pod('b', { ready: '2026-01-02T01:00:00Z' }), pod('a', { ready: '2026-01-02T00:00:00Z' })]), ['a'])
+})
+
+test('where only progress counts, costs do not, and times do to the second', () => {
+  const names = (pods: Pod[]) => leastAdvanced(pods, 1).map(({ metadata }) => metadata.name)
+  assert.deepEqual(names([pod('b', { cost: '-9', ready: '2026-01-02T00:00:00Z' }), pod('a', { ready: '2026-01-02T00:00:01Z' })]), ['a'])
+  assert.deepEqual(names([pod('b', { ready: false }), pod('a', { phase: 'Pending' })]), ['a'])
+  assert.deepEqual(names([pod('b', { created: '2026-01-01T00:00:00Z' }), pod('a', { created: '2026-01-01T00:00:01Z' })]), ['a'])
 })
 
 test('who deletes all keeps their order', () => {

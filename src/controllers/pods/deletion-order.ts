@@ -23,16 +23,24 @@ export function podsToDelete(pods: readonly Pod[], count: number, { related, now
   for (const { spec } of related) if (spec?.nodeName) onNode.set(spec.nodeName, (onNode.get(spec.nodeName) ?? 0) + 1)
   const rank = ({ spec }: Pod): number => onNode.get(spec?.nodeName ?? '') ?? 0
   const order = (a: Pod, b: Pod): number =>
-    Number(isAssigned(a)) - Number(isAssigned(b)) ||
-    phaseOf(a) - phaseOf(b) ||
-    Number(isReady(a)) - Number(isReady(b)) ||
+    byProgress(a, b) ||
     deletionCost(a) - deletionCost(b) ||
     rank(b) - rank(a) ||
     byAge(isReady(a) ? readySince(a) : 0, isReady(b) ? readySince(b) : 0, a, b, now) ||
-    restarts(b) - restarts(a) ||
+    byRestarts(a, b) ||
     byAge(createdAt(a), createdAt(b), a, b, now)
   return pods.toSorted(order).slice(0, count)
 }
+
+/** The `count` of these pods that have come least far: for those to whom neither costs nor other pods of a node are anything. */
+export function leastAdvanced(pods: readonly Pod[], count: number): Pod[] {
+  const order = (a: Pod, b: Pod): number =>
+    byProgress(a, b) || newerFirst(isReady(a) ? readySince(a) : 0, isReady(b) ? readySince(b) : 0) || byRestarts(a, b) || newerFirst(createdAt(a), createdAt(b))
+  return pods.toSorted(order).slice(0, count)
+}
+
+const byProgress = (a: Pod, b: Pod): number =>
+  Number(isAssigned(a)) - Number(isAssigned(b)) || phaseOf(a) - phaseOf(b) || Number(isReady(a)) - Number(isReady(b))
 
 const isAssigned = ({ spec }: Pod): boolean => Boolean(spec?.nodeName)
 
@@ -47,7 +55,25 @@ export function deletionCost({ metadata }: Pod): number {
 
 const createdAt = ({ metadata }: Pod): number | undefined => (metadata.creationTimestamp ? Date.parse(metadata.creationTimestamp) : undefined)
 
-const restarts = ({ status }: Pod): number => Math.max(0, ...(status?.containerStatuses ?? []).map(({ restartCount }) => restartCount))
+/** Those that were restarted more often first; sidecars decide between equals. */
+function byRestarts(a: Pod, b: Pod): number {
+  return (
+    mostRestarts(b.status?.containerStatuses) - mostRestarts(a.status?.containerStatuses) || mostRestarts(sidecarStatuses(b)) - mostRestarts(sidecarStatuses(a))
+  )
+}
+
+const mostRestarts = (statuses: readonly { readonly restartCount: number }[] = []): number => Math.max(0, ...statuses.map(({ restartCount }) => restartCount))
+
+function sidecarStatuses({ spec, status }: Pod) {
+  const sidecars = new Set(spec?.initContainers?.filter(({ restartPolicy }) => restartPolicy === 'Always').map(({ name }) => name))
+  return status?.initContainerStatuses?.filter(({ name }) => sidecars.has(name))
+}
+
+/** Those without a time before all. */
+function newerFirst(a: number | undefined, b: number | undefined): number {
+  if (a === b) return 0
+  return a === undefined || b === undefined ? (a === undefined ? -1 : 1) : b - a
+}
 
 /** Newer first, those without a time before all. Times of the same order of magnitude count as equal (KEP-2185): then the uid, which is as good as chance. */
 function byAge(a: number | undefined, b: number | undefined, podA: Pod, podB: Pod, now: number): number {

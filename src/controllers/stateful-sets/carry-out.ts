@@ -90,15 +90,15 @@ async function remove(pod: Pod, set: StatefulSet, context: Context): Promise<boo
   return true
 }
 
-async function correct({ pod, isWrong, claims }: Extract<Step, { do: 'correct' }>, set: StatefulSet, context: Context): Promise<void> {
+async function correct({ pod, isWrong, claims, isUpdate }: Extract<Step, { do: 'correct' }>, set: StatefulSet, context: Context): Promise<void> {
   try {
     await writeClaims(pod, claims, set, context)
     if (isWrong) await repair(pod, set, context)
   } catch (error) {
-    if (!isConflict(error)) tell('update', pod, set, context, error)
+    if (isUpdate && !isConflict(error)) tell('update', pod, set, context, error)
     throw error
   }
-  if (isWrong) tell('update', pod, set, context)
+  if (isUpdate) tell('update', pod, set, context)
 }
 
 /** What is written is made of the pod as it is: the cache has less than all of it. */

@@ -160,4 +160,8 @@ test('kubelets’ certificates are approved for kubelets alone', async (t) => {
   await cluster.call('PATCH', `${requests}/two-groups/approval`, approved, 'application/merge-patch+json')
   await waitFor('the signer refuses', async () => (await status('two-groups')).conditions?.some((one) => (one as { type: string }).type === 'Failed'))
   assert.equal((await status('two-groups')).certificate, undefined)
+  // Who gets the right later gets the certificate.
+  const nodeclient = { kind: 'ClusterRole', name: 'system:certificates.k8s.io:certificatesigningrequests:nodeclient' }
+  await cluster.call('POST', `${rbac}/clusterrolebindings`, { metadata: { name: 'join' }, roleRef: nodeclient, subjects })
+  await waitFor('eve’s is signed', async () => (await status('by-eve')).certificate, { deadlineMs: 60_000 })
 })

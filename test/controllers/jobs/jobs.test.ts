@@ -139,8 +139,13 @@ test('Jobs, manage lifecycle: a suspended Job waits, and goes on when it is resu
   await world.status('nap', { succeeded: 1 })
   await world.change(`${batch}/jobs/nap`, { spec: { suspend: true } })
   const again = await world.status('nap', { active: 0, terminating: 0 })
-  assert.deepEqual([again.status?.succeeded, again.status?.failed], [1, undefined])
+  assert.deepEqual([again.status?.succeeded, again.status?.failed, again.status?.startTime], [1, undefined, undefined])
   await world.active('nap', 0)
+  const container = { name: 'c', image: 'app:1', resources: { requests: { cpu: '1' } } }
+  await world.change(`${batch}/jobs/nap`, { spec: { suspend: false, template: { spec: { nodeSelector: { zone: 'a' }, containers: [container] } } } })
+  const [other] = await world.active('nap', 1)
+  assert.deepEqual([other?.spec?.nodeSelector, other?.spec?.containers[0]?.resources], [{ zone: 'a' }, { requests: { cpu: '1' } }])
+  assert.ok((await world.status('nap', { active: 1 })).status?.startTime)
 })
 
 test('a Job that runs for too long fails', async (t) => {

@@ -48,6 +48,23 @@ test('a volume goes when it is deleted, unless it is bound', async (t) => {
   assert.equal(left[0]?.metadata.name, 'bound')
 })
 
+test('a claim and a volume get back the finalizer that somebody has taken away', async (t) => {
+  const cluster = await testCluster(t, { controllers: ['pvc-protection', 'pv-protection'] })
+  const spec = { capacity, accessModes: ['ReadWriteOnce'], hostPath: { path: '/tmp/v' } }
+  await cluster.call('POST', `${core}/persistentvolumeclaims`, claim('c'))
+  await cluster.call('POST', '/api/v1/persistentvolumes', { apiVersion: 'v1', kind: 'PersistentVolume', metadata: { name: 'v' }, spec })
+  for (const [path, finalizer] of [
+    [`${core}/persistentvolumeclaims/c`, 'kubernetes.io/pvc-protection'],
+    ['/api/v1/persistentvolumes/v', 'kubernetes.io/pv-protection'],
+  ] as const) {
+    await cluster.call('PATCH', path, { metadata: { finalizers: null } }, 'application/merge-patch+json')
+    await waitFor(`${finalizer} to be back`, async () => {
+      const { metadata } = (await cluster.call('GET', path)) as unknown as { metadata: { finalizers?: string[] } }
+      return metadata.finalizers?.includes(finalizer)
+    })
+  }
+})
+
 test('a class of attributes goes when no claim and no volume names it any more', async (t) => {
   const cluster = await testCluster(t, { controllers: ['volumeattributesclass-protection-controller', 'pvc-protection'] })
   const path = '/apis/storage.k8s.io/v1/volumeattributesclasses'

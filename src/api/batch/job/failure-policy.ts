@@ -1,7 +1,7 @@
-/** Rules for what a Job makes of pods that fail, and of when it has succeeded. */
+/** Rules for what a Job makes of pods that fail. */
 import type { V1JobSpec } from '@kubernetes/client-node'
 import type { Wire } from '../../../machinery/object.ts'
-import { duplicate, type FieldError, invalidValue, notSupported, required, tooMany } from '../../../machinery/validation/field-error.ts'
+import { duplicate, type FieldError, fieldError, invalidValue, notSupported, required, tooMany } from '../../../machinery/validation/field-error.ts'
 import { follows, valid } from '../../../machinery/validation/field-rules.ts'
 import { qualifiedName } from '../../../machinery/validation/names.ts'
 
@@ -11,6 +11,7 @@ type ExitCodes = NonNullable<Rule['onExitCodes']>
 
 const maxRules = 20
 const maxValues = 255
+const maxPatterns = 20
 const actions = ['Count', 'FailIndex', 'FailJob', 'Ignore']
 
 const word = (value: string | undefined, path: string, words: readonly string[]): readonly FieldError[] =>
@@ -20,6 +21,9 @@ const word = (value: string | undefined, path: string, words: readonly string[])
       ? valid
       : [notSupported(path, value, words)]
 
+/** Without the value. */
+const fault = (path: string, detail: string): FieldError => fieldError('FieldValueInvalid', path, `Invalid value: ${detail}`)
+
 /** `podFailurePolicy`. */
 export function podFailurePolicy(spec: JobSpec, path: string): readonly FieldError[] {
   const rules = spec.podFailurePolicy?.rules
@@ -27,20 +31,28 @@ export function podFailurePolicy(spec: JobSpec, path: string): readonly FieldErr
   if (rules.length > maxRules) return [tooMany(`${path}.rules`, rules.length, maxRules)]
   const pod = spec.template?.spec
   const containers = new Set([...(pod?.containers ?? []), ...(pod?.initContainers ?? [])].map(({ name }) => name))
-  return rules.flatMap((rule, i) => failureRule(rule, `${path}.rules[${i}]`, containers))
+  const indexesFail = spec.backoffLimitPerIndex !== undefined
+  return rules.flatMap((rule, i) => failureRule(rule, `${path}.rules[${i}]`, containers, indexesFail))
 }
 
-function failureRule({ action, onExitCodes, onPodConditions = [] }: Rule, path: string, containers: ReadonlySet<string>): readonly FieldError[] {
+function failureRule(
+  { action, onExitCodes, onPodConditions = [] }: Rule,
+  path: string,
+  containers: ReadonlySet<string>,
+  indexesFail: boolean,
+): readonly FieldError[] {
   const errors = [...word(action, `${path}.action`, actions)]
+  if (action === 'FailIndex' && !indexesFail) errors.push(invalidValue(`${path}.action`, action, 'requires the backoffLimitPerIndex to be set'))
   if (onExitCodes) errors.push(...exitCodes(onExitCodes, `${path}.onExitCodes`, containers))
+  if (onPodConditions.length > maxPatterns) return [...errors, tooMany(`${path}.onPodConditions`, onPodConditions.length, maxPatterns)]
   onPodConditions.forEach(({ type, status }, i) => {
     errors.push(
       ...follows(type, `${path}.onPodConditions[${i}].type`, qualifiedName),
       ...word(status, `${path}.onPodConditions[${i}].status`, ['False', 'True', 'Unknown']),
     )
   })
-  if (onExitCodes && onPodConditions.length > 0) errors.push(invalidValue(path, { action }, 'specifying both OnExitCodes and OnPodConditions is not supported'))
-  if (!onExitCodes && onPodConditions.length === 0) errors.push(invalidValue(path, { action }, 'specifying one of OnExitCodes and OnPodConditions is required'))
+  if (onExitCodes && onPodConditions.length > 0) errors.push(fault(path, 'specifying both OnExitCodes and OnPodConditions is not supported'))
+  if (!onExitCodes && onPodConditions.length === 0) errors.push(fault(path, 'specifying one of OnExitCodes and OnPodConditions is required'))
   return errors
 }
 

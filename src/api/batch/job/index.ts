@@ -6,11 +6,11 @@ import { podNamesOf, podTemplateDefaults, templateWarnings } from '../../core/po
 import { nullTimes } from '../../nulls.ts'
 import { containerImages, containerNames } from '../../printing/containers.ts'
 import { age, type Cell, column, name, resource, wide } from '../../resource.ts'
-import { counts } from '../../workload/template-rules.ts'
 import { isChanged } from '../../workload/template-warnings.ts'
 import type { JobSpec } from './failure-policy.ts'
 import { type Job, jobRules, jobUpdate } from './rules.ts'
 import { generateSelector } from './selector.ts'
+import { jobStatusRules } from './status-rules.ts'
 
 export type { JobSpec } from './failure-policy.ts'
 export { jobForm } from './rules.ts'
@@ -107,7 +107,7 @@ export const jobs = resource<Job>({
       if ((job.metadata.name ?? '').length <= longestLabel) labelDefaults(job)
     },
   },
-  validate: { object: jobRules, update: jobUpdate, status: ({ status }) => counts(status, ['active', 'succeeded', 'failed', 'ready', 'terminating']) },
+  validate: { object: jobRules, update: jobUpdate, status: jobStatusRules },
   warnings: (job, old) => [...(old ? [] : podNamesOf(job.metadata.name)), ...(isChanged(job, old) ? jobFormWarnings(job.spec, 'spec') : [])],
   selectableFields: { 'status.successful': ({ status }) => String(status?.succeeded ?? 0) },
   unknownFieldLabel: (label) => `field label ${JSON.stringify(label)} not supported for Job`,

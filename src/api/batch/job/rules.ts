@@ -3,20 +3,28 @@ import type { V1Job } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import type { Model } from '../../../machinery/object.ts'
 import { validateLabelSelector } from '../../../machinery/selectors/label-selector.ts'
-import { type FieldError, invalidValue, notSupported, required } from '../../../machinery/validation/field-error.ts'
-import { all, immutable, nonNegative, selects, valid } from '../../../machinery/validation/field-rules.ts'
+import { domainPrefixedPathFaults } from '../../../machinery/validation/domain-prefixed-path.ts'
+import { type FieldError, invalidValue, notSupported, required, tooLong } from '../../../machinery/validation/field-error.ts'
+import { all, immutable, nonNegative, oneOf, selects, valid } from '../../../machinery/validation/field-rules.ts'
+import { dnsLabel } from '../../../machinery/validation/names.ts'
 import { podTemplate } from '../../core/pod/index.ts'
 import { selectorMatches } from '../../workload/template-rules.ts'
 import { type JobSpec, podFailurePolicy } from './failure-policy.ts'
 import { controllerUid, expectedLabels } from './selector.ts'
+import { successPolicy } from './success-policy.ts'
 
 export type Job = Model<V1Job>
 
 const maxParallelIndexed = 100_000
+const maxFailedIndexes = 100_000
+/** Jobs of more completions, whose indexes fail on their own, are held to less. */
+const manyCompletions = 100_000
+const mostOfMany = 10_000
+const longestManager = 63
 
 /** The rules that hold for Jobs and for the form of a Job that a CronJob has. */
 export function jobForm(spec: JobSpec, path: string): readonly FieldError[] {
-  const { completionMode: mode, completions, parallelism = 0 } = spec
+  const { completionMode: mode, completions } = spec
   const errors = [
     ...nonNegative(spec.parallelism, `${path}.parallelism`),
     ...nonNegative(completions, `${path}.completions`),
@@ -26,20 +34,47 @@ export function jobForm(spec: JobSpec, path: string): readonly FieldError[] {
     ...nonNegative(spec.backoffLimitPerIndex, `${path}.backoffLimitPerIndex`),
     ...nonNegative(spec.maxFailedIndexes, `${path}.maxFailedIndexes`),
   ]
-  if (mode !== undefined) {
-    if (mode !== 'NonIndexed' && mode !== 'Indexed') errors.push(notSupported(`${path}.completionMode`, mode, ['NonIndexed', 'Indexed']))
-    if (mode === 'Indexed') {
-      if (completions === undefined) errors.push(required(`${path}.completions`, 'when completion mode is Indexed'))
-      if (parallelism > maxParallelIndexed)
-        errors.push(invalidValue(`${path}.parallelism`, parallelism, `must be less than or equal to ${maxParallelIndexed} when completion mode is Indexed`))
-    }
-  }
+  if (spec.maxFailedIndexes !== undefined && spec.backoffLimitPerIndex === undefined)
+    errors.push(required(`${path}.backoffLimitPerIndex`, 'when maxFailedIndexes is specified'))
+  if (spec.managedBy !== undefined) errors.push(...manager(spec.managedBy, `${path}.managedBy`))
+  if (mode !== undefined && mode !== 'NonIndexed' && mode !== 'Indexed') errors.push(notSupported(`${path}.completionMode`, mode, ['NonIndexed', 'Indexed']))
+  if (mode === 'Indexed') errors.push(...indexed(spec, path))
   if (mode !== 'Indexed') {
     if (spec.backoffLimitPerIndex !== undefined)
       errors.push(invalidValue(`${path}.backoffLimitPerIndex`, spec.backoffLimitPerIndex, 'requires indexed completion mode'))
     if (spec.maxFailedIndexes !== undefined) errors.push(invalidValue(`${path}.maxFailedIndexes`, spec.maxFailedIndexes, 'requires indexed completion mode'))
   }
-  return all(errors, podFailurePolicy(spec, `${path}.podFailurePolicy`), podTemplate(spec.template ?? {}, `${path}.template`), restartPolicy(spec, path))
+  return all(
+    errors,
+    podFailurePolicy(spec, `${path}.podFailurePolicy`),
+    successPolicy(spec, `${path}.successPolicy`),
+    oneOf(spec.podReplacementPolicy, `${path}.podReplacementPolicy`, spec.podFailurePolicy ? ['Failed'] : ['Failed', 'TerminatingOrFailed']),
+    podTemplate(spec.template ?? {}, `${path}.template`),
+    restartPolicy(spec, path),
+  )
+}
+
+const manager = (name: string, path: string): readonly FieldError[] =>
+  all(domainPrefixedPathFaults(name, path), name.length > longestManager ? [tooLong(path, longestManager)] : valid)
+
+function indexed({ completions, parallelism = 0, maxFailedIndexes: mostFailed, backoffLimitPerIndex }: JobSpec, path: string): readonly FieldError[] {
+  const errors: FieldError[] = []
+  const atMost = (field: string, value: number, most: number, when = ''): void => {
+    if (value > most) errors.push(invalidValue(`${path}.${field}`, value, `must be less than or equal to ${most}${when}`))
+  }
+  if (completions === undefined) errors.push(required(`${path}.completions`, 'when completion mode is Indexed'))
+  atMost('parallelism', parallelism, maxParallelIndexed, ' when completion mode is Indexed')
+  if (mostFailed !== undefined) {
+    if (completions !== undefined && mostFailed > completions)
+      errors.push(invalidValue(`${path}.maxFailedIndexes`, mostFailed, 'must be less than or equal to completions'))
+    atMost('maxFailedIndexes', mostFailed, maxFailedIndexes)
+  }
+  if (completions === undefined || completions <= manyCompletions || backoffLimitPerIndex === undefined) return errors
+  if (mostFailed === undefined) errors.push(required(`${path}.maxFailedIndexes`, `must be specified when completions is above ${manyCompletions}`))
+  const when = ` when completions are above ${manyCompletions} and used with backoff limit per index`
+  atMost('parallelism', parallelism, mostOfMany, when)
+  atMost('maxFailedIndexes', mostFailed ?? 0, mostOfMany, when)
+  return errors
 }
 
 /** Pods of a Job come to an end. */
@@ -73,7 +108,15 @@ function generatedSelector({ metadata, spec }: Job): readonly FieldError[] {
   return own ? errors : [...errors, invalidValue('spec.selector', spec.selector, '`selector` not auto-generated')]
 }
 
-export const jobRules = (job: Job): readonly FieldError[] => (job.spec ? [...generatedSelector(job), ...jobSpec(job.spec)] : valid)
+export const jobRules = (job: Job): readonly FieldError[] =>
+  job.spec ? all(generatedSelector(job), jobSpec(job.spec), longestHostname(job.metadata.name ?? '', job.spec)) : valid
+
+/** Pods of an indexed Job are hosts that have its name and their index. */
+function longestHostname(name: string, { completionMode, completions = 0 }: JobSpec): readonly FieldError[] {
+  if (completionMode !== 'Indexed' || completions <= 0) return valid
+  const host = `${name}-${completions - 1}`
+  return dnsLabel(host).length === 0 ? valid : [invalidValue('metadata.name', name, `will not able to create pod with invalid DNS label: ${host}`)]
+}
 
 /** Upstream looks at the spec twice on updates: causes come twice. */
 export function jobUpdate({ spec }: Job, { spec: old, status }: Job): readonly FieldError[] {
@@ -82,7 +125,7 @@ export function jobUpdate({ spec }: Job, { spec: old, status }: Job): readonly F
     jobSpec(spec),
     completions(spec, old),
     immutable(spec.selector, 'spec.selector', old.selector),
-    template(spec, old, old.suspend === true && !status?.startTime),
+    template(spec, old, whatMayChange(old, status)),
     immutable(spec.completionMode, 'spec.completionMode', old.completionMode),
     immutable(spec.podFailurePolicy, 'spec.podFailurePolicy', old.podFailurePolicy),
     immutable(spec.backoffLimitPerIndex, 'spec.backoffLimitPerIndex', old.backoffLimitPerIndex),
@@ -100,14 +143,43 @@ function completions(spec: JobSpec, old: JobSpec): readonly FieldError[] {
   return spec.completions === spec.parallelism ? valid : [invalidValue(path, spec.completions, 'can only be modified in tandem with spec.parallelism')]
 }
 
-/** Where pods may run can change as long as none has run. */
-function template({ template: given }: JobSpec, { template: old }: JobSpec, movable: boolean): readonly FieldError[] {
-  if (!movable || !given || !old) return immutable(given, 'spec.template', old)
-  const affinity = { ...given.spec?.affinity, nodeAffinity: old.spec?.affinity?.nodeAffinity }
-  const rest = {
-    ...given,
-    metadata: { ...given.metadata, annotations: old.metadata?.annotations, labels: old.metadata?.labels },
-    spec: { ...given.spec, affinity, nodeSelector: old.spec?.nodeSelector, tolerations: old.spec?.tolerations, schedulingGates: old.spec?.schedulingGates },
-  }
+/** What of a template may change. */
+interface Changeable {
+  /** Where pods run, and their labels and annotations. */
+  readonly places: boolean
+  /** What their containers ask for. */
+  readonly resources: boolean
+}
+
+/** While a Job is suspended, and no pod of an older template is left. */
+function whatMayChange({ suspend }: JobSpec, status: Job['status']): Changeable {
+  const rests = isTrue(status, 'Suspended') && !status?.active
+  return { places: suspend === true && (!status?.startTime || rests), resources: suspend === true && rests }
+}
+
+const isTrue = (status: Job['status'], type: string): boolean =>
+  status?.conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false
+
+function template({ template: given }: JobSpec, { template: old }: JobSpec, { places, resources }: Changeable): readonly FieldError[] {
+  if (!given || !old) return immutable(given, 'spec.template', old)
+  const placed = places ? withPlaces(given, old) : given
+  const rest = resources ? { ...placed, spec: { ...placed.spec, ...withResources(placed.spec, old.spec) } } : placed
   return semanticallyEqual(rest, old) ? valid : [invalidValue('spec.template', given, 'field is immutable')]
+}
+
+type Template = NonNullable<JobSpec['template']>
+
+function withPlaces(given: Template, { metadata, spec }: Template): Template {
+  const affinity = { ...given.spec?.affinity, nodeAffinity: spec?.affinity?.nodeAffinity }
+  return {
+    ...given,
+    metadata: { ...given.metadata, annotations: metadata?.annotations, labels: metadata?.labels },
+    spec: { ...given.spec, affinity, nodeSelector: spec?.nodeSelector, tolerations: spec?.tolerations, schedulingGates: spec?.schedulingGates },
+  } as Template
+}
+
+function withResources(given: Template['spec'], old: Template['spec']): Pick<NonNullable<Template['spec']>, 'containers' | 'initContainers'> {
+  const containers = given?.containers.map((container, at) => ({ ...container, resources: old?.containers[at]?.resources }))
+  const initContainers = given?.initContainers?.map((container, at) => ({ ...container, resources: old?.initContainers?.[at]?.resources }))
+  return { containers: containers ?? [], initContainers }
 }

@@ -102,6 +102,24 @@ for (const { what, current, values, traits, target, expected, utilization } of c
   })
 }
 
+test('a pod that has ended well counts as one without metrics', () => {
+  const { missing, ignored } = groupedPods(podsOf(2, { 0: { phase: 'Succeeded' }, 1: { phase: 'Failed' } }), new Map(), 'cpu', readiness)
+  assert.deepEqual([[...missing], [...ignored]], [['p0'], ['p1']])
+})
+
+test('a pod that asks as a whole asks with its overhead, and leaves to its containers what it does not name', () => {
+  const spec = {
+    resources: { requests: { cpu: '2' } },
+    overhead: { cpu: '100m' },
+    containers: [{ name: 'c', image: 'i', resources: { requests: { cpu: '1', memory: '1Ki' } } }],
+  }
+  const whole = { ...pod('p0'), spec }
+  assert.equal(podRequests([whole], 'cpu').get('p0'), 2100)
+  assert.equal(podRequests([whole], 'memory').get('p0'), 1024 * 1000)
+  assert.equal(podRequests([whole], 'cpu', 'c').get('p0'), 1000)
+  assert.throws(() => podRequests([whole], 'nvidia.com/gpu'), { message: 'missing pod-level request for nvidia.com/gpu in Pod p0' })
+})
+
 const groupings: { what: string; traits: Traits; group: 'ready' | 'unready' }[] = [
   { what: 'a pod that has been ready for long', traits: {}, group: 'ready' },
   { what: 'a pod that became unready later', traits: { ready: 'False', started: 60, changed: 1 }, group: 'ready' },

@@ -2,9 +2,10 @@
  * How many replicas follow from what pods use (the Horizontal Pod Autoscaling page: algorithm details). The answer is conservative: pods
  * without metrics count as idle where more are wanted, and as busy where fewer are; pods that are not ready yet count as idle.
  */
+import { podRequests as wholeRequests } from '../../../api/core/pod/pod-resources.ts'
 import type { Pod } from '../../../client/kinds.ts'
 import { milliValue } from '../../../machinery/values/quantity.ts'
-import { hasEnded, isReady, podCondition } from '../../pods/phase.ts'
+import { isReady, podCondition } from '../../pods/phase.ts'
 import type { PodMetrics } from '../metrics/metrics-client.ts'
 
 /** By how much of the wanted value a measured one may be off before anything is done. */
@@ -29,7 +30,7 @@ export interface PodGroups {
   readonly ready: number
   readonly unready: ReadonlySet<string>
   readonly missing: ReadonlySet<string>
-  /** Those that go or have gone. */
+  /** Those that go or have failed. */
   readonly ignored: ReadonlySet<string>
 }
 
@@ -40,7 +41,7 @@ export function groupedPods(pods: Iterable<Pod>, metrics: PodMetrics, resource: 
   for (const pod of pods) {
     const name = pod.metadata.name ?? ''
     const metric = metrics.get(name)
-    if (pod.metadata.deletionTimestamp || hasEnded(pod)) ignored.add(name)
+    if (pod.metadata.deletionTimestamp || pod.status?.phase === 'Failed') ignored.add(name)
     else if (pod.status?.phase === 'Pending') unready.add(name)
     else if (!metric) missing.add(name)
     else if (resource === 'cpu' && !isMeasuredReady(pod, metric, readiness)) unready.add(name)
@@ -64,10 +65,14 @@ export function podRequests(pods: Iterable<Pod>, resource: string, container = '
   return new Map([...pods].map((pod) => [pod.metadata.name ?? '', podRequest(pod, resource, container)]))
 }
 
-function podRequest({ metadata: { name }, spec }: Pod, resource: string, container: string): number {
-  const ofPod = container ? undefined : spec?.resources?.requests
-  if (ofPod && Object.keys(ofPod).length > 0) {
-    const request = ofPod[resource]
+function podRequest(pod: Pod, resource: string, container: string): number {
+  const {
+    metadata: { name },
+    spec,
+  } = pod
+  // What a pod that asks as a whole does not name is what its containers ask for.
+  if (!container && Object.keys(spec?.resources?.requests ?? {}).length > 0) {
+    const request = wholeRequests(pod, { overhead: true })[resource]
     if (request === undefined) throw new Error(`missing pod-level request for ${resource} in Pod ${name}`)
     return Number(milliValue(request))
   }

@@ -90,6 +90,24 @@ test('an update with surge makes new pods first', () => {
   }
 })
 
+test('with surge, an old pod goes from a node that the set is not for any more when others serve', () => {
+  const cases: [string, On, object][] = [
+    ['it serves, and the other node has none yet', { a: ['old ready'], b: ['new pending'] }, {}],
+    ['the other node has one that serves', { a: ['old ready'], b: ['new ready'] }, { remove: ['a old ready'] }],
+    ['it does not serve', { a: ['old pending'], b: ['new pending'] }, { remove: ['a old pending'] }],
+  ]
+  for (const [title, on, expected] of cases) {
+    const placement: DaemonSituation['placement'] = ({ metadata }) => ({ runs: metadata.name !== 'a', stays: true })
+    const { create, remove } = rollingUpdate({ ...situation(surge, on), placement })
+    assert.deepEqual({ create, remove: names(remove) }, { create: [], remove: [], ...expected }, title)
+  }
+})
+
+test('with surge, an old pod that is ready stays until the new one has been ready for long enough', () => {
+  const patient = { ...surge, spec: { ...surge.spec!, minReadySeconds: 120 } }
+  assert.deepEqual(rollingUpdate(situation(patient, { a: ['old ready', 'new ready'] })), { create: [], remove: [] })
+})
+
 test('nodes are counted by their most senior pod', () => {
   const { observedGeneration, ...counts } = statusOf(
     situation(aSet(), { a: ['new ready'], b: ['old ready', 'new pending'], c: ['new pending'], d: [] }),

@@ -9,11 +9,11 @@ type OnNode = { readonly name: string; readonly fresh: Pod | undefined; readonly
 
 export function rollingUpdate(situation: DaemonSituation): PodChanges {
   const { set, nodes, pods, placement } = situation
-  const wanted = nodes.filter((node) => placement(node).runs).map(nameOf)
+  const wanted = new Set(nodes.filter((node) => placement(node).runs).map(nameOf))
   const all = [...new Set([...wanted, ...pods.keys()])].map((name) => onNode(name, situation))
-  const surge = maxSurge(set, wanted.length)
-  if (surge > 0) return surging(all, surge, situation)
-  return { create: [], remove: replaceable(all, maxUnavailable(set, wanted.length), situation) }
+  const surge = maxSurge(set, wanted.size)
+  if (surge > 0) return surging(all, wanted, surge, situation)
+  return { create: [], remove: replaceable(all, maxUnavailable(set, wanted.size), situation) }
 }
 
 function onNode(name: string, { pods, set, hash }: DaemonSituation): OnNode {
@@ -36,19 +36,28 @@ function replaceable(all: readonly OnNode[], most: number, situation: DaemonSitu
   return [...useless, ...useful.slice(0, Math.max(0, most - missing - useless.length))]
 }
 
-/** A new pod where the old one is of no use, and beside as many others as allowed; the old one goes when the new one is available. */
-function surging(all: readonly OnNode[], most: number, situation: DaemonSituation): PodChanges {
+/**
+ * A new pod where the old one is of no use, and beside as many others as allowed; the old one goes when the new one is available. Nodes
+ * that the set is not for any more get none: an old pod that serves there goes when others have taken over.
+ */
+function surging(all: readonly OnNode[], wanted: ReadonlySet<string>, most: number, situation: DaemonSituation): PodChanges {
+  const isServing = (pod: Pod | undefined): boolean => pod !== undefined && isPodAvailable(pod, situation)
   const needed: string[] = []
   const candidates: string[] = []
   const remove: Pod[] = []
+  const astray: Pod[] = []
   let surged = 0
   for (const on of all) {
     if (!on) surged++
-    else if (on.old && !on.fresh) (isPodAvailable(on.old, situation) ? candidates : needed).push(on.name)
     else if (on.old && on.fresh) {
-      if (!isPodAvailable(on.old, situation) || isPodAvailable(on.fresh, situation)) remove.push(on.old)
+      if (isServing(on.fresh)) remove.push(on.old)
       else surged++
-    }
+    } else if (on.old && wanted.has(on.name)) (isServing(on.old) ? candidates : needed).push(on.name)
+    else if (on.old) (isServing(on.old) ? astray : remove).push(on.old)
   }
-  return { create: [...needed, ...candidates.slice(0, Math.max(0, most - surged))], remove }
+  const serving = all.filter((on) => isServing(on?.old ?? on?.fresh)).length
+  return {
+    create: [...needed, ...candidates.slice(0, Math.max(0, most - surged))],
+    remove: [...remove, ...astray.slice(0, Math.max(0, serving - wanted.size))],
+  }
 }

@@ -51,12 +51,16 @@ export async function runJob(state: JobState, room: JobRoom, context: ReconcileC
   const conditions = end || job.metadata.deletionTimestamp ? conditionsOf(job) : withSuspension(job, now)
   const hasChanged = conditions !== conditionsOf(job)
   const isResumed = hasChanged && !isSuspended(job)
-  const seen = { ...pods, verdict: end, conditions, startTime: isResumed ? now.text : startTime }
+  const started = hasChanged ? (isResumed ? now.text : undefined) : (startTime ?? endedAtRest(job, end, now))
+  const seen = { ...pods, verdict: end, conditions, startTime: started }
   const named = await countPods(state, seen, now, room, context)
   if (named) memory.of(job).backOff = backOff
   if (named && hasChanged) context.events.tell(job, 'Normal', isResumed ? 'Resumed' : 'Suspended', isResumed ? 'Job resumed' : 'Job suspended')
   if (error !== undefined) throw error
 }
+
+/** The time of a Job that rests does not run on; but one that ends, unless it has nothing to do, needs to have begun. */
+const endedAtRest = (job: Job, end: JobCondition | undefined, now: Moment): string | undefined => (end && job.spec?.completions !== 0 ? now.text : undefined)
 
 /** Removes what still runs when the Job ends; else sees to it that as many pods run as should. */
 async function changePods(

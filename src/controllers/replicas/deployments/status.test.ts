@@ -99,6 +99,10 @@ test('a pause is told, and so is its end, unless time was up before', () => {
   assert.equal(withPause(deployment({ conditions: [progressing(reasons.timedOut)] }, { paused: true }), start)[0]?.reason, reasons.timedOut)
 })
 
+test('without a deadline a pause is not told', () => {
+  assert.deepEqual(withPause(deployment({}, { paused: true, progressDeadlineSeconds: 2 ** 31 - 1 }), start), [])
+})
+
 test('complete is what is seen, new and available to the last pod', () => {
   const numbers = { observedGeneration: 1, replicas: 2, updatedReplicas: 2, availableReplicas: 2 }
   assert.equal(isComplete(deployment(), numbers), true)

@@ -120,12 +120,13 @@ function withFailure(conditions: readonly DeploymentCondition[], sets: RolloutSe
 }
 
 /** Says that a Deployment is paused or goes on, so that a pause does not count as a lack of progress. */
-export function withPause({ spec, status }: Deployment, now: number): DeploymentCondition[] {
+export function withPause(deployment: Deployment, now: number): DeploymentCondition[] {
+  const { spec, status } = deployment
   const conditions = status?.conditions ?? []
   const progressing = conditionOf(conditions, 'Progressing')
-  if (spec?.progressDeadlineSeconds === undefined || progressing?.reason === reasons.timedOut) return conditions
+  if (progressDeadline(deployment) === undefined || progressing?.reason === reasons.timedOut) return conditions
   const wasPaused = progressing?.reason === reasons.paused
-  if (spec.paused && !wasPaused) return withCondition(conditions, newCondition('Progressing', 'Unknown', reasons.paused, 'Deployment is paused', now))
-  if (!spec.paused && wasPaused) return withCondition(conditions, newCondition('Progressing', 'Unknown', reasons.resumed, 'Deployment is resumed', now))
+  if (spec?.paused && !wasPaused) return withCondition(conditions, newCondition('Progressing', 'Unknown', reasons.paused, 'Deployment is paused', now))
+  if (!spec?.paused && wasPaused) return withCondition(conditions, newCondition('Progressing', 'Unknown', reasons.resumed, 'Deployment is resumed', now))
   return conditions
 }

@@ -90,6 +90,19 @@ test('claims of pods that go are theirs before they go', () => {
   )
 })
 
+test('a pod whose claims get other owners is told to be updated, one that goes or waits is not', () => {
+  const told = (state: 'pending' | 'ready', replicas: number) => {
+    const set = setWith('Delete', 'Delete', replicas)
+    const claims = [claimFrom(setWith('Retain', 'Retain', 1), templates[0]!, 0)]
+    return planOf(situation(set, pods({ 0: state }, set), { claims }))
+      .phases.flat()
+      .map((step) => (step.do === 'correct' ? step.isUpdate : step.do))
+  }
+  assert.deepEqual(told('ready', 1), [true])
+  assert.deepEqual(told('pending', 1), [false])
+  assert.deepEqual(told('ready', 0), [false, 'delete'])
+})
+
 test('a pod waits for claims to go that belong to the one before it', () => {
   const set = setWith('Retain', 'Delete', 1)
   const claim = claimFrom(set, templates[0]!, 0)

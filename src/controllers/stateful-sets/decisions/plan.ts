@@ -15,8 +15,8 @@ import { outdatedPods } from './update.ts'
 export type Step =
   | { readonly do: 'create'; readonly pod: Pod; readonly claims: ClaimChanges }
   | { readonly do: 'delete'; readonly pod: Pod }
-  /** `isWrong`: the pod itself is not what it should be. */
-  | { readonly do: 'correct'; readonly pod: Pod; readonly isWrong: boolean; readonly claims: ClaimChanges }
+  /** `isWrong`: the pod itself is not what it should be. `isUpdate`: it counts as an update of the pod, which events tell. */
+  | { readonly do: 'correct'; readonly pod: Pod; readonly isWrong: boolean; readonly claims: ClaimChanges; readonly isUpdate: boolean }
 
 export interface Plan {
   /** Those of a phase may be done at once if the set is parallel; the phases, and all else, one after the other until one fails. */
@@ -97,14 +97,15 @@ function correction(pod: Pod, { set, claim }: Situation, claimsOnly: boolean): S
   const claims = claimChanges(set, pod, claim)
   const missing = isWrong || pod.status?.phase === 'Pending' ? claims.missing : []
   if (!isWrong && missing.length + claims.changed.length === 0) return []
-  return [{ do: 'correct', pod, isWrong, claims: { ...claims, missing } }]
+  const isUpdate = isWrong || (!claimsOnly && claims.changed.length > 0)
+  return [{ do: 'correct', pod, isWrong, claims: { ...claims, missing }, isUpdate }]
 }
 
 /** Claims of pods that go are theirs, or are kept, before they go. */
 function condemnedClaims({ condemned }: Members, { set, claim }: Situation): Phase {
   const steps = condemned.flatMap((pod): Step[] => {
     const claims = claimChanges(set, pod, claim)
-    return claims.changed.length ? [{ do: 'correct', pod, isWrong: false, claims: { ...claims, missing: [] } }] : []
+    return claims.changed.length ? [{ do: 'correct', pod, isWrong: false, claims: { ...claims, missing: [] }, isUpdate: false }] : []
   })
   return { steps, waits: false }
 }

@@ -1,4 +1,4 @@
-/** Lets deleted VolumeAttributesClasses go when no claim and no volume names them any more (KEP-3751): they carry a finalizer from the start. */
+/** Lets deleted VolumeAttributesClasses go when no claim and no volume names them any more (KEP-3751): all carry a finalizer. */
 import { type Controller, watched } from '../../../client/controller/controller.ts'
 import {
   persistentVolumeClaims as claims,
@@ -7,8 +7,9 @@ import {
   type PersistentVolumeClaim,
   persistentVolumes as volumes,
 } from '../../../client/kinds.ts'
-import { withoutFinalizer } from '../../../client/objects/finalizers.ts'
+import { withFinalizer, withoutFinalizer } from '../../../client/objects/finalizers.ts'
 import { unlessGone } from '../../refusals.ts'
+import { lacksFinalizer } from './lacks-finalizer.ts'
 
 const finalizer = 'kubernetes.io/vac-protection'
 
@@ -25,6 +26,7 @@ export const attributesClassProtection: Controller = {
   watches: [watched({ resource: classes }), watched({ resource: claims, keys: classesOfClaim }), watched({ resource: volumes, keys: classesOfVolume })],
   async reconcile(name, { client, caches }) {
     const found = caches.get(classes, '', name)
+    if (found && lacksFinalizer(found, finalizer)) return void (await client.update(classes, withFinalizer(found, finalizer)).catch(unlessGone))
     if (!found?.metadata.deletionTimestamp || !found.metadata.finalizers?.includes(finalizer)) return
     for (const _ of caches.by(claims, classesOfClaim, name)) return
     for (const _ of caches.by(volumes, classesOfVolume, name)) return

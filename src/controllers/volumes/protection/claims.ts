@@ -1,10 +1,11 @@
-/** Lets deleted claims go when no pod uses them any more: they carry a finalizer from the start (StorageObjectInUseProtection). */
+/** Lets deleted claims go when no pod uses them any more: all carry a finalizer (StorageObjectInUseProtection). */
 import { type Controller, watched } from '../../../client/controller/controller.ts'
 import { persistentVolumeClaims as claims, type PersistentVolumeClaim, type Pod, pods } from '../../../client/kinds.ts'
-import { withoutFinalizer } from '../../../client/objects/finalizers.ts'
+import { withFinalizer, withoutFinalizer } from '../../../client/objects/finalizers.ts'
 import { hasEnded } from '../../pods/phase.ts'
 import { unlessGone } from '../../refusals.ts'
 import { claimsOfPod } from '../pod-claims.ts'
+import { lacksFinalizer } from './lacks-finalizer.ts'
 
 const finalizer = 'kubernetes.io/pvc-protection'
 
@@ -14,7 +15,10 @@ const isLeaving = ({ metadata }: PersistentVolumeClaim): boolean =>
 export const claimProtection: Controller = {
   name: 'persistentvolumeclaim-protection-controller',
   watches: [
-    watched({ resource: claims, keys: (claim) => (isLeaving(claim) ? [`${claim.metadata.namespace}/${claim.metadata.name}`] : []) }),
+    watched({
+      resource: claims,
+      keys: (claim) => (isLeaving(claim) || lacksFinalizer(claim, finalizer) ? [`${claim.metadata.namespace}/${claim.metadata.name}`] : []),
+    }),
     watched({
       resource: pods,
       *keys(pod, caches) {
@@ -29,6 +33,7 @@ export const claimProtection: Controller = {
   async reconcile(key, { client, caches }) {
     const [namespace = '', name = ''] = key.split('/')
     const claim = caches.get(claims, namespace, name)
+    if (claim && lacksFinalizer(claim, finalizer)) return void (await client.update(claims, withFinalizer(claim, finalizer)).catch(unlessGone))
     if (!claim || !isLeaving(claim)) return
     for (const pod of caches.by(pods, claimsOfPod, key)) if (uses(pod)) return
     // A pod that came just now may not be known yet, and the claim does not come back.

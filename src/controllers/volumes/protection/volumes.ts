@@ -1,8 +1,9 @@
-/** Lets deleted volumes go when no claim is bound to them any more: they carry a finalizer from the start (StorageObjectInUseProtection). */
+/** Lets deleted volumes go when no claim is bound to them any more: all carry a finalizer (StorageObjectInUseProtection). */
 import { type Controller, watched } from '../../../client/controller/controller.ts'
 import { persistentVolumes as volumes } from '../../../client/kinds.ts'
-import { withoutFinalizer } from '../../../client/objects/finalizers.ts'
+import { withFinalizer, withoutFinalizer } from '../../../client/objects/finalizers.ts'
 import { unlessGone } from '../../refusals.ts'
+import { lacksFinalizer } from './lacks-finalizer.ts'
 
 const finalizer = 'kubernetes.io/pv-protection'
 
@@ -11,6 +12,7 @@ export const volumeProtection: Controller = {
   watches: [watched({ resource: volumes })],
   async reconcile(name, { client, caches }) {
     const volume = caches.get(volumes, '', name)
+    if (volume && lacksFinalizer(volume, finalizer)) return void (await client.update(volumes, withFinalizer(volume, finalizer)).catch(unlessGone))
     if (!volume?.metadata.deletionTimestamp || volume.status?.phase === 'Bound' || !volume.metadata.finalizers?.includes(finalizer)) return
     await client.update(volumes, withoutFinalizer(volume, finalizer)).catch(unlessGone)
   },

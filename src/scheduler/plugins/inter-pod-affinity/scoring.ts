@@ -46,5 +46,5 @@ export function normalize(scores: number[]): void {
     least = Math.min(least, value)
     most = Math.max(most, value)
   }
-  for (const [at, value] of scores.entries()) scores[at] = most > least ? Math.trunc((maxNodeScore * (value - least)) / (most - least)) : 0
+  for (const [at, value] of scores.entries()) scores[at] = most > least ? Math.trunc(maxNodeScore * ((value - least) / (most - least))) : 0
 }

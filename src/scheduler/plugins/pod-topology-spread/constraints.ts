@@ -54,9 +54,10 @@ export function counts({ honorsAffinity, honorsTaints }: Constraint, { pod }: Po
   return !honorsTaints || node.taints.every((taint) => !keepsAway(taint) || isTolerated(taint, pod.spec?.tolerations))
 }
 
-/** How many pods of a node a constraint is about. Those that are on their way out do not count. */
+/** How many pods of a node a constraint is about. Those that are on their way out do not count, and none does for a selector that asks for nothing. */
 function matchingPods({ selector }: Constraint, namespace: string, { pods }: NodeInfo): number {
   let count = 0
+  if (selector.everything) return count
   for (const pod of pods) if (isMeant(selector, namespace, pod)) count++
   return count
 }

@@ -69,6 +69,7 @@ test('constraints that have to hold leave the nodes that upstream leaves', () =>
       [...on('a1'), aPod('r', { nodeName: 'b1' }, { labels: { app: 'web', rev: '2' } })],
       'ok ok skew skew label',
     ],
+    ['a selector that asks for nothing counts nobody', web([constraint(zone, { labelSelector: {} })]), on('a1', 'a1', 'a1'), 'ok ok ok ok label'],
     ['another namespace', web([constraint(zone)]), [aPod('o', { nodeName: 'a1' }, { labels: { app: 'web' }, namespace: 'other' })], 'ok ok ok ok label'],
   ]
   for (const [title, of, pods, expected] of cases) assert.equal(verdicts(of, pods), expected, title)

@@ -1,6 +1,6 @@
 /** Which pods a Job needs more, and which it has too many of: at one time it makes some or removes some, never both. */
 import type { Pod } from '../../../../client/kinds.ts'
-import { podsToDelete } from '../../../pods/deletion-order.ts'
+import { leastAdvanced } from '../../../pods/deletion-order.ts'
 import { isTerminating } from '../../../pods/phase.ts'
 import { firstMissing, union, withIndexes } from '../indexes.ts'
 import { completionIndexOf, isIndexed, replacesOnlyFailed } from '../pods.ts'
@@ -24,7 +24,7 @@ export function podChanges(state: JobState, backOff: BackOff, now: number): PodC
   const { job, active, terminating } = state
   if (isSuspended(job)) return { remove: [...active], create: [], againMs: 0 }
   const wanted = wantedActive(state)
-  const remove = podsToRemove(state, Math.max(0, active.length - wanted), now).slice(0, mostAtOnce)
+  const remove = podsToRemove(state, Math.max(0, active.length - wanted)).slice(0, mostAtOnce)
   if (remove.length > 0) return { remove, create: [], againMs: 0 }
   const missing = Math.min(wanted - active.length - (replacesOnlyFailed(job) ? terminating : 0), mostAtOnce)
   if (missing <= 0) return { remove, create: [], againMs: 0 }
@@ -44,9 +44,8 @@ function wantedActive({ job, active, succeeded }: JobState): number {
 }
 
 /** Those that have no index of the Job's, or one that another pod has too; then those that have come least far. */
-function podsToRemove({ job, active }: JobState, atLeast: number, now: number): Pod[] {
-  const order = { related: [], now }
-  if (!isIndexed(job)) return atLeast > 0 ? podsToDelete(active, atLeast, order) : []
+function podsToRemove({ job, active }: JobState, atLeast: number): Pod[] {
+  if (!isIndexed(job)) return leastAdvanced(active, atLeast)
   const byIndex = new Map<number, Pod[]>()
   const remove: Pod[] = []
   for (const pod of active) {
@@ -54,10 +53,10 @@ function podsToRemove({ job, active }: JobState, atLeast: number, now: number): 
     if (index === undefined || index >= completionsOf(job)) remove.push(pod)
     else byIndex.set(index, [...(byIndex.get(index) ?? []), pod])
   }
-  for (const pods of byIndex.values()) if (pods.length > 1) remove.push(...podsToDelete(pods, pods.length - 1, order))
+  for (const pods of byIndex.values()) if (pods.length > 1) remove.push(...leastAdvanced(pods, pods.length - 1))
   if (remove.length >= atLeast) return remove
   const left = active.filter((pod) => !remove.includes(pod))
-  return [...remove, ...podsToDelete(left, atLeast - remove.length, order)]
+  return [...remove, ...leastAdvanced(left, atLeast - remove.length)]
 }
 
 function pendingIndexes({ job, pods, active, indexes }: JobState, count: number): number[] {

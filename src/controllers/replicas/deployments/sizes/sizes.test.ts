@@ -102,6 +102,11 @@ test('in the middle of a rollout all sets are scaled in proportion', () => {
   for (const [what, of, newSet, old, expected] of cases) assert.deepEqual(sizes(scaledSizes(of, newSet, old)), expected, what)
 })
 
+test('a set that does not say how large its Deployment was gets what is left only if it is the largest', () => {
+  const unknown = (name: string, replicas: number): ReplicaSet => ({ ...set(name, replicas, 0), metadata: { name, creationTimestamp: '2026-01-01T00:00:00Z' } })
+  assert.deepEqual(sizes(scaledSizes(deployment(10, 0, 1), unknown('new', 2), [unknown('a', 3)])), { a: 8, new: 2 })
+})
+
 test('while pods are recreated, sets of several sizes are left alone', () => {
   assert.deepEqual(sizes(scaledSizes(recreated(9), set('new', 2, 0), [set('a', 3)])), {})
 })

@@ -106,7 +106,9 @@ function proportionalSizes(deployment: Deployment, active: readonly ReplicaSet[]
 function fractionOf(set: ReplicaSet, deployment: Deployment): number {
   const size = replicasOf(set)
   if (replicasOf(deployment) === 0) return -size
-  const total = maxReplicas(set) || deployment.status?.replicas || size
+  const total = maxReplicas(set) || deployment.status?.replicas
+  // Nobody knows how large it was.
+  if (!total) return 0
   return Math.round((size * mostOf(deployment)) / total) - size
 }
 

@@ -1,0 +1,40 @@
+/** Rules for when an indexed Job has succeeded before all its indexes have. */
+import { type FieldError, invalidValue, required, tooLong, tooMany } from '../../../machinery/validation/field-error.ts'
+import { each, nonNegative, valid } from '../../../machinery/validation/field-rules.ts'
+import type { JobSpec } from './failure-policy.ts'
+import { countOf, readIndexes } from './indexes.ts'
+
+type Rule = NonNullable<JobSpec['successPolicy']>['rules'][number]
+
+const maxRules = 20
+const longestIndexes = 64 * 1024
+
+/** `successPolicy`. */
+export function successPolicy({ successPolicy: policy, completionMode, completions = 0 }: JobSpec, path: string): readonly FieldError[] {
+  if (!policy) return valid
+  if (completionMode !== 'Indexed') return [invalidValue(path, policy, 'requires indexed completion mode')]
+  const rules = policy.rules ?? []
+  if (rules.length === 0) return [required(`${path}.rules`, 'at least one rules must be specified when the successPolicy is specified')]
+  if (rules.length > maxRules) return [tooMany(`${path}.rules`, rules.length, maxRules)]
+  return each(rules, `${path}.rules`, (rule, at) => successRule(rule, at, completions))
+}
+
+function successRule({ succeededIndexes: indexes, succeededCount: count }: Rule, path: string, completions: number): readonly FieldError[] {
+  if (indexes === undefined && count === undefined) return [required(path, 'at least one of succeededCount or succeededIndexes must be specified')]
+  const errors: FieldError[] = []
+  let named = 0
+  if (indexes !== undefined) {
+    if (indexes.length > longestIndexes) return [tooLong(`${path}.succeededIndexes`, longestIndexes)]
+    const read = readIndexes(indexes, completions)
+    if (typeof read === 'string') errors.push(invalidValue(`${path}.succeededIndexes`, indexes, `error parsing succeededIndexes: ${read}`))
+    else named = countOf(read)
+  }
+  if (count !== undefined) {
+    const at = `${path}.succeededCount`
+    errors.push(...nonNegative(count, at))
+    if (count > completions) errors.push(invalidValue(at, count, `must be less than or equal to ${completions} (the number of specified completions)`))
+    if (indexes !== undefined && count > named)
+      errors.push(invalidValue(at, count, `must be less than or equal to ${named} (the number of indexes in the specified succeededIndexes field)`))
+  }
+  return errors
+}
