@@ -114,6 +114,28 @@ test('wrong types are told as Go tells them', () => {
   assert.equal(refusal([]), 'json: cannot unmarshal array into Go value of type v1.Thing')
 })
 
+test('wrong types are told as Go’s converter tells them, too', () => {
+  const conversion = (value: unknown): string => {
+    try {
+      return assert.fail(JSON.stringify(decode(thing, value)))
+    } catch (error) {
+      return error instanceof DecodeError ? error.conversion : String(error)
+    }
+  }
+  assert.equal(conversion({ metadata: { labels: 'x' } }), 'cannot restore map from string')
+  assert.equal(conversion({ metadata: { labels: { a: 1 } } }), 'cannot convert int64 to string')
+  assert.equal(conversion({ metadata: { name: 1.5 } }), 'unrecognized type: string')
+  assert.equal(conversion({ spec: { ports: {} } }), 'cannot restore slice from map')
+  assert.equal(conversion({ spec: { ports: [true] } }), 'cannot restore struct from: bool')
+  assert.equal(conversion({ spec: { bytes: 1 } }), 'cannot restore slice from int64')
+  assert.equal(conversion({ spec: { replicas: 'many' } }), 'unrecognized type: int32')
+  assert.equal(conversion({ spec: { replicas: 1.5 } }), 'cannot convert float64 to int32')
+  assert.equal(conversion({ spec: { policy: 1 } }), 'cannot convert int64 to v1.Policy')
+  assert.equal(conversion({ spec: { policy: [] } }), 'unrecognized type: string')
+  assert.equal(conversion({ spec: { since: 1 } }), 'json: cannot unmarshal number into Go value of type string')
+  assert.equal(conversion({ spec: { ports: [{ target: true }] } }), 'json: cannot unmarshal bool into Go value of type int32')
+})
+
 test('numbers must be whole and in range', () => {
   assert.equal(refusal({ spec: { replicas: 1.5 } }), 'json: cannot unmarshal number 1.5 into Go struct field ThingSpec.spec.replicas of type int32')
   assert.equal(

@@ -6,6 +6,7 @@ import { setOwn } from '../../lib/own.ts'
 import type { Field, FieldType, StructType } from '../schema.ts'
 import { canonicalQuantity, QuantityError } from '../values/quantity.ts'
 import { canonicalBase64 } from './base64.ts'
+import { conversionFault, type GoKind } from './conversion.ts'
 import { DecodeError } from './decode-error.ts'
 import { fieldPath, type KeyPath, type PathElement } from './duplicate-keys.ts'
 import { goType, goValue } from './go-type.ts'
@@ -42,9 +43,11 @@ type Plain = Record<string, unknown>
 
 const isObject = (value: unknown): value is Plain => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-function mismatch(value: unknown, type: string, { struct }: Place, run: Run, shown = goValue(value)): never {
+/** `kind` is that of the type, if Go's decoder reads it without the type's own help. */
+function mismatch(value: unknown, type: string, kind: GoKind | undefined, { struct }: Place, run: Run, shown = goValue(value)): never {
   const names = run.path.filter((element) => typeof element === 'string')
-  throw new DecodeError(`json: cannot unmarshal ${shown} into Go ${names.length ? `struct field ${struct}.${names.join('.')}` : 'value'} of type ${type}`)
+  const message = `json: cannot unmarshal ${shown} into Go ${names.length ? `struct field ${struct}.${names.join('.')}` : 'value'} of type ${type}`
+  throw new DecodeError(message, { conversion: conversionFault(value, kind, type) })
 }
 
 /** Bounds how many values there are: patches may make more of an object than a body can hold. */
@@ -89,23 +92,23 @@ function scalarDecoder(type: Exclude<FieldType, { kind: 'array' } | { kind: 'map
   const name = goType(type, place.named)
   switch (type.kind) {
     case 'string':
-      if (type.format === 'byte') return (value, run) => (typeof value === 'string' ? canonicalBase64(value) : mismatch(value, name, place, run))
+      if (type.format === 'byte') return (value, run) => (typeof value === 'string' ? canonicalBase64(value) : mismatch(value, name, 'slice', place, run))
       if (type.format) {
         const micro = type.format === 'micro-time'
-        return (value, run) => (typeof value === 'string' ? canonicalTime(value, micro) || undefined : mismatch(value, 'string', place, run))
+        return (value, run) => (typeof value === 'string' ? canonicalTime(value, micro) || undefined : mismatch(value, 'string', undefined, place, run))
       }
-      return (value, run) => (typeof value === 'string' ? value : mismatch(value, name, place, run))
+      return (value, run) => (typeof value === 'string' ? value : mismatch(value, name, 'string', place, run))
     case 'boolean':
-      return (value, run) => (typeof value === 'boolean' ? value : mismatch(value, name, place, run))
+      return (value, run) => (typeof value === 'boolean' ? value : mismatch(value, name, 'bool', place, run))
     case 'integer': {
       const [least, most] = type.format === 'int32' ? [-2147483648, 2147483647] : [-(2 ** 63), 2 ** 63]
       return (value, run) => {
-        if (typeof value !== 'number') mismatch(value, name, place, run)
-        return Number.isInteger(value) && value >= least && value <= most ? value : mismatch(value, name, place, run, `number ${value}`)
+        if (typeof value !== 'number') mismatch(value, name, type.format, place, run)
+        return Number.isInteger(value) && value >= least && value <= most ? value : mismatch(value, name, type.format, place, run, `number ${value}`)
       }
     }
     case 'number':
-      return (value, run) => (typeof value === 'number' ? value : mismatch(value, name, place, run))
+      return (value, run) => (typeof value === 'number' ? value : mismatch(value, name, 'float64', place, run))
     case 'quantity':
       return (value) => {
         try {
@@ -117,8 +120,8 @@ function scalarDecoder(type: Exclude<FieldType, { kind: 'array' } | { kind: 'map
     case 'int-or-string':
       return (value, run) => {
         if (typeof value === 'string') return value
-        if (typeof value !== 'number') mismatch(value, 'int32', place, run)
-        return Number.isInteger(value) && Math.abs(value) <= 2147483648 ? value : mismatch(value, 'int32', place, run, `number ${value}`)
+        if (typeof value !== 'number') mismatch(value, 'int32', undefined, place, run)
+        return Number.isInteger(value) && Math.abs(value) <= 2147483648 ? value : mismatch(value, 'int32', undefined, place, run, `number ${value}`)
       }
     case 'any': {
       const { object } = type
@@ -154,7 +157,7 @@ function arrayDecoder(items: FieldType, place: Place, name: string): Decoder {
   const decodeItem = decoderOf(items, { ...place, named })
   const zero = zeroOf(items)
   return (value, run) => {
-    if (!Array.isArray(value)) return mismatch(value, name, place, run)
+    if (!Array.isArray(value)) return mismatch(value, name, 'slice', place, run)
     run.items += value.length
     checkSize(run)
     const result: unknown[] = run.owned ? value : new Array<unknown>(value.length)
@@ -174,7 +177,7 @@ function mapDecoder(values: FieldType, place: Place, name: string): Decoder {
   const decodeValue = decoderOf(values, { struct: place.struct, field: place.field })
   const zero = zeroOf(values)
   return (value, run) => {
-    if (!isObject(value)) return mismatch(value, name, place, run)
+    if (!isObject(value)) return mismatch(value, name, 'map', place, run)
     const result: Plain = run.owned ? value : {}
     const last = run.path.push(0) - 1
     for (const key in value) {
@@ -193,13 +196,13 @@ function mapDecoder(values: FieldType, place: Place, name: string): Decoder {
 /** As above, for the many maps of strings: there is nothing to change. */
 function stringMapDecoder(place: Place, name: string): Decoder {
   return (value, run) => {
-    if (!isObject(value)) return mismatch(value, name, place, run)
+    if (!isObject(value)) return mismatch(value, name, 'map', place, run)
     let nulls = false
     for (const key in value) {
       run.keys++
       const item = value[key]
       if (typeof item === 'string') continue
-      if (item !== null) mismatch(item, 'string', place, run)
+      if (item !== null) mismatch(item, 'string', 'string', place, run)
       nulls = true
     }
     checkSize(run)
@@ -285,7 +288,7 @@ class StructTable {
   }
 
   decode(value: unknown, run: Run, place: Place | undefined): Plain {
-    if (!isObject(value)) return mismatch(value, this.#type, place ?? { struct: this.#goName, field: '' }, run)
+    if (!isObject(value)) return mismatch(value, this.#type, 'struct', place ?? { struct: this.#goName, field: '' }, run)
     const depth = run.path.push('') - 1
     if (depth > maxDepth) throw new DecodeError(`exceeded max depth: the object is nested more than ${maxDepth} levels deep`)
     /** The copy, from where one is needed. */

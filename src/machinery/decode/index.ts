@@ -47,7 +47,7 @@ export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw new DecodeError(error instanceof Error ? error.message : String(error), true)
+    throw new DecodeError(error instanceof Error ? error.message : String(error), { syntax: true })
   }
 }
 

@@ -36,7 +36,9 @@ export const changeStops: Stops = {
       '3',
     )
     await k.fails(`patch deployment web --type=json -p '[{"op":"remove","path":"/spec/nothing"}]'`, /^The request is invalid/)
-    await k.fails(`patch deployment web -p '{"spec":{"replicas":"many"}}'`, /cannot unmarshal string|unrecognized type: int32/)
+    await k.fails(`patch deployment web -p '{"spec":{"replicas":"many"}}'`, /unrecognized type: int32/)
+    await k.fails(`patch deployment web -p '{"metadata":{"labels":"none"}}'`, /cannot restore map from string/)
+    await k.fails(`patch deployment web --type=merge -p '{"metadata":{"labels":"none"}}'`, /cannot unmarshal string into Go struct field/)
     await k.fails(`patch deployment web -p '{"spec":{"selector":{"matchLabels":{"app":"other"}}}}'`, /field is immutable/)
     await k.ok(`patch deployment web --type=merge -p '{"metadata":{"labels":{"x":"y"}}}' --dry-run=server`, 'deployment.apps/web patched\n')
     await k.fails(`patch cm missing -p '{}'`, 'Error from server (NotFound): configmaps "missing" not found\n')

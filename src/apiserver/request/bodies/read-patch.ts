@@ -25,6 +25,8 @@ const types = {
   'application/strategic-merge-patch+json': 'strategic',
 } as const
 
+type PatchType = (typeof types)[keyof typeof types]
+
 /** Strategic merge goes by patch strategies, which only Kubernetes' own schemas have. */
 const customTypes = ['application/json-patch+json', 'application/merge-patch+json', 'application/apply-patch+yaml']
 
@@ -59,7 +61,7 @@ export async function readPatch(
     const patched = patch({ ...live })
     await pause()
     const shown = (): string => (type === 'strategic' ? goValue(body) : JSON.stringify(patched))
-    const object = decodePatched(resource, patched, shown)
+    const object = decodePatched(resource, patched, type, shown)
     const strict = [...duplicates, ...object.strict]
     if (strict.length && options.fieldValidation === 'Strict') throw refused(shown(), `strict decoding error: ${strict.join(', ')}`)
     if (!warned && options.fieldValidation === 'Warn') request.warnings.push(...strict)
@@ -89,7 +91,7 @@ function parse(text: string): unknown {
   return body
 }
 
-function patchOf(type: (typeof types)[keyof typeof types], body: unknown, resource: ServedResource): Patch {
+function patchOf(type: PatchType, body: unknown, resource: ServedResource): Patch {
   if (type === 'json') {
     if (!Array.isArray(body)) throw badRequest('error decoding patch: json: cannot unmarshal object into Go value of type jsonpatch.Patch')
     return (object) => jsonPatch(object, body)
@@ -103,7 +105,7 @@ function patchOf(type: (typeof types)[keyof typeof types], body: unknown, resour
   return (object) => strategicMergePatch(object, body as Record<string, unknown>, resource.type)
 }
 
-function decodePatched(resource: ServedResource, patched: unknown, shown: () => string): { object: KubeObject; strict: readonly string[] } {
+function decodePatched(resource: ServedResource, patched: unknown, type: PatchType, shown: () => string): { object: KubeObject; strict: readonly string[] } {
   const { definition, groupVersion } = resource
   try {
     const { object, strict } = decodeAs(resource, patched)
@@ -115,7 +117,7 @@ function decodePatched(resource: ServedResource, patched: unknown, shown: () => 
     }
     return { object: objectOf(resource, object), strict }
   } catch (error) {
-    if (error instanceof DecodeError) throw refused(shown(), error.message)
+    if (error instanceof DecodeError) throw refused(shown(), type === 'strategic' ? error.conversion : error.message)
     throw error
   }
 }
