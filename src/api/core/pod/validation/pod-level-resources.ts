@@ -4,14 +4,17 @@ import { type FieldError, forbiddenField, invalidValue, notSupported } from '../
 import { all, each, valid } from '../../../../machinery/validation/field-rules.ts'
 import { compareQuantities } from '../../../../machinery/values/quantity.ts'
 import { isHugePages } from '../../quota/resource-list.ts'
+import { resourceName } from '../../quota/resource-rules.ts'
 import type { PodSpec } from '../model.ts'
 import { podRequests } from '../pod-resources.ts'
 import { requirements } from './resources.ts'
 
 const supported = ['cpu', 'memory']
 
-const name = (value: string, path: string): readonly FieldError[] =>
-  supported.includes(value) || isHugePages(value) ? valid : [notSupported(path, value, supported)]
+function name(value: string, path: string): readonly FieldError[] {
+  const errors = resourceName(value, path)
+  return errors.length > 0 || supported.includes(value) || isHugePages(value) ? errors : [notSupported(path, value, supported)]
+}
 
 /** `resources` of a pod's spec. */
 export function podLevelResources(spec: PodSpec, path: string): readonly FieldError[] {

@@ -33,14 +33,23 @@ export function podClaims(list: readonly PodClaim[] | undefined, path: string): 
   })
 }
 
-/** `resources.claims` of a container: each is one of the pod's. */
+/** `resources.claims` of a container: each is one of the pod's, all of it or one of its requests. */
 export function usedClaims(list: readonly UsedClaim[] | undefined, path: string, known: ReadonlySet<string>): readonly FieldError[] {
   if (!list?.length) return valid
-  const isRepeated = repeats<string>()
-  return each(list, path, ({ name, request }, at) => {
+  const whole = new Set<string>()
+  const parts = new Map<string, Set<string>>()
+  return each(list, path, ({ name, request = '' }, at) => {
     if (!name) return [required(at)]
-    const shown = request ? `${name}/${request}` : name
-    return all(isRepeated(shown) ? [duplicate(at, shown)] : valid, known.has(name) ? valid : [unknownClaim(at, name, known)])
+    const there = known.has(name) ? valid : [unknownClaim(at, name, known)]
+    if (whole.has(name)) return [duplicate(at, name), ...there]
+    const requests = parts.get(name) ?? new Set()
+    if (!request) {
+      whole.add(name)
+      return [...Array.from(requests, () => duplicate(at, name)), ...there]
+    }
+    const twice = requests.has(request) ? [duplicate(at, `${name}/${request}`)] : valid
+    parts.set(name, requests.add(request))
+    return all(follows(request, `${at}.request`, dnsLabel), twice, there)
   })
 }
 

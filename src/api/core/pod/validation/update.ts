@@ -5,6 +5,7 @@ import { type FieldError, forbiddenField, invalidValue } from '../../../../machi
 import { all, valid } from '../../../../machinery/validation/field-rules.ts'
 import type { Container, Pod, PodSpec } from '../model.ts'
 import { mirrorAnnotation, podAnnotationsUpdate } from './annotations.ts'
+import type { NodeSelectorTerm } from './scheduling.ts'
 
 const updatable =
   'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)'
@@ -82,12 +83,17 @@ function narrowedAffinity(spec: PodSpec, old: PodSpec): readonly FieldError[] {
   spec.affinity = old.affinity || spec.affinity?.podAffinity || spec.affinity?.podAntiAffinity ? affinity : undefined
   if (!before) return valid
   if (terms?.length !== before.length) return [invalidValue(at, terms ?? null, 'no additions/deletions to non-empty NodeSelectorTerms list are allowed')]
-  const narrower = terms.every((term, i) =>
-    (['matchExpressions', 'matchFields'] as const).every((part) =>
-      (before[i]?.[part] ?? []).every((expression, j) => semanticallyEqual(expression, term[part]?.[j])),
-    ),
+  return terms.flatMap((term, i) =>
+    isNarrower(term, before[i] ?? {}) ? valid : [invalidValue(`${at}[${i}]`, term, 'only additions are allowed (no mutations or deletions)')],
   )
-  return narrower ? valid : [invalidValue(at, terms, 'only additions are allowed (no mutations or deletions)')]
+}
+
+const parts = ['matchExpressions', 'matchFields'] as const
+
+/** A term that said nothing matches nothing, and goes on so. */
+function isNarrower(term: NodeSelectorTerm, before: NodeSelectorTerm): boolean {
+  if (parts.every((part) => !before[part]?.length)) return parts.every((part) => !term[part]?.length)
+  return parts.every((part) => (before[part] ?? []).every((expression, j) => semanticallyEqual(expression, term[part]?.[j])))
 }
 
 /** What a write through `/ephemeralcontainers` may not do: containers may come, but neither change nor go. */

@@ -2,6 +2,7 @@
 
 import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required, tooLong } from '../../../../machinery/validation/field-error.ts'
 import { all, each, follows, oneOf, requiredRule, requiredText, valid } from '../../../../machinery/validation/field-rules.ts'
+import { validateAnnotations, validateLabels } from '../../../../machinery/validation/metadata.ts'
 import { dnsLabel, dnsSubdomain } from '../../../../machinery/validation/names.ts'
 import { signOf } from '../../../../machinery/values/quantity.ts'
 import { claimSpec } from '../../storage/claim-rules.ts'
@@ -78,7 +79,8 @@ const sources: Source = {
   hostPath,
   gitRepo: ({ repository, directory }, path) =>
     all(requiredText(repository, `${path}.repository`), directory ? descendingPath(directory, `${path}.directory`) : valid),
-  gcePersistentDisk: vendorVolumes.gcePersistentDisk,
+  // Upstream's path.
+  gcePersistentDisk: (disk, path) => vendorVolumes.gcePersistentDisk(disk, path.replace('gcePersistentDisk', 'persistentDisk')),
   awsElasticBlockStore: vendorVolumes.awsElasticBlockStore,
   secret: (secret, path) =>
     all(requiredText(secret.secretName, `${path}.secretName`), fileMode(secret.defaultMode, `${path}.defaultMode`), items(secret.items, path)),
@@ -108,19 +110,28 @@ const sources: Source = {
   projected: projectedVolume,
   scaleIO: vendorVolumes.scaleIO,
   csi: ({ driver, nodePublishSecretRef: secret }, path) =>
-    all(csiDriver(driver, `${path}.driver`), secret && !secret.name ? [required(`${path}.nodePublishSecretRef.name`)] : valid),
+    all(
+      csiDriver(driver, `${path}.driver`),
+      // Upstream's path of a wrong name.
+      secret ? (secret.name ? follows(secret.name, `${path}.name`, dnsSubdomain) : [required(`${path}.nodePublishSecretRef.name`)]) : valid,
+    ),
   ephemeral: ({ volumeClaimTemplate: template }, path) => {
     const at = `${path}.volumeClaimTemplate`
     if (!template) return [required(at)]
     const given = Object.keys(template.metadata ?? {}).filter((key) => !['labels', 'annotations', 'creationTimestamp'].includes(key))
     return all(
-      given.map((key) => forbiddenField(`${at}.metadata.${key}`, 'cannot be set')),
+      validateAnnotations(template.metadata?.annotations, `${at}.metadata.annotations`),
+      validateLabels(template.metadata?.labels, `${at}.metadata.labels`),
+      given.map((key) => forbiddenField(`${at}.metadata.${key === 'uid' ? 'uID' : key}`, 'cannot be set')),
       claimSpec(template.spec, `${at}.spec`),
     )
   },
   image: ({ pullPolicy }, path) => oneOf(pullPolicy, `${path}.pullPolicy`, ['Always', 'IfNotPresent', 'Never']),
 }
 const types = Object.keys(sources) as (keyof Volume)[]
+
+/** How upstream spells a type that stands beside another one. */
+const besides: Partial<Record<keyof Volume, string>> = { cephfs: 'cephFS', downwardAPI: 'downwarAPI' }
 
 function volumeSource(volume: Volume, path: string): readonly FieldError[] {
   let errors: readonly FieldError[] = valid
@@ -130,7 +141,7 @@ function volumeSource(volume: Volume, path: string): readonly FieldError[] {
     if (source === undefined || source === null) continue
     const at = `${path}.${type}`
     const check = sources[type] as (source: unknown, path: string) => readonly FieldError[]
-    const found = first ? check(source, at) : [forbiddenField(at, 'may not specify more than 1 volume type')]
+    const found = first ? check(source, at) : [forbiddenField(`${path}.${besides[type] ?? type}`, 'may not specify more than 1 volume type')]
     if (found.length > 0) errors = [...errors, ...found]
     first = false
   }
