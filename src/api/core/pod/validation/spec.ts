@@ -30,8 +30,8 @@ export function podSpec(spec: PodSpec, path: string, template?: TemplateOptions,
   const found = spec.volumes?.length || template?.claims?.length ? new Map<string, Volume>() : undefined
   const volumeErrors = found && spec.volumes?.length ? volumes(spec.volumes, `${path}.volumes`, found, podName) : valid
   for (const name of template?.claims ?? []) found?.set(name, { name, persistentVolumeClaim: { claimName: name } })
-  const { activeDeadlineSeconds: deadline, restartPolicy, hostUsers: shared = true } = spec
-  const around = { volumes: found ?? noVolumes, claims: claimNames(spec), restartPolicy, hostUsers: shared }
+  const { activeDeadlineSeconds: deadline, restartPolicy } = spec
+  const around = { volumes: found ?? noVolumes, claims: claimNames(spec), restartPolicy }
   return all(
     volumeErrors,
     podClaims(spec.resourceClaims, `${path}.resourceClaims`),
