@@ -3,16 +3,24 @@ import type { V1Job } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import type { Model } from '../../../machinery/object.ts'
 import { validateLabelSelector } from '../../../machinery/selectors/label-selector.ts'
-import { type FieldError, invalidValue, notSupported, required } from '../../../machinery/validation/field-error.ts'
-import { all, immutable, nonNegative, selects, valid } from '../../../machinery/validation/field-rules.ts'
+import { domainPrefixedPathFaults } from '../../../machinery/validation/domain-prefixed-path.ts'
+import { type FieldError, invalidValue, notSupported, required, tooLong } from '../../../machinery/validation/field-error.ts'
+import { all, immutable, nonNegative, oneOf, selects, valid } from '../../../machinery/validation/field-rules.ts'
+import { dnsLabel } from '../../../machinery/validation/names.ts'
 import { podTemplate } from '../../core/pod/index.ts'
 import { selectorMatches } from '../../workload/template-rules.ts'
 import { type JobSpec, podFailurePolicy } from './failure-policy.ts'
 import { controllerUid, expectedLabels } from './selector.ts'
+import { successPolicy } from './success-policy.ts'
 
 export type Job = Model<V1Job>
 
 const maxParallelIndexed = 100_000
+const maxFailed = 100_000
+/** With more completions than these, no more may run or fail than `maxOfMany`. */
+const manyCompletions = 100_000
+const maxOfMany = 10_000
+const maxManagedBy = 63
 
 /** The rules that hold for Jobs and for the form of a Job that a CronJob has. */
 export function jobForm(spec: JobSpec, path: string): readonly FieldError[] {
@@ -25,6 +33,10 @@ export function jobForm(spec: JobSpec, path: string): readonly FieldError[] {
     ...nonNegative(spec.ttlSecondsAfterFinished, `${path}.ttlSecondsAfterFinished`),
     ...nonNegative(spec.backoffLimitPerIndex, `${path}.backoffLimitPerIndex`),
     ...nonNegative(spec.maxFailedIndexes, `${path}.maxFailedIndexes`),
+    ...(spec.maxFailedIndexes !== undefined && spec.backoffLimitPerIndex === undefined
+      ? [required(`${path}.backoffLimitPerIndex`, 'when maxFailedIndexes is specified')]
+      : valid),
+    ...managedBy(spec.managedBy, `${path}.managedBy`),
   ]
   if (mode !== undefined) {
     if (mode !== 'NonIndexed' && mode !== 'Indexed') errors.push(notSupported(`${path}.completionMode`, mode, ['NonIndexed', 'Indexed']))
@@ -32,6 +44,7 @@ export function jobForm(spec: JobSpec, path: string): readonly FieldError[] {
       if (completions === undefined) errors.push(required(`${path}.completions`, 'when completion mode is Indexed'))
       if (parallelism > maxParallelIndexed)
         errors.push(invalidValue(`${path}.parallelism`, parallelism, `must be less than or equal to ${maxParallelIndexed} when completion mode is Indexed`))
+      errors.push(...indexLimits(spec, path))
     }
   }
   if (mode !== 'Indexed') {
@@ -39,7 +52,36 @@ export function jobForm(spec: JobSpec, path: string): readonly FieldError[] {
       errors.push(invalidValue(`${path}.backoffLimitPerIndex`, spec.backoffLimitPerIndex, 'requires indexed completion mode'))
     if (spec.maxFailedIndexes !== undefined) errors.push(invalidValue(`${path}.maxFailedIndexes`, spec.maxFailedIndexes, 'requires indexed completion mode'))
   }
-  return all(errors, podFailurePolicy(spec, `${path}.podFailurePolicy`), podTemplate(spec.template ?? {}, `${path}.template`), restartPolicy(spec, path))
+  return all(
+    errors,
+    podFailurePolicy(spec, `${path}.podFailurePolicy`),
+    successPolicy(spec, `${path}.successPolicy`),
+    oneOf(spec.podReplacementPolicy, `${path}.podReplacementPolicy`, spec.podFailurePolicy ? ['Failed'] : ['Failed', 'TerminatingOrFailed']),
+    podTemplate(spec.template ?? {}, `${path}.template`),
+    restartPolicy(spec, path),
+  )
+}
+
+/** Who looks after a Job, if it is not the cluster's own controller. */
+function managedBy(who: string | undefined, path: string): readonly FieldError[] {
+  if (who === undefined) return valid
+  return all(domainPrefixedPathFaults(who, path), who.length > maxManagedBy ? [tooLong(path, maxManagedBy)] : valid)
+}
+
+/** What a status can hold of indexes that failed. */
+function indexLimits(spec: JobSpec, path: string): readonly FieldError[] {
+  const { completions: count = 0, parallelism = 0, maxFailedIndexes: failed, backoffLimitPerIndex } = spec
+  const errors: FieldError[] = []
+  const tooMuch = (field: 'parallelism' | 'maxFailedIndexes', most: string): number =>
+    errors.push(invalidValue(`${path}.${field}`, spec[field], `must be less than or equal to ${most}`))
+  if (failed !== undefined && spec.completions !== undefined && failed > count) tooMuch('maxFailedIndexes', 'completions')
+  if (failed !== undefined && failed > maxFailed) tooMuch('maxFailedIndexes', `${maxFailed}`)
+  if (count <= manyCompletions || backoffLimitPerIndex === undefined) return errors
+  const together = `when completions are above ${manyCompletions} and used with backoff limit per index`
+  if (failed === undefined) errors.push(required(`${path}.maxFailedIndexes`, `must be specified when completions is above ${manyCompletions}`))
+  if (parallelism > maxOfMany) tooMuch('parallelism', `${maxOfMany} ${together}`)
+  if (failed !== undefined && failed > maxOfMany) tooMuch('maxFailedIndexes', `${maxOfMany} ${together}`)
+  return errors
 }
 
 /** Pods of a Job come to an end. */
@@ -73,7 +115,16 @@ function generatedSelector({ metadata, spec }: Job): readonly FieldError[] {
   return own ? errors : [...errors, invalidValue('spec.selector', spec.selector, '`selector` not auto-generated')]
 }
 
-export const jobRules = (job: Job): readonly FieldError[] => (job.spec ? [...generatedSelector(job), ...jobSpec(job.spec)] : valid)
+export const jobRules = (job: Job): readonly FieldError[] =>
+  job.spec ? [...generatedSelector(job), ...jobSpec(job.spec), ...hostNames(job.metadata.name ?? '', job.spec)] : valid
+
+/** Pods of an indexed Job are called by it and their index: the last one's host name has to be one. */
+function hostNames(name: string, { completionMode, completions: count = 0 }: JobSpec): readonly FieldError[] {
+  const last = `${name}-${count - 1}`
+  return completionMode === 'Indexed' && count > 0 && dnsLabel(last).length > 0
+    ? [invalidValue('metadata.name', name, `will not able to create pod with invalid DNS label: ${last}`)]
+    : valid
+}
 
 /** Upstream looks at the spec twice on updates: causes come twice. */
 export function jobUpdate({ spec }: Job, { spec: old, status }: Job): readonly FieldError[] {

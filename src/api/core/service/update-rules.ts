@@ -1,7 +1,9 @@
-/** What may not change of a Service: its first address and family, the health check's port, and the class of a load balancer. */
+/** What may not change of a Service: its first address and family, the health check's port, and the class of a load balancer; and what its status may say. */
+import { isIP } from 'node:net'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
-import { type FieldError, forbiddenField, invalidValue } from '../../../machinery/validation/field-error.ts'
-import { all, valid } from '../../../machinery/validation/field-rules.ts'
+import { type FieldError, forbiddenField, invalidValue, required } from '../../../machinery/validation/field-error.ts'
+import { all, each, oneOf, optionalText, valid } from '../../../machinery/validation/field-rules.ts'
+import { dnsSubdomain, ipAddress } from '../../../machinery/validation/names.ts'
 import type { Service, ServiceSpec } from './rules.ts'
 import { needsHealthCheckPort } from './traits.ts'
 
@@ -47,3 +49,21 @@ function familiesUpdate({ clusterIPs = [], ipFamilies = [], ipFamilyPolicy }: Se
 
 const releases = (what: string, policy: string | undefined): readonly FieldError[] =>
   policy === 'SingleStack' ? valid : [invalidValue('spec.ipFamilyPolicy', policy, `must be set to 'SingleStack' when releasing the secondary ${what}`)]
+
+/** What a write through `/status` may not say of a load balancer's addresses. */
+export function serviceStatus({ spec, status }: Service): readonly FieldError[] {
+  const path = 'status.loadBalancer.ingress'
+  const ingress = status?.loadBalancer?.ingress
+  if (!ingress?.length) return valid
+  if (spec?.type !== 'LoadBalancer') return [forbiddenField(path, "may only be used when `spec.type` is 'LoadBalancer'")]
+  return each(ingress, path, ({ ip, ipMode, hostname }, at) =>
+    all(
+      optionalText(ip, `${at}.ip`, ipAddress),
+      ip && ipMode === undefined ? [required(`${at}.ipMode`, 'must be specified when `ip` is set')] : valid,
+      !ip && ipMode !== undefined ? [forbiddenField(`${at}.ipMode`, 'may not be specified when `ip` is not set')] : valid,
+      ip ? oneOf(ipMode, `${at}.ipMode`, ['Proxy', 'VIP']) : valid,
+      optionalText(hostname, `${at}.hostname`, dnsSubdomain),
+      hostname && isIP(hostname) ? [invalidValue(`${at}.hostname`, hostname, 'must be a DNS name, not an IP address')] : valid,
+    ),
+  )
+}
