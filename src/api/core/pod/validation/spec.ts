@@ -63,7 +63,7 @@ export function podSpec(spec: PodSpec, path: string, template?: TemplateOptions,
     hostAliases(spec, `${path}.hostAliases`),
     optionalText(spec.priorityClassName, `${path}.priorityClassName`, dnsSubdomain),
     follows(spec.runtimeClassName, `${path}.runtimeClassName`, dnsSubdomain),
-    oneOf(spec.preemptionPolicy, `${path}.preemptionPolicy`, ['Never', 'PreemptLowerPriority']),
+    oneOf(spec.preemptionPolicy, `${path}.preemptionPolicy`, ['PreemptLowerPriority', 'Never']),
     spec.overhead ? requirements({ limits: spec.overhead }, `${path}.overhead`, containerResourceName) : valid,
     operatingSystem(spec, path),
   )
