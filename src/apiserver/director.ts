@@ -66,6 +66,7 @@ const verbsOfMethods: Readonly<Record<string, readonly string[]>> = {
 function endpointOf(request: Request, resource: ServedResource): Endpoint {
   const { method, info } = request
   // What was authorized as another verb is done as no other: who may watch may not write.
+  if (info.verb === 'proxy') throw resourceNotFound()
   const verbs = own(verbsOfMethods, method)
   if (!verbs?.includes(info.verb)) throw methodNotAllowed()
   if (info.subresource && info.verb !== verbs[0]) throw resourceNotFound()

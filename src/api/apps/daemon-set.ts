@@ -8,7 +8,7 @@ import { all, hasRequirements, immutable, nonNegative, selects, valid } from '..
 import { podTemplateDefaults } from '../core/pod/index.ts'
 import { nullTimes } from '../nulls.ts'
 import { age, column, name, resource } from '../resource.ts'
-import { counts, lastingTemplate } from '../workload/template-rules.ts'
+import { collisions, counts, lastingTemplate } from '../workload/template-rules.ts'
 import { specTemplateWarnings } from '../workload/template-warnings.ts'
 import { containersColumn, imagesColumn, selectorColumn } from './columns.ts'
 import { daemonSetRollingUpdate } from './rolling-update.ts'
@@ -106,7 +106,7 @@ export const daemonSets = resource<DaemonSet>({
   validate: {
     object: rules,
     update: ({ spec }, { spec: old }) => immutable(spec?.selector, 'spec.selector', old?.selector),
-    status: ({ status }) => counts(status, statusCounts),
+    status: ({ status }, { status: old }) => all(counts(status, statusCounts), collisions(status, old)),
   },
   warnings: specTemplateWarnings,
   columns: [

@@ -7,7 +7,7 @@ import { all, immutable, nonNegative, valid } from '../../machinery/validation/f
 import { podTemplateDefaults } from '../core/pod/index.ts'
 import { nullTimes } from '../nulls.ts'
 import { age, column, name, resource } from '../resource.ts'
-import { counts, selectorAndTemplate, within } from '../workload/template-rules.ts'
+import { collisions, counts, selectorAndTemplate, within } from '../workload/template-rules.ts'
 import { namedTemplateWarnings } from '../workload/template-warnings.ts'
 import { containersColumn, imagesColumn, selectorColumn } from './columns.ts'
 import { deploymentRollingUpdate } from './rolling-update.ts'
@@ -81,11 +81,12 @@ export const deployments = resource<Deployment>({
   validate: {
     object: rules,
     update: ({ spec }, { spec: old }) => immutable(spec?.selector, 'spec.selector', old?.selector),
-    status: ({ status }) =>
+    status: ({ status }, { status: old }) =>
       all(
         counts(status, ['observedGeneration', 'replicas', 'updatedReplicas', 'readyReplicas', 'availableReplicas', 'unavailableReplicas', 'collisionCount']),
         within(status, ['updatedReplicas', 'readyReplicas', 'availableReplicas'], 'replicas'),
         within(status, ['availableReplicas'], 'readyReplicas', 'cannot be greater than readyReplicas'),
+        collisions(status, old),
       ),
   },
   warnings: namedTemplateWarnings,

@@ -10,7 +10,7 @@ import { claimSpecWarnings } from '../core/storage/claim-warnings.ts'
 import { claimSpecDefaults } from '../core/storage/persistent-volume-claim.ts'
 import { nullTimes } from '../nulls.ts'
 import { age, column, name, resource } from '../resource.ts'
-import { counts, selectorAndTemplate, within } from '../workload/template-rules.ts'
+import { collisions, counts, selectorAndTemplate, within } from '../workload/template-rules.ts'
 import { specTemplateWarnings } from '../workload/template-warnings.ts'
 import { containersColumn, imagesColumn } from './columns.ts'
 
@@ -138,11 +138,12 @@ export const statefulSets = resource<StatefulSet>({
   validate: {
     object: rules,
     update,
-    status: ({ status }) =>
+    status: ({ status }, { status: old }) =>
       all(
         counts(status, [...statusCounts, 'observedGeneration', 'collisionCount']),
         within(status, ['readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas'], 'replicas'),
         within(status, ['availableReplicas'], 'readyReplicas', 'cannot be greater than status.readyReplicas'),
+        collisions(status, old),
       ),
   },
   warnings,

@@ -5,8 +5,8 @@ import type { DiscoveryV1EndpointPort, V1Endpoint, V1EndpointSlice } from '@kube
 import { semanticallyEqual } from '../../machinery/equality.ts'
 import type { Model, Wire } from '../../machinery/object.ts'
 import { duplicate, type FieldError, invalidValue, notSupported, required, tooMany } from '../../machinery/validation/field-error.ts'
-import { follows, immutable, oneOf } from '../../machinery/validation/field-rules.ts'
-import { dnsLabel, dnsSubdomain, endpointAddress, qualifiedName } from '../../machinery/validation/names.ts'
+import { all, each, follows, immutable, oneOf, repeats } from '../../machinery/validation/field-rules.ts'
+import { dnsLabel, dnsSubdomain, domainName, endpointAddress, labelValue, qualifiedName, type TextRule } from '../../machinery/validation/names.ts'
 import { nullLists } from '../nulls.ts'
 import { firstFew } from '../printing/first-few.ts'
 import { age, column, name, resource } from '../resource.ts'
@@ -71,7 +71,8 @@ function sliceRules({ addressType, endpoints, ports }: EndpointSlice): readonly 
   return errors
 }
 
-function endpointRules({ addresses: given, nodeName, hostname }: Wire<V1Endpoint>, addressType: string, path: string): readonly FieldError[] {
+function endpointRules(endpoint: Wire<V1Endpoint>, addressType: string, path: string): readonly FieldError[] {
+  const { addresses: given, nodeName, hostname, hints } = endpoint
   const errors: FieldError[] = []
   const addresses = given ?? []
   if (addresses.length === 0) errors.push(required(`${path}.addresses`, 'must contain at least 1 address'))
@@ -81,11 +82,22 @@ function endpointRules({ addresses: given, nodeName, hostname }: Wire<V1Endpoint
   })
   if (nodeName !== undefined) errors.push(...follows(nodeName, `${path}.nodeName`, dnsSubdomain))
   if (hostname !== undefined) errors.push(...follows(hostname, `${path}.hostname`, dnsLabel))
+  if (hints)
+    errors.push(...hintRules(hints.forZones, `${path}.hints.forZones`, labelValue), ...hintRules(hints.forNodes, `${path}.hints.forNodes`, dnsSubdomain))
   return errors
 }
 
+const maxHints = 8
+
+/** Zones or nodes from which an endpoint should be used. */
+function hintRules(hints: readonly { name: string }[] | undefined, path: string, rule: TextRule): readonly FieldError[] {
+  if (hints && hints.length > maxHints) return [tooMany(path, hints.length, maxHints)]
+  const isRepeated = repeats<string>()
+  return each(hints, path, ({ name: where }, at) => all(isRepeated(where) ? [duplicate(`${at}.name`, where)] : [], follows(where, `${at}.name`, rule)))
+}
+
 function addressRule(address: string, type: string): string[] {
-  if (type === 'FQDN') return dnsSubdomain(address)
+  if (type === 'FQDN') return domainName(address.replace(/\.$/, ''), 2)
   if (type === 'IPv4' ? !isIPv4(address) : !isIPv6(address)) return [`must be an ${type} address`]
   return endpointAddress(address)
 }

@@ -1,9 +1,11 @@
 /** DeviceClasses: kinds of devices that claims may ask for. */
 import type { V1DeviceClass } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
-import { type FieldError, required } from '../../machinery/validation/field-error.ts'
+import type { FieldError } from '../../machinery/validation/field-error.ts'
+import { all } from '../../machinery/validation/field-rules.ts'
 import { age, name, resource } from '../resource.ts'
 import { servedAlso } from '../served-also.ts'
+import { classConfigurations, selectorRules } from './device-rules.ts'
 
 type DeviceClass = Model<V1DeviceClass>
 
@@ -19,7 +21,7 @@ export const deviceClasses = resource<DeviceClass>({
 })
 
 function classRules({ spec }: DeviceClass): readonly FieldError[] {
-  return (spec?.selectors ?? []).flatMap(({ cel }, at) => (cel?.expression ? [] : [required(`spec.selectors[${at}].cel`)]))
+  return all(selectorRules(spec?.selectors, 'spec.selectors'), classConfigurations(spec?.config, 'spec.config'))
 }
 
 export const betaDeviceClasses = [servedAlso(deviceClasses, 'v1beta2', 'V1beta2DeviceClass'), servedAlso(deviceClasses, 'v1beta1', 'V1beta1DeviceClass')]

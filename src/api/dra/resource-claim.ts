@@ -1,16 +1,14 @@
 /** ResourceClaims and their templates: devices that pods ask for (dynamic resource allocation, KEP-4381). */
-import type { ResourceV1ResourceClaim, V1DeviceClaim, V1ResourceClaimTemplate } from '@kubernetes/client-node'
-import type { KubeObject, Model, Wire } from '../../machinery/object.ts'
-import { duplicate, type FieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
-import { immutable, oneOf, requiredRule } from '../../machinery/validation/field-rules.ts'
-import { dnsLabel, dnsSubdomain } from '../../machinery/validation/names.ts'
+import type { ResourceV1ResourceClaim, V1ResourceClaimTemplate } from '@kubernetes/client-node'
+import type { KubeObject, Model } from '../../machinery/object.ts'
+import { immutable } from '../../machinery/validation/field-rules.ts'
 import { age, column, name, resource } from '../resource.ts'
 import { servedAlso } from '../served-also.ts'
+import { type DeviceClaim, deviceClaimRules } from './device-rules.ts'
 import { claimFromFlat, claimToFlat } from './flat-requests.ts'
 
 type Claim = Model<ResourceV1ResourceClaim>
 type Template = Model<V1ResourceClaimTemplate>
-type DeviceClaim = Wire<V1DeviceClaim>
 
 export const resourceClaims = resource<Claim>({
   group: 'resource.k8s.io',
@@ -27,7 +25,7 @@ export const resourceClaims = resource<Claim>({
       claim.status = {}
     },
   },
-  validate: { object: ({ spec }) => deviceRules(spec?.devices, 'spec.devices'), update: ({ spec }, { spec: old }) => immutable(spec, 'spec', old) },
+  validate: { object: ({ spec }) => deviceClaimRules(spec?.devices, 'spec.devices'), update: ({ spec }, { spec: old }) => immutable(spec, 'spec', old) },
   columns: [name, column('State', claimState, { description: 'Whether it has its devices and is in use.' }), age],
 })
 
@@ -45,7 +43,10 @@ export const resourceClaimTemplates = resource<Template>({
   model: 'V1ResourceClaimTemplate',
   scope: 'Namespaced',
   defaults: [({ spec }) => deviceDefaults(spec?.spec?.devices)],
-  validate: { object: ({ spec }) => deviceRules(spec?.spec?.devices, 'spec.spec.devices'), update: ({ spec }, { spec: old }) => immutable(spec, 'spec', old) },
+  validate: {
+    object: ({ spec }) => deviceClaimRules(spec?.spec?.devices, 'spec.spec.devices'),
+    update: ({ spec }, { spec: old }) => immutable(spec, 'spec', old),
+  },
   columns: [name, age],
 })
 
@@ -55,40 +56,6 @@ function deviceDefaults(devices: DeviceClaim | undefined): void {
       request.allocationMode ??= 'ExactCount'
       if (request.allocationMode === 'ExactCount') request.count ??= 1
     }
-}
-
-function deviceRules(devices: DeviceClaim | undefined, path: string): readonly FieldError[] {
-  const names = new Set<string>()
-  return (devices?.requests ?? []).flatMap(({ name: request, exactly, firstAvailable }, at) => {
-    const field = `${path}.requests[${at}]`
-    const errors = [...requiredRule(request, `${field}.name`, dnsLabel)]
-    if (names.has(request)) errors.push(duplicate(field, request))
-    names.add(request)
-    if (exactly && firstAvailable?.length)
-      errors.push(invalidValue(field, null, 'exactly one of `exactly` or `firstAvailable` is required, but multiple fields are set'))
-    if (!exactly && !firstAvailable?.length) errors.push(required(field, 'exactly one of `exactly` or `firstAvailable` is required'))
-    if (exactly) errors.push(...classRules(exactly, `${field}.exactly`))
-    firstAvailable?.forEach((alternative, index) => {
-      errors.push(
-        ...requiredRule(alternative.name, `${field}.firstAvailable[${index}].name`, dnsLabel),
-        ...classRules(alternative, `${field}.firstAvailable[${index}]`),
-      )
-    })
-    return errors
-  })
-}
-
-function classRules(
-  { deviceClassName, allocationMode, count }: { deviceClassName?: string; allocationMode?: string; count?: number },
-  path: string,
-): readonly FieldError[] {
-  const errors = [
-    ...requiredRule(deviceClassName, `${path}.deviceClassName`, dnsSubdomain),
-    ...oneOf(allocationMode, `${path}.allocationMode`, ['All', 'ExactCount']),
-  ]
-  if (allocationMode === 'ExactCount' && (count ?? 0) <= 0) errors.push(invalidValue(`${path}.count`, count ?? 0, 'must be greater than zero'))
-  if (allocationMode === 'All' && count) errors.push(invalidValue(`${path}.count`, count, "must not be specified when allocationMode is 'All'"))
-  return errors
 }
 
 const flatClaim = {

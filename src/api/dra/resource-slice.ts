@@ -1,11 +1,13 @@
 /** ResourceSlices: devices that drivers offer. */
 import type { V1ResourceSlice } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
-import { duplicate, type FieldError, invalidValue, required, tooMany } from '../../machinery/validation/field-error.ts'
+import { duplicate, type FieldError, invalidValue, required, tooLong, tooMany } from '../../machinery/validation/field-error.ts'
 import { all, immutable, requiredRule } from '../../machinery/validation/field-rules.ts'
-import { dnsLabel, dnsSubdomain } from '../../machinery/validation/names.ts'
+import { dnsLabel } from '../../machinery/validation/names.ts'
+import { csiDriver as driverName } from '../core/pod/validation/volumes.ts'
 import { age, column, name, resource } from '../resource.ts'
 import { servedAlso } from '../served-also.ts'
+import { attributeName, poolName } from './device-rules.ts'
 import { sliceFromBasic, sliceToBasic } from './flat-requests.ts'
 
 type ResourceSlice = Model<V1ResourceSlice>
@@ -39,8 +41,7 @@ export const resourceSlices = resource<ResourceSlice>({
 })
 
 function sliceRules({ spec }: ResourceSlice): readonly FieldError[] {
-  const errors = [...requiredRule(spec?.driver, 'spec.driver', dnsSubdomain)]
-  if (!spec?.pool?.name) errors.push(required('spec.pool.name'))
+  const errors = [...driverName(spec?.driver, 'spec.driver'), ...poolRules(spec?.pool)]
   const places = [spec?.nodeName, spec?.nodeSelector, spec?.allNodes, spec?.perDeviceNodeSelection].filter(Boolean).length
   if (places === 0) errors.push(required('spec', 'exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required'))
   if (places > 1)
@@ -50,12 +51,48 @@ function sliceRules({ spec }: ResourceSlice): readonly FieldError[] {
   const devices = spec?.devices ?? []
   if (devices.length > mostDevices) errors.push(tooMany('spec.devices', devices.length, mostDevices))
   const names = new Set<string>()
-  devices.forEach(({ name: device }, at) => {
+  devices.forEach(({ name: device, attributes, capacity }, at) => {
     errors.push(...requiredRule(device, `spec.devices[${at}].name`, dnsLabel))
     if (names.has(device)) errors.push(duplicate(`spec.devices[${at}]`, device))
     names.add(device)
+    errors.push(...attributeRules(attributes, capacity, `spec.devices[${at}]`))
   })
   return errors
+}
+
+const poolRules = (pool: Partial<NonNullable<ResourceSlice['spec']>['pool']> = {}): readonly FieldError[] =>
+  all(
+    poolName(pool.name, 'spec.pool.name'),
+    (pool.resourceSliceCount ?? 0) <= 0 ? [invalidValue('spec.pool.resourceSliceCount', pool.resourceSliceCount ?? 0, 'must be greater than zero')] : [],
+    (pool.generation ?? 0) < 0 ? [invalidValue('spec.pool.generation', pool.generation, 'must be greater than or equal to zero')] : [],
+  )
+
+type Device = NonNullable<NonNullable<ResourceSlice['spec']>['devices']>[number]
+
+const mostAttributes = 32
+const longestValue = 64
+
+/** Attributes and capacities of a device share one bound. */
+function attributeRules(attributes: Device['attributes'] = {}, capacity: Device['capacity'] = {}, path: string): readonly FieldError[] {
+  const count = Object.keys(attributes).length + Object.keys(capacity).length
+  return all(
+    count > mostAttributes ? [invalidValue(path, count, `the total number of attributes and capacities must not exceed ${mostAttributes}`)] : [],
+    Object.entries(attributes).flatMap(([name, value]) => {
+      const at = `${path}.attributes[${name}]`
+      return all(attributeName(name, at), valueRules(value, at))
+    }),
+    Object.keys(capacity).flatMap((name) => attributeName(name, `${path}.capacity[${name}]`)),
+  )
+}
+
+function valueRules(value: NonNullable<Device['attributes']>[string], path: string): readonly FieldError[] {
+  const given = (['int', 'bool', 'string', 'version'] as const).filter((type) => value[type] !== undefined)
+  const text = value.string ?? value.version ?? ''
+  return all(
+    given.length === 0 ? [required(path, 'exactly one value must be specified')] : [],
+    given.length > 1 ? [invalidValue(path, value, 'exactly one value must be specified')] : [],
+    text.length > longestValue ? [tooLong(`${path}.${value.string === undefined ? 'version' : 'string'}`, longestValue)] : [],
+  )
 }
 
 export const betaResourceSlices = [

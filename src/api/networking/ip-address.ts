@@ -3,8 +3,8 @@ import { isIPv4 } from 'node:net'
 import type { V1IPAddress } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import { required } from '../../machinery/validation/field-error.ts'
-import { all, immutable } from '../../machinery/validation/field-rules.ts'
-import { ipAddress } from '../../machinery/validation/names.ts'
+import { all, immutable, optionalText, requiredRule } from '../../machinery/validation/field-rules.ts'
+import { dnsSubdomain, ipAddress, pathSegment } from '../../machinery/validation/names.ts'
 import { age, column, name, resource } from '../resource.ts'
 import { servedAlso } from '../served-also.ts'
 
@@ -30,7 +30,13 @@ export const ipAddresses = resource<IPAddress>({
     object: ({ spec }) => {
       const parent = spec?.parentRef
       if (!parent) return [required('spec.parentRef')]
-      return all(parent.resource ? [] : [required('spec.parentRef.resource')], parent.name ? [] : [required('spec.parentRef.name')])
+      const path = 'spec.parentRef'
+      return all(
+        optionalText(parent.group, `${path}.group`, dnsSubdomain),
+        requiredRule(parent.resource, `${path}.resource`, pathSegment),
+        requiredRule(parent.name, `${path}.name`, pathSegment),
+        optionalText(parent.namespace, `${path}.namespace`, pathSegment),
+      )
     },
     update: ({ spec }, { spec: old }) => immutable(spec?.parentRef, 'spec.parentRef', old?.parentRef),
   },

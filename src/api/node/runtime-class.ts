@@ -1,11 +1,15 @@
 /** RuntimeClasses: which container runtime runs a pod. */
 import type { V1RuntimeClass } from '@kubernetes/client-node'
+import { semanticallyEqual } from '../../machinery/equality.ts'
 import type { Model } from '../../machinery/object.ts'
-import { type FieldError, invalidValue } from '../../machinery/validation/field-error.ts'
-import { follows, immutable, oneOf } from '../../machinery/validation/field-rules.ts'
+import { duplicate, type FieldError } from '../../machinery/validation/field-error.ts'
+import { all, follows, immutable, valid } from '../../machinery/validation/field-rules.ts'
 import { validateLabels } from '../../machinery/validation/metadata.ts'
 import { dnsLabel } from '../../machinery/validation/names.ts'
 import { labelKeyWarnings } from '../core/cluster/node-labels.ts'
+import { requirements } from '../core/pod/validation/resources.ts'
+import { tolerations } from '../core/pod/validation/scheduling.ts'
+import { containerResourceName } from '../core/quota/resource-rules.ts'
 import { age, column, name, resource } from '../resource.ts'
 
 type RuntimeClass = Model<V1RuntimeClass>
@@ -22,16 +26,21 @@ export const runtimeClasses = resource<RuntimeClass>({
 })
 
 function classRules({ handler, overhead, scheduling }: RuntimeClass): readonly FieldError[] {
-  const errors = [...follows(handler ?? '', 'handler', dnsLabel)]
-  for (const [key, quantity] of Object.entries(overhead?.podFixed ?? {}))
-    if (String(quantity).startsWith('-')) errors.push(invalidValue(`overhead.limits[${key}]`, quantity, 'must be greater than or equal to 0'))
-  errors.push(...validateLabels(scheduling?.nodeSelector, 'scheduling.nodeSelector'))
-  scheduling?.tolerations?.forEach(({ operator, key, value }, at) => {
-    const path = `scheduling.tolerations.tolerations[${at}]`
-    errors.push(...oneOf(operator, `${path}.operator`, ['Equal', 'Exists']))
-    if (operator === 'Exists' && value) errors.push(invalidValue(`${path}.operator`, value, "value must be empty when `operator` is 'Exists'"))
-    if (!key && operator !== 'Exists')
-      errors.push(invalidValue(`${path}.operator`, operator ?? '', 'operator must be Exists when `key` is empty, which means "match all values and all keys"'))
-  })
-  return errors
+  return all(
+    follows(handler ?? '', 'handler', dnsLabel),
+    overhead?.podFixed ? requirements({ limits: overhead.podFixed }, 'overhead', containerResourceName) : valid,
+    validateLabels(scheduling?.nodeSelector, 'scheduling.nodeSelector'),
+    scheduling?.tolerations ? uniqueTolerations(scheduling.tolerations, 'scheduling.tolerations.tolerations') : valid,
+  )
 }
+
+type Toleration = NonNullable<NonNullable<RuntimeClass['scheduling']>['tolerations']>[number]
+
+/** None twice; the later one is named. */
+const uniqueTolerations = (list: readonly Toleration[], path: string): readonly FieldError[] =>
+  all(
+    tolerations(list, path),
+    list.flatMap((toleration, i) =>
+      list.slice(0, i).some((before) => semanticallyEqual(before, toleration)) ? [duplicate(`${path}[${i}]`, toleration)] : valid,
+    ),
+  )

@@ -76,5 +76,8 @@ function driverRules({ spec }: CSIDriver): readonly FieldError[] {
   })
   for (const mode of spec.volumeLifecycleModes ?? [])
     if (!lifecycleModes.includes(mode)) errors.push(notSupported('spec.volumeLifecycleModes', mode, lifecycleModes))
+  const period = spec.nodeAllocatableUpdatePeriodSeconds
+  if (period !== undefined && period < 10)
+    errors.push(invalidValue('spec.nodeAllocatableUpdatePeriodSeconds', period, 'must be greater than or equal to 10 seconds'))
   return errors
 }

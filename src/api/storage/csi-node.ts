@@ -4,8 +4,9 @@ import type { V1CSINode } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../machinery/equality.ts'
 import type { Model } from '../../machinery/object.ts'
 import { duplicate, type FieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
-import { follows, nonNegative, repeats } from '../../machinery/validation/field-rules.ts'
-import { dnsSubdomain, qualifiedName } from '../../machinery/validation/names.ts'
+import { nonNegative, repeats } from '../../machinery/validation/field-rules.ts'
+import { qualifiedName } from '../../machinery/validation/names.ts'
+import { csiDriver } from '../core/pod/validation/volumes.ts'
 import { age, column, name, resource } from '../resource.ts'
 
 type CSINode = Model<V1CSINode>
@@ -26,15 +27,15 @@ function nodeRules({ spec }: CSINode): readonly FieldError[] {
   const names = new Set<string>()
   return (spec?.drivers ?? []).flatMap(({ name: driver, nodeID, topologyKeys, allocatable }, at) => {
     const path = `spec.drivers[${at}]`
-    const errors = [...(driver ? follows(driver.toLowerCase(), `${path}.name`, dnsSubdomain) : [required(`${path}.name`)])]
+    const errors = [...csiDriver(driver, `${path}.name`)]
     if (!nodeID) errors.push(required(`${path}.nodeID`, nodeID))
     else if (nodeID.length > 256) errors.push(invalidValue(`${path}.nodeID`, nodeID, 'must be 256 characters or less'))
     errors.push(...nonNegative(allocatable?.count, `${path}.allocatable.count`))
     const isRepeated = repeats<string>()
     topologyKeys?.forEach((key) => {
       if (!key) errors.push(required(path, key))
-      else if (isRepeated(key)) errors.push(duplicate(path, key))
-      else errors.push(...follows(key, path, qualifiedName))
+      if (isRepeated(key)) errors.push(duplicate(path, key))
+      for (const message of qualifiedName(key)) errors.push(invalidValue(path, topologyKeys, message))
     })
     if (names.has(driver)) errors.push(duplicate(`${path}.name`, driver))
     names.add(driver)

@@ -43,5 +43,5 @@ function attachmentRules({ spec }: VolumeAttachment): readonly FieldError[] {
   else if (persistentVolumeName !== undefined && inlineVolumeSpec) errors.push(forbiddenField('spec.source', oneSource))
   else if (persistentVolumeName === '') errors.push(required('spec.source.persistentVolumeName', 'must specify non empty persistentVolumeName'))
   errors.push(...follows(nodeName ?? '', 'spec.nodeName', dnsSubdomain))
-  return attacher ? errors.concat(follows(attacher.toLowerCase(), 'spec.attacher', dnsSubdomain)) : errors
+  return attacher ? errors.concat(follows(attacher, 'spec.attacher', (text) => dnsSubdomain(text.toLowerCase()))) : errors
 }

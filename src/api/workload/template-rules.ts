@@ -61,3 +61,11 @@ export const within = <T extends object>(
     const count = (status?.[field] as number | undefined) ?? 0
     return count > ((status?.[whole] as number | undefined) ?? 0) ? [invalidValue(`status.${field}`, count, detail)] : valid
   })
+
+/** `collisionCount` only grows: names are made from it. */
+export function collisions(status: { collisionCount?: number } | undefined, old: { collisionCount?: number } | undefined): readonly FieldError[] {
+  const count = status?.collisionCount
+  return old?.collisionCount !== undefined && (count ?? -1) < old.collisionCount
+    ? [invalidValue('status.collisionCount', count ?? 0, 'cannot be decremented')]
+    : valid
+}

@@ -17,6 +17,8 @@ export const remove: Endpoint = async (target) => {
     writeContext(target, { dryRun: options.dryRun, fieldManager: '', fieldValidation: 'Ignore', force: false }),
     options,
   )
+  // As upstream: only to whom asked for dependents to go, in the words of old.
+  if (!gone && options.orphanDependents === false) return objectResponse(representation, object, 202)
   if (!gone || deletion?.returnsObject) return objectResponse(representation, object)
   const { definition } = resource
   return statusResponse(request, success({ name: object.name, ...(definition.group && { group: definition.group }), kind: definition.plural, uid }), 200)

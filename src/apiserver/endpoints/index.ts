@@ -57,7 +57,9 @@ function endpointsOf(plural: string, { name, verbs, writes }: SpecialSubresource
 export function virtualEndpoint(request: Request, { definition, groupResource }: ServedResource, hasName: boolean): Endpoint {
   const endpoints = virtualResources[definition.plural]
   if (!endpoints) throw resourceNotFound()
-  const { verb } = request.info
+  const { verb, path } = request.info
+  // Answers have no names.
+  if ((hasName && !endpoints.get) || path.includes('/watch/')) throw resourceNotFound()
   const endpoint = own(endpoints, hasName && verb === 'get' ? 'get' : verb)
   if (endpoint) return endpoint
   if (request.method === 'GET' && endpoints.list) throw methodNotSupported(groupResource, verb)

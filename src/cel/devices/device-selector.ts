@@ -23,12 +23,14 @@ export interface DeviceAttribute {
 }
 
 export interface DeviceSelector {
+  /** What the evaluation for one device costs at most, by estimate. */
+  readonly estimatedCost: number
   /** Throws an Error where the expression fails for this device. */
   matches(device: SelectedDevice, driver: string): boolean
 }
 
 /** What the evaluation for one device may cost. */
-const costLimit = 1_000_000
+export const costLimit = 1_000_000
 const mostAttributes = 32
 
 const deviceType = objectType('kubernetes.DRADevice', {
@@ -47,7 +49,7 @@ export function deviceSelector(expression: string): DeviceSelector {
   if (!('program' in compiled)) throw new Error(`compilation failed: ${compiled.errors}`)
   const { program } = compiled
   if (program.type.kind !== 'bool' && program.type.kind !== 'dyn') throw new Error(`must evaluate to bool or the unknown type, not ${formatType(program.type)}`)
-  return { matches: (device, driver) => evaluate(program, device, driver) }
+  return { estimatedCost: program.estimatedCost.max, matches: (device, driver) => evaluate(program, device, driver) }
 }
 
 function evaluate(program: Program, device: SelectedDevice, driver: string): boolean {

@@ -49,7 +49,8 @@ export const notSupported = (field: string, value: unknown, supported: readonly 
   )
 
 /** The value stands in the list twice. */
-export const duplicate = (field: string, value: unknown): FieldError => fieldError('FieldValueDuplicate', field, `Duplicate value: ${show(value)}`)
+export const duplicate = (field: string, value: unknown, detail?: string): FieldError =>
+  fieldError('FieldValueDuplicate', field, `Duplicate value: ${show(value)}${suffix(detail)}`)
 
 /** The field may not be set, or not be changed, here. */
 export const forbiddenField = (field: string, detail: string): FieldError => fieldError('FieldValueForbidden', field, `Forbidden: ${detail}`)

@@ -3,7 +3,7 @@ import type { V2HorizontalPodAutoscaler } from '@kubernetes/client-node'
 import type { Model } from '../../../machinery/object.ts'
 import { validateLabelSelector } from '../../../machinery/selectors/label-selector.ts'
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../machinery/validation/field-error.ts'
-import { all, each, follows, nonNegative, oneOf, requiredText, valid } from '../../../machinery/validation/field-rules.ts'
+import { all, each, follows, nonNegative, nonNegativeQuantity, oneOf, requiredText, valid } from '../../../machinery/validation/field-rules.ts'
 import { pathSegment } from '../../../machinery/validation/names.ts'
 import { signOf } from '../../../machinery/values/quantity.ts'
 
@@ -153,7 +153,7 @@ function utilization(target: Target | undefined, path: string): readonly FieldEr
 
 function scalingRules(rules: ScalingRules | undefined, path: string): readonly FieldError[] {
   if (!rules) return valid
-  const { stabilizationWindowSeconds: window, selectPolicy, policies } = rules
+  const { stabilizationWindowSeconds: window, selectPolicy, policies, tolerance } = rules
   const errors: FieldError[] = []
   if (window !== undefined && window < 0) errors.push(invalidValue(`${path}.stabilizationWindowSeconds`, window, 'must be greater than or equal to zero'))
   if (window !== undefined && window > maxWindow)
@@ -167,5 +167,6 @@ function scalingRules(rules: ScalingRules | undefined, path: string): readonly F
     if (periodSeconds <= 0) errors.push(invalidValue(`${at}.periodSeconds`, periodSeconds, 'must be greater than zero'))
     if (periodSeconds > maxPeriod) errors.push(invalidValue(`${at}.periodSeconds`, periodSeconds, `must be less than or equal to ${maxPeriod}`))
   })
+  if (tolerance !== undefined) errors.push(...nonNegativeQuantity(tolerance, `${path}.tolerance`))
   return errors
 }

@@ -2,7 +2,7 @@
 import type { V1JobSpec } from '@kubernetes/client-node'
 import type { Wire } from '../../../machinery/object.ts'
 import { duplicate, type FieldError, fieldError, invalidValue, notSupported, required, tooMany } from '../../../machinery/validation/field-error.ts'
-import { follows, valid } from '../../../machinery/validation/field-rules.ts'
+import { all, follows, valid } from '../../../machinery/validation/field-rules.ts'
 import { qualifiedName } from '../../../machinery/validation/names.ts'
 
 export type JobSpec = Wire<V1JobSpec>
@@ -11,58 +11,55 @@ type ExitCodes = NonNullable<Rule['onExitCodes']>
 
 const maxRules = 20
 const maxValues = 255
-const maxPatterns = 20
 const actions = ['Count', 'FailIndex', 'FailJob', 'Ignore']
 
 const word = (value: string | undefined, path: string, words: readonly string[]): readonly FieldError[] =>
   !value
-    ? [required(path, `valid values: ${words.map((one) => JSON.stringify(one)).join(', ')}`)]
+    ? [required(path, `valid values: [${words.map((one) => JSON.stringify(one)).join(' ')}]`)]
     : words.includes(value)
       ? valid
       : [notSupported(path, value, words)]
-
-/** Without the value. */
-const fault = (path: string, detail: string): FieldError => fieldError('FieldValueInvalid', path, `Invalid value: ${detail}`)
 
 /** `podFailurePolicy`. */
 export function podFailurePolicy(spec: JobSpec, path: string): readonly FieldError[] {
   const rules = spec.podFailurePolicy?.rules
   if (!rules) return valid
-  if (rules.length > maxRules) return [tooMany(`${path}.rules`, rules.length, maxRules)]
   const pod = spec.template?.spec
   const containers = new Set([...(pod?.containers ?? []), ...(pod?.initContainers ?? [])].map(({ name }) => name))
-  const indexesFail = spec.backoffLimitPerIndex !== undefined
-  return rules.flatMap((rule, i) => failureRule(rule, `${path}.rules[${i}]`, containers, indexesFail))
+  return all(
+    rules.length > maxRules ? [tooMany(`${path}.rules`, rules.length, maxRules)] : valid,
+    rules.flatMap((rule, i) => failureRule(rule, `${path}.rules[${i}]`, containers, spec)),
+  )
 }
 
-function failureRule(
-  { action, onExitCodes, onPodConditions = [] }: Rule,
-  path: string,
-  containers: ReadonlySet<string>,
-  indexesFail: boolean,
-): readonly FieldError[] {
+function failureRule(rule: Rule, path: string, containers: ReadonlySet<string>, { backoffLimitPerIndex }: JobSpec): readonly FieldError[] {
+  const { action, onExitCodes, onPodConditions = [] } = rule
   const errors = [...word(action, `${path}.action`, actions)]
-  if (action === 'FailIndex' && !indexesFail) errors.push(invalidValue(`${path}.action`, action, 'requires the backoffLimitPerIndex to be set'))
+  if (action === 'FailIndex' && backoffLimitPerIndex === undefined)
+    errors.push(invalidValue(`${path}.action`, action, 'requires the backoffLimitPerIndex to be set'))
   if (onExitCodes) errors.push(...exitCodes(onExitCodes, `${path}.onExitCodes`, containers))
-  if (onPodConditions.length > maxPatterns) return [...errors, tooMany(`${path}.onPodConditions`, onPodConditions.length, maxPatterns)]
+  if (onPodConditions.length > maxRules) errors.push(tooMany(`${path}.onPodConditions`, onPodConditions.length, maxRules))
   onPodConditions.forEach(({ type, status }, i) => {
     errors.push(
       ...follows(type, `${path}.onPodConditions[${i}].type`, qualifiedName),
       ...word(status, `${path}.onPodConditions[${i}].status`, ['False', 'True', 'Unknown']),
     )
   })
-  if (onExitCodes && onPodConditions.length > 0) errors.push(fault(path, 'specifying both OnExitCodes and OnPodConditions is not supported'))
-  if (!onExitCodes && onPodConditions.length === 0) errors.push(fault(path, 'specifying one of OnExitCodes and OnPodConditions is required'))
+  if (onExitCodes && onPodConditions.length > 0) errors.push(unshown(path, 'specifying both OnExitCodes and OnPodConditions is not supported'))
+  if (!onExitCodes && onPodConditions.length === 0) errors.push(unshown(path, 'specifying one of OnExitCodes and OnPodConditions is required'))
   return errors
 }
+
+/** The value is not repeated. */
+const unshown = (path: string, detail: string): FieldError => fieldError('FieldValueInvalid', path, `Invalid value: ${detail}`)
 
 function exitCodes({ operator, containerName, values: given }: ExitCodes, path: string, containers: ReadonlySet<string>): readonly FieldError[] {
   const values = given ?? []
   const errors = [...word(operator, `${path}.operator`, ['In', 'NotIn'])]
   if (containerName !== undefined && !containers.has(containerName))
     errors.push(invalidValue(`${path}.containerName`, containerName, 'must be one of the container or initContainer names in the pod template'))
-  if (values.length === 0) return [...errors, invalidValue(`${path}.values`, values, 'at least one value is required')]
-  if (values.length > maxValues) return [...errors, tooMany(`${path}.values`, values.length, maxValues)]
+  if (values.length === 0) errors.push(invalidValue(`${path}.values`, values, 'at least one value is required'))
+  else if (values.length > maxValues) errors.push(tooMany(`${path}.values`, values.length, maxValues))
   const seen = new Set<number>()
   values.forEach((value, i) => {
     if (operator === 'In' && value === 0) errors.push(invalidValue(`${path}.values[${i}]`, 0, 'must not be 0 for the In operator'))

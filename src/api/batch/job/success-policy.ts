@@ -1,6 +1,6 @@
 /** Rules for when an indexed Job has succeeded before all its indexes have. */
 import { type FieldError, invalidValue, required, tooLong, tooMany } from '../../../machinery/validation/field-error.ts'
-import { each, nonNegative, valid } from '../../../machinery/validation/field-rules.ts'
+import { all, each, nonNegative, valid } from '../../../machinery/validation/field-rules.ts'
 import type { JobSpec } from './failure-policy.ts'
 import { countOf, readIndexes } from './indexes.ts'
 
@@ -14,17 +14,19 @@ export function successPolicy({ successPolicy: policy, completionMode, completio
   if (!policy) return valid
   if (completionMode !== 'Indexed') return [invalidValue(path, policy, 'requires indexed completion mode')]
   const rules = policy.rules ?? []
-  if (rules.length === 0) return [required(`${path}.rules`, 'at least one rules must be specified when the successPolicy is specified')]
-  if (rules.length > maxRules) return [tooMany(`${path}.rules`, rules.length, maxRules)]
-  return each(rules, `${path}.rules`, (rule, at) => successRule(rule, at, completions))
+  return all(
+    rules.length === 0 ? [required(`${path}.rules`, 'at least one rules must be specified when the successPolicy is specified')] : valid,
+    rules.length > maxRules ? [tooMany(`${path}.rules`, rules.length, maxRules)] : valid,
+    each(rules, `${path}.rules`, (rule, at) => successRule(rule, at, completions)),
+  )
 }
 
 function successRule({ succeededIndexes: indexes, succeededCount: count }: Rule, path: string, completions: number): readonly FieldError[] {
-  if (indexes === undefined && count === undefined) return [required(path, 'at least one of succeededCount or succeededIndexes must be specified')]
   const errors: FieldError[] = []
+  if (indexes === undefined && count === undefined) errors.push(required(path, 'at least one of succeededCount or succeededIndexes must be specified'))
   let named = 0
   if (indexes !== undefined) {
-    if (indexes.length > longestIndexes) return [tooLong(`${path}.succeededIndexes`, longestIndexes)]
+    if (Buffer.byteLength(indexes) > longestIndexes) errors.push(tooLong(`${path}.succeededIndexes`, longestIndexes))
     const read = readIndexes(indexes, completions)
     if (typeof read === 'string') errors.push(invalidValue(`${path}.succeededIndexes`, indexes, `error parsing succeededIndexes: ${read}`))
     else named = countOf(read)

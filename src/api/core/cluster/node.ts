@@ -4,7 +4,7 @@ import { semanticallyEqual } from '../../../machinery/equality.ts'
 import type { Model } from '../../../machinery/object.ts'
 import { cidrWarnings } from '../../../machinery/validation/address-warnings.ts'
 import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../machinery/validation/field-error.ts'
-import { all, follows, valid } from '../../../machinery/validation/field-rules.ts'
+import { all, each, follows, repeats, valid } from '../../../machinery/validation/field-rules.ts'
 import { cidr, labelValue, qualifiedName } from '../../../machinery/validation/names.ts'
 import { nullTimes } from '../../nulls.ts'
 import { age, column, name, resource, wide } from '../../resource.ts'
@@ -55,11 +55,17 @@ function taints({ taints: list }: NodeSpec): readonly FieldError[] {
   return (list ?? []).flatMap(({ key, value, effect }, i) => {
     const path = `metadata.taints[${i}]`
     const pair = `${key}:${effect}`
-    const twice = seen.has(pair) ? [duplicate(path, { key, value, effect })] : valid
+    const twice = seen.has(pair) ? [duplicate(path, { key, value, effect }, 'taints must be unique by key and effect pair')] : valid
     seen.add(pair)
     const effects = !effect ? [required(`${path}.effect`)] : taintEffects.includes(effect) ? valid : [notSupported(`${path}.effect`, effect, taintEffects)]
-    return all(follows(key ?? '', `${path}.key`, qualifiedName), value ? follows(value, `${path}.value`, labelValue) : valid, effects, twice)
+    return all(follows(key ?? '', `${path}.key`, qualifiedName), wrongValue(value, `${path}.value`), effects, twice)
   })
+}
+
+/** All that is wrong with a value in one error. */
+function wrongValue(value: string | undefined, path: string): readonly FieldError[] {
+  const messages = value ? labelValue(value) : []
+  return messages.length > 0 ? [invalidValue(path, value, messages.join(';'))] : valid
 }
 
 const amounts = (list: Record<string, string> | undefined, path: string): readonly FieldError[] =>
@@ -71,7 +77,11 @@ function podCIDRs({ podCIDRs: list }: NodeSpec): readonly FieldError[] {
   const families = new Set(list.map((range) => range.includes(':')))
   if (list.length > 2 || (list.length === 2 && families.size === 1))
     errors.push(invalidValue('spec.podCIDRs', list, 'may specify no more than one CIDR for each IP family'))
-  return errors
+  const isRepeated = repeats<string>()
+  return all(
+    errors,
+    each(list, 'spec.podCIDRs', (range, path) => (isRepeated(range) ? [duplicate(path, range)] : valid)),
+  )
 }
 
 const rules = ({ spec = {}, status = {} }: Node): readonly FieldError[] =>
@@ -103,6 +113,7 @@ function setOnce({ spec = {} }: Node, { spec: old = {} }: Node): readonly FieldE
     errors.push(forbiddenField('spec.podCIDRs', 'node updates may not change podCIDR except from "" to valid'))
   if (old.providerID && spec.providerID !== old.providerID)
     errors.push(forbiddenField('spec.providerID', 'node updates may not change providerID except from "" to valid'))
+  if (spec.externalID !== old.externalID) errors.push(forbiddenField('spec.externalID', 'may not be updated'))
   return errors
 }
 

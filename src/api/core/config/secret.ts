@@ -1,6 +1,7 @@
 /** Secrets: confidential data, of types that say which keys have to be there. */
 import type { V1Secret } from '@kubernetes/client-node'
 import { setOwn } from '../../../lib/own.ts'
+import { goJsonError } from '../../../machinery/decode/go-json.ts'
 import type { Model } from '../../../machinery/object.ts'
 import { type FieldError, forbiddenField, invalidValue, required, tooLong } from '../../../machinery/validation/field-error.ts'
 import { all, follows, immutable, valid } from '../../../machinery/validation/field-rules.ts'
@@ -46,12 +47,15 @@ function typeRules({ type, data = {}, metadata }: Secret): readonly FieldError[]
 function jsonObject(data: Record<string, string>, key: string): readonly FieldError[] {
   const value = data[key]
   if (value === undefined) return [required(`data[${key}]`)]
+  const text = Buffer.from(value, 'base64').toString()
+  const refuse = (why: string): readonly FieldError[] => [invalidValue(`data[${key}]`, '<secret contents redacted>', why)]
   try {
-    const parsed: unknown = JSON.parse(Buffer.from(value, 'base64').toString())
-    if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return valid
-    return [invalidValue(`data[${key}]`, '<secret contents redacted>', 'must be a JSON object')]
+    const parsed: unknown = JSON.parse(text)
+    if (typeof parsed === 'object' && !Array.isArray(parsed)) return valid
+    const kind = Array.isArray(parsed) ? 'array' : typeof parsed === 'boolean' ? 'bool' : typeof parsed
+    return refuse(`json: cannot unmarshal ${kind} into Go value of type map[string]interface {}`)
   } catch (error) {
-    return [invalidValue(`data[${key}]`, '<secret contents redacted>', error instanceof Error ? error.message : String(error))]
+    return refuse(goJsonError(text, error as Error))
   }
 }
 

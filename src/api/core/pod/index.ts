@@ -1,5 +1,5 @@
 /** Pods: groups of containers that run together on one node. */
-import { type FieldError, forbiddenField, invalidValue } from '../../../machinery/validation/field-error.ts'
+import { type FieldError, forbiddenField } from '../../../machinery/validation/field-error.ts'
 import { all, valid } from '../../../machinery/validation/field-rules.ts'
 import { type ResourceDefinition, resource } from '../../resource.ts'
 import { podColumns, podRowConditions } from './columns.ts'
@@ -8,8 +8,10 @@ import { applyMatchLabelKeys } from './match-label-keys.ts'
 import type { Pod } from './model.ts'
 import { qosClass } from './resources/qos.ts'
 import { onlyResources, resizeRules } from './resources/resize.ts'
-import { podSpec } from './validation/spec.ts'
-import { ephemeralContainersUpdate, podStatusUpdate, podUpdate } from './validation/update.ts'
+import { matchingProfiles, podAnnotations } from './validation/annotations.ts'
+import { podOnly, podSpec } from './validation/spec.ts'
+import { podStatusUpdate } from './validation/status.ts'
+import { ephemeralContainersUpdate, podUpdate } from './validation/update.ts'
 import { podWarnings } from './warnings/index.ts'
 
 export { podTemplateDefaults } from './defaults/pod-defaults.ts'
@@ -32,19 +34,17 @@ function newStatus(pod: Pod): void {
   }
 }
 
-const specRules = ({ spec }: Pod): readonly FieldError[] => podSpec(spec ?? { containers: [] }, 'spec')
-
-/** A kubelet shows the pods of its own files under it. */
-const mirrorAnnotation = 'kubernetes.io/config.mirror'
+function specRules({ metadata, spec = { containers: [] } }: Pod): readonly FieldError[] {
+  return all(podAnnotations(metadata.annotations, spec, 'metadata.annotations'), podSpec(spec, 'spec', undefined, metadata.name), podOnly(spec, 'spec'))
+}
 
 /** What only a new pod may not have. */
-function createRules({ metadata, spec }: Pod): readonly FieldError[] {
-  const mirrored = metadata.annotations?.[mirrorAnnotation]
-  if (mirrored !== undefined && !spec?.nodeName) {
-    return [invalidValue(`metadata.annotations[${mirrorAnnotation}]`, mirrored, 'must set spec.nodeName if mirror pod annotation is set')]
-  }
-  if (spec?.ephemeralContainers?.length) return [forbiddenField('spec.ephemeralContainers', 'cannot be set on create')]
-  return spec?.schedulingGates?.length && spec.nodeName ? [forbiddenField('spec.nodeName', 'cannot be set until all schedulingGates have been cleared')] : valid
+function createRules({ metadata, spec = { containers: [] } }: Pod): readonly FieldError[] {
+  return all(
+    spec.ephemeralContainers?.length ? [forbiddenField('spec.ephemeralContainers', 'cannot be set on create')] : valid,
+    spec.schedulingGates?.length && spec.nodeName ? [forbiddenField('spec.nodeName', 'cannot be set until all schedulingGates have been cleared')] : valid,
+    matchingProfiles(metadata.annotations, spec, 'spec'),
+  )
 }
 
 /** Seconds that a pod has to end; none if nothing of it runs. Less than 0 is as little as there is. */

@@ -8,7 +8,7 @@ import { all, follows, valid } from '../../../machinery/validation/field-rules.t
 import { qualifiedName } from '../../../machinery/validation/names.ts'
 import { compareQuantities, parseQuantity } from '../../../machinery/values/quantity.ts'
 import { defaultColumns, resource } from '../../resource.ts'
-import { type ResourceList, resourceListDefaults } from './resource-list.ts'
+import { isOvercommitAllowed, type ResourceList, resourceListDefaults } from './resource-list.ts'
 import { containerResourceName, resourceName } from './resource-rules.ts'
 
 type LimitRange = Model<V1LimitRange>
@@ -42,7 +42,7 @@ function itemDefaults(item: Item): void {
 }
 
 function itemRules(item: Item, path: string): readonly FieldError[] {
-  const errors: FieldError[] = [...typeRule(item.type, `${path}.type`)]
+  const errors: FieldError[] = []
   const names = (field: (typeof lists)[number]): void => {
     for (const key in item[field])
       errors.push(...(item.type === 'Container' || item.type === 'Pod' ? containerResourceName : resourceName)(key, `${path}.${field}[${key}]`))
@@ -81,14 +81,16 @@ function bounds(item: Item, key: string, path: string): readonly FieldError[] {
   if (above(request, max)) errors.push(invalidValue(at('defaultRequest'), request, `default request value ${request} is greater than max value ${max}`))
   if (above(request, fallback))
     errors.push(invalidValue(at('defaultRequest'), request, `default request value ${request} is greater than default limit value ${fallback}`))
-  if (above(min, fallback)) errors.push(invalidValue(at('default'), fallback, `min value ${min} is greater than default value ${fallback}`))
-  if (above(fallback, max)) errors.push(invalidValue(at('default'), fallback, `default value ${fallback} is greater than max value ${max}`))
+  if (above(min, fallback)) errors.push(invalidValue(at('default'), min, `min value ${min} is greater than default value ${fallback}`))
+  if (above(fallback, max)) errors.push(invalidValue(at('default'), max, `default value ${fallback} is greater than max value ${max}`))
   if (ratio !== undefined && compareQuantities(ratio, '1') < 0) errors.push(invalidValue(at('maxLimitRequestRatio'), ratio, `ratio ${ratio} is less than 1`))
   if (ratio !== undefined && min !== undefined && max !== undefined && parseQuantity(min).nano > 0n) {
     const most = Number(parseQuantity(max).nano) / Number(parseQuantity(min).nano)
     if (Number(parseQuantity(ratio).nano) / 1e9 > most)
       errors.push(invalidValue(at('maxLimitRequestRatio'), ratio, `ratio ${ratio} is greater than max/min = ${most.toFixed(6)}`))
   }
+  if (!isOvercommitAllowed(key) && fallback !== undefined && request !== undefined && compareQuantities(fallback, request) !== 0)
+    errors.push(invalidValue(at('defaultRequest'), request, `default value ${fallback} must equal to defaultRequest value ${request} in ${key}`))
   return errors
 }
 
@@ -118,9 +120,10 @@ export const limitRanges = resource<LimitRange>({
     object: (range) => {
       const seen = new Set<string>()
       return itemsOf(range).flatMap((item, i) => {
-        const twice = seen.has(item.type) ? [duplicate(`spec.limits[${i}].type`, item.type)] : valid
+        const path = `spec.limits[${i}]`
+        const twice = seen.has(item.type) ? [duplicate(`${path}.type`, item.type)] : valid
         seen.add(item.type)
-        return all(itemRules(item, `spec.limits[${i}]`), twice)
+        return all(typeRule(item.type, `${path}.type`), twice, itemRules(item, path))
       })
     },
   },

@@ -15,12 +15,17 @@ type QuotaSpec = NonNullable<ResourceQuota['spec']>
 const scopes = new Set(['Terminating', 'NotTerminating', 'BestEffort', 'NotBestEffort', 'PriorityClass', 'CrossNamespacePodAffinity', 'VolumeAttributesClass'])
 const podCompute = new Set(['pods', 'cpu', 'memory', 'requests.cpu', 'requests.memory', 'limits.cpu', 'limits.memory'])
 const existing = new Set(['Terminating', 'NotTerminating', 'BestEffort', 'NotBestEffort', 'CrossNamespacePodAffinity'])
+const opposites = [
+  ['BestEffort', 'NotBestEffort'],
+  ['Terminating', 'NotTerminating'],
+]
 
-/** Whether a scope says anything about a resource. */
+/** Whether a scope says anything about a resource; what is unknown of either is no matter here. */
 function applies(scope: string, resource: string): boolean {
+  if (!scopes.has(scope) || !isQuotaResource(resource)) return true
   if (scope === 'BestEffort') return resource === 'pods'
   if (scope === 'VolumeAttributesClass') return ['persistentvolumeclaims', 'requests.storage'].includes(resource)
-  return podCompute.has(resource) || resource === 'ephemeral-storage' || resource === 'requests.ephemeral-storage' || resource === 'limits.ephemeral-storage'
+  return podCompute.has(resource)
 }
 
 /** Whether a scope can apply to all of the resources; each scope is looked at once. */
@@ -41,40 +46,40 @@ function scopeList(given: readonly string[] | undefined, resources: readonly str
     if (!scopes.has(scope)) errors.push(invalidValue(path, given, 'unsupported scope'))
     else if (!isApplicable(scope)) errors.push(invalidValue(path, given, 'unsupported scope applied to resource'))
   }
-  for (const pair of [
-    ['BestEffort', 'NotBestEffort'],
-    ['Terminating', 'NotTerminating'],
-  ])
-    if (pair.every((scope) => given.includes(scope))) errors.push(invalidValue(path, given, 'conflicting scopes'))
+  for (const pair of opposites) if (pair.every((scope) => given.includes(scope))) errors.push(invalidValue(path, given, 'conflicting scopes'))
   return errors
 }
 
-function scopeSelector(selector: QuotaSpec['scopeSelector'], resources: readonly string[]): readonly FieldError[] {
+function scopeSelector({ scopeSelector: selector, scopes: list }: QuotaSpec, resources: readonly string[]): readonly FieldError[] {
   if (!selector) return valid
   const path = 'spec.scopeSelector.matchExpressions'
   const isApplicable = applicable(resources)
-  return (selector.matchExpressions ?? []).flatMap(({ scopeName, operator, values = [] }) => {
-    const errors: FieldError[] = []
-    if (!scopes.has(scopeName)) errors.push(invalidValue(`${path}.scopeName`, scopeName, 'unsupported scope'))
-    else if (!isApplicable(scopeName)) errors.push(invalidValue(`${path}.scopeName`, scopeName, 'unsupported scope applied to resource'))
-    if (existing.has(scopeName) && operator !== 'Exists') {
-      errors.push(
-        invalidValue(
-          `${path}.operator`,
-          operator,
-          "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity",
-        ),
-      )
+  const requirements = selector.matchExpressions ?? []
+  const names = new Set(requirements.map(({ scopeName }) => scopeName))
+  return all(
+    requirements.flatMap(({ scopeName, operator, values = [] }) => {
+      const errors: FieldError[] = []
+      if (!scopes.has(scopeName)) errors.push(invalidValue(`${path}.scopeName`, scopeName, 'unsupported scope'))
+      else if (!isApplicable(scopeName)) errors.push(invalidValue(path, selector, 'unsupported scope applied to resource'))
+      if (existing.has(scopeName) && operator !== 'Exists')
+        errors.push(
+          invalidValue(
+            `${path}.operator`,
+            operator,
+            "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity",
+          ),
+        )
+      if (operator === 'In' || operator === 'NotIn') {
+        if (values.length === 0) errors.push(required(`${path}.values`, "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector"))
+      } else if (operator === 'Exists' || operator === 'DoesNotExist') {
+        if (values.length > 0)
+          errors.push(invalidValue(`${path}.values`, values, "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector"))
+      } else errors.push(invalidValue(`${path}.operator`, operator, 'not a valid selector operator'))
       return errors
-    }
-    if (operator === 'In' || operator === 'NotIn') {
-      if (values.length === 0) errors.push(required(`${path}.values`, "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector"))
-    } else if (operator === 'Exists' || operator === 'DoesNotExist') {
-      if (values.length > 0)
-        errors.push(invalidValue(`${path}.values`, values, "must be no value when `operator` is 'Exists' or 'DoesNotExist' for scope selector"))
-    } else errors.push(invalidValue(`${path}.operator`, operator, 'not a valid selector operator'))
-    return errors
-  })
+    }),
+    // Upstream shows the other list.
+    opposites.flatMap((pair) => (pair.every((scope) => names.has(scope)) ? [invalidValue(path, list ?? null, 'conflicting scopes')] : valid)),
+  )
 }
 
 function hardName(resource: string, path: string): readonly FieldError[] {
@@ -89,7 +94,7 @@ const amounts = (list: Record<string, string> | undefined, path: string): readon
 
 function rules({ spec = {} }: ResourceQuota): readonly FieldError[] {
   const resources = Object.keys(spec.hard ?? {})
-  return all(amounts(spec.hard, 'spec.hard'), scopeList(spec.scopes, resources, 'spec.scopes'), scopeSelector(spec.scopeSelector, resources))
+  return all(amounts(spec.hard, 'spec.hard'), scopeList(spec.scopes, resources, 'spec.scopes'), scopeSelector(spec, resources))
 }
 
 /** `pods: 0/5, requests.cpu: 0/2`: requests or limits, sorted. */

@@ -3,7 +3,8 @@ import { labelsText } from '../../../machinery/selectors/label-selector.ts'
 import { dns1035Label } from '../../../machinery/validation/names.ts'
 import { age, column, name, resource, wide } from '../../resource.ts'
 import { prepareCreate, prepareUpdate, serviceDefaults } from './prepare.ts'
-import { type Service, serviceRules, serviceUpdate } from './rules.ts'
+import { type Service, serviceRules } from './rules.ts'
+import { serviceStatus, serviceUpdate } from './update-rules.ts'
 import { serviceWarnings } from './warnings.ts'
 
 export type { Service, ServiceSpec } from './rules.ts'
@@ -37,7 +38,7 @@ export const services = resource<Service>({
   createOnUpdate: true,
   defaults: [serviceDefaults],
   prepare: { create: prepareCreate, update: prepareUpdate },
-  validate: { object: serviceRules, update: serviceUpdate },
+  validate: { object: serviceRules, update: serviceUpdate, status: serviceStatus },
   warnings: serviceWarnings,
   selectableFields: { 'spec.clusterIP': ({ spec }) => spec?.clusterIP, 'spec.type': ({ spec }) => spec?.type },
   columns: [

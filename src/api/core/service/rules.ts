@@ -1,7 +1,7 @@
 /** What is valid in a Service. Addresses and node ports have been allocated before these rules are asked. */
 import { isIPv6 } from 'node:net'
 import type { V1Service } from '@kubernetes/client-node'
-import { semanticallyEqual } from '../../../machinery/equality.ts'
+import { own } from '../../../lib/own.ts'
 import type { Model } from '../../../machinery/object.ts'
 import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../machinery/validation/field-error.ts'
 import { all, each, follows, oneOf, port as portNumber, portOrName, valid } from '../../../machinery/validation/field-rules.ts'
@@ -23,20 +23,35 @@ const maxAffinitySeconds = 86400
 const onlyHeadless = (spec: ServiceSpec): boolean => spec.clusterIP === 'None'
 
 /** What is wrong with a Service, in upstream's order. */
-export function serviceRules({ spec = {} }: Service): readonly FieldError[] {
+export function serviceRules(service: Service): readonly FieldError[] {
+  const { metadata, spec = {} } = service
   return all(
+    topologyMode(metadata.annotations),
     !spec.ports?.length && !onlyHeadless(spec) && spec.type !== 'ExternalName' ? [required('spec.ports')] : valid,
     typeRules(spec),
     ports(spec.ports ?? []),
     validateLabels(spec.selector, 'spec.selector'),
     affinity(spec),
-    addressRules(spec),
+    spec.type === 'ExternalName' ? valid : addressRules(spec),
     each(spec.externalIPs, 'spec.externalIPs', ordinaryAddress),
     spec.type ? (types.includes(spec.type) ? valid : [notSupported('spec.type', spec.type, types)]) : [required('spec.type')],
     nodePorts(spec),
+    sourceRanges(service),
     balancer(spec),
     traffic(spec),
   )
+}
+
+const modeAnnotation = 'service.kubernetes.io/topology-mode'
+const hintsAnnotation = 'service.kubernetes.io/topology-aware-hints'
+
+/** Under both names the same. */
+function topologyMode(annotations: Readonly<Record<string, string>> | undefined): readonly FieldError[] {
+  const mode = own(annotations, modeAnnotation)
+  const hints = own(annotations, hintsAnnotation)
+  return mode === undefined || hints === undefined || mode === hints
+    ? valid
+    : [invalidValue(`metadata.annotations[${modeAnnotation}]`, mode, `must match annotations[${hintsAnnotation}] when both are specified`)]
 }
 
 function typeRules(spec: ServiceSpec): readonly FieldError[] {
@@ -96,20 +111,28 @@ export function addressRules({ clusterIP, clusterIPs = [], ipFamilies = [], ipFa
     seen.add(family)
   })
   errors.push(...oneOf(ipFamilyPolicy, 'spec.ipFamilyPolicy', ['PreferDualStack', 'RequireDualStack', 'SingleStack']))
+  let unreadable = false
   clusterIPs.forEach((ip, i) => {
-    if (ip === 'None') {
-      if (clusterIPs.length > 1) errors.push(invalidValue(`spec.clusterIPs[${i}]`, ip, "'None' must be the first and only value"))
+    if (ip === 'None' && i === 0) {
+      if (clusterIPs.length === 1) return
+      unreadable = true
+      errors.push(invalidValue('spec.clusterIPs', clusterIPs, "'None' must be the first and only value"))
       return
     }
     const wrong = follows(ip, `spec.clusterIPs[${i}]`, ipAddress)
+    if (wrong.length > 0) unreadable = true
     errors.push(...wrong)
-    const family = ipFamilies[i]
-    if (wrong.length === 0 && family && (family === 'IPv6') !== isIPv6(ip))
-      errors.push(invalidValue(`spec.clusterIPs[${i}]`, ip, `expected an ${family} value as indicated by \`ipFamilies[${i}]\``))
   })
   if (clusterIPs.length > 2) errors.push(invalidValue('spec.clusterIPs', clusterIPs, 'may only hold up to 2 values'))
-  else if (clusterIPs.length === 2 && isIPv6(clusterIPs[0] as string) === isIPv6(clusterIPs[1] as string))
+  // What else could be said of addresses would confuse if one is none.
+  if (unreadable) return errors
+  if (clusterIPs.length > 1 && clusterIPs.every((ip) => isIPv6(ip) === isIPv6(clusterIPs[0] as string)))
     errors.push(invalidValue('spec.clusterIPs', clusterIPs, 'may specify no more than one IP for each IP family'))
+  clusterIPs.forEach((ip, i) => {
+    const family = ipFamilies[i]
+    if (ip !== 'None' && family && (family === 'IPv6') !== isIPv6(ip))
+      errors.push(invalidValue(`spec.clusterIPs[${i}]`, ip, `expected an ${family} value as indicated by \`ipFamilies[${i}]\``))
+  })
   return errors
 }
 
@@ -130,15 +153,28 @@ function nodePorts({ type, ports: list = [] }: ServiceSpec): readonly FieldError
   return errors
 }
 
-function balancer({ type, loadBalancerSourceRanges: ranges, allocateLoadBalancerNodePorts: allocate, loadBalancerClass }: ServiceSpec): readonly FieldError[] {
+/** The annotation from before the field. */
+const rangesAnnotation = 'service.beta.kubernetes.io/load-balancer-source-ranges'
+
+/** Ranges of addresses, which may have spaces around them. Upstream's path begins with a capital. */
+function sourceRanges({ metadata: { annotations }, spec = {} }: Service): readonly FieldError[] {
+  const { loadBalancerSourceRanges: ranges } = spec
+  const annotated = own(annotations, rangesAnnotation)
+  if (!ranges?.length && annotated === undefined) return valid
+  const path = ranges?.length ? 'spec.LoadBalancerSourceRanges' : `metadata.annotations[${rangesAnnotation}]`
+  return all(
+    spec.type === 'LoadBalancer' ? valid : [forbiddenField(path, onlyBalancers)],
+    ranges?.length
+      ? each(ranges, path, (range, at) => follows(range.trim(), at, cidr))
+      : annotated?.trim()
+        ? annotated.split(',').flatMap((range) => follows(range.trim(), path, cidr))
+        : valid,
+  )
+}
+
+function balancer({ type, allocateLoadBalancerNodePorts: allocate, loadBalancerClass }: ServiceSpec): readonly FieldError[] {
   const isBalancer = type === 'LoadBalancer'
   const errors: FieldError[] = []
-  if (ranges?.length) {
-    if (!isBalancer) errors.push(forbiddenField('spec.loadBalancerSourceRanges', onlyBalancers))
-    ranges.forEach((range, i) => {
-      errors.push(...follows(range.trim(), `spec.loadBalancerSourceRanges[${i}]`, cidr))
-    })
-  }
   if (isBalancer && allocate === undefined) errors.push(required('spec.allocateLoadBalancerNodePorts'))
   if (!isBalancer && allocate !== undefined) errors.push(forbiddenField('spec.allocateLoadBalancerNodePorts', onlyBalancers))
   if (loadBalancerClass !== undefined) {
@@ -163,16 +199,4 @@ function traffic(spec: ServiceSpec): readonly FieldError[] {
   if (internal !== undefined) errors.push(...oneOf(internal, 'spec.internalTrafficPolicy', policies, 'needed'))
   else if (type && types.includes(type) && type !== 'ExternalName') errors.push(required('spec.internalTrafficPolicy'))
   return all(errors, oneOf(spec.trafficDistribution, 'spec.trafficDistribution', ['PreferClose', 'PreferSameNode', 'PreferSameZone']))
-}
-
-/** What does not change: the first cluster IP, the health check's port, and the class of a load balancer. */
-export function serviceUpdate({ spec = {} }: Service, { spec: old = {} }: Service): readonly FieldError[] {
-  const errors: FieldError[] = []
-  if (spec.type !== 'ExternalName' && old.type !== 'ExternalName' && old.clusterIPs?.length && spec.clusterIPs?.[0] !== old.clusterIPs[0])
-    errors.push(invalidValue('spec.clusterIPs[0]', spec.clusterIPs?.[0] ?? '', 'may not change once set'))
-  if (needsHealthCheckPort(spec) && needsHealthCheckPort(old) && spec.healthCheckNodePort !== old.healthCheckNodePort)
-    errors.push(forbiddenField('spec.healthCheckNodePort', 'field is immutable'))
-  if (spec.type === 'LoadBalancer' && old.type === 'LoadBalancer' && !semanticallyEqual(spec.loadBalancerClass, old.loadBalancerClass))
-    errors.push(invalidValue('spec.loadBalancerClass', spec.loadBalancerClass ?? null, 'may not change once set'))
-  return errors
 }

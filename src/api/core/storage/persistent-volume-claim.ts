@@ -2,13 +2,14 @@
 import type { V1PersistentVolumeClaim } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import type { Model } from '../../../machinery/object.ts'
-import { type FieldError, forbiddenField } from '../../../machinery/validation/field-error.ts'
-import { valid } from '../../../machinery/validation/field-rules.ts'
-import { compareQuantities } from '../../../machinery/values/quantity.ts'
+import { type FieldError, forbiddenField, invalidValue, notSupported } from '../../../machinery/validation/field-error.ts'
+import { all, follows, immutable, valid } from '../../../machinery/validation/field-rules.ts'
+import { qualifiedName } from '../../../machinery/validation/names.ts'
+import { compareQuantities, signOf, wholeValue } from '../../../machinery/values/quantity.ts'
 import { nullTimes } from '../../nulls.ts'
 import { accessModesText } from '../../printing/access-modes.ts'
 import { age, column, name, resource, wide } from '../../resource.ts'
-import { resourceListDefaults } from '../quota/resource-list.ts'
+import { isNativeResource, resourceListDefaults } from '../quota/resource-list.ts'
 import { classAnnotation } from './binding/storage-class.ts'
 import { type ClaimSpec, claimSpec } from './claim-rules.ts'
 import { claimSpecWarnings, classAnnotationWarnings } from './claim-warnings.ts'
@@ -48,28 +49,70 @@ function mirrorDataSource({ spec }: Claim): void {
 const className = ({ metadata, spec }: Claim): string => metadata.annotations?.[classAnnotation] ?? spec?.storageClassName ?? ''
 
 /** Once there, a claim's spec stays, but for a bound claim's size and its attributes class; a late default class and binding are fine. */
-function specUpdate({ spec = {}, status }: Claim, { spec: old = {}, status: oldStatus }: Claim): readonly FieldError[] {
-  const rest: ClaimSpec = { ...spec, volumeAttributesClassName: old.volumeAttributesClassName }
+function specUpdate({ metadata, spec = {}, status }: Claim, { metadata: before, spec: old = {}, status: oldStatus }: Claim): readonly FieldError[] {
+  const rest: ClaimSpec = { ...spec }
+  const isBound = status?.phase === 'Bound'
+  const annotated = before.annotations?.[classAnnotation]
   if (!old.volumeName && rest.volumeName) rest.volumeName = old.volumeName
-  if (old.storageClassName === undefined && rest.storageClassName !== undefined) rest.storageClassName = old.storageClassName
-  if (oldStatus?.phase === 'Bound')
+  // The class may come from the annotation of before, or late from the cluster's default.
+  if (old.storageClassName === undefined && (annotated === undefined || rest.storageClassName === annotated)) rest.storageClassName = old.storageClassName
+  if (isBound && rest.volumeAttributesClassName !== undefined) rest.volumeAttributesClassName = old.volumeAttributesClassName
+  if (isBound)
     rest.resources = {
       ...rest.resources,
       requests: { ...rest.resources?.requests, ...(old.resources?.requests?.storage !== undefined && { storage: old.resources.requests.storage }) },
     }
-  if (!semanticallyEqual(rest, old))
-    return [forbiddenField('spec', 'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n')]
-  const size = spec.resources?.requests?.storage
-  const before = old.resources?.requests?.storage
-  const least = status?.capacity?.storage
-  if (size !== undefined && before !== undefined && compareQuantities(size, before) < 0 && (least === undefined || compareQuantities(size, least) <= 0))
-    return [
-      forbiddenField(
-        'spec.resources.requests.storage',
-        least === undefined ? 'field can not be less than status.capacity' : 'field can not be less than previous value',
+  return all(
+    metadata.annotations?.[classAnnotation] === annotated || (annotated !== undefined && spec.storageClassName === annotated)
+      ? valid
+      : [invalidValue(`metadata.annotations[${classAnnotation}]`, metadata.annotations?.[classAnnotation] ?? '', 'field is immutable')],
+    semanticallyEqual(rest, old)
+      ? valid
+      : [forbiddenField('spec', 'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n')],
+    shrinks(spec, old, oldStatus) ? [forbiddenField('spec.resources.requests.storage', 'field can not be less than status.capacity')] : valid,
+    immutable(spec.volumeMode, 'volumeMode', old.volumeMode),
+    attributesUpdate(spec.volumeAttributesClassName, old.volumeAttributesClassName),
+  )
+}
+
+/** A claim that could not grow may ask for less again, but for more than it has. */
+function shrinks(spec: ClaimSpec, old: ClaimSpec, status: Claim['status']): boolean {
+  const [size = '0', before = '0'] = [spec.resources?.requests?.storage, old.resources?.requests?.storage]
+  return compareQuantities(size, before) < 0 && compareQuantities(size, status?.capacity?.storage ?? '0') <= 0
+}
+
+function attributesUpdate(name: string | undefined, old: string | undefined): readonly FieldError[] {
+  if (old === undefined || name === old || name) return valid
+  return [forbiddenField('spec.volumeAttributesClassName', `update from non-nil value to ${name === undefined ? 'nil' : 'an empty string'} is forbidden`)]
+}
+
+const resizeStatuses = ['ControllerResizeInfeasible', 'ControllerResizeInProgress', 'NodeResizeInfeasible', 'NodeResizeInProgress', 'NodeResizePending']
+
+/** Names in a claim's status: of Kubernetes' own resources only its size. */
+function statusName(name: string, path: string): readonly FieldError[] {
+  const errors = follows(name, path, qualifiedName)
+  return errors.length === 0 && isNativeResource(name) && name !== 'storage' ? [notSupported(path, name, ['storage'])] : errors
+}
+
+const size = (amount: string, path: string): readonly FieldError[] =>
+  signOf(amount) < 0 ? [invalidValue(path, Number(wholeValue(amount)), 'must be a valid resource quantity')] : valid
+
+/** What a write through `/status` may not say. */
+function statusUpdate({ status }: Claim): readonly FieldError[] {
+  const allocated = 'status.allocatedResources'
+  return all(
+    Object.entries(status?.capacity ?? {}).flatMap(([name, amount]) => size(amount, `status.capacity[${name}]`)),
+    Object.entries(status?.allocatedResourceStatuses ?? {}).flatMap(([name, state]) =>
+      all(
+        statusName(name, 'status.allocatedResourceStatus'),
+        resizeStatuses.includes(state) ? valid : [notSupported('status.allocatedResourceStatus', name, resizeStatuses)],
       ),
-    ]
-  return valid
+    ),
+    Object.entries(status?.allocatedResources ?? {}).flatMap(([name, amount]) => {
+      const errors = statusName(name, allocated)
+      return errors.length > 0 ? errors : size(amount, `${allocated}[${name}]`)
+    }),
+  )
 }
 
 export const persistentVolumeClaims = resource<Claim>({
@@ -88,7 +131,7 @@ export const persistentVolumeClaims = resource<Claim>({
     },
     update: mirrorDataSource,
   },
-  validate: { object: ({ spec = {} }) => claimSpec(spec, 'spec'), update: specUpdate },
+  validate: { object: ({ spec = {} }) => claimSpec(spec, 'spec'), update: specUpdate, status: statusUpdate },
   warnings: ({ metadata, spec }) => [...classAnnotationWarnings(metadata), ...claimSpecWarnings(spec ?? {}, 'spec')],
   selectableFields: { name: ({ metadata }) => metadata.name },
   columns: [

@@ -4,16 +4,17 @@ import type { V1PersistentVolume } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import type { Model, Wire } from '../../../machinery/object.ts'
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../machinery/validation/field-error.ts'
-import { all, follows, oneOf, optionalText, requiredText, valid } from '../../../machinery/validation/field-rules.ts'
-import { dnsSubdomain } from '../../../machinery/validation/names.ts'
-import { signOf } from '../../../machinery/values/quantity.ts'
+import { all, follows, oneOf, optionalText, requiredRule, requiredText, valid } from '../../../machinery/validation/field-rules.ts'
+import { dnsLabel, dnsSubdomain } from '../../../machinery/validation/names.ts'
+import { signOf, wholeValue } from '../../../machinery/values/quantity.ts'
 import { accessModesText } from '../../printing/access-modes.ts'
 import { age, column, name, resource, wide } from '../../resource.ts'
 import { nodeSelectorTermWarnings } from '../cluster/node-labels.ts'
 import { azureDiskDefaults, rbdDefaults, scaleIODefaults } from '../pod/defaults/volume-defaults.ts'
+import { noBacksteps } from '../pod/validation/paths.ts'
 import { nodeSelector } from '../pod/validation/scheduling.ts'
 import { vendorVolumes } from '../pod/validation/vendor-volumes.ts'
-import { csiDriver, fc, hostPath, iscsi, nfs, noBacksteps } from '../pod/validation/volumes.ts'
+import { csiDriver, fc, hostPath, iscsi, nfs } from '../pod/validation/volumes.ts'
 import { resourceListDefaults } from '../quota/resource-list.ts'
 import { resourceAmount } from '../quota/resource-rules.ts'
 import { classAnnotation } from './binding/storage-class.ts'
@@ -84,7 +85,9 @@ function sourceRules(type: (typeof sources)[number], spec: VolumeSpec): readonly
         requiredText(spec.csi?.volumeHandle, `${path}.volumeHandle`),
         csiSecrets.flatMap((field) => {
           const secret = spec.csi?.[field]
-          return secret ? all(requiredText(secret.name, `${path}.${field}.name`), requiredText(secret.namespace, `${path}.${field}.namespace`)) : valid
+          return secret
+            ? all(requiredRule(secret.name, `${path}.${field}.name`, dnsSubdomain), requiredRule(secret.namespace, `${path}.${field}.namespace`, dnsLabel))
+            : valid
         }),
       )
     case 'gcePersistentDisk':
@@ -97,26 +100,31 @@ function sourceRules(type: (typeof sources)[number], spec: VolumeSpec): readonly
           : valid,
       )
     case 'azureFile':
-      return all(
-        vendorVolumes.azureFile(spec.azureFile ?? {}, path),
-        spec.azureFile?.secretNamespace === '' ? [invalidValue(`${path}.secretNamespace`, '', 'must be a non-empty namespace')] : valid,
-      )
+      return all(vendorVolumes.azureFile(spec.azureFile ?? {}, path), spec.azureFile?.secretNamespace === '' ? [required(`${path}.secretNamespace`)] : valid)
     case 'local': {
       const where = spec.local?.path
       return all(
         where ? noBacksteps(where, `${path}.path`) : [required(`${path}.path`)],
-        spec.nodeAffinity?.required ? valid : [required('spec.nodeAffinity', 'Local volume requires node affinity')],
+        spec.nodeAffinity ? valid : [required('spec.nodeAffinity', 'Local volume requires node affinity')],
       )
     }
+    case 'cinder':
+      return all(vendorVolumes.cinder(spec.cinder ?? {}, path), secretNamespace(spec.cinder?.secretRef, path))
+    case 'storageos':
+      return all(vendorVolumes.storageos(spec.storageos ?? {}, path), secretNamespace(spec.storageos?.secretRef, path))
     default:
       return (vendorVolumes[type] as (source: unknown, path: string) => readonly FieldError[])(spec[type], path)
   }
 }
 
+/** A volume belongs to no namespace: its secret says where it is. */
+const secretNamespace = (secret: { namespace?: string } | undefined, path: string): readonly FieldError[] =>
+  secret ? requiredText(secret.namespace, `${path}.secretRef.namespace`) : valid
+
 /** The root of a node is nothing to empty. */
 function recycledRoot({ hostPath: host, persistentVolumeReclaimPolicy: policy }: VolumeSpec): readonly FieldError[] {
   return host && policy === 'Recycle' && posix.normalize(host.path ?? '') === '/'
-    ? [forbiddenField('spec.persistentVolumeReclaimPolicy', "may not be 'recycle' for a hostPath volume of '/'")]
+    ? [forbiddenField('spec.persistentVolumeReclaimPolicy', "may not be 'recycle' for a hostPath mount of '/'")]
     : valid
 }
 
@@ -164,10 +172,16 @@ function capacity(list: VolumeSpec['capacity']): readonly FieldError[] {
   if (list?.storage === undefined || entries.length > 1) errors.push(notSupported('spec.capacity', list ?? null, ['storage']))
   for (const [name, amount] of entries) {
     const path = `spec.capacity[${name}]`
-    errors.push(...resourceAmount(name, amount, path))
-    if (name === 'storage' && signOf(amount) <= 0) errors.push(invalidValue(path, amount, 'must be greater than zero'))
+    if (signOf(amount) < 0) errors.push(invalidValue(path, Number(wholeValue(amount)), 'must be a valid resource quantity'))
+    if (signOf(amount) <= 0) errors.push(invalidValue(path, amount, 'must be greater than zero'))
   }
   return errors
+}
+
+function nodeAffinity({ nodeAffinity: affinity }: VolumeSpec): readonly FieldError[] {
+  if (!affinity) return valid
+  const path = 'spec.nodeAffinity.required'
+  return affinity.required ? nodeSelector(affinity.required, path) : [required(path, 'must specify required node constraints')]
 }
 
 function rules({ spec = {} }: Volume): readonly FieldError[] {
@@ -176,9 +190,11 @@ function rules({ spec = {} }: Volume): readonly FieldError[] {
     accessModes(spec.accessModes, 'spec.accessModes'),
     capacity(spec.capacity),
     oneOf(spec.persistentVolumeReclaimPolicy, 'spec.persistentVolumeReclaimPolicy', ['Delete', 'Recycle', 'Retain']),
-    given.flatMap((type, i) => (i === 0 ? sourceRules(type, spec) : [forbiddenField(`spec.${type}`, 'may not specify more than 1 volume type')])),
+    nodeAffinity(spec),
+    given.flatMap((type, i) =>
+      i === 0 ? sourceRules(type, spec) : [forbiddenField(`spec.${type === 'cephfs' ? 'cephFS' : type}`, 'may not specify more than 1 volume type')],
+    ),
     given.length === 0 ? [required('spec', 'must specify a volume type')] : valid,
-    spec.nodeAffinity?.required ? nodeSelector(spec.nodeAffinity.required, 'spec.nodeAffinity.required') : valid,
     optionalText(spec.storageClassName, 'spec.storageClassName', dnsSubdomain),
     recycledRoot(spec),
     oneOf(spec.volumeMode, 'spec.volumeMode', volumeModes),
@@ -188,15 +204,22 @@ function rules({ spec = {} }: Volume): readonly FieldError[] {
 
 const sourceOf = (spec: VolumeSpec): Partial<VolumeSpec> => Object.fromEntries(sources.map((type) => [type, spec[type]]))
 
+/** The secret for growing a volume may come later. */
+const withoutNewSecret = (spec: VolumeSpec, old: VolumeSpec): VolumeSpec =>
+  spec.csi && old.csi && !old.csi.controllerExpandSecretRef ? { ...spec, csi: { ...spec.csi, controllerExpandSecretRef: undefined } } : spec
+
 /** Where a volume's data is does not change, nor how it is seen. */
 function update({ spec = {} }: Volume, { spec: old = {} }: Volume): readonly FieldError[] {
   return all(
-    semanticallyEqual(sourceOf(spec), sourceOf(old))
+    semanticallyEqual(sourceOf(withoutNewSecret(spec, old)), sourceOf(old))
       ? valid
       : [forbiddenField('spec.persistentvolumesource', 'spec.persistentvolumesource is immutable after creation\n')],
     spec.volumeMode === old.volumeMode ? valid : [invalidValue('volumeMode', spec.volumeMode, 'field is immutable')],
     old.nodeAffinity && !semanticallyEqual(spec.nodeAffinity, old.nodeAffinity)
       ? [invalidValue('nodeAffinity', spec.nodeAffinity, 'field is immutable, except for updating from beta label to GA')]
+      : valid,
+    old.volumeAttributesClassName !== undefined && spec.volumeAttributesClassName === undefined
+      ? [forbiddenField('spec.volumeAttributesClassName', 'update from non-nil value to nil is forbidden')]
       : valid,
   )
 }

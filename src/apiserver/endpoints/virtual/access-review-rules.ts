@@ -1,7 +1,9 @@
 /** What is wrong with access reviews. */
 import type { ObjectMeta } from '../../../machinery/object.ts'
 import { type FieldError, forbiddenField, invalidValue, required } from '../../../machinery/validation/field-error.ts'
+import { all, each, follows } from '../../../machinery/validation/field-rules.ts'
 import { invalidShown } from '../../../machinery/validation/go-notation.ts'
+import { labelValue, qualifiedName } from '../../../machinery/validation/names.ts'
 import type { SelectorRequirement } from '../../authorization/authorizer.ts'
 import type { SelectorAttributes } from '../../authorization/selector-attributes.ts'
 import type { AccessReview, AccessReviewSpec } from './access-reviews.ts'
@@ -44,15 +46,23 @@ function selectorRules({ rawSelector, requirements }: SelectorAttributes, path: 
   const errors: FieldError[] = []
   if (rawSelector && requirements?.length) errors.push(invalidValue(`${path}.rawSelector`, rawSelector, 'may not specified at the same time as requirements'))
   if (!rawSelector && !requirements?.length) errors.push(required(`${path}.requirements`, `when ${path} is specified, requirements or rawSelector is required`))
-  return [...errors, ...(requirements ?? []).flatMap((requirement, at) => requirementRules(requirement, `${path}.requirements[${at}]`))]
+  return [
+    ...errors,
+    ...(requirements ?? []).flatMap((requirement, at) => requirementRules(requirement, `${path}.requirements[${at}]`, path.endsWith('.labelSelector'))),
+  ]
 }
 
 /** Operators of later versions pass: they are left out of what is asked. */
-function requirementRules({ key, operator, values }: SelectorRequirement, path: string): FieldError[] {
-  const errors = key ? [] : [required(`${path}.key`, 'must be specified')]
+function requirementRules({ key, operator, values }: SelectorRequirement, path: string, isLabel: boolean): readonly FieldError[] {
+  const errors = key || isLabel ? [] : [required(`${path}.key`, 'must be specified')]
   if ((operator === 'In' || operator === 'NotIn') && !values?.length)
     errors.push(required(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'"))
   if ((operator === 'Exists' || operator === 'DoesNotExist') && values?.length)
     errors.push(forbiddenField(`${path}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"))
-  return errors
+  if (!isLabel) return errors
+  return all(
+    errors,
+    follows(key ?? '', `${path}.key`, qualifiedName),
+    each(values, `${path}.values`, (value, at) => follows(value, at, labelValue)),
+  )
 }

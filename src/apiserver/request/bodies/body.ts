@@ -1,5 +1,6 @@
 /** Reads request bodies: size limit, content types, and the errors of bodies that cannot be read, in upstream's words. */
 import { protobufNumbers } from '../../../api/schema/protobuf.ts'
+import { goJsonError } from '../../../machinery/decode/go-json.ts'
 import { checkValues } from '../../../machinery/decode/index.ts'
 import { type Envelope, messageDecoder, openEnvelope } from '../../../machinery/protobuf/index.ts'
 import type { StructType } from '../../../machinery/schema.ts'
@@ -116,17 +117,3 @@ function summary(bytes: Buffer): string {
 }
 
 const goKind = (value: unknown): string => (Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : value === null ? 'null' : typeof value)
-
-/** What Go's parser says where V8's stopped. */
-function goJsonError(text: string, error: Error): string {
-  const position = /position (\d+)/.exec(error.message)
-  // V8 names the character, but no place, where the text is no JSON from its beginning.
-  const found = position ? text[Number(position[1])] : /^Unexpected token '(.)'/su.exec(error.message)?.[1]
-  if (found === undefined || error.message.startsWith('Unterminated')) return 'unexpected end of JSON input'
-  return `invalid character ${goCharacter(found)} looking for beginning of value`
-}
-
-const goCharacter = (character: string): string =>
-  JSON.stringify(character)
-    .replace(/^"|"$/g, "'")
-    .replace(/\\u00(..)/, '\\x$1')

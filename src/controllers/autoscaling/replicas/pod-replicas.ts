@@ -2,7 +2,7 @@
  * How many replicas follow from what pods use (the Horizontal Pod Autoscaling page: algorithm details). The answer is conservative: pods
  * without metrics count as idle where more are wanted, and as busy where fewer are; pods that are not ready yet count as idle.
  */
-import { podRequests as wholeRequests } from '../../../api/core/pod/pod-resources.ts'
+import { podRequests as wholeRequests } from '../../../api/core/pod/resources/pod-resources.ts'
 import type { Pod } from '../../../client/kinds.ts'
 import { milliValue } from '../../../machinery/values/quantity.ts'
 import { isReady, podCondition } from '../../pods/phase.ts'

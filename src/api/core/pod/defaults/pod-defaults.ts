@@ -1,9 +1,10 @@
 /** What the API fills in on pods and pod templates. Written as functions over the object: every pod passes here. */
 import { setOwn } from '../../../../lib/own.ts'
 import { nullTimes } from '../../../nulls.ts'
-import { resourceListDefaults } from '../../quota/resource-list.ts'
+import { isHugePages, resourceListDefaults } from '../../quota/resource-list.ts'
 import { imagePullPolicy } from '../image.ts'
 import { type Container, type EphemeralContainer, isSidecar, type Pod, type PodSpec, type PodStatus, type PodTemplate, type Probe } from '../model.ts'
+import { isForPods, podLimits, podRequests } from '../resources/pod-resources.ts'
 import { volumeDefaults } from './volume-defaults.ts'
 
 /** Completes the spec of a pod or of a template. */
@@ -51,7 +52,27 @@ export function podDefaults(pod: Pod): void {
     if (isSidecar(container)) resizePolicyDefaults(container)
     if (spec.hostNetwork) hostPorts(container)
   }
+  if (spec.resources) podLevelDefaults(pod, spec.resources)
   if (pod.status) podStatusDefaults(pod.status)
+}
+
+/** What a pod as a whole is limited to it also asks for, or what its containers do; and it has their huge pages (KEP-2837). */
+function podLevelDefaults(pod: Pod, resources: NonNullable<PodSpec['resources']>): void {
+  const { resources: _whole, ...rest } = pod.spec ?? { containers: [] }
+  const containers = { ...pod, spec: rest, status: undefined }
+  if (Object.keys(resources.limits ?? {}).length + Object.keys(resources.requests ?? {}).length > 0) {
+    const limits = podLimits(containers)
+    for (const name in limits) if (isHugePages(name)) setMissing((resources.limits ??= {}), name, limits[name] as string)
+  }
+  if (Object.keys(resources.limits ?? {}).length === 0) return
+  resources.requests ??= {}
+  const asked = podRequests(containers)
+  for (const name of ['cpu', 'memory']) if (asked[name] !== undefined) setMissing(resources.requests, name, asked[name])
+  for (const name in resources.limits) if (isForPods(name)) setMissing(resources.requests, name, resources.limits[name] as string)
+}
+
+function setMissing(list: Record<string, string>, name: string, amount: string): void {
+  if (!Object.hasOwn(list, name)) setOwn(list, name, amount)
 }
 
 function containerDefaults(container: Container | EphemeralContainer): void {

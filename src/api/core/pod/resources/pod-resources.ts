@@ -58,7 +58,7 @@ export const hasPodResources = ({ spec }: Pod): boolean =>
   [spec?.resources?.requests, spec?.resources?.limits].some((list) => list !== undefined && Object.keys(list).some(isForPods))
 
 /** What may be given for a pod as a whole. */
-const isForPods = (name: string): boolean => name === 'cpu' || name === 'memory' || isHugePages(name)
+export const isForPods = (name: string): boolean => name === 'cpu' || name === 'memory' || isHugePages(name)
 
 /** Init containers run one after the other, each beside the sidecars that were started before it. */
 function together(

@@ -2,8 +2,9 @@
 import { semanticallyEqual } from '../../../../machinery/equality.ts'
 import { type FieldError, forbiddenField, invalidValue } from '../../../../machinery/validation/field-error.ts'
 import { all, each, valid } from '../../../../machinery/validation/field-rules.ts'
-import type { Pod } from '../model.ts'
+import { isSidecar, type Pod } from '../model.ts'
 import { qosClass } from './qos.ts'
+import { mirrorAnnotation } from '../validation/annotations.ts'
 
 type Containers = NonNullable<Pod['spec']>['containers']
 type Container = Containers[number]
@@ -31,13 +32,22 @@ export function onlyResources(pod: Pod, old: Pod): void {
 }
 
 /** CPU and memory may become other amounts, or be asked for where they were not: nothing else, and not of another quality of service. */
-export function resizeRules({ spec }: Pod, { spec: before, status }: Pod): readonly FieldError[] {
+export function resizeRules({ metadata, spec }: Pod, { spec: before, status }: Pod): readonly FieldError[] {
+  if (metadata.annotations?.[mirrorAnnotation] !== undefined) return [forbiddenField('', 'static pods cannot be resized')]
+  if (before?.os?.name === 'windows') return [forbiddenField('', 'windows pods cannot be resized')]
   const old = status?.qosClass ?? qosClass(before ?? { containers: [] })
   const next = qosClass(spec ?? { containers: [] })
   return all(
-    next === old ? valid : [invalidValue('spec', next, 'Pod QOS Class may not change as a result of resizing')],
-    each(spec?.containers, 'spec.containers', (container, path) => containerRules(container, named(before?.containers, container), path)),
-    each(spec?.initContainers, 'spec.initContainers', (container, path) => initContainerRules(container, named(before?.initContainers, container), path)),
+    // Upstream shows the class that the pod has.
+    next === old ? valid : [invalidValue('spec', old, 'Pod QOS Class may not change as a result of resizing')],
+    each(spec?.initContainers, 'spec.initContainers', (container, path) =>
+      isSidecar(container) ? keptResources(container, named(before?.initContainers, container), `${path}.resources`) : valid,
+    ),
+    each(spec?.containers, 'spec.containers', (container, path) => keptResources(container, named(before?.containers, container), `${path}.resources`)),
+    each(spec?.containers, 'spec', (container) =>
+      differs(container, named(before?.containers, container)) ? [forbiddenField('spec', 'only cpu and memory resources are mutable')] : valid,
+    ),
+    each(spec?.initContainers, 'spec', (container) => initContainerRules(container, named(before?.initContainers, container))),
   )
 }
 
@@ -45,23 +55,21 @@ const named = (containers: Containers | undefined, { name }: Container): Contain
 
 const resized = ['cpu', 'memory']
 
-function containerRules(container: Container, old: Container, path: string): readonly FieldError[] {
-  const removed = (list: 'requests' | 'limits'): readonly FieldError[] =>
-    resized.some((name) => old.resources?.[list]?.[name] !== undefined && container.resources?.[list]?.[name] === undefined)
-      ? [forbiddenField(`${path}.resources.${list}`, `resource ${list} cannot be removed`)]
-      : valid
+function keptResources(container: Container, old: Container, path: string): readonly FieldError[] {
+  const isRemoved = (list: 'requests' | 'limits'): boolean =>
+    Object.keys(old.resources?.[list] ?? {}).some((name) => container.resources?.[list]?.[name] === undefined)
   return all(
-    semanticallyEqual(withoutResized(container), withoutResized(old)) ? valid : [forbiddenField('spec', 'only cpu and memory resources are mutable')],
-    removed('limits'),
-    removed('requests'),
+    isRemoved('requests') ? [forbiddenField(`${path}.requests`, 'resource requests cannot be removed')] : valid,
+    isRemoved('limits') ? [forbiddenField(`${path}.limits`, 'resource limits cannot be removed')] : valid,
   )
 }
 
-function initContainerRules(container: Container, old: Container, path: string): readonly FieldError[] {
-  if (container.restartPolicy === 'Always') return containerRules(container, old, path)
-  return semanticallyEqual(container.resources, old.resources)
-    ? valid
-    : [forbiddenField(`${path}.resources`, 'resources for non-sidecar init containers are immutable')]
+const differs = (container: Container, old: Container): boolean => !semanticallyEqual(withoutResized(container), withoutResized(old))
+
+function initContainerRules(container: Container, old: Container): readonly FieldError[] {
+  if (isSidecar(container))
+    return differs(container, old) ? [forbiddenField('spec', 'only cpu and memory resources for sidecar containers are mutable')] : valid
+  return semanticallyEqual(container.resources, old.resources) ? valid : [forbiddenField('spec', 'resources for non-sidecar init containers are immutable')]
 }
 
 /** What a resize may not change of a container. */

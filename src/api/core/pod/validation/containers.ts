@@ -15,13 +15,20 @@ import { environment, environmentFrom } from './environment.ts'
 import { containerHandlers } from './handlers.ts'
 import { volumeDevices, volumeMounts } from './mounts.ts'
 import { resourceRequirements } from './resources.ts'
+import { containerRestarts, resizePolicies } from './restarts.ts'
 import { containerSecurity } from './security.ts'
 
 const messagePolicies = ['File', 'FallbackToLogsOnError']
 const pullPolicies = ['Always', 'IfNotPresent', 'Never']
 export const protocols = ['SCTP', 'TCP', 'UDP']
 
-type KnownVolumes = ReadonlyMap<string, Volume>
+/** What of a pod its containers' rules look at. */
+export interface Surroundings {
+  readonly volumes: ReadonlyMap<string, Volume>
+  /** Names of the pod's claims. */
+  readonly claims: ReadonlySet<string>
+  readonly restartPolicy: string | undefined
+}
 
 function ports(list: readonly ContainerPort[] | undefined, path: string): readonly FieldError[] {
   const names = new Set<string>()
@@ -60,15 +67,11 @@ function hostPortConflicts(containers: readonly Container[], path: (i: number) =
 }
 
 /** What holds for all containers, in upstream's order. */
-function common(container: Container | EphemeralContainer, path: string, known: KnownVolumes): readonly FieldError[] {
+function common(container: Container | EphemeralContainer, path: string, around: Surroundings): readonly FieldError[] {
   const { name, image, terminationMessagePolicy, imagePullPolicy } = container
   return all(
     requiredRule(name, `${path}.name`, dnsLabel),
-    !image
-      ? [required(`${path}.image`)]
-      : image.trim() !== image
-        ? [invalidValue(`${path}.image`, image, 'must not have leading or trailing whitespace')]
-        : valid,
+    image ? valid : [required(`${path}.image`)],
     !terminationMessagePolicy
       ? [required(`${path}.terminationMessagePolicy`)]
       : messagePolicies.includes(terminationMessagePolicy)
@@ -77,26 +80,31 @@ function common(container: Container | EphemeralContainer, path: string, known: 
     ports(container.ports, `${path}.ports`),
     environment(container.env, `${path}.env`),
     environmentFrom(container.envFrom, `${path}.envFrom`),
-    volumeMounts(container, `${path}.volumeMounts`, known),
-    volumeDevices(container, `${path}.volumeDevices`, known),
+    volumeMounts(container, `${path}.volumeMounts`, around.volumes),
+    volumeDevices(container, `${path}.volumeDevices`, around.volumes),
     !imagePullPolicy
       ? [required(`${path}.imagePullPolicy`)]
       : pullPolicies.includes(imagePullPolicy)
         ? valid
         : [notSupported(`${path}.imagePullPolicy`, imagePullPolicy, pullPolicies)],
-    container.resources ? resourceRequirements(container.resources, `${path}.resources`) : valid,
+    container.resources ? resourceRequirements(container.resources, `${path}.resources`, around.claims) : valid,
+    resizePolicies(container.resizePolicy, `${path}.resizePolicy`, around.restartPolicy),
     containerSecurity(container.securityContext, `${path}.securityContext`),
   )
 }
 
+/** The image of a pod has no spaces around it; that of a template may. */
+export const trimmedImage = ({ image = '' }: Container | EphemeralContainer, path: string): readonly FieldError[] =>
+  image.trim() === image ? valid : [invalidValue(`${path}.image`, image, 'must not have leading or trailing whitespace')]
+
 /** `containers`. */
-export function containers({ containers: list, terminationGracePeriodSeconds }: PodSpec, path: string, known: KnownVolumes): readonly FieldError[] {
+export function containers({ containers: list, terminationGracePeriodSeconds }: PodSpec, path: string, around: Surroundings): readonly FieldError[] {
   if (!list?.length) return [required(path)]
   const names = new Set<string>()
   const errors = each(list, path, (container, at) => {
     const twice = names.has(container.name ?? '') ? [duplicate(`${at}.name`, container.name ?? '')] : valid
     names.add(container.name ?? '')
-    return all(common(container, at, known), twice, containerHandlers(container, at, terminationGracePeriodSeconds))
+    return all(common(container, at, around), twice, containerHandlers(container, at, terminationGracePeriodSeconds), containerRestarts(container, at))
   })
   return all(
     errors,
@@ -110,16 +118,17 @@ const notForInit = 'may not be set for init containers without restartPolicy=Alw
 export function initContainers(
   { containers: others, initContainers: list, terminationGracePeriodSeconds }: PodSpec,
   path: string,
-  known: KnownVolumes,
+  around: Surroundings,
 ): readonly FieldError[] {
   if (!list?.length) return valid
   const names = new Set((others ?? []).map(({ name }) => name ?? ''))
   return list.flatMap((container, i) => {
     const at = `${path}[${i}]`
-    const errors = [...common(container, at, known)]
+    const errors = [...common(container, at, around), ...containerRestarts(container, at)]
     if (names.has(container.name ?? '')) errors.push(duplicate(`${at}.name`, container.name ?? ''))
-    names.add(container.name ?? '')
-    errors.push(...hostPortConflicts([container], () => at))
+    if (container.name) names.add(container.name)
+    // Upstream names the first container, whichever it is.
+    errors.push(...hostPortConflicts([container], () => `${path}[0]`))
     if (isSidecar(container)) errors.push(...containerHandlers(container, at, terminationGracePeriodSeconds))
     else
       for (const field of ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const)
@@ -135,7 +144,7 @@ const debuggingWords = 'cannot be set for an Ephemeral Container'
 export function ephemeralContainers(
   { ephemeralContainers: list, containers: others, initContainers: before }: PodSpec,
   path: string,
-  known: KnownVolumes,
+  around: Surroundings,
 ): readonly FieldError[] {
   if (!list?.length) return valid
   const targets = new Set([...(others ?? []), ...(before ?? [])].map(({ name }) => name))
@@ -144,8 +153,8 @@ export function ephemeralContainers(
     const at = `${path}[${i}]`
     // Of these even a valid one is refused: it is not looked into.
     const { ports: _ports, resources: _resources, ...rest } = container
-    const errors = [...common(rest, at, known)]
-    if (container.name && names.has(container.name)) errors.push(duplicate(`${at}.name`, container.name))
+    const errors = [...common(rest, at, around), ...trimmedImage(container, at)]
+    if (names.has(container.name)) errors.push(duplicate(`${at}.name`, container.name))
     names.add(container.name)
     if (container.targetContainerName && !targets.has(container.targetContainerName))
       errors.push(notFoundValue(`${at}.targetContainerName`, container.targetContainerName))

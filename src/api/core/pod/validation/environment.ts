@@ -1,10 +1,14 @@
 /** Rules for environment variables and for what the downward API offers. */
+import { own } from '../../../../lib/own.ts'
 import { type FieldError, invalidValue, notSupported, required } from '../../../../machinery/validation/field-error.ts'
 import { all, each, follows, requiredRule, valid } from '../../../../machinery/validation/field-rules.ts'
-import { configMapKey, dnsSubdomain, qualifiedName, relaxedEnvVarName } from '../../../../machinery/validation/names.ts'
+import { configMapKey, dnsLabel, dnsSubdomain, qualifiedName, relaxedEnvVarName } from '../../../../machinery/validation/names.ts'
+import { canonicalQuantity, signOf } from '../../../../machinery/values/quantity.ts'
 import type { Container } from '../model.ts'
+import { ownPath } from './paths.ts'
 
 type EnvVar = NonNullable<Container['env']>[number]
+type FileKeyRef = NonNullable<NonNullable<EnvVar['valueFrom']>['fileKeyRef']>
 type EnvFromSource = NonNullable<Container['envFrom']>[number]
 interface FieldRef {
   apiVersion?: string
@@ -13,6 +17,7 @@ interface FieldRef {
 interface ResourceFieldRef {
   containerName?: string
   resource: string
+  divisor?: string
 }
 
 const environmentFields = [
@@ -29,36 +34,72 @@ const environmentFields = [
 const volumeFields = ['metadata.annotations', 'metadata.labels', 'metadata.name', 'metadata.namespace', 'metadata.uid']
 const resourceFields = ['limits.cpu', 'limits.ephemeral-storage', 'limits.memory', 'requests.cpu', 'requests.ephemeral-storage', 'requests.memory']
 const podFields = new Set([...environmentFields, ...volumeFields, 'spec.host', 'spec.restartPolicy', 'spec.schedulerName', 'status.phase'])
+/** Maps, of which a field path names one entry: `metadata.labels['key']`. */
+const mapFields = ['metadata.annotations', 'metadata.labels']
 
 /** A field of the pod, for an environment variable or a file. */
 export function fieldRef({ apiVersion, fieldPath }: FieldRef, path: string, use: 'environment' | 'volume'): readonly FieldError[] {
   if (!apiVersion) return [required(`${path}.apiVersion`)]
   if (!fieldPath) return [required(`${path}.fieldPath`)]
   const at = `${path}.fieldPath`
-  const subscripted = /^([^[]+)\['([^']*)'\]$/.exec(fieldPath)
-  const field = subscripted?.[1] ?? fieldPath
-  if (apiVersion !== 'v1') return [invalidValue(at, fieldPath, `error converting fieldPath: unsupported pod version: ${apiVersion}`)]
-  if (!podFields.has(field)) return [invalidValue(at, fieldPath, `error converting fieldPath: field label not supported: ${field}`)]
-  if (subscripted) {
-    if (field === 'metadata.annotations') return follows(subscripted[2]?.toLowerCase(), path, qualifiedName)
-    if (field === 'metadata.labels') return follows(subscripted[2], path, qualifiedName)
-    return [invalidValue(path, fieldPath, 'does not support subscript')]
+  const [, map, key = ''] = /^(.+?)\['(.*)'\]$/.exec(fieldPath) ?? []
+  const unreadable = (why: string): readonly FieldError[] => [invalidValue(at, fieldPath, `error converting fieldPath: ${why}`)]
+  if (apiVersion !== 'v1') return unreadable(`unsupported pod version: ${apiVersion}`)
+  if (map !== undefined) {
+    if (!mapFields.includes(map)) return unreadable(`field label does not support subscript: ${fieldPath}`)
+    return follows(map === 'metadata.annotations' ? key.toLowerCase() : key, path, qualifiedName)
   }
+  if (!podFields.has(fieldPath)) return unreadable(`field label not supported: ${fieldPath}`)
+  // The name from before 1.0.
+  const field = fieldPath === 'spec.host' ? 'spec.nodeName' : fieldPath
   const fields = use === 'volume' ? volumeFields : environmentFields
-  return fields.includes(field) ? valid : [notSupported(at, fieldPath, fields)]
+  return fields.includes(field) ? valid : [notSupported(at, field, fields)]
 }
 
 /** A resource of a container, for an environment variable or a file. */
-export function resourceFieldRef({ containerName, resource }: ResourceFieldRef, path: string, use: 'environment' | 'volume'): readonly FieldError[] {
-  if (use === 'volume' && !containerName) return [required(`${path}.containerName`)]
-  if (!resource) return [required(`${path}.resource`)]
-  return resourceFields.includes(resource) || /^(limits|requests)\.hugepages-/.test(resource)
+export function resourceFieldRef(ref: ResourceFieldRef, path: string, use: 'environment' | 'volume'): readonly FieldError[] {
+  const { containerName, resource, divisor } = ref
+  const isNamed = use === 'environment' || containerName
+  const isKnown = resourceFields.includes(resource) || hugePages.test(resource ?? '')
+  return all(
+    !isNamed
+      ? [required(`${path}.containerName`)]
+      : !resource
+        ? [required(`${path}.resource`)]
+        : isKnown
+          ? valid
+          : [notSupported(`${path}.resource`, resource, resourceFields)],
+    divisor ? unit(resource ?? '', divisor, `${path}.divisor`) : valid,
+  )
+}
+
+const hugePages = /^(limits|requests)\.hugepages-/
+const byteUnits = ['1', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1Gi', '1Ti', '1Pi', '1Ei']
+const byteWords: Readonly<Record<string, string>> = { memory: 'memory', 'ephemeral-storage': 'local ephemeral storage' }
+
+/** `divisor`: the unit in which an amount is told. */
+function unit(resource: string, divisor: string, path: string): readonly FieldError[] {
+  const amount = canonicalQuantity(divisor)
+  if (signOf(amount) === 0) return valid
+  const name = resource.replace(/^(limits|requests)\./, '')
+  if (name === 'cpu')
+    return amount === '1m' || amount === '1' ? valid : [invalidValue(path, resource, "only divisor's values 1m and 1 are supported with the cpu resource")]
+  const words = hugePages.test(resource) ? 'hugepages' : own(byteWords, name)
+  return words === undefined || byteUnits.includes(amount)
     ? valid
-    : [notSupported(`${path}.resource`, resource, resourceFields)]
+    : [invalidValue(path, resource, `only divisor's values ${byteUnits.join(', ')} are supported with the ${words} resource`)]
 }
 
 const keyRef = ({ name, key }: { name?: string; key: string }, path: string): readonly FieldError[] =>
   all(follows(name ?? '', `${path}.name`, dnsSubdomain), requiredRule(key, `${path}.key`, configMapKey))
+
+/** A key of a file that an init container has written (KEP-3721). */
+const fileKeyRef = ({ volumeName, path: file, key }: FileKeyRef, path: string): readonly FieldError[] =>
+  all(
+    requiredRule(volumeName, `${path}.volumeName`, dnsLabel),
+    file ? ownPath(file, `${path}.path`) : [required(`${path}.path`)],
+    requiredRule(key, `${path}.key`, relaxedEnvVarName),
+  )
 
 function valueFrom({ value, valueFrom: from }: EnvVar, path: string): readonly FieldError[] {
   if (!from) return valid
@@ -80,7 +121,10 @@ function valueFrom({ value, valueFrom: from }: EnvVar, path: string): readonly F
     sources++
     errors.push(...keyRef(from.secretKeyRef, `${path}.secretKeyRef`))
   }
-  if (from.fileKeyRef) sources++
+  if (from.fileKeyRef) {
+    sources++
+    errors.push(...fileKeyRef(from.fileKeyRef, `${path}.fileKeyRef`))
+  }
   if (sources === 0)
     errors.push(invalidValue(path, '', 'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`'))
   if (value && sources > 0) errors.push(invalidValue(path, '', 'may not be specified when `value` is not empty'))

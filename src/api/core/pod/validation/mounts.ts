@@ -1,12 +1,24 @@
 /** Rules for where containers see volumes. */
 import { type FieldError, forbiddenField, invalidValue, notFoundValue, notSupported, required } from '../../../../machinery/validation/field-error.ts'
-import { valid } from '../../../../machinery/validation/field-rules.ts'
+import { all, valid } from '../../../../machinery/validation/field-rules.ts'
 import type { Container, EphemeralContainer, Volume } from '../model.ts'
-import { descendingPath, noBacksteps } from './volumes.ts'
+import { descendingPath, noBacksteps } from './paths.ts'
 
 const propagations = ['Bidirectional', 'HostToContainer', 'None']
 
-/** `volumeMounts`. Upstream's paths of subPath and mountPropagation leave out the index. */
+type Mount = NonNullable<Container['volumeMounts']>[number]
+
+/** Mounts that are read-only with all that is mounted below them (KEP-3857). */
+function recursively({ recursiveReadOnly: mode, readOnly, mountPropagation = 'None' }: Mount, path: string): readonly FieldError[] {
+  if (mode === undefined || mode === 'Disabled') return valid
+  if (mode !== 'Enabled' && mode !== 'IfPossible') return [notSupported(path, mode, ['Disabled', 'Enabled', 'IfPossible'])]
+  return all(
+    readOnly ? valid : [forbiddenField(path, 'may only be specified when readOnly is true')],
+    mountPropagation === 'None' ? valid : [forbiddenField(path, 'may only be specified when mountPropagation is None or not specified')],
+  )
+}
+
+/** `volumeMounts`. Upstream's paths of what is about paths and propagation leave out the index. */
 export function volumeMounts(container: Container | EphemeralContainer, path: string, known: ReadonlyMap<string, Volume>): readonly FieldError[] {
   const { volumeMounts: mounts, volumeDevices: devices = [] } = container
   if (!mounts) return valid
@@ -14,7 +26,8 @@ export function volumeMounts(container: Container | EphemeralContainer, path: st
   const taken = new Set<string>()
   const deviceNames = new Set(devices.map(({ name }) => name))
   const devicePaths = new Set(devices.map(({ devicePath }) => devicePath))
-  mounts.forEach(({ name, mountPath, subPath, subPathExpr, mountPropagation }, i) => {
+  mounts.forEach((mount, i) => {
+    const { name, mountPath, subPath, subPathExpr, mountPropagation } = mount
     const at = `${path}[${i}]`
     if (!name) errors.push(required(`${at}.name`))
     if (!known.has(name)) errors.push(notFoundValue(`${at}.name`, name ?? ''))
@@ -33,6 +46,7 @@ export function volumeMounts(container: Container | EphemeralContainer, path: st
       if (mountPropagation === 'Bidirectional' && !container.securityContext?.privileged)
         errors.push(forbiddenField(`${path}.mountPropagation`, 'Bidirectional mount propagation is available only to privileged containers'))
     }
+    errors.push(...recursively(mount, `${path}.recursiveReadOnly`))
   })
   return errors
 }
@@ -63,7 +77,7 @@ export function volumeDevices(
     else paths.add(devicePath)
     if (mountNames.has(name)) errors.push(invalidValue(`${at}.name`, name, 'must not already exist in volumeMounts'))
     if (mountPaths.has(devicePath)) errors.push(invalidValue(`${at}.devicePath`, devicePath, 'must not already exist as a path in volumeMounts'))
-    names.add(name)
+    if (name) names.add(name)
   })
   return errors
 }

@@ -7,6 +7,9 @@ import { compareQuantities, wholeValue } from '../../../../machinery/values/quan
 import { isHugePages, isOvercommitAllowed, type ResourceList } from '../../quota/resource-list.ts'
 import { containerResourceName, plainNames, resourceAmount } from '../../quota/resource-rules.ts'
 import type { Resources } from '../model.ts'
+import { usedClaims } from './resource-claims.ts'
+
+type NameRule = (name: string, path: string) => readonly FieldError[]
 
 function hugePages(name: string, amount: string, path: string): readonly FieldError[] {
   if (!isHugePages(name)) return valid
@@ -14,25 +17,29 @@ function hugePages(name: string, amount: string, path: string): readonly FieldEr
   return size > 0n && wholeValue(amount) % size !== 0n ? [invalidValue(path, amount, `${amount} is not positive integer multiple of ${name}`)] : valid
 }
 
-/** `limits` and `requests` of a container. */
-export function resourceRequirements({ limits = {}, requests = {} }: Resources, path: string): readonly FieldError[] {
+/** `resources` of a container; `claims` are the names of its pod's claims. */
+export const resourceRequirements = (resources: Resources, path: string, claims: ReadonlySet<string>): readonly FieldError[] =>
+  all(requirements(resources, path, containerResourceName), usedClaims(resources.claims, `${path}.claims`, claims))
+
+/** `limits` and `requests`, whose names follow a rule. */
+export function requirements({ limits = {}, requests = {} }: Resources, path: string, nameRule: NameRule): readonly FieldError[] {
   let errors = valid
   const found = (...more: (readonly FieldError[])[]): void => {
     errors = all(errors, ...more)
   }
-  for (const name in limits) found(oneResource(name, limits[name] as string, `${path}.limits[${name}]`))
+  for (const name in limits) found(oneResource(name, limits[name] as string, `${path}.limits[${name}]`, nameRule))
   for (const name in requests) {
     const amount = requests[name] as string
     const at = `${path}.requests[${name}]`
-    found(containerResourceName(name, at), resourceAmount(name, amount, at), againstLimit(name, amount, limits, path), hugePages(name, amount, at))
+    found(nameRule(name, at), resourceAmount(name, amount, at), againstLimit(name, amount, limits, path), hugePages(name, amount, at))
   }
   const names = [...Object.keys(limits), ...Object.keys(requests)]
   if (names.some(isHugePages) && !names.some((name) => plainNames.has(name))) found([forbiddenField(path, 'HugePages require cpu or memory')])
   return errors
 }
 
-const oneResource = (name: string, amount: string, path: string): readonly FieldError[] =>
-  all(containerResourceName(name, path), resourceAmount(name, amount, path), hugePages(name, amount, path))
+const oneResource = (name: string, amount: string, path: string, nameRule: NameRule): readonly FieldError[] =>
+  all(nameRule(name, path), resourceAmount(name, amount, path), hugePages(name, amount, path))
 
 function againstLimit(name: string, amount: string, limits: ResourceList, path: string): readonly FieldError[] {
   const limit = own(limits, name)

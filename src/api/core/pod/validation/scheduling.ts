@@ -1,8 +1,8 @@
 /** Rules for where a pod may run: tolerations, affinity, spread constraints, gates. */
 
-import { validateLabelSelector } from '../../../../machinery/selectors/label-selector.ts'
+import { type LabelSelector, validateLabelSelector } from '../../../../machinery/selectors/label-selector.ts'
 import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../../machinery/validation/field-error.ts'
-import { all, each, follows, oneOf, valid } from '../../../../machinery/validation/field-rules.ts'
+import { all, each, follows, oneOf, repeats, valid } from '../../../../machinery/validation/field-rules.ts'
 import { dnsLabel, dnsSubdomain, labelValue, qualifiedName } from '../../../../machinery/validation/names.ts'
 import type { Affinity, PodSpec } from '../model.ts'
 
@@ -28,14 +28,14 @@ function toleration(toleration: Toleration, path: string): readonly FieldError[]
     const messages = labelValue(value ?? '')
     if (messages.length > 0) errors.push(invalidValue(`${path}.operator`, value, messages.join(';')))
   } else if (operator === 'Exists') {
-    if (value) errors.push(invalidValue(`${path}.operator`, toleration, "value must be empty when `operator` is 'Exists'"))
+    if (value) errors.push(invalidValue(`${path}.operator`, value, "value must be empty when `operator` is 'Exists'"))
   } else errors.push(notSupported(`${path}.operator`, operator, ['Equal', 'Exists']))
   return all(errors, oneOf(effect, `${path}.effect`, taintEffects))
 }
 
 export const tolerations = (list: readonly Toleration[] | undefined, path: string): readonly FieldError[] => each(list, path, toleration)
 
-function nodeRequirement({ key, operator, values = [] }: NodeRequirement, path: string): readonly FieldError[] {
+function nodeRequirement({ key, operator, values = [] }: NodeRequirement, path: string, labelValues: boolean): readonly FieldError[] {
   const errors: FieldError[] = []
   if (operator === 'In' || operator === 'NotIn') {
     if (values.length === 0) errors.push(required(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'"))
@@ -44,7 +44,11 @@ function nodeRequirement({ key, operator, values = [] }: NodeRequirement, path: 
   } else if (operator === 'Gt' || operator === 'Lt') {
     if (values.length !== 1) errors.push(required(`${path}.values`, "must be specified single value when `operator` is 'Lt' or 'Gt'"))
   } else errors.push(invalidValue(`${path}.operator`, operator, 'not a valid selector operator'))
-  return all(errors, follows(key, `${path}.key`, qualifiedName))
+  return all(
+    errors,
+    follows(key, `${path}.key`, qualifiedName),
+    labelValues ? each(values, `${path}.values`, (value, at) => follows(value, at, labelValue)) : valid,
+  )
 }
 
 function nodeField({ key, operator, values = [] }: NodeRequirement, path: string): readonly FieldError[] {
@@ -59,12 +63,14 @@ function nodeField({ key, operator, values = [] }: NodeRequirement, path: string
   )
 }
 
-/** One term of a node selector: labels and fields of nodes. */
-export const nodeSelectorTerm = ({ matchExpressions = [], matchFields = [] }: NodeSelectorTerm, path: string): readonly FieldError[] =>
-  all(
-    matchExpressions.flatMap((item, i) => nodeRequirement(item, `${path}.matchExpressions[${i}]`)),
+/** One term of a node selector: labels and fields of nodes. What is only preferred may name values that no label has. */
+export const nodeSelectorTerm = (term: NodeSelectorTerm, path: string, use: 'required' | 'preferred' = 'required'): readonly FieldError[] => {
+  const { matchExpressions = [], matchFields = [] } = term
+  return all(
+    matchExpressions.flatMap((item, i) => nodeRequirement(item, `${path}.matchExpressions[${i}]`, use === 'required')),
     matchFields.flatMap((item, i) => nodeField(item, `${path}.matchFields[${i}]`)),
   )
+}
 
 /** The terms of a node selector, of which there has to be one. */
 export const nodeSelector = ({ nodeSelectorTerms: terms }: { nodeSelectorTerms?: NodeSelectorTerm[] }, path: string): readonly FieldError[] =>
@@ -78,13 +84,40 @@ const weight = (value: number, path: string): readonly FieldError[] =>
 const topologyKey = (key: string, path: string): readonly FieldError[] =>
   all(key ? valid : [required(path, 'can not be empty')], follows(key ?? '', path, qualifiedName))
 
-const podAffinityTerm = ({ labelSelector, namespaceSelector, namespaces = [], topologyKey: key }: PodAffinityTerm, path: string): readonly FieldError[] =>
-  all(
+function podAffinityTerm(term: PodAffinityTerm, path: string): readonly FieldError[] {
+  const { labelSelector, namespaceSelector, namespaces = [], matchLabelKeys, mismatchLabelKeys, topologyKey: key } = term
+  return all(
     validateLabelSelector(labelSelector, `${path}.labelSelector`),
     validateLabelSelector(namespaceSelector, `${path}.namespaceSelector`),
     namespaces.flatMap((name) => follows(name, `${path}.namespace`, dnsLabel)),
+    labelKeys(matchLabelKeys, labelSelector, `${path}.matchLabelKeys`),
+    labelKeys(mismatchLabelKeys, labelSelector, `${path}.mismatchLabelKeys`),
+    // Upstream's path.
+    selectedTwice(matchLabelKeys, labelSelector, path),
+    each(matchLabelKeys, `${path}.matchLabelKeys`, (label, at) =>
+      mismatchLabelKeys?.includes(label) ? [invalidValue(at, label, 'exists in both matchLabelKeys and mismatchLabelKeys')] : valid,
+    ),
     topologyKey(key, `${path}.topologyKey`),
   )
+}
+
+/** Keys of labels whose values are those of the pod: there has to be a selector to add them to. */
+function labelKeys(keys: readonly string[] | undefined, selector: LabelSelector | undefined, path: string): readonly FieldError[] {
+  if (!keys?.length) return valid
+  return selector
+    ? each(keys, path, (key, at) => follows(key, at, qualifiedName))
+    : [forbiddenField(path, 'must not be specified when labelSelector is not set')]
+}
+
+/** The selector has what `matchLabelKeys` added to it when the pod was made: a key is there twice if somebody else named it too. */
+function selectedTwice(keys: readonly string[] | undefined, selector: LabelSelector | undefined, path: string): readonly FieldError[] {
+  if (!keys?.length || !selector) return valid
+  const isRepeated = repeats<string>()
+  for (const key of Object.keys(selector.matchLabels ?? {})) isRepeated(key)
+  return (selector.matchExpressions ?? []).flatMap(({ key }) =>
+    isRepeated(key) && keys.includes(key) ? [invalidValue(`${path}[${keys.lastIndexOf(key)}]`, key, 'exists in both matchLabelKeys and labelSelector')] : valid,
+  )
+}
 
 const podAffinity = (affinity: Affinity['podAffinity'], path: string): readonly FieldError[] =>
   all(
@@ -102,47 +135,40 @@ export function affinity(affinity: Affinity | undefined, path: string): readonly
   return all(
     nodeAffinity?.[scheduling] ? nodeSelector(nodeAffinity[scheduling], `${at}.${scheduling}`) : valid,
     (nodeAffinity?.[preferring] ?? []).flatMap((term, i) =>
-      all(weight(term.weight, `${at}.${preferring}[${i}].weight`), nodeSelectorTerm(term.preference, `${at}.${preferring}[${i}].preference`)),
+      all(weight(term.weight, `${at}.${preferring}[${i}].weight`), nodeSelectorTerm(term.preference, `${at}.${preferring}[${i}].preference`, 'preferred')),
     ),
     podAffinity(near, `${path}.podAffinity`),
     podAffinity(far, `${path}.podAntiAffinity`),
   )
 }
 
-function spreadConstraint(constraint: SpreadConstraint, path: string): readonly FieldError[] {
-  const { maxSkew, topologyKey: key, whenUnsatisfiable, minDomains, labelSelector, nodeAffinityPolicy, nodeTaintsPolicy } = constraint
+function spreadConstraint(constraint: SpreadConstraint, path: string, isRepeated: boolean): readonly FieldError[] {
+  const { maxSkew, topologyKey: key, whenUnsatisfiable, minDomains, labelSelector, nodeAffinityPolicy, nodeTaintsPolicy, matchLabelKeys } = constraint
   return all(
     maxSkew > 0 ? valid : [invalidValue(`${path}.maxSkew`, maxSkew, 'must be greater than zero')],
     key ? follows(key, `${path}.topologyKey`, qualifiedName) : [required(`${path}.topologyKey`, 'can not be empty')],
     whenUnsatisfiable === 'DoNotSchedule' || whenUnsatisfiable === 'ScheduleAnyway'
       ? valid
       : [notSupported(`${path}.whenUnsatisfiable`, whenUnsatisfiable ?? '', ['DoNotSchedule', 'ScheduleAnyway'])],
+    isRepeated ? [duplicate(`${path}.{topologyKey, whenUnsatisfiable}`, `{${key}, ${whenUnsatisfiable}}`)] : valid,
     minDomains !== undefined && minDomains <= 0 ? [invalidValue(`${path}.minDomains`, minDomains, 'must be greater than zero')] : valid,
     minDomains !== undefined && whenUnsatisfiable !== 'DoNotSchedule'
       ? [invalidValue(`${path}.minDomains`, minDomains, `can only use minDomains if whenUnsatisfiable=DoNotSchedule, not ${whenUnsatisfiable}`)]
       : valid,
     oneOf(nodeAffinityPolicy, `${path}.nodeAffinityPolicy`, ['Honor', 'Ignore']),
     oneOf(nodeTaintsPolicy, `${path}.nodeTaintsPolicy`, ['Honor', 'Ignore']),
+    labelKeys(matchLabelKeys, labelSelector, `${path}.matchLabelKeys`),
+    selectedTwice(matchLabelKeys, labelSelector, `${path}.matchLabelKeys`),
     validateLabelSelector(labelSelector, `${path}.labelSelector`),
   )
 }
 
-/** `topologySpreadConstraints`: each pair of key and policy at most once. */
+/** `topologySpreadConstraints`: each pair of key and policy at most once; the one before is named. */
 export function spreadConstraints(list: readonly SpreadConstraint[] | undefined, path: string): readonly FieldError[] {
   if (!list?.length) return valid
   const pairOf = ({ topologyKey: key, whenUnsatisfiable }: SpreadConstraint): string => `{${key}, ${whenUnsatisfiable}}`
-  const left = new Map<string, number>()
-  for (const constraint of list) left.set(pairOf(constraint), (left.get(pairOf(constraint)) ?? 0) + 1)
-  return each(list, path, (constraint, at) => {
-    const pair = pairOf(constraint)
-    const again = (left.get(pair) ?? 0) - 1
-    left.set(pair, again)
-    // As upstream: one for each that follows.
-    return all(
-      spreadConstraint(constraint, at),
-      Array.from({ length: again }, () => duplicate(`${at}.{topologyKey, whenUnsatisfiable}`, pair)),
-    )
-  })
+  const last = new Map(list.map((constraint, i) => [pairOf(constraint), i]))
+  return list.flatMap((constraint, i) => spreadConstraint(constraint, `${path}[${i}]`, last.get(pairOf(constraint)) !== i))
 }
 
 /** `schedulingGates`: names, none twice. */

@@ -2,7 +2,8 @@
 import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required, tooLong } from '../../../../machinery/validation/field-error.ts'
 import { all, each, oneOf, valid } from '../../../../machinery/validation/field-rules.ts'
 import type { Container, PodSpec } from '../model.ts'
-import { descendingPath } from './volumes.ts'
+import { everyContainer } from './every-container.ts'
+import { descendingPath } from './paths.ts'
 import { windowsOptions } from './windows.ts'
 
 type PodSecurityContext = NonNullable<PodSpec['securityContext']>
@@ -23,39 +24,43 @@ const maxProfilePath = 4095
 /** `localhostProfile` of a profile that lies on the node; below a folder of the kubelet's for seccomp. */
 function localProfile(name: string | undefined, path: string, kind: 'seccomp' | 'AppArmor'): readonly FieldError[] {
   if (kind === 'seccomp') return name === undefined ? [required(path, 'must be set when seccomp type is Localhost')] : descendingPath(name, path)
-  if (name !== undefined && name.trim() !== name) return [invalidValue(path, name, 'must not be padded with whitespace')]
-  if (!name) return [required(path, 'must be set when AppArmor type is Localhost')]
-  return name.length > maxProfilePath ? [tooLong(path, maxProfilePath)] : valid
+  if (name === undefined) return [required(path, 'must be set when AppArmor type is Localhost')]
+  return all(
+    name.trim() !== name
+      ? [invalidValue(path, name, 'must not be padded with whitespace')]
+      : name === ''
+        ? [required(path, 'must be set when AppArmor type is Localhost')]
+        : valid,
+    name.length > maxProfilePath ? [tooLong(path, maxProfilePath)] : valid,
+  )
 }
 
 function profile(value: Seccomp | undefined, path: string, kind: 'seccomp' | 'AppArmor'): readonly FieldError[] {
   if (!value) return valid
   const field = kind === 'seccomp' ? 'seccompProfile' : 'appArmorProfile'
-  if (!value.type) return [required(`${path}.type`, `type is required when ${field} is set`)]
-  if (value.type === 'Localhost') return localProfile(value.localhostProfile, `${path}.localhostProfile`, kind)
-  return all(
-    oneOf(value.type, `${path}.type`, profileTypes),
-    value.localhostProfile !== undefined ? [invalidValue(`${path}.localhostProfile`, value, `can only be set when ${kind} type is Localhost`)] : valid,
-  )
+  const at = `${path}.localhostProfile`
+  if (value.type === 'Localhost') return localProfile(value.localhostProfile, at, kind)
+  const wrongType = value.type ? oneOf(value.type, `${path}.type`, profileTypes) : [required(`${path}.type`, `type is required when ${field} is set`)]
+  if (value.localhostProfile === undefined || (kind === 'AppArmor' && wrongType.length > 0)) return wrongType
+  // Upstream shows the whole profile for seccomp, the path alone for AppArmor.
+  return [...wrongType, invalidValue(at, kind === 'seccomp' ? value : value.localhostProfile, `can only be set when ${kind} type is Localhost`)]
 }
 
 /** `securityContext` of a container. */
 export function containerSecurity(context: SecurityContext | undefined, path: string): readonly FieldError[] {
   if (!context) return valid
-  const { runAsUser, runAsGroup, seccompProfile, appArmorProfile, allowPrivilegeEscalation, privileged, capabilities } = context
+  const { runAsUser, runAsGroup, seccompProfile, allowPrivilegeEscalation, privileged, capabilities } = context
   const errors = [
     ...id(runAsUser, `${path}.runAsUser`),
     ...id(runAsGroup, `${path}.runAsGroup`),
     ...profile(seccompProfile, `${path}.seccompProfile`, 'seccomp'),
-    ...profile(appArmorProfile, `${path}.appArmorProfile`, 'AppArmor'),
-    ...windowsOptions(context.windowsOptions, `${path}.windowsOptions`),
   ]
   if (allowPrivilegeEscalation === false) {
     if (privileged) errors.push(invalidValue(path, context, 'cannot set `allowPrivilegeEscalation` to false and `privileged` to true'))
     if (capabilities?.add?.includes('CAP_SYS_ADMIN'))
       errors.push(invalidValue(path, context, 'cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN'))
   }
-  return errors
+  return all(errors, windowsOptions(context.windowsOptions, `${path}.windowsOptions`), profile(context.appArmorProfile, `${path}.appArmorProfile`, 'AppArmor'))
 }
 
 /** `securityContext` of a pod, with the host's namespaces that it shares. */
@@ -70,16 +75,28 @@ export function podSecurity(spec: PodSpec, path: string): readonly FieldError[] 
     spec.shareProcessNamespace && spec.hostPID
       ? [invalidValue(`${path}.shareProcessNamespace`, spec.shareProcessNamespace, 'ShareProcessNamespace and HostPID cannot both be enabled')]
       : valid,
-    sysctls(context.sysctls, `${path}.sysctls`),
+    sysctls(spec, `${path}.sysctls`),
     oneOf(context.fsGroupChangePolicy, `${path}.fsGroupChangePolicy`, ['Always', 'OnRootMismatch']),
-    oneOf(context.supplementalGroupsPolicy, `${path}.supplementalGroupsPolicy`, ['Merge', 'Strict']),
     profile(context.seccompProfile, `${path}.seccompProfile`, 'seccomp'),
     windowsOptions(context.windowsOptions, `${path}.windowsOptions`),
     profile(context.appArmorProfile, `${path}.appArmorProfile`, 'AppArmor'),
+    oneOf(context.supplementalGroupsPolicy, `${path}.supplementalGroupsPolicy`, ['Merge', 'Strict']),
+    oneOf(context.seLinuxChangePolicy, `${path}.seLinuxChangePolicy`, ['MountOption', 'Recursive']),
   )
 }
 
-function sysctls(list: PodSecurityContext['sysctls'], path: string): readonly FieldError[] {
+/** Sysctls of the network and of IPC, which are the node's where a pod shares those with it. */
+const ofNetwork = /^net\./
+const ofIpc = /^(kernel\.shm|kernel\.msg|fs\.mqueue\.|kernel\.sem$)/
+
+function shared(name: string, { hostNetwork, hostIPC }: PodSpec, path: string): readonly FieldError[] {
+  const dotted = name.replaceAll('/', '.')
+  if (hostNetwork && ofNetwork.test(dotted)) return [invalidValue(path, name, "may not be specified when 'hostNetwork' is true")]
+  return hostIPC && ofIpc.test(dotted) ? [invalidValue(path, name, "may not be specified when 'hostIPC' is true")] : valid
+}
+
+function sysctls(spec: PodSpec, path: string): readonly FieldError[] {
+  const list = spec.securityContext?.sysctls
   if (!list?.length) return valid
   const seen = new Set<string>()
   return list.flatMap(({ name }, i) => {
@@ -92,23 +109,30 @@ function sysctls(list: PodSecurityContext['sysctls'], path: string): readonly Fi
           ? [duplicate(at, name)]
           : valid
     seen.add(name)
-    return errors
+    return all(errors, shared(name, spec, at))
   })
 }
 
-const linuxOnlyOfPods = ['hostPID', 'hostIPC', 'hostUsers', 'shareProcessNamespace'] as const
-const linuxOnlyOfContexts = [
-  'seLinuxOptions',
-  'seccompProfile',
-  'fsGroup',
-  'fsGroupChangePolicy',
-  'sysctls',
-  'runAsUser',
-  'runAsGroup',
-  'supplementalGroups',
-  'appArmorProfile',
+/** Where fields stand in upstream's order: of the pod, or of its security context. */
+const linuxOnly = [
+  'securityContext.appArmorProfile',
+  'securityContext.seLinuxOptions',
+  'hostUsers',
+  'hostPID',
+  'hostIPC',
+  'securityContext.seccompProfile',
+  'securityContext.fsGroup',
+  'securityContext.fsGroupChangePolicy',
+  'securityContext.sysctls',
+  'shareProcessNamespace',
+  'securityContext.runAsUser',
+  'securityContext.runAsGroup',
+  'securityContext.supplementalGroups',
+  'securityContext.supplementalGroupsPolicy',
+  'securityContext.seLinuxChangePolicy',
 ] as const
 const linuxOnlyOfContainers = [
+  'appArmorProfile',
   'seLinuxOptions',
   'seccompProfile',
   'capabilities',
@@ -118,32 +142,36 @@ const linuxOnlyOfContainers = [
   'procMount',
   'runAsUser',
   'runAsGroup',
-  'appArmorProfile',
 ] as const
+/** Of these false is the same as nothing. */
+const plainFlags: ReadonlySet<string> = new Set(['hostPID', 'hostIPC'])
 
 /** `os`: what it names, and what that operating system cannot do. */
 export function operatingSystem(spec: PodSpec, path: string): readonly FieldError[] {
   const name = spec.os?.name
   if (spec.os === undefined) return valid
-  if (!name) return [required(`${path}.os.name`)]
+  if (!name) return [required(`${path}.os.name`, 'cannot be empty')]
   if (name === 'windows') return notOnWindows(spec, path)
   if (name !== 'linux') return [notSupported(`${path}.os`, name, ['linux', 'windows'])]
-  return spec.securityContext?.windowsOptions
-    ? [forbiddenField(`${path}.securityContext.windowsOptions`, 'windows options cannot be set for a linux pod')]
-    : valid
+  const no = (at: string): FieldError => forbiddenField(`${at}.securityContext.windowsOptions`, 'windows options cannot be set for a linux pod')
+  return all(
+    spec.securityContext?.windowsOptions ? [no(path)] : valid,
+    everyContainer(spec, path).flatMap(([{ securityContext }, at]) => (securityContext?.windowsOptions ? [no(at)] : valid)),
+  )
 }
 
 function notOnWindows(spec: PodSpec, path: string): readonly FieldError[] {
   const no = (at: string): FieldError => forbiddenField(at, 'cannot be set for a windows pod')
-  const set = (value: unknown): boolean => value !== undefined && value !== null && value !== false
-  const containers = [
-    ...(spec.containers ?? []).map((container, i) => [container, `${path}.containers[${i}]`] as const),
-    ...(spec.initContainers ?? []).map((container, i) => [container, `${path}.initContainers[${i}]`] as const),
-  ]
+  const set = (value: unknown): boolean => value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0)
+  const context: Readonly<Record<string, unknown>> = { ...spec.securityContext }
+  const ofPod: Readonly<Record<string, unknown>> = { ...spec }
+  const given = (field: string): boolean => {
+    const value = field.startsWith('securityContext.') ? context[field.slice('securityContext.'.length)] : ofPod[field]
+    return set(value) && !(plainFlags.has(field) && value === false)
+  }
   return all(
-    linuxOnlyOfPods.filter((field) => set(spec[field])).map((field) => no(`${path}.${field}`)),
-    linuxOnlyOfContexts.filter((field) => set(spec.securityContext?.[field])).map((field) => no(`${path}.securityContext.${field}`)),
-    containers.flatMap(([{ securityContext }, at]) =>
+    linuxOnly.filter(given).map((field) => no(`${path}.${field}`)),
+    everyContainer(spec, path).flatMap(([{ securityContext }, at]) =>
       linuxOnlyOfContainers.filter((field) => set(securityContext?.[field])).map((field) => no(`${at}.securityContext.${field}`)),
     ),
   )

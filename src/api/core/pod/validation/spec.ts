@@ -3,9 +3,13 @@ import { type FieldError, forbiddenField, invalidValue, required } from '../../.
 import { all, each, follows, oneOf, optionalText, requiredText, valid } from '../../../../machinery/validation/field-rules.ts'
 import { validateAnnotations, validateLabels } from '../../../../machinery/validation/metadata.ts'
 import { dnsLabel, dnsSubdomain, ipAddress, qualifiedName } from '../../../../machinery/validation/names.ts'
+import { containerResourceName } from '../../quota/resource-rules.ts'
 import type { PodSpec, PodTemplate, Volume } from '../model.ts'
-import { containers, ephemeralContainers, hostNetworkPorts, initContainers } from './containers.ts'
-import { resourceRequirements } from './resources.ts'
+import { matchingProfiles, podAnnotations } from './annotations.ts'
+import { containers, ephemeralContainers, hostNetworkPorts, initContainers, trimmedImage } from './containers.ts'
+import { podLevelResources } from './pod-level-resources.ts'
+import { claimNames, podClaims } from './resource-claims.ts'
+import { requirements } from './resources.ts'
 import { affinity, schedulingGates, spreadConstraints, tolerations } from './scheduling.ts'
 import { operatingSystem, podSecurity } from './security.ts'
 import { volumes } from './volumes.ts'
@@ -22,18 +26,19 @@ export interface TemplateOptions {
 }
 
 /** What is wrong with a pod's spec; `template` is given for one that pods are made from. */
-export function podSpec(spec: PodSpec, path: string, template?: TemplateOptions): readonly FieldError[] {
+export function podSpec(spec: PodSpec, path: string, template?: TemplateOptions, podName = ''): readonly FieldError[] {
   const found = spec.volumes?.length || template?.claims?.length ? new Map<string, Volume>() : undefined
-  const volumeErrors = found && spec.volumes?.length ? volumes(spec.volumes, `${path}.volumes`, found) : valid
+  const volumeErrors = found && spec.volumes?.length ? volumes(spec.volumes, `${path}.volumes`, found, podName) : valid
   for (const name of template?.claims ?? []) found?.set(name, { name, persistentVolumeClaim: { claimName: name } })
-  const known = found ?? noVolumes
-  const { activeDeadlineSeconds: deadline } = spec
+  const { activeDeadlineSeconds: deadline, restartPolicy } = spec
+  const around = { volumes: found ?? noVolumes, claims: claimNames(spec), restartPolicy }
   return all(
     volumeErrors,
-    containers(spec, `${path}.containers`, known),
-    initContainers(spec, `${path}.initContainers`, known),
-    ephemeralContainers(spec, `${path}.ephemeralContainers`, known),
-    spec.resources ? resourceRequirements(spec.resources, `${path}.resources`) : valid,
+    podClaims(spec.resourceClaims, `${path}.resourceClaims`),
+    containers(spec, `${path}.containers`, around),
+    initContainers(spec, `${path}.initContainers`, around),
+    ephemeralContainers(spec, `${path}.ephemeralContainers`, around),
+    podLevelResources(spec, `${path}.resources`),
     hostNetworkPorts(spec, path, template !== undefined),
     oneOf(spec.restartPolicy, `${path}.restartPolicy`, ['Always', 'OnFailure', 'Never'], 'needed'),
     oneOf(spec.dnsPolicy, `${path}.dnsPolicy`, dnsPolicies, 'needed'),
@@ -58,10 +63,27 @@ export function podSpec(spec: PodSpec, path: string, template?: TemplateOptions)
     hostAliases(spec, `${path}.hostAliases`),
     optionalText(spec.priorityClassName, `${path}.priorityClassName`, dnsSubdomain),
     follows(spec.runtimeClassName, `${path}.runtimeClassName`, dnsSubdomain),
-    oneOf(spec.preemptionPolicy, `${path}.preemptionPolicy`, ['Never', 'PreemptLowerPriority']),
+    oneOf(spec.preemptionPolicy, `${path}.preemptionPolicy`, ['PreemptLowerPriority', 'Never']),
+    spec.overhead ? requirements({ limits: spec.overhead }, `${path}.overhead`, containerResourceName) : valid,
     operatingSystem(spec, path),
   )
 }
+
+/** What holds for pods and not for templates: upstream keeps what templates were allowed before. */
+export function podOnly(spec: PodSpec, path: string): readonly FieldError[] {
+  return all(
+    spec.serviceAccountName ? valid : tokensWithoutAccount(spec, path),
+    each(spec.containers, `${path}.containers`, trimmedImage),
+    each(spec.initContainers, `${path}.initContainers`, trimmedImage),
+  )
+}
+
+const tokensWithoutAccount = ({ volumes: list }: PodSpec, path: string): readonly FieldError[] =>
+  each(list, `${path}.volumes`, ({ projected }, at) =>
+    each(projected?.sources, `${at}.projected.sources`, ({ serviceAccountToken }, source) =>
+      serviceAccountToken ? [forbiddenField(`${source}.serviceAccountToken`, 'must not be specified when serviceAccountName is not set')] : valid,
+    ),
+  )
 
 /** Users of their own go with none of the host's namespaces. */
 function hostUsers(spec: PodSpec, path: string): readonly FieldError[] {
@@ -111,7 +133,9 @@ export function podTemplate(template: PodTemplate, path: string, options: Templa
   return all(
     validateLabels(metadata?.labels, `${path}.labels`),
     validateAnnotations(metadata?.annotations, `${path}.annotations`),
+    spec ? podAnnotations(metadata?.annotations, spec, `${path}.annotations`) : valid,
     spec ? podSpec(spec, `${path}.spec`, options) : valid,
+    spec ? matchingProfiles(metadata?.annotations, spec, `${path}.spec`) : valid,
     spec?.ephemeralContainers?.length ? [forbiddenField(`${path}.spec.ephemeralContainers`, 'ephemeral containers not allowed in pod template')] : valid,
   )
 }

@@ -2,15 +2,20 @@
 import { own } from '../../../../lib/own.ts'
 import { differingPaths, semanticallyEqual } from '../../../../machinery/equality.ts'
 import { type FieldError, forbiddenField, invalidValue } from '../../../../machinery/validation/field-error.ts'
-import { all, optionalText, valid } from '../../../../machinery/validation/field-rules.ts'
-import { dnsSubdomain } from '../../../../machinery/validation/names.ts'
+import { all, valid } from '../../../../machinery/validation/field-rules.ts'
 import type { Container, Pod, PodSpec } from '../model.ts'
+import { mirrorAnnotation, podAnnotationsUpdate } from './annotations.ts'
+import type { NodeSelectorTerm } from './scheduling.ts'
 
 const updatable =
   'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)'
 
 /** What an update of a pod may not change. */
-export function podUpdate({ spec }: Pod, { spec: old }: Pod): readonly FieldError[] {
+export function podUpdate({ metadata, spec }: Pod, { metadata: before, spec: old }: Pod): readonly FieldError[] {
+  return all(podAnnotationsUpdate(metadata.annotations, before.annotations, 'metadata.annotations'), specUpdate(spec, old))
+}
+
+function specUpdate(spec: PodSpec | undefined, old: PodSpec | undefined): readonly FieldError[] {
   if (!spec || !old || semanticallyEqual(spec, old)) return valid
   for (const field of ['containers', 'initContainers'] as const) {
     if ((spec[field]?.length ?? 0) !== (old[field]?.length ?? 0)) return [forbiddenField(`spec.${field}`, 'pod updates may not add or remove containers')]
@@ -78,24 +83,22 @@ function narrowedAffinity(spec: PodSpec, old: PodSpec): readonly FieldError[] {
   spec.affinity = old.affinity || spec.affinity?.podAffinity || spec.affinity?.podAntiAffinity ? affinity : undefined
   if (!before) return valid
   if (terms?.length !== before.length) return [invalidValue(at, terms ?? null, 'no additions/deletions to non-empty NodeSelectorTerms list are allowed')]
-  const narrower = terms.every((term, i) =>
-    (['matchExpressions', 'matchFields'] as const).every((part) =>
-      (before[i]?.[part] ?? []).every((expression, j) => semanticallyEqual(expression, term[part]?.[j])),
-    ),
+  return terms.flatMap((term, i) =>
+    isNarrower(term, before[i] ?? {}) ? valid : [invalidValue(`${at}[${i}]`, term, 'only additions are allowed (no mutations or deletions)')],
   )
-  return narrower ? valid : [invalidValue(at, terms, 'only additions are allowed (no mutations or deletions)')]
 }
 
-/** What a write through `/status` may not say. */
-export function podStatusUpdate({ status }: Pod, { status: old }: Pod): readonly FieldError[] {
-  return all(
-    optionalText(status?.nominatedNodeName, 'status.nominatedNodeName', dnsSubdomain),
-    status?.qosClass !== old?.qosClass && old?.qosClass ? [invalidValue('status.qosClass', status?.qosClass ?? '', 'field is immutable')] : valid,
-  )
+const parts = ['matchExpressions', 'matchFields'] as const
+
+/** A term that said nothing matches nothing, and goes on so. */
+function isNarrower(term: NodeSelectorTerm, before: NodeSelectorTerm): boolean {
+  if (parts.every((part) => !before[part]?.length)) return parts.every((part) => !term[part]?.length)
+  return parts.every((part) => (before[part] ?? []).every((expression, j) => semanticallyEqual(expression, term[part]?.[j])))
 }
 
 /** What a write through `/ephemeralcontainers` may not do: containers may come, but neither change nor go. */
-export function ephemeralContainersUpdate({ spec }: Pod, { spec: old }: Pod): readonly FieldError[] {
+export function ephemeralContainersUpdate({ spec }: Pod, { metadata, spec: old }: Pod): readonly FieldError[] {
+  if (metadata.annotations?.[mirrorAnnotation] !== undefined) return [forbiddenField('', 'static pods do not support ephemeral containers')]
   const containers = new Map((spec?.ephemeralContainers ?? []).map((container) => [container.name, container]))
   return (old?.ephemeralContainers ?? []).flatMap((container) => {
     const now = containers.get(container.name)

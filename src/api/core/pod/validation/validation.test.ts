@@ -16,8 +16,8 @@ test('volumes of vendors need the fields without which nothing could be found', 
   const cases: [source: object, ...faults: string[]][] = [
     [
       { gcePersistentDisk: { partition: 256 } },
-      'gcePersistentDisk.pdName: Required value',
-      'gcePersistentDisk.partition: Invalid value: 256: must be between 0 and 255, inclusive',
+      'persistentDisk.pdName: Required value',
+      'persistentDisk.partition: Invalid value: 256: must be between 0 and 255, inclusive',
     ],
     [{ awsElasticBlockStore: {} }, 'awsElasticBlockStore.volumeID: Required value'],
     [{ flocker: {} }, 'flocker: Required value: one of datasetName and datasetUUID is required'],

@@ -63,7 +63,7 @@ const blobForm = 'https://{account-name}.blob.core.windows.net/{container-name}/
 
 function azureDisk({ diskName, diskURI, cachingMode, kind }: Sources['azureDisk'], path: string): readonly FieldError[] {
   const uri = diskURI ?? ''
-  const fits = kind === 'Managed' ? uri.startsWith('/subscriptions/') : uri.startsWith('https://') || uri.startsWith('http://')
+  const fits = kind === 'Managed' ? uri.startsWith('/subscriptions/') : uri.startsWith('https://')
   return all(
     requiredText(diskName, `${path}.diskName`),
     requiredText(diskURI, `${path}.diskURI`),

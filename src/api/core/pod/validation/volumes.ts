@@ -2,92 +2,16 @@
 
 import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required, tooLong } from '../../../../machinery/validation/field-error.ts'
 import { all, each, follows, oneOf, requiredRule, requiredText, valid } from '../../../../machinery/validation/field-rules.ts'
+import { validateAnnotations, validateLabels } from '../../../../machinery/validation/metadata.ts'
 import { dnsLabel, dnsSubdomain } from '../../../../machinery/validation/names.ts'
 import { signOf } from '../../../../machinery/values/quantity.ts'
 import { claimSpec } from '../../storage/claim-rules.ts'
 import type { Volume } from '../model.ts'
-import { fieldRef, resourceFieldRef } from './environment.ts'
+import { downwardFile, fileMode, items, projectedVolume } from './files.ts'
+import { descendingPath, noBacksteps } from './paths.ts'
 import { vendorVolumes } from './vendor-volumes.ts'
 
-interface KeyToPath {
-  key: string
-  path: string
-  mode?: number
-}
-type DownwardFile = NonNullable<NonNullable<Volume['downwardAPI']>['items']>[number]
-
 const hostPathTypes = ['', 'BlockDevice', 'CharDevice', 'Directory', 'DirectoryOrCreate', 'File', 'FileOrCreate', 'Socket']
-
-/** A path without `..` in it. */
-export const noBacksteps = (value: string, path: string): readonly FieldError[] =>
-  value.split('/').includes('..') ? [invalidValue(path, value, "must not contain '..'")] : valid
-
-/** A relative path that stays below where it starts. */
-export const descendingPath = (value: string, path: string): readonly FieldError[] =>
-  value.startsWith('/') ? [invalidValue(path, value, 'must be a relative path'), ...noBacksteps(value, path)] : noBacksteps(value, path)
-
-const projectedPath = (value: string, path: string): readonly FieldError[] =>
-  all(descendingPath(value, path), value.startsWith('..') && !value.startsWith('../') ? [invalidValue(path, value, "must not start with '..'")] : valid)
-
-const fileMode = (mode: number | undefined, path: string): readonly FieldError[] =>
-  mode !== undefined && (mode < 0 || mode > 0o777) ? [invalidValue(path, mode, 'must be a number between 0 and 0777 (octal), both inclusive')] : valid
-
-const keyToPath = ({ key, path: target, mode }: KeyToPath, path: string): readonly FieldError[] =>
-  all(requiredText(key, `${path}.key`), target ? projectedPath(target, `${path}.path`) : [required(`${path}.path`)], fileMode(mode, `${path}.mode`))
-
-const items = (list: readonly KeyToPath[] | undefined, path: string): readonly FieldError[] => each(list, `${path}.items`, keyToPath)
-
-/** Files of the downward API: upstream's paths leave out the item's index. */
-function downwardFile(file: DownwardFile, path: string): readonly FieldError[] {
-  const errors: FieldError[] = []
-  if (!file.path) errors.push(required(`${path}.path`))
-  errors.push(...projectedPath(file.path ?? '', `${path}.path`))
-  if (file.fieldRef) {
-    errors.push(...fieldRef(file.fieldRef, `${path}.fieldRef`, 'volume'))
-    if (file.resourceFieldRef) errors.push(invalidValue(path, 'resource', 'fieldRef and resourceFieldRef can not be specified simultaneously'))
-  } else if (file.resourceFieldRef) errors.push(...resourceFieldRef(file.resourceFieldRef, `${path}.resourceFieldRef`, 'volume'))
-  else errors.push(required(path, 'one of fieldRef and resourceFieldRef is required'))
-  return all(errors, fileMode(file.mode, `${path}.mode`))
-}
-
-function projectedVolume({ defaultMode, sources }: NonNullable<Volume['projected']>, path: string): readonly FieldError[] {
-  const errors = [...fileMode(defaultMode, `${path}.defaultMode`)]
-  const taken = new Set<string>()
-  const claim = (target: string, shown: string): void => {
-    if (taken.has(target)) errors.push(invalidValue(path, shown, 'conflicting duplicate paths'))
-    taken.add(target)
-  }
-  sources?.forEach(({ secret, configMap, downwardAPI, serviceAccountToken, clusterTrustBundle, podCertificate }, i) => {
-    const at = `${path}.sources[${i}]`
-    if (secret) {
-      errors.push(...requiredText(secret.name, `${at}.secret.name`), ...items(secret.items, `${at}.secret`))
-      for (const item of secret.items ?? []) if (item.path) claim(item.path, secret.name ?? '')
-    }
-    if (configMap) {
-      errors.push(...requiredText(configMap.name, `${at}.configMap.name`), ...items(configMap.items, `${at}.configMap`))
-      for (const item of configMap.items ?? []) if (item.path) claim(item.path, configMap.name ?? '')
-    }
-    if (downwardAPI) {
-      for (const file of downwardAPI.items ?? []) {
-        errors.push(...downwardFile(file, `${at}.downwardAPI`))
-        if (file.path) claim(file.path, file.path)
-      }
-    }
-    if (serviceAccountToken) {
-      const seconds = serviceAccountToken.expirationSeconds
-      if (seconds !== undefined && seconds < 600)
-        errors.push(invalidValue(`${at}.serviceAccountToken.expirationSeconds`, seconds, 'may not specify a duration less than 10 minutes'))
-      if (seconds !== undefined && seconds > 2 ** 32)
-        errors.push(invalidValue(`${at}.serviceAccountToken.expirationSeconds`, seconds, 'may not specify a duration larger than 2^32 seconds'))
-      if (!serviceAccountToken.path) errors.push(required(`${path}.path`))
-      else errors.push(...projectedPath(serviceAccountToken.path, `${path}.path`))
-      if (serviceAccountToken.path) claim(serviceAccountToken.path, serviceAccountToken.path)
-    }
-    if ([secret, configMap, downwardAPI, serviceAccountToken, clusterTrustBundle, podCertificate].filter(Boolean).length > 1)
-      errors.push(forbiddenField(at, 'may not specify more than 1 volume type per source'))
-  })
-  return errors
-}
 
 /** A path on a node. */
 export const hostPath = ({ path: target, type }: { path: string; type?: string }, path: string): readonly FieldError[] =>
@@ -108,7 +32,10 @@ export const nfs = ({ server, path: target }: { server: string; path: string }, 
 
 /** The name of a CSI driver. */
 export const csiDriver = (driver: string | undefined, path: string): readonly FieldError[] =>
-  all(driver ? (driver.length > 63 ? [tooLong(path, 63)] : valid) : [required(path)], follows((driver ?? '').toLowerCase(), path, dnsSubdomain))
+  all(
+    driver ? (driver.length > 63 ? [tooLong(path, 63)] : valid) : [required(path)],
+    follows(driver ?? '', path, (name) => dnsSubdomain(name.toLowerCase())),
+  )
 
 interface Iscsi {
   targetPortal: string
@@ -153,8 +80,10 @@ const sources: Source = {
   emptyDir: ({ sizeLimit }, path) =>
     sizeLimit !== undefined && signOf(sizeLimit) < 0 ? [forbiddenField(`${path}.sizeLimit`, 'SizeLimit field must be a valid resource quantity')] : valid,
   hostPath,
-  gitRepo: ({ repository }, path) => requiredText(repository, `${path}.repository`),
-  gcePersistentDisk: vendorVolumes.gcePersistentDisk,
+  gitRepo: ({ repository, directory }, path) =>
+    all(requiredText(repository, `${path}.repository`), directory ? descendingPath(directory, `${path}.directory`) : valid),
+  // Upstream's path.
+  gcePersistentDisk: (disk, path) => vendorVolumes.gcePersistentDisk(disk, path.replace('gcePersistentDisk', 'persistentDisk')),
   awsElasticBlockStore: vendorVolumes.awsElasticBlockStore,
   secret: (secret, path) =>
     all(requiredText(secret.secretName, `${path}.secretName`), fileMode(secret.defaultMode, `${path}.defaultMode`), items(secret.items, path)),
@@ -184,19 +113,28 @@ const sources: Source = {
   projected: projectedVolume,
   scaleIO: vendorVolumes.scaleIO,
   csi: ({ driver, nodePublishSecretRef: secret }, path) =>
-    all(csiDriver(driver, `${path}.driver`), secret && !secret.name ? [required(`${path}.nodePublishSecretRef.name`)] : valid),
+    all(
+      csiDriver(driver, `${path}.driver`),
+      // Upstream's path of a wrong name.
+      secret ? (secret.name ? follows(secret.name, `${path}.name`, dnsSubdomain) : [required(`${path}.nodePublishSecretRef.name`)]) : valid,
+    ),
   ephemeral: ({ volumeClaimTemplate: template }, path) => {
     const at = `${path}.volumeClaimTemplate`
     if (!template) return [required(at)]
     const given = Object.keys(template.metadata ?? {}).filter((key) => !['labels', 'annotations', 'creationTimestamp'].includes(key))
     return all(
-      given.map((key) => forbiddenField(`${at}.metadata.${key}`, 'cannot be set')),
+      validateAnnotations(template.metadata?.annotations, `${at}.metadata.annotations`),
+      validateLabels(template.metadata?.labels, `${at}.metadata.labels`),
+      given.map((key) => forbiddenField(`${at}.metadata.${key === 'uid' ? 'uID' : key}`, 'cannot be set')),
       claimSpec(template.spec, `${at}.spec`),
     )
   },
   image: ({ pullPolicy }, path) => oneOf(pullPolicy, `${path}.pullPolicy`, ['Always', 'IfNotPresent', 'Never']),
 }
 const types = Object.keys(sources) as (keyof Volume)[]
+
+/** How upstream spells a type that stands beside another one. */
+const besides: Partial<Record<keyof Volume, string>> = { cephfs: 'cephFS', downwardAPI: 'downwarAPI' }
 
 function volumeSource(volume: Volume, path: string): readonly FieldError[] {
   let errors: readonly FieldError[] = valid
@@ -206,7 +144,7 @@ function volumeSource(volume: Volume, path: string): readonly FieldError[] {
     if (source === undefined || source === null) continue
     const at = `${path}.${type}`
     const check = sources[type] as (source: unknown, path: string) => readonly FieldError[]
-    const found = first ? check(source, at) : [forbiddenField(at, 'may not specify more than 1 volume type')]
+    const found = first ? check(source, at) : [forbiddenField(`${path}.${besides[type] ?? type}`, 'may not specify more than 1 volume type')]
     if (found.length > 0) errors = [...errors, ...found]
     first = false
   }
@@ -214,11 +152,37 @@ function volumeSource(volume: Volume, path: string): readonly FieldError[] {
 }
 
 /** All volumes of a pod. Those without fault are put into `known`, where mounts look for them. */
-export function volumes(list: readonly Volume[] | undefined, path: string, known: Map<string, Volume>): readonly FieldError[] {
+export function volumes(list: readonly Volume[] | undefined, path: string, known: Map<string, Volume>, podName: string): readonly FieldError[] {
   return each(list, path, (volume, at) => {
     const twice = known.has(volume.name) ? [duplicate(`${at}.name`, volume.name)] : valid
-    const errors = all(volumeSource(volume, at), requiredRule(volume.name, `${at}.name`, dnsLabel), twice)
+    const errors = all(volumeSource(volume, at), madeClaim(volume, at, podName), requiredRule(volume.name, `${at}.name`, dnsLabel), twice)
     if (errors.length === 0) known.set(volume.name, volume)
-    return errors
+    return all(errors, othersClaim(volume, list ?? [], `${at}.persistentVolumeClaim.claimName`, podName))
   })
 }
+
+/** The name of the claim that is made for an ephemeral volume, and of the portal of an iSCSI volume. */
+function madeClaim({ name, ephemeral, iscsi: disk }: Volume, path: string, podName: string): readonly FieldError[] {
+  const tooLongName = disk?.initiatorName !== undefined && `${name}:${disk.targetPortal}`.length > 64
+  const claim = `${podName}-${name}`
+  return all(
+    tooLongName
+      ? [
+          invalidValue(
+            `${path}.name`,
+            name,
+            'Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.',
+          ),
+        ]
+      : valid,
+    ephemeral && podName && name
+      ? dnsSubdomain(claim).map((message) => invalidValue(`${path}.name`, name, `PVC name ${JSON.stringify(claim)}: ${message}`))
+      : valid,
+  )
+}
+
+/** A claim that is made for an ephemeral volume of the same pod is not also named. */
+const othersClaim = ({ persistentVolumeClaim: named }: Volume, list: readonly Volume[], path: string, podName: string): readonly FieldError[] =>
+  named && podName && list.some(({ name, ephemeral }) => ephemeral && `${podName}-${name}` === named.claimName)
+    ? [invalidValue(path, named.claimName, 'must not reference a PVC that gets created for an ephemeral volume')]
+    : valid

@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { FieldError } from '../../../../machinery/validation/field-error.ts'
+import { podDefaults, podSpecDefaults } from '../defaults/pod-defaults.ts'
+import { pods } from '../index.ts'
+import type { Pod, PodSpec } from '../model.ts'
+import { podAnnotationsUpdate } from './annotations.ts'
+import { podTemplate } from './spec.ts'
+import { podStatusUpdate } from './status.ts'
+
+const told = (errors: readonly FieldError[]): string[] => errors.map(({ field, message }) => `${field}: ${message}`)
+
+function pod(spec: object, annotations?: Record<string, string>): Pod {
+  const whole = { containers: [c()], ...structuredClone(spec) } as unknown as PodSpec
+  podSpecDefaults(whole)
+  return { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p', namespace: 'n', annotations }, spec: whole }
+}
+const c = (over: object = {}): object => ({ name: 'c', image: 'app:1', ...over })
+/** What is wrong with a new pod, below its spec. */
+function wrong(spec: object, annotations?: Record<string, string>): string[] {
+  const { spec: rules, create } = pods.validate ?? {}
+  const one = pod(spec, annotations)
+  return told([...(rules?.(one) ?? []), ...(create?.(one) ?? [])]).map((line) => line.replace(/^spec\./, ''))
+}
+const oneContainer = (over: object): string[] => wrong({ containers: [c(over)] }).map((line) => line.replace(/^containers\[0\]\./, ''))
+
+test('a container uses claims that its pod names', () => {
+  assert.deepEqual(wrong({ resourceClaims: [{ name: 'a' }, { name: 'a', resourceClaimName: 'x', resourceClaimTemplateName: 'y' }] }), [
+    'resourceClaims[0]: Invalid value: {"name":"a"}: must specify one of: `resourceClaimName`, `resourceClaimTemplateName`',
+    'resourceClaims[1].name: Duplicate value: "a"',
+    'resourceClaims[1]: Invalid value: {"name":"a","resourceClaimName":"x","resourceClaimTemplateName":"y"}: at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified',
+  ])
+  assert.deepEqual(oneContainer({ resources: { claims: [{ name: 'q' }] } }), [
+    'resources.claims[0]: Not found: "q": must be one of the names in pod.spec.resourceClaims which is empty',
+  ])
+  const using = (...claims: object[]): string[] =>
+    wrong({ resourceClaims: [{ name: 'a', resourceClaimName: 'x' }], containers: [c({ resources: { claims } })] })
+  assert.deepEqual(using({ name: 'a', request: 'r' }, { name: 'a', request: 's' }), [])
+  assert.deepEqual(using({ name: 'a', request: 'r' }, { name: 'a' }), ['containers[0].resources.claims[1]: Duplicate value: "a"'])
+  assert.deepEqual(using({ name: 'a', request: 'r' }, { name: 'a', request: 'r' }), ['containers[0].resources.claims[1]: Duplicate value: "a/r"'])
+})
+
+test('what restarts a container is one of the known ways', () => {
+  assert.deepEqual(oneContainer({ restartPolicy: 'Foo', restartPolicyRules: [{ action: 'Foo' }] }), [
+    'restartPolicy: Unsupported value: "Foo": supported values: "Always", "Never", "OnFailure"',
+    'restartPolicyRules[0].action: Unsupported value: "Foo": supported values: "Restart", "RestartAllContainers"',
+    'restartPolicyRules[0].exitCodes: Required value: must be specified',
+  ])
+  assert.deepEqual(oneContainer({ restartPolicyRules: [{ action: 'Restart', exitCodes: { operator: 'In', values: [1] } }] }), [
+    'restartPolicy: Required value: must specify restartPolicy when restart rules are used',
+  ])
+  assert.deepEqual(oneContainer({ resizePolicy: [{ resourceName: 'disk', restartPolicy: 'NotRequired' }] }), [
+    'resizePolicy: Unsupported value: "disk": supported values: "cpu", "memory"',
+  ])
+  assert.deepEqual(wrong({ restartPolicy: 'Never', containers: [c({ resizePolicy: [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' }] })] }), [
+    "containers[0].resizePolicy: Invalid value: \"RestartContainer\": must be 'NotRequired' when `restartPolicy` is 'Never'",
+  ])
+})
+
+test('environment variables name what there is, in a unit that there is', () => {
+  const from = (valueFrom: object): string[] => oneContainer({ env: [{ name: 'A', valueFrom }] }).map((line) => line.replace('env[0].valueFrom.', ''))
+  assert.deepEqual(from({ resourceFieldRef: { resource: 'limits.cpu', divisor: '1' } }), [])
+  assert.deepEqual(from({ resourceFieldRef: { resource: 'limits.cpu', divisor: '3' } }), [
+    `resourceFieldRef.divisor: Invalid value: "limits.cpu": only divisor's values 1m and 1 are supported with the cpu resource`,
+  ])
+  assert.match(from({ resourceFieldRef: { resource: 'limits.memory', divisor: '2Mi' } })[0] ?? '', /1Ei are supported with the memory resource$/)
+  assert.deepEqual(from({ fieldRef: { fieldPath: "spec.nodeName['a']" } }), [
+    `fieldRef.fieldPath: Invalid value: "spec.nodeName['a']": error converting fieldPath: field label does not support subscript: spec.nodeName['a']`,
+  ])
+  assert.deepEqual(from({ fieldRef: { fieldPath: 'spec.host' } }), [])
+  assert.deepEqual(from({ fileKeyRef: { volumeName: '', path: '../x', key: '' } }), [
+    'fileKeyRef.volumeName: Required value',
+    `fileKeyRef.path: Invalid value: "../x": must not contain '..'`,
+    'fileKeyRef.key: Required value',
+  ])
+})
+
+test('a pod as a whole asks for no less than its containers', () => {
+  assert.deepEqual(
+    wrong({
+      resources: { limits: { cpu: '1', 'example.com/x': '1' }, requests: { cpu: '1' } },
+      containers: [c({ resources: { requests: { cpu: '2' }, limits: { cpu: '3' } } })],
+    }),
+    [
+      'resources.limits[example.com/x]: Unsupported value: "example.com/x": supported values: "cpu", "memory"',
+      'resources.requests[cpu]: Invalid value: "1": must be greater than or equal to aggregate container requests of 2',
+      'resources.containers[0][cpu].limits: Invalid value: "3": must be less than or equal to pod limits of 1',
+    ],
+  )
+})
+
+test('what a pod as a whole does not ask for, its containers or its limits say', () => {
+  const whole = pod({ resources: { limits: { cpu: '1', memory: '1Gi' } }, containers: [c({ resources: { requests: { cpu: '200m' } } })] })
+  podDefaults(whole)
+  assert.deepEqual(whole.spec?.resources?.requests, { cpu: '200m', memory: '1Gi' })
+})
+
+test('profiles and sysctls that a pod cannot have are refused', () => {
+  assert.deepEqual(wrong({ hostNetwork: true, securityContext: { sysctls: [{ name: 'net.ipv4.tcp_syncookies', value: '1' }] } }), [
+    `securityContext.sysctls[0].name: Invalid value: "net.ipv4.tcp_syncookies": may not be specified when 'hostNetwork' is true`,
+  ])
+  assert.deepEqual(wrong({ securityContext: { seLinuxChangePolicy: 'x' } }), [
+    'securityContext.seLinuxChangePolicy: Unsupported value: "x": supported values: "MountOption", "Recursive"',
+  ])
+  assert.deepEqual(wrong({ securityContext: { appArmorProfile: { type: 'RuntimeDefault', localhostProfile: 'x' } } }), [
+    'securityContext.appArmorProfile.localhostProfile: Invalid value: "x": can only be set when AppArmor type is Localhost',
+  ])
+  assert.deepEqual(wrong({ os: { name: 'windows' }, securityContext: { supplementalGroupsPolicy: 'Merge' }, hostUsers: true }), [
+    'hostUsers: Forbidden: cannot be set for a windows pod',
+    'securityContext.supplementalGroupsPolicy: Forbidden: cannot be set for a windows pod',
+  ])
+  assert.deepEqual(wrong({ os: { name: 'linux' }, containers: [c({ securityContext: { windowsOptions: { runAsUserName: 'a' } } })] }), [
+    'containers[0].securityContext.windowsOptions: Forbidden: windows options cannot be set for a linux pod',
+  ])
+})
+
+test('volumes name files below their folder, and claims that are not made for others', () => {
+  const made = { ephemeral: { volumeClaimTemplate: { spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1' } } } } } }
+  assert.deepEqual(
+    wrong({
+      volumes: [
+        { name: 'a', projected: { sources: [{ clusterTrustBundle: { path: '/x' } }, { podCertificate: { signerName: 'a.b/c', keyType: 'x' } }] } },
+        { name: 'b', emptyDir: {}, downwardAPI: {} },
+        { name: 'e', ...made },
+        { name: 'p', persistentVolumeClaim: { claimName: 'p-e' } },
+        { name: 't', projected: { sources: [{ serviceAccountToken: { path: 'token', expirationSeconds: 3600 } }] } },
+      ],
+      containers: [c({ volumeMounts: [{ name: 'e', mountPath: '/e', recursiveReadOnly: 'Enabled' }] })],
+    }),
+    [
+      'volumes[0].projected.sources[0].clusterTrustBundle: Required value: either name or signerName must be specified',
+      'volumes[0].projected.sources[0].clusterTrustBundle.path: Invalid value: "/x": must be a relative path',
+      'volumes[0].projected.sources[1].podCertificate.keyType: Unsupported value: "x": supported values: "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519", "RSA3072", "RSA4096"',
+      'volumes[0].projected.sources[1].podCertificate: Required value: specify at least one of credentialBundlePath, keyPath, and certificateChainPath',
+      'volumes[1].downwarAPI: Forbidden: may not specify more than 1 volume type',
+      'volumes[3].persistentVolumeClaim.claimName: Invalid value: "p-e": must not reference a PVC that gets created for an ephemeral volume',
+      'containers[0].volumeMounts.recursiveReadOnly: Forbidden: may only be specified when readOnly is true',
+      'volumes[4].projected.sources[0].serviceAccountToken: Forbidden: must not be specified when serviceAccountName is not set',
+    ],
+  )
+})
+
+test('labels by which pods are placed are labels, and none is named twice', () => {
+  const term = {
+    labelSelector: { matchLabels: { a: 'b' }, matchExpressions: [{ key: 'a', operator: 'In', values: ['b'] }] },
+    matchLabelKeys: ['a'],
+    topologyKey: 'x',
+  }
+  const at = 'affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0]'
+  assert.deepEqual(wrong({ affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } } }), [
+    `${at}[0]: Invalid value: "a": exists in both matchLabelKeys and labelSelector`,
+  ])
+  assert.deepEqual(
+    wrong({
+      affinity: {
+        nodeAffinity: {
+          requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions: [{ key: 'a', operator: 'In', values: ['-'] }] }] },
+        },
+      },
+    }).length,
+    1,
+  )
+  const spread = { maxSkew: 1, topologyKey: 'z', whenUnsatisfiable: 'DoNotSchedule' }
+  assert.deepEqual(wrong({ topologySpreadConstraints: [spread, { ...spread, matchLabelKeys: ['x'] }] }), [
+    'topologySpreadConstraints[0].{topologyKey, whenUnsatisfiable}: Duplicate value: "{z, DoNotSchedule}"',
+    'topologySpreadConstraints[1].matchLabelKeys: Forbidden: must not be specified when labelSelector is not set',
+  ])
+  assert.deepEqual(wrong({ tolerations: [{ key: 'a', operator: 'Exists', value: 'b' }] }), [
+    `tolerations[0].operator: Invalid value: "b": value must be empty when \`operator\` is 'Exists'`,
+  ])
+})
+
+test('annotations of pods that mean something are read', () => {
+  const appArmor = 'container.apparmor.security.beta.kubernetes.io/'
+  assert.deepEqual(
+    wrong({}, { 'controller.kubernetes.io/pod-deletion-cost': '+1', [`${appArmor}x`]: 'foo', 'seccomp.security.alpha.kubernetes.io/pod': 'x' }),
+    [
+      'metadata.annotations[controller.kubernetes.io/pod-deletion-cost]: Invalid value: "+1": must be a 32bit integer',
+      'metadata.annotations.seccomp.security.alpha.kubernetes.io/pod: Invalid value: "x": must be a valid seccomp profile',
+      `metadata.annotations[${appArmor}x]: Invalid value: "x": container not found`,
+      `metadata.annotations[${appArmor}x]: Invalid value: "foo": invalid AppArmor profile name: "foo"`,
+    ],
+  )
+  assert.deepEqual(wrong({ securityContext: { appArmorProfile: { type: 'Unconfined' } } }, { [`${appArmor}c`]: 'runtime/default' }), [
+    'containers[0].securityContext.appArmorProfile.type: Forbidden: apparmor type in annotation and field must match',
+  ])
+  assert.deepEqual(told(podAnnotationsUpdate({ [`${appArmor}c`]: 'b' }, { [`${appArmor}c`]: 'a' }, 'at')), [
+    `at[${appArmor}c]: Forbidden: may not remove or update AppArmor annotations`,
+  ])
+  assert.deepEqual(told(podAnnotationsUpdate({ 'kubernetes.io/config.mirror': 'b' }, {}, 'at')), [
+    'at[kubernetes.io/config.mirror]: Forbidden: may not add mirror pod annotation',
+  ])
+})
+
+test('images of templates may have spaces around them', () => {
+  assert.deepEqual(oneContainer({ image: ' x' }), ['image: Invalid value: " x": must not have leading or trailing whitespace'])
+  const { spec } = pod({ containers: [c({ image: ' x' })] })
+  assert.deepEqual(told(podTemplate({ metadata: {}, spec } as Parameters<typeof podTemplate>[0], 'spec.template')), [])
+})
+
+test('a status says nothing that a pod cannot be', () => {
+  const ended = { name: 'c', state: { terminated: { exitCode: 0 } } }
+  const running = { name: 'c', state: { running: {} } }
+  const update = (spec: object, status: object, old: object): string[] =>
+    told(podStatusUpdate({ ...pod(spec), status } as unknown as Pod, { ...pod(spec), status: old } as unknown as Pod))
+  assert.deepEqual(update({ restartPolicy: 'Never' }, { containerStatuses: [running] }, { containerStatuses: [ended] }), [
+    'status.containerStatuses[0].state: Forbidden: may not be transitioned to non-terminated state',
+  ])
+  assert.deepEqual(update({}, { containerStatuses: [running] }, { containerStatuses: [ended] }), [])
+  const failed = { name: 'c', state: { terminated: { exitCode: 1 } } }
+  assert.deepEqual(update({ restartPolicy: 'OnFailure' }, { containerStatuses: [running] }, { containerStatuses: [failed] }), [])
+  assert.deepEqual(update({}, { podIPs: [{ ip: '1.2.3.4' }, { ip: '1.2.3.5' }], hostIP: '1.1.1.1', hostIPs: [{ ip: 'x' }] }, {}), [
+    'status.podIPs: Invalid value: [{"ip":"1.2.3.4"},{"ip":"1.2.3.5"}]: may specify no more than one IP for each IP family',
+    'status.hostIPs[0].ip: Invalid value: "x": must be equal to `hostIP`',
+    'status.hostIPs[0]: Invalid value: "x": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
+  ])
+  assert.deepEqual(update({}, { resourceClaimStatuses: [{ name: 'q' }] }, {}), [
+    'status.resourceClaimStatuses[0].name: Invalid value: "q": must match the name of an entry in `spec.resourceClaims`',
+  ])
+})

@@ -1,0 +1,30 @@
+/** Status codes that clients tell cases apart by. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { http2Client } from './api-client.ts'
+import { startTestServer } from './api-server.ts'
+import { configMapsPath } from './objects.ts'
+
+test('a DELETE that leaves an object is 202 for who asked in the words of old for its dependents to go', async (t) => {
+  const client = http2Client(t, await startTestServer(t))
+  for (const [name, body, status] of [
+    ['a', undefined, 200],
+    ['b', '{"kind":"DeleteOptions","apiVersion":"v1","orphanDependents":false}', 202],
+  ] as const) {
+    await client.request('POST', configMapsPath, { body: JSON.stringify({ metadata: { name, finalizers: ['example.com/held'] } }) })
+    const answer = await client.request('DELETE', `${configMapsPath}/${name}`, body === undefined ? {} : { body })
+    assert.equal(answer.status, status)
+  }
+})
+
+test('what is an answer and no object has no name, and no path says proxy', async (t) => {
+  const client = http2Client(t, await startTestServer(t))
+  for (const [method, path, status] of [
+    ['GET', '/api/v1/namespaces/default/bindings', 405],
+    ['GET', '/api/v1/namespaces/default/bindings/a', 404],
+    ['DELETE', '/api/v1/namespaces/default/bindings/a', 404],
+    ['GET', '/apis/authentication.k8s.io/v1/tokenreviews/a', 404],
+    ['GET', '/api/v1/proxy/nodes/a', 404],
+  ] as const)
+    assert.equal((await client.request(method, path)).status, status, `${method} ${path}`)
+})
