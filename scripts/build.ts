@@ -94,9 +94,13 @@ const programs: readonly Program[] = [
 const others: readonly Program[] = [
   { sources: ['src/cli/t8s.ts'] },
   { sources: commandLine },
+  { sources: ['src/apiserver/version.ts'] },
   { sources: [/\bexplain-panic\b/] },
+  { sources: [/\boverview\b/] },
   { sources: [/^src\/cli\/commands\/config\//, /^src\/cli\/terminal\//, /^src\/kubeconfig\//] },
-  { sources: ['src/client/index.ts', /^src\/cli\/commands\/(?!up|apiserver)/, /^src\/cli\/why\//] },
+  { sources: ['src/cli/commands/envtest.ts', 'src/envtest/program.ts'] },
+  { sources: [/snapshot/] },
+  { sources: ['src/client/index.ts', /^src\/cli\/commands\/(?!up|apiserver)/, /^src\/cli\/(why|completion)\//] },
 ]
 
 const started = new Date()
