@@ -1,6 +1,6 @@
 /** PersistentVolumeClaimResize: a claim may grow only once it is bound, and only if its storage class allows it. */
 import type { V1PersistentVolumeClaim, V1StorageClass } from '@kubernetes/client-node'
-import { claimClass } from '../../../api/core/storage/claim-class.ts'
+import { claimClass } from '../../../api/core/storage/binding/storage-class.ts'
 import type { Model } from '../../../machinery/object.ts'
 import { compareQuantities } from '../../../machinery/values/quantity.ts'
 import { FollowedObjects } from '../../registry/followed/followed-objects.ts'

@@ -3,8 +3,8 @@ import { semanticallyEqual } from '../../../../machinery/equality.ts'
 import { type FieldError, forbiddenField, invalidValue } from '../../../../machinery/validation/field-error.ts'
 import { all, each, valid } from '../../../../machinery/validation/field-rules.ts'
 import { isSidecar, type Pod } from '../model.ts'
-import { qosClass } from './qos.ts'
 import { mirrorAnnotation } from '../validation/annotations.ts'
+import { qosClass } from './qos.ts'
 
 type Containers = NonNullable<Pod['spec']>['containers']
 type Container = Containers[number]

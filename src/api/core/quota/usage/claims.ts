@@ -2,7 +2,7 @@
 import type { V1PersistentVolumeClaim } from '@kubernetes/client-node'
 import type { Model } from '../../../../machinery/object.ts'
 import { compareQuantities, isWhole, wholeValue } from '../../../../machinery/values/quantity.ts'
-import { claimClass } from '../../storage/claim-class.ts'
+import { claimClass } from '../../storage/binding/storage-class.ts'
 import type { ResourceList } from '../resource-list.ts'
 import { scopeHolds, type Usage } from './usage.ts'
 
