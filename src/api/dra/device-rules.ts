@@ -16,7 +16,7 @@ import {
 import { all, each, follows, repeats, requiredRule, valid } from '../../machinery/validation/field-rules.ts'
 import { dnsLabel, dnsSubdomain } from '../../machinery/validation/names.ts'
 import { tolerations } from '../core/pod/validation/scheduling.ts'
-import { csiDriver as driverName } from '../core/pod/validation/volumes.ts'
+import { csiDriver as driverName } from '../core/pod/validation/volumes/volumes.ts'
 
 export type DeviceClaim = Wire<V1DeviceClaim>
 type Request = NonNullable<DeviceClaim['requests']>[number]

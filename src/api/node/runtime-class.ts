@@ -7,7 +7,7 @@ import { all, follows, immutable, valid } from '../../machinery/validation/field
 import { validateLabels } from '../../machinery/validation/metadata.ts'
 import { dnsLabel } from '../../machinery/validation/names.ts'
 import { labelKeyWarnings } from '../core/cluster/node-labels.ts'
-import { requirements } from '../core/pod/validation/resources.ts'
+import { requirements } from '../core/pod/validation/containers/resources.ts'
 import { tolerations } from '../core/pod/validation/scheduling.ts'
 import { containerResourceName } from '../core/quota/resource-rules.ts'
 import { age, column, name, resource } from '../resource.ts'

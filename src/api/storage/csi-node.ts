@@ -6,7 +6,7 @@ import type { Model } from '../../machinery/object.ts'
 import { duplicate, type FieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
 import { nonNegative, repeats } from '../../machinery/validation/field-rules.ts'
 import { qualifiedName } from '../../machinery/validation/names.ts'
-import { csiDriver } from '../core/pod/validation/volumes.ts'
+import { csiDriver } from '../core/pod/validation/volumes/volumes.ts'
 import { age, column, name, resource } from '../resource.ts'
 
 type CSINode = Model<V1CSINode>

@@ -6,7 +6,7 @@ import { all, each, follows, optionalText, port as portNumber, valid } from '../
 import { dnsLabel, dnsSubdomain, qualifiedName } from '../../../machinery/validation/names.ts'
 import { firstFew } from '../../printing/first-few.ts'
 import { age, column, name, resource } from '../../resource.ts'
-import { protocols } from '../pod/validation/containers.ts'
+import { protocols } from '../pod/validation/containers/containers.ts'
 import { ordinaryAddress } from './address-rules.ts'
 
 type Endpoints = Model<V1Endpoints>

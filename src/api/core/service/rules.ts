@@ -7,7 +7,7 @@ import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported,
 import { all, each, follows, oneOf, port as portNumber, portOrName, valid } from '../../../machinery/validation/field-rules.ts'
 import { validateLabels } from '../../../machinery/validation/metadata.ts'
 import { cidr, dnsLabel, dnsSubdomain, ipAddress, qualifiedName } from '../../../machinery/validation/names.ts'
-import { protocols } from '../pod/validation/containers.ts'
+import { protocols } from '../pod/validation/containers/containers.ts'
 import { ordinaryAddress } from './address-rules.ts'
 import { isExternallyAccessible, needsHealthCheckPort } from './traits.ts'
 

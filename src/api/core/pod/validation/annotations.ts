@@ -3,8 +3,8 @@ import { own } from '../../../../lib/own.ts'
 import { type FieldError, forbiddenField, invalidValue } from '../../../../machinery/validation/field-error.ts'
 import { all, valid } from '../../../../machinery/validation/field-rules.ts'
 import type { PodSpec } from '../model.ts'
-import { everyContainer } from './every-container.ts'
-import { descendingPath } from './paths.ts'
+import { everyContainer } from './containers/every-container.ts'
+import { descendingPath } from './volumes/paths.ts'
 
 type Annotations = Readonly<Record<string, string>> | undefined
 

@@ -7,7 +7,7 @@ import { isHugePages } from '../../quota/resource-list.ts'
 import { resourceName } from '../../quota/resource-rules.ts'
 import type { PodSpec } from '../model.ts'
 import { podRequests } from '../resources/pod-resources.ts'
-import { requirements } from './resources.ts'
+import { requirements } from './containers/resources.ts'
 
 const supported = ['cpu', 'memory']
 

@@ -2,8 +2,8 @@
 import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required, tooLong } from '../../../../machinery/validation/field-error.ts'
 import { all, each, oneOf, valid } from '../../../../machinery/validation/field-rules.ts'
 import type { Container, PodSpec } from '../model.ts'
-import { everyContainer } from './every-container.ts'
-import { descendingPath } from './paths.ts'
+import { everyContainer } from './containers/every-container.ts'
+import { descendingPath } from './volumes/paths.ts'
 import { windowsOptions } from './windows.ts'
 
 type PodSecurityContext = NonNullable<PodSpec['securityContext']>

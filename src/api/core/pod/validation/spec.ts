@@ -6,13 +6,13 @@ import { dnsLabel, dnsSubdomain, ipAddress, qualifiedName } from '../../../../ma
 import { containerResourceName } from '../../quota/resource-rules.ts'
 import type { PodSpec, PodTemplate, Volume } from '../model.ts'
 import { matchingProfiles, podAnnotations } from './annotations.ts'
-import { containers, ephemeralContainers, hostNetworkPorts, initContainers, trimmedImage } from './containers.ts'
+import { containers, ephemeralContainers, hostNetworkPorts, initContainers, trimmedImage } from './containers/containers.ts'
+import { requirements } from './containers/resources.ts'
 import { podLevelResources } from './pod-level-resources.ts'
 import { claimNames, podClaims } from './resource-claims.ts'
-import { requirements } from './resources.ts'
 import { affinity, schedulingGates, spreadConstraints, tolerations } from './scheduling.ts'
 import { operatingSystem, podSecurity } from './security.ts'
-import { volumes } from './volumes.ts'
+import { volumes } from './volumes/volumes.ts'
 import { hostProcesses } from './windows.ts'
 
 const dnsPolicies = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None']

@@ -7,16 +7,16 @@ import {
   notFoundValue,
   notSupported,
   required,
-} from '../../../../machinery/validation/field-error.ts'
-import { all, each, follows, port as portNumber, requiredRule, valid } from '../../../../machinery/validation/field-rules.ts'
-import { dnsLabel, portName } from '../../../../machinery/validation/names.ts'
-import { type Container, type ContainerPort, type EphemeralContainer, isSidecar, type PodSpec, type Volume } from '../model.ts'
+} from '../../../../../machinery/validation/field-error.ts'
+import { all, each, follows, port as portNumber, requiredRule, valid } from '../../../../../machinery/validation/field-rules.ts'
+import { dnsLabel, portName } from '../../../../../machinery/validation/names.ts'
+import { type Container, type ContainerPort, type EphemeralContainer, isSidecar, type PodSpec, type Volume } from '../../model.ts'
+import { containerSecurity } from '../security.ts'
+import { volumeDevices, volumeMounts } from '../volumes/mounts.ts'
 import { environment, environmentFrom } from './environment.ts'
 import { containerHandlers } from './handlers.ts'
-import { volumeDevices, volumeMounts } from './mounts.ts'
 import { resourceRequirements } from './resources.ts'
 import { containerRestarts, resizePolicies } from './restarts.ts'
-import { containerSecurity } from './security.ts'
 
 const messagePolicies = ['File', 'FallbackToLogsOnError']
 const pullPolicies = ['Always', 'IfNotPresent', 'Never']

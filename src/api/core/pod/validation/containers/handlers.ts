@@ -1,8 +1,8 @@
 /** Rules for probes and lifecycle hooks. */
-import { type FieldError, forbiddenField, invalidValue, required } from '../../../../machinery/validation/field-error.ts'
-import { all, follows, nonNegative, oneOf, port, portOrName, valid } from '../../../../machinery/validation/field-rules.ts'
-import { httpHeaderName } from '../../../../machinery/validation/names.ts'
-import type { Container, Probe } from '../model.ts'
+import { type FieldError, forbiddenField, invalidValue, required } from '../../../../../machinery/validation/field-error.ts'
+import { all, follows, nonNegative, oneOf, port, portOrName, valid } from '../../../../../machinery/validation/field-rules.ts'
+import { httpHeaderName } from '../../../../../machinery/validation/names.ts'
+import type { Container, Probe } from '../../model.ts'
 
 interface HttpGet {
   path?: string

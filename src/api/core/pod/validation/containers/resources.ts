@@ -1,13 +1,13 @@
 /** Rules for what containers ask for and may use at most. */
 
-import { own } from '../../../../lib/own.ts'
-import { type FieldError, forbiddenField, invalidValue, required } from '../../../../machinery/validation/field-error.ts'
-import { all, valid } from '../../../../machinery/validation/field-rules.ts'
-import { compareQuantities, wholeValue } from '../../../../machinery/values/quantity.ts'
-import { isHugePages, isOvercommitAllowed, type ResourceList } from '../../quota/resource-list.ts'
-import { containerResourceName, plainNames, resourceAmount } from '../../quota/resource-rules.ts'
-import type { Resources } from '../model.ts'
-import { usedClaims } from './resource-claims.ts'
+import { own } from '../../../../../lib/own.ts'
+import { type FieldError, forbiddenField, invalidValue, required } from '../../../../../machinery/validation/field-error.ts'
+import { all, valid } from '../../../../../machinery/validation/field-rules.ts'
+import { compareQuantities, wholeValue } from '../../../../../machinery/values/quantity.ts'
+import { isHugePages, isOvercommitAllowed, type ResourceList } from '../../../quota/resource-list.ts'
+import { containerResourceName, plainNames, resourceAmount } from '../../../quota/resource-rules.ts'
+import type { Resources } from '../../model.ts'
+import { usedClaims } from '../resource-claims.ts'
 
 type NameRule = (name: string, path: string) => readonly FieldError[]
 

@@ -1,6 +1,6 @@
 /** Rules for paths of files, in containers and on nodes. */
-import { type FieldError, invalidValue } from '../../../../machinery/validation/field-error.ts'
-import { all, valid } from '../../../../machinery/validation/field-rules.ts'
+import { type FieldError, invalidValue } from '../../../../../machinery/validation/field-error.ts'
+import { all, valid } from '../../../../../machinery/validation/field-rules.ts'
 
 /** A path without `..` in it. */
 export const noBacksteps = (value: string, path: string): readonly FieldError[] =>

@@ -1,11 +1,11 @@
 /** Rules for environment variables and for what the downward API offers. */
-import { own } from '../../../../lib/own.ts'
-import { type FieldError, invalidValue, notSupported, required } from '../../../../machinery/validation/field-error.ts'
-import { all, each, follows, requiredRule, valid } from '../../../../machinery/validation/field-rules.ts'
-import { configMapKey, dnsLabel, dnsSubdomain, qualifiedName, relaxedEnvVarName } from '../../../../machinery/validation/names.ts'
-import { canonicalQuantity, signOf } from '../../../../machinery/values/quantity.ts'
-import type { Container } from '../model.ts'
-import { ownPath } from './paths.ts'
+import { own } from '../../../../../lib/own.ts'
+import { type FieldError, invalidValue, notSupported, required } from '../../../../../machinery/validation/field-error.ts'
+import { all, each, follows, requiredRule, valid } from '../../../../../machinery/validation/field-rules.ts'
+import { configMapKey, dnsLabel, dnsSubdomain, qualifiedName, relaxedEnvVarName } from '../../../../../machinery/validation/names.ts'
+import { canonicalQuantity, signOf } from '../../../../../machinery/values/quantity.ts'
+import type { Container } from '../../model.ts'
+import { ownPath } from '../volumes/paths.ts'
 
 type EnvVar = NonNullable<Container['env']>[number]
 type FileKeyRef = NonNullable<NonNullable<EnvVar['valueFrom']>['fileKeyRef']>

@@ -1,7 +1,7 @@
 /** Rules for volumes of vendors, in pods and as PersistentVolumes. Most of their drivers are gone; their fields are still looked at. */
-import { type FieldError, invalidValue, notSupported, required } from '../../../../machinery/validation/field-error.ts'
-import { all, follows, oneOf, requiredText, valid } from '../../../../machinery/validation/field-rules.ts'
-import { dnsLabel } from '../../../../machinery/validation/names.ts'
+import { type FieldError, invalidValue, notSupported, required } from '../../../../../machinery/validation/field-error.ts'
+import { all, follows, oneOf, requiredText, valid } from '../../../../../machinery/validation/field-rules.ts'
+import { dnsLabel } from '../../../../../machinery/validation/names.ts'
 
 /** The fields of a type that are looked at; of a PersistentVolume's source more may be there. */
 interface Sources {

@@ -1,5 +1,5 @@
 /** The containers of a pod, of all three kinds. */
-import type { Container, EphemeralContainer, PodSpec } from '../model.ts'
+import type { Container, EphemeralContainer, PodSpec } from '../../model.ts'
 
 /** All containers of a pod with their paths: those that run before the others first. */
 export const everyContainer = (spec: PodSpec, path: string): (readonly [Container | EphemeralContainer, string])[] =>

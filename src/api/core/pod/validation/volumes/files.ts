@@ -1,11 +1,11 @@
 /** Rules for volumes whose files come from the API: keys of Secrets and ConfigMaps, fields of the pod, tokens, certificates. */
-import { validateLabelSelector } from '../../../../machinery/selectors/label-selector.ts'
-import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../../machinery/validation/field-error.ts'
-import { all, each, requiredText, valid } from '../../../../machinery/validation/field-rules.ts'
-import { dnsSubdomain } from '../../../../machinery/validation/names.ts'
-import { signerNameRules } from '../../../certificates/request-rules.ts'
-import type { Volume } from '../model.ts'
-import { fieldRef, resourceFieldRef } from './environment.ts'
+import { validateLabelSelector } from '../../../../../machinery/selectors/label-selector.ts'
+import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../../../machinery/validation/field-error.ts'
+import { all, each, requiredText, valid } from '../../../../../machinery/validation/field-rules.ts'
+import { dnsSubdomain } from '../../../../../machinery/validation/names.ts'
+import { signerNameRules } from '../../../../certificates/request-rules.ts'
+import type { Volume } from '../../model.ts'
+import { fieldRef, resourceFieldRef } from '../containers/environment.ts'
 import { ownPath } from './paths.ts'
 
 interface KeyToPath {

@@ -1,7 +1,7 @@
 /** Rules for where containers see volumes. */
-import { type FieldError, forbiddenField, invalidValue, notFoundValue, notSupported, required } from '../../../../machinery/validation/field-error.ts'
-import { all, valid } from '../../../../machinery/validation/field-rules.ts'
-import type { Container, EphemeralContainer, Volume } from '../model.ts'
+import { type FieldError, forbiddenField, invalidValue, notFoundValue, notSupported, required } from '../../../../../machinery/validation/field-error.ts'
+import { all, valid } from '../../../../../machinery/validation/field-rules.ts'
+import type { Container, EphemeralContainer, Volume } from '../../model.ts'
 import { descendingPath, noBacksteps } from './paths.ts'
 
 const propagations = ['Bidirectional', 'HostToContainer', 'None']

@@ -1,7 +1,7 @@
 /** Rules for what restarts containers: their own policies (KEP-5307), and changes of their resources (KEP-1287). */
-import { duplicate, type FieldError, invalidValue, notSupported, required, tooMany } from '../../../../machinery/validation/field-error.ts'
-import { all, each, oneOf, repeats, valid } from '../../../../machinery/validation/field-rules.ts'
-import type { Container } from '../model.ts'
+import { duplicate, type FieldError, invalidValue, notSupported, required, tooMany } from '../../../../../machinery/validation/field-error.ts'
+import { all, each, oneOf, repeats, valid } from '../../../../../machinery/validation/field-rules.ts'
+import type { Container } from '../../model.ts'
 
 type ResizePolicy = NonNullable<Container['resizePolicy']>[number]
 type RestartRule = NonNullable<Container['restartPolicyRules']>[number]
