@@ -1,6 +1,6 @@
 /** What programs that go on running do once they have begun, when nearly all that they will ever load is loaded. */
 import { flushCompileCache } from 'node:module'
-import { setFlagsFromString } from 'node:v8'
+import { setFlags } from './v8-flags.ts'
 
 /**
  * A heap that is collected early, and code that is compiled early (docs/decisions/0010). Code caches are good only for the flags with which they
@@ -12,6 +12,5 @@ const laterFlags = ['--heap-growing-percent=100', '--invocation-count-for-feedba
 export function hasBegun(): void {
   // Such a program is killed as often as it is stopped; the cache should not wait for its end.
   flushCompileCache()
-  // They are V8's own: only to a Node that it knows does the launcher give flags, and another one may not know these.
-  if (process.execArgv.some((flag) => flag.startsWith('--max-semi-space-size='))) for (const flag of laterFlags) setFlagsFromString(flag)
+  setFlags(...laterFlags)
 }

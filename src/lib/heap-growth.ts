@@ -2,24 +2,20 @@
  * How much the heaps of all threads may grow before they are collected, in percent of what was alive last: as much as was alive while the
  * process is small, less the more it holds. What a collection costs grows with what is alive; so does what waits to be collected.
  */
-import { setFlagsFromString } from 'node:v8'
+import { setFlags } from './v8-flags.ts'
 
-const flag = '--heap-growing-percent'
 /** A process of this size lets its heaps grow to double. */
 const modestBytes = 320 * 1024 * 1024
 const leastPercent = 30
 
-/** Only where the process was started with the flag: in others' programs, V8's settings are theirs. */
-const isOurs = process.execArgv.some((option) => option.startsWith(flag))
 let percent = 100
 
 /** To be called now and then, by any thread: the flag is one for all of them, and is read by each collection. */
 export function boundHeapGrowth(): void {
-  if (!isOurs) return
   const wanted = growthPercent(process.memoryUsage.rss())
   if (wanted === percent) return
   percent = wanted
-  setFlagsFromString(`${flag}=${percent}`)
+  setFlags(`--heap-growing-percent=${percent}`)
 }
 
 /** In steps of ten. */
