@@ -1,6 +1,9 @@
-/** The forms in which OpenAPI documents are written: v2 and v3 as JSON, v2 as protobuf. */
-import { definitionEntry, gnosticDocument, pathEntry } from './gnostic.ts'
+/** The forms in which OpenAPI documents are written, v2 and v3, JSON and protobuf, and which of them a client takes. */
+import { StatusError } from '../../machinery/status-error.ts'
+import { acceptClauses } from '../negotiation/accept.ts'
 import type { Flavour } from './json-schema.ts'
+import { definitionEntryV2, documentV2, pathEntryV2 } from './protobuf/v2.ts'
+import { definitionEntryV3, documentV3, pathEntryV3 } from './protobuf/v3.ts'
 
 type Node = Readonly<Record<string, unknown>>
 
@@ -60,8 +63,45 @@ export const jsonV3: DocumentForm = {
 export const protobufV2: DocumentForm = {
   flavour: 'v2',
   contentType: 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf',
-  path: pathEntry,
-  definition: definitionEntry,
-  document: (version, paths, definitions) =>
-    gnosticDocument({ swagger: '2.0', info: info(version), securityDefinitions: bearer, security }, paths, definitions),
+  path: pathEntryV2,
+  definition: definitionEntryV2,
+  document: (version, paths, definitions) => documentV2({ swagger: '2.0', info: info(version), securityDefinitions: bearer, security }, paths, definitions),
+}
+
+export const protobufV3: DocumentForm = {
+  flavour: 'v3',
+  contentType: 'application/com.github.proto-openapi.spec.v3.v1.0+protobuf',
+  path: pathEntryV3,
+  definition: definitionEntryV3,
+  document: (version, paths, definitions) => documentV3({ openapi: '3.0.0', info: info(version), securitySchemes: bearer }, paths, definitions),
+}
+
+/** Media types of the forms, JSON first: clients that take anything get it. Protobuf's have an old name too, with an `@`. */
+const forms: Readonly<Record<Flavour, readonly (readonly [mediaType: string, form: DocumentForm])[]>> = {
+  v2: withOldNames(jsonV2, protobufV2),
+  v3: withOldNames(jsonV3, protobufV3),
+}
+
+function withOldNames(json: DocumentForm, protobuf: DocumentForm): (readonly [string, DocumentForm])[] {
+  return [
+    [json.contentType, json],
+    [protobuf.contentType, protobuf],
+    [protobuf.contentType.replace(/\.v1\.0/, '@v1.0'), protobuf],
+  ]
+}
+
+const accepts = (clause: string, mediaType: string): boolean => {
+  const [type, subtype] = clause.split('/')
+  const [ownType, ownSubtype] = mediaType.split('/')
+  return (type === '*' || type === ownType) && (subtype === '*' || subtype === ownSubtype)
+}
+
+/** The form that the client likes best; no header means JSON. Throws 406 when it takes none. */
+export function acceptedForm(accept: string | undefined, flavour: Flavour): DocumentForm {
+  for (const { type } of acceptClauses(accept || '*/*')) {
+    const chosen = forms[flavour].find(([mediaType]) => accepts(type, mediaType))
+    if (chosen) return chosen[1]
+  }
+  const served = new Set(forms[flavour].map(([, { contentType }]) => contentType))
+  throw new StatusError(406, 'NotAcceptable', `only the following media types are accepted: ${[...served].join(', ')}`)
 }

@@ -1,6 +1,6 @@
 /**
- * Serves OpenAPI: `/openapi/v3` (index), `/openapi/v3/PATH` (a document per group version) and `/openapi/v2` (everything,
- * as JSON or protobuf). Documents are made when they are first asked for, in turns, and kept compressed.
+ * Serves OpenAPI: `/openapi/v3` (index), `/openapi/v3/PATH` (a document per group version) and `/openapi/v2` (everything),
+ * as JSON or protobuf. Documents are made when they are first asked for, in turns, and kept compressed.
  */
 import { createHash } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
@@ -13,7 +13,7 @@ import { resourceNotFound } from '../../machinery/status-error.ts'
 import type { RemoteDocuments } from '../aggregator/index.ts'
 import type { Request, Response } from '../http/exchange.ts'
 import { type DocumentOptions, openapiDocument } from './document.ts'
-import { type DocumentForm, jsonV2, jsonV3, protobufV2 } from './forms.ts'
+import { acceptedForm, type DocumentForm, jsonV2, jsonV3, protobufV2, protobufV3 } from './forms.ts'
 import { documentPaths, groupVersionPath } from './static-paths.ts'
 
 export interface OpenApiOptions {
@@ -24,7 +24,7 @@ export interface OpenApiOptions {
 }
 
 export interface OpenApiDocuments {
-  /** Answers requests for OpenAPI; undefined for other paths. Rejects with 404 for documents that are not there. */
+  /** Answers requests for OpenAPI; undefined for other paths. Rejects with 404 for documents that are not there, with 406 for forms that are not. */
   readonly handle: (request: Request) => Promise<Response> | undefined
   /** The paths that the server's index names. */
   readonly paths: readonly string[]
@@ -33,7 +33,6 @@ export interface OpenApiDocuments {
 /** Bytes of a document; large ones are kept compressed alone: hundreds of custom resources make documents of many megabytes. */
 type Kept = { readonly plain: Buffer } | { readonly compressed: Buffer }
 
-const wantsProtobuf = /application\/com\.github\.proto-openapi\.spec\.v2(@|\.)v1\.0\+protobuf/
 /** Documents up to so many bytes are not worth compressing. */
 const smallBytes = 4096
 
@@ -80,6 +79,8 @@ async function respond(request: Request, { tag, contentType, bytes }: Document, 
   return { status: 200, headers: { ...described, 'content-encoding': 'gzip' }, body: kept.compressed }
 }
 
+const keyOf = ({ contentType }: DocumentForm, tag: string): string => `${contentType} ${tag}`
+
 /** Documents of one state of the resources. */
 class Snapshot {
   readonly resources: readonly ResourceDefinition[]
@@ -88,7 +89,7 @@ class Snapshot {
   readonly #builtIn: readonly ResourceDefinition[]
   readonly #byPath: ReadonlyMap<string, readonly ResourceDefinition[]>
   readonly #hashes: ReadonlyMap<string, string>
-  /** By their tags. */
+  /** By their media types and tags. */
   readonly #made = new Map<string, Promise<Kept>>()
   #whole: string | undefined
   #index: Document | undefined
@@ -103,8 +104,9 @@ class Snapshot {
     const hashOfPath = (path: string): string => (before ? before.#sameHash(path, this.#own(path)) : undefined) ?? this.#fingerprint(path)
     this.#hashes = new Map(documentPaths(resources).map((path) => [path, hashOfPath(path)]))
     if (!before) return
-    const tags = new Set([...this.#hashes.values(), this.#wholeTag(jsonV2), this.#wholeTag(protobufV2)])
-    for (const [tag, made] of before.#made) if (tags.has(tag)) this.#made.set(tag, made)
+    const kept = new Set([jsonV2, protobufV2].map((form) => keyOf(form, this.#wholeTag(form))))
+    for (const hash of this.#hashes.values()) for (const form of [jsonV3, protobufV3]) kept.add(keyOf(form, hash))
+    for (const [key, made] of before.#made) if (kept.has(key)) this.#made.set(key, made)
   }
 
   #own(path: string): readonly ResourceDefinition[] {
@@ -151,8 +153,9 @@ class Snapshot {
     return { tag, contentType: 'application/json', bytes: () => this.#once(tag, () => keep([Buffer.from(text)])) }
   }
 
-  v3(path: string, tag: string): Document {
-    return this.#document(tag, jsonV3, { paths: [path], resources: this.#own(path), others: [] })
+  /** Both forms have the same tag, as `hash` in the URL means both. */
+  v3(path: string, tag: string, form: DocumentForm): Document {
+    return this.#document(tag, form, { paths: [path], resources: this.#own(path), others: [] })
   }
 
   v2(form: DocumentForm): Document {
@@ -161,16 +164,20 @@ class Snapshot {
 
   #document(tag: string, form: DocumentForm, shown: Pick<DocumentOptions, 'paths' | 'resources' | 'others'>): Document {
     const options = { ...shown, builtIn: this.#builtIn, version: this.#version }
-    return { tag, contentType: form.contentType, bytes: () => this.#once(tag, async () => keep(await inSteps(openapiDocument(options, form), pauses()))) }
+    return {
+      tag,
+      contentType: form.contentType,
+      bytes: () => this.#once(keyOf(form, tag), async () => keep(await inSteps(openapiDocument(options, form), pauses()))),
+    }
   }
 
-  #once(tag: string, make: () => Promise<Kept>): Promise<Kept> {
-    let made = this.#made.get(tag)
+  #once(key: string, make: () => Promise<Kept>): Promise<Kept> {
+    let made = this.#made.get(key)
     if (!made) {
       made = make()
-      this.#made.set(tag, made)
+      this.#made.set(key, made)
       // What could not be made is tried again.
-      made.catch(() => this.#made.delete(tag))
+      made.catch(() => this.#made.delete(key))
     }
     return made
   }
@@ -194,18 +201,21 @@ export function openapiDocuments(
     const state = fresh()
     const hash = state.hash(path)
     if (hash === undefined) throw resourceNotFound()
+    const form = acceptedForm(request.header('accept'), 'v3')
     const asked = request.query.get('hash')
     if (asked && asked !== hash) return { status: 301, headers: { location: `/openapi/v3/${path}?hash=${hash}` } }
     // A document with its hash in the URL never changes.
     const headers: Record<string, string> = asked
       ? { 'cache-control': 'public, immutable', expires: new Date(Date.now() + 365 * 86_400_000).toUTCString() }
       : {}
-    return respond(request, state.v3(path, hash), headers)
+    return respond(request, state.v3(path, hash, form), headers)
   }
+
+  const whole = async (request: Request): Promise<Response> => respond(request, fresh().v2(acceptedForm(request.header('accept'), 'v2')))
 
   const handle = (request: Request): Promise<Response> | undefined => {
     const path = request.path.replace(/\/$/, '')
-    if (path === '/openapi/v2') return respond(request, fresh().v2(wantsProtobuf.test(request.header('accept') ?? '') ? protobufV2 : jsonV2))
+    if (path === '/openapi/v2') return whole(request)
     if (path === '/openapi/v3') return respond(request, fresh().index())
     return path.startsWith('/openapi/v3/') ? document(request, path.slice('/openapi/v3/'.length)) : undefined
   }

@@ -5,7 +5,7 @@ import { type ResourceDefinition, resource } from '../../api/resource.ts'
 import { atOnce } from '../../lib/flow/pauses.ts'
 import type { Request, Response } from '../http/exchange.ts'
 import { openapiDocument } from './document.ts'
-import { type DocumentForm, jsonV2, jsonV3, protobufV2 } from './forms.ts'
+import { type DocumentForm, jsonV2, jsonV3, protobufV2, protobufV3 } from './forms.ts'
 import { openapiDocuments } from './index.ts'
 import { documentPaths, groupVersionPath } from './static-paths.ts'
 
@@ -270,4 +270,29 @@ test('Go clients get version 2 as protobuf', async () => {
   assert.deepEqual(definitions, Object.keys(document.definitions as object))
   const paths = protobuf(fields.get(8) as Buffer).map(([, named]) => String(new Map(protobuf(named as Buffer)).get(1)))
   assert.deepEqual(paths, Object.keys(document.paths as object))
+})
+
+test('version 3 comes as protobuf to who asks for it, under the same tag and hash', async () => {
+  const url = '/openapi/v3/apis/apps/v1'
+  const json = await get(url, { headers: { accept: '*/*' } })
+  assert.equal(parsed(json).openapi, '3.0.0')
+  const etag = String(json.headers.etag)
+  const name = 'application/com.github.proto-openapi.spec.v3.v1.0+protobuf'
+  for (const accept of [name, 'application/com.github.proto-openapi.spec.v3@v1.0+protobuf, */*;q=0.1']) {
+    const response = await get(url, { headers: { accept } })
+    const { 'content-type': type, vary } = response.headers
+    assert.deepEqual({ type, etag: response.headers.etag, vary }, { type: name, etag, vary: 'Accept' })
+    assert.deepEqual(response.body, made(protobufV3, ['apis/apps/v1'], [deployments]))
+    assert.equal((await get(url, { headers: { accept, 'if-none-match': etag } })).status, 304)
+    const named = await get(`${url}?hash=${etag.replaceAll('"', '')}`, { headers: { accept } })
+    assert.deepEqual([named.headers['content-type'], named.headers['cache-control']], [name, 'public, immutable'])
+    assert.equal((await get(`${url}?hash=OLD`, { headers: { accept } })).status, 301)
+  }
+})
+
+test('forms that are not served are refused', async () => {
+  for (const url of ['/openapi/v2', '/openapi/v3/api/v1']) {
+    await assert.rejects(get(url, { headers: { accept: 'application/yaml, application/json;q=0' } }), { code: 406 })
+    assert.equal((await get(url, { headers: { accept: 'text/html, application/*;q=0.5' } })).headers['content-type'], 'application/json')
+  }
 })
