@@ -82,14 +82,13 @@ function compareNodes(before: unknown, after: unknown, node: TypedNode, walk: Wa
     else if (!jsonEqual(before, after)) modify(walk)
     return
   }
-  if (node.kind === 'deduced' && !(isObject(before) || before === null) !== !(isObject(after) || after === null)) {
-    modify(walk)
-    return
-  }
   const x = isObject(before) ? before : undefined
   const y = isObject(after) ? after : undefined
+  // What was a map and is none any more (or the other way round) differs itself, and so do its members.
+  const becameOther = node.kind === 'deduced' && !(x || before === null) !== !(y || after === null)
+  if (becameOther) modify(walk)
   if (hasMembers(x) || hasMembers(y)) compareMaps(x, y, node, walk)
-  else if (!jsonEqual(before, after)) modify(walk)
+  else if (!becameOther && !jsonEqual(before, after)) modify(walk)
 }
 
 /** What Go holds for a member: its zero value where the object has nothing. */

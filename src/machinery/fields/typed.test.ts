@@ -79,6 +79,17 @@ test('items that cannot be told apart are compared as one', () => {
   assert.deepEqual(changed.modified, { 'f:containers': { 'k:{"name":"c"}': { 'f:env': { 'k:{"name":"A"}': {} } } } })
 })
 
+test('what becomes a map, or is none any more, differs itself and in its members', () => {
+  const a = { loose: { a: { b: 1 } } }
+  for (const other of ['x', ['x']]) {
+    const no = { loose: { a: other } }
+    const [modified, members] = [{ 'f:loose': { 'f:a': {} } }, { 'f:loose': { 'f:a': { 'f:b': {} } } }]
+    assert.deepEqual(after(a, no), { added: undefined, modified, removed: members })
+    assert.deepEqual(after(no, a), { added: members, modified, removed: undefined })
+  }
+  assert.deepEqual(after({ loose: { a: null } }, a), { added: { 'f:loose': { 'f:a': { 'f:b': {} } } }, modified: undefined, removed: undefined })
+})
+
 test('quantities are compared as text', () => {
   const { modified } = after(
     { containers: [{ name: 'c', resources: { limits: { cpu: '1' } } }] },

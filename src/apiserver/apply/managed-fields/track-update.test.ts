@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { schemaType } from '../../../api/schema/index.ts'
+import { stack } from '../../../machinery/fields/sample-types.ts'
 import type { FieldsV1, KubeObject, ManagedFieldsEntry } from '../../../machinery/object.ts'
 import { fieldManagerErrors, managerName } from './field-manager.ts'
 import { trackUpdate } from './track-update.ts'
@@ -50,6 +51,26 @@ test('a created object belongs to its creator, with the maps around its fields a
         'f:metadata': { 'f:finalizers': { '.': {}, 'v:"example.com/f"': {} }, 'f:labels': { '.': {}, 'f:l': {} } },
       },
     },
+  ])
+})
+
+test('an item of a set or map that comes to be there twice, or once again, belongs to who made it so', () => {
+  const write = (live: KubeObject | undefined, spec: object, manager: string): KubeObject => {
+    const object: KubeObject = { apiVersion: 'example.com/v1', kind: 'Stack', metadata: { name: 's' }, spec } as KubeObject
+    const managedFields = trackUpdate({ live, object, type: stack, manager, apiVersion: 'example.com/v1', now: now() })
+    return { ...object, metadata: { ...object.metadata, managedFields } }
+  }
+  const ownersAfter = (first: object, second: object) => {
+    const of = owners(write(write(undefined, first, 'one'), second, 'two'))
+    return [of['one/Update'], of['two/Update']].map((fields) => fields?.['f:spec'])
+  }
+  const both = [{ tags: ['a', 'b'] }, { tags: ['a', 'a', 'b'] }] as const
+  for (const [first, second] of [both, [both[1], both[0]] as const])
+    assert.deepEqual(ownersAfter(first, second), [{ 'f:tags': { '.': {}, 'v:"b"': {} } }, { 'f:tags': { 'v:"a"': {} } }])
+  const port = { port: 1, protocol: 'TCP' }
+  assert.deepEqual(ownersAfter({ ports: [port] }, { ports: [port, { ...port, name: 'x' }] }), [
+    { 'f:ports': { '.': {} } },
+    { 'f:ports': { 'k:{"port":1,"protocol":"TCP"}': {} } },
   ])
 })
 

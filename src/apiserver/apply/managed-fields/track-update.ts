@@ -49,9 +49,9 @@ function* recordCreate(update: Update): Steps<ManagedFieldsEntry[] | undefined> 
 
 /** What the write sets, as far as anybody can own it. */
 function* changedFields(changes: Changes, apiVersion: string): Steps<FieldsV1> {
-  const { added, modified, removed } = changes.in(apiVersion)!
+  const { added, modified } = changes.in(apiVersion)!
   yield
-  return withoutUntracked(difference(union(modified, added), removed))
+  return withoutUntracked(union(modified, added))
 }
 
 /** The managers before the write: those that the client sent, if they can be read, else those that are stored. */
@@ -84,7 +84,8 @@ export function* recordUpdate(managed: Managed, update: Update): Steps<void> {
   yield
   const { added, modified, removed } = changes.in(apiVersion)!
   const own = managed.get(identity)
-  // What the manager changes and owns already stays where it is: a set that is as it was is known.
+  // What the manager changes and owns already stays where it is: a set that is as it was is known. An item that comes to be there twice,
+  // or once again, is added and removed at once: it is the manager's.
   const left = difference(own?.fields ?? emptySet, difference(union(union(modified, added), removed), fields))
   if (!isEmpty(fields)) managed.set(identity, { ...manager, fields: joined(left, fields) })
   else if (own) setFields(managed, identity, own, left)
