@@ -27,6 +27,9 @@ const shows = async (client: Client): Promise<Readonly<Record<string, boolean>>>
   aggregated: (await textOf(client, '/apis', aggregated)).includes('"gadgets"'),
   'openapi v3 index': (await textOf(client, '/openapi/v3')).includes('apis/example.com/v1'),
   'openapi v3': (await textOf(client, '/openapi/v3/apis/example.com/v1')).includes('com.example.v1.Gadget'),
+  'openapi v3 protobuf': (await textOf(client, '/openapi/v3/apis/example.com/v1', 'application/com.github.proto-openapi.spec.v3.v1.0+protobuf')).includes(
+    'com.example.v1.Gadget',
+  ),
   'openapi v2': (await textOf(client, '/openapi/v2')).includes('com.example.v1.Gadget'),
   'openapi v2 protobuf': (await textOf(client, '/openapi/v2', 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf')).includes('com.example.v1.Gadget'),
 })

@@ -1,18 +1,17 @@
 /** Decodes a parsed value as an object of a resource: by Kubernetes' own schema, or by the one that a definition brings. */
 import { schemaType } from '../../../api/schema/index.ts'
-import { type Decoded, type DecodeOptions, decode } from '../../../machinery/decode/index.ts'
+import { type Decoded, DecodeError, type DecodeOptions, decode } from '../../../machinery/decode/index.ts'
 import type { Field, FieldType, StructType } from '../../../machinery/schema.ts'
-import { badRequest } from '../../../machinery/status-error.ts'
 import type { ServedResource } from '../../registry/served-resource.ts'
 
-/** Throws DecodeError, and 400 for an object within it that is none. What the resource's schema does not know is left out. */
+/** Throws DecodeError, also for an object within it that is none. What the resource's schema does not know is left out. */
 export function decodeAs(resource: ServedResource, value: unknown, options: DecodeOptions = {}): Decoded {
   const { custom } = resource.definition
   if (!custom) return decode(resource.type, value, options)
   const decoded = decode(customObject(), value, options)
   const unknown = custom.prune(decoded.object)
   const unreadable = custom.unreadable(decoded.object)
-  if (unreadable) throw badRequest(unreadable.message)
+  if (unreadable) throw new DecodeError(`${unreadable.field}: ${unreadable.message}`)
   if (unknown.length === 0) return decoded
   return {
     ...decoded,
