@@ -28,7 +28,7 @@ export const resourceClaims = resource<Claim>({
     status: forgetDevices,
   },
   validate: {
-    create: ({ spec }) => deviceClaimRules(spec?.devices, 'spec.devices'),
+    object: ({ spec }) => deviceClaimRules(spec?.devices, 'spec.devices'),
     update: ({ spec }, { spec: old }) => immutable(spec, 'spec', old),
     status: claimStatusRules,
   },
