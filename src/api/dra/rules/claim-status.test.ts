@@ -60,7 +60,7 @@ const rows: readonly (readonly [what: string, status: object, wrong: readonly st
     allocation(),
   ],
   ['taken away', {}, [], allocation()],
-  ['said of a device', said({ networkData: { ips: ['10.0.0.1/24', '2001:db8::1/64'] } }), []],
+  ['said of a device', said({ conditions: null, networkData: { ips: ['10.0.0.1/24', '2001:db8::1/64'] } }), []],
   ['said of another device', said({ device: 'y' }), ['devices[0]: Invalid value: d.example/p/y: must be an allocated device in the claim']],
   ['data that is no object', said({ data: [] }), ['devices[0].data: Invalid value: "<value omitted>": must be a valid JSON object']],
   [

@@ -108,7 +108,8 @@ function deviceStatuses(devices: Status['devices'], allocated: Names): readonly 
 }
 
 function deviceStatus(device: DeviceStatus, path: string, allocated: Names): readonly FieldError[] {
-  const { conditions = [], data } = device
+  // Lists without items are null here, as Go writes them.
+  const conditions = device.conditions ?? []
   return all(
     driverName(device.driver, `${path}.driver`),
     poolName(device.pool, `${path}.pool`),
@@ -119,7 +120,7 @@ function deviceStatus(device: DeviceStatus, path: string, allocated: Names): rea
       : [fieldError('FieldValueInvalid', path, `Invalid value: ${deviceId(device)}: must be an allocated device in the claim`)],
     conditions.length > mostConditions ? [tooMany(`${path}.conditions`, conditions.length, mostConditions)] : valid,
     validateConditions(conditions, `${path}.conditions`),
-    data === undefined ? valid : parameterRules(data, `${path}.data`),
+    device.data ? parameterRules(device.data, `${path}.data`) : valid,
     device.networkData ? networkRules(device.networkData, `${path}.networkData`) : valid,
   )
 }
