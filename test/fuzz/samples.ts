@@ -68,7 +68,7 @@ export const samples: readonly Sample[] = [
       metrics: [{ type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 50 } } }],
     },
   }),
-  sample('autoscaling/v1', 'HorizontalPodAutoscaler', { spec: { maxReplicas: 3, scaleTargetRef: { kind: 'Deployment', name: 'a' } } }),
+  sample('autoscaling/v1', 'HorizontalPodAutoscaler', { spec: { maxReplicas: 3, scaleTargetRef: { kind: 'Deployment', name: 'a', apiVersion: 'apps/v1' } } }),
   sample('rbac.authorization.k8s.io/v1', 'Role', { rules }),
   sample('rbac.authorization.k8s.io/v1', 'ClusterRole', { rules, aggregationRule: { clusterRoleSelectors: [selector] } }),
   sample('rbac.authorization.k8s.io/v1', 'RoleBinding', { subjects, roleRef: { kind: 'Role', name: 'a', apiGroup: 'rbac.authorization.k8s.io' } }),

@@ -18,7 +18,7 @@ const complete = (spec: object = {}): KubeObject & { spec: Record<string, unknow
   for (const defaults of v2.defaults ?? []) if (typeof defaults === 'function') defaults(made)
   return made as unknown as KubeObject & { spec: Record<string, unknown> }
 }
-const wrong = (spec: object): string[] => (v2.validate?.object?.(complete(spec)) ?? []).map(({ field, message }) => `${field}: ${message}`)
+const wrong = (spec: object): string[] => (v2.validate?.create?.(complete(spec)) ?? []).map(({ field, message }) => `${field}: ${message}`)
 const cpu = (target: object): object => ({ type: 'Resource', resource: { name: 'cpu', target } })
 const memory = { type: 'Resource', resource: { name: 'memory', target: { type: 'AverageValue', averageValue: '500Mi' } } }
 const rest = [
@@ -130,7 +130,7 @@ test('what is wrong is told in the words of the API', () => {
       { maxReplicas: 0 },
       ['spec.maxReplicas: Invalid value: 0: must be greater than 0', 'spec.maxReplicas: Invalid value: 0: must be greater than or equal to `minReplicas`'],
     ],
-    [{ scaleTargetRef: {} }, ['spec.scaleTargetRef.kind: Required value', 'spec.scaleTargetRef.name: Required value']],
+    [{ scaleTargetRef: { apiVersion: 'apps/v1' } }, ['spec.scaleTargetRef.kind: Required value', 'spec.scaleTargetRef.name: Required value']],
     [
       { metrics: [cpu({ type: 'Utilization' })] },
       ['spec.metrics[0].resource.target.averageUtilization: Required value: must set either a target raw value or a target utilization'],
@@ -154,4 +154,21 @@ test('a direction that names no policy at all is refused; one that says nothing 
   const pods = (averageValue?: string): object => ({ type: 'Pods', pods: { metric: { name: 'm' }, target: { type: 'AverageValue', averageValue } } })
   assert.deepEqual(wrong({ metrics: [pods('-1')] }), ['spec.metrics[0].pods.target.averageValue: Invalid value: "-1": must be positive'])
   assert.deepEqual(wrong({ metrics: [pods()] }), ['spec.metrics[0].pods.target.averageValue: Required value: must specify a positive target averageValue'])
+})
+
+test('what is scaled has a version with a group, unless it is a ReplicationController or stays as it is', () => {
+  const of = (apiVersion: string | undefined, kind = 'Deployment'): object => ({ scaleTargetRef: { apiVersion, kind, name: 'web' } })
+  const noGroup = (shown: string): string[] => [`spec.scaleTargetRef.apiVersion: Invalid value: "${shown}": apiVersion must specify API group`]
+  assert.deepEqual(wrong(of('apps/v1')), [])
+  assert.deepEqual(wrong(of(undefined)), noGroup(''))
+  assert.deepEqual(wrong(of('v1')), noGroup('v1'))
+  assert.deepEqual(wrong(of('v1', 'ReplicationController')), [])
+  assert.deepEqual(wrong(of('a/b/c')), ['spec.scaleTargetRef.apiVersion: Invalid value: "a/b/c": unexpected GroupVersion string: a/b/c'])
+  const update = (to: object, from: object): number => v2.validate?.update?.(complete(to), complete(from)).length ?? 0
+  assert.equal(update(of('v1'), of('v1')), 0)
+  assert.equal(update(of('v1'), of('apps/v1')), 1)
+  const object = { metric: { name: 'm' }, describedObject: { apiVersion: 'a/b/c', kind: 'Service', name: 's' }, target: { type: 'Value', value: '2k' } }
+  assert.deepEqual(wrong({ metrics: [{ type: 'Object', object }] }), [
+    'spec.metrics[0].object.describedObject.apiVersion: Invalid value: "a/b/c": unexpected GroupVersion string: a/b/c',
+  ])
 })

@@ -1,7 +1,7 @@
 /** LeaseCandidates: who would like to hold a lease (coordinated leader election). Beta. */
 import type { V1beta1LeaseCandidate } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
-import { type FieldError, required } from '../../machinery/validation/field-error.ts'
+import { type FieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
 import { immutable, requiredRule } from '../../machinery/validation/field-rules.ts'
 import { dnsSubdomain } from '../../machinery/validation/names.ts'
 import { age, column, name, resource } from '../resource.ts'
@@ -31,9 +31,15 @@ export const leaseCandidates = resource<LeaseCandidate>({
   ],
 })
 
+const semanticVersion = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$/
+const versionWords = 'must be a valid semantic version'
+
 function candidateRules({ spec }: LeaseCandidate): readonly FieldError[] {
   const errors = [...requiredRule(spec?.leaseName, 'spec.leaseName', dnsSubdomain)]
-  if (!spec?.binaryVersion) errors.push(required('spec.binaryVersion'))
+  const { binaryVersion, emulationVersion } = spec ?? {}
+  if (emulationVersion && !semanticVersion.test(emulationVersion)) errors.push(invalidValue('spec.emulationVersion', emulationVersion, versionWords))
+  if (!binaryVersion) errors.push(required('spec.binaryVersion'))
+  else if (!semanticVersion.test(binaryVersion)) errors.push(invalidValue('spec.binaryVersion', binaryVersion, versionWords))
   if (!spec?.strategy) errors.push(required('spec.strategy'))
   if (spec?.strategy === 'OldestEmulationVersion' && !spec.emulationVersion)
     errors.push(required('spec.emulationVersion', "must be specified when `strategy` is 'OldestEmulationVersion'"))

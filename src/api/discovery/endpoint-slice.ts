@@ -4,6 +4,7 @@ import { isIPv4, isIPv6 } from 'node:net'
 import type { DiscoveryV1EndpointPort, V1Endpoint, V1EndpointSlice } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../machinery/equality.ts'
 import type { Model, Wire } from '../../machinery/object.ts'
+import { addressWarnings } from '../../machinery/validation/address-warnings.ts'
 import { duplicate, type FieldError, invalidValue, notSupported, required, tooMany } from '../../machinery/validation/field-error.ts'
 import { all, each, follows, immutable, oneOf, repeats } from '../../machinery/validation/field-rules.ts'
 import { dnsLabel, dnsSubdomain, domainName, endpointAddress, labelValue, qualifiedName, type TextRule } from '../../machinery/validation/names.ts'
@@ -27,7 +28,7 @@ export const endpointSlices = resource<EndpointSlice>({
   defaults: [sliceDefaults],
   prepare: { create: nullLists('endpoints', 'ports'), update: nullLists('endpoints', 'ports') },
   validate: { object: sliceRules, update: ({ addressType }, old) => immutable(addressType, 'addressType', old.addressType) },
-  warnings: ({ addressType }, old) => (!old && addressType === 'FQDN' ? ['spec.addressType: FQDN endpoints are deprecated'] : []),
+  warnings: sliceWarnings,
   columns: [
     name,
     column('AddressType', ({ addressType }) => addressType, { description: 'What its addresses are: IPv4, IPv6 or names.' }),
@@ -47,6 +48,11 @@ function sliceDefaults({ endpoints, ports }: EndpointSlice): void {
     port.name ??= ''
     port.protocol ??= 'TCP'
   }
+}
+
+function sliceWarnings({ addressType, endpoints }: EndpointSlice, old: EndpointSlice | undefined): readonly string[] {
+  if (addressType === 'FQDN') return old ? [] : ['spec.addressType: FQDN endpoints are deprecated']
+  return (endpoints ?? []).flatMap(({ addresses }, i) => (addresses ?? []).flatMap((address, j) => addressWarnings(address, `endpoints[${i}].addresses[${j}]`)))
 }
 
 const addressTypes = ['FQDN', 'IPv4', 'IPv6']

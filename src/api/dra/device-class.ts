@@ -1,11 +1,13 @@
 /** DeviceClasses: kinds of devices that claims may ask for. */
 import type { V1DeviceClass } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
-import type { FieldError } from '../../machinery/validation/field-error.ts'
+import { type FieldError, invalidValue } from '../../machinery/validation/field-error.ts'
 import { all } from '../../machinery/validation/field-rules.ts'
+import { qualifiedName } from '../../machinery/validation/names.ts'
+import { isExtendedResource } from '../core/quota/resource-list.ts'
 import { age, name, resource } from '../resource.ts'
 import { servedAlso } from '../served-also.ts'
-import { classConfigurations, selectorRules } from './device-rules.ts'
+import { classConfigurations, selectorRules } from './rules/claims.ts'
 
 type DeviceClass = Model<V1DeviceClass>
 
@@ -21,7 +23,15 @@ export const deviceClasses = resource<DeviceClass>({
 })
 
 function classRules({ spec }: DeviceClass): readonly FieldError[] {
-  return all(selectorRules(spec?.selectors, 'spec.selectors'), classConfigurations(spec?.config, 'spec.config'))
+  const { selectors, config, extendedResourceName: extended } = spec ?? {}
+  return all(
+    selectorRules(selectors, 'spec.selectors'),
+    classConfigurations(config, 'spec.config'),
+    extended === undefined || isExtendedName(extended) ? [] : [invalidValue('spec.extendedResourceName', extended, 'must be a valid extended resource name')],
+  )
 }
+
+/** It has to be a name for quotas too. */
+const isExtendedName = (text: string): boolean => isExtendedResource(text) && qualifiedName(`requests.${text}`).length === 0
 
 export const betaDeviceClasses = [servedAlso(deviceClasses, 'v1beta2', 'V1beta2DeviceClass'), servedAlso(deviceClasses, 'v1beta1', 'V1beta1DeviceClass')]

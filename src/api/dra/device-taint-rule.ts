@@ -1,13 +1,21 @@
 /** DeviceTaintRules keep pods away from devices; ResourcePoolStatusRequests ask drivers about their pools. Beta and alpha. */
 import type { V1alpha3ResourcePoolStatusRequest, V1beta2DeviceTaintRule } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
-import { required } from '../../machinery/validation/field-error.ts'
-import { all, immutable, oneOf, requiredRule } from '../../machinery/validation/field-rules.ts'
-import { dnsSubdomain, qualifiedName } from '../../machinery/validation/names.ts'
+import { validateConditions } from '../../machinery/validation/conditions.ts'
+import { type FieldError, tooMany } from '../../machinery/validation/field-error.ts'
+import { all, follows, immutable, requiredRule, valid } from '../../machinery/validation/field-rules.ts'
+import { dnsLabel, dnsSubdomain } from '../../machinery/validation/names.ts'
 import { resource } from '../resource.ts'
 import { servedAlso } from '../served-also.ts'
+import { driverName, poolName } from './rules/names.ts'
+import { deviceTaint } from './rules/taints.ts'
 
-export const deviceTaintRules = resource<Model<V1beta2DeviceTaintRule>>({
+type TaintRule = Model<V1beta2DeviceTaintRule>
+type TaintRuleSpec = NonNullable<TaintRule['spec']>
+
+const mostConditions = 8
+
+export const deviceTaintRules = resource<TaintRule>({
   group: 'resource.k8s.io',
   version: 'v1beta2',
   kind: 'DeviceTaintRule',
@@ -19,13 +27,25 @@ export const deviceTaintRules = resource<Model<V1beta2DeviceTaintRule>>({
   generation: 'spec',
   onByDefault: false,
   validate: {
-    object: ({ spec }) =>
+    create: ({ spec }) => taintRules(spec),
+    update: ({ spec }, { spec: old }) => taintRules(spec, old),
+    status: ({ status }) =>
       all(
-        requiredRule(spec?.taint?.key, 'spec.taint.key', qualifiedName),
-        spec?.taint?.effect ? oneOf(spec.taint.effect, 'spec.taint.effect', ['NoExecute', 'NoSchedule', 'None']) : [required('spec.taint.effect')],
+        validateConditions(status?.conditions, 'status.conditions'),
+        (status?.conditions?.length ?? 0) > mostConditions ? [tooMany('status.conditions', status?.conditions?.length ?? 0, mostConditions)] : valid,
       ),
   },
 })
+
+function taintRules(spec: Partial<TaintRuleSpec> = {}, old?: TaintRuleSpec): readonly FieldError[] {
+  const { driver, pool, device } = spec.deviceSelector ?? {}
+  return all(
+    driver === undefined ? valid : driverName(driver, 'spec.deviceSelector.driver'),
+    pool === undefined ? valid : poolName(pool, 'spec.deviceSelector.pool'),
+    follows(device, 'spec.deviceSelector.device', dnsLabel),
+    deviceTaint(spec.taint ?? {}, 'spec.taint', old?.taint.effect),
+  )
+}
 
 export const alphaDeviceTaintRules = servedAlso(deviceTaintRules, 'v1alpha3', 'V1alpha3DeviceTaintRule')
 

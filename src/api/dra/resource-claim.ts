@@ -4,8 +4,9 @@ import type { KubeObject, Model } from '../../machinery/object.ts'
 import { immutable } from '../../machinery/validation/field-rules.ts'
 import { age, column, name, resource } from '../resource.ts'
 import { servedAlso } from '../served-also.ts'
-import { type DeviceClaim, deviceClaimRules } from './device-rules.ts'
 import { claimFromFlat, claimToFlat } from './flat-requests.ts'
+import { claimStatusRules, forgetDevices } from './rules/claim-status.ts'
+import { type DeviceClaim, deviceClaimRules } from './rules/claims.ts'
 
 type Claim = Model<ResourceV1ResourceClaim>
 type Template = Model<V1ResourceClaimTemplate>
@@ -24,8 +25,13 @@ export const resourceClaims = resource<Claim>({
     create: (claim) => {
       claim.status = {}
     },
+    status: forgetDevices,
   },
-  validate: { object: ({ spec }) => deviceClaimRules(spec?.devices, 'spec.devices'), update: ({ spec }, { spec: old }) => immutable(spec, 'spec', old) },
+  validate: {
+    object: ({ spec }) => deviceClaimRules(spec?.devices, 'spec.devices'),
+    update: ({ spec }, { spec: old }) => immutable(spec, 'spec', old),
+    status: claimStatusRules,
+  },
   columns: [name, column('State', claimState, { description: 'Whether it has its devices and is in use.' }), age],
 })
 

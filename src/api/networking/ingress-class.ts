@@ -4,7 +4,7 @@ import type { Model } from '../../machinery/object.ts'
 import { domainPrefixedPathFaults } from '../../machinery/validation/domain-prefixed-path.ts'
 import { type FieldError, forbiddenField, required, tooLong } from '../../machinery/validation/field-error.ts'
 import { follows, immutable, oneOf } from '../../machinery/validation/field-rules.ts'
-import { dnsLabel, dnsSubdomain } from '../../machinery/validation/names.ts'
+import { dnsLabel, dnsSubdomain, pathSegment } from '../../machinery/validation/names.ts'
 import { age, column, name, resource } from '../resource.ts'
 
 type IngressClass = Model<V1IngressClass>
@@ -41,9 +41,9 @@ function classRules({ spec }: IngressClass): readonly FieldError[] {
   if (!spec?.parameters) return errors
   const { apiGroup, kind, name: parametersName, namespace, scope } = spec.parameters
   const path = 'spec.parameters'
-  if (apiGroup) errors.push(...follows(apiGroup, `${path}.apiGroup`, dnsSubdomain))
-  if (!kind) errors.push(required(`${path}.kind`, 'kind is required'))
-  if (!parametersName) errors.push(required(`${path}.name`, 'name is required'))
+  errors.push(...follows(apiGroup, `${path}.apiGroup`, dnsSubdomain))
+  errors.push(...(kind ? follows(kind, `${path}.kind`, pathSegment) : [required(`${path}.kind`, 'kind is required')]))
+  errors.push(...(parametersName ? follows(parametersName, `${path}.name`, pathSegment) : [required(`${path}.name`, 'name is required')]))
   errors.push(...oneOf(scope, `${path}.scope`, ['Cluster', 'Namespace']))
   if (scope === 'Namespace')
     errors.push(

@@ -4,7 +4,7 @@ import type { V1HTTPIngressPath, V1Ingress, V1IngressBackend, V1IngressStatus } 
 import type { Model, Wire } from '../../machinery/object.ts'
 import { type FieldError, invalidValue, notSupported, required } from '../../machinery/validation/field-error.ts'
 import { all, follows } from '../../machinery/validation/field-rules.ts'
-import { dns1035Label, dnsSubdomain, portName, portNumber, wildcardSubdomain } from '../../machinery/validation/names.ts'
+import { dns1035Label, dnsSubdomain, pathSegment, portName, portNumber, wildcardSubdomain } from '../../machinery/validation/names.ts'
 
 export const classAnnotation = 'kubernetes.io/ingress.class'
 
@@ -68,9 +68,9 @@ function backendRules({ service, resource }: Wire<V1IngressBackend>, field: stri
   if (service && resource) return [invalidValue(field, '', 'cannot set both resource and service backends')]
   if (resource)
     return all(
-      resource.apiGroup ? follows(resource.apiGroup, `${field}.resource.apiGroup`, dnsSubdomain) : [],
-      resource.kind ? [] : [required(`${field}.resource.kind`, 'kind is required')],
-      resource.name ? [] : [required(`${field}.resource.name`, 'name is required')],
+      follows(resource.apiGroup, `${field}.resource.apiGroup`, dnsSubdomain),
+      resource.kind ? follows(resource.kind, `${field}.resource.kind`, pathSegment) : [required(`${field}.resource.kind`, 'kind is required')],
+      resource.name ? follows(resource.name, `${field}.resource.name`, pathSegment) : [required(`${field}.resource.name`, 'name is required')],
     )
   if (!service) return [invalidValue(field, '', 'resource or service backend is required')]
   const errors = [...(service.name ? follows(service.name, `${field}.service.name`, dns1035Label) : [required(`${field}.service.name`)])]

@@ -34,6 +34,8 @@ function cidrRules({ spec }: ServiceCIDR): readonly FieldError[] {
 
 /** A range may be added for the other family; those that are there stay. */
 function unchangedRanges({ spec }: ServiceCIDR, { spec: old }: ServiceCIDR): readonly FieldError[] {
+  const [now, before] = [spec?.cidrs?.length ?? 0, old?.cidrs?.length ?? 0]
+  if (now !== before && !(before === 1 && now === 2)) return [invalidValue('spec.cidrs', spec?.cidrs ?? null, 'field is immutable')]
   return (old?.cidrs ?? []).flatMap((text, at) =>
     spec?.cidrs?.[at] === text ? [] : [invalidValue(`spec.cidrs[${at}]`, spec?.cidrs?.[at] ?? null, 'field is immutable')],
   )

@@ -2,6 +2,7 @@
 import type { V1PodDisruptionBudget } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import { validateLabelSelector } from '../../machinery/selectors/label-selector.ts'
+import { validateConditions } from '../../machinery/validation/conditions.ts'
 import { type FieldError, invalidValue } from '../../machinery/validation/field-error.ts'
 import { all, atMostAll, intOrPercent, oneOf, valid } from '../../machinery/validation/field-rules.ts'
 import { pathSegment } from '../../machinery/validation/names.ts'
@@ -52,7 +53,14 @@ export const podDisruptionBudgets = resource<Budget>({
       budget.status = nothing()
     },
   },
-  validate: { object: rules, status: ({ status }) => counts(status, ['disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expectedPods']) },
+  validate: {
+    object: rules,
+    status: ({ status }) =>
+      all(
+        validateConditions(status?.conditions, 'status.conditions'),
+        counts(status, ['disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expectedPods']),
+      ),
+  },
   columns: [
     name,
     column('Min Available', ({ spec }) => amount(spec?.minAvailable), { description: 'Pods that have to stay.' }),

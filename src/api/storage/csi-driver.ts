@@ -79,5 +79,13 @@ function driverRules({ spec }: CSIDriver): readonly FieldError[] {
   const period = spec.nodeAllocatableUpdatePeriodSeconds
   if (period !== undefined && period < 10)
     errors.push(invalidValue('spec.nodeAllocatableUpdatePeriodSeconds', period, 'must be greater than or equal to 10 seconds'))
+  if (spec.serviceAccountTokenInSecrets !== undefined && !spec.tokenRequests?.length)
+    errors.push(
+      invalidValue(
+        'spec.serviceAccountTokenInSecrets',
+        spec.serviceAccountTokenInSecrets,
+        'serviceAccountTokenInSecrets is set but no tokenRequests are specified',
+      ),
+    )
   return errors
 }

@@ -4,7 +4,8 @@ import type { V1VolumeAttributesClass } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../machinery/equality.ts'
 import type { Model } from '../../machinery/object.ts'
 import { type FieldError, forbiddenField, required } from '../../machinery/validation/field-error.ts'
-import { all } from '../../machinery/validation/field-rules.ts'
+import { all, follows } from '../../machinery/validation/field-rules.ts'
+import { qualifiedName } from '../../machinery/validation/names.ts'
 import { age, type Column, column, name, resource } from '../resource.ts'
 import { servedAlso } from '../served-also.ts'
 import { parameterRules } from './storage-class.ts'
@@ -29,7 +30,7 @@ export const volumeAttributesClasses = resource<AttributesClass>({
 })
 
 function classRules({ driverName, parameters }: AttributesClass): readonly FieldError[] {
-  const errors = driverName ? [] : [required('driverName')]
+  const errors = driverName ? [...follows(driverName, 'driverName', (text) => qualifiedName(text.toLowerCase()))] : [required('driverName')]
   if (Object.keys(parameters ?? {}).length === 0) errors.push(required('parameters', 'must contain at least one key/value pair'))
   return errors.concat(parameterRules(parameters))
 }

@@ -25,7 +25,7 @@ export const horizontalPodAutoscalers = resource<Autoscaler>({
       scaler.status = { currentMetrics: null as never, desiredReplicas: 0 }
     },
   },
-  validate: { object: autoscalerRules, status: autoscalerStatusRules },
+  validate: { create: (scaler) => autoscalerRules(scaler), update: autoscalerRules, status: autoscalerStatusRules },
   columns: autoscalerColumns,
 })
 
@@ -59,6 +59,10 @@ export const horizontalPodAutoscalersV1 = resource<AutoscalerV1>({
       scaler.status = { currentReplicas: 0, desiredReplicas: 0 }
     },
   },
-  validate: { object: (scaler) => autoscalerRules(full(scaler)), status: (scaler) => autoscalerStatusRules(full(scaler)) },
+  validate: {
+    create: (scaler) => autoscalerRules(full(scaler)),
+    update: (scaler, old) => autoscalerRules(full(scaler), full(old)),
+    status: (scaler) => autoscalerStatusRules(full(scaler)),
+  },
   columns: autoscalerColumns.map((column) => ({ ...column, cell: (scaler: AutoscalerV1) => column.cell(full(scaler)) })),
 })

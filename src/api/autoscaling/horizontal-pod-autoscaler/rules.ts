@@ -19,16 +19,20 @@ const metricTypes = ['ContainerResource', 'External', 'Object', 'Pods', 'Resourc
 const maxWindow = 3600
 const maxPeriod = 1800
 
-export function autoscalerRules({ spec }: Autoscaler): readonly FieldError[] {
+/** A target that stays may have any version: they have been looked at since 1.34 only. */
+export function autoscalerRules({ spec }: Autoscaler, old?: Autoscaler): readonly FieldError[] {
   if (!spec) return valid
-  const { minReplicas, maxReplicas = 0 } = spec
+  const { minReplicas, maxReplicas = 0, scaleTargetRef: target } = spec
+  const before = old?.spec?.scaleTargetRef
+  const stays = before !== undefined && before.apiVersion === target?.apiVersion && before.kind === target?.kind
   return all(
     minReplicas !== undefined && minReplicas < 1 ? [invalidValue('spec.minReplicas', minReplicas, 'must be greater than or equal to 1')] : valid,
     maxReplicas < 1 ? [invalidValue('spec.maxReplicas', maxReplicas, 'must be greater than 0')] : valid,
     minReplicas !== undefined && maxReplicas < minReplicas
       ? [invalidValue('spec.maxReplicas', maxReplicas, 'must be greater than or equal to `minReplicas`')]
       : valid,
-    reference(spec.scaleTargetRef, 'spec.scaleTargetRef'),
+    reference(target, 'spec.scaleTargetRef'),
+    stays ? valid : targetVersion(target, 'spec.scaleTargetRef.apiVersion'),
     each(spec.metrics, 'spec.metrics', metricRules),
     scalingRules(spec.behavior?.scaleUp, 'spec.behavior.scaleUp'),
     scalingRules(spec.behavior?.scaleDown, 'spec.behavior.scaleDown'),
@@ -43,6 +47,17 @@ const reference = (target: { kind?: string; name?: string } | undefined, path: s
     target?.kind ? follows(target.kind, `${path}.kind`, pathSegment) : [required(`${path}.kind`)],
     target?.name ? follows(target.name, `${path}.name`, pathSegment) : [required(`${path}.name`)],
   )
+
+/** Only ReplicationControllers are scaled in the group that has no name. */
+function targetVersion(target: Partial<AutoscalerSpec['scaleTargetRef']> | undefined, path: string): readonly FieldError[] {
+  const version = target?.apiVersion ?? ''
+  const errors = versionForm(version, path)
+  const isGrouped = version.indexOf('/') > 0 || target?.kind === 'ReplicationController'
+  return errors.length > 0 || isGrouped ? errors : [invalidValue(path, version, 'apiVersion must specify API group')]
+}
+
+const versionForm = (version: string, path: string): readonly FieldError[] =>
+  version.split('/').length > 2 ? [invalidValue(path, version, `unexpected GroupVersion string: ${version}`)] : valid
 
 const members = {
   Object: 'object',
@@ -74,6 +89,7 @@ function sourceRules(metric: Metric, member: (typeof members)[keyof typeof membe
       const source = metric.object as NonNullable<Metric['object']>
       return all(
         reference(source.describedObject, `${path}.describedObject`),
+        versionForm(source.describedObject?.apiVersion ?? '', `${path}.describedObject.apiVersion`),
         identifier(source.metric, `${path}.metric`),
         targetRules(source.target, `${path}.target`),
         raw(source.target, path),

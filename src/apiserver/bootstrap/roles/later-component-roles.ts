@@ -10,7 +10,7 @@ export const laterComponentRoles: PolicyRules = {
     rule(read, 'volumeattachments', 'storage.k8s.io'),
     rule(read, 'deviceclasses', 'resource.k8s.io'),
     rule('get list watch create update patch delete', 'resourceclaims', 'resource.k8s.io'),
-    rule('update patch', 'resourceclaims/status', 'resource.k8s.io'),
+    rule('update patch', 'resourceclaims/status resourceclaims/binding', 'resource.k8s.io'),
     rule(read, 'resourceslices', 'resource.k8s.io'),
     rule(read, 'devicetaintrules', 'resource.k8s.io'),
     rule('update', 'pods/finalizers'),

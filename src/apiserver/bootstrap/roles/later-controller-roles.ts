@@ -29,7 +29,7 @@ export const laterControllerRoles: PolicyRules = {
     rule(read, 'pods'),
     rule('update', 'pods/finalizers'),
     rule('get list watch create delete', 'resourceclaims', 'resource.k8s.io'),
-    rule('update patch', 'resourceclaims resourceclaims/status', 'resource.k8s.io'),
+    rule('update patch', 'resourceclaims resourceclaims/status resourceclaims/binding', 'resource.k8s.io'),
     rule('update patch', 'pods/status'),
     writeEvents,
   ],

@@ -2,7 +2,7 @@
 import type { V1Pod } from '@kubernetes/client-node'
 import type { Model } from '../../../machinery/object.ts'
 import { badRequest, invalid, notFound } from '../../../machinery/status-error.ts'
-import { type FieldError, forbiddenField, invalidValue } from '../../../machinery/validation/field-error.ts'
+import { type FieldError, forbiddenField, invalidValue, notSupported } from '../../../machinery/validation/field-error.ts'
 import { refused } from '../../chain/identity/authorization.ts'
 import { integerParameter } from '../../request/parameters.ts'
 import { type KubeletAsking, kubeletLog, kubeletPortForward, kubeletStream } from '../../streaming/index.ts'
@@ -75,7 +75,11 @@ function containerOf({ metadata, spec }: Pod, container: string): string {
   return only.name
 }
 
-function logOptionErrors(query: URLSearchParams): readonly FieldError[] {
+/** Which of a container's streams are shown (KEP-3288). */
+const logStreams = ['All', 'Stderr', 'Stdout']
+
+/** What is wrong with how logs are asked for. */
+export function logOptionErrors(query: URLSearchParams): readonly FieldError[] {
   const errors: FieldError[] = []
   const atLeast = (name: string, least: number, words: string): void => {
     const value = integerParameter(query, name)
@@ -85,5 +89,9 @@ function logOptionErrors(query: URLSearchParams): readonly FieldError[] {
   atLeast('limitBytes', 1, 'must be greater than 0')
   if (query.get('sinceSeconds') && query.get('sinceTime')) errors.push(forbiddenField('', 'at most one of `sinceTime` or `sinceSeconds` may be specified'))
   else atLeast('sinceSeconds', 1, 'must be greater than 0')
+  const stream = query.get('stream')
+  if (stream === null) return errors
+  if (!logStreams.includes(stream)) errors.push(notSupported('stream', stream, logStreams))
+  if (stream !== 'All' && query.get('tailLines')) errors.push(forbiddenField('', '`tailLines` and specific `stream` are mutually exclusive for now'))
   return errors
 }

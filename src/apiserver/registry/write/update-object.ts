@@ -70,7 +70,7 @@ async function attemptUpdate(context: WriteContext, options: UpdateOptions, key:
   await context.pause()
   if (!context.shownAs) await admission.mutate(attributes(context, 'UPDATE', object, old))
   resource.asStored(object)
-  if (resource.writeGuard && !context.subresource) await resource.writeGuard(context, object, old)
+  await resource.writeGuard?.(context, object, old)
 
   const { metadata } = object
   if (options.uidIsPrecondition && metadata.uid && metadata.uid !== old.metadata.uid) {

@@ -218,3 +218,58 @@ test('a status says nothing that a pod cannot be', () => {
     'status.resourceClaimStatuses[0].name: Invalid value: "q": must match the name of an entry in `spec.resourceClaims`',
   ])
 })
+
+test('what ends a container is a signal that its operating system knows', () => {
+  const signal = (stopSignal: string, os?: string): string[] =>
+    wrong({ os: os && { name: os }, containers: [c({ lifecycle: { stopSignal } })] }).map((line) => line.replace('containers[0].lifecycle.', ''))
+  assert.deepEqual(signal('SIGUSR1', 'linux'), [])
+  assert.deepEqual(signal('SIGRTMIN+15', 'linux'), [])
+  assert.deepEqual(signal('SIGTERM', 'windows'), [])
+  assert.deepEqual(signal('SIGUSR1', 'windows'), ['stopSignal: Unsupported value: "SIGUSR1": supported values: "SIGKILL", "SIGTERM"'])
+  assert.match(signal('SIGNAL', 'linux')[0] ?? '', /^stopSignal: Unsupported value: "SIGNAL": supported values: "SIGABRT", /)
+  assert.deepEqual(signal('SIGTERM'), ['stopSignal: Forbidden: may not be set for containers with empty `spec.os.name`'])
+})
+
+test('a name over all others is one that a kernel takes, and goes with no other', () => {
+  assert.deepEqual(wrong({ hostnameOverride: 'a.example.com' }), [])
+  assert.deepEqual(wrong({ hostnameOverride: `${'a'.repeat(60)}.example` }), ['hostnameOverride: Too long: may not be more than 64 bytes'])
+  assert.deepEqual(wrong({ hostnameOverride: 'a', setHostnameAsFQDN: true }), [
+    'hostnameOverride: Forbidden: may not be specified when `setHostnameAsFQDN` is true',
+  ])
+  assert.deepEqual(wrong({ hostnameOverride: 'a', hostNetwork: true }), ['hostnameOverride: Forbidden: may not be specified when `hostNetwork` is true'])
+})
+
+test('what a node tells of containers fits their pod', () => {
+  const containers = [c({ resources: { requests: { 'a.example/b': '1' }, claims: [{ name: 'k' }, { name: 'k', request: 'r' }] } })]
+  const toldOf = (over: object, spec: object = {}, field = 'containerStatuses'): string[] => {
+    const one = pod({ containers, ...spec })
+    const status = { [field]: [{ name: 'c', ...over }] } as unknown as Pod['status']
+    return told(podStatusUpdate({ ...one, status }, one)).map((line) => line.replace(`status.${field}[0].`, ''))
+  }
+  const linux = { uid: 1, gid: 1, supplementalGroups: [1] }
+  assert.deepEqual(toldOf({ user: { linux } }), [])
+  assert.deepEqual(toldOf({ user: { linux: { ...linux, uid: -1, supplementalGroups: [2 ** 31] } } }), [
+    'user.linux.uid: Invalid value: -1: must be between 0 and 2147483647, inclusive',
+    'user.linux.supplementalGroups[0]: Invalid value: 2147483648: must be between 0 and 2147483647, inclusive',
+  ])
+  assert.deepEqual(toldOf({ user: { linux } }, { os: { name: 'windows' } }), ['user.linux: Forbidden: cannot be set for a windows pod'])
+  const allocatedResourcesStatus = (name: string, ...resources: object[]): object => ({ allocatedResourcesStatus: [{ name, resources }] })
+  for (const name of ['a.example/b', 'claim:k', 'claim:k/r']) assert.deepEqual(toldOf(allocatedResourcesStatus(name)), [])
+  assert.deepEqual(toldOf(allocatedResourcesStatus('cpu')), [
+    `allocatedResourcesStatus[0].name: Invalid value: "cpu": must match one of the container's resource requests`,
+  ])
+  assert.deepEqual(toldOf(allocatedResourcesStatus('claim:q')), [
+    `allocatedResourcesStatus[0].name: Invalid value: "claim:q": must match one of the container's resource claims in a format 'claim:<claimName>/<request>' or 'claim:<claimName>' if request is empty`,
+  ])
+  const [ill, well] = [
+    { resourceID: 'x', health: 'Ill' },
+    { resourceID: 'x', health: 'Healthy' },
+  ]
+  assert.deepEqual(toldOf(allocatedResourcesStatus('a.example/b', ill, well)), [
+    'allocatedResourcesStatus[0].resources[0].health: Unsupported value: "Ill": supported values: "Healthy", "Unhealthy", "Unknown"',
+    'allocatedResourcesStatus[0].resources[1].resourceID: Duplicate value: "x"',
+  ])
+  assert.deepEqual(toldOf(allocatedResourcesStatus('cpu'), {}, 'ephemeralContainerStatuses'), [
+    'allocatedResourcesStatus: Forbidden: cannot be set for an Ephemeral Container',
+  ])
+})

@@ -15,7 +15,7 @@ const sysctl = /^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9]([-_a-z0-9]*[a-z0-
 const sysctlWords = 'must have at most 253 characters and match regex ^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$'
 
 /** Numbers of users and groups. */
-const id = (value: number | undefined, path: string): readonly FieldError[] =>
+export const id = (value: number | undefined, path: string): readonly FieldError[] =>
   value !== undefined && (value < 0 || value > maxId) ? [invalidValue(path, value, `must be between 0 and ${maxId}, inclusive`)] : valid
 
 const profileTypes = ['Localhost', 'RuntimeDefault', 'Unconfined']

@@ -1,5 +1,5 @@
 /** The rules for a pod's spec, in upstream's order; templates of workloads pass here too. */
-import { type FieldError, forbiddenField, invalidValue, required } from '../../../../machinery/validation/field-error.ts'
+import { type FieldError, forbiddenField, invalidValue, required, tooLong } from '../../../../machinery/validation/field-error.ts'
 import { all, each, follows, oneOf, optionalText, requiredText, valid } from '../../../../machinery/validation/field-rules.ts'
 import { validateAnnotations, validateLabels } from '../../../../machinery/validation/metadata.ts'
 import { dnsLabel, dnsSubdomain, ipAddress, qualifiedName } from '../../../../machinery/validation/names.ts'
@@ -58,6 +58,7 @@ export function podSpec(spec: PodSpec, path: string, template?: TemplateOptions,
       ? [invalidValue(`${path}.activeDeadlineSeconds`, deadline, `must be between 1 and ${maxSeconds}, inclusive`)]
       : valid,
     optionalText(spec.hostname, `${path}.hostname`, dnsLabel),
+    hostnameOverride(spec, path),
     optionalText(spec.subdomain, `${path}.subdomain`, dnsLabel),
     tolerations(spec.tolerations, `${path}.tolerations`),
     hostAliases(spec, `${path}.hostAliases`),
@@ -66,6 +67,21 @@ export function podSpec(spec: PodSpec, path: string, template?: TemplateOptions,
     oneOf(spec.preemptionPolicy, `${path}.preemptionPolicy`, ['PreemptLowerPriority', 'Never']),
     spec.overhead ? requirements({ limits: spec.overhead }, `${path}.overhead`, containerResourceName) : valid,
     operatingSystem(spec, path),
+  )
+}
+
+/** What a kernel takes as the name of a host. */
+const longestHostname = 64
+
+/** `hostnameOverride` is the whole name, and the pod's alone (KEP-4762). */
+function hostnameOverride({ hostnameOverride: name, setHostnameAsFQDN, hostNetwork }: PodSpec, path: string): readonly FieldError[] {
+  if (name === undefined) return valid
+  const at = `${path}.hostnameOverride`
+  return all(
+    follows(name, at, dnsSubdomain),
+    name.length > longestHostname ? [tooLong(at, longestHostname)] : valid,
+    setHostnameAsFQDN ? [forbiddenField(at, 'may not be specified when `setHostnameAsFQDN` is true')] : valid,
+    hostNetwork ? [forbiddenField(at, 'may not be specified when `hostNetwork` is true')] : valid,
   )
 }
 

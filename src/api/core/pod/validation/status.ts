@@ -6,6 +6,7 @@ import { dnsSubdomain, ipAddress, qualifiedName } from '../../../../machinery/va
 import type { Container, EphemeralContainer, Pod, PodSpec, PodStatus } from '../model.ts'
 import { isSidecar } from '../model.ts'
 import { podAnnotations, podAnnotationsUpdate } from './annotations.ts'
+import { whatContainersTell } from './containers/container-statuses.ts'
 
 type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number]
 
@@ -17,7 +18,12 @@ export function podStatusUpdate({ metadata, spec, status }: Pod, { metadata: { a
     podAnnotationsUpdate(metadata.annotations, annotations, 'metadata.annotations'),
     podAnnotations(metadata.annotations, spec ?? pod, 'metadata.annotations'),
     // Upstream's path.
-    each(status?.conditions, 'metadata.conditions', ({ type }, at) => (ownConditions.has(type) ? valid : follows(type, `${at}.Type`, qualifiedName))),
+    each(status?.conditions, 'metadata.conditions', ({ type, observedGeneration = 0 }, at) =>
+      all(
+        observedGeneration < 0 ? [invalidValue(`${at}.observedGeneration`, observedGeneration, 'must be a non-negative integer')] : valid,
+        ownConditions.has(type) ? valid : follows(type, `${at}.Type`, qualifiedName),
+      ),
+    ),
     status?.nominatedNodeName && status.nominatedNodeName !== old?.nominatedNodeName
       ? follows(status.nominatedNodeName, 'status.nominatedNodeName', dnsSubdomain)
       : valid,
@@ -28,6 +34,7 @@ export function podStatusUpdate({ metadata, spec, status }: Pod, { metadata: { a
     claimStatuses(status, pod),
     podAddresses(status),
     hostAddresses(status),
+    whatContainersTell(status, spec ?? pod),
   )
 }
 

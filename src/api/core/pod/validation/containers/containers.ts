@@ -98,13 +98,14 @@ export const trimmedImage = ({ image = '' }: Container | EphemeralContainer, pat
   image.trim() === image ? valid : [invalidValue(`${path}.image`, image, 'must not have leading or trailing whitespace')]
 
 /** `containers`. */
-export function containers({ containers: list, terminationGracePeriodSeconds }: PodSpec, path: string, around: Surroundings): readonly FieldError[] {
+export function containers(spec: PodSpec, path: string, around: Surroundings): readonly FieldError[] {
+  const { containers: list } = spec
   if (!list?.length) return [required(path)]
   const names = new Set<string>()
   const errors = each(list, path, (container, at) => {
     const twice = names.has(container.name ?? '') ? [duplicate(`${at}.name`, container.name ?? '')] : valid
     names.add(container.name ?? '')
-    return all(common(container, at, around), twice, containerHandlers(container, at, terminationGracePeriodSeconds), containerRestarts(container, at))
+    return all(common(container, at, around), twice, containerHandlers(container, at, spec), containerRestarts(container, at))
   })
   return all(
     errors,
@@ -115,11 +116,8 @@ export function containers({ containers: list, terminationGracePeriodSeconds }: 
 const notForInit = 'may not be set for init containers without restartPolicy=Always'
 
 /** `initContainers`: only sidecars have hooks and probes. */
-export function initContainers(
-  { containers: others, initContainers: list, terminationGracePeriodSeconds }: PodSpec,
-  path: string,
-  around: Surroundings,
-): readonly FieldError[] {
+export function initContainers(spec: PodSpec, path: string, around: Surroundings): readonly FieldError[] {
+  const { containers: others, initContainers: list } = spec
   if (!list?.length) return valid
   const names = new Set((others ?? []).map(({ name }) => name ?? ''))
   return list.flatMap((container, i) => {
@@ -129,7 +127,7 @@ export function initContainers(
     if (container.name) names.add(container.name)
     // Upstream names the first container, whichever it is.
     errors.push(...hostPortConflicts([container], () => `${path}[0]`))
-    if (isSidecar(container)) errors.push(...containerHandlers(container, at, terminationGracePeriodSeconds))
+    if (isSidecar(container)) errors.push(...containerHandlers(container, at, spec))
     else
       for (const field of ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const)
         if (container[field]) errors.push(forbiddenField(`${at}.${field}`, notForInit))

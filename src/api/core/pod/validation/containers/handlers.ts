@@ -2,7 +2,7 @@
 import { type FieldError, forbiddenField, invalidValue, required } from '../../../../../machinery/validation/field-error.ts'
 import { all, follows, nonNegative, oneOf, port, portOrName, valid } from '../../../../../machinery/validation/field-rules.ts'
 import { httpHeaderName } from '../../../../../machinery/validation/names.ts'
-import type { Container, Probe } from '../../model.ts'
+import type { Container, PodSpec, Probe } from '../../model.ts'
 
 interface HttpGet {
   path?: string
@@ -65,15 +65,31 @@ function probe(probe: Probe, path: string): readonly FieldError[] {
 const once = ({ successThreshold }: Probe, path: string): readonly FieldError[] =>
   successThreshold === 1 ? valid : [invalidValue(`${path}.successThreshold`, successThreshold ?? 0, 'must be 1')]
 
+const signals = {
+  linux: [
+    ...'SIGABRT SIGALRM SIGBUS SIGCHLD SIGCLD SIGCONT SIGFPE SIGHUP SIGILL SIGINT SIGIO SIGIOT SIGKILL SIGPIPE SIGPOLL SIGPROF SIGPWR SIGQUIT'.split(' '),
+    ...'SIGSEGV SIGSTKFLT SIGSTOP SIGSYS SIGTERM SIGTRAP SIGTSTP SIGTTIN SIGTTOU SIGURG SIGUSR1 SIGUSR2 SIGVTALRM SIGWINCH SIGXCPU SIGXFSZ'.split(' '),
+    ...['SIGRTMIN', 'SIGRTMAX', ...Array.from({ length: 15 }, (_, i) => `SIGRTMIN+${i + 1}`), ...Array.from({ length: 14 }, (_, i) => `SIGRTMAX-${i + 1}`)],
+  ].sort(),
+  windows: ['SIGKILL', 'SIGTERM'],
+}
+
+/** What ends a container is for its operating system to know (KEP-4960). */
+function stopSignal(signal: string, path: string, os: string | undefined): readonly FieldError[] {
+  if (!os) return [forbiddenField(path, 'may not be set for containers with empty `spec.os.name`')]
+  return os === 'linux' || os === 'windows' ? oneOf(signal, path, signals[os]) : valid
+}
+
 /** Hooks and probes of a container that has them. */
 export function containerHandlers(
   { lifecycle, livenessProbe, readinessProbe, startupProbe }: Container,
   path: string,
-  gracePeriod?: number,
+  { terminationGracePeriodSeconds: gracePeriod, os }: Pick<PodSpec, 'terminationGracePeriodSeconds' | 'os'>,
 ): readonly FieldError[] {
   const errors: FieldError[] = []
   if (lifecycle?.postStart) errors.push(...handler(lifecycle.postStart, `${path}.lifecycle.postStart`, gracePeriod))
   if (lifecycle?.preStop) errors.push(...handler(lifecycle.preStop, `${path}.lifecycle.preStop`, gracePeriod))
+  if (lifecycle?.stopSignal !== undefined) errors.push(...stopSignal(lifecycle.stopSignal, `${path}.lifecycle.stopSignal`, os?.name))
   if (livenessProbe) errors.push(...probe(livenessProbe, `${path}.livenessProbe`), ...once(livenessProbe, `${path}.livenessProbe`))
   if (readinessProbe) {
     errors.push(...probe(readinessProbe, `${path}.readinessProbe`))

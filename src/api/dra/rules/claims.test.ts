@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { attributeName, type DeviceClaim, deviceClaimRules, selectorRules } from './device-rules.ts'
+import { type DeviceClaim, deviceClaimRules, selectorRules } from './claims.ts'
+import { attributeName } from './names.ts'
 
 const told = (devices: object): string[] => deviceClaimRules(devices as DeviceClaim, 'd').map(({ field, message }) => `${field}: ${message}`)
 const exactly = (over: object = {}): object => ({ deviceClassName: 'c', allocationMode: 'ExactCount', count: 1, ...over })
@@ -29,12 +30,14 @@ test('constraints and configurations are about requests that are there', () => {
     [
       `d.constraints[0].requests[0]: Invalid value: "q": ${words}`,
       `d.constraints[0].requests[1]: Invalid value: "a/b/c": ${words}`,
-      'd.constraints[0].matchAttribute: Required value',
+      'd.constraints[0]: Required value: exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set',
       'd.config[0].requests[1]: Duplicate value: "a"',
       'd.config[0].opaque.parameters: Invalid value: "<value omitted>": must be a valid JSON object',
     ],
   )
-  assert.deepEqual(told({ requests, constraints: [{ matchAttribute: 'c' }] }), ['d.constraints[0].matchAttribute: Invalid value: "c": must include a domain'])
+  assert.deepEqual(told({ requests, constraints: [{ matchAttribute: 'c' }] }), [
+    'd.constraints[0].matchAttribute: Invalid value: "c": a fully qualified name must be a domain and a name separated by a slash',
+  ])
 })
 
 test('attributes have names of C, and a domain if it is not the driver', () => {
@@ -42,7 +45,7 @@ test('attributes have names of C, and a domain if it is not the driver', () => {
   assert.deepEqual(attributeName('a b', 'f').length, 1)
   assert.deepEqual(
     attributeName('/x', 'f').map(({ message }) => message),
-    ['Required value: the domain must not be empty'],
+    ['Invalid value: "": the domain must not be empty'],
   )
 })
 

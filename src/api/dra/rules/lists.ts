@@ -1,0 +1,37 @@
+/** Rules for lists that may have so many items: one that is longer is not looked into. */
+import { duplicate, type FieldError, tooMany } from '../../../machinery/validation/field-error.ts'
+import { all, each, repeats } from '../../../machinery/validation/field-rules.ts'
+
+type Rule<T> = (item: T, path: string) => readonly FieldError[]
+
+/** A rule for each item of a list of at most `max`. */
+export const limitedList = <T>(list: readonly T[] | undefined, max: number, path: string, rule: Rule<T>): readonly FieldError[] =>
+  list && list.length > max ? [tooMany(path, list.length, max)] : each(list, path, rule)
+
+/** As `limitedList`, and no two items have the same key. */
+export function limitedSet<T>(list: readonly T[] | undefined, max: number, path: string, rule: Rule<T>, key: (item: T) => unknown): readonly FieldError[] {
+  if (list && list.length > max) return [tooMany(path, list.length, max)]
+  const isRepeated = repeats<string>()
+  return all(
+    each(list, path, rule),
+    each(list, path, (item, at) => (isRepeated(JSON.stringify(key(item))) ? [duplicate(at, key(item))] : [])),
+  )
+}
+
+/** A rule for each value of a map of at most `max` entries, and one for each key, whose faults are the map's. */
+export function limitedMap<T>(
+  map: Readonly<Record<string, T>> | undefined,
+  max: number,
+  path: string,
+  keyRule: Rule<string>,
+  rule: Rule<T>,
+): readonly FieldError[] {
+  const entries = Object.entries(map ?? {})
+  if (entries.length > max) return [tooMany(path, entries.length, max)]
+  return entries.flatMap(([key, value]) => all(keyRule(key, path), rule(value, `${path}[${shortened(key)}]`)))
+}
+
+const longestKey = 63 + 1 + 32
+
+/** Long keys lose their middle. */
+const shortened = (key: string): string => (key.length <= longestKey ? key : `${key.slice(0, 47)}...${key.slice(-46)}`)

@@ -1,0 +1,68 @@
+/** Rules for taints of devices and for what tolerates them (KEP-5055), and for conditions that a pod waits for (KEP-5007). */
+import { duplicate, type FieldError, invalidValue, notSupported, required } from '../../../machinery/validation/field-error.ts'
+import { all, each, follows, oneOf, optionalText, repeats, valid } from '../../../machinery/validation/field-rules.ts'
+import { labelValue, qualifiedName } from '../../../machinery/validation/names.ts'
+import { limitedList } from './lists.ts'
+
+interface Toleration {
+  readonly key?: string
+  readonly operator?: string
+  readonly value?: string
+  readonly effect?: string
+}
+
+const effects = ['NoExecute', 'NoSchedule', 'None']
+
+/** A taint; the effect that it had already is known to be one. */
+export function deviceTaint({ key = '', value, effect }: Omit<Toleration, 'operator'>, path: string, oldEffect?: string): readonly FieldError[] {
+  return all(
+    follows(key, `${path}.key`, qualifiedName),
+    optionalText(value, `${path}.value`, labelValue),
+    effect && effect === oldEffect ? valid : oneOf(effect, `${path}.effect`, effects, 'needed'),
+  )
+}
+
+/** `tolerations` of a request or of what was allocated for one. */
+export const deviceTolerations = (list: readonly Toleration[] | undefined, path: string): readonly FieldError[] => each(list, path, toleration)
+
+function toleration({ key, operator, value = '', effect }: Toleration, path: string): readonly FieldError[] {
+  return all(
+    optionalText(key, `${path}.key`, qualifiedName),
+    operatorRules(operator, value, path),
+    effect && !effects.includes(effect) ? [notSupported(`${path}.effect`, effect, effects)] : valid,
+  )
+}
+
+function operatorRules(operator: string | undefined, value: string, path: string): readonly FieldError[] {
+  if (!operator) return [required(`${path}.operator`)]
+  if (operator === 'Exists') return value ? [invalidValue(`${path}.value`, value, 'must be empty for operator `Exists`')] : valid
+  return operator === 'Equal' ? follows(value, `${path}.value`, labelValue) : [notSupported(`${path}.operator`, operator, ['Equal', 'Exists'])]
+}
+
+interface Binding {
+  readonly bindingConditions?: readonly string[]
+  readonly bindingFailureConditions?: readonly string[]
+}
+
+const mostBindingConditions = 4
+
+/** What a device waits for before its pod is bound, and what says that it waits in vain: both or neither. */
+export function bindingConditions({ bindingConditions: good = [], bindingFailureConditions: bad = [] }: Binding, path: string): readonly FieldError[] {
+  const [goodPath, badPath] = [`${path}.bindingConditions`, `${path}.bindingFailureConditions`]
+  const named = (name: string, at: string): readonly FieldError[] => follows(name, at, qualifiedName)
+  const isRepeated = repeats<string>()
+  const isRepeatedBad = repeats<string>()
+  return all(
+    limitedList(good, mostBindingConditions, goodPath, named),
+    limitedList(bad, mostBindingConditions, badPath, named),
+    each(good, goodPath, (name, at) => (isRepeated(name) ? [duplicate(at, name)] : valid)),
+    each(bad, badPath, (name, at) =>
+      all(
+        isRepeatedBad(name) ? [duplicate(at, name)] : valid,
+        good.includes(name) ? [invalidValue(at, name, 'bindingFailureConditions must not overlap with bindingConditions')] : valid,
+      ),
+    ),
+    good.length === 0 && bad.length > 0 ? [invalidValue(goodPath, good, 'bindingConditions are required to use bindingFailureConditions')] : valid,
+    bad.length === 0 && good.length > 0 ? [invalidValue(badPath, bad, 'bindingFailureConditions are required to use bindingConditions')] : valid,
+  )
+}
