@@ -156,11 +156,11 @@ test('a direction that names no policy at all is refused; one that says nothing 
   assert.deepEqual(wrong({ metrics: [pods()] }), ['spec.metrics[0].pods.target.averageValue: Required value: must specify a positive target averageValue'])
 })
 
-test('what is scaled has a version with a group, unless it is a ReplicationController or stays as it is', () => {
+test('the version of what is scaled has a group, unless it is that of a ReplicationController or stays as it is', () => {
   const of = (apiVersion: string | undefined, kind = 'Deployment'): object => ({ scaleTargetRef: { apiVersion, kind, name: 'web' } })
   const noGroup = (shown: string): string[] => [`spec.scaleTargetRef.apiVersion: Invalid value: "${shown}": apiVersion must specify API group`]
   assert.deepEqual(wrong(of('apps/v1')), [])
-  assert.deepEqual(wrong(of(undefined)), noGroup(''))
+  assert.deepEqual(wrong(of(undefined)), [])
   assert.deepEqual(wrong(of('v1')), noGroup('v1'))
   assert.deepEqual(wrong(of('v1', 'ReplicationController')), [])
   assert.deepEqual(wrong(of('a/b/c')), ['spec.scaleTargetRef.apiVersion: Invalid value: "a/b/c": unexpected GroupVersion string: a/b/c'])

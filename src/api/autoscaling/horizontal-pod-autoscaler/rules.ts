@@ -48,9 +48,13 @@ const reference = (target: { kind?: string; name?: string } | undefined, path: s
     target?.name ? follows(target.name, `${path}.name`, pathSegment) : [required(`${path}.name`)],
   )
 
-/** Only ReplicationControllers are scaled in the group that has no name. */
+/**
+ * Only ReplicationControllers are scaled in the group that has no name. Upstream has refused targets without a version since 1.34; here they
+ * stay what they were: charts that were written for older releases have none (docs/differences-from-1.28.md).
+ */
 function targetVersion(target: Partial<AutoscalerSpec['scaleTargetRef']> | undefined, path: string): readonly FieldError[] {
-  const version = target?.apiVersion ?? ''
+  const version = target?.apiVersion
+  if (!version) return valid
   const errors = versionForm(version, path)
   const isGrouped = version.indexOf('/') > 0 || target?.kind === 'ReplicationController'
   return errors.length > 0 || isGrouped ? errors : [invalidValue(path, version, 'apiVersion must specify API group')]
