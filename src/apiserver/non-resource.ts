@@ -59,7 +59,10 @@ export function nonResource(options: NonResourceOptions): (request: Request) => 
     if (healthPath) return answer(request, () => health(healthPath, checks[healthPath], request))
     for (const document of documents) {
       const response = document(request)
-      if (response) return answer(request, () => response)
+      if (!response) continue
+      // A request that is refused for its method waits for no document, and nobody else would hear of what is wrong with it.
+      if (response instanceof Promise) response.catch(() => {})
+      return answer(request, () => response)
     }
     return undefined
   }

