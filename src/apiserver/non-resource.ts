@@ -7,8 +7,8 @@ import { indented } from './negotiation/pretty.ts'
 import { keySet, type OpenidIssuer, openidConfiguration } from './openid.ts'
 import type { VersionInfo } from './version.ts'
 
-/** Documents about the API, by path: discovery and OpenAPI. Undefined where there is none. */
-export type Documents = (request: Request) => Promise<Response> | undefined
+/** Documents about the API, by path: who answers requests for it. Undefined where there is none. */
+export type Documents = (path: string) => ((request: Request) => Response | Promise<Response>) | undefined
 
 export interface NonResourceOptions {
   readonly checks: Readonly<Record<HealthPath, readonly HealthCheck[]>>
@@ -57,12 +57,9 @@ export function nonResource(options: NonResourceOptions): (request: Request) => 
     if (found) return answer(request, found)
     const healthPath = healthPaths.find((name) => path === `/${name}` || path.startsWith(`/${name}/`))
     if (healthPath) return answer(request, () => health(healthPath, checks[healthPath], request))
-    for (const document of documents) {
-      const response = document(request)
-      if (!response) continue
-      // A request that is refused for its method waits for no document, and nobody else would hear of what is wrong with it.
-      if (response instanceof Promise) response.catch(() => {})
-      return answer(request, () => response)
+    for (const find of documents) {
+      const respond = find(path)
+      if (respond) return answer(request, respond)
     }
     return undefined
   }

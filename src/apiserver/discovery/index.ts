@@ -3,13 +3,14 @@ import { toYaml } from '../../machinery/yaml.ts'
 import type { Request, Response } from '../http/exchange.ts'
 import { acceptClauses, negotiate, noSuchForm } from '../negotiation/accept.ts'
 import { indented, wantsPretty } from '../negotiation/pretty.ts'
+import type { Documents } from '../non-resource.ts'
 import type { ApisState } from '../served-apis.ts'
 import { type DiscoveryDocument, DiscoveryForms, type PathForms } from './documents.ts'
 
 export interface Discovery {
-  /** The answer, or undefined for paths that are not discovery's. Throws 406. */
-  readonly handle: (request: Request) => Promise<Response> | undefined
-  /** All paths that `handle` answers. */
+  /** Who answers requests for a path; undefined for paths that are not discovery's. Answering throws 406. */
+  readonly find: Documents
+  /** All paths that `find` knows. */
   readonly paths: () => readonly string[]
 }
 
@@ -17,12 +18,12 @@ export interface Discovery {
 export function discoveryDocuments(apis: { readonly state: ApisState }, url: () => string): Discovery {
   let shown: { readonly state: ApisState; readonly forms: DiscoveryForms } | undefined
   return {
-    handle: (request) => {
-      if (!request.path.startsWith('/api')) return undefined
+    find: (path) => {
+      if (!path.startsWith('/api')) return undefined
       const { state } = apis
       if (shown?.state !== state) shown = { state, forms: new DiscoveryForms(state, new URL(url()).host) }
-      const found = shown.forms.get(request.path.endsWith('/') ? request.path.slice(0, -1) : request.path)
-      return found && Promise.resolve(respond(request, found))
+      const found = shown.forms.get(path.endsWith('/') ? path.slice(0, -1) : path)
+      return found && ((request) => respond(request, found))
     },
     paths: () => [
       '/api',

@@ -12,6 +12,7 @@ import { inSteps, pauses } from '../../lib/flow/pauses.ts'
 import { resourceNotFound } from '../../machinery/status-error.ts'
 import type { RemoteDocuments } from '../aggregator/index.ts'
 import type { Request, Response } from '../http/exchange.ts'
+import type { Documents } from '../non-resource.ts'
 import { type DocumentOptions, openapiDocument } from './document.ts'
 import { acceptedForm, type DocumentForm, jsonV2, jsonV3, protobufV2, protobufV3 } from './forms.ts'
 import { documentPaths, groupVersionPath } from './static-paths.ts'
@@ -24,8 +25,8 @@ export interface OpenApiOptions {
 }
 
 export interface OpenApiDocuments {
-  /** Answers requests for OpenAPI; undefined for other paths. Rejects with 404 for documents that are not there, with 406 for forms that are not. */
-  readonly handle: (request: Request) => Promise<Response> | undefined
+  /** Who answers requests for a path of OpenAPI: rejects with 404 for documents that are not there, with 406 for forms that are not. */
+  readonly find: Documents
   /** The paths that the server's index names. */
   readonly paths: readonly string[]
 }
@@ -213,12 +214,12 @@ export function openapiDocuments(
 
   const whole = async (request: Request): Promise<Response> => respond(request, fresh().v2(acceptedForm(request.header('accept'), 'v2')))
 
-  const handle = (request: Request): Promise<Response> | undefined => {
-    const path = request.path.replace(/\/$/, '')
-    if (path === '/openapi/v2') return whole(request)
-    if (path === '/openapi/v3') return respond(request, fresh().index())
-    return path.startsWith('/openapi/v3/') ? document(request, path.slice('/openapi/v3/'.length)) : undefined
+  const find: Documents = (asked) => {
+    const path = asked.replace(/\/$/, '')
+    if (path === '/openapi/v2') return whole
+    if (path === '/openapi/v3') return (request) => respond(request, fresh().index())
+    return path.startsWith('/openapi/v3/') ? (request) => document(request, path.slice('/openapi/v3/'.length)) : undefined
   }
 
-  return { handle, paths: ['/openapi/v2', '/openapi/v3', '/openapi/v3/'] }
+  return { find, paths: ['/openapi/v2', '/openapi/v3', '/openapi/v3/'] }
 }

@@ -157,7 +157,9 @@ interface Asked {
 const openapi = openapiDocuments(all, options)
 async function get(url: string, { headers = {} }: Asked = {}): Promise<Response> {
   const { pathname, searchParams } = new URL(url, 'http://localhost')
-  return (await openapi.handle({ path: pathname, query: searchParams, header: (name: string) => headers[name] } as Request)) ?? assert.fail('not served')
+  return (
+    (await openapi.find(pathname)?.({ path: pathname, query: searchParams, header: (name: string) => headers[name] } as Request)) ?? assert.fail('not served')
+  )
 }
 const parsed = (response: Response): Document => JSON.parse(String(response.body))
 
@@ -195,9 +197,11 @@ test('a document that the client has is not sent again, and a big one is compres
 
 test('the index changes when resources come and go', async () => {
   let resources: readonly ResourceDefinition[] = [pods]
-  const { handle } = openapiDocuments(() => resources)
+  const { find } = openapiDocuments(() => resources)
   const ask = async (): Promise<string[]> =>
-    Object.keys(parsed((await handle({ path: '/openapi/v3', query: new URLSearchParams(), header: () => undefined } as unknown as Request))!).paths)
+    Object.keys(
+      parsed((await find('/openapi/v3')?.({ path: '/openapi/v3', query: new URLSearchParams(), header: () => undefined } as unknown as Request))!).paths,
+    )
   assert.equal((await ask()).includes('apis/apps/v1'), false)
   resources = [pods, deployments]
   assert.equal((await ask()).includes('apis/apps/v1'), true)
@@ -219,9 +223,9 @@ test('documents of groups that did not change are not made again, and one of man
   })
   const kept = custom('kept.example.com', 'a')
   let resources = [kept, custom('changed.example.com', 'a')]
-  const { handle } = openapiDocuments(() => resources)
+  const { find } = openapiDocuments(() => resources)
   const ask = async (path: string): Promise<Response> =>
-    (await handle({ path, query: new URLSearchParams(), header: () => undefined } as unknown as Request)) ?? assert.fail('not served')
+    (await find(path)?.({ path, query: new URLSearchParams(), header: () => undefined } as unknown as Request)) ?? assert.fail('not served')
   const groups = ['kept', 'changed'].map((name) => `/openapi/v3/apis/${name}.example.com/v1`)
   for (const group of groups) await ask(group)
   assert.equal(read, 2)

@@ -26,7 +26,7 @@ export interface DocumentSources {
 }
 
 /** Answers paths that are no resources; undefined for those it does not know. */
-export function documentsOf(options: ApiServerOptions, sources: DocumentSources): Documents {
+export function documentsOf(options: ApiServerOptions, sources: DocumentSources): ReturnType<typeof nonResource> {
   const { apis, aggregator, metrics, serverUrl } = sources
   const version = versionInfo(options.release ?? '0.0.0')
   const discovery = discoveryDocuments(
@@ -40,7 +40,7 @@ export function documentsOf(options: ApiServerOptions, sources: DocumentSources)
     metrics: () => metrics.render(),
     issuer: options.serviceAccount && openidIssuer(options.serviceAccount, sources.log),
     serverUrl,
-    documents: [discovery.handle, openapi.handle, ...sources.pages],
+    documents: [discovery.find, openapi.find, ...sources.pages],
     documentPaths: () => [...discovery.paths(), ...openapi.paths],
   })
 }

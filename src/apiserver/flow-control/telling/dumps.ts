@@ -1,5 +1,7 @@
 /** What `/debug/api_priority_and_fairness/…` tells: a row for each priority level, queue or waiting request, in upstream's columns. */
-import { type Request, type Response, text } from '../../http/exchange.ts'
+
+import { type Request, text } from '../../http/exchange.ts'
+import type { Documents } from '../../non-resource.ts'
 import type { AdmittedRequest } from '../admitted-request.ts'
 import type { PriorityLevel } from '../priority-level.ts'
 import type { Queue } from '../queuing/seat-request.ts'
@@ -101,15 +103,14 @@ function detailCells({ request: { info, user } }: AdmittedRequest): readonly str
 }
 
 /** Answers the three paths; undefined for any other. */
-export function dumps(levels: () => Iterable<PriorityLevel>, waiting: () => Iterable<AdmittedRequest>): (request: Request) => Promise<Response> | undefined {
+export function dumps(levels: () => Iterable<PriorityLevel>, waiting: () => Iterable<AdmittedRequest>): Documents {
   const tables = new Map<string, (request: Request) => Rows>([
     [`${folder}dump_priority_levels`, () => priorityLevels(levels())],
     [`${folder}dump_queues`, () => queueRows(levels())],
     [`${folder}dump_requests`, ({ query }) => requestRows(waiting(), (query.get('includeRequestDetails') ?? '') !== '')],
   ])
-  return (request) => {
-    const table = request.path.startsWith(folder) ? tables.get(request.path) : undefined
-    if (!table) return undefined
-    return Promise.resolve(text(200, tabulate(table(request))))
+  return (path) => {
+    const table = tables.get(path)
+    return table && ((request) => text(200, tabulate(table(request))))
   }
 }
