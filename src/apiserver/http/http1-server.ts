@@ -1,5 +1,6 @@
 /** The HTTP/1.1 side of the listener: Node's server without a port of its own, with upstream's time-outs and refusals. */
 import { createServer, type IncomingMessage, type Server } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Bounds } from './bounds/index.ts'
 import type { Handler } from './exchange.ts'
@@ -34,7 +35,17 @@ export function http1Server(handler: Handler, bounds: Bounds): Server {
   server.emit('listening')
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => refuse(error.code, socket, lingerMs))
   server.on('upgrade', answerUpgrades(handler, bounds))
+  server.on('connection', readThroughStream)
   return server
+}
+
+/**
+ * Node's parser takes bytes from the connection itself unless somebody listens for them. It is paused while an earlier answer
+ * is not written yet, TLS hands on all the records that it holds, and the second is an error then (`HPE_PAUSED`): a stream waits.
+ */
+function readThroughStream(socket: Socket): void {
+  const listens = (): void => {}
+  socket.on('data', listens).off('data', listens)
 }
 
 /** Those that have been told: Node parses on, and fails again, while the rest is read. */
