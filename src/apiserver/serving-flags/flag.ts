@@ -12,7 +12,7 @@ export type FlagType =
   | 'ip'
   | 'stringToString'
   | 'mapStringString'
-  | 'mapStringBool'
+  | 'featureGates'
   | 'portRange'
   | 'namedCertKey'
   | 'version'

@@ -84,24 +84,6 @@ export const configurationMap = (text: string): [string, string][] =>
       return at < 0 ? [pair.trim(), ''] : [pair.slice(0, at).trim(), pair.slice(at + 1).trim()]
     })
 
-/** `--feature-gates`. */
-export function featureGates(text: string): [string, string][] {
-  return text
-    .split(',')
-    .filter((pair) => pair !== '')
-    .map((pair) => {
-      const at = pair.indexOf('=')
-      if (at < 0) throw new ValueError(`missing bool value for ${pair.trim()}`)
-      const [name, value] = [pair.slice(0, at).trim(), pair.slice(at + 1).trim()]
-      try {
-        goBool(value)
-      } catch (error) {
-        throw new ValueError(`invalid value of ${name}=${value}, err: ${(error as Error).message}`)
-      }
-      return [name, value]
-    })
-}
-
 export interface NamedCertKey {
   readonly certFile: string
   readonly keyFile: string

@@ -13,7 +13,7 @@ const typeNames: Readonly<Record<FlagType, string>> = {
   ip: 'ip',
   stringToString: "<comma-separated 'key=value' pairs>",
   mapStringString: 'mapStringString',
-  mapStringBool: "<comma-separated 'key=True|False' pairs>",
+  featureGates: 'colonSeparatedMultimapStringString',
   namedCertKey: 'namedCertKey',
   portRange: "<a string in the form 'N1-N2'>",
 }
@@ -36,7 +36,7 @@ const byName = (a: Flag, b: Flag): number => (a.name < b.name ? -1 : 1)
 
 const nameColumn = ({ name, short, type }: Flag): string => `  ${short ? `-${short}, ` : '    '}--${name} ${typeNames[type]}`.trimEnd()
 
-const quotedTypes: readonly FlagType[] = ['string', 'mapStringBool']
+const quotedTypes: readonly FlagType[] = ['string']
 
 function sentence({ help, usual, type, idle }: Flag): string {
   const shown = usual && ` (default ${quotedTypes.includes(type) ? JSON.stringify(usual) : type === 'strings' ? `[${usual}]` : usual})`

@@ -1,6 +1,7 @@
 /** Reads a command line as pflag does, with its syntax and its words for what is wrong. */
+import { featureGateFault } from './feature-gates/index.ts'
 import type { Flag, FlagSet, FlagType } from './flag.ts'
-import { configurationMap, featureGates, goBool, goDurationMs, goFloat, goInt, goIp, goList, goMap, goPair, namedCertKey, portRange } from './go-values.ts'
+import { configurationMap, goBool, goDurationMs, goFloat, goInt, goIp, goList, goMap, goPair, namedCertKey, portRange } from './go-values.ts'
 
 /** A command line that is not taken. The message is pflag's, without the `Error: ` before it. */
 export class FlagError extends Error {
@@ -30,6 +31,11 @@ export class FlagValues {
 
   text(name: string): string | undefined {
     return this.#texts.get(name)?.at(-1)
+  }
+
+  /** Every value that was given, as it was. */
+  all(name: string): readonly string[] {
+    return this.#texts.get(name) ?? []
   }
 
   bool(name: string): boolean | undefined {
@@ -87,7 +93,8 @@ const readers: Readonly<Record<FlagType, (text: string, flag: Flag) => unknown>>
   ip: goIp,
   stringToString: (text, { name }) => (name === 'runtime-config' ? configurationMap(text) : goMap(text)),
   mapStringString: goPair,
-  mapStringBool: featureGates,
+  // Looked at when all of them are known.
+  featureGates: asText,
   namedCertKey,
   portRange,
 }
@@ -134,6 +141,8 @@ export function parseFlags(sets: readonly FlagSet[], args: readonly string[], pr
     }
   }
   if (words.length > 0) throw new FlagError(`"${program}" does not take any arguments, got [${words.map((word) => JSON.stringify(word)).join(' ')}]`)
+  const fault = featureGateFault(values.all('feature-gates'))
+  if (fault) throw new FlagError(fault)
   return values
 
   /** `-v2`, `-v=2`, `-v 2`: gives how many further words were used. */

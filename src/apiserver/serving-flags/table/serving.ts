@@ -16,8 +16,8 @@ export const generic: FlagSet = {
     idle(
       'features are on or off as in a 1.36 without this flag',
       'feature-gates',
-      'mapStringBool',
-      'features to turn on or off: Name=true|false, comma-separated',
+      'featureGates',
+      'features of 1.36 to turn on or off: Name=true|false, comma-separated',
     ),
     works('goaway-chance', 'float', 'the share of HTTP/2 requests whose connection is closed, so that clients spread: 0 to 0.02'),
     works('livez-grace-period', 'duration', 'how long /livez overlooks what the start has not done yet'),

@@ -40,8 +40,8 @@ const generic: FlagSet = {
     idle(
       'features are on or off as in a 1.36 without this flag',
       'feature-gates',
-      'mapStringBool',
-      'features to turn on or off: Name=true|false, comma-separated',
+      'featureGates',
+      'features of 1.36 to turn on or off: Name=true|false, comma-separated',
     ),
     works('kube-api-burst', 'int', 'how many requests each controller may send at once, where --kube-api-qps limits them', '30'),
     idle('the API is spoken in JSON', 'kube-api-content-type', 'string', 'what is spoken to the API server', 'application/vnd.kubernetes.protobuf'),
