@@ -41,8 +41,8 @@ const cases: readonly (readonly [what: string, values: readonly string[], fault:
   ['all gates of a stage bring what others need', ['ClusterTrustBundleProjection=true,AllBeta=true'], undefined],
   [
     'a gate off that others need',
-    ['NodeDeclaredFeatures=false,PodLevelResources=false,RestartAllContainersOnContainerExits=false'],
-    'InPlacePodLevelResourcesVerticalScaling is enabled, but depends on features that are disabled: [NodeDeclaredFeatures PodLevelResources]',
+    ['PodLevelResources=false,DRAResourceClaimDeviceStatus=false,DRADeviceBindingConditions=false'],
+    '[DRAResourceClaimGranularStatusAuthorization is enabled, but depends on features that are disabled: [DRAResourceClaimDeviceStatus], InPlacePodLevelResourcesVerticalScaling is enabled, but depends on features that are disabled: [PodLevelResources]]',
   ],
 ]
 

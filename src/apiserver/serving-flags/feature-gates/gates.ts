@@ -62,12 +62,12 @@ const groups: readonly Group[] = [
     ...{ stage: '', isOn: true, isLocked: true },
     names: `APIServerTracing AnonymousAuthConfigurableEndpoints AnyVolumeDataSource AuthorizeNodeWithSelectors AuthorizeWithSelectors
       BtreeWatchCache CPUManagerPolicyOptions CRDValidationRatcheting CSIServiceAccountTokenSecrets ConsistentListFromCache
-      CustomCPUCFSQuotaPeriod CustomResourceFieldSelectors DRAAdminAccess DRAPrioritizedList DeclarativeValidation DisableAllocatorDualWrite
-      DisableCPUQuotaWithExclusiveCPUs DynamicResourceAllocation ExecProbeTimeout ExternalServiceAccountTokenSigner HonorPVReclaimPolicy
-      ImageMaximumGCAge ImageVolume InOrderInformers InPlacePodVerticalScaling InformerResourceVersion JobBackoffLimitPerIndex JobManagedBy
+      CustomResourceFieldSelectors DRAAdminAccess DeclarativeValidation DisableAllocatorDualWrite
+      DynamicResourceAllocation ExecProbeTimeout ExternalServiceAccountTokenSigner HonorPVReclaimPolicy
+      ImageMaximumGCAge ImageVolume InOrderInformers InPlacePodVerticalScaling JobBackoffLimitPerIndex JobManagedBy
       JobPodReplacementPolicy JobSuccessPolicy KubeletCgroupDriverFromCRI KubeletFineGrainedAuthz KubeletPSI
       KubeletPodResourcesDynamicResources KubeletPodResourcesGet KubeletTracing LogarithmicScaleDown MatchLabelKeysInPodAffinity
-      MultiCIDRServiceAllocator MutableCSINodeAllocatableCount MutatingAdmissionPolicy NFTablesProxyMode
+      MultiCIDRServiceAllocator MutableCSINodeAllocatableCount NFTablesProxyMode
       NodeInclusionPolicyInPodTopologySpread NodeLogQuery NodeSwap OrderedNamespaceDeletion PodLifecycleSleepAction
       PodLifecycleSleepActionAllowZero PodObservedGenerationTracking PodSchedulingReadiness PreferSameTrafficDistribution ProcMountType
       RecoverVolumeExpansionFailure RecursiveReadOnlyMounts RelaxedDNSSearchValidation RelaxedEnvironmentVariableValidation
@@ -78,17 +78,21 @@ const groups: readonly Group[] = [
       VolumeAttributesClass WinDSR WinOverlay`,
   },
   {
+    ...{ stage: '', isOn: true, isLocked: false },
+    names: 'AllowServiceExternalIPs CustomCPUCFSQuotaPeriod DRAPrioritizedList InformerResourceVersion MutatingAdmissionPolicy',
+  },
+  {
     ...{ stage: 'DEPRECATED', isOn: false, isLocked: false },
     names: `AllowDNSOnlyNodeCSR AllowInsecureKubeletCertificateSigningRequests ChangeContainerStatusOnKubeletRestart
-      DeclarativeValidationTakeover GitRepoVolumeDriver InPlacePodVerticalScalingAllocatedStatus KMSv1 KubeletRegistrationGetOnExistsOnly
-      SeparateCacheWatchRPC WindowsHostNetwork`,
+      DeclarativeValidationTakeover InPlacePodVerticalScalingAllocatedStatus KMSv1 KubeletRegistrationGetOnExistsOnly
+      WindowsHostNetwork`,
   },
   {
     ...{ stage: 'DEPRECATED', isOn: true, isLocked: false },
-    names: 'DisableNodeKubeProxyVersion KubeletPodResourcesListUseActivePods StorageNamespaceIndex',
+    names: 'DisableCPUQuotaWithExclusiveCPUs KubeletPodResourcesListUseActivePods ServiceCIDRStatusFieldWiping StorageNamespaceIndex',
   },
-  { ...{ stage: 'DEPRECATED', isOn: false, isLocked: true }, names: 'AllowOverwriteTerminationGracePeriodSeconds' },
-  { ...{ stage: 'DEPRECATED', isOn: true, isLocked: true }, names: 'AggregatedDiscoveryRemoveBetaType' },
+  { ...{ stage: 'DEPRECATED', isOn: false, isLocked: true }, names: 'AllowOverwriteTerminationGracePeriodSeconds GitRepoVolumeDriver SeparateCacheWatchRPC' },
+  { ...{ stage: 'DEPRECATED', isOn: true, isLocked: true }, names: 'AggregatedDiscoveryRemoveBetaType DisableNodeKubeProxyVersion' },
 ]
 
 /** By name. */
@@ -99,13 +103,26 @@ export const dependencies: Readonly<Record<string, readonly string[]>> = {
   ClusterTrustBundleProjection: ['ClusterTrustBundle'],
   DRADeviceBindingConditions: ['DRAResourceClaimDeviceStatus'],
   DRADeviceTaintRules: ['DRADeviceTaints'],
+  DRAResourceClaimGranularStatusAuthorization: ['DRAResourceClaimDeviceStatus'],
+  DRAWorkloadResourceClaims: ['GenericWorkload'],
+  ExtendWebSocketsToKubelet: ['NodeDeclaredFeatures'],
   GangScheduling: ['GenericWorkload'],
   GracefulNodeShutdownBasedOnPodPriority: ['GracefulNodeShutdown'],
-  InPlacePodLevelResourcesVerticalScaling: ['NodeDeclaredFeatures', 'PodLevelResources'],
+  InPlacePodLevelResourcesVerticalScaling: ['PodLevelResources', 'NodeDeclaredFeatures'],
+  InPlacePodVerticalScalingInitContainers: ['NodeDeclaredFeatures'],
   MatchLabelKeysInPodTopologySpreadSelectorMerge: ['MatchLabelKeysInPodTopologySpread'],
+  PodLevelResourceManagers: ['PodLevelResources'],
   ResourceHealthStatusMessage: ['ResourceHealthStatus'],
   RestartAllContainersOnContainerExits: ['ContainerRestartRules', 'NodeDeclaredFeatures'],
+  StaleControllerConsistencyDaemonSet: ['AtomicFIFO'],
+  StaleControllerConsistencyJob: ['AtomicFIFO'],
+  StaleControllerConsistencyReplicaSet: ['AtomicFIFO'],
+  StaleControllerConsistencyStatefulSet: ['AtomicFIFO'],
   StorageVersionAPI: ['APIServerIdentity'],
+  TopologyAwareWorkloadScheduling: ['GenericWorkload'],
   UnknownVersionInteroperabilityProxy: ['APIServerIdentity'],
+  UserNamespacesHostNetworkSupport: ['NodeDeclaredFeatures'],
   WindowsGracefulNodeShutdown: ['GracefulNodeShutdown'],
+  WorkloadAwarePreemption: ['GangScheduling'],
+  WorkloadWithJob: ['GenericWorkload'],
 }
