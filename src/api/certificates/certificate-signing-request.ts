@@ -3,7 +3,7 @@ import type { V1CertificateSigningRequest } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import { humanDuration } from '../../machinery/values/duration.ts'
 import { age, column, name, resource } from '../resource.ts'
-import { approvalRules, requestRules, requestStatusRules } from './request-rules.ts'
+import { approvalRules, requestRules, requestStatusRules } from './rules/request-rules.ts'
 
 type Request = Model<V1CertificateSigningRequest>
 

@@ -1,11 +1,13 @@
 /** ClusterTrustBundles: certificates that workloads trust. Beta. */
 import type { V1beta1ClusterTrustBundle } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
-import { type FieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
-import { immutable } from '../../machinery/validation/field-rules.ts'
+import { type FieldError, invalidValue } from '../../machinery/validation/field-error.ts'
+import { all, immutable } from '../../machinery/validation/field-rules.ts'
+import { dnsSubdomain } from '../../machinery/validation/names.ts'
 import { column, name, resource } from '../resource.ts'
 import { servedAlso } from '../served-also.ts'
-import { signerNameRules } from './request-rules.ts'
+import { signerNameRules } from './rules/signer-name.ts'
+import { trustBundleRules } from './rules/trust-bundle.ts'
 
 type Bundle = Model<V1beta1ClusterTrustBundle>
 
@@ -20,20 +22,30 @@ export const clusterTrustBundles = resource<Bundle>({
   // Names of bundles with a signer hold colons: `example.com:signer:name`.
   nameRule: (text) => (/[/%]/.test(text) ? ["may not contain '/' or '%'"] : []),
   selectableFields: { 'spec.signerName': ({ spec }) => spec?.signerName },
-  validate: { object: bundleRules, update: ({ spec }, { spec: old }) => immutable(spec?.signerName, 'spec.signerName', old?.signerName) },
+  validate: {
+    object: bundleRules,
+    create: ({ spec }) => trustBundleRules(spec?.trustBundle ?? '', 'spec.trustBundle'),
+    update: ({ spec }, { spec: old }) =>
+      all(
+        // What has been taken stays good, whatever reads certificates later.
+        spec?.trustBundle === old?.trustBundle ? [] : trustBundleRules(spec?.trustBundle ?? '', 'spec.trustBundle'),
+        immutable(spec?.signerName, 'spec.signerName', old?.signerName),
+      ),
+  },
   columns: [name, column('SignerName', ({ spec }) => spec?.signerName || '<none>', { description: 'The signer whose certificates it helps to trust.' })],
 })
 
 function bundleRules({ metadata, spec }: Bundle): readonly FieldError[] {
   const signer = spec?.signerName ?? ''
-  const errors = [...(signer ? signerNameRules(signer, 'spec.signerName') : [])]
+  const own = nameFaults(metadata.name ?? '', signer).map((message) => invalidValue('metadata.name', metadata.name, message))
+  return [...own, ...(signer ? signerNameRules(signer, 'spec.signerName') : [])]
+}
+
+function nameFaults(text: string, signer: string): readonly string[] {
+  if (!signer) return text.includes(':') ? ['ClusterTrustBundle without signer name must not have ":" in its name'] : dnsSubdomain(text)
   const prefix = `${signer.replaceAll('/', ':')}:`
-  if (signer && !metadata.name?.startsWith(prefix))
-    errors.push(invalidValue('metadata.name', metadata.name, `ClusterTrustBundle for signerName ${signer} must be named with prefix ${prefix}`))
-  if (!signer && metadata.name?.includes(':'))
-    errors.push(invalidValue('metadata.name', metadata.name, 'ClusterTrustBundle without signer name must not have ":" in its name'))
-  if (!spec?.trustBundle) errors.push(required('spec.trustBundle', 'at least one trust anchor must be provided'))
-  return errors
+  if (!text.startsWith(prefix)) return [`ClusterTrustBundle for signerName ${signer} must be named with prefix ${prefix}`]
+  return dnsSubdomain(text.slice(prefix.length))
 }
 
 export const alphaClusterTrustBundles = servedAlso(clusterTrustBundles, 'v1alpha1', 'V1alpha1ClusterTrustBundle')

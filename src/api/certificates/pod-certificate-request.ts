@@ -1,10 +1,10 @@
 /** PodCertificateRequests: certificates that kubelets ask for on behalf of pods. Beta. */
 import type { V1beta1PodCertificateRequest } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
-import { type FieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
 import { immutable } from '../../machinery/validation/field-rules.ts'
 import { age, column, name, resource } from '../resource.ts'
-import { signerNameRules } from './request-rules.ts'
+import { podRequestRules } from './rules/pod-certificate-rules.ts'
+import { podRequestStatusRules } from './rules/pod-certificate-status-rules.ts'
 
 type Request = Model<V1beta1PodCertificateRequest>
 
@@ -27,7 +27,7 @@ export const podCertificateRequests = resource<Request>({
       if (spec) spec.maxExpirationSeconds ??= 86400
     },
   ],
-  validate: { object: requestRules, update: ({ spec }, { spec: old }) => immutable(spec, 'spec', old) },
+  validate: { create: podRequestRules, update: ({ spec }, { spec: old }) => immutable(spec, 'spec', old), status: podRequestStatusRules },
   columns: [
     name,
     column('PodName', ({ spec }) => spec?.podName ?? '', { description: 'The pod that the certificate is for.' }),
@@ -40,12 +40,3 @@ export const podCertificateRequests = resource<Request>({
     age,
   ],
 })
-
-function requestRules({ spec }: Request): readonly FieldError[] {
-  const errors = [...signerNameRules(spec?.signerName ?? '', 'spec.signerName')]
-  for (const field of ['podName', 'podUID', 'serviceAccountName', 'serviceAccountUID', 'nodeName', 'nodeUID'] as const)
-    if (!spec?.[field]) errors.push(required(`spec.${field}`))
-  const seconds = spec?.maxExpirationSeconds ?? 86400
-  if (seconds < 3600) errors.push(invalidValue('spec.maxExpirationSeconds', seconds, 'must be in the range [3600, 7862400]'))
-  return errors
-}

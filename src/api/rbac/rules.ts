@@ -16,9 +16,9 @@ export function policyRules(rules: readonly Wire<V1PolicyRule>[] | undefined | n
     const errors = rule.verbs?.length ? [] : [required(`${path}.verbs`, 'verbs must contain at least one value')]
     if (rule.nonResourceURLs?.length) {
       const urls = `${path}.nonResourceURLs`
-      if (namespaced) return [...errors, invalidShown(urls, goList(rule.nonResourceURLs), 'namespaced rules cannot apply to non-resource URLs')]
+      if (namespaced) errors.push(invalidShown(urls, goList(rule.nonResourceURLs), 'namespaced rules cannot apply to non-resource URLs'))
       if (rule.apiGroups?.length || rule.resources?.length || rule.resourceNames?.length)
-        return [...errors, invalidShown(urls, goList(rule.nonResourceURLs), 'rules cannot apply to both regular resources and non-resource URLs')]
+        errors.push(invalidShown(urls, goList(rule.nonResourceURLs), 'rules cannot apply to both regular resources and non-resource URLs'))
       return errors
     }
     if (!rule.apiGroups?.length) errors.push(required(`${path}.apiGroups`, 'resource rules must supply at least one api group'))

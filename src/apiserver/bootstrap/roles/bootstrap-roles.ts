@@ -5,7 +5,7 @@ import { clusterRoleSubjects, namespacedBindings, systemAccount, systemUser } fr
 import { componentRoles } from './component-roles.ts'
 import { controllerRoles } from './controller-roles.ts'
 import { laterComponentRoles } from './later-component-roles.ts'
-import { laterControllerRoles } from './later-controller-roles.ts'
+import { laterControllerRoles, rightsOfControllersSince } from './later-controller-roles.ts'
 import { namespacedRoles } from './namespaced-roles.ts'
 import { userFacingRoles } from './user-facing-roles.ts'
 
@@ -82,20 +82,27 @@ function unlabelled<T extends RoleObject | BindingObject>(object: T): T {
 export function bootstrapRoles(): BootstrapRoles {
   const controllers = Object.entries(controllerRoles)
   const later = Object.entries(laterControllerRoles)
-  const laterOfComponents = Object.entries(laterComponentRoles).map(([user, rules]) => ({ name: `${user}:since-1.28`, user, rules }))
+  const laterRights = [
+    ...Object.entries(laterComponentRoles).map(([user, rules]) => ({ name: `${user}:since-1.28`, subject: systemUser(user), rules })),
+    ...Object.entries(rightsOfControllersSince).map(([name, rules]) => ({
+      name: `system:controller:${name}:since-1.28`,
+      subject: systemAccount(name),
+      rules,
+    })),
+  ]
   return {
     clusterRoles: [
       ...Object.entries({ ...userFacingRoles, ...componentRoles }).map(([name, rules]) => clusterRole(name, rules)),
       ...controllers.map(([name, rules]) => clusterRole(`system:controller:${name}`, rules)),
       ...later.map(([name, rules]) => unlabelled(clusterRole(`system:controller:${name}`, rules))),
-      ...laterOfComponents.map(({ name, rules }) => unlabelled(clusterRole(name, rules))),
+      ...laterRights.map(({ name, rules }) => unlabelled(clusterRole(name, rules))),
       ...[aggregated('admin', admin), aggregated('edit', edit), aggregated('view', view)],
     ],
     clusterRoleBindings: [
       ...Object.entries(clusterRoleSubjects).map(([name, subjects]) => clusterRoleBinding(name, subjects)),
       ...controllers.map(([name]) => clusterRoleBinding(`system:controller:${name}`, [systemAccount(name)])),
       ...later.map(([name]) => unlabelled(clusterRoleBinding(`system:controller:${name}`, [systemAccount(name)]))),
-      ...laterOfComponents.map(({ name, user }) => unlabelled(clusterRoleBinding(name, [systemUser(user)]))),
+      ...laterRights.map(({ name, subject }) => unlabelled(clusterRoleBinding(name, [subject]))),
     ],
     roles: Object.entries(namespacedRoles).map(([path, rules]) => {
       const [namespace, name] = path.split('/') as [string, string]

@@ -1,6 +1,6 @@
 /**
- * Cluster roles of controllers that came after 1.28, as upstream has them in 1.36, by their names without `system:controller:`. They lack
- * the label of those that every cluster of 1.28 has.
+ * Cluster roles of controllers that came after 1.28, as upstream has them in 1.36, and what older controllers were given since, by their
+ * names without `system:controller:`. They lack the label of those that every cluster of 1.28 has.
  */
 import { type PolicyRules, read, rule, writeEvents } from './notation.ts'
 
@@ -62,4 +62,24 @@ export const laterControllerRoles: PolicyRules = {
     rule('get list watch update', 'volumeattributesclasses', 'storage.k8s.io'),
     writeEvents,
   ],
+}
+
+/** Beyond what their roles say. Most is watching, which informers do now instead of listing first. */
+export const rightsOfControllersSince: PolicyRules = {
+  'cronjob-controller': [rule('watch', 'pods')],
+  'disruption-controller': [rule('update', 'pods/status')],
+  'endpoint-controller': [rule('watch', 'endpoints')],
+  'endpointslice-controller': [rule('watch', 'endpointslices', 'discovery.k8s.io')],
+  'endpointslicemirroring-controller': [rule('watch', 'endpointslices', 'discovery.k8s.io')],
+  'horizontal-pod-autoscaler': [
+    rule('watch', 'pods'),
+    rule('watch', 'pods', 'metrics.k8s.io'),
+    rule('watch', '*', 'custom.metrics.k8s.io'),
+    rule('watch', '*', 'external.metrics.k8s.io'),
+  ],
+  'namespace-controller': [rule('watch', '*', '*')],
+  'node-controller': [rule('watch', 'nodes'), rule('watch', 'pods')],
+  'persistent-volume-binder': [rule('watch', 'nodes')],
+  'pod-garbage-collector': [rule('watch', 'nodes')],
+  'statefulset-controller': [rule('list watch', 'persistentvolumeclaims'), rule('update', 'pods/finalizers')],
 }

@@ -3,7 +3,7 @@ import { validateLabelSelector } from '../../../../../machinery/selectors/label-
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../../../machinery/validation/field-error.ts'
 import { all, each, requiredText, valid } from '../../../../../machinery/validation/field-rules.ts'
 import { dnsSubdomain } from '../../../../../machinery/validation/names.ts'
-import { signerNameRules } from '../../../../certificates/request-rules.ts'
+import { signerNameRules } from '../../../../certificates/rules/signer-name.ts'
 import type { Volume } from '../../model.ts'
 import { fieldRef, resourceFieldRef } from '../containers/environment.ts'
 import { ownPath } from './paths.ts'

@@ -1,12 +1,14 @@
 /** What is valid in a CertificateSigningRequest, and which changes of its status are. */
 
 import type { V1CertificateSigningRequest } from '@kubernetes/client-node'
-import { semanticallyEqual } from '../../machinery/equality.ts'
-import type { Model } from '../../machinery/object.ts'
-import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../machinery/validation/field-error.ts'
-import { all, each, repeats } from '../../machinery/validation/field-rules.ts'
-import { invalidShown } from '../../machinery/validation/go-notation.ts'
-import { dnsLabel, dnsSubdomain } from '../../machinery/validation/names.ts'
+import { semanticallyEqual } from '../../../machinery/equality.ts'
+import type { Model } from '../../../machinery/object.ts'
+import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../machinery/validation/field-error.ts'
+import { all, each, repeats } from '../../../machinery/validation/field-rules.ts'
+import { invalidShown } from '../../../machinery/validation/go-notation.ts'
+import { issuedFault } from './issued-certificates.ts'
+import { signedRequestFault } from './signed-request.ts'
+import { signerNameRules } from './signer-name.ts'
 
 type Request = Model<V1CertificateSigningRequest>
 
@@ -39,15 +41,16 @@ const usages = [
 /** Requests are some hundred bytes; of what is none, no more than these are shown. */
 const shownBytes = 16 * 1024
 
-/** What is wrong with a request. That it holds a well-formed PKCS #10 request is looked at by whoever signs. */
+/** What is wrong with a request. */
 export function requestRules(request: Request): readonly FieldError[] {
   const { spec, metadata } = request
   const isNew = !metadata.resourceVersion
   const errors: FieldError[] = []
   const bytes = Buffer.from(spec?.request ?? '', 'base64')
-  if (pemBlocks(bytes.toString('latin1'))[0] !== 'CERTIFICATE REQUEST') {
+  const fault = signedRequestFault(bytes.toString('latin1'))
+  if (fault) {
     const shown = `[]byte{${[...bytes.subarray(0, shownBytes)].map((byte) => `0x${byte.toString(16)}`).join(', ')}}`
-    errors.push(invalidShown('spec.request', shown, 'PEM block type must be CERTIFICATE REQUEST'))
+    errors.push(invalidShown('spec.request', shown, fault))
   }
   errors.push(...usageRules(spec?.usages ?? []), ...signerNameRules(spec?.signerName ?? '', 'spec.signerName'))
   if (isNew && spec?.signerName === 'kubernetes.io/legacy-unknown')
@@ -62,22 +65,6 @@ function usageRules(wanted: readonly string[]): readonly FieldError[] {
   const isRepeated = repeats<string>()
   return each(wanted, 'spec.usages', (usage, field) =>
     all(usages.includes(usage) ? [] : [notSupported(field, usage, usages)], isRepeated(usage) ? [duplicate(field, usage)] : []),
-  )
-}
-
-/** Signers are named `example.com/some-path`. */
-export function signerNameRules(signerName: string, field: string): readonly FieldError[] {
-  if (signerName === '') return [required(field)]
-  const segments = signerName.split('/')
-  const [domain = '', path = ''] = segments
-  if (segments.length !== 2) return [invalidValue(field, signerName, "must be a fully qualified domain and path of the form 'example.com/signer-name'")]
-  const labels = domain.split('.')
-  return all(
-    labels.flatMap((label) => dnsLabel(label).map((message) => invalidValue(field, domain, `validating label ${JSON.stringify(label)}: ${message}`))),
-    labels.length < 2 ? [invalidValue(field, domain, 'should be a domain with at least two segments separated by dots')] : [],
-    path
-      .split('.')
-      .flatMap((label) => dnsSubdomain(label).map((message) => invalidValue(field, path, `validating label ${JSON.stringify(label)}: ${message}`))),
   )
 }
 
@@ -127,35 +114,7 @@ export function requestStatusRules(request: Request, old: Request): readonly Fie
   const before = old.status?.certificate ?? ''
   if (before && certificate !== before) return [...errors, forbiddenField('status.certificate', 'updates may not modify existing certificate content')]
   if (!certificate || certificate === before) return errors
-  const blocks = pemBlocks(Buffer.from(certificate, 'base64').toString('latin1'))
-  const foreign = blocks.find((type) => type !== 'CERTIFICATE')
-  const field = 'status.certificate'
-  if (foreign) errors.push(invalidValue(field, '<certificate data>', `only CERTIFICATE PEM blocks are allowed, found ${JSON.stringify(foreign)}`))
-  else if (blocks.length === 0) errors.push(invalidValue(field, '<certificate data>', 'must contain at least one CERTIFICATE PEM block'))
+  const fault = issuedFault(Buffer.from(certificate, 'base64').toString('latin1'))
+  if (fault) errors.push(invalidValue('status.certificate', '<certificate data>', fault))
   return errors
-}
-
-/** There are not many types; blocks without ends are looked for no further. */
-const maxTypes = 10
-
-/** The types of the PEM blocks in a text. */
-function pemBlocks(text: string): string[] {
-  const types: string[] = []
-  const begin = /-----BEGIN ([^-]+)-----/g
-  // A type whose end is nowhere behind a place is nowhere behind later ones.
-  const endless = new Set<string>()
-  for (let match = begin.exec(text); match; match = begin.exec(text)) {
-    const [, type = ''] = match
-    if (endless.has(type)) continue
-    const end = `-----END ${type}-----`
-    const at = text.indexOf(end, begin.lastIndex)
-    if (at < 0) {
-      endless.add(type)
-      if (endless.size > maxTypes) break
-      continue
-    }
-    types.push(type)
-    begin.lastIndex = at + end.length
-  }
-  return types
 }

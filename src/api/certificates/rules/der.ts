@@ -1,0 +1,43 @@
+/** Reads as much of DER (X.690) as certificates' requests need: which values stand in a sequence. */
+
+/** A value, with its tag. */
+export interface DerValue {
+  readonly tag: number
+  readonly content: Buffer
+  /** Tag, length and content. */
+  readonly whole: Buffer
+}
+
+export const tags = { bitString: 0x03, sequence: 0x30, objectIdentifier: 0x06 } as const
+
+/** What is no DER. The message is that of Go's encoding/asn1. */
+export class DerError extends Error {}
+
+/** The values that stand one after the other. Throws a DerError. */
+export function derValues(bytes: Buffer): DerValue[] {
+  const values: DerValue[] = []
+  for (let at = 0; at < bytes.length; ) {
+    const value = valueAt(bytes, at)
+    values.push(value)
+    at += value.whole.length
+  }
+  return values
+}
+
+/** The values of a sequence. Throws a DerError for other values. */
+export function derSequence(value: DerValue | undefined): DerValue[] {
+  if (value?.tag !== tags.sequence) throw new DerError("asn1: structure error: tags don't match")
+  return derValues(value.content)
+}
+
+function valueAt(bytes: Buffer, from: number): DerValue {
+  const tag = bytes[from]!
+  const first = bytes[from + 1]
+  if (first === undefined) throw new DerError('asn1: syntax error: truncated tag or length')
+  const lengthBytes = first < 0x80 ? 0 : first & 0x7f
+  const start = from + 2 + lengthBytes
+  if (lengthBytes > 4 || start > bytes.length) throw new DerError('asn1: syntax error: truncated tag or length')
+  const length = lengthBytes === 0 ? first : bytes.readUIntBE(from + 2, lengthBytes)
+  if (start + length > bytes.length) throw new DerError('asn1: syntax error: data truncated')
+  return { tag, content: bytes.subarray(start, start + length), whole: bytes.subarray(from, start + length) }
+}
