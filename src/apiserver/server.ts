@@ -16,7 +16,9 @@ import { storeHealth } from './health/store-health.ts'
 import type { Handler } from './http/exchange.ts'
 import { listen } from './http/listener.ts'
 import { listenInMemory } from './http/memory-listener.ts'
+import { authenticationMetrics } from './metrics/authentication-metrics.ts'
 import { authorizationMetrics } from './metrics/authorization-metrics.ts'
+import { impersonationMetrics } from './metrics/impersonation-metrics.ts'
 import { processMetrics } from './metrics/process-metrics.ts'
 import { type FindResource, requestMetrics } from './metrics/request-metrics.ts'
 import { accessOf } from './parts/access.ts'
@@ -114,6 +116,8 @@ async function start(options: ApiServerOptions, lifetime: Lifetime): Promise<Api
     metrics: requestMetrics(metrics, definitionOf),
     authentication,
     authorizer,
+    attempts: authenticationMetrics(metrics),
+    impersonations: impersonationMetrics(metrics),
     decisions: authorizationMetrics(metrics),
     flow: flow?.control ?? plainLimits(options.flowControl ?? {}, metrics),
     requestTimeoutMs,

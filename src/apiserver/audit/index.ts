@@ -68,10 +68,14 @@ export async function auditing(options: AuditOptions, metrics: MetricsRegistry, 
 }
 
 const countsIn = (metrics: MetricsRegistry) => ({
-  events: metrics.counter('apiserver_audit_event_total', 'Audit events that were made and handed to the backends.')([]),
-  errors: metrics.counter('apiserver_audit_error_total', 'Audit events that were lost, by where.', ['plugin']),
-  levels: metrics.counter('apiserver_audit_level_total', 'Requests by the level of their audit policy rule.', ['level']),
-  rejected: metrics.counter('apiserver_audit_requests_rejected_total', 'Requests that were refused because their event could not be kept.')([]),
+  events: metrics.counter('apiserver_audit_event_total', 'Counter of audit events generated and sent to the audit backend.')([]),
+  errors: metrics.counter(
+    'apiserver_audit_error_total',
+    'Counter of audit events that failed to be audited properly. Plugin identifies the plugin affected by the error.',
+    ['plugin'],
+  ),
+  levels: metrics.counter('apiserver_audit_level_total', 'Counter of policy levels for audit events (1 per request).', ['level']),
+  rejected: metrics.counter('apiserver_audit_requests_rejected_total', 'Counter of apiserver requests rejected due to an error in audit logging backend.')([]),
 })
 
 function handing(evaluate: PolicyEvaluator, backends: readonly AuditBackend[], { events, levels, rejected }: ReturnType<typeof countsIn>): Auditing {

@@ -1,8 +1,8 @@
 /** Authenticators: each knows one kind of credential and says nothing about requests without it. */
 import type { Request, UserInfo } from '../http/exchange.ts'
 
-/** The user; `invalid` for credentials that do not hold; undefined where there are none of its kind. */
-export type Verdict = UserInfo | 'invalid' | undefined
+/** The user; `invalid` for credentials that do not hold; `nobody` where who shows none is not let in; undefined where there are none of its kind. */
+export type Verdict = UserInfo | 'invalid' | 'nobody' | undefined
 
 export type Authenticator = (request: Request) => Verdict | Promise<Verdict>
 
@@ -12,7 +12,7 @@ export const anonymous: UserInfo = { name: 'system:anonymous', groups: ['system:
 export const anonymousOnlyOn =
   (isOpen: (path: string) => boolean): Authenticator =>
   ({ path }) =>
-    isOpen(path) ? undefined : 'invalid'
+    isOpen(path) ? undefined : 'nobody'
 
 /** Adds the group of everybody who is authenticated, last, unless `system:unauthenticated` was given. */
 export const authenticated = (groups: readonly string[]): readonly string[] =>

@@ -9,29 +9,40 @@ const list = (value: string | string[] | undefined): string[] => (value === unde
 /** Kubernetes' own, for the UID of a user. */
 const uidAttribute = '1.3.6.1.4.1.57683.2'
 
-const users = new WeakMap<PeerCertificate, UserInfo>()
-
-/** Certificates that `clientCA` did not sign, that are for servers, or that have expired, are 401. */
-export const clientCertificate = (clientCA: Bundle): Authenticator => {
-  const isUser = signedBy(clientCA)
-  return (request) => userOf(request, isUser)
+interface Known {
+  readonly user: UserInfo
+  /** When the certificate ends, ms since 1970. */
+  readonly endMs: number
 }
 
-function userOf(request: Request, isUser: SignedBy): Verdict {
+const users = new WeakMap<PeerCertificate, Known>()
+
+/** Told how long a certificate holds that somebody has shown, in seconds. */
+export type Remaining = (seconds: number) => void
+
+/** Certificates that `clientCA` did not sign, that are for servers, or that have expired, are 401. */
+export const clientCertificate = (clientCA: Bundle, remaining: Remaining = () => {}): Authenticator => {
+  const isUser = signedBy(clientCA)
+  return (request) => userOf(request, isUser, remaining)
+}
+
+function userOf(request: Request, isUser: SignedBy, remaining: Remaining): Verdict {
   const peer = request.clientCertificate()
   if (!peer) return undefined
   if (!peer.authorized || !isUser(peer.certificate)) return 'invalid'
-  let user = users.get(peer.certificate)
-  if (!user) {
+  let known = users.get(peer.certificate)
+  if (!known) {
     const { CN, O, [uidAttribute]: UID } = peer.certificate.subject as Readonly<Record<string, string | string[] | undefined>>
     // Of several the last one counts, as in Go; who checks requests for certificates must see the same.
     const name = list(CN).at(-1)
     const [uid, ...more] = list(UID)
     if (!name || uid === '' || more.length > 0) return 'invalid'
-    user = { name, ...(uid && { uid }), groups: authenticated(list(O)), extra: credentialOf(peer.certificate) }
-    users.set(peer.certificate, user)
+    const user = { name, ...(uid && { uid }), groups: authenticated(list(O)), extra: credentialOf(peer.certificate) }
+    known = { user, endMs: Date.parse(peer.certificate.valid_to) }
+    users.set(peer.certificate, known)
   }
-  return user
+  remaining((known.endMs - Date.now()) / 1000)
+  return known.user
 }
 
 /** Tells one certificate of a user from another, in audit events and reviews. */

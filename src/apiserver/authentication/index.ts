@@ -7,6 +7,7 @@ import type { ServedResource } from '../registry/served-resource.ts'
 import type { Writer } from '../registry/write/write-context.ts'
 import { type Authenticator, anonymousOnlyOn } from './authenticator.ts'
 import { clientCertificate } from './client-certificate.ts'
+import { remainingLife, tokenUses } from './credential-metrics.ts'
 import { type JwtOptions, jwtTokens } from './jwt-tokens.ts'
 import { type PasswordUser, passwords } from './passwords.ts'
 import { identityHeaders, type RequestHeaderOptions, requestHeader } from './request-header.ts'
@@ -68,7 +69,7 @@ export function authenticationOf(options: AuthenticationOptions, sources: Authen
   const { requestHeader: header, clientCA, serviceAccount: issuer, anonymousAuth = true } = options
   const audiences = options.apiAudiences?.length ? options.apiAudiences : (issuer?.issuers ?? [])
   const lookup = lookupIn(sources.registry, sources.find)
-  const serviceAccounts = issuer && new ServiceAccountTokens({ issuer, audiences, lookup, used: secretLabels(sources) })
+  const serviceAccounts = issuer && new ServiceAccountTokens({ issuer, audiences, lookup, used: secretLabels(sources), counted: tokenUses(sources.metrics) })
   const jwt = options.jwt && jwtTokens(options.jwt, { ...sources, disallowed: issuer?.issuers ?? [] })
   const { tokenWebhook: webhook } = options
   const open = (path: string): boolean => (anonymousAuth === true || anonymousAuth === false ? anonymousAuth : anonymousAuth.paths.includes(path))
@@ -89,7 +90,7 @@ export function authenticationOf(options: AuthenticationOptions, sources: Authen
     authenticators: [
       ...(header ? [requestHeader(header)] : []),
       ...(options.passwords?.length ? [passwords(options.passwords)] : []),
-      ...(clientCA ? [clientCertificate(clientCA)] : []),
+      ...(clientCA ? [clientCertificate(clientCA, remainingLife(sources.metrics))] : []),
       bearerTokens(tokens),
       webSocketTokens(tokens),
       ...(anonymousAuth === true && !isFiled ? [] : [anonymousOnlyOn((path) => (jwt?.anonymous() ?? open)(path))]),

@@ -13,7 +13,9 @@ import { alwaysAllow } from '../authorization/fixed-authorizers.ts'
 import { FlowControl } from '../flow-control/index.ts'
 import { storeHealth } from '../health/store-health.ts'
 import { type Handler, json, type Request } from '../http/exchange.ts'
+import { authenticationMetrics } from '../metrics/authentication-metrics.ts'
 import { authorizationMetrics } from '../metrics/authorization-metrics.ts'
+import { impersonationMetrics } from '../metrics/impersonation-metrics.ts'
 import { requestMetrics } from '../metrics/request-metrics.ts'
 import { requestInfo } from '../request/request-info.ts'
 import { buildChain, type ChainOptions } from './index.ts'
@@ -75,6 +77,8 @@ async function chain(t: TestContext, director: Handler, authorizer: Authorizer =
     authentication: { authenticators: [(asked) => (asked.header('authorization') ? 'invalid' : { name: 'jane', groups: [] })], isIdentityHeader: undefined },
     flow: { readOnly: 0, mutating: 0, dropped: () => {} },
     authorizer,
+    attempts: authenticationMetrics(metrics),
+    impersonations: impersonationMetrics(metrics),
     decisions: authorizationMetrics(metrics),
     requestTimeoutMs: 10_000,
     auditing: audit,

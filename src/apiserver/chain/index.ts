@@ -5,7 +5,9 @@ import type { Authorizer } from '../authorization/authorizer.ts'
 import type { FlowControl } from '../flow-control/index.ts'
 import type { StoreHealth } from '../health/store-health.ts'
 import type { Handler } from '../http/exchange.ts'
+import type { AuthenticationMetrics } from '../metrics/authentication-metrics.ts'
 import type { AuthorizationMetrics } from '../metrics/authorization-metrics.ts'
+import type { ImpersonationMetrics } from '../metrics/impersonation-metrics.ts'
 import type { RequestMetrics } from '../metrics/request-metrics.ts'
 import { audit, failedAuthenticationAudit } from './auditing/audit.ts'
 import { auditId } from './auditing/audit-id.ts'
@@ -34,6 +36,8 @@ export interface ChainOptions {
   readonly metrics: RequestMetrics
   readonly authentication: Pick<Authentication, 'authenticators' | 'isIdentityHeader'>
   readonly authorizer: Authorizer
+  readonly attempts: AuthenticationMetrics
+  readonly impersonations: ImpersonationMetrics
   readonly decisions: AuthorizationMetrics
   /** Priority and fairness, or plain limits. */
   readonly flow: FlowControl | (InFlightLimits & { readonly dropped: (kind: keyof InFlightLimits) => void })
@@ -78,9 +82,9 @@ export function buildChain(options: ChainOptions, director: Handler): Handler {
       waitGroupFilter(options.waitGroup),
       timeout(options.requestTimeoutMs),
       ...where(auditing, () => failedAuthenticationAudit(auditing!, answerOf)),
-      authentication(options.authentication),
+      authentication(options.authentication, options.attempts),
       ...where(auditing, () => audit(auditing!, answerOf)),
-      impersonation(options.authorizer),
+      impersonation(options.authorizer, options.impersonations),
       'admit' in options.flow ? priorityAndFairness(options.flow) : maxInFlight(options.flow, options.flow.dropped),
       authorization(options.authorizer, options.decisions),
     ],

@@ -7,7 +7,9 @@ import { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import type { Auditing } from '../audit/index.ts'
 import { alwaysAllow } from '../authorization/fixed-authorizers.ts'
 import { defaultMaxMutatingRequests, defaultMaxRequests, FlowControl } from '../flow-control/index.ts'
+import { authenticationMetrics } from '../metrics/authentication-metrics.ts'
 import { authorizationMetrics } from '../metrics/authorization-metrics.ts'
+import { impersonationMetrics } from '../metrics/impersonation-metrics.ts'
 import { type FindResource, requestMetrics } from '../metrics/request-metrics.ts'
 import type { ChainOptions } from './index.ts'
 import { WaitGroup } from './lifetime/wait-group.ts'
@@ -24,6 +26,8 @@ export function uncounted(chain: ChainOptions, find: FindResource, auditing: Aud
     auditing,
     metrics: requestMetrics(metrics, find),
     authorizer: alwaysAllow,
+    attempts: authenticationMetrics(metrics),
+    impersonations: impersonationMetrics(metrics),
     decisions: authorizationMetrics(metrics),
     waitGroup: new WaitGroup(),
     authentication: { ...authentication, authenticators: [() => itself] },

@@ -15,8 +15,12 @@ interface Tally {
 }
 
 export function authorizationMetrics(metrics: MetricsRegistry): AuthorizationMetrics {
-  const attempts = metrics.counter('authorization_attempts_total', 'Decisions on requests by their result.', ['result'])
-  const duration = metrics.histogram('authorization_duration_seconds', 'Time to decide on a request, by the result.', durations, ['result'])
+  const attempts = metrics.counter(
+    'authorization_attempts_total',
+    "Counter of authorization attempts broken down by result. It can be either 'allowed', 'denied', 'no-opinion' or 'error'.",
+    ['result'],
+  )
+  const duration = metrics.histogram('authorization_duration_seconds', 'Authorization duration in seconds broken out by result.', durations, ['result'])
   const tallies = new Map<string, Tally>()
   return ({ verdict, evaluationError }, ms) => {
     const result = verdict === 'allow' ? 'allowed' : evaluationError ? 'error' : verdict === 'deny' ? 'denied' : 'no-opinion'

@@ -68,7 +68,7 @@ export function delegatedAccess({
 
   async function userOf(request: Request): Promise<UserInfo> {
     const shown = await byCertificate(request)
-    if (shown === 'invalid') throw unauthorized()
+    if (typeof shown === 'string') throw unauthorized()
     const token = shown ? undefined : bearerToken(request.header('authorization'))
     const user = shown ?? (token && authentication ? await ownerOf(token, authentication) : anonymous)
     if (user === 'invalid') throw unauthorized()

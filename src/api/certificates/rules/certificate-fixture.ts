@@ -25,7 +25,10 @@ export interface CertificateWishes {
 }
 
 /** A certificate of these keys, signed by themselves, in PEM form. */
-export async function certificateOf(keys: Keys, { isAuthority = false, notBefore = new Date(), notAfter, dnsNames = [] }: CertificateWishes = {}): Promise<string> {
+export async function certificateOf(
+  keys: Keys,
+  { isAuthority = false, notBefore = new Date(), notAfter, dnsNames = [] }: CertificateWishes = {},
+): Promise<string> {
   const certificate = await X509CertificateGenerator.createSelfSigned({
     name: 'CN=test',
     keys,

@@ -86,7 +86,9 @@ test('names of signers', () => {
   const of = (signer: string): string[] => told(signerNameRules(signer, 's'))
   assert.deepEqual(of('example.com/a.b'), [])
   assert.deepEqual(of(''), ['s: Required value'])
-  assert.deepEqual(of('example.com/a/b'), [`s: Invalid value: "example.com/a/b": must be a fully qualified domain and path of the form 'example.com/signer-name'`])
+  assert.deepEqual(of('example.com/a/b'), [
+    `s: Invalid value: "example.com/a/b": must be a fully qualified domain and path of the form 'example.com/signer-name'`,
+  ])
   assert.deepEqual(of('example/a'), ['s: Invalid value: "example": should be a domain with at least two segments separated by dots'])
   assert.deepEqual(of(`${'a.'.repeat(127)}com/a`), ['s: Too long: may not be more than 253 bytes'])
   assert.match(of('example.com/A')[0] ?? '', /^s: Invalid value: "A": validating label "A": a lowercase RFC 1123 subdomain must consist of/)

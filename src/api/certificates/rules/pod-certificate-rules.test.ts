@@ -33,7 +33,9 @@ test('what a kubelet may ask for', async () => {
   assert.deepEqual(wrong({ maxExpirationSeconds: 7_862_400 }), [])
   assert.deepEqual(wrong({ maxExpirationSeconds: 7_862_401 }), [`spec.maxExpirationSeconds: Invalid value: 7862401: ${range(7_862_400)}`])
   assert.deepEqual(wrong({ maxExpirationSeconds: 3599 }), [`spec.maxExpirationSeconds: Invalid value: 3599: ${range(7_862_400)}`])
-  assert.deepEqual(wrong({ signerName: 'kubernetes.io/x', maxExpirationSeconds: 86_401 }), [`spec.maxExpirationSeconds: Invalid value: 86401: ${range(86_400)}`])
+  assert.deepEqual(wrong({ signerName: 'kubernetes.io/x', maxExpirationSeconds: 86_401 }), [
+    `spec.maxExpirationSeconds: Invalid value: 86401: ${range(86_400)}`,
+  ])
   assert.deepEqual(wrong({ maxExpirationSeconds: undefined }), ['spec.maxExpirationSeconds: Required value: must be set'])
   for (const field of ['podName', 'serviceAccountName', 'nodeName']) assert.match(wrong({ [field]: 'A b' })[0] ?? '', subdomain, field)
   for (const field of ['serviceAccountUID', 'nodeUID']) {
@@ -59,7 +61,9 @@ test('who asks has to hold the key', () => {
   const small = generateKeyPairSync('ec', { namedCurve: 'secp224r1' }).publicKey
   assert.deepEqual(wrong({ pkixPublicKey: der(small) }), ['spec.pkixPublicKey: Invalid value: "curve P-224": elliptic public keys must use curve P256 or P384'])
   const short = generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey
-  assert.deepEqual(wrong({ pkixPublicKey: der(short) }), ['spec.pkixPublicKey: Invalid value: "2048-bit modulus": RSA keys must have modulus size 3072 or 4096'])
+  assert.deepEqual(wrong({ pkixPublicKey: der(short) }), [
+    'spec.pkixPublicKey: Invalid value: "2048-bit modulus": RSA keys must have modulus size 3072 or 4096',
+  ])
   const strange = generateKeyPairSync('x25519').publicKey
   assert.match(wrong({ pkixPublicKey: der(strange) })[0] ?? '', /: unknown public key type; supported types are Ed25519, ECDSA, and RSA$/)
 })
@@ -73,7 +77,9 @@ test('a signed request takes the place of key and proof', async () => {
   stub[stub.length - 1]! ^= 1
   assert.match(wrong({ ...alone, stubPKCS10Request: stub.toString('base64') })[0] ?? '', /: x509: ECDSA verification failure$/)
   const short = Buffer.from((await requestOf(await rsaKeys(2048), '')).rawData).toString('base64')
-  assert.deepEqual(wrong({ ...alone, stubPKCS10Request: short }), ['spec.stubPKCS10Request: Invalid value: "2048-bit modulus": RSA keys must have modulus size 3072 or 4096'])
+  assert.deepEqual(wrong({ ...alone, stubPKCS10Request: short }), [
+    'spec.stubPKCS10Request: Invalid value: "2048-bit modulus": RSA keys must have modulus size 3072 or 4096',
+  ])
 })
 
 const second = '2026-11-22T12:00:00Z'
@@ -97,15 +103,22 @@ test('a request is answered once', async () => {
       request({ pkixPublicKey, maxExpirationSeconds: 86_400, ...more }, old),
       () => notBefore.getTime() + 60_000,
     ).map(({ field, message }) => `${field}: ${message}`)
-  const chainOf = async (wishes: Parameters<typeof certificateOf>[1]): Promise<object> => ({ ...issued, certificateChain: await certificateOf(keys, { notBefore, ...wishes }) })
+  const chainOf = async (wishes: Parameters<typeof certificateOf>[1]): Promise<object> => ({
+    ...issued,
+    certificateChain: await certificateOf(keys, { notBefore, ...wishes }),
+  })
 
   assert.deepEqual(of(issued), [])
   assert.deepEqual(of({ conditions: [condition('Denied')] }), [])
   assert.deepEqual(of({ ...issued, conditions: [condition('Failed')] }), [
     'status: Invalid value: non-condition status fields must be empty when denying or failing the PodCertificateRequest',
   ])
-  assert.deepEqual(of(issued, { conditions: [condition('Denied')] }), ['status: Invalid value: immutable after PodCertificateRequest is issued, denied, or failed'])
-  assert.deepEqual(of({ ...issued, conditions: undefined }), ['status: Invalid value: status is immutable unless transitioning to "Issued", "Denied", or "Failed"'])
+  assert.deepEqual(of(issued, { conditions: [condition('Denied')] }), [
+    'status: Invalid value: immutable after PodCertificateRequest is issued, denied, or failed',
+  ])
+  assert.deepEqual(of({ ...issued, conditions: undefined }), [
+    'status: Invalid value: status is immutable unless transitioning to "Issued", "Denied", or "Failed"',
+  ])
   assert.deepEqual(of({ conditions: [condition('Other')] }), [
     'status.conditions.[0].type: Unsupported value: "Other": supported values: "Issued", "Denied", "Failed"',
   ])
@@ -114,14 +127,26 @@ test('a request is answered once', async () => {
     'status.conditions.[1].type: Invalid value: "Denied": There may be at most one condition with type "Issued", "Denied", or "Failed"',
   ])
   assert.match(of({ ...issued, certificateChain: '' })[0] ?? '', /: issued certificate chain must contain at least one certificate$/)
-  assert.match(of({ ...issued, certificateChain: await certificateOf(await ecKeys(), { notBefore }) })[0] ?? '', /: leaf certificate was not issued to the requested public key$/)
-  assert.match(of({ ...issued, certificateChain: `${chain}-----BEGIN X-----\n-----END X-----` })[0] ?? '', /: issued certificate chain must consist entirely of CERTFICATE PEM blocks$/)
+  assert.match(
+    of({ ...issued, certificateChain: await certificateOf(await ecKeys(), { notBefore }) })[0] ?? '',
+    /: leaf certificate was not issued to the requested public key$/,
+  )
+  assert.match(
+    of({ ...issued, certificateChain: `${chain}-----BEGIN X-----\n-----END X-----` })[0] ?? '',
+    /: issued certificate chain must consist entirely of CERTFICATE PEM blocks$/,
+  )
   assert.match(of(await chainOf({ dnsNames: ['a..b'] }))[0] ?? '', /"a..b": leaf certificate's DNSName should not contain '..'$/)
   assert.deepEqual(of({ ...issued, beginRefreshAt: undefined }), [
     'status.beginRefreshAt: Required value: must be present and in the range [notbefore+10min, notafter-10min]',
   ])
-  assert.match(of({ ...issued, notBefore: '2026-11-22T12:00:01Z' })[0] ?? '', /^status.notBefore: .*: must be set to the NotBefore time encoded in the leaf certificate$/)
-  assert.match(of({ ...issued, notAfter: '2026-11-22T14:00:01Z' })[0] ?? '', /^status.notAfter: .*: must be set to the NotAfter time encoded in the leaf certificate$/)
+  assert.match(
+    of({ ...issued, notBefore: '2026-11-22T12:00:01Z' })[0] ?? '',
+    /^status.notBefore: .*: must be set to the NotBefore time encoded in the leaf certificate$/,
+  )
+  assert.match(
+    of({ ...issued, notAfter: '2026-11-22T14:00:01Z' })[0] ?? '',
+    /^status.notAfter: .*: must be set to the NotAfter time encoded in the leaf certificate$/,
+  )
   assert.match(of({ ...issued, beginRefreshAt: '2026-11-22T12:09:59Z' })[0] ?? '', /: must be at least 10 minutes after status.notBefore$/)
   assert.match(of({ ...issued, beginRefreshAt: '2026-11-22T13:50:01Z' })[0] ?? '', /: must be at least 10 minutes before status.notAfter$/)
   assert.match(of(issued, {}, { maxExpirationSeconds: 3600 })[0] ?? '', /: leaf certificate lifetime must be <= spec.maxExpirationSeconds \(3600\)$/)
@@ -131,5 +156,8 @@ test('a request is answered once', async () => {
     /: must be set to within 5 minutes of kube-apiserver's current time$/,
   )
   const hour = '2026-11-22T12:59:59Z'
-  assert.match(of({ ...(await chainOf({ notAfter: new Date(hour) })), notAfter: hour })[0] ?? '', /: Invalid value: 3599000000000: leaf certificate lifetime must be >= 1 hour$/)
+  assert.match(
+    of({ ...(await chainOf({ notAfter: new Date(hour) })), notAfter: hour })[0] ?? '',
+    /: Invalid value: 3599000000000: leaf certificate lifetime must be >= 1 hour$/,
+  )
 })

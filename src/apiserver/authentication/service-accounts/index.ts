@@ -33,12 +33,17 @@ interface Verified {
 /** Verified tokens that are kept, in each of two generations. */
 const mostKept = 2048
 
+/** `legacy`: of a Secret; `stale`: used though it should have been renewed. */
+export type TokenUse = 'legacy' | 'stale' | 'valid'
+
 export interface ServiceAccountTokenOptions {
   readonly issuer: ServiceAccountIssuer
   /** The server's own: tokens that name no audience are meant for these. */
   readonly audiences: readonly string[]
   readonly lookup: Lookup
   readonly used: SecretTokenOptions['used']
+  /** Told of each use of a token that holds. */
+  readonly counted?: (use: TokenUse) => void
   /** Ms since 1970. */
   readonly now?: () => number
 }
@@ -51,17 +56,19 @@ export class ServiceAccountTokens implements TokenAuthenticator {
   readonly #issuers: ReadonlySet<string>
   readonly #keys: () => readonly VerificationKey[] | Promise<readonly VerificationKey[]>
   readonly #secrets: SecretTokens
+  readonly #counted: (use: TokenUse) => void
   readonly #now: () => number
   #young = new Map<string, Verified>()
   #old = new Map<string, Verified>()
 
-  constructor({ issuer, audiences, lookup, used, now = Date.now }: ServiceAccountTokenOptions) {
+  constructor({ issuer, audiences, lookup, used, counted = () => {}, now = Date.now }: ServiceAccountTokenOptions) {
     this.issuer = issuer
     this.lookup = lookup
     this.audiences = audiences
     this.#issuers = new Set(issuer.issuers)
     this.#keys = verificationKeysOf(issuer)
     this.#secrets = new SecretTokens({ lookup, mustExist: issuer.looksUp ?? true, used })
+    this.#counted = counted
     this.#now = now
   }
 
@@ -108,30 +115,39 @@ export class ServiceAccountTokens implements TokenAuthenticator {
     const refused = timeFault(verified, now)
     if (refused) return refused
     if (verified.secret) {
-      return after(this.#secrets.identity(token, verified.secret, now), (identity) =>
-        'refused' in identity ? identity : { ...identity, audiences: own.filter((audience) => asked.includes(audience)) },
-      )
+      return after(this.#secrets.identity(token, verified.secret, now), (identity) => {
+        if ('refused' in identity) return identity
+        this.#counted('legacy')
+        return { ...identity, audiences: own.filter((audience) => asked.includes(audience)) }
+      })
     }
     const bound = verified.bound!
-    return after(boundFault(bound, this.lookup, now), (fault) => fault ?? identityOf(verified, bound, own, asked, now))
+    return after(boundFault(bound, this.lookup, now), (fault) => {
+      if (fault) return fault
+      this.#counted(isStale(bound, now) ? 'stale' : 'valid')
+      return identityOf(verified, bound, own, asked, now)
+    })
   }
 }
 
+/** Whether it lives on only because it is of a pod whose client does not read it anew. */
+const isStale = ({ warnafter }: BoundClaims, nowMs: number): boolean => warnafter !== undefined && warnafter !== 0 && nowMs > warnafter * 1000
+
 /** The same object as before, unless something about it has changed. */
 function identityOf(verified: Verified, bound: BoundClaims, own: readonly string[], asked: readonly string[], nowMs: number): TokenIdentity {
-  const isStale = bound.warnafter !== undefined && bound.warnafter !== 0 && nowMs > bound.warnafter * 1000
-  if (verified.identity && verified.askedBy === asked && !isStale) return verified.identity
-  const late = isStale ? Math.floor(nowMs / 1000) - Math.floor(bound.warnafter!) : 0
+  const stale = isStale(bound, nowMs)
+  if (verified.identity && verified.askedBy === asked && !stale) return verified.identity
+  const late = stale ? Math.floor(nowMs / 1000) - Math.floor(bound.warnafter!) : 0
   const annotations = {
     ...(!verified.audiences && { 'authentication.k8s.io/legacy-token': verified.subject }),
-    ...(isStale && { 'authentication.k8s.io/stale-token': `subject: ${verified.subject}, seconds after warning threshold: ${late}` }),
+    ...(stale && { 'authentication.k8s.io/stale-token': `subject: ${verified.subject}, seconds after warning threshold: ${late}` }),
   }
   const identity = {
     user: boundUser(bound, verified.jti),
     audiences: own.filter((audience) => asked.includes(audience)),
     ...(Object.keys(annotations).length > 0 && { annotations }),
   }
-  if (!isStale) {
+  if (!stale) {
     verified.identity = identity
     verified.askedBy = asked
   }

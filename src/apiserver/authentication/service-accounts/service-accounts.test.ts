@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHmac, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import test from 'node:test'
 import type { BoundKind, BoundObject } from './account-objects.ts'
-import { ServiceAccountTokens } from './index.ts'
+import { ServiceAccountTokens, type TokenUse } from './index.ts'
 import { issueToken } from './issue-token.ts'
 import type { ServiceAccountIssuer } from './issuer.ts'
 import { signedToken, verificationKey } from './signing-keys.ts'
@@ -16,6 +16,7 @@ const stranger = rsa()
 /** Tokens of the account `ns/robot`, and a world of objects in which they hold. */
 function world(options: Partial<ServiceAccountIssuer> = {}) {
   const state = { now: start }
+  const uses: TokenUse[] = []
   const objects = new Map<string, Omit<BoundObject, 'object'>>([
     ['serviceaccounts ns/robot', { uid: 'a', deletedMs: undefined }],
     ['pods ns/p', { uid: 'b', deletedMs: undefined }],
@@ -27,6 +28,7 @@ function world(options: Partial<ServiceAccountIssuer> = {}) {
     audiences: ['api'],
     lookup: (kind: BoundKind, namespace: string, name: string) => objects.get(`${kind} ${namespace}/${name}`) as BoundObject | undefined,
     used: () => {},
+    counted: (use) => uses.push(use),
     now: () => state.now,
   })
   const claims = (more: object = {}) => ({
@@ -46,7 +48,7 @@ function world(options: Partial<ServiceAccountIssuer> = {}) {
     return verdict && ('refused' in verdict ? verdict.refused : verdict)
   }
   const bound = (more: object) => ({ 'kubernetes.io': { namespace: 'ns', serviceaccount: { name: 'robot', uid: 'a' }, ...more } })
-  return { state, objects, tokens, claims, ask, bound }
+  return { state, objects, tokens, uses, claims, ask, bound }
 }
 
 const forged = 'go-jose/go-jose: error in cryptographic primitive'
@@ -226,4 +228,15 @@ test('what is known of a token is kept: its bearer stays the same object', async
   const { ask, claims } = world({ verificationKeys: keys(own) })
   const token = signedToken(own, claims())
   assert.equal(await ask(token), await ask(token))
+})
+
+test('uses of tokens are counted, those that should have been renewed apart', async () => {
+  const { state, uses, ask, claims, bound } = world()
+  const renewable = { namespace: 'ns', serviceaccount: { name: 'robot', uid: 'a' }, warnafter: start / 1000 + 60 }
+  const token = signedToken(own, claims({ 'kubernetes.io': renewable }))
+  await ask(token)
+  state.now += 61_000
+  await ask(token)
+  await ask(signedToken(own, claims(bound({ pod: { name: 'gone', uid: 'x' } }))))
+  assert.deepEqual(uses, ['valid', 'stale'])
 })

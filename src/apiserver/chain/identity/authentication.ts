@@ -3,20 +3,28 @@ import { after } from '../../../lib/flow/after.ts'
 import { unauthorized } from '../../../machinery/status-error.ts'
 import { type Authenticator, anonymous, type Verdict } from '../../authentication/authenticator.ts'
 import type { Authentication } from '../../authentication/index.ts'
-import type { Request } from '../../http/exchange.ts'
+import type { Request, UserInfo } from '../../http/exchange.ts'
+import type { AuthenticationMetrics } from '../../metrics/authentication-metrics.ts'
 import type { Around } from '../filter.ts'
 
 export const authentication =
-  ({ authenticators, isIdentityHeader }: Pick<Authentication, 'authenticators' | 'isIdentityHeader'>): Around =>
-  (request, next) =>
-    after(verdictOf(authenticators, request), (verdict) => {
-      if (verdict === 'invalid') throw unauthorized()
+  ({ authenticators, isIdentityHeader }: Pick<Authentication, 'authenticators' | 'isIdentityHeader'>, metrics: AuthenticationMetrics): Around =>
+  (request, next) => {
+    const started = performance.now()
+    return after(verdictOf(authenticators, request), (verdict) => {
+      const took = performance.now() - started
+      if (verdict === 'invalid' || verdict === 'nobody') {
+        metrics(verdict === 'invalid' ? 'error' : 'failure', took)
+        throw unauthorized()
+      }
       request.user = verdict ?? anonymous
+      metrics('success', took, request.user.name)
       if (isIdentityHeader) request.isIdentityHeader = isIdentityHeader
       return next(request)
     })
+  }
 
-/** The first user that an authenticator tells; `invalid` if there is none and one refused. */
+/** The first user that an authenticator tells; the first refusal if there is none. */
 function verdictOf(authenticators: readonly Authenticator[], request: Request, from = 0): Verdict | Promise<Verdict> {
   let refused: Verdict
   for (let i = from; i < authenticators.length; i++) {
@@ -24,11 +32,13 @@ function verdictOf(authenticators: readonly Authenticator[], request: Request, f
     if (verdict instanceof Promise) {
       const before = refused
       return verdict.then((known) =>
-        known && known !== 'invalid' ? known : after(verdictOf(authenticators, request, i + 1), (later) => later ?? known ?? before),
+        isUser(known) ? known : after(verdictOf(authenticators, request, i + 1), (later) => (isUser(later) ? later : (before ?? known ?? later))),
       )
     }
-    if (verdict && verdict !== 'invalid') return verdict
+    if (isUser(verdict)) return verdict
     refused ??= verdict
   }
   return refused
 }
+
+const isUser = (verdict: Verdict): verdict is UserInfo => typeof verdict === 'object'

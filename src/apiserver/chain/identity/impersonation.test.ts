@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { MetricsRegistry } from '../../../lib/metrics/registry.ts'
 import { StatusError } from '../../../machinery/status-error.ts'
 import { type AccessAttributes, allow, noOpinion } from '../../authorization/authorizer.ts'
 import type { Request, UserInfo } from '../../http/exchange.ts'
+import { impersonationMetrics } from '../../metrics/impersonation-metrics.ts'
 import { impersonation } from './impersonation.ts'
 
 type Headers = Readonly<Record<string, readonly string[]>>
@@ -10,7 +12,7 @@ type Headers = Readonly<Record<string, readonly string[]>>
 const proxy: UserInfo = { name: 'proxy', groups: ['system:authenticated'] }
 
 /** As whom a request of `proxy` goes on, which may do what `may` says: `verb group resource/subresource namespace/name`. */
-async function acting(headers: Headers, may: (claim: string) => boolean = () => true) {
+async function acting(headers: Headers, may: (claim: string) => boolean = () => true, metrics = impersonationMetrics(new MetricsRegistry())) {
   const asked: string[] = []
   const authorizer = {
     name: 'test',
@@ -34,7 +36,7 @@ async function acting(headers: Headers, may: (claim: string) => boolean = () => 
     hasHeaders: (prefix: string) => Object.keys(headers).some((name) => name.startsWith(prefix)),
     headerValues: (name: string) => headers[name] ?? [],
   } as unknown as Request
-  const response = await impersonation(authorizer)(request, async () => ({ status: 200, headers: {} }))
+  const response = await impersonation(authorizer, metrics)(request, async () => ({ status: 200, headers: {} }))
   return { asked, user: request.user, status: response.status, text: String(response.body ?? '') }
 }
 
@@ -111,4 +113,23 @@ test('groups, uids and extras without a user are 500, in plain text', async () =
   assert.deepEqual([status, user], [500, proxy])
   const claims = '{Group  dev    } {UserExtra  b  authentication.k8s.io/v1  a}'
   assert.equal(text, `Internal Server Error: "/api?a=&lt;b&gt;": requested [${claims}] without impersonating a user\n`)
+})
+
+test('attempts and what the authorizer says of them are counted by mode', async () => {
+  const registry = new MetricsRegistry()
+  const metrics = impersonationMetrics(registry)
+  const headers = { 'impersonate-user': ['alice'], 'impersonate-group': ['dev'] }
+  await acting(headers, () => true, metrics)
+  await acting(headers, (claim) => !claim.includes('groups'), metrics).catch(() => {})
+  const counts = registry
+    .render()
+    .split('\n')
+    .filter((line) => /^apiserver_impersonation_\w+_total\{/.test(line))
+  assert.deepEqual(counts.sort(), [
+    'apiserver_impersonation_attempts_total{mode="",decision="denied"} 1',
+    'apiserver_impersonation_attempts_total{mode="legacy",decision="allowed"} 1',
+    'apiserver_impersonation_authorization_attempts_total{mode="legacy",decision="allowed"} 3',
+    'apiserver_impersonation_authorization_attempts_total{mode="legacy",decision="denied"} 1',
+    'apiserver_impersonation_authorization_attempts_total{mode="user-info",decision="denied"} 1',
+  ])
 })

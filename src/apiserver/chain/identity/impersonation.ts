@@ -6,9 +6,10 @@ import { goQuote } from '../../../lib/go/go-quote.ts'
 import { forbidden, type StatusError } from '../../../machinery/status-error.ts'
 import { anonymous, authenticated } from '../../authentication/authenticator.ts'
 import { accountGroups, accountOf } from '../../authentication/service-accounts/account-name.ts'
-import type { AccessAttributes, Authorizer } from '../../authorization/authorizer.ts'
+import type { AccessAttributes, Authorizer, Decision } from '../../authorization/authorizer.ts'
 import { attributesOf } from '../../authorization/selector-attributes.ts'
 import { type Request, type Response, text, type UserInfo } from '../../http/exchange.ts'
+import type { ImpersonationMetrics, ImpersonationModeName } from '../../metrics/impersonation-metrics.ts'
 import type { Around } from '../filter.ts'
 import { type ImpersonationMode, impersonationModes, nodeCalled, type WantedUser } from './impersonation-modes.ts'
 
@@ -29,7 +30,7 @@ interface Claim {
 }
 
 export const impersonation =
-  (authorizer: Authorizer): Around =>
+  (authorizer: Authorizer, metrics: ImpersonationMetrics): Around =>
   (request, next) => {
     if (!request.hasHeaders(claimPrefix)) return next(request)
     const names = request.headerNames().filter((name) => name.startsWith(claimPrefix))
@@ -37,7 +38,7 @@ export const impersonation =
     if (claims.length === 0) return next(request)
     const user = first(request, 'impersonate-user')
     if (!user) return withoutUser(request, claims)
-    return impersonate(authorizer, request, user, claims).then(() => next(request))
+    return impersonate(authorizer, metrics, request, user, claims).then(() => next(request))
   }
 
 const first = (request: Request, name: string): string => request.headerValues(name)[0] ?? ''
@@ -73,13 +74,15 @@ function unescaped(key: string): string {
 }
 
 /** Makes the request somebody else's, if its user may. Rejects with 403 for the first claim that is not allowed. */
-async function impersonate(authorizer: Authorizer, request: Request, name: string, claims: readonly Claim[]): Promise<void> {
+async function impersonate(authorizer: Authorizer, metrics: ImpersonationMetrics, request: Request, name: string, claims: readonly Claim[]): Promise<void> {
+  const started = performance.now()
   const named = (kind: Claim['kind']): readonly string[] => claims.filter((claim) => claim.kind === kind).map((claim) => claim.name)
   const [uid = ''] = named('UID')
   const wanted: WantedUser = { name, uid, groups: named('Group'), extra: extraOf(claims) }
   // Who has the old right acts as ever, and pays nothing for the modes; upstream asks for it last.
-  const refusal = await refusalOf(authorizer, request, claims)
-  const mode = refusal && (await modeFor(authorizer, request, wanted, claims))
+  const refusal = await refusalOf(counted(authorizer, metrics, 'legacy'), request, claims)
+  const mode = refusal && (await modeFor(authorizer, metrics, request, wanted, claims))
+  metrics.attempted(refusal ? mode?.name : 'legacy', performance.now() - started)
   if (refusal && !mode) throw refusal
   // Of nodes the old right knows no more than the name.
   const groups = mode && nodeCalled(name) !== undefined ? authenticated(['system:nodes']) : groupsOf(name, wanted.groups)
@@ -88,15 +91,34 @@ async function impersonate(authorizer: Authorizer, request: Request, name: strin
   if (mode) request.impersonationConstraint = `impersonate:${mode.name}`
 }
 
+type Ask = (attributes: AccessAttributes) => Promise<Decision>
+
+/** The authorizer, whose answers are counted. */
+const counted =
+  (authorizer: Authorizer, metrics: ImpersonationMetrics, mode: ImpersonationModeName): Ask =>
+  async (attributes) => {
+    const started = performance.now()
+    const decision = await authorizer.authorize(attributes)
+    metrics.asked(mode, decision.verdict === 'allow', performance.now() - started)
+    return decision
+  }
+
 /** The first mode that allows both to be this user and to do this as such a one. */
-async function modeFor(authorizer: Authorizer, request: Request, wanted: WantedUser, claims: readonly Claim[]): Promise<ImpersonationMode | undefined> {
+async function modeFor(
+  authorizer: Authorizer,
+  metrics: ImpersonationMetrics,
+  request: Request,
+  wanted: WantedUser,
+  claims: readonly Claim[],
+): Promise<ImpersonationMode | undefined> {
   const { user } = request
   if (!user) return undefined
   const { fieldSelector, labelSelector } = attributesOf(request)
   for (const mode of impersonationModes) {
     if (!mode.applies(wanted, user)) continue
     const asking = mode.asking?.(user) ?? user
-    const allows = async (asked: AccessAttributes): Promise<boolean> => (await authorizer.authorize({ ...asked, user: asking })).verdict === 'allow'
+    const ask = counted(authorizer, metrics, mode.name)
+    const allows = async (asked: AccessAttributes): Promise<boolean> => (await ask({ ...asked, user: asking })).verdict === 'allow'
     const info = { ...request.info, verb: `impersonate-on:${mode.name}:${request.info.verb}` }
     if (!(await allows({ info, fieldSelector, labelSelector }))) continue
     const verb = `impersonate:${mode.name}`
@@ -138,10 +160,10 @@ const infoOf = ({ info }: Request, { group, resource, subresource, name, namespa
 })
 
 /** What the old right says of the first claim that it does not allow. */
-async function refusalOf(authorizer: Authorizer, request: Request, claims: readonly Claim[]): Promise<StatusError | undefined> {
+async function refusalOf(ask: Ask, request: Request, claims: readonly Claim[]): Promise<StatusError | undefined> {
   const { user } = request
   for (const claim of claims) {
-    const { verdict, reason } = await authorizer.authorize({ user, info: infoOf(request, claim, 'impersonate') })
+    const { verdict, reason } = await ask({ user, info: infoOf(request, claim, 'impersonate') })
     if (verdict === 'allow') continue
     const { group, resource, subresource, name, namespace } = claim
     const named = subresource ? `${resource}/${subresource}` : resource
