@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import { connect } from 'node:http2'
 import { request } from 'node:https'
 import test from 'node:test'
-import { defaultHeaders } from '../../src/apiserver/authentication/request-header.ts'
+import { defaultHeaders, type RequestHeaderOptions } from '../../src/apiserver/authentication/request-header.ts'
 import { issueCertificate, makeAuthority } from '../../src/cluster/pki/certificates.ts'
 import type { KeyPair } from '../../src/cluster/pki/key-pair.ts'
 import type { Lifetime } from '../support/test-cluster.ts'
@@ -12,9 +12,9 @@ import { testCluster } from '../support/test-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 /** A cluster with an authority for front proxies of the test's own, which may be called `proxy`. */
-async function proxied(t: Lifetime) {
+async function proxied(t: Lifetime, headerNames: Omit<RequestHeaderOptions, 'clientCA' | 'allowedNames'> = defaultHeaders) {
   const authority = await makeAuthority('proxies', new Date())
-  const cluster = await testCluster(t, { requestHeader: { ...defaultHeaders, clientCA: authority.cert, allowedNames: ['proxy'] } })
+  const cluster = await testCluster(t, { requestHeader: { ...headerNames, clientCA: authority.cert, allowedNames: ['proxy'] } })
   const certificate = (commonName: string, organizations: readonly string[] = []) =>
     issueCertificate(authority, { commonName, organizations, usage: 'client' }, new Date())
   const review = JSON.stringify({ apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' })
@@ -35,6 +35,14 @@ test('a front proxy says who a user is: name, uid, groups and extra', async (t) 
   const { code, user } = await ask(await certificate('proxy'), headers)
   assert.equal(code, 201)
   assert.deepEqual(user, { username: 'anna', uid: '7', groups: ['a, b', 'c', 'system:authenticated'], extra: { 'example.com/scope': ['x', 'y'] } })
+})
+
+test('of several headers for the same, all groups and extras count, and the first name; what is empty is nothing', async (t) => {
+  const headerNames = { usernameHeaders: ['X-A', 'X-B'], uidHeaders: [], groupHeaders: ['X-G', 'X-H'], extraHeadersPrefix: ['X-E-', 'X-F-'] }
+  const { certificate, ask } = await proxied(t, headerNames)
+  const headers = { 'x-a': '', 'x-b': ['anna', 'bob'], 'x-g': ['', 'a'], 'x-h': 'b', 'x-f-k': '3', 'x-e-k': ['1', '2'] }
+  const { user } = await ask(await certificate('proxy'), headers)
+  assert.deepEqual(user, { username: 'anna', groups: ['a', 'b', 'system:authenticated'], extra: { k: ['1', '2', '3'] } })
 })
 
 test('groups with commas stay whole over HTTP/2', async (t) => {

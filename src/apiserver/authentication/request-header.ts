@@ -54,23 +54,28 @@ export function requestHeader(options: RequestHeaderOptions): Authenticator {
     const extra = extraOf(request, prefixes)
     return {
       name,
-      groups: authenticated(groups.flatMap((header) => request.headerValues(header))),
+      groups: authenticated(groups.flatMap((header) => request.headerValues(header)).filter((group) => group !== '')),
       ...(uid && { uid }),
-      ...(extra.length && { extra: Object.fromEntries(extra) }),
+      ...(extra.size > 0 && { extra: Object.fromEntries(extra) }),
     }
   }
 }
 
-/** The first value that is not empty. */
-const first = (request: Request, names: readonly string[]): string | undefined =>
-  names.flatMap((name) => request.headerValues(name)).find((value) => value !== '')
+/** What the first header says that says something; of a header that stands several times, the first counts. */
+const first = (request: Request, names: readonly string[]): string | undefined => names.map((name) => request.headerValues(name)[0]).find(Boolean)
 
-/** Keys are escaped, since headers take fewer characters than keys. */
-const extraOf = (request: Request, prefixes: readonly string[]): [string, readonly string[]][] =>
-  request.headerNames().flatMap((name): [string, readonly string[]][] => {
-    const prefix = prefixes.find((one) => name.startsWith(one))
-    return prefix === undefined ? [] : [[unescaped(name.slice(prefix.length)), request.headerValues(name)]]
-  })
+/** Keys are escaped, since headers take fewer characters than keys. The same key under several prefixes has the values of all. */
+function extraOf(request: Request, prefixes: readonly string[]): ReadonlyMap<string, readonly string[]> {
+  const extra = new Map<string, readonly string[]>()
+  for (const prefix of prefixes) {
+    for (const name of request.headerNames()) {
+      if (!name.startsWith(prefix)) continue
+      const key = unescaped(name.slice(prefix.length))
+      extra.set(key, [...(extra.get(key) ?? []), ...request.headerValues(name)])
+    }
+  }
+  return extra
+}
 
 function unescaped(key: string): string {
   try {

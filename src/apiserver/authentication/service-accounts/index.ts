@@ -33,7 +33,7 @@ interface Verified {
 /** Verified tokens that are kept, in each of two generations. */
 const mostKept = 2048
 
-/** `legacy`: of a Secret; `stale`: used though it should have been renewed. */
+/** `legacy`: of a Secret; `stale`: used though it should have been renewed; `valid`: used in time. */
 export type TokenUse = 'legacy' | 'stale' | 'valid'
 
 export interface ServiceAccountTokenOptions {
@@ -124,7 +124,7 @@ export class ServiceAccountTokens implements TokenAuthenticator {
     const bound = verified.bound!
     return after(boundFault(bound, this.lookup, now), (fault) => {
       if (fault) return fault
-      this.#counted(isStale(bound, now) ? 'stale' : 'valid')
+      if (bound.warnafter) this.#counted(isStale(bound, now) ? 'stale' : 'valid')
       return identityOf(verified, bound, own, asked, now)
     })
   }
