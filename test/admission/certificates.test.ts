@@ -73,7 +73,10 @@ describe('certificate signing requests', () => {
     )
     assert.equal((await as(cluster, jane, 'POST', requests, body('like-masters', '/O=system:masters2/CN=jane'))).status, 201)
     const nonsense = Buffer.from('-----BEGIN CERTIFICATE REQUEST-----\nAAAA\n-----END CERTIFICATE REQUEST-----\n').toString('base64')
-    assert.match((await as(cluster, jane, 'POST', requests, body('nonsense', '/CN=x', { request: nonsense }))).message, /is invalid: spec.request: Invalid value: .*: asn1: syntax error: /)
+    assert.match(
+      (await as(cluster, jane, 'POST', requests, body('nonsense', '/CN=x', { request: nonsense }))).message,
+      /is invalid: spec.request: Invalid value: .*: asn1: syntax error: /,
+    )
   })
 
   test('who asks is noted, whatever the request says', async () => {

@@ -15,6 +15,7 @@ test('which modes a user can be impersonated in', () => {
     ['a user of system:masters', [], wanted('alice', { groups: ['dev', 'system:masters'] })],
     ['an empty group', [], wanted('alice', { groups: [''] })],
     ['an extra that names no domain', [], wanted('alice', extra('scopes', 'view'))],
+    ['an extra with capital letters', [], wanted('alice', extra('acme.io/Team', 'blue'))],
     ['an empty extra', [], wanted('alice', extra('acme.io/team', ''))],
     ['a node', ['arbitrary-node'], wanted('system:node:n1')],
     ['a node with groups', [], wanted('system:node:n1', { groups: ['system:nodes'] })],

@@ -58,4 +58,6 @@ export const impersonationModes: readonly ImpersonationMode[] = [
 /** What only the old right hands out. */
 const isHarmless = ({ groups, extra }: WantedUser): boolean =>
   !groups.some((group) => group === '' || group === 'system:masters') &&
-  [...extra].every(([key, values]) => domainPrefixedPathFaults(key, 'extra').length === 0 && values.length > 0 && !values.includes(''))
+  [...extra].every(([key, values]) => isHarmlessKey(key) && values.length > 0 && !values.includes(''))
+
+const isHarmlessKey = (key: string): boolean => key === key.toLowerCase() && domainPrefixedPathFaults(key, 'extra').length === 0

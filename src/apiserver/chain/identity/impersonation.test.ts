@@ -133,3 +133,35 @@ test('attempts and what the authorizer says of them are counted by mode', async 
     'apiserver_impersonation_authorization_attempts_total{mode="user-info",decision="denied"} 1',
   ])
 })
+
+test('who may be in all groups is not asked about each, where there are many', async () => {
+  const mode = (verb: string) => verb === 'impersonate:user-info' || verb === 'impersonate-on:user-info:get'
+  const askedOf = async (groups: readonly string[], may: (name: string) => boolean): Promise<readonly string[]> => {
+    const asked: string[] = []
+    const authorizer = {
+      name: 'test',
+      authorize: ({ info }: AccessAttributes) => {
+        if (!mode(info.verb)) return noOpinion()
+        if (info.verb === 'impersonate:user-info') asked.push(`${info.group}/${info.version}/${info.resource} ${info.name}`)
+        return info.resource !== 'groups' || may(info.name) ? allow() : noOpinion()
+      },
+      rulesFor: () => ({ resourceRules: [], nonResourceRules: [], incomplete: false }),
+    }
+    const headers: Headers = { 'impersonate-user': ['alice'], 'impersonate-group': groups }
+    const request = {
+      user: proxy,
+      query: new URLSearchParams(),
+      info: { verb: 'get', path: '/api' },
+      headerNames: () => Object.keys(headers),
+      hasHeaders: () => true,
+      headerValues: (name: string) => headers[name] ?? [],
+    } as unknown as Request
+    await Promise.resolve(impersonation(authorizer, impersonationMetrics(new MetricsRegistry()))(request, async () => ({ status: 200, headers: {} }))).catch(
+      () => {},
+    )
+    return asked.map((claim) => claim.replace('authentication.k8s.io/v1/', ''))
+  }
+  assert.deepEqual(await askedOf(['a', 'b', 'c'], () => true), ['users alice', 'groups a', 'groups b', 'groups c'])
+  assert.deepEqual(await askedOf(['a', 'b', 'c', 'd'], (name) => name === '*'), ['users alice', 'groups *'])
+  assert.deepEqual(await askedOf(['a', 'b', 'c', 'd'], (name) => name === 'a'), ['users alice', 'groups *', 'groups a', 'groups b'])
+})

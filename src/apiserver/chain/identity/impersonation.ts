@@ -122,9 +122,26 @@ async function modeFor(
     const info = { ...request.info, verb: `impersonate-on:${mode.name}:${request.info.verb}` }
     if (!(await allows({ info, fieldSelector, labelSelector }))) continue
     const verb = `impersonate:${mode.name}`
-    const rights = claims.map((claim) => ({ info: infoOf(request, inMode(claim, mode), verb) }))
-    if ((await Promise.all(rights.map(allows))).every(Boolean)) return mode
+    const isAllowed = (claim: Claim): Promise<boolean> => allows({ info: infoOf(request, inMode(claim, mode), verb) })
+    if (await areAllowed(claims, isAllowed)) return mode
   }
+}
+
+/** In upstream's order; a service account is a user. */
+const kinds: readonly (readonly Claim['kind'][])[] = [['ServiceAccount', 'User'], ['UID'], ['Group'], ['UserExtra']]
+
+/** Of so many of a kind it is asked first whether all are allowed. */
+const many = 4
+
+/** Whether each claim is allowed; who may claim all of a kind is not asked about every one. */
+async function areAllowed(claims: readonly Claim[], isAllowed: (claim: Claim) => Promise<boolean>): Promise<boolean> {
+  for (const kind of kinds) {
+    const some = claims.filter((claim) => kind.includes(claim.kind))
+    const [claim] = some
+    if (claim && some.length >= many && (await isAllowed({ ...claim, name: '*', subresource: claim.subresource && '*' }))) continue
+    for (const each of some) if (!(await isAllowed(each))) return false
+  }
+  return true
 }
 
 /** Modes know all claims in one group, and nodes as such. */
@@ -149,7 +166,7 @@ function groupsOf(user: string, groups: readonly string[]): readonly string[] {
 const infoOf = ({ info }: Request, { group, resource, subresource, name, namespace }: Claim, verb: string): Request['info'] => ({
   ...info,
   group,
-  version: '',
+  version: 'v1',
   resource,
   subresource,
   name,
