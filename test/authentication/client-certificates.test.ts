@@ -4,6 +4,7 @@ import { X509Certificate } from 'node:crypto'
 import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
+import { metricsOf } from '../admission/webhooks/webhook.ts'
 import { testCluster } from '../support/test-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { opensslFolder } from './openssl.ts'
@@ -21,6 +22,12 @@ test('a certificate of the authority is its user, groups and credential', async 
     extra: { 'authentication.kubernetes.io/credential-id': [`X509SHA256=${digest}`] },
   })
   assert.equal((await ask(cluster, users.issue('/CN=any', { usage: '' }))).user?.username, 'any')
+  assert.equal((await ask(cluster, authority('others').issue('/CN=anna'))).code, 401)
+  const metrics = await metricsOf(cluster)
+  assert.match(metrics, /^authentication_attempts\{result="success"\} [1-9]/m)
+  assert.match(metrics, /^authentication_attempts\{result="error"\} 1$/m)
+  assert.match(metrics, /^authenticated_user_requests\{username="other"\} [1-9]/m)
+  assert.match(metrics, /^apiserver_client_certificate_expiration_seconds_count [1-9]/m)
 })
 
 test('a certificate may name one UID of its user', async (t) => {
