@@ -20,6 +20,8 @@ test('PEM blocks are found as Go finds them', () => {
     ],
   )
   // Many beginnings without an end take no time.
+  // Nor do headers without end, or blanks.
+  for (const filler of ['a: b\n', ' ', '\n', 'a:']) assert.equal(pemBlocks(`-----BEGIN A-----\n${filler.repeat(300_000)}-----END A-----`).length, 1)
   assert.deepEqual(pemBlocks(Array.from({ length: 20_000 }, (_, i) => `-----BEGIN ${i}-----\n`).join('')), [])
 })
 
@@ -43,6 +45,7 @@ test('a request is well formed and signed by its own key', async () => {
     ['an end that is missing', pem('CERTIFICATE REQUEST', bytes.subarray(0, -5)), 'asn1: syntax error: data truncated'],
     ['more behind it', pem('CERTIFICATE REQUEST', Buffer.concat([bytes, bytes])), 'asn1: syntax error: trailing data'],
     ['something else', pem('CERTIFICATE REQUEST', Buffer.from('0c0378797a', 'hex')), "asn1: structure error: tags don't match"],
+    ['many values', pem('CERTIFICATE REQUEST', Buffer.alloc(200_000, '0500', 'hex')), 'asn1: structure error: sequence truncated'],
     ['a length without end', pem('CERTIFICATE REQUEST', Buffer.from('30ffffffffff', 'hex')), 'asn1: syntax error: truncated tag or length'],
   ]
   for (const [what, text, fault] of cases) assert.equal(signedRequestFault(text), fault, what)

@@ -13,12 +13,16 @@ export const tags = { bitString: 0x03, sequence: 0x30, objectIdentifier: 0x06 } 
 /** What is no DER. The message is that of Go's encoding/asn1. */
 export class DerError extends Error {}
 
+/** Requests have four at most in one place; more are not read. */
+const mostValues = 16
+
 /** The values that stand one after the other. Throws a DerError. */
 export function derValues(bytes: Buffer): DerValue[] {
   const values: DerValue[] = []
   for (let at = 0; at < bytes.length; ) {
     const value = valueAt(bytes, at)
     values.push(value)
+    if (values.length > mostValues) throw new DerError('asn1: structure error: sequence truncated')
     at += value.whole.length
   }
   return values

@@ -26,10 +26,28 @@ export function pemBlocks(text: string): PemBlock[] {
       if (endless.size > maxTypes) break
       continue
     }
-    const body = text.slice(begin.lastIndex, at)
-    const content = body.replace(/^\s*(?:[^\n:]+:[^\n]*\n)+/, '')
-    blocks.push({ type, hasHeaders: content.length < body.length && body.includes(':'), bytes: Buffer.from(content, 'base64') })
+    const content = contentStart(text, begin.lastIndex, at)
+    blocks.push({ type, hasHeaders: content.hasHeaders, bytes: Buffer.from(text.slice(content.start, at), 'base64') })
     begin.lastIndex = at + end.length
   }
   return blocks
+}
+
+/** Headers are the lines with a colon that come first. */
+function contentStart(text: string, from: number, end: number): { readonly start: number; readonly hasHeaders: boolean } {
+  let start = from
+  let hasHeaders = false
+  for (let line = lineAfter(text, from); line < end; line = lineAfter(text, line)) {
+    start = line
+    const colon = text.slice(line, Math.min(lineAfter(text, line), end)).includes(':')
+    if (!colon) break
+    hasHeaders = true
+    start = end
+  }
+  return { start, hasHeaders }
+}
+
+function lineAfter(text: string, from: number): number {
+  const at = text.indexOf('\n', from)
+  return at < 0 ? text.length : at + 1
 }

@@ -117,7 +117,16 @@ function keyKindRules({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject, pa
   }
 }
 
+/** A proof that OpenSSL cannot read is none. */
 function isProven(key: KeyObject, signed: Buffer, proof: Buffer): boolean {
+  try {
+    return isSigned(key, signed, proof)
+  } catch {
+    return false
+  }
+}
+
+function isSigned(key: KeyObject, signed: Buffer, proof: Buffer): boolean {
   if (key.asymmetricKeyType === 'ed25519') return verify(null, signed, key, proof)
   const pss = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_AUTO }
   return verify('sha256', signed, { key, ...(key.asymmetricKeyType === 'rsa' && pss) }, proof)

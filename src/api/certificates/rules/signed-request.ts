@@ -83,7 +83,16 @@ function keyOf({ whole }: DerValue): KeyObject | undefined {
   }
 }
 
-function holds({ hash, pss }: Algorithm, parameters: DerValue | undefined, key: KeyObject, signed: Buffer, signature: Buffer): boolean {
+/** A key that OpenSSL does not compute with has signed nothing. */
+function holds(algorithm: Algorithm, parameters: DerValue | undefined, key: KeyObject, signed: Buffer, signature: Buffer): boolean {
+  try {
+    return isSigned(algorithm, parameters, key, signed, signature)
+  } catch {
+    return false
+  }
+}
+
+function isSigned({ hash, pss }: Algorithm, parameters: DerValue | undefined, key: KeyObject, signed: Buffer, signature: Buffer): boolean {
   if (!pss) return verify(hash ?? null, signed, key, signature)
   const named = parameters?.content.toString('hex') ?? ''
   const pssHash = pssHashes.find(([identifier]) => named.includes(identifier))?.[1] ?? 'sha1'
