@@ -29,7 +29,7 @@ export function onlyResources(pod: Pod, old: Pod): void {
   pod.spec = {
     ...before,
     resources: spec.resources,
-    containers: resizedContainers(before.containers, spec.containers),
+    containers: resizedContainers(before.containers ?? [], spec.containers ?? []),
     ...(before.initContainers && { initContainers: resizedContainers(before.initContainers, spec.initContainers ?? []) }),
   }
   pod.status = old.status

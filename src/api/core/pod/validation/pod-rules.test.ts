@@ -253,9 +253,6 @@ test('users of their own own neither block devices nor the namespaces of the hos
     'HostPID: Forbidden: when `hostUsers` is false',
     'containers[0].volumeDevices: Forbidden: when `hostUsers` is false',
   ])
-  assert.deepEqual(oneContainer({ securityContext: { procMount: 'x' } }), [
-    'securityContext.procMount: Unsupported value: "x": supported values: "Default", "Unmasked"',
-  ])
   assert.deepEqual(wrong({ hostUsers: false, containers: [c({ securityContext: { procMount: 'Unmasked' } })] }), [])
 })
 
@@ -339,4 +336,15 @@ test('what a node tells of containers fits their pod', () => {
   assert.deepEqual(toldOf(allocatedResourcesStatus('cpu'), {}, 'ephemeralContainerStatuses'), [
     'allocatedResourcesStatus: Forbidden: must not be specified in container status',
   ])
+})
+
+test('an image that is mounted has a name', () => {
+  assert.deepEqual(wrong({ volumes: [{ name: 'v', image: { pullPolicy: 'Always' } }] }), ['volumes[0].image.reference: Required value'])
+  assert.deepEqual(told(podTemplate({ metadata: {}, spec: pod({ volumes: [{ name: 'v', image: {} }] }).spec as PodSpec }, 'template')), [])
+})
+
+test('pods that nodes run by themselves claim no devices', () => {
+  const claims = { nodeName: 'n', resourceClaims: [{ name: 'a', resourceClaimName: 'x' }] }
+  assert.deepEqual(wrong(claims), [])
+  assert.deepEqual(wrong(claims, { 'kubernetes.io/config.mirror': 'x' }), [': Forbidden: static pods do not support resource claims'])
 })

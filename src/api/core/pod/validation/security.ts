@@ -49,11 +49,10 @@ function profile(value: Seccomp | undefined, path: string, kind: 'seccomp' | 'Ap
 /** `securityContext` of a container. */
 export function containerSecurity(context: SecurityContext | undefined, path: string): readonly FieldError[] {
   if (!context) return valid
-  const { runAsUser, runAsGroup, procMount, seccompProfile, allowPrivilegeEscalation, privileged, capabilities } = context
+  const { runAsUser, runAsGroup, seccompProfile, allowPrivilegeEscalation, privileged, capabilities } = context
   const errors = [
     ...id(runAsUser, `${path}.runAsUser`),
     ...id(runAsGroup, `${path}.runAsGroup`),
-    ...oneOf(procMount, `${path}.procMount`, ['Default', 'Unmasked']),
     ...profile(seccompProfile, `${path}.seccompProfile`, 'seccomp'),
   ]
   if (allowPrivilegeEscalation === false) {

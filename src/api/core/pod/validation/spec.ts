@@ -1,8 +1,8 @@
 /** The rules for a pod's spec, in upstream's order; templates of workloads pass here too. */
 import { type FieldError, forbiddenField, invalidValue, required, tooLong } from '../../../../machinery/validation/field-error.ts'
-import { all, each, follows, oneOf, optionalText, valid } from '../../../../machinery/validation/field-rules.ts'
+import { all, each, follows, oneOf, optionalText, requiredText, valid } from '../../../../machinery/validation/field-rules.ts'
 import { validateAnnotations, validateLabels } from '../../../../machinery/validation/metadata.ts'
-import { dnsLabel, dnsSubdomain, ipAddress, qualifiedName } from '../../../../machinery/validation/names.ts'
+import { dnsLabel, dnsSubdomain, ipAddress, qualifiedName, underscoredSubdomain } from '../../../../machinery/validation/names.ts'
 import { containerResourceName } from '../../quota/resource-rules.ts'
 import type { PodSpec, PodTemplate, Volume } from '../model.ts'
 import { matchingProfiles, podAnnotations } from './annotations.ts'
@@ -98,6 +98,7 @@ function hostnameOverride({ hostnameOverride: name, setHostnameAsFQDN, hostNetwo
 export function podOnly(spec: PodSpec, path: string): readonly FieldError[] {
   return all(
     spec.serviceAccountName ? valid : tokensWithoutAccount(spec, path),
+    each(spec.volumes, `${path}.volumes`, ({ image }, at) => (image ? requiredText(image.reference, `${at}.image.reference`) : valid)),
     each(spec.containers, `${path}.containers`, trimmedImage),
     each(spec.initContainers, `${path}.initContainers`, trimmedImage),
   )
@@ -148,7 +149,7 @@ function dnsConfig({ dnsConfig: config, dnsPolicy }: PodSpec, path: string): rea
     errors.push(invalidValue(`${path}.searches`, searches, 'must not have more than 2048 characters (including spaces) in the search list'))
   searches.forEach((search, i) => {
     const name = search === '.' ? undefined : search.replace(/\.$/, '')
-    errors.push(...follows(name, `${path}.searches[${i}]`, (value) => dnsSubdomain(value.replaceAll('_', 'a'))))
+    errors.push(...follows(name, `${path}.searches[${i}]`, underscoredSubdomain))
   })
   options.forEach(({ name }, i) => {
     if (!name) errors.push(required(`${path}.options[${i}]`, 'must not be empty'))

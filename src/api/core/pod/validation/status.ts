@@ -85,14 +85,14 @@ function claimStatuses(status: PodStatus | undefined, { resourceClaims = [] }: P
 }
 
 /** Extended resources that devices stand for (KEP-5004): which request of the claim is for which resource of which container. */
-function extendedClaim(claim: PodStatus['extendedResourceClaimStatus'], { initContainers = [], containers = [] }: PodSpec): readonly FieldError[] {
+function extendedClaim(claim: PodStatus['extendedResourceClaimStatus'], { initContainers, containers }: PodSpec): readonly FieldError[] {
   if (!claim) return valid
   const path = 'status.extendedResourceClaimStatus'
-  const known = new Map([...initContainers, ...containers].map((container) => [container.name, container]))
-  const { requestMappings: mappings = [], resourceClaimName } = claim
+  const known = new Map([...(initContainers ?? []), ...(containers ?? [])].map((container) => [container.name, container]))
+  const { requestMappings: mappings, resourceClaimName } = claim
   const isRepeated = repeats<string>()
   return all(
-    mappings.length === 0 ? [required(`${path}.requestMappings`, 'at least one request mapping is required')] : valid,
+    mappings?.length ? valid : [required(`${path}.requestMappings`, 'at least one request mapping is required')],
     each(mappings, `${path}.requestMappings`, ({ containerName, resourceName, requestName }, at) => {
       const container = known.get(containerName)
       return all(
