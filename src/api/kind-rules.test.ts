@@ -18,6 +18,8 @@ type Rows = readonly (readonly [plural: string, what: string, part: object, wron
 const segment = (name: string): string => `Invalid value: "${name}": may not contain '/'`
 const slice = { driver: 'd', pool: { name: 'p', resourceSliceCount: 1 }, allNodes: true }
 const version = 'must be a valid semantic version'
+const label = `a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')`
+const subdomain = `a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`
 const candidate = { leaseName: 'l', strategy: 'a/b', binaryVersion: '1.36.0' }
 
 const writes: Rows = [
@@ -63,6 +65,103 @@ const writes: Rows = [
     'no versions',
     { spec: { ...candidate, binaryVersion: 'v1', emulationVersion: '1' } },
     [`spec.emulationVersion: Invalid value: "1": ${version}`, `spec.binaryVersion: Invalid value: "v1": ${version}`],
+  ],
+  [
+    'leasecandidates',
+    'a strategy that nobody knows, of a program that is older than it behaves',
+    { spec: { leaseName: 'A_l', strategy: 'foo', binaryVersion: '1.36.0-alpha.1', emulationVersion: '1.36.0' } },
+    [
+      'spec.binaryVersion: Invalid value: "1.36.0-alpha.1": must be greater than or equal to `emulationVersion`',
+      'spec.strategy.strategy: Unsupported value: "foo": supported values: "OldestEmulationVersion"',
+    ],
+  ],
+  [
+    'leases',
+    'a wish without a strategy',
+    { spec: { preferredHolder: 'a' } },
+    ['spec.preferredHolder: Forbidden: may only be specified if `strategy` is defined'],
+  ],
+  ['leases', 'a strategy of somebody', { spec: { preferredHolder: 'a', holderIdentity: '', strategy: 'example.com/mine' } }, []],
+  [
+    'leases',
+    'a strategy of nobody',
+    { spec: { strategy: 'a/b/c' } },
+    [
+      `spec.strategy.strategy: Invalid value: "a/b/c": a qualified name must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
+    ],
+  ],
+  [
+    'csidrivers',
+    'an audience twice, a mode that is none',
+    { spec: { tokenRequests: [{ audience: 'a' }, { audience: 'a', expirationSeconds: 1 }], volumeLifecycleModes: ['foo'] } },
+    [
+      'spec.tokenRequests[1].audience: Duplicate value: "a"',
+      'spec.volumeLifecycleModes: Unsupported value: "foo": supported values: "Persistent", "Ephemeral"',
+    ],
+  ],
+  [
+    'storageclasses',
+    'terms that are the same',
+    {
+      provisioner: 'a',
+      reclaimPolicy: 'Delete',
+      volumeBindingMode: 'Immediate',
+      allowedTopologies: [{ matchLabelExpressions: [{ key: 'k', values: ['a', 'b'] }] }, { matchLabelExpressions: [{ key: 'k', values: ['b', 'a'] }] }],
+    },
+    ['allowedTopologies[1].matchLabelExpressions: Duplicate value: ""'],
+  ],
+  [
+    'storageclasses',
+    'more parameters than are taken',
+    {
+      provisioner: 'a',
+      reclaimPolicy: 'Delete',
+      volumeBindingMode: 'Immediate',
+      parameters: Object.fromEntries(Array.from({ length: 513 }, (_, i) => [`${i}`, ''])),
+    },
+    ['parameters: Too long: may not be more than 512 bytes'],
+  ],
+  [
+    'ingressclasses',
+    'parameters that are not whole',
+    { spec: { controller: 'a.b/c', parameters: { scope: 'Namespace', namespace: '' } } },
+    ['spec.parameters.kind: Required value', 'spec.parameters.name: Required value', `spec.parameters.namespace: Invalid value: "": ${label}`],
+  ],
+  [
+    'ingresses',
+    'an address as a host',
+    { spec: { rules: [{ host: '[::1]' }, { host: '10.0.0.1' }], defaultBackend: { service: { name: 'a', port: { number: 80 } } } } },
+    [`spec.rules[0].host: Invalid value: "[::1]": ${subdomain}`, 'spec.rules[1].host: Invalid value: "10.0.0.1": must be a DNS name, not an IP address'],
+  ],
+  [
+    'networkpolicies',
+    'an end before the port, a part that is none',
+    {
+      spec: {
+        podSelector: {},
+        ingress: [{ ports: [{ protocol: 'TCP', port: 20, endPort: 10 }], from: [{ ipBlock: { cidr: '10.0.0.0/8', except: ['11.0.0.0/16', 'x'] } }] }],
+      },
+    },
+    [
+      'spec.ingress[0].ports[0].endPort: Invalid value: 20: must be greater than or equal to `port`',
+      'spec.ingress[0].from[0].ipBlock.except[0]: Invalid value: "11.0.0.0/16": must be a strict subset of `cidr`',
+      'spec.ingress[0].from[0].ipBlock.except[1]: Invalid value: "x": must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)',
+    ],
+  ],
+  [
+    'servicecidrs',
+    'ranges of one family',
+    { spec: { cidrs: ['10.0.0.0/24', '10.1.0.0/24'] } },
+    ['spec.cidrs: Invalid value: ["10.0.0.0/24","10.1.0.0/24"]: may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64'],
+  ],
+  [
+    'servicecidrs',
+    'ranges that can be written otherwise',
+    { spec: { cidrs: ['10.0.0.1/24', 'FD00::/112'] } },
+    [
+      'spec.cidrs[0]: Invalid value: "10.0.0.1/24": must not have bits set beyond the prefix length',
+      'spec.cidrs[1]: Invalid value: "FD00::/112": must be in canonical form ("fd00::/112")',
+    ],
   ],
   [
     'deviceclasses',

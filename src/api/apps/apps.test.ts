@@ -20,6 +20,7 @@ const made = (plural: string, rest: object): KubeObject & Record<string, unknown
 }
 const told = (errors: readonly { field: string; message: string }[] = []): string[] => errors.map(({ field, message }) => `${field}: ${message}`)
 const wrong = (plural: string, rest: object): string[] => told(kind(plural).validate?.object?.(made(plural, rest)))
+const created = (plural: string, rest: object): string[] => told(kind(plural).validate?.create?.(made(plural, rest)))
 const changed = (plural: string, now: object, before: object): string[] => told(kind(plural).validate?.update?.(made(plural, now), made(plural, before)))
 
 test('tables show what kubectl get shows', () => {
@@ -155,6 +156,11 @@ test('what is wrong is told in the words of the API', () => {
     ],
   ]
   for (const [plural, spec, expected] of cases) assert.deepEqual(wrong(plural, workload(spec)), expected, plural)
+  assert.match(created('statefulsets', workload({ serviceName: 'None' }))[0] ?? '', /^spec\.serviceName: Invalid value: "None": a lowercase RFC 1123 label/)
+  const kept = { persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Keep', whenScaled: 'Retain' } }
+  assert.deepEqual(wrong('statefulsets', workload(kept)), [
+    'spec.persistentVolumeClaimRetentionPolicy.whenDeleted: Unsupported value: "Keep": supported values: "Retain", "Delete"',
+  ])
   assert.deepEqual(wrong('poddisruptionbudgets', { spec: { minAvailable: -1 } }), ['spec.minAvailable: Invalid value: -1: must be greater than or equal to 0'])
   assert.match(wrong('poddisruptionbudgets', { spec: { minAvailable: 1, maxUnavailable: 1 } })[0] ?? '', /^spec: Invalid value: .*cannot be both set$/)
   assert.deepEqual(wrong('controllerrevisions', { revision: -1, data: {} }), ['revision: Invalid value: -1: must be greater than or equal to 0'])

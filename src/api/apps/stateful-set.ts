@@ -3,7 +3,7 @@ import type { V1StatefulSet } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../machinery/equality.ts'
 import type { Model } from '../../machinery/object.ts'
 import { type FieldError, forbiddenField, invalidValue, required } from '../../machinery/validation/field-error.ts'
-import { all, atMostAll, intOrPercent, nonNegative, oneOf, valid } from '../../machinery/validation/field-rules.ts'
+import { all, atMostAll, intOrPercent, nonNegative, oneOf, optionalText, valid } from '../../machinery/validation/field-rules.ts'
 import { dnsLabel } from '../../machinery/validation/names.ts'
 import { podTemplateDefaults } from '../core/pod/index.ts'
 import { claimSpecWarnings } from '../core/storage/claim-warnings.ts'
@@ -78,8 +78,8 @@ function rules({ spec }: StatefulSet): readonly FieldError[] {
       ? valid
       : [invalidValue('spec.podManagementPolicy', policy ?? '', "must be 'OrderedReady' or 'Parallel'")],
     updateStrategy(spec),
-    oneOf(retention?.whenDeleted, 'spec.persistentVolumeClaimRetentionPolicy.whenDeleted', ['Delete', 'Retain']),
-    oneOf(retention?.whenScaled, 'spec.persistentVolumeClaimRetentionPolicy.whenScaled', ['Delete', 'Retain']),
+    oneOf(retention?.whenDeleted, 'spec.persistentVolumeClaimRetentionPolicy.whenDeleted', ['Retain', 'Delete']),
+    oneOf(retention?.whenScaled, 'spec.persistentVolumeClaimRetentionPolicy.whenScaled', ['Retain', 'Delete']),
     nonNegative(spec.replicas, 'spec.replicas'),
     nonNegative(spec.minReadySeconds, 'spec.minReadySeconds'),
     nonNegative(spec.ordinals?.start, 'spec.ordinals.start'),
@@ -137,6 +137,7 @@ export const statefulSets = resource<StatefulSet>({
   },
   validate: {
     object: rules,
+    create: ({ spec }) => optionalText(spec?.serviceName, 'spec.serviceName', dnsLabel),
     update,
     status: ({ status }, { status: old }) =>
       all(

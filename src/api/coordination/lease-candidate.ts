@@ -2,10 +2,12 @@
 import type { V1beta1LeaseCandidate } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import { type FieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
-import { immutable, requiredRule } from '../../machinery/validation/field-rules.ts'
-import { dnsSubdomain } from '../../machinery/validation/names.ts'
+import { all, immutable, requiredText, valid } from '../../machinery/validation/field-rules.ts'
+import { configMapKey } from '../../machinery/validation/names.ts'
+import { compareVersions, parseSemanticVersion, type SemanticVersion } from '../../machinery/values/semantic-version.ts'
 import { age, column, name, resource } from '../resource.ts'
 import { servedAlso } from '../served-also.ts'
+import { oldestEmulationVersion, strategyRules } from './lease.ts'
 
 type LeaseCandidate = Model<V1beta1LeaseCandidate>
 
@@ -18,6 +20,7 @@ export const leaseCandidates = resource<LeaseCandidate>({
   scope: 'Namespaced',
   createOnUpdate: true,
   onByDefault: false,
+  nameRule: configMapKey,
   validate: { object: candidateRules, update: ({ spec }, { spec: old }) => immutable(spec?.leaseName, 'spec.leaseName', old?.leaseName) },
   columns: [
     name,
@@ -31,19 +34,34 @@ export const leaseCandidates = resource<LeaseCandidate>({
   ],
 })
 
-const semanticVersion = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$/
+function candidateRules({ spec }: LeaseCandidate): readonly FieldError[] {
+  const { leaseName, binaryVersion, emulationVersion, strategy } = spec ?? { leaseName: '', binaryVersion: '', strategy: '' }
+  const [binary, emulated] = [binaryVersion, emulationVersion].map(versionOf)
+  return all(
+    requiredText(leaseName, 'spec.leaseName'),
+    emulationVersion && !emulated ? [invalidValue('spec.emulationVersion', emulationVersion, versionWords)] : valid,
+    requiredText(binaryVersion, 'spec.binaryVersion'),
+    binaryVersion && !binary ? [invalidValue('spec.binaryVersion', binaryVersion, versionWords)] : valid,
+    // What cannot be read is older than all.
+    binaryVersion && emulated && (!binary || compareVersions(binary, emulated) < 0)
+      ? [invalidValue('spec.binaryVersion', binaryVersion, 'must be greater than or equal to `emulationVersion`')]
+      : valid,
+    requiredText(strategy, 'spec.strategy'),
+    strategy === oldestEmulationVersion && !emulated
+      ? [required('spec.emulationVersion', "must be specified when `strategy` is 'OldestEmulationVersion'")]
+      : valid,
+    strategy ? strategyRules(strategy, 'spec.strategy') : valid,
+  )
+}
+
 const versionWords = 'must be a valid semantic version'
 
-function candidateRules({ spec }: LeaseCandidate): readonly FieldError[] {
-  const errors = [...requiredRule(spec?.leaseName, 'spec.leaseName', dnsSubdomain)]
-  const { binaryVersion, emulationVersion } = spec ?? {}
-  if (emulationVersion && !semanticVersion.test(emulationVersion)) errors.push(invalidValue('spec.emulationVersion', emulationVersion, versionWords))
-  if (!binaryVersion) errors.push(required('spec.binaryVersion'))
-  else if (!semanticVersion.test(binaryVersion)) errors.push(invalidValue('spec.binaryVersion', binaryVersion, versionWords))
-  if (!spec?.strategy) errors.push(required('spec.strategy'))
-  if (spec?.strategy === 'OldestEmulationVersion' && !spec.emulationVersion)
-    errors.push(required('spec.emulationVersion', "must be specified when `strategy` is 'OldestEmulationVersion'"))
-  return errors
+function versionOf(text = ''): SemanticVersion | undefined {
+  try {
+    return parseSemanticVersion(text)
+  } catch {
+    return undefined
+  }
 }
 
 export const alphaLeaseCandidates = servedAlso(leaseCandidates, 'v1alpha2', 'V1alpha2LeaseCandidate')

@@ -1,13 +1,14 @@
 /** Leases: who holds something, and until when. Created by PUT too; heartbeats of nodes are most of all writes. */
 import type { V1Lease } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
-import { type FieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
-import { nonNegative, oneOf, positive } from '../../machinery/validation/field-rules.ts'
+import { type FieldError, forbiddenField } from '../../machinery/validation/field-error.ts'
+import { all, follows, nonNegative, oneOf, positive, valid } from '../../machinery/validation/field-rules.ts'
+import { qualifiedName } from '../../machinery/validation/names.ts'
 import { age, column, name, resource } from '../resource.ts'
 
 type Lease = Model<V1Lease>
 
-export const strategies = ['OldestEmulationVersion']
+export const oldestEmulationVersion = 'OldestEmulationVersion'
 
 export const leases = resource<Lease>({
   group: 'coordination.k8s.io',
@@ -27,12 +28,15 @@ export const leases = resource<Lease>({
 })
 
 function leaseRules({ spec = {} }: Lease): readonly FieldError[] {
-  const errors = [...positive(spec.leaseDurationSeconds, 'spec.leaseDurationSeconds'), ...nonNegative(spec.leaseTransitions, 'spec.leaseTransitions')]
-  if (spec.strategy !== undefined)
-    errors.push(...(strategies.includes(spec.strategy) || spec.strategy.includes('/') ? [] : oneOf(spec.strategy, 'spec.strategy', strategies)))
-  if (spec.preferredHolder) {
-    if (!spec.strategy) errors.push(required('spec.strategy', 'strategy must be specified when preferredHolder is set'))
-    if (spec.holderIdentity === '') errors.push(invalidValue('spec.holderIdentity', '', 'must not be empty'))
-  }
-  return errors
+  const { leaseDurationSeconds, leaseTransitions, strategy, preferredHolder } = spec
+  return all(
+    positive(leaseDurationSeconds, 'spec.leaseDurationSeconds'),
+    nonNegative(leaseTransitions, 'spec.leaseTransitions'),
+    strategyRules(strategy, 'spec.strategy'),
+    preferredHolder && !strategy ? [forbiddenField('spec.preferredHolder', 'may only be specified if `strategy` is defined')] : valid,
+  )
 }
+
+/** How the holder is chosen: a known way, or somebody's own with a slash. Upstream's path says `strategy` twice. */
+export const strategyRules = (strategy: string | undefined, path: string): readonly FieldError[] =>
+  strategy?.includes('/') ? follows(strategy, `${path}.strategy`, qualifiedName) : oneOf(strategy, `${path}.strategy`, [oldestEmulationVersion])

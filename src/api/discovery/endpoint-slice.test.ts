@@ -19,3 +19,16 @@ test('names of hosts have two parts', () => {
   assert.deepEqual(wrong('FQDN', { addresses: ['a'] }), ['addresses[0]: Invalid value: "a": should be a domain with at least two segments separated by dots'])
   assert.deepEqual(wrong('FQDN', { addresses: ['a.b.'] }), [])
 })
+
+test('addresses are of the kind that the slice says', () => {
+  assert.deepEqual(wrong('IPv4', { addresses: ['123.456.789.012', '2001:4860:4860::8888', '127.0.0.1'] }), [
+    'addresses[0]: Invalid value: "123.456.789.012": must be an IPv4 address',
+    'addresses[0]: Invalid value: "123.456.789.012": must be a valid IP address',
+    'addresses[1]: Invalid value: "2001:4860:4860::8888": must be an IPv4 address',
+    'addresses[2]: Invalid value: "127.0.0.1": may not be in the loopback range (127.0.0.0/8, ::1/128)',
+  ])
+  assert.deepEqual(wrong('IP', { addresses: [] }), [
+    'addressType: Unsupported value: "IP": supported values: "FQDN", "IPv4", "IPv6"',
+    'addresses: Required value: must contain at least 1 address',
+  ])
+})

@@ -1,11 +1,11 @@
 /** EndpointSlices: the addresses behind a Service, a part at a time. */
 
-import { isIPv4, isIPv6 } from 'node:net'
+import { isIP, isIPv4, isIPv6 } from 'node:net'
 import type { DiscoveryV1EndpointPort, V1Endpoint, V1EndpointSlice } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../machinery/equality.ts'
 import type { Model, Wire } from '../../machinery/object.ts'
 import { addressWarnings } from '../../machinery/validation/address-warnings.ts'
-import { duplicate, type FieldError, invalidValue, notSupported, required, tooMany } from '../../machinery/validation/field-error.ts'
+import { duplicate, type FieldError, invalidValue, required, tooMany } from '../../machinery/validation/field-error.ts'
 import { all, each, follows, immutable, oneOf, repeats } from '../../machinery/validation/field-rules.ts'
 import { dnsLabel, dnsSubdomain, domainName, endpointAddress, labelValue, qualifiedName, type TextRule } from '../../machinery/validation/names.ts'
 import { nullLists } from '../nulls.ts'
@@ -58,13 +58,9 @@ function sliceWarnings({ addressType, endpoints }: EndpointSlice, old: EndpointS
 const addressTypes = ['FQDN', 'IPv4', 'IPv6']
 
 function sliceRules({ addressType, endpoints, ports }: EndpointSlice): readonly FieldError[] {
-  const errors: FieldError[] = []
-  if (!addressType) return [required('addressType')]
-  if (!addressTypes.includes(addressType)) return [notSupported('addressType', addressType, addressTypes)]
-  if (endpoints && endpoints.length > 1000) return [tooMany('endpoints', endpoints.length, 1000)]
-  endpoints?.forEach((endpoint, at) => {
-    errors.push(...endpointRules(endpoint, addressType, `endpoints[${at}]`))
-  })
+  const errors = [...oneOf(addressType, 'addressType', addressTypes, 'needed')]
+  if (endpoints && endpoints.length > 1000) errors.push(tooMany('endpoints', endpoints.length, 1000))
+  else errors.push(...each(endpoints, 'endpoints', (endpoint, path) => endpointRules(endpoint, addressType, path)))
   if (ports && ports.length > 20000) return [...errors, tooMany('ports', ports.length, 20000)]
   const names = new Set<string>()
   ports?.forEach(({ name: portName = '', protocol, appProtocol }, at) => {
@@ -104,6 +100,8 @@ function hintRules(hints: readonly { name: string }[] | undefined, path: string,
 
 function addressRule(address: string, type: string): string[] {
   if (type === 'FQDN') return domainName(address.replace(/\.$/, ''), 2)
-  if (type === 'IPv4' ? !isIPv4(address) : !isIPv6(address)) return [`must be an ${type} address`]
-  return endpointAddress(address)
+  if (type !== 'IPv4' && type !== 'IPv6') return []
+  const errors = (type === 'IPv4' ? isIPv4 : isIPv6)(address) ? [] : [`must be an ${type} address`]
+  // Of what is no address upstream says so twice.
+  return [...errors, ...(isIP(address) ? endpointAddress(address) : ['must be a valid IP address'])]
 }

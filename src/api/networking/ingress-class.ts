@@ -42,12 +42,14 @@ function classRules({ spec }: IngressClass): readonly FieldError[] {
   const { apiGroup, kind, name: parametersName, namespace, scope } = spec.parameters
   const path = 'spec.parameters'
   errors.push(...follows(apiGroup, `${path}.apiGroup`, dnsSubdomain))
-  errors.push(...(kind ? follows(kind, `${path}.kind`, pathSegment) : [required(`${path}.kind`, 'kind is required')]))
-  errors.push(...(parametersName ? follows(parametersName, `${path}.name`, pathSegment) : [required(`${path}.name`, 'name is required')]))
+  errors.push(...(kind ? follows(kind, `${path}.kind`, pathSegment) : [required(`${path}.kind`)]))
+  errors.push(...(parametersName ? follows(parametersName, `${path}.name`, pathSegment) : [required(`${path}.name`)]))
   errors.push(...oneOf(scope, `${path}.scope`, ['Cluster', 'Namespace']))
   if (scope === 'Namespace')
     errors.push(
-      ...(namespace ? follows(namespace, `${path}.namespace`, dnsLabel) : [required(`${path}.namespace`, "`parameters.scope` is set to 'Namespace'")]),
+      ...(namespace === undefined
+        ? [required(`${path}.namespace`, "`parameters.scope` is set to 'Namespace'")]
+        : follows(namespace, `${path}.namespace`, dnsLabel)),
     )
   if (scope === 'Cluster' && namespace !== undefined) errors.push(forbiddenField(`${path}.namespace`, "`parameters.scope` is set to 'Cluster'"))
   return errors
@@ -55,6 +57,6 @@ function classRules({ spec }: IngressClass): readonly FieldError[] {
 
 /** `example.com/ingress-controller`. */
 function controllerRules(controller: string): readonly FieldError[] {
-  if (controller.length > 250) return [tooLong('spec.controller', 250)]
-  return domainPrefixedPathFaults(controller, 'spec.controller')
+  const errors = domainPrefixedPathFaults(controller, 'spec.controller')
+  return controller.length > 250 ? [tooLong('spec.controller', 250), ...errors] : errors
 }

@@ -4,7 +4,7 @@ import type { V1HTTPIngressPath, V1Ingress, V1IngressBackend, V1IngressStatus } 
 import type { Model, Wire } from '../../machinery/object.ts'
 import { type FieldError, invalidValue, notSupported, required } from '../../machinery/validation/field-error.ts'
 import { all, follows } from '../../machinery/validation/field-rules.ts'
-import { dns1035Label, dnsSubdomain, pathSegment, portName, portNumber, wildcardSubdomain } from '../../machinery/validation/names.ts'
+import { dns1035Label, dnsSubdomain, ipAddress, pathSegment, portName, portNumber, wildcardSubdomain } from '../../machinery/validation/names.ts'
 
 export const classAnnotation = 'kubernetes.io/ingress.class'
 
@@ -40,8 +40,10 @@ export function ingressRules({ metadata, spec }: Model<V1Ingress>): readonly Fie
 }
 
 function hostRules(field: string, host: string): readonly FieldError[] {
-  if (isIP(host)) return [invalidValue(field, host, 'must be a DNS name, not an IP address')]
-  return follows(host, field, host.includes('*') ? wildcardSubdomain : dnsSubdomain)
+  return all(
+    isIP(host) ? [invalidValue(field, host, 'must be a DNS name, not an IP address')] : [],
+    follows(host, field, host.includes('*') ? wildcardSubdomain : dnsSubdomain),
+  )
 }
 
 function pathRules({ path = '', pathType, backend }: Wire<V1HTTPIngressPath>, field: string): readonly FieldError[] {
@@ -69,8 +71,8 @@ function backendRules({ service, resource }: Wire<V1IngressBackend>, field: stri
   if (resource)
     return all(
       follows(resource.apiGroup, `${field}.resource.apiGroup`, dnsSubdomain),
-      resource.kind ? follows(resource.kind, `${field}.resource.kind`, pathSegment) : [required(`${field}.resource.kind`, 'kind is required')],
-      resource.name ? follows(resource.name, `${field}.resource.name`, pathSegment) : [required(`${field}.resource.name`, 'name is required')],
+      resource.kind ? follows(resource.kind, `${field}.resource.kind`, pathSegment) : [required(`${field}.resource.kind`)],
+      resource.name ? follows(resource.name, `${field}.resource.name`, pathSegment) : [required(`${field}.resource.name`)],
     )
   if (!service) return [invalidValue(field, '', 'resource or service backend is required')]
   const errors = [...(service.name ? follows(service.name, `${field}.service.name`, dns1035Label) : [required(`${field}.service.name`)])]
@@ -87,7 +89,7 @@ export function ingressStatusRules(status: Wire<V1IngressStatus> | undefined): r
   return (status?.loadBalancer?.ingress ?? []).flatMap(({ ip, hostname }, at) => {
     const field = `status.loadBalancer.ingress[${at}]`
     const errors: FieldError[] = []
-    if (ip && !isIP(ip)) errors.push(invalidValue(`${field}.ip`, ip, 'must be a valid IP address'))
+    if (ip) errors.push(...follows(ip, `${field}.ip`, ipAddress))
     if (hostname) {
       errors.push(...follows(hostname, `${field}.hostname`, dnsSubdomain))
       if (isIP(hostname)) errors.push(invalidValue(`${field}.hostname`, hostname, 'must be a DNS name, not an IP address'))

@@ -13,8 +13,9 @@ type IPAddress = Model<V1IPAddress>
 /** Addresses are written in one way only, so that no two objects mean the same one. */
 const canonicalAddress = (text: string): string[] => {
   const errors = ipAddress(text)
-  if (errors.length > 0 || isIPv4(text) || new URL(`http://[${text}]`).hostname === `[${text}]`) return errors
-  return ['must be in canonical form']
+  if (errors.length > 0 || isIPv4(text)) return errors
+  const canonical = new URL(`http://[${text}]`).hostname.slice(1, -1)
+  return text === canonical ? errors : [`must be in canonical form (${JSON.stringify(canonical)})`]
 }
 
 export const ipAddresses = resource<IPAddress>({

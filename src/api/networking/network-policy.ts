@@ -5,7 +5,7 @@ import type { Model, Wire } from '../../machinery/object.ts'
 import { labelSelectorText, validateLabelSelector } from '../../machinery/selectors/label-selector.ts'
 import { cidrWarnings } from '../../machinery/validation/address-warnings.ts'
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../machinery/validation/field-error.ts'
-import { follows } from '../../machinery/validation/field-rules.ts'
+import { all, each, follows } from '../../machinery/validation/field-rules.ts'
 import { cidr as cidrRule, portName, portNumber } from '../../machinery/validation/names.ts'
 import { age, column, name, resource } from '../resource.ts'
 
@@ -88,7 +88,7 @@ function portRules({ protocol, port, endPort }: Wire<V1NetworkPolicyPort>, path:
   if (typeof wanted === 'number') {
     for (const message of portNumber(wanted)) errors.push(invalidValue(`${path}.port`, wanted, message))
     if (endPort !== undefined) {
-      // Upstream shows the port here, not the end.
+      // Upstream's 1.28 shows the port here, not the end.
       if (endPort < wanted) errors.push(invalidValue(end, wanted, 'must be greater than or equal to `port`'))
       for (const message of portNumber(endPort)) errors.push(invalidValue(end, endPort, message))
     }
@@ -109,14 +109,14 @@ function peerRules({ podSelector, namespaceSelector, ipBlock }: Wire<V1NetworkPo
 
 function blockRules({ cidr, except }: Wire<V1IPBlock>, path: string): readonly FieldError[] {
   if (!cidr) return [required(`${path}.cidr`)]
+  const errors = follows(cidr, `${path}.cidr`, cidrRule)
   const range = parseCidr(cidr)
-  if (!range) return follows(cidr, `${path}.cidr`, cidrRule)
-  return (except ?? []).flatMap((text, at) => {
-    const field = `${path}.except[${at}]`
+  if (!range) return errors
+  const rest = BigInt((range.family === 4 ? 32 : 128) - range.prefix)
+  const excepted = each(except, `${path}.except`, (text, field) => {
     const part = parseCidr(text)
-    if (!part) return follows(text, field, cidrRule)
-    const rest = BigInt((range.family === 4 ? 32 : 128) - range.prefix)
-    const within = part.family === range.family && part.prefix > range.prefix && part.base >> rest === range.base >> rest
-    return within ? [] : [invalidValue(field, text, 'must be a strict subset of `cidr`')]
+    const within = part?.family === range.family && part.prefix > range.prefix && part.base >> rest === range.base >> rest
+    return all(follows(text, field, cidrRule), !part || within ? [] : [invalidValue(field, text, 'must be a strict subset of `cidr`')])
   })
+  return all(errors, excepted)
 }

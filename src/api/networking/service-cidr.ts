@@ -1,9 +1,9 @@
 /** ServiceCIDRs: ranges that cluster IPs come from. */
 import type { V1ServiceCIDR } from '@kubernetes/client-node'
-import { parseCidr } from '../../lib/cidr.ts'
+import { addressAt, parseCidr } from '../../lib/cidr.ts'
 import type { Model } from '../../machinery/object.ts'
 import { type FieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
-import { follows } from '../../machinery/validation/field-rules.ts'
+import { each, follows } from '../../machinery/validation/field-rules.ts'
 import { cidr } from '../../machinery/validation/names.ts'
 import { age, column, name, resource } from '../resource.ts'
 import { servedAlso } from '../served-also.ts'
@@ -25,11 +25,23 @@ export const serviceCidrs = resource<ServiceCIDR>({
 function cidrRules({ spec }: ServiceCIDR): readonly FieldError[] {
   const cidrs = spec?.cidrs ?? []
   if (cidrs.length === 0) return [required('spec.cidrs', 'at least one CIDR required')]
-  if (cidrs.length > 2) return [invalidValue('spec', spec, 'may only hold up to 2 values')]
-  const errors = cidrs.flatMap((text, at) => follows(text, `spec.cidrs[${at}]`, cidr))
-  if (errors.length === 0 && cidrs.length === 2 && parseCidr(cidrs[0] ?? '')?.family === parseCidr(cidrs[1] ?? '')?.family)
-    errors.push(invalidValue('spec', spec, 'may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64'))
+  if (cidrs.length > 2) return [invalidValue('spec.cidrs', spec, 'may only hold up to 2 values')]
+  const errors = [...each(cidrs, 'spec.cidrs', (text, path) => follows(text, path, canonicalCidr))]
+  const [first, second] = cidrs.map(parseCidr)
+  if (first && first.family === second?.family)
+    errors.push(invalidValue('spec.cidrs', cidrs, 'may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64'))
   return errors
+}
+
+/** Ranges are written in one way only. */
+function canonicalCidr(text: string): string[] {
+  const errors = cidr(text)
+  const range = parseCidr(text)
+  if (errors.length > 0 || !range) return errors
+  const canonical = `${addressAt(range, 0)}/${range.prefix}`
+  if (parseCidr(`${text.slice(0, text.indexOf('/'))}/${range.family === 4 ? 32 : 128}`)?.base !== range.base)
+    return ['must not have bits set beyond the prefix length']
+  return text === canonical ? [] : [`must be in canonical form (${JSON.stringify(canonical)})`]
 }
 
 /** A range may be added for the other family; those that are there stay. */

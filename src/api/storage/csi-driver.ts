@@ -7,7 +7,7 @@ import { age, column, name, resource } from '../resource.ts'
 
 type CSIDriver = Model<V1CSIDriver>
 
-const lifecycleModes = ['Ephemeral', 'Persistent']
+const lifecycleModes = ['Persistent', 'Ephemeral']
 
 export const csiDrivers = resource<CSIDriver>({
   group: 'storage.k8s.io',
@@ -67,7 +67,10 @@ function driverRules({ spec }: CSIDriver): readonly FieldError[] {
   const errors = [...oneOf(spec.fsGroupPolicy, 'spec.fsGroupPolicy', ['File', 'None', 'ReadWriteOnceWithFSType'])]
   const isRepeated = repeats<string>()
   spec.tokenRequests?.forEach(({ audience, expirationSeconds }, at) => {
-    if (isRepeated(audience)) errors.push(duplicate(`spec.tokenRequests[${at}].audience`, audience))
+    if (isRepeated(audience)) {
+      errors.push(duplicate(`spec.tokenRequests[${at}].audience`, audience))
+      return
+    }
     const field = `spec.tokenRequests[${at}].expirationSeconds`
     if (expirationSeconds !== undefined && expirationSeconds < 600)
       errors.push(invalidValue(field, expirationSeconds, 'may not specify a duration less than 10 minutes'))

@@ -4,7 +4,7 @@ import type { V1CSINode } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../machinery/equality.ts'
 import type { Model } from '../../machinery/object.ts'
 import { duplicate, type FieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
-import { nonNegative, repeats } from '../../machinery/validation/field-rules.ts'
+import { follows, nonNegative, repeats } from '../../machinery/validation/field-rules.ts'
 import { qualifiedName } from '../../machinery/validation/names.ts'
 import { csiDriver } from '../core/pod/validation/volumes/volumes.ts'
 import { age, column, name, resource } from '../resource.ts'
@@ -31,14 +31,14 @@ function nodeRules({ spec }: CSINode): readonly FieldError[] {
     if (!nodeID) errors.push(required(`${path}.nodeID`, nodeID))
     else if (nodeID.length > 256) errors.push(invalidValue(`${path}.nodeID`, nodeID, 'must be 256 characters or less'))
     errors.push(...nonNegative(allocatable?.count, `${path}.allocatable.count`))
+    if (names.has(driver)) errors.push(duplicate(`${path}.name`, driver))
+    names.add(driver)
     const isRepeated = repeats<string>()
     topologyKeys?.forEach((key) => {
       if (!key) errors.push(required(path, key))
       if (isRepeated(key)) errors.push(duplicate(path, key))
-      for (const message of qualifiedName(key)) errors.push(invalidValue(path, topologyKeys, message))
+      errors.push(...follows(key, path, qualifiedName))
     })
-    if (names.has(driver)) errors.push(duplicate(`${path}.name`, driver))
-    names.add(driver)
     return errors
   })
 }

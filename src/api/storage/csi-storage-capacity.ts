@@ -25,7 +25,7 @@ export const csiStorageCapacities = resource<Capacity>({
 })
 
 function capacityRules({ storageClassName, nodeTopology, capacity, maximumVolumeSize }: Capacity): readonly FieldError[] {
-  const errors = [...follows(storageClassName ?? '', 'storageClassName', dnsSubdomain), ...validateLabelSelector(nodeTopology, 'nodeTopology')]
+  const errors = [...validateLabelSelector(nodeTopology, 'nodeTopology'), ...follows(storageClassName ?? '', 'storageClassName', dnsSubdomain)]
   for (const [field, quantity] of [
     ['capacity', capacity],
     ['maximumVolumeSize', maximumVolumeSize],

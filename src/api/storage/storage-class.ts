@@ -47,14 +47,13 @@ export const storageClasses = resource<StorageClass>({
 })
 
 function classRules({ provisioner, parameters, reclaimPolicy, volumeBindingMode, allowedTopologies }: StorageClass): readonly FieldError[] {
-  const errors = provisioner
-    ? qualifiedName(provisioner.toLowerCase()).map((message) => invalidValue('provisioner', provisioner, message))
-    : [required('provisioner')]
+  const errors = provisioner ? [...follows(provisioner.toLowerCase(), 'provisioner', qualifiedName)] : [required('provisioner')]
   errors.push(
     ...parameterRules(parameters),
     ...oneOf(reclaimPolicy, 'reclaimPolicy', ['Delete', 'Retain']),
     ...oneOf(volumeBindingMode, 'volumeBindingMode', ['Immediate', 'WaitForFirstConsumer']),
   )
+  const terms: string[] = []
   allowedTopologies?.forEach(({ matchLabelExpressions }, at) => {
     const keys = new Set<string>()
     matchLabelExpressions?.forEach(({ key, values: given }, index) => {
@@ -69,6 +68,9 @@ function classRules({ provisioner, parameters, reclaimPolicy, volumeBindingMode,
       if (keys.has(key)) errors.push(duplicate(`${path}.key`, key))
       keys.add(key)
     })
+    const term = JSON.stringify(matchLabelExpressions?.map(({ key, values }) => [key, values?.toSorted()]).sort())
+    for (const before of terms) if (before === term) errors.push(duplicate(`allowedTopologies[${at}].matchLabelExpressions`, ''))
+    terms.push(term)
   })
   return errors
 }
@@ -79,7 +81,8 @@ const mostParameterBytes = 256 * 1024
 /** Parameters mean something to drivers only; their number and size are bounded. */
 export function parameterRules(parameters: Readonly<Record<string, string>> | undefined): readonly FieldError[] {
   const entries = Object.entries(parameters ?? {})
-  const errors = entries.length > mostParameters ? [tooLong('Provisioner Parameters', mostParameters)] : []
+  if (entries.length > mostParameters) return [tooLong('parameters', mostParameters)]
+  const errors: FieldError[] = []
   if (entries.some(([key]) => key === '')) errors.push(invalidValue('parameters', '', 'field can not be empty.'))
   const bytes = entries.reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0)
   return bytes > mostParameterBytes ? [...errors, tooLong('parameters', mostParameterBytes)] : errors

@@ -30,9 +30,9 @@ export const volumeAttributesClasses = resource<AttributesClass>({
 })
 
 function classRules({ driverName, parameters }: AttributesClass): readonly FieldError[] {
-  const errors = driverName ? [...follows(driverName, 'driverName', (text) => qualifiedName(text.toLowerCase()))] : [required('driverName')]
-  if (Object.keys(parameters ?? {}).length === 0) errors.push(required('parameters', 'must contain at least one key/value pair'))
-  return errors.concat(parameterRules(parameters))
+  const errors = driverName ? [...follows(driverName.toLowerCase(), 'driverName', qualifiedName)] : [required('driverName')]
+  errors.push(...parameterRules(parameters))
+  return Object.keys(parameters ?? {}).length > 0 ? errors : [...errors, required('parameters', 'must contain at least one key/value pair')]
 }
 
 function classUpdateRules({ driverName, parameters }: AttributesClass, old: AttributesClass): readonly FieldError[] {

@@ -62,6 +62,8 @@ test('what is wrong is told in upstream words', () => {
     [ipAddress, '1.2.3', [/^must be a valid IP address/]],
     [ipAddress, '010.1.1.1', ['must not have leading 0s']],
     [cidr, '10.0.0.0/33', [/^must be a valid CIDR value/]],
+    [cidr, '010.0.0.0/8', [/^must not have leading 0s in IP or prefix length$/]],
+    [cidr, '::ffff:10.0.0.0/104', [/^must not have an IPv4-mapped IPv6 address$/]],
   ]
   for (const [rule, value, expected] of refused) {
     const errors = rule(value)

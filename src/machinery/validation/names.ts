@@ -14,7 +14,10 @@ const qualified = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]'
 
 const whole = (expression: string): RegExp => new RegExp(`^${expression}$`)
 
+const underscoredLabel = '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?'
+
 const label1123Pattern = whole(label1123)
+const underscoredPattern = whole(`${underscoredLabel}(\\.${underscoredLabel})*`)
 const subdomain1123Pattern = whole(subdomain1123)
 const label1035Pattern = whole(label1035)
 const qualifiedPattern = whole(qualified)
@@ -96,6 +99,12 @@ export function dnsSubdomain(value: string, generated?: boolean): string[] {
   return [...(text.length > 253 ? [tooLongText(253)] : []), ...(subdomain1123Pattern.test(text) ? [] : [subdomainWords])]
 }
 
+/** As dnsSubdomain, in the same words; parts may begin with an underscore, and have some within. */
+export const underscoredSubdomain: TextRule = (value) => [
+  ...(value.length > 253 ? [tooLongText(253)] : []),
+  ...(underscoredPattern.test(value) ? [] : [subdomainWords]),
+]
+
 /** Names that become one part of a DNS name (namespaces, containers, ports' owners): up to 63 characters, no dots. */
 export function dnsLabel(value: string, generated?: boolean): string[] {
   const text = masked(value, generated)
@@ -160,7 +169,7 @@ function directoryEscape(value: string): string[] {
 /** Keys of ConfigMaps and Secrets. */
 export function configMapKey(value: string): string[] {
   const errors = value.length > 253 ? [tooLongText(253)] : []
-  return [...errors, ...(configMapKeyPattern.test(value) ? directoryEscape(value) : [configMapKeyWords])]
+  return [...errors, ...(configMapKeyPattern.test(value) ? [] : [configMapKeyWords]), ...directoryEscape(value)]
 }
 
 /** Names of environment variables by the strict rule that held before 1.34. */
@@ -190,12 +199,13 @@ export function portName(value: string): string[] {
 export const portNumber = (value: number): string[] => (value >= 1 && value <= 65535 ? [] : ['must be between 1 and 65535, inclusive'])
 
 const leadingZero = /(^|\.)0\d/
+const mapped = /^::ffff:(\d+\.){3}\d+$/i
 const dotted = /^\d+(\.\d+){3}$/
 
 /** IPv4 or IPv6 addresses; leading zeros and IPv4-mapped addresses are refused. */
 export function ipAddress(value: string): string[] {
   if (isIPv4(value)) return []
-  if (isIPv6(value) && !value.includes('%')) return /^::ffff:(\d+\.){3}\d+$/i.test(value) ? ['must not be an IPv4-mapped IPv6 address'] : []
+  if (isIPv6(value) && !value.includes('%')) return mapped.test(value) ? ['must not be an IPv4-mapped IPv6 address'] : []
   if (dotted.test(value) && leadingZero.test(value) && value.split('.').every((part) => Number(part) <= 255)) return ['must not have leading 0s']
   return ['must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)']
 }
@@ -213,13 +223,18 @@ export function endpointAddress(value: string): string[] {
   return found ? [found[1](value)] : []
 }
 
-/** `10.9.8.0/24`. Bits beyond the prefix are not looked at. */
+const withoutZeros = (address: string): string => (dotted.test(address) ? address.split('.').map(Number).join('.') : address)
+
+/** `10.9.8.0/24`. Bits beyond the prefix are not looked at; leading zeros and IPv4-mapped addresses are refused. */
 export function cidr(value: string): string[] {
   const slash = value.indexOf('/')
   const address = value.slice(0, slash)
   const bits = value.slice(slash + 1)
-  const max = isIPv4(address) ? 32 : isIPv6(address) && !address.includes('%') ? 128 : -1
-  return slash > 0 && /^(0|[1-9]\d{0,2})$/.test(bits) && Number(bits) <= max ? [] : ['must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)']
+  const plain = withoutZeros(address)
+  const max = isIPv4(plain) ? 32 : isIPv6(plain) && !plain.includes('%') ? 128 : -1
+  if (slash <= 0 || !/^\d+$/.test(bits) || Number(bits) > max) return ['must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)']
+  if (plain !== address || /^0\d/.test(bits)) return ['must not have leading 0s in IP or prefix length']
+  return mapped.test(address) ? ['must not have an IPv4-mapped IPv6 address'] : []
 }
 
 /** A domain with at least `parts` parts, such as a webhook's name (3). */

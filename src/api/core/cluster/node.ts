@@ -4,7 +4,7 @@ import { semanticallyEqual } from '../../../machinery/equality.ts'
 import type { Model } from '../../../machinery/object.ts'
 import { cidrWarnings } from '../../../machinery/validation/address-warnings.ts'
 import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../machinery/validation/field-error.ts'
-import { all, each, follows, repeats, valid } from '../../../machinery/validation/field-rules.ts'
+import { all, follows, valid } from '../../../machinery/validation/field-rules.ts'
 import { cidr, labelValue, qualifiedName } from '../../../machinery/validation/names.ts'
 import { nullTimes } from '../../nulls.ts'
 import { age, column, name, resource, wide } from '../../resource.ts'
@@ -77,11 +77,7 @@ function podCIDRs({ podCIDRs: list }: NodeSpec): readonly FieldError[] {
   const families = new Set(list.map((range) => range.includes(':')))
   if (list.length > 2 || (list.length === 2 && families.size === 1))
     errors.push(invalidValue('spec.podCIDRs', list, 'may specify no more than one CIDR for each IP family'))
-  const isRepeated = repeats<string>()
-  return all(
-    errors,
-    each(list, 'spec.podCIDRs', (range, path) => (isRepeated(range) ? [duplicate(path, range)] : valid)),
-  )
+  return errors
 }
 
 const rules = ({ spec = {}, status = {} }: Node): readonly FieldError[] =>

@@ -8,7 +8,7 @@ import { applyMatchLabelKeys } from './match-label-keys.ts'
 import type { Pod } from './model.ts'
 import { qosClass } from './resources/qos.ts'
 import { onlyResources, resizeRules } from './resources/resize.ts'
-import { matchingProfiles, podAnnotations } from './validation/annotations.ts'
+import { matchingProfiles, mirrorAnnotation, podAnnotations } from './validation/annotations.ts'
 import { podOnly, podSpec } from './validation/spec.ts'
 import { podStatusUpdate } from './validation/status.ts'
 import { ephemeralContainersUpdate, podUpdate } from './validation/update.ts'
@@ -42,6 +42,9 @@ function specRules({ metadata, spec = { containers: [] } }: Pod): readonly Field
 function createRules({ metadata, spec = { containers: [] } }: Pod): readonly FieldError[] {
   return all(
     spec.ephemeralContainers?.length ? [forbiddenField('spec.ephemeralContainers', 'cannot be set on create')] : valid,
+    spec.resourceClaims?.length && metadata.annotations?.[mirrorAnnotation] !== undefined
+      ? [forbiddenField('', 'static pods do not support resource claims')]
+      : valid,
     spec.schedulingGates?.length && spec.nodeName ? [forbiddenField('spec.nodeName', 'cannot be set until all schedulingGates have been cleared')] : valid,
     matchingProfiles(metadata.annotations, spec, 'spec'),
   )

@@ -59,8 +59,9 @@ function itemRules(item: Item, path: string): readonly FieldError[] {
   if (item.type === 'PersistentVolumeClaim' && item.min?.storage === undefined && item.max?.storage === undefined)
     errors.push(required(`${path}.limits`, 'either minimum or maximum storage value is required, but neither was provided'))
   names('maxLimitRequestRatio')
-  const keys = new Set(lists.flatMap((field) => Object.keys(item[field] ?? {})))
-  for (const key of keys) errors.push(...bounds(item, key, path))
+  const compared = item.type === 'Pod' ? { ...item, default: undefined, defaultRequest: undefined } : item
+  const keys = new Set(lists.flatMap((field) => Object.keys(compared[field] ?? {})))
+  for (const key of keys) errors.push(...bounds(compared, key, path))
   return errors
 }
 

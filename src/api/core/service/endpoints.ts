@@ -1,26 +1,32 @@
 /** Endpoints: the addresses behind a Service, as they were told before EndpointSlices. */
+import { isIP } from 'node:net'
 import type { V1Endpoints } from '@kubernetes/client-node'
 import type { Model } from '../../../machinery/object.ts'
-import { type FieldError, notSupported, required } from '../../../machinery/validation/field-error.ts'
+import { type FieldError, invalidValue, notSupported, required } from '../../../machinery/validation/field-error.ts'
 import { all, each, follows, optionalText, port as portNumber, valid } from '../../../machinery/validation/field-rules.ts'
-import { dnsLabel, dnsSubdomain, qualifiedName } from '../../../machinery/validation/names.ts'
+import { dnsLabel, dnsSubdomain, endpointAddress, ipAddress, qualifiedName } from '../../../machinery/validation/names.ts'
 import { firstFew } from '../../printing/first-few.ts'
 import { age, column, name, resource } from '../../resource.ts'
 import { protocols } from '../pod/validation/containers/containers.ts'
-import { ordinaryAddress } from './address-rules.ts'
 
 type Endpoints = Model<V1Endpoints>
 type Subset = NonNullable<Endpoints['subsets']>[number]
 type Address = NonNullable<Subset['addresses']>[number]
 
 const address = ({ ip, hostname, nodeName }: Address, path: string): readonly FieldError[] => {
-  const errors = ordinaryAddress(ip, `${path}.ip`)
-  return all(errors, optionalText(hostname, `${path}.hostname`, dnsLabel), follows(nodeName, `${path}.nodeName`, dnsSubdomain))
+  const unreadable = follows(ip ?? '', `${path}.ip`, ipAddress)
+  return all(
+    unreadable,
+    optionalText(hostname, `${path}.hostname`, dnsLabel),
+    follows(nodeName, `${path}.nodeName`, dnsSubdomain),
+    // Upstream says so once more.
+    isIP(ip ?? '') ? follows(ip, `${path}.ip`, endpointAddress) : [invalidValue(`${path}.ip`, ip ?? '', 'must be a valid IP address')],
+  )
 }
 
 function subset({ addresses = [], notReadyAddresses = [], ports = [] }: Subset, path: string): readonly FieldError[] {
-  if (addresses.length + notReadyAddresses.length === 0) return [required(path, 'must specify `addresses` or `notReadyAddresses`')]
   return all(
+    addresses.length + notReadyAddresses.length === 0 ? [required(path, 'must specify `addresses` or `notReadyAddresses`')] : valid,
     addresses.flatMap((one, i) => address(one, `${path}.addresses[${i}]`)),
     notReadyAddresses.flatMap((one, i) => address(one, `${path}.notReadyAddresses[${i}]`)),
     ports.flatMap(({ name, port, protocol, appProtocol }, i) => {

@@ -53,3 +53,10 @@ test('the first address and family of a Service stay, the second may go if the p
     'spec.ipFamilies[0]: Invalid value: ["IPv6"]: may not change once set',
   ])
 })
+
+test('traffic is spread as one of three words says', () => {
+  assert.deepEqual(wrong({ trafficDistribution: 'PreferSameNode' }), [])
+  assert.deepEqual(wrong({ trafficDistribution: 'Random' }), [
+    'spec.trafficDistribution: Unsupported value: "Random": supported values: "PreferClose", "PreferSameZone", "PreferSameNode"',
+  ])
+})

@@ -90,8 +90,8 @@ function affinity({ sessionAffinity, sessionAffinityConfig: config }: ServiceSpe
   if (sessionAffinity !== 'ClientIP') return errors
   const path = 'spec.sessionAffinityConfig.clientIP'
   const seconds = config?.clientIP?.timeoutSeconds
-  if (!config?.clientIP) return [required(path, 'must be set when session affinity is ClientIP')]
-  if (seconds === undefined) return [required(`${path}.timeoutSeconds`, 'must be set when session affinity is ClientIP')]
+  if (!config?.clientIP) return [required(path, 'when session affinity type is ClientIP')]
+  if (seconds === undefined) return [required(`${path}.timeoutSeconds`, 'when session affinity type is ClientIP')]
   return seconds <= 0 || seconds > maxAffinitySeconds
     ? [invalidValue(`${path}.timeoutSeconds`, seconds, `must be greater than 0 and less than ${maxAffinitySeconds}`)]
     : valid
@@ -198,5 +198,5 @@ function traffic(spec: ServiceSpec): readonly FieldError[] {
   }
   if (internal !== undefined) errors.push(...oneOf(internal, 'spec.internalTrafficPolicy', policies, 'needed'))
   else if (type && types.includes(type) && type !== 'ExternalName') errors.push(required('spec.internalTrafficPolicy'))
-  return all(errors, oneOf(spec.trafficDistribution, 'spec.trafficDistribution', ['PreferClose', 'PreferSameNode', 'PreferSameZone']))
+  return all(errors, oneOf(spec.trafficDistribution, 'spec.trafficDistribution', ['PreferClose', 'PreferSameZone', 'PreferSameNode']))
 }

@@ -36,15 +36,24 @@ function claimDefaults(claim: Claim): void {
   if (status.conditions) nullTimes(status.conditions, 'lastProbeTime', 'lastTransitionTime')
 }
 
-/** `dataSource` and `dataSourceRef` say the same, whichever was given. */
-function mirrorDataSource({ spec }: Claim): void {
+/**
+ * `dataSource` and `dataSourceRef` say the same, whichever was given. What is neither a claim nor a snapshot is only taken in the newer
+ * field (KEP-1495), and what lies in another namespace not at all.
+ */
+function settleDataSource({ spec }: Claim, old?: Claim): void {
   if (!spec) return
+  if (spec.dataSourceRef?.namespace && !old?.spec?.dataSourceRef) delete spec.dataSourceRef
+  const hasSource = old?.spec?.dataSource || old?.spec?.dataSourceRef
+  if (!hasSource && !spec.dataSourceRef && !isClaimOrSnapshot(spec.dataSource)) delete spec.dataSource
   if (spec.dataSource && !spec.dataSourceRef) spec.dataSourceRef = { ...spec.dataSource }
   else if (spec.dataSourceRef && !spec.dataSource && !spec.dataSourceRef.namespace) {
     const { apiGroup, kind, name } = spec.dataSourceRef
-    if (kind === 'PersistentVolumeClaim' || kind === 'VolumeSnapshot') spec.dataSource = { ...(apiGroup && { apiGroup }), kind, name }
+    spec.dataSource = { ...(apiGroup !== undefined && { apiGroup }), kind, name }
   }
 }
+
+const isClaimOrSnapshot = ({ apiGroup, kind }: Partial<NonNullable<ClaimSpec['dataSource']>> = {}): boolean =>
+  (kind === 'PersistentVolumeClaim' && !apiGroup) || (kind === 'VolumeSnapshot' && apiGroup === 'snapshot.storage.k8s.io')
 
 const className = ({ metadata, spec }: Claim): string => metadata.annotations?.[classAnnotation] ?? spec?.storageClassName ?? ''
 
@@ -56,7 +65,7 @@ function specUpdate({ metadata, spec = {}, status }: Claim, { metadata: before, 
   if (!old.volumeName && rest.volumeName) rest.volumeName = old.volumeName
   // The class may come from the annotation of before, or late from the cluster's default.
   if (old.storageClassName === undefined && (annotated === undefined || rest.storageClassName === annotated)) rest.storageClassName = old.storageClassName
-  if (isBound && rest.volumeAttributesClassName !== undefined) rest.volumeAttributesClassName = old.volumeAttributesClassName
+  if (isBound) rest.volumeAttributesClassName = old.volumeAttributesClassName
   if (isBound)
     rest.resources = {
       ...rest.resources,
@@ -71,7 +80,7 @@ function specUpdate({ metadata, spec = {}, status }: Claim, { metadata: before, 
       : [forbiddenField('spec', 'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n')],
     shrinks(spec, old, oldStatus) ? [forbiddenField('spec.resources.requests.storage', 'field can not be less than status.capacity')] : valid,
     immutable(spec.volumeMode, 'volumeMode', old.volumeMode),
-    attributesUpdate(spec.volumeAttributesClassName, old.volumeAttributesClassName),
+    attributesUpdate(spec.volumeAttributesClassName, old.volumeAttributesClassName, oldStatus),
   )
 }
 
@@ -81,9 +90,11 @@ function shrinks(spec: ClaimSpec, old: ClaimSpec, status: Claim['status']): bool
   return compareQuantities(size, before) < 0 && compareQuantities(size, status?.capacity?.storage ?? '0') <= 0
 }
 
-function attributesUpdate(name: string | undefined, old: string | undefined): readonly FieldError[] {
-  if (old === undefined || name === old || name) return valid
-  return [forbiddenField('spec.volumeAttributesClassName', `update from non-nil value to ${name === undefined ? 'nil' : 'an empty string'} is forbidden`)]
+/** What a class has made of a volume is not taken back by none. */
+function attributesUpdate(name: string | undefined, old: string | undefined, status: Claim['status']): readonly FieldError[] {
+  if (name === old || name || status?.currentVolumeAttributesClassName === undefined) return valid
+  const none = name === undefined ? 'nil' : 'empty string'
+  return [forbiddenField('spec.volumeAttributesClassName', `update to ${none} is forbidden when status.currentVolumeAttributesClassName is not nil`)]
 }
 
 const resizeStatuses = ['ControllerResizeInfeasible', 'ControllerResizeInProgress', 'NodeResizeInfeasible', 'NodeResizeInProgress', 'NodeResizePending']
@@ -104,8 +115,8 @@ function statusUpdate({ status }: Claim): readonly FieldError[] {
     Object.entries(status?.capacity ?? {}).flatMap(([name, amount]) => size(amount, `status.capacity[${name}]`)),
     Object.entries(status?.allocatedResourceStatuses ?? {}).flatMap(([name, state]) =>
       all(
-        statusName(name, 'status.allocatedResourceStatus'),
-        resizeStatuses.includes(state) ? valid : [notSupported('status.allocatedResourceStatus', name, resizeStatuses)],
+        statusName(name, 'status.allocatedResourceStatuses'),
+        resizeStatuses.includes(state) ? valid : [notSupported('status.allocatedResourceStatuses', name, resizeStatuses)],
       ),
     ),
     Object.entries(status?.allocatedResources ?? {}).flatMap(([name, amount]) => {
@@ -127,9 +138,9 @@ export const persistentVolumeClaims = resource<Claim>({
   prepare: {
     create: (claim) => {
       claim.status = { phase: 'Pending' }
-      mirrorDataSource(claim)
+      settleDataSource(claim)
     },
-    update: mirrorDataSource,
+    update: settleDataSource,
   },
   validate: { object: ({ spec = {} }) => claimSpec(spec, 'spec'), update: specUpdate, status: statusUpdate },
   warnings: ({ metadata, spec }) => [...classAnnotationWarnings(metadata), ...claimSpecWarnings(spec ?? {}, 'spec')],

@@ -1,6 +1,7 @@
 /** PersistentVolumes: storage that outlives pods. */
 import { posix } from 'node:path'
 import type { V1PersistentVolume } from '@kubernetes/client-node'
+import { own } from '../../../lib/own.ts'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import type { Model, Wire } from '../../../machinery/object.ts'
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../machinery/validation/field-error.ts'
@@ -14,7 +15,7 @@ import { azureDiskDefaults, rbdDefaults, scaleIODefaults } from '../pod/defaults
 import { nodeSelector } from '../pod/validation/scheduling.ts'
 import { noBacksteps } from '../pod/validation/volumes/paths.ts'
 import { vendorVolumes } from '../pod/validation/volumes/vendor-volumes.ts'
-import { csiDriver, fc, hostPath, iscsi, nfs } from '../pod/validation/volumes/volumes.ts'
+import { csiDriver, fc, hostPath, iscsi, longPortal, maxPortal, nfs } from '../pod/validation/volumes/volumes.ts'
 import { resourceListDefaults } from '../quota/resource-list.ts'
 import { classAnnotation } from './binding/storage-class.ts'
 import { accessModes, volumeModes } from './claim-rules.ts'
@@ -67,7 +68,7 @@ function volumeDefaults(volume: Volume): void {
   if (spec.azureDisk) azureDiskDefaults(spec.azureDisk)
 }
 
-function sourceRules(type: (typeof sources)[number], spec: VolumeSpec): readonly FieldError[] {
+function sourceRules(type: (typeof sources)[number], spec: VolumeSpec, name: string): readonly FieldError[] {
   const path = `spec.${type}`
   switch (type) {
     case 'hostPath':
@@ -75,7 +76,7 @@ function sourceRules(type: (typeof sources)[number], spec: VolumeSpec): readonly
     case 'nfs':
       return nfs(spec.nfs as { server: string; path: string }, path)
     case 'iscsi':
-      return iscsi(spec.iscsi as { targetPortal: string; iqn: string; lun: number }, path)
+      return iscsiVolume(spec.iscsi ?? { targetPortal: '', iqn: '', lun: 0 }, name, path)
     case 'fc':
       return fc(spec.fc as object, path)
     case 'csi':
@@ -96,7 +97,7 @@ function sourceRules(type: (typeof sources)[number], spec: VolumeSpec): readonly
         vendorVolumes.glusterfs(spec.glusterfs ?? {}, path),
         spec.glusterfs?.endpointsNamespace === ''
           ? [invalidValue(`${path}.endpointsNamespace`, '', 'if the endpointnamespace is set, it must be a valid namespace name')]
-          : valid,
+          : follows(spec.glusterfs?.endpointsNamespace, `${path}.endpointsNamespace`, dnsLabel),
       )
     case 'azureFile':
       return all(vendorVolumes.azureFile(spec.azureFile ?? {}, path), spec.azureFile?.secretNamespace === '' ? [required(`${path}.secretNamespace`)] : valid)
@@ -119,6 +120,16 @@ function sourceRules(type: (typeof sources)[number], spec: VolumeSpec): readonly
 /** A volume belongs to no namespace: its secret says where it is. */
 const secretNamespace = (secret: { namespace?: string } | undefined, path: string): readonly FieldError[] =>
   secret ? requiredText(secret.namespace, `${path}.secretRef.namespace`) : valid
+
+/** As in a pod; of a name that is wrong less is said, and a secret has a name. */
+function iscsiVolume(source: NonNullable<VolumeSpec['iscsi']>, name: string, path: string): readonly FieldError[] {
+  const { targetPortal, initiatorName, secretRef } = source
+  return all(
+    initiatorName !== undefined && `${name}:${targetPortal}`.length > maxPortal ? [invalidValue(`${path}.targetportal`, targetPortal, longPortal)] : valid,
+    iscsi(source, path, 'must be valid format'),
+    secretRef ? requiredText(secretRef.name, `${path}.secretRef.name`) : valid,
+  )
+}
 
 /** The root of a node is nothing to empty. */
 function recycledRoot({ hostPath: host, persistentVolumeReclaimPolicy: policy }: VolumeSpec): readonly FieldError[] {
@@ -183,7 +194,7 @@ function nodeAffinity({ nodeAffinity: affinity }: VolumeSpec): readonly FieldErr
   return affinity.required ? nodeSelector(affinity.required, path) : [required(path, 'must specify required node constraints')]
 }
 
-function rules({ spec = {} }: Volume): readonly FieldError[] {
+function rules({ metadata, spec = {} }: Volume): readonly FieldError[] {
   const given = sources.filter((type) => spec[type])
   return all(
     accessModes(spec.accessModes, 'spec.accessModes'),
@@ -191,7 +202,9 @@ function rules({ spec = {} }: Volume): readonly FieldError[] {
     oneOf(spec.persistentVolumeReclaimPolicy, 'spec.persistentVolumeReclaimPolicy', ['Delete', 'Recycle', 'Retain']),
     nodeAffinity(spec),
     given.flatMap((type, i) =>
-      i === 0 ? sourceRules(type, spec) : [forbiddenField(`spec.${type === 'cephfs' ? 'cephFS' : type}`, 'may not specify more than 1 volume type')],
+      i === 0
+        ? sourceRules(type, spec, metadata.name ?? '')
+        : [forbiddenField(`spec.${type === 'cephfs' ? 'cephFS' : type}`, 'may not specify more than 1 volume type')],
     ),
     given.length === 0 ? [required('spec', 'must specify a volume type')] : valid,
     optionalText(spec.storageClassName, 'spec.storageClassName', dnsSubdomain),
@@ -207,6 +220,28 @@ const sourceOf = (spec: VolumeSpec): Partial<VolumeSpec> => Object.fromEntries(s
 const withoutNewSecret = (spec: VolumeSpec, old: VolumeSpec): VolumeSpec =>
   spec.csi && old.csi && !old.csi.controllerExpandSecretRef ? { ...spec, csi: { ...spec.csi, controllerExpandSecretRef: undefined } } : spec
 
+const newerLabels: Readonly<Record<string, string>> = {
+  'failure-domain.beta.kubernetes.io/zone': 'topology.kubernetes.io/zone',
+  'failure-domain.beta.kubernetes.io/region': 'topology.kubernetes.io/region',
+  'beta.kubernetes.io/os': 'kubernetes.io/os',
+  'beta.kubernetes.io/arch': 'kubernetes.io/arch',
+  'beta.kubernetes.io/instance-type': 'node.kubernetes.io/instance-type',
+}
+
+/** Whether the same nodes are meant: labels may be named as they are today. */
+function isSameAffinity(affinity: VolumeSpec['nodeAffinity'], old: NonNullable<VolumeSpec['nodeAffinity']>): boolean {
+  const terms = affinity?.required?.nodeSelectorTerms
+  if (!terms || !old.required) return semanticallyEqual(affinity, old)
+  const renamed = old.required.nodeSelectorTerms.map((term, i) => ({
+    ...term,
+    matchExpressions: term.matchExpressions?.map((expression, j) => {
+      const key = terms[i]?.matchExpressions?.[j]?.key
+      return key !== undefined && key === own(newerLabels, expression.key) ? { ...expression, key } : expression
+    }),
+  }))
+  return semanticallyEqual(affinity, { ...old, required: { ...old.required, nodeSelectorTerms: renamed } })
+}
+
 /** Where a volume's data is does not change, nor how it is seen. */
 function update({ spec = {} }: Volume, { spec: old = {} }: Volume): readonly FieldError[] {
   return all(
@@ -214,7 +249,7 @@ function update({ spec = {} }: Volume, { spec: old = {} }: Volume): readonly Fie
       ? valid
       : [forbiddenField('spec.persistentvolumesource', 'spec.persistentvolumesource is immutable after creation\n')],
     spec.volumeMode === old.volumeMode ? valid : [invalidValue('volumeMode', spec.volumeMode, 'field is immutable')],
-    old.nodeAffinity && !semanticallyEqual(spec.nodeAffinity, old.nodeAffinity)
+    old.nodeAffinity && !isSameAffinity(spec.nodeAffinity, old.nodeAffinity)
       ? [invalidValue('nodeAffinity', spec.nodeAffinity, 'field is immutable, except for updating from beta label to GA')]
       : valid,
     old.volumeAttributesClassName !== undefined && spec.volumeAttributesClassName === undefined

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import type { KubeObject } from '../../../machinery/object.ts'
 import type { FieldError } from '../../../machinery/validation/field-error.ts'
 import { persistentVolumes } from './persistent-volume.ts'
 import { persistentVolumeClaims } from './persistent-volume-claim.ts'
@@ -32,12 +33,17 @@ test('a bound claim shrinks to no less than it has', () => {
 
 test('the attributes of a claim are not taken away, and what is allocated is storage', () => {
   const bound = { phase: 'Bound' }
-  assert.deepEqual(told(update?.(claim({ volumeAttributesClassName: '' }, bound), claim({ volumeAttributesClassName: 'a' }, bound))), [
-    'spec.volumeAttributesClassName: Forbidden: update from non-nil value to an empty string is forbidden',
+  assert.deepEqual(told(update?.(claim({ volumeAttributesClassName: '' }, bound), claim({ volumeAttributesClassName: 'a' }, bound))), [])
+  const [of, none] = [{ volumeAttributesClassName: 'a' }, { ...bound, currentVolumeAttributesClassName: 'a' }]
+  assert.deepEqual(told(update?.(claim({ volumeAttributesClassName: '' }, none), claim(of, none))), [
+    'spec.volumeAttributesClassName: Forbidden: update to empty string is forbidden when status.currentVolumeAttributesClassName is not nil',
+  ])
+  assert.deepEqual(told(update?.(claim({}, none), claim(of, none))), [
+    'spec.volumeAttributesClassName: Forbidden: update to nil is forbidden when status.currentVolumeAttributesClassName is not nil',
   ])
   const wrong = claim({}, { allocatedResourceStatuses: { cpu: 'NodeResizePending' }, allocatedResources: { storage: '-1' } })
   assert.deepEqual(told(status?.(wrong, claim({}))), [
-    'status.allocatedResourceStatus: Unsupported value: "cpu": supported values: "storage"',
+    'status.allocatedResourceStatuses: Unsupported value: "cpu": supported values: "storage"',
     'status.allocatedResources[storage]: Invalid value: -1: must be a valid resource quantity',
   ])
 })
@@ -52,4 +58,42 @@ test('a volume says where it is', () => {
   assert.deepEqual(told(rules?.(csi({ nodePublishSecretRef: { name: 'A', namespace: 'n.n' } }))).length, 2)
   assert.deepEqual(told(changes?.(csi({ controllerExpandSecretRef: { name: 'a', namespace: 'b' } }), csi())), [])
   assert.deepEqual(told(changes?.(csi({ volumeHandle: 'x' }), csi())).length, 1)
+})
+
+test('what a claim is filled from that is neither a claim nor a snapshot is dropped, unless it is told in the newer field', () => {
+  const settled = (spec: object): object => {
+    const given: KubeObject & { spec?: { dataSource?: object; dataSourceRef?: object } } = { ...claim({}), spec }
+    persistentVolumeClaims.prepare?.create?.(given, 'a' as never)
+    return { dataSource: given.spec?.dataSource, dataSourceRef: given.spec?.dataSourceRef }
+  }
+  const [other, source] = [
+    { apiGroup: 'a.example', kind: 'Filler', name: 'x' },
+    { apiGroup: '', kind: 'PersistentVolumeClaim', name: 'x' },
+  ]
+  assert.deepEqual(settled({ dataSource: other }), { dataSource: undefined, dataSourceRef: undefined })
+  assert.deepEqual(settled({ dataSourceRef: other }), { dataSource: other, dataSourceRef: other })
+  assert.deepEqual(settled({ dataSource: source }), { dataSource: source, dataSourceRef: source })
+  assert.deepEqual(settled({ dataSourceRef: { ...source, namespace: 'n' } }), { dataSource: undefined, dataSourceRef: undefined })
+})
+
+test('the nodes of a volume stay; their labels may be named as they are today', () => {
+  const near = (key: string) =>
+    volume({
+      nfs: { server: 's', path: '/' },
+      nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: [{ key, operator: 'In', values: ['a'] }] }] } },
+    })
+  const changed = (to: string, from: string): string[] =>
+    told(persistentVolumes.validate?.update?.(near(to), near(from))).map((text) => text.slice(0, text.indexOf(': ')))
+  assert.deepEqual(changed('topology.kubernetes.io/zone', 'failure-domain.beta.kubernetes.io/zone'), [])
+  assert.deepEqual(changed('failure-domain.beta.kubernetes.io/zone', 'topology.kubernetes.io/zone'), ['nodeAffinity'])
+  assert.deepEqual(changed('topology.kubernetes.io/region', 'failure-domain.beta.kubernetes.io/zone'), ['nodeAffinity'])
+})
+
+test('a volume of iSCSI tells its parts', () => {
+  const iscsi = { targetPortal: '1.2.3.4', iqn: 'iqn.2015-02.example.com:test', lun: 1 }
+  const found = (over: object): string[] =>
+    told(persistentVolumes.validate?.object?.(volume({ capacity: { storage: '1Gi' }, persistentVolumeReclaimPolicy: 'Retain', iscsi: { ...iscsi, ...over } })))
+  assert.deepEqual(found({}), [])
+  assert.deepEqual(found({ iqn: 'iqn.x' }), ['spec.iscsi.iqn: Invalid value: "iqn.x": must be valid format'])
+  assert.deepEqual(found({ secretRef: { name: '' }, chapAuthDiscovery: true }), ['spec.iscsi.secretRef.name: Required value'])
 })

@@ -27,8 +27,6 @@ test('a resize changes amounts of CPU and memory, and adds some', () => {
   assert.deepEqual(change(old, { requests: { cpu: '1500m', memory: '2Gi' } }), [])
   assert.deepEqual(change(old, { requests: { cpu: '1000m', memory: '1Gi' }, limits: { cpu: '2', memory: '2Gi' } }), [])
   assert.deepEqual(change({ requests: { cpu: '1' } }, { requests: { cpu: '1', memory: '1Gi' } }), [])
-  const policy = [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' }]
-  assert.deepEqual(faults(pod([{ resources: old }]), pod([{ resources: old, resizePolicy: policy }])), [])
 })
 
 test('a resize takes nothing away, changes nothing else, and keeps the quality of service', () => {
@@ -45,9 +43,45 @@ test('a resize takes nothing away, changes nothing else, and keeps the quality o
   assert.deepEqual(change({}, { requests: { cpu: '1' } }), ['spec: Invalid value: "BestEffort": Pod QOS Class may not change as a result of resizing'])
 })
 
-test('of init containers, only sidecars are resized', () => {
+test('init containers are resized, too, if that does not restart them', () => {
   const [small, large] = [{ resources: { requests: { cpu: '1' } } }, { resources: { requests: { cpu: '2' } } }]
-  assert.deepEqual(faults(pod([small], [small]), pod([small], [large])), ['spec: Forbidden: resources for non-sidecar init containers are immutable'])
+  assert.deepEqual(faults(pod([small], [small]), pod([small], [large])), [])
+  const policy = { resizePolicy: [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' }] }
+  assert.deepEqual(faults(pod([small], [{ ...small, ...policy }]), pod([small], [{ ...large, ...policy }])), [
+    'spec.initContainers[0]: Forbidden: non-sidecar init containers with a resize policy of RestartContainer cannot be resized',
+  ])
   const sidecar = { restartPolicy: 'Always' }
   assert.deepEqual(faults(pod([small], [{ ...small, ...sidecar }]), pod([small], [{ ...large, ...sidecar }])), [])
+  const disk = { resources: { requests: { cpu: '1', 'ephemeral-storage': '1Gi' } } }
+  assert.deepEqual(faults(pod([small], [small]), pod([small], [disk])), [
+    'spec.initContainers[0]: Forbidden: only cpu and memory resources for init or sidecar containers are mutable',
+  ])
+})
+
+test('a resize is of the same containers, whose policies stay', () => {
+  const small = { resources: { requests: { cpu: '1' } } }
+  assert.deepEqual(faults(pod([small]), pod([small, { name: 'd' }])), ['spec.containers: Forbidden: containers may not be added or removed on resize'])
+  assert.deepEqual(faults(pod([small]), pod([{ ...small, name: 'd' }])), [
+    'spec.containers[0].name: Forbidden: containers may not be renamed or reordered on resize',
+  ])
+  const policy = [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' }]
+  assert.deepEqual(faults(pod([small]), pod([{ ...small, resizePolicy: policy }])), ['spec: Forbidden: only cpu and memory resources are mutable'])
+})
+
+test('a pod as a whole is resized where its node knows how', () => {
+  const whole = (resources: Resources | undefined, status?: Pod['status']): Pod => {
+    const one = pod([{}])
+    return { ...one, spec: { ...one.spec, containers: one.spec?.containers ?? [], resources }, status }
+  }
+  const asked = { requests: { cpu: '1', memory: '1Gi' } }
+  assert.deepEqual(faults(whole(asked), whole({ requests: { cpu: '2', memory: '1Gi' } })), [])
+  assert.deepEqual(faults(whole(asked), whole({ requests: { cpu: '2' } })), [
+    'spec.resources.requests: Forbidden: pod-level resource requests cannot be removed',
+  ])
+  assert.deepEqual(faults(whole({ requests: { cpu: '1' } }, undefined), whole({ requests: { cpu: '1', 'hugepages-2Mi': '2Mi' } })), [
+    'spec: Forbidden: only cpu and memory resources are mutable at pod-level',
+  ])
+  assert.equal(faults(whole(asked), whole(undefined))[1], 'spec.resources: Forbidden: pod-level resources cannot be removed')
+  const running = { containerStatuses: [{ name: 'c', state: { running: {} } }] } as unknown as Pod['status']
+  assert.deepEqual(faults(whole(asked, running), whole(asked)), ['spec: Forbidden: Pod running on node without support for resize'])
 })

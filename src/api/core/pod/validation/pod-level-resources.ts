@@ -1,12 +1,13 @@
 /** Rules for resources of a pod as a whole (KEP-2837): no less than its containers ask for, no container with more than it. */
 
+import { own } from '../../../../lib/own.ts'
 import { type FieldError, forbiddenField, invalidValue, notSupported } from '../../../../machinery/validation/field-error.ts'
 import { all, each, valid } from '../../../../machinery/validation/field-rules.ts'
 import { compareQuantities } from '../../../../machinery/values/quantity.ts'
-import { isHugePages } from '../../quota/resource-list.ts'
+import { isHugePages, type ResourceList } from '../../quota/resource-list.ts'
 import { resourceName } from '../../quota/resource-rules.ts'
-import type { PodSpec } from '../model.ts'
-import { podRequests } from '../resources/pod-resources.ts'
+import type { Pod, PodSpec } from '../model.ts'
+import { podLimits, podRequests } from '../resources/pod-resources.ts'
 import { requirements } from './containers/resources.ts'
 
 const supported = ['cpu', 'memory']
@@ -20,24 +21,33 @@ function name(value: string, path: string): readonly FieldError[] {
 export function podLevelResources(spec: PodSpec, path: string): readonly FieldError[] {
   const { resources } = spec
   if (!resources) return valid
+  if (spec.os?.name === 'windows') return [forbiddenField(path, 'may not be set for a windows pod')]
   return all(
-    resources.claims ? [forbiddenField(`${path}.claims`, 'claims cannot be set for Resources at pod-level')] : valid,
+    resources.claims ? [forbiddenField(`${path}.claims`, 'claims may not be set for Resources at pod-level')] : valid,
     requirements(resources, path, name),
-    enough(spec, `${path}.requests`),
+    enough(podRequests(containersOf(spec)), resources.requests, `${path}.requests`, 'requests'),
+    enough(hugePages(podLimits(containersOf(spec))), resources.limits, `${path}.limits`, 'limits'),
     each(spec.containers, `${path}.containers`, ({ resources: own }, at) => withinLimits(own?.limits, resources.limits, at)),
   )
 }
 
-function enough(spec: PodSpec, path: string): readonly FieldError[] {
-  const { resources, ...rest } = spec
-  const asked = podRequests({ apiVersion: 'v1', kind: 'Pod', metadata: {}, spec: rest })
-  return Object.entries(asked).flatMap(([resource, amount]) => {
-    const given = resources?.requests?.[resource] ?? '0'
-    return compareQuantities(amount, given) > 0
-      ? [invalidValue(`${path}[${resource}]`, given, `must be greater than or equal to aggregate container requests of ${amount}`)]
+/** A pod of the same containers that asks for nothing as a whole. */
+function containersOf(spec: PodSpec): Pod {
+  const { resources: _whole, ...rest } = spec
+  return { apiVersion: 'v1', kind: 'Pod', metadata: {}, spec: rest }
+}
+
+/** Of huge pages no more is promised than there is: limits add up, too. */
+const hugePages = (list: ResourceList): ResourceList => Object.fromEntries(Object.entries(list).filter(([resource]) => isHugePages(resource)))
+
+/** What is said for the pod as a whole is no less than what its containers say together. */
+const enough = (together: ResourceList, whole: ResourceList = {}, path: string, what: 'requests' | 'limits'): readonly FieldError[] =>
+  Object.entries(together).flatMap(([resource, amount]) => {
+    const given = own(whole, resource)
+    return given !== undefined && compareQuantities(amount, given) > 0
+      ? [invalidValue(`${path}[${resource}]`, given, `must be greater than or equal to aggregate container ${what} of ${amount}`)]
       : valid
   })
-}
 
 const withinLimits = (limits: Record<string, string> = {}, ofPod: Record<string, string> = {}, path: string): readonly FieldError[] =>
   Object.entries(limits).flatMap(([resource, limit]) => {

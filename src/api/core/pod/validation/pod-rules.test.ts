@@ -53,7 +53,7 @@ test('what restarts a container is one of the known ways', () => {
     'resizePolicy: Unsupported value: "disk": supported values: "cpu", "memory"',
   ])
   assert.deepEqual(wrong({ restartPolicy: 'Never', containers: [c({ resizePolicy: [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' }] })] }), [
-    "containers[0].resizePolicy: Invalid value: \"RestartContainer\": must be 'NotRequired' when `restartPolicy` is 'Never'",
+    "containers[0].resizePolicy: Invalid value: \"RestartContainer\": must be 'NotRequired' when pod `restartPolicy` is 'Never'",
   ])
 })
 
@@ -69,10 +69,18 @@ test('environment variables name what there is, in a unit that there is', () => 
   ])
   assert.deepEqual(from({ fieldRef: { fieldPath: 'spec.host' } }), [])
   assert.deepEqual(from({ fileKeyRef: { volumeName: '', path: '../x', key: '' } }), [
+    'fileKeyRef.key: Required value',
     'fileKeyRef.volumeName: Required value',
     `fileKeyRef.path: Invalid value: "../x": must not contain '..'`,
-    'fileKeyRef.key: Required value',
+    'fileKeyRef.volumeName: Not found: ""',
   ])
+  const key = { name: 'A', valueFrom: { fileKeyRef: { volumeName: 'v', path: '/x', key: 'K' } } }
+  const inVolume = (source: object): string[] => wrong({ volumes: [{ name: 'v', ...source }], containers: [c({ env: [key] })] })
+  assert.deepEqual(inVolume({ emptyDir: {} }), [])
+  assert.deepEqual(inVolume({ configMap: { name: 'm' } }), [
+    'containers[0].env[0].valueFrom.fileKeyRef.volumeName: Invalid value: "v": referenced volume must be of type emptyDir',
+  ])
+  assert.deepEqual(oneContainer({ envFrom: [{ secretRef: { name: 'a-' } }] }), [])
 })
 
 test('a pod as a whole asks for no less than its containers', () => {
@@ -130,7 +138,7 @@ test('volumes name files below their folder, and claims that are not made for ot
     [
       'volumes[0].projected.sources[0].clusterTrustBundle: Required value: either name or signerName must be specified',
       'volumes[0].projected.sources[0].clusterTrustBundle.path: Invalid value: "/x": must be a relative path',
-      'volumes[0].projected.sources[1].podCertificate.keyType: Unsupported value: "x": supported values: "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519", "RSA3072", "RSA4096"',
+      'volumes[0].projected.sources[1].podCertificate.keyType: Unsupported value: "x": supported values: "RSA3072", "RSA4096", "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519"',
       'volumes[0].projected.sources[1].podCertificate: Required value: specify at least one of credentialBundlePath, keyPath, and certificateChainPath',
       'volumes[1].downwarAPI: Forbidden: may not specify more than 1 volume type',
       'volumes[3].persistentVolumeClaim.claimName: Invalid value: "p-e": must not reference a PVC that gets created for an ephemeral volume',
@@ -207,6 +215,25 @@ test('a status says nothing that a pod cannot be', () => {
     'status.containerStatuses[0].state: Forbidden: may not be transitioned to non-terminated state',
   ])
   assert.deepEqual(update({}, { containerStatuses: [running] }, { containerStatuses: [ended] }), [])
+  const once = { containers: [c({ restartPolicy: 'Never' })] }
+  assert.equal(update(once, { containerStatuses: [running] }, { containerStatuses: [ended] }).length, 1)
+  const together = { containers: [c({ restartPolicy: 'Never' }), c({ name: 'd', restartPolicyRules: [{ action: 'RestartAllContainers' }] })] }
+  assert.deepEqual(update(together, { containerStatuses: [running] }, { containerStatuses: [ended] }), [])
+  assert.deepEqual(
+    update({ nodeName: 'n' }, { nominatedNodeName: 'm', observedGeneration: -1, conditions: [{ type: '-' }] }, {}).map((line) => line.slice(0, 80)),
+    [
+      'status.conditions[0].Type: Invalid value: "-": name part must consist of alphanu',
+      'status.nominatedNodeName: Forbidden: may not be set on pods that are already bou',
+      'status.observedGeneration: Invalid value: -1: must be a non-negative integer',
+    ],
+  )
+  assert.deepEqual(
+    update({}, { extendedResourceClaimStatus: { requestMappings: [{ containerName: 'c', resourceName: 'r', requestName: 'q' }], resourceClaimName: '' } }, {}),
+    [
+      'status.extendedResourceClaimStatus.requestMappings[0].resourceName: Invalid value: "r": must match the extended resource name of an entry in spec.initContainers.resources.requests or spec.containers.resources.requests',
+      'status.extendedResourceClaimStatus.resourceClaimName: Required value',
+    ],
+  )
   const failed = { name: 'c', state: { terminated: { exitCode: 1 } } }
   assert.deepEqual(update({ restartPolicy: 'OnFailure' }, { containerStatuses: [running] }, { containerStatuses: [failed] }), [])
   assert.deepEqual(update({}, { podIPs: [{ ip: '1.2.3.4' }, { ip: '1.2.3.5' }], hostIP: '1.1.1.1', hostIPs: [{ ip: 'x' }] }, {}), [
@@ -217,6 +244,43 @@ test('a status says nothing that a pod cannot be', () => {
   assert.deepEqual(update({}, { resourceClaimStatuses: [{ name: 'q' }] }, {}), [
     'status.resourceClaimStatuses[0].name: Invalid value: "q": must match the name of an entry in `spec.resourceClaims`',
   ])
+})
+
+test('users of their own own neither block devices nor the namespaces of the host', () => {
+  const block = { volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'x' } }], containers: [c({ volumeDevices: [{ name: 'v', devicePath: '/d' }] })] }
+  assert.deepEqual(wrong({ ...block, hostUsers: false, hostPID: true, hostNetwork: true }), [
+    'hostNetwork: Forbidden: when `hostUsers` is false',
+    'HostPID: Forbidden: when `hostUsers` is false',
+    'containers[0].volumeDevices: Forbidden: when `hostUsers` is false',
+  ])
+  assert.deepEqual(wrong({ hostUsers: false, containers: [c({ securityContext: { procMount: 'Unmasked' } })] }), [])
+})
+
+test('what runs once is not restarted when it is resized', () => {
+  const resizePolicy = [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' }]
+  assert.deepEqual(wrong({ initContainers: [c({ name: 'i', resizePolicy })] }), [
+    `initContainers[0].resizePolicy[0].restartPolicy: Invalid value: "RestartContainer": must not be set to 'RestartContainer' for non-sidecar initContainers`,
+  ])
+  assert.deepEqual(wrong({ initContainers: [c({ name: 'i', restartPolicy: 'Always', resizePolicy })] }), [])
+})
+
+test('pods of Windows ask for nothing as a whole; huge pages are enough for all', () => {
+  assert.deepEqual(wrong({ os: { name: 'windows' }, resources: { claims: [{ name: 'a' }] } }), ['resources: Forbidden: may not be set for a windows pod'])
+  assert.deepEqual(wrong({ resources: { claims: [{ name: 'a' }] } }).slice(0, 1), [
+    'resources.claims: Forbidden: claims may not be set for Resources at pod-level',
+  ])
+  const pages = { 'hugepages-2Mi': '4Mi', cpu: '1' }
+  assert.deepEqual(
+    wrong({
+      resources: { limits: { 'hugepages-2Mi': '2Mi', cpu: '2' }, requests: { 'hugepages-2Mi': '2Mi' } },
+      containers: [c({ resources: { limits: pages, requests: pages } })],
+    }),
+    [
+      'resources.requests[hugepages-2Mi]: Invalid value: "2Mi": must be greater than or equal to aggregate container requests of 4Mi',
+      'resources.limits[hugepages-2Mi]: Invalid value: "2Mi": must be greater than or equal to aggregate container limits of 4Mi',
+      'resources.containers[0][hugepages-2Mi].limits: Invalid value: "4Mi": must be less than or equal to pod limits of 2Mi',
+    ],
+  )
 })
 
 test('what ends a container is a signal that its operating system knows', () => {
@@ -234,9 +298,9 @@ test('a name over all others is one that a kernel takes, and goes with no other'
   assert.deepEqual(wrong({ hostnameOverride: 'a.example.com' }), [])
   assert.deepEqual(wrong({ hostnameOverride: `${'a'.repeat(60)}.example` }), ['hostnameOverride: Too long: may not be more than 64 bytes'])
   assert.deepEqual(wrong({ hostnameOverride: 'a', setHostnameAsFQDN: true }), [
-    'hostnameOverride: Forbidden: may not be specified when `setHostnameAsFQDN` is true',
+    'hostnameOverride: Forbidden: may not be specified when setHostnameAsFQDN is true',
   ])
-  assert.deepEqual(wrong({ hostnameOverride: 'a', hostNetwork: true }), ['hostnameOverride: Forbidden: may not be specified when `hostNetwork` is true'])
+  assert.deepEqual(wrong({ hostnameOverride: 'a', hostNetwork: true }), ['hostnameOverride: Forbidden: may not be specified when hostNetwork is true'])
 })
 
 test('what a node tells of containers fits their pod', () => {
@@ -270,6 +334,17 @@ test('what a node tells of containers fits their pod', () => {
     'allocatedResourcesStatus[0].resources[1].resourceID: Duplicate value: "x"',
   ])
   assert.deepEqual(toldOf(allocatedResourcesStatus('cpu'), {}, 'ephemeralContainerStatuses'), [
-    'allocatedResourcesStatus: Forbidden: cannot be set for an Ephemeral Container',
+    'allocatedResourcesStatus: Forbidden: must not be specified in container status',
   ])
+})
+
+test('an image that is mounted has a name', () => {
+  assert.deepEqual(wrong({ volumes: [{ name: 'v', image: { pullPolicy: 'Always' } }] }), ['volumes[0].image.reference: Required value'])
+  assert.deepEqual(told(podTemplate({ metadata: {}, spec: pod({ volumes: [{ name: 'v', image: {} }] }).spec as PodSpec }, 'template')), [])
+})
+
+test('pods that nodes run by themselves claim no devices', () => {
+  const claims = { nodeName: 'n', resourceClaims: [{ name: 'a', resourceClaimName: 'x' }] }
+  assert.deepEqual(wrong(claims), [])
+  assert.deepEqual(wrong(claims, { 'kubernetes.io/config.mirror': 'x' }), [': Forbidden: static pods do not support resource claims'])
 })

@@ -2,11 +2,13 @@
 import { type FieldError, forbiddenField, invalidValue, required, tooLong } from '../../../../machinery/validation/field-error.ts'
 import { all, each, follows, oneOf, optionalText, requiredText, valid } from '../../../../machinery/validation/field-rules.ts'
 import { validateAnnotations, validateLabels } from '../../../../machinery/validation/metadata.ts'
-import { dnsLabel, dnsSubdomain, ipAddress, qualifiedName } from '../../../../machinery/validation/names.ts'
+import { dnsLabel, dnsSubdomain, ipAddress, qualifiedName, underscoredSubdomain } from '../../../../machinery/validation/names.ts'
 import { containerResourceName } from '../../quota/resource-rules.ts'
 import type { PodSpec, PodTemplate, Volume } from '../model.ts'
 import { matchingProfiles, podAnnotations } from './annotations.ts'
 import { containers, ephemeralContainers, hostNetworkPorts, initContainers, trimmedImage } from './containers/containers.ts'
+import { fileKeyVolumes } from './containers/environment.ts'
+import { everyContainer } from './containers/every-container.ts'
 import { requirements } from './containers/resources.ts'
 import { podLevelResources } from './pod-level-resources.ts'
 import { claimNames, podClaims } from './resource-claims.ts'
@@ -21,15 +23,16 @@ const noVolumes: ReadonlyMap<string, Volume> = new Map()
 
 /** What of a template is not in its spec. */
 export interface TemplateOptions {
-  /** Names of claims whose volumes pods get when they are made (StatefulSets). */
+  /** Of StatefulSets: names of claims whose volumes pods get when they are made, as they get their host names and subdomains. */
   readonly claims?: readonly string[]
 }
 
 /** What is wrong with a pod's spec; `template` is given for one that pods are made from. */
 export function podSpec(spec: PodSpec, path: string, template?: TemplateOptions, podName = ''): readonly FieldError[] {
-  const found = spec.volumes?.length || template?.claims?.length ? new Map<string, Volume>() : undefined
-  const volumeErrors = found && spec.volumes?.length ? volumes(spec.volumes, `${path}.volumes`, found, podName) : valid
-  for (const name of template?.claims ?? []) found?.set(name, { name, persistentVolumeClaim: { claimName: name } })
+  const { claims } = template ?? {}
+  const list = claims?.length ? withClaims(spec.volumes, claims) : spec.volumes
+  const found = list?.length ? new Map<string, Volume>() : undefined
+  const volumeErrors = found ? volumes(list, `${path}.volumes`, found, podName) : valid
   const { activeDeadlineSeconds: deadline, restartPolicy } = spec
   const around = { volumes: found ?? noVolumes, claims: claimNames(spec), restartPolicy }
   return all(
@@ -44,7 +47,6 @@ export function podSpec(spec: PodSpec, path: string, template?: TemplateOptions,
     oneOf(spec.dnsPolicy, `${path}.dnsPolicy`, dnsPolicies, 'needed'),
     spec.nodeSelector ? validateLabels(spec.nodeSelector, `${path}.nodeSelector`) : valid,
     podSecurity(spec, `${path}.securityContext`),
-    each(spec.imagePullSecrets, `${path}.imagePullSecrets`, ({ name }, at) => requiredText(name, `${at}.name`)),
     affinity(spec.affinity, `${path}.affinity`),
     dnsConfig(spec, `${path}.dnsConfig`),
     each(spec.readinessGates, `${path}.readinessGates`, ({ conditionType }, at) => follows(conditionType, `${at}.conditionType`, qualifiedName)),
@@ -52,14 +54,14 @@ export function podSpec(spec: PodSpec, path: string, template?: TemplateOptions,
     spreadConstraints(spec.topologySpreadConstraints, `${path}.topologySpreadConstraints`),
     hostProcesses(spec, path),
     hostUsers(spec, path),
+    hostnameOverride(spec, path),
     optionalText(spec.serviceAccountName, `${path}.serviceAccountName`, dnsSubdomain),
     optionalText(spec.nodeName, `${path}.nodeName`, dnsSubdomain),
     deadline !== undefined && (deadline < 1 || deadline > maxSeconds)
       ? [invalidValue(`${path}.activeDeadlineSeconds`, deadline, `must be between 1 and ${maxSeconds}, inclusive`)]
       : valid,
-    optionalText(spec.hostname, `${path}.hostname`, dnsLabel),
-    hostnameOverride(spec, path),
-    optionalText(spec.subdomain, `${path}.subdomain`, dnsLabel),
+    claims ? valid : optionalText(spec.hostname, `${path}.hostname`, dnsLabel),
+    claims ? valid : optionalText(spec.subdomain, `${path}.subdomain`, dnsLabel),
     tolerations(spec.tolerations, `${path}.tolerations`),
     hostAliases(spec, `${path}.hostAliases`),
     optionalText(spec.priorityClassName, `${path}.priorityClassName`, dnsSubdomain),
@@ -67,8 +69,15 @@ export function podSpec(spec: PodSpec, path: string, template?: TemplateOptions,
     oneOf(spec.preemptionPolicy, `${path}.preemptionPolicy`, ['PreemptLowerPriority', 'Never']),
     spec.overhead ? requirements({ limits: spec.overhead }, `${path}.overhead`, containerResourceName) : valid,
     operatingSystem(spec, path),
+    fileKeyVolumes(spec, path),
   )
 }
+
+/** Volumes of claims stand before others, and instead of those that have their names. */
+const withClaims = (list: readonly Volume[] = [], claims: readonly string[]): Volume[] => [
+  ...[...new Set(claims)].map((name) => ({ name, persistentVolumeClaim: { claimName: name } })),
+  ...list.filter(({ name }) => !claims.includes(name)),
+]
 
 /** What a kernel takes as the name of a host. */
 const longestHostname = 64
@@ -78,10 +87,10 @@ function hostnameOverride({ hostnameOverride: name, setHostnameAsFQDN, hostNetwo
   if (name === undefined) return valid
   const at = `${path}.hostnameOverride`
   return all(
-    follows(name, at, dnsSubdomain),
+    setHostnameAsFQDN ? [forbiddenField(at, 'may not be specified when setHostnameAsFQDN is true')] : valid,
+    hostNetwork ? [forbiddenField(at, 'may not be specified when hostNetwork is true')] : valid,
     name.length > longestHostname ? [tooLong(at, longestHostname)] : valid,
-    setHostnameAsFQDN ? [forbiddenField(at, 'may not be specified when `setHostnameAsFQDN` is true')] : valid,
-    hostNetwork ? [forbiddenField(at, 'may not be specified when `hostNetwork` is true')] : valid,
+    follows(name, at, dnsSubdomain),
   )
 }
 
@@ -89,6 +98,7 @@ function hostnameOverride({ hostnameOverride: name, setHostnameAsFQDN, hostNetwo
 export function podOnly(spec: PodSpec, path: string): readonly FieldError[] {
   return all(
     spec.serviceAccountName ? valid : tokensWithoutAccount(spec, path),
+    each(spec.volumes, `${path}.volumes`, ({ image }, at) => (image ? requiredText(image.reference, `${at}.image.reference`) : valid)),
     each(spec.containers, `${path}.containers`, trimmedImage),
     each(spec.initContainers, `${path}.initContainers`, trimmedImage),
   )
@@ -101,11 +111,15 @@ const tokensWithoutAccount = ({ volumes: list }: PodSpec, path: string): readonl
     ),
   )
 
-/** Users of their own go with none of the host's namespaces. */
+/** Users of their own go with none of the host's namespaces, and own no block devices. */
 function hostUsers(spec: PodSpec, path: string): readonly FieldError[] {
   if (spec.hostUsers !== false) return valid
   const shared = (['hostNetwork', 'hostPID', 'hostIPC'] as const).filter((field) => spec[field])
-  return shared.map((field) => forbiddenField(`${path}.${field.replace(/^hostP|^hostI/, (part) => `H${part.slice(1)}`)}`, 'when `hostUsers` is false'))
+  const refused = 'when `hostUsers` is false'
+  return all(
+    shared.map((field) => forbiddenField(`${path}.${field.replace(/^hostP|^hostI/, (part) => `H${part.slice(1)}`)}`, refused)),
+    everyContainer(spec, path).flatMap(([{ volumeDevices }, at]) => (volumeDevices?.length ? [forbiddenField(`${at}.volumeDevices`, refused)] : valid)),
+  )
 }
 
 const hostAliases = ({ hostAliases: list }: PodSpec, path: string): readonly FieldError[] =>
@@ -135,7 +149,7 @@ function dnsConfig({ dnsConfig: config, dnsPolicy }: PodSpec, path: string): rea
     errors.push(invalidValue(`${path}.searches`, searches, 'must not have more than 2048 characters (including spaces) in the search list'))
   searches.forEach((search, i) => {
     const name = search === '.' ? undefined : search.replace(/\.$/, '')
-    errors.push(...follows(name, `${path}.searches[${i}]`, (value) => dnsSubdomain(value.replaceAll('_', 'a'))))
+    errors.push(...follows(name, `${path}.searches[${i}]`, underscoredSubdomain))
   })
   options.forEach(({ name }, i) => {
     if (!name) errors.push(required(`${path}.options[${i}]`, 'must not be empty'))

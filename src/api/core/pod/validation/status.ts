@@ -1,44 +1,46 @@
 /** What a write through `/status` may not say of a pod. */
 import { isIPv6 } from 'node:net'
-import { duplicate, type FieldError, forbiddenField, invalidValue } from '../../../../machinery/validation/field-error.ts'
-import { all, each, follows, repeats, valid } from '../../../../machinery/validation/field-rules.ts'
-import { dnsSubdomain, ipAddress, qualifiedName } from '../../../../machinery/validation/names.ts'
+import { duplicate, type FieldError, forbiddenField, invalidValue, required } from '../../../../machinery/validation/field-error.ts'
+import { all, each, follows, repeats, requiredRule, valid } from '../../../../machinery/validation/field-rules.ts'
+import { dnsLabel, dnsSubdomain, ipAddress, qualifiedName } from '../../../../machinery/validation/names.ts'
 import type { Container, EphemeralContainer, Pod, PodSpec, PodStatus } from '../model.ts'
-import { isSidecar } from '../model.ts'
 import { podAnnotations, podAnnotationsUpdate } from './annotations.ts'
 import { whatContainersTell } from './containers/container-statuses.ts'
 
 type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number]
 
 const ownConditions = new Set(['PodScheduled', 'Ready', 'Initialized'])
+const generation = (value = 0, path: string): readonly FieldError[] =>
+  value < 0 ? [invalidValue(`${path}.observedGeneration`, value, 'must be a non-negative integer')] : valid
 
 export function podStatusUpdate({ metadata, spec, status }: Pod, { metadata: { annotations }, spec: oldSpec, status: old }: Pod): readonly FieldError[] {
   const pod = oldSpec ?? { containers: [] }
   return all(
     podAnnotationsUpdate(metadata.annotations, annotations, 'metadata.annotations'),
     podAnnotations(metadata.annotations, spec ?? pod, 'metadata.annotations'),
-    // Upstream's path.
-    each(status?.conditions, 'metadata.conditions', ({ type, observedGeneration = 0 }, at) =>
-      all(
-        observedGeneration < 0 ? [invalidValue(`${at}.observedGeneration`, observedGeneration, 'must be a non-negative integer')] : valid,
-        ownConditions.has(type) ? valid : follows(type, `${at}.Type`, qualifiedName),
-      ),
+    each(status?.conditions, 'status.conditions', ({ type, observedGeneration }, at) =>
+      all(generation(observedGeneration, at), ownConditions.has(type) ? valid : follows(type, `${at}.Type`, qualifiedName)),
     ),
     status?.nominatedNodeName && status.nominatedNodeName !== old?.nominatedNodeName
-      ? follows(status.nominatedNodeName, 'status.nominatedNodeName', dnsSubdomain)
+      ? all(
+          follows(status.nominatedNodeName, 'status.nominatedNodeName', dnsSubdomain),
+          pod.nodeName ? [forbiddenField('status.nominatedNodeName', 'may not be set on pods that are already bound to a node')] : valid,
+        )
       : valid,
+    generation(status?.observedGeneration, 'status'),
     status?.qosClass !== old?.qosClass && old?.qosClass ? [invalidValue('status.qosClass', status?.qosClass ?? '', 'field is immutable')] : valid,
     stayEnded(status?.containerStatuses, old?.containerStatuses, 'status.containerStatuses', pod, pod.containers),
     stayEnded(status?.initContainerStatuses, old?.initContainerStatuses, 'status.initContainerStatuses', pod, pod.initContainers),
     stayEnded(status?.ephemeralContainerStatuses, old?.ephemeralContainerStatuses, 'status.ephemeralContainerStatuses', { restartPolicy: 'Never' }),
     claimStatuses(status, pod),
+    extendedClaim(status?.extendedResourceClaimStatus, pod),
     podAddresses(status),
     hostAddresses(status),
     whatContainersTell(status, spec ?? pod),
   )
 }
 
-/** A container that has ended and is not restarted has ended for good. */
+/** A container that has ended and is not restarted has ended for good; where one may restart them all, none has. */
 function stayEnded(
   statuses: readonly ContainerStatus[] | undefined,
   before: readonly ContainerStatus[] | undefined,
@@ -46,7 +48,7 @@ function stayEnded(
   pod: Pick<PodSpec, 'restartPolicy'>,
   containers?: readonly (Container | EphemeralContainer)[],
 ): readonly FieldError[] {
-  if (!before?.length || pod.restartPolicy === 'Always') return valid
+  if (!before?.length || containers?.some(restartsAll)) return valid
   return each(before, path, ({ name, state }, at) => {
     if (!state?.terminated) return valid
     const container = containers?.find((one) => one.name === name)
@@ -57,11 +59,15 @@ function stayEnded(
   })
 }
 
+const restartsAll = ({ restartPolicyRules: rules }: Container | EphemeralContainer): boolean =>
+  rules?.some(({ action }) => action === 'RestartAllContainers') ?? false
+
 function isRestarted(container: Container | EphemeralContainer | undefined, exitCode: number, ofPod: string | undefined): boolean {
-  if (isSidecar(container)) return true
-  for (const { exitCodes } of container?.restartPolicyRules ?? [])
+  if (!container) return false
+  for (const { exitCodes } of container.restartPolicyRules ?? [])
     if (exitCodes && (exitCodes.values ?? []).includes(exitCode) === (exitCodes.operator === 'In')) return true
-  return (container?.restartPolicy ?? ofPod) === 'OnFailure' && exitCode !== 0
+  const policy = container.restartPolicy ?? ofPod
+  return policy === 'Always' || (policy === 'OnFailure' && exitCode !== 0)
 }
 
 function claimStatuses(status: PodStatus | undefined, { resourceClaims = [] }: PodSpec): readonly FieldError[] {
@@ -73,10 +79,40 @@ function claimStatuses(status: PodStatus | undefined, { resourceClaims = [] }: P
         ? valid
         : [invalidValue(`${at}.name`, name, 'must match the name of an entry in `spec.resourceClaims`')],
       isRepeated(name) ? [duplicate(`${at}.name`, name)] : valid,
-      follows(resourceClaimName, `${at}.name`, dnsSubdomain),
+      follows(resourceClaimName, `${at}.resourceClaimName`, dnsSubdomain),
     ),
   )
 }
+
+/** Extended resources that devices stand for (KEP-5004): which request of the claim is for which resource of which container. */
+function extendedClaim(claim: PodStatus['extendedResourceClaimStatus'], { initContainers, containers }: PodSpec): readonly FieldError[] {
+  if (!claim) return valid
+  const path = 'status.extendedResourceClaimStatus'
+  const known = new Map([...(initContainers ?? []), ...(containers ?? [])].map((container) => [container.name, container]))
+  const { requestMappings: mappings, resourceClaimName } = claim
+  const isRepeated = repeats<string>()
+  return all(
+    mappings?.length ? valid : [required(`${path}.requestMappings`, 'at least one request mapping is required')],
+    each(mappings, `${path}.requestMappings`, ({ containerName, resourceName, requestName }, at) => {
+      const container = known.get(containerName)
+      return all(
+        !container
+          ? [invalidValue(`${at}.containerName`, containerName, 'must match the name of an entry in spec.initContainers.name or spec.containers.name')]
+          : Object.hasOwn(container.resources?.requests ?? {}, resourceName)
+            ? valid
+            : [invalidValue(`${at}.resourceName`, resourceName, unrequested)],
+        // Upstream's path.
+        follows(requestName, `${path}.requestName`, dnsLabel),
+        isRepeated(JSON.stringify([containerName, resourceName, requestName]))
+          ? [duplicate(`${at}.containerName`, containerName), duplicate(`${at}.resourceName`, resourceName), duplicate(`${at}.requestName`, requestName)]
+          : valid,
+      )
+    }),
+    requiredRule(resourceClaimName, `${path}.resourceClaimName`, dnsSubdomain),
+  )
+}
+
+const unrequested = 'must match the extended resource name of an entry in spec.initContainers.resources.requests or spec.containers.resources.requests'
 
 type Addresses = readonly { readonly ip: string }[]
 
@@ -85,17 +121,12 @@ const oneOfEachFamily = (list: Addresses, path: string): readonly FieldError[] =
     ? [invalidValue(path, list, 'may specify no more than one IP for each IP family')]
     : valid
 
-function noneTwice(list: Addresses, path: string): readonly FieldError[] {
-  const isRepeated = repeats<string>()
-  return list.length > 1 ? each(list, path, (address, at) => (isRepeated(address.ip) ? [duplicate(at, address)] : valid)) : valid
-}
-
 const addresses = (list: Addresses, path: string): readonly FieldError[] => each(list, path, ({ ip }, at) => follows(ip ?? '', at, ipAddress))
 
 function podAddresses(status: PodStatus | undefined): readonly FieldError[] {
   const list = status?.podIPs as Addresses | undefined
   if (!list?.length) return valid
-  return all(addresses(list, 'status.podIPs'), oneOfEachFamily(list, 'status.podIPs'), noneTwice(list, 'status.podIPs'))
+  return all(addresses(list, 'status.podIPs'), oneOfEachFamily(list, 'status.podIPs'))
 }
 
 function hostAddresses(status: PodStatus | undefined): readonly FieldError[] {
@@ -105,7 +136,6 @@ function hostAddresses(status: PodStatus | undefined): readonly FieldError[] {
   return all(
     first && status?.hostIP !== first.ip ? [invalidValue('status.hostIPs[0].ip', first.ip, 'must be equal to `hostIP`')] : valid,
     addresses(list, 'status.hostIPs'),
-    noneTwice(list, 'status.hostIPs'),
     oneOfEachFamily(list, 'status.hostIPs'),
   )
 }

@@ -10,7 +10,8 @@ const maxSpecKiB = 64
 const maxDomain = 256
 const maxUser = 104
 const netBiosDomain = /^[^\\/:*?"<>|.][^\\/:*?"<>|]{0,14}$/
-const dnsDomain = /^[a-zA-Z0-9]([a-zA-Z0-9.-]*[a-zA-Z0-9])?$/
+const domainLabel = '[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?'
+const dnsDomain = new RegExp(`^${domainLabel}(\\.${domainLabel})*$`)
 
 /** `windowsOptions` of a pod or a container. */
 export function windowsOptions(options: WindowsOptions | undefined, path: string): readonly FieldError[] {
@@ -38,7 +39,7 @@ function userNameFaults(name: string): string[] {
   const faults: string[] = []
   if (domain !== undefined) {
     if (domain.length >= maxDomain) faults.push(`'s Domain length must be under ${maxDomain} characters`)
-    else if (!netBiosDomain.test(domain) && !dnsDomain.test(domain)) faults.push("'s Domain doesn't match the NetBios nor the DNS format")
+    if (!netBiosDomain.test(domain) && !dnsDomain.test(domain)) faults.push("'s Domain doesn't match the NetBios nor the DNS format")
   }
   if (user === '') faults.push("'s User cannot be empty")
   else if (user.length > maxUser) faults.push(`'s User length must not be longer than ${maxUser} characters`)

@@ -23,11 +23,9 @@ export const podNamesOf = (name: string | undefined): string[] => hostNameWarnin
 
 const none: readonly string[] = []
 
-/** Warnings about a pod; the name counts when it is new. */
-export function podWarnings(pod: Pod, old?: Pod): readonly string[] {
-  const found = specWarnings(pod.spec, pod.metadata.annotations, '')
-  return old ? found : [...hostNameWarnings(pod.metadata.name, "the Pod's hostname"), ...found]
-}
+/** Warnings about a new pod. Writes to one that is there are many, and few are people's. */
+export const podWarnings = (pod: Pod, old?: Pod): readonly string[] =>
+  old ? none : [...hostNameWarnings(pod.metadata.name, "the Pod's hostname"), ...specWarnings(pod.spec, pod.metadata.annotations, '')]
 
 /** Warnings about the template at `path`. */
 export const templateWarnings = (template: PodTemplate | undefined, path = 'spec.template'): readonly string[] =>

@@ -150,7 +150,8 @@ test('templates are warned about as pods are, with their own paths', () => {
   ])
 })
 
-test('the name of a pod that is there already is not told about again', () => {
-  const dotted = pod({}, { name: 'a.b' })
-  assert.deepEqual(podWarnings(dotted, dotted), [])
+test('a pod that is there already is not told about again', () => {
+  const old = pod({ nodeSelector: { 'beta.kubernetes.io/os': 'linux' } }, { name: 'a.b' })
+  assert.equal(podWarnings(old).length, 2)
+  assert.deepEqual(podWarnings(old, old), [])
 })

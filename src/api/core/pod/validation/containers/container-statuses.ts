@@ -1,5 +1,5 @@
 /** Rules for what nodes tell of containers: as whom they run (KEP-3619), and the health of what was allocated to them (KEP-4680). */
-import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported } from '../../../../../machinery/validation/field-error.ts'
+import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required, tooLong } from '../../../../../machinery/validation/field-error.ts'
 import { all, each, repeats, valid } from '../../../../../machinery/validation/field-rules.ts'
 import type { Container, PodSpec, PodStatus } from '../../model.ts'
 import { id } from '../security.ts'
@@ -18,7 +18,7 @@ export function whatContainersTell(status: PodStatus | undefined, spec: PodSpec)
     each(containerStatuses, 'status.containerStatuses', (one, at) => allocated(one, at, spec.containers)),
     each(initContainerStatuses, 'status.initContainerStatuses', (one, at) => allocated(one, at, spec.initContainers)),
     each(ephemeralContainerStatuses, 'status.ephemeralContainerStatuses', ({ allocatedResourcesStatus }, at) =>
-      allocatedResourcesStatus ? [forbiddenField(`${at}.allocatedResourcesStatus`, 'cannot be set for an Ephemeral Container')] : valid,
+      allocatedResourcesStatus?.length ? [forbiddenField(`${at}.allocatedResourcesStatus`, 'must not be specified in container status')] : valid,
     ),
   )
 }
@@ -53,13 +53,17 @@ function askedFor({ name }: Allocated, path: string, { resources }: Container): 
   ]
 }
 
+/** Bytes of what is said of a resource's health. */
+const longestMessage = 1024
 const healths = ['Healthy', 'Unhealthy', 'Unknown']
 
 function health({ resources }: Allocated, path: string): readonly FieldError[] {
   const isRepeated = repeats<string>()
-  return each(resources, `${path}.resources`, ({ resourceID, health = '' }, at) =>
+  return each(resources, `${path}.resources`, ({ resourceID, health = '', message }, at) =>
     all(
       healths.includes(health) ? valid : [notSupported(`${at}.health`, health, healths)],
+      message === '' ? [required(`${at}.message`, 'must be non-empty if specified')] : valid,
+      message !== undefined && Buffer.byteLength(message) > longestMessage ? [tooLong(`${at}.message`, longestMessage)] : valid,
       isRepeated(resourceID) ? [duplicate(`${at}.resourceID`, resourceID)] : valid,
     ),
   )

@@ -113,6 +113,12 @@ export function containers(spec: PodSpec, path: string, around: Surroundings): r
   )
 }
 
+/** What runs once is not started again when it is resized. */
+const neverRestarted = ({ restartPolicy }: NonNullable<Container['resizePolicy']>[number], path: string): readonly FieldError[] =>
+  restartPolicy === 'RestartContainer'
+    ? [invalidValue(`${path}.restartPolicy`, restartPolicy, "must not be set to 'RestartContainer' for non-sidecar initContainers")]
+    : valid
+
 const notForInit = 'may not be set for init containers without restartPolicy=Always'
 
 /** `initContainers`: only sidecars have hooks and probes. */
@@ -131,12 +137,30 @@ export function initContainers(spec: PodSpec, path: string, around: Surroundings
     else
       for (const field of ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const)
         if (container[field]) errors.push(forbiddenField(`${at}.${field}`, notForInit))
+    if (!isSidecar(container)) errors.push(...each(container.resizePolicy, `${at}.resizePolicy`, neverRestarted))
     return errors
   })
 }
 
-const notForDebugging = ['ports', 'livenessProbe', 'readinessProbe', 'startupProbe', 'lifecycle', 'resizePolicy'] as const
+/** In the order of the fields of a container. */
+const notForDebugging = [
+  'ports',
+  'resources',
+  'resizePolicy',
+  'restartPolicy',
+  'restartPolicyRules',
+  'livenessProbe',
+  'readinessProbe',
+  'startupProbe',
+  'lifecycle',
+] as const
 const debuggingWords = 'cannot be set for an Ephemeral Container'
+
+/** Whether a field says something: lists and `resources` may be there without anything in them. */
+function isGiven(container: EphemeralContainer, field: (typeof notForDebugging)[number]): boolean {
+  const value = container[field]
+  return typeof value === 'object' && (field === 'resources' || Array.isArray(value)) ? Object.keys(value).length > 0 : Boolean(value)
+}
 
 /** `ephemeralContainers`: what only long-lived containers have is refused. */
 export function ephemeralContainers(
@@ -156,9 +180,7 @@ export function ephemeralContainers(
     names.add(container.name)
     if (container.targetContainerName && !targets.has(container.targetContainerName))
       errors.push(notFoundValue(`${at}.targetContainerName`, container.targetContainerName))
-    if (container.ports?.length) errors.push(forbiddenField(`${at}.ports`, debuggingWords))
-    if (Object.keys(container.resources ?? {}).length > 0) errors.push(forbiddenField(`${at}.resources`, debuggingWords))
-    for (const field of notForDebugging) if (field !== 'ports' && container[field]) errors.push(forbiddenField(`${at}.${field}`, debuggingWords))
+    for (const field of notForDebugging) if (isGiven(container, field)) errors.push(forbiddenField(`${at}.${field}`, debuggingWords))
     container.volumeMounts?.forEach(({ subPath, subPathExpr }, j) => {
       if (subPath) errors.push(forbiddenField(`${at}.volumeMounts[${j}].subPath`, debuggingWords))
       if (subPathExpr) errors.push(forbiddenField(`${at}.volumeMounts[${j}].subPathExpr`, debuggingWords))
@@ -167,16 +189,14 @@ export function ephemeralContainers(
   })
 }
 
-/** On the host's network a container's port is the host's; a template may leave that to its pods. */
-export function hostNetworkPorts({ hostNetwork, containers, initContainers }: PodSpec, path: string, isTemplate: boolean): readonly FieldError[] {
+/** On the host's network a container's port is the host's; a template may leave that to its pods. Init containers are not looked at. */
+export function hostNetworkPorts({ hostNetwork, containers }: PodSpec, path: string, isTemplate: boolean): readonly FieldError[] {
   if (!hostNetwork) return valid
-  const check = (name: string, all: readonly Container[]): readonly FieldError[] =>
-    all.flatMap(({ ports }, i) =>
-      (ports ?? []).flatMap(({ hostPort = 0, containerPort }, j) =>
-        hostPort === containerPort || (isTemplate && hostPort === 0)
-          ? valid
-          : [invalidValue(`${path}.${name}[${i}].ports[${j}].hostPort`, hostPort, 'must match `containerPort` when `hostNetwork` is true')],
-      ),
-    )
-  return all(check('containers', containers ?? []), check('initContainers', initContainers ?? []))
+  return each(containers, `${path}.containers`, ({ ports }, at) =>
+    each(ports, `${at}.ports`, ({ hostPort = 0, containerPort }, port) =>
+      hostPort === containerPort || (isTemplate && hostPort === 0)
+        ? valid
+        : [invalidValue(`${port}.hostPort`, hostPort, 'must match `containerPort` when `hostNetwork` is true')],
+    ),
+  )
 }

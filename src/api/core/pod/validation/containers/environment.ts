@@ -1,11 +1,12 @@
 /** Rules for environment variables and for what the downward API offers. */
 import { own } from '../../../../../lib/own.ts'
-import { type FieldError, invalidValue, notSupported, required } from '../../../../../machinery/validation/field-error.ts'
+import { type FieldError, invalidValue, notFoundValue, notSupported, required } from '../../../../../machinery/validation/field-error.ts'
 import { all, each, follows, requiredRule, valid } from '../../../../../machinery/validation/field-rules.ts'
 import { configMapKey, dnsLabel, dnsSubdomain, qualifiedName, relaxedEnvVarName } from '../../../../../machinery/validation/names.ts'
 import { canonicalQuantity, signOf } from '../../../../../machinery/values/quantity.ts'
-import type { Container } from '../../model.ts'
-import { ownPath } from '../volumes/paths.ts'
+import type { Container, PodSpec } from '../../model.ts'
+import { noBacksteps } from '../volumes/paths.ts'
+import { everyContainer } from './every-container.ts'
 
 type EnvVar = NonNullable<Container['env']>[number]
 type FileKeyRef = NonNullable<NonNullable<EnvVar['valueFrom']>['fileKeyRef']>
@@ -96,9 +97,9 @@ const keyRef = ({ name, key }: { name?: string; key: string }, path: string): re
 /** A key of a file that an init container has written (KEP-3721). */
 const fileKeyRef = ({ volumeName, path: file, key }: FileKeyRef, path: string): readonly FieldError[] =>
   all(
-    requiredRule(volumeName, `${path}.volumeName`, dnsLabel),
-    file ? ownPath(file, `${path}.path`) : [required(`${path}.path`)],
     requiredRule(key, `${path}.key`, relaxedEnvVarName),
+    requiredRule(volumeName, `${path}.volumeName`, dnsLabel),
+    file ? noBacksteps(file, `${path}.path`) : [required(`${path}.path`)],
   )
 
 function valueFrom({ value, valueFrom: from }: EnvVar, path: string): readonly FieldError[] {
@@ -136,15 +137,33 @@ function valueFrom({ value, valueFrom: from }: EnvVar, path: string): readonly F
 export const environment = (variables: readonly EnvVar[] | undefined, path: string): readonly FieldError[] =>
   each(variables, path, (variable, at) => all(requiredRule(variable.name, `${at}.name`, relaxedEnvVarName), valueFrom(variable, `${at}.valueFrom`)))
 
+/** Upstream takes a dash at the end, as if more followed. */
+const beginningOfName = (name: string): string[] => dnsSubdomain(name, true)
+
 /** `envFrom` of a container. */
 export function environmentFrom(sources: readonly EnvFromSource[] | undefined, path: string): readonly FieldError[] {
   if (!sources) return valid
   return sources.flatMap(({ prefix, configMapRef, secretRef }, i) => {
     const errors = prefix ? [...follows(prefix, `${path}[${i}].prefix`, relaxedEnvVarName)] : []
-    if (configMapRef) errors.push(...requiredRule(configMapRef.name, `${path}[${i}].configMapRef.name`, dnsSubdomain))
-    if (secretRef) errors.push(...requiredRule(secretRef.name, `${path}[${i}].secretRef.name`, dnsSubdomain))
+    if (configMapRef) errors.push(...requiredRule(configMapRef.name, `${path}[${i}].configMapRef.name`, beginningOfName))
+    if (secretRef) errors.push(...requiredRule(secretRef.name, `${path}[${i}].secretRef.name`, beginningOfName))
     if (!configMapRef && !secretRef) errors.push(invalidValue(path, '', 'must specify one of: `configMapRef` or `secretRef`'))
     if (configMapRef && secretRef) errors.push(invalidValue(path, '', 'may not have more than one field specified at a time'))
     return errors
   })
+}
+
+/** Files with keys are written while the pod starts: into volumes that are made with it. */
+export function fileKeyVolumes(spec: PodSpec, path: string): readonly FieldError[] {
+  const volumes = new Map(spec.volumes?.map((volume) => [volume.name, volume]))
+  return everyContainer(spec, path).flatMap(([{ env }, at]) =>
+    each(env, `${at}.env`, ({ valueFrom }, variable) => {
+      const name = valueFrom?.fileKeyRef?.volumeName
+      if (!valueFrom?.fileKeyRef) return valid
+      const field = `${variable}.valueFrom.fileKeyRef.volumeName`
+      const volume = volumes.get(name ?? '')
+      if (!volume) return [notFoundValue(field, name ?? '')]
+      return volume.emptyDir ? valid : [invalidValue(field, name, 'referenced volume must be of type emptyDir')]
+    }),
+  )
 }

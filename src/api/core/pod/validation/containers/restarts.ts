@@ -42,7 +42,7 @@ export function resizePolicies(list: readonly ResizePolicy[] | undefined, path: 
       known(resourceName, path, ['cpu', 'memory']),
       known(restartPolicy, path, ['NotRequired', 'RestartContainer']),
       ofPod === 'Never' && restartPolicy !== 'NotRequired'
-        ? [invalidValue(path, restartPolicy, "must be 'NotRequired' when `restartPolicy` is 'Never'")]
+        ? [invalidValue(path, restartPolicy, "must be 'NotRequired' when pod `restartPolicy` is 'Never'")]
         : valid,
     ),
   )

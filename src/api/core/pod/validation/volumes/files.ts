@@ -107,22 +107,27 @@ function trustBundle(source: NonNullable<Source['clusterTrustBundle']>, path: st
 const bundleName = (name: string, path: string): readonly FieldError[] =>
   dnsSubdomain(name.slice(name.lastIndexOf(':') + 1)).map((message) => invalidValue(path, name, `not a valid clustertrustbundlename: ${message}`))
 
-const keyTypes = ['ECDSAP256', 'ECDSAP384', 'ECDSAP521', 'ED25519', 'RSA3072', 'RSA4096']
+const keyTypes = ['RSA3072', 'RSA4096', 'ECDSAP256', 'ECDSAP384', 'ECDSAP521', 'ED25519']
 const certificateFiles = ['credentialBundlePath', 'keyPath', 'certificateChainPath'] as const
 const hour = 3600
 const longest = 91 * 24 * hour
+/** Signers of Kubernetes' own make no certificates that last longer. */
+const longestOfKubernetes = 24 * hour
+
+const isOfKubernetes = (signerName = ''): boolean => /(^|\.)(kubernetes|k8s)\.io$/.test(signerName.split('/')[0] ?? '')
 
 /** A key of the pod's own and a certificate for it (KEP-4317). */
 function certificate(source: NonNullable<Source['podCertificate']>, path: string): readonly FieldError[] {
   const { signerName, keyType, maxExpirationSeconds: seconds, credentialBundlePath, keyPath, certificateChainPath } = source
+  const most = isOfKubernetes(signerName) ? longestOfKubernetes : longest
   return all(
     signerNameRules(signerName ?? '', `${path}.signerName`),
     keyTypes.includes(keyType) ? valid : [notSupported(`${path}.keyType`, keyType ?? '', keyTypes)],
     seconds !== undefined && seconds < hour
       ? [invalidValue(`${path}.maxExpirationSeconds`, seconds, `if provided, maxExpirationSeconds must be >= ${hour}`)]
       : valid,
-    seconds !== undefined && seconds > longest
-      ? [invalidValue(`${path}.maxExpirationSeconds`, seconds, `if provided, maxExpirationSeconds must be <= ${longest}`)]
+    seconds !== undefined && seconds > most
+      ? [invalidValue(`${path}.maxExpirationSeconds`, seconds, `if provided, maxExpirationSeconds must be <= ${most}`)]
       : valid,
     !credentialBundlePath && !keyPath && !certificateChainPath
       ? [required(path, 'specify at least one of credentialBundlePath, keyPath, and certificateChainPath')]

@@ -50,18 +50,23 @@ interface Iscsi {
 const iscsiName = /^(iqn\.\d{4}-\d{2}\.[A-Za-z0-9.-]+(:[^,;*&$|\s]+)|eui.[A-Za-z0-9]{16}|naa.[A-Za-z0-9]{32})$/
 
 /** Names of iSCSI nodes (RFC 3721). */
-function iscsiNodeName(name: string, path: string): readonly FieldError[] {
-  if (!/^(iqn|eui|naa)/.test(name)) return [invalidValue(path, name, 'must be valid format starting with iqn, eui, or naa')]
+function iscsiNodeName(name: string, path: string, unknown: string): readonly FieldError[] {
+  if (!/^(iqn|eui|naa)/.test(name)) return [invalidValue(path, name, unknown)]
   return iscsiName.test(name) ? valid : [invalidValue(path, name, 'must be valid format')]
 }
 
-export const iscsi = (source: Iscsi, path: string): readonly FieldError[] =>
+/** Characters of a volume's name and its portal, where they become a name together. */
+export const maxPortal = 64
+export const longPortal = 'Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.'
+
+/** A disk behind a portal; `unknown` is what is said of names of no known form. */
+export const iscsi = (source: Iscsi, path: string, unknown = 'must be valid format starting with iqn, eui, or naa'): readonly FieldError[] =>
   all(
     requiredText(source.targetPortal, `${path}.targetPortal`),
-    source.iqn ? iscsiNodeName(source.iqn, `${path}.iqn`) : [required(`${path}.iqn`)],
+    source.iqn ? iscsiNodeName(source.iqn, `${path}.iqn`, unknown) : [required(`${path}.iqn`)],
     source.lun < 0 || source.lun > 255 ? [invalidValue(`${path}.lun`, source.lun, 'must be between 0 and 255, inclusive')] : valid,
     (source.chapAuthDiscovery || source.chapAuthSession) && !source.secretRef ? [required(`${path}.secretRef`)] : valid,
-    source.initiatorName === undefined ? valid : iscsiNodeName(source.initiatorName, `${path}.initiatorname`),
+    source.initiatorName === undefined ? valid : iscsiNodeName(source.initiatorName, `${path}.initiatorname`, unknown),
   )
 
 export function fc({ targetWWNs = [], wwids = [], lun }: { targetWWNs?: string[]; wwids?: string[]; lun?: number }, path: string): readonly FieldError[] {
@@ -163,18 +168,10 @@ export function volumes(list: readonly Volume[] | undefined, path: string, known
 
 /** The name of the claim that is made for an ephemeral volume, and of the portal of an iSCSI volume. */
 function madeClaim({ name, ephemeral, iscsi: disk }: Volume, path: string, podName: string): readonly FieldError[] {
-  const tooLongName = disk?.initiatorName !== undefined && `${name}:${disk.targetPortal}`.length > 64
+  const tooLongName = disk?.initiatorName !== undefined && `${name}:${disk.targetPortal}`.length > maxPortal
   const claim = `${podName}-${name}`
   return all(
-    tooLongName
-      ? [
-          invalidValue(
-            `${path}.name`,
-            name,
-            'Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.',
-          ),
-        ]
-      : valid,
+    tooLongName ? [invalidValue(`${path}.name`, name, longPortal)] : valid,
     ephemeral && podName && name
       ? dnsSubdomain(claim).map((message) => invalidValue(`${path}.name`, name, `PVC name ${JSON.stringify(claim)}: ${message}`))
       : valid,
