@@ -54,8 +54,8 @@ export interface AdmissionAttributes {
   readonly options: WriteOptions
   /** Adds a text to the Warning headers of the answer. */
   readonly warn: (text: string) => void
-  /** Adds an annotation to the audit event of the request: `pod-security.kubernetes.io/enforce-policy`. */
-  readonly annotate: (key: string, value: string) => void
+  /** Adds an annotation to the audit event of the request: `pod-security.kubernetes.io/enforce-policy`. One of the level `Request` shows what was sent. */
+  readonly annotate: (key: string, value: string, level?: 'Request') => void
 }
 
 /** A plug-in, ready to look at writes. What has no `start` is ready at once. */

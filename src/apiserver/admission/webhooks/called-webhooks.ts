@@ -2,8 +2,9 @@
 
 import { matchConditions } from '../../../cel/admission/match-conditions.ts'
 import { after } from '../../../lib/flow/after.ts'
-import { forbidden } from '../../../machinery/status-error.ts'
+import { forbidden, statusOf } from '../../../machinery/status-error.ts'
 import type { Authorizer } from '../../authorization/authorizer.ts'
+import type { ServedResource } from '../../registry/served-resource.ts'
 import { authorizerBindings, Questions, whenAnswered } from '../matching/asking-authorizer.ts'
 import { requestBindings } from '../matching/bindings.ts'
 import type { Candidate, Entry, MatchIndex } from '../matching/matcher.ts'
@@ -27,8 +28,13 @@ export function objectsFor(
   selecting: Selecting,
 ): VersionedObjects | undefined | Promise<VersionedObjects | undefined> {
   return after(selecting.index.meant(candidate, attributes), (meant) =>
-    meant ? after(versioned(attributes, meant.resource), (objects) => conditioned(meant.value, attributes, objects, selecting)) : undefined,
+    meant ? after(converted(attributes, meant.resource), (objects) => conditioned(meant.value, attributes, objects, selecting)) : undefined,
   )
+}
+
+function converted(attributes: AdmissionAttributes, resource: ServedResource): VersionedObjects | Promise<VersionedObjects> {
+  const objects = versioned(attributes, resource)
+  return objects instanceof Promise ? objects.catch((error) => Promise.reject(statusOf(error))) : objects
 }
 
 function conditioned(
