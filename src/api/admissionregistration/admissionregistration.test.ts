@@ -159,3 +159,51 @@ test('what the status of a policy warns of has a place and a text', () => {
   assert.deepEqual(status({ fieldRef: 'spec.validations[0].expression', warning: 'w' }), [])
   assert.deepEqual(status({ fieldRef: ' ', warning: '' }), [`${field}.warning: Required value`, `${field}.fieldRef: Required value`])
 })
+
+const mutating = (spec: object): string[] =>
+  wrong('MutatingAdmissionPolicy', { spec: { matchConstraints: { resourceRules: [rule] }, reinvocationPolicy: 'Never', mutations: [applied], ...spec } })
+const applied = { patchType: 'ApplyConfiguration', applyConfiguration: { expression: 'Object{}' } }
+
+const mutations: readonly (readonly [string, object, ...string[]])[] = [
+  ['a configuration', applied],
+  ['a patch', { patchType: 'JSONPatch', jsonPatch: { expression: "[JSONPatch{op: 'remove', path: '/a'}]" } }],
+  ['no type', { applyConfiguration: { expression: 'Object{}' } }, 'patchType: Required value'],
+  ['another type', { patchType: 'other' }, 'patchType: Unsupported value: "other": supported values: "ApplyConfiguration", "JSONPatch"'],
+  [
+    'a patch that is a configuration',
+    { patchType: 'JSONPatch', applyConfiguration: { expression: 'Object{}' } },
+    'jsonPatch: Required value: must be specified when patchType is JSONPatch',
+    'applyConfiguration: Invalid value: "{applyConfiguration}": must not be specified when patchType is JSONPatch',
+  ],
+  [
+    'a configuration that is a patch',
+    { patchType: 'ApplyConfiguration', jsonPatch: { expression: '[]' } },
+    'applyConfiguration: Required value: must be specified when patchType is ApplyConfiguration',
+    'jsonPatch: Invalid value: "{jsonPatch}": must not be specified when patchType is ApplyConfiguration',
+  ],
+  ['no expression', { patchType: 'JSONPatch', jsonPatch: { expression: '  ' } }, 'jsonPatch.expression: Required value'],
+  [
+    'another kind of value',
+    { patchType: 'JSONPatch', jsonPatch: { expression: ' 1 ' } },
+    'jsonPatch.expression: Invalid value: "1": must evaluate to list(JSONPatch) but got int',
+  ],
+]
+for (const [what, mutation, ...expected] of mutations)
+  test(`mutations: ${what}`, () => {
+    assert.deepEqual(
+      mutating({ mutations: [mutation] }),
+      expected.map((text) => `spec.mutations[0].${text}`),
+    )
+  })
+
+test('what is deleted cannot be changed', () => {
+  assert.deepEqual(mutating({ matchConstraints: { resourceRules: [{ ...rule, operations: ['CREATE', 'UPDATE', 'CONNECT'] }] } }), [])
+  const refused = 'resourceRules.operations: Unsupported value: "DELETE": supported values: "*", "CONNECT", "CREATE", "UPDATE"'
+  const match = { resourceRules: [{ ...rule, operations: ['DELETE'] }] }
+  assert.deepEqual(mutating({ matchConstraints: match }), [`spec.matchConstraints.${refused}`])
+  assert.deepEqual(wrong('MutatingAdmissionPolicyBinding', { spec: { policyName: 'p', matchResources: match } }), [`spec.matchResources.${refused}`])
+  assert.deepEqual(mutating({ mutations: [], reinvocationPolicy: undefined }), [
+    'spec.mutations: Required value: mutations must contain at least one item',
+    'spec.reinvocationPolicy: Required value',
+  ])
+})

@@ -7,7 +7,7 @@ import type { Environment } from '../../cel/index.ts'
 import type { Type } from '../../cel/types.ts'
 import type { KubeObject, Wire } from '../../machinery/object.ts'
 import { validateLabelSelector } from '../../machinery/selectors/label-selector.ts'
-import { duplicate, type FieldError, forbiddenField, invalidValue, required } from '../../machinery/validation/field-error.ts'
+import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../machinery/validation/field-error.ts'
 import { each, follows, oneOf, repeats } from '../../machinery/validation/field-rules.ts'
 import { dns1035Label, dnsSubdomain, pathSegment } from '../../machinery/validation/names.ts'
 import { type Column, column } from '../resource.ts'
@@ -92,6 +92,14 @@ export function matchRules(match: MatchResources | undefined, path: string): rea
     ...each(match.excludeResourceRules, `${path}.excludeResourceRules`, namedRule),
   ]
 }
+
+const mutable = ['*', 'CONNECT', 'CREATE', 'UPDATE']
+
+/** What is deleted cannot be changed any more: rules of policies that change objects do not say DELETE, and a star does not mean it. */
+export const mutableOperations = (match: MatchResources | undefined, path: string): readonly FieldError[] =>
+  (match?.resourceRules ?? []).flatMap(({ operations }) =>
+    (operations ?? []).flatMap((operation) => (mutable.includes(operation) ? [] : [notSupported(`${path}.resourceRules.operations`, operation, mutable)])),
+  )
 
 /** What is wrong with a rule that may name objects. */
 function namedRule(rule: Wire<V1NamedRuleWithOperations>, path: string): readonly FieldError[] {

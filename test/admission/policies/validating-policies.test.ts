@@ -114,7 +114,7 @@ test('parameters come by name or selector, from built-in and custom kinds, and m
   assert.match((await refusal(cluster.call('POST', configMaps, object))).message, /failed expression: size\(object.data\) <= params.spec.most$/)
 })
 
-test('a binding may warn instead; policies never hold for what decides on admission, nor for questions about rights', async (t) => {
+test('a binding may warn instead; policies never hold for policies, nor for questions about rights', async (t) => {
   const cluster = await testCluster(t)
   await enforce(cluster, 'all', {
     matchConstraints: { resourceRules: [{ apiGroups: ['*'], apiVersions: ['*'], operations: ['CREATE'], resources: ['*'] }] },
@@ -123,6 +123,11 @@ test('a binding may warn instead; policies never hold for what decides on admiss
   await cluster.call('POST', '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', { spec: { nonResourceAttributes: { path: '/', verb: 'get' } } })
   await bind(cluster, 'more', 'all')
   assert.equal((await refusal(cluster.call('POST', configMaps, configMap('a')))).code, 422)
+  // What webhooks there are is a matter of policies.
+  const webhooks = { metadata: { name: 'w' }, webhooks: [] }
+  assert.match((await refusal(cluster.call('POST', `${group}/validatingwebhookconfigurations`, webhooks))).message, /denied request: nothing goes$/)
+  const generated = await refusal(cluster.call('POST', configMaps, { metadata: { generateName: 'gen-' } }))
+  assert.match(generated.message, /^configmaps "gen-[a-z0-9]{5}" is forbidden: /)
   await cluster.call('DELETE', `${group}/validatingadmissionpolicybindings/all`)
   await cluster.call('DELETE', `${group}/validatingadmissionpolicybindings/more`)
   await cluster.call('POST', configMaps, configMap('a'))

@@ -154,7 +154,17 @@ test('webhooks that fail are told in the words of Go, or ignored if their policy
     [{ response: { patch: 'W10=' } }, 'received invalid webhook response: webhook returned response.patch but not response.patchType'],
     [{ response: { patchType: 'JSONPatch' } }, 'received invalid webhook response: webhook returned response.patchType but not response.patch'],
     [{ response: { patch: 'W3t9XQ==', patchType: 'Merge' } }, 'unsupported patch type "Merge"'],
-    [{ response: { patch: 'bm8=', patchType: 'JSONPatch' } }, 'received undecodable patch in webhook response: '],
+    [{ response: { patch: 'bm8=', patchType: 'JSONPatch' } }, "received undecodable patch in webhook response: invalid character 'o'"],
+    [
+      { response: { patch: 'e30=', patchType: 'JSONPatch' } },
+      'received undecodable patch in webhook response: json: cannot unmarshal object into Go value of type jsonpatch.Patch',
+    ],
+    [
+      { response: { allowed: 'true' } },
+      'failed to call webhook: json: cannot unmarshal string into Go struct field AdmissionResponse.response.allowed of type bool',
+    ],
+    [{ version: 'admission.k8s.io/v1beta1' }, 'failed to call webhook: converting (v1beta1.AdmissionReview) to (v1.AdmissionReview): unknown conversion'],
+    [{ manner: 'no kind' }, 'received invalid webhook response: expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got /, Kind='],
   ] as const
   for (const [behaviour, message] of worse) {
     await webhooks.behave('/worse', behaviour)
@@ -178,6 +188,9 @@ test('webhooks that fail are told in the words of Go, or ignored if their policy
   await webhooks.behave('/worse', { patch: [] })
   await cluster.call('POST', configMaps, configMap('a', 'worse'))
   const metrics = await metricsOf(cluster)
+  const rejection = (type: string, code: number) =>
+    `apiserver_admission_webhook_rejection_count{name="bad.example.com",type="validating",operation="CREATE",error_type="${type}",rejection_code="${code}"}`
+  for (const code of [500, 503]) assert.ok(metrics.includes(rejection('calling_webhook_error', code)), String(code))
   assert.match(metrics, /apiserver_admission_webhook_fail_open_count\{name="ignored.example.com",type="validating"\} \d/)
   assert.match(
     metrics,
@@ -218,6 +231,16 @@ test('selectors look at the namespace and at old and new labels; what a rule doe
   assert.equal((await webhooks.asked('/labels')).length, 1)
   await cluster.call('POST', '/api/v1/namespaces/other/configmaps', configMap('a'))
   assert.equal((await webhooks.asked('/blue')).length, 1)
+  // An object that is not there, as the old one of a CREATE, is not one without labels.
+  const unlabelled = { matchExpressions: [{ key: 'hook', operator: 'DoesNotExist' }] }
+  const operations = ['CREATE', 'DELETE']
+  await configure(cluster, 'Validating', 'w', [hook(webhooks, '/unlabelled', { rules: [rule({ operations })], objectSelector: unlabelled })])
+  await cluster.call('POST', configMaps, configMap('b', 'labelled'))
+  await cluster.call('DELETE', `${configMaps}/b`)
+  assert.equal((await webhooks.asked('/unlabelled')).length, 0)
+  await cluster.call('POST', configMaps, configMap('b'))
+  await cluster.call('DELETE', `${configMaps}/b`)
+  assert.equal((await webhooks.asked('/unlabelled')).length, 2)
 })
 
 test('scales, evictions and bindings are shown as what they are, and so are connections', async (t) => {

@@ -48,6 +48,7 @@ export function mutatingPolicies(sources: PluginSources): AdmissionPlugin {
   const metrics = policyMetrics(sources.metrics, 'mutating')
   return {
     name: pluginName,
+    handles: ['CREATE', 'UPDATE', 'CONNECT'],
     start: () => source.start(),
     stop: () => source.stop(),
     mutate(attributes) {
