@@ -52,6 +52,25 @@ test('variables are evaluated when they are read, match conditions come first, a
   assert.match((await refusal(cluster.call('POST', configMaps, configMap('r')))).message, /failed expression/)
 })
 
+test('a policy whose binding gives no parameters sees null in their place', async (t) => {
+  const cluster = await testCluster(t)
+  const told = [
+    ['unguarded', 'object.metadata.name.startsWith(params.metadata.name)', true],
+    ['guarded', 'has(params.metadata) && has(params.metadata.name)', false],
+    ['compared', 'params != null && object.metadata.name.endsWith(params.metadata.name)', false],
+  ] as const
+  for (const [name, expression, isFault] of told) {
+    await enforce(cluster, name, {
+      ...fails(expression),
+      paramKind: { apiVersion: 'v1', kind: 'ConfigMap' },
+      matchConditions: [{ name: 'c', expression: `object.metadata.name == '${name}'` }],
+    })
+    const why = isFault ? `expression '${expression}' resulted in error: no such key: metadata` : `failed expression: ${expression}`
+    const { message } = await refusal(cluster.call('POST', configMaps, configMap(name)))
+    assert.equal(message, `configmaps "${name}" is forbidden: ValidatingAdmissionPolicy '${name}' with binding '${name}' denied request: ${why}`)
+  }
+})
+
 test('parameters come by name or selector, from built-in and custom kinds, and may be missing', async (t) => {
   const cluster = await testCluster(t)
   const limit = (name: string, most: string, labels: object = {}) => cluster.call('POST', configMaps, { metadata: { name, labels }, data: { most } })

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { apiControllers, testCluster } from '../../support/test-cluster.ts'
 import { withoutAccounts } from '../policies/policy.ts'
-import { admissionWebhooks, configMap, configMaps, configure, hook, metricsOf, refusal, rule } from './webhook.ts'
+import { admissionWebhooks, answerOf, configMap, configMaps, configure, hook, metricsOf, refusal, rule } from './webhook.ts'
 
 test('a validating webhook is asked with all fields of an AdmissionRequest', async (t) => {
   const [cluster, webhooks] = await Promise.all([testCluster(t, { controllers: apiControllers }), admissionWebhooks(t)])
@@ -215,6 +215,45 @@ test('match conditions leave requests out; faults in them count as the failure p
   const refused = await refusal(cluster.call('POST', configMaps, configMap('f', 'faulty')))
   assert.deepEqual([refused.code, refused.reason], [403, 'Forbidden'])
   assert.equal(refused.message, `configmaps "f" is forbidden: expression 'object.nothing == 'x'' resulted in error: no such key: nothing`)
+  const metrics = await metricsOf(cluster)
+  const counted = (what: string, path: string, count: number) =>
+    `apiserver_admission_match_condition_${what}{name="${path}.example.com",kind="webhook",type="validating",operation="CREATE"} ${count}`
+  assert.ok(metrics.includes(counted('exclusions_total', 'only', 1)))
+  for (const path of ['faulty', 'lenient']) assert.ok(metrics.includes(counted('evaluation_errors_total', path, 1)), path)
+  assert.ok(metrics.includes(counted('evaluation_seconds_count', 'only', 2)))
+})
+
+test('match conditions cost no more than they may, one by one and together', async (t) => {
+  const [cluster, webhooks] = await Promise.all([testCluster(t, { controllers: apiControllers }), admissionWebhooks(t)])
+  const check = "authorizer.group('').resource('pods').check('create').allowed()"
+  const conditions = (count: number, expression: string) => ({ matchConditions: Array.from({ length: count }, (_, at) => ({ name: `c${at}`, expression })) })
+  await configure(cluster, 'Validating', 'v', [
+    hook(webhooks, '/one', conditions(1, `${check} && ${check} && ${check}`)),
+    hook(webhooks, '/all', conditions(8, `${check} && ${check}`)),
+  ])
+  assert.match(
+    (await refusal(cluster.call('POST', configMaps, configMap('a', 'one')))).message,
+    /resulted in error: operation cancelled: actual cost limit exceeded$/,
+  )
+  assert.match(
+    (await refusal(cluster.call('POST', configMaps, configMap('a', 'all')))).message,
+    /validation failed due to running out of cost budget, no further validation rules will be run$/,
+  )
+  assert.equal((await webhooks.asked()).length, 0)
+})
+
+test('an owner that a webhook adds twice counts once, and the client is warned', async (t) => {
+  const [cluster, webhooks] = await Promise.all([testCluster(t, { controllers: apiControllers }), admissionWebhooks(t)])
+  await configure(cluster, 'Mutating', 'm', [hook(webhooks, '/owners')])
+  const owner = { apiVersion: 'v1', kind: 'Node', name: 'fake', uid: 'b2a6d8c4-6c3f-4a2e-9d7a-0d6f1f1f1f1f' }
+  await webhooks.behave('/owners', { patch: [{ op: 'add', path: '/metadata/ownerReferences/-', value: owner }] })
+  const made = configMap('a', 'owners') as { metadata: object }
+  const { headers, body } = await answerOf(cluster, 'POST', configMaps, { ...made, metadata: { ...made.metadata, ownerReferences: [owner] } })
+  assert.deepEqual((JSON.parse(body) as { metadata: { ownerReferences: unknown } }).metadata.ownerReferences, [owner])
+  assert.equal(
+    headers.warning,
+    `299 - ".metadata.ownerReferences contains duplicate entries after mutating admission happens; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${owner.uid}"`,
+  )
 })
 
 test('selectors look at the namespace and at old and new labels; what a rule does not name passes', async (t) => {

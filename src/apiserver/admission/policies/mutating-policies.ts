@@ -112,7 +112,9 @@ export function mutatingPolicies(sources: PluginSources): AdmissionPlugin {
     if (!first) return false
     const { conditions } = evaluator
     if (conditions) {
+      const begin = performance.now()
       const match = await whenAnswered(() => matchConditions(conditions, first.bindings))
+      metrics.conditions.evaluated(policy.name, attributes.operation, (performance.now() - begin) / 1000, match.faults)
       if ('error' in match) fail(match.error)
       if ('error' in match || !match.matches) return false
     }

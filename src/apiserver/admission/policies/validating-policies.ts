@@ -1,4 +1,6 @@
 /** ValidatingAdmissionPolicy: holds what is written against policies in CEL (KEP-3488). */
+import { matchConditions } from '../../../cel/admission/match-conditions.ts'
+import type { Bindings } from '../../../cel/index.ts'
 import { StatusError } from '../../../machinery/status-error.ts'
 import type { ServedResource } from '../../registry/served-resource.ts'
 import { forbiddenWrite } from '../forbidden-write.ts'
@@ -10,7 +12,15 @@ import { type AuditAnnotations, auditAnnotations, validationFailure } from './au
 import { type BoundPolicy, bindingFault, boundPolicies } from './bound-policies.ts'
 import { errorType, policyMetrics } from './policy-metrics.ts'
 import { type Binding, type Policy, PolicySource } from './policy-source.ts'
-import { compileValidating, type Decision, evaluateValidating, type ValidatingEvaluator, type ValidatingSpec, type Verdict } from './validating-evaluator.ts'
+import {
+  compileValidating,
+  type Decision,
+  evaluateValidating,
+  unmatched,
+  type ValidatingEvaluator,
+  type ValidatingSpec,
+  type Verdict,
+} from './validating-evaluator.ts'
 
 type ValidatingPolicy = Policy<ValidatingEvaluator>
 
@@ -77,7 +87,8 @@ export function validatingPolicies(sources: PluginSources): AdmissionPlugin {
     const verdicts: Verdict[] = []
     for (const param of params) {
       const bindings = { ...request, params: objectBinding(param) }
-      verdicts.push(await whenAnswered(() => evaluateValidating(policy.compiled, bindings, authorizes)))
+      const left = await leftOut(policy, { ...bindings, ...authorizes }, attributes)
+      verdicts.push(left ?? (await whenAnswered(() => evaluateValidating(policy.compiled, bindings, authorizes))))
     }
     const seconds = (performance.now() - begin) / 1000
     return verdicts.flatMap((verdict) => {
@@ -92,6 +103,16 @@ export function validatingPolicies(sources: PluginSources): AdmissionPlugin {
       }
       return denials
     })
+  }
+
+  /** The verdict if the policy's match conditions leave the request out, or fail. */
+  async function leftOut({ name, compiled }: ValidatingPolicy, bindings: Bindings, { operation }: AdmissionAttributes): Promise<Verdict | undefined> {
+    const { conditions } = compiled
+    if (!conditions) return undefined
+    const begin = performance.now()
+    const match = await whenAnswered(() => matchConditions(conditions, bindings))
+    metrics.conditions.evaluated(name, operation, (performance.now() - begin) / 1000, match.faults)
+    return unmatched(compiled, match)
   }
 
   /** Does what the binding says is to be done about decisions that deny. */

@@ -4,6 +4,7 @@ import { goJson, isObject, jsonEqual } from '../../../machinery/fields/json.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import { jsonPatch } from '../../../machinery/patch/json-patch.ts'
 import { statusOf } from '../../../machinery/status-error.ts'
+import { conditionMetrics } from '../matching/condition-metrics.ts'
 import { Reinvoked } from '../matching/reinvoked.ts'
 import { typedObject } from '../matching/typed-object.ts'
 import { inVersion, replaceContent, type VersionedObjects } from '../matching/versions.ts'
@@ -20,6 +21,7 @@ export function mutatingWebhooks(sources: PluginSources): AdmissionPlugin {
   const { authorizer, log } = sources
   const webhooks = new ConfiguredWebhooks(sources, pluginName, 'mutatingwebhookconfigurations')
   const metrics = webhookMetrics(sources.metrics)
+  const ofConditions = conditionMetrics(sources.metrics, 'webhook', 'admit')
   return {
     name: pluginName,
     start: () => webhooks.start(),
@@ -28,7 +30,7 @@ export function mutatingWebhooks(sources: PluginSources): AdmissionPlugin {
       const { index } = webhooks
       if (index.empty) return
       const candidates = index.candidates(attributes)
-      if (candidates.length > 0) return dispatch(attributes, { index, authorizer, type: 'admit', metrics })
+      if (candidates.length > 0) return dispatch(attributes, { index, authorizer, conditionMetrics: ofConditions })
     },
   }
 
