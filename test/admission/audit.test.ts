@@ -46,3 +46,15 @@ test('audit events tell what webhooks did and said, and what policies have found
     ]),
   })
 })
+
+test('events that hold no objects hold no patches of them', async (t) => {
+  const [cluster, webhooks] = await Promise.all([auditedCluster(t, '[{level: Metadata, omitStages: [RequestReceived]}]'), admissionWebhooks(t)])
+  await configure(cluster, 'Mutating', 'm', [hook(webhooks, '/changes')])
+  await webhooks.behave('/changes', { patch: [{ op: 'add', path: '/data', value: { a: 'b' } }] })
+  await cluster.call('POST', configMaps, configMap('a', 'changes'))
+  const event = await waitFor('the event is there', () => cluster.events().find(({ objectRef, verb }) => objectRef?.name === 'a' && verb === 'create'))
+  assert.deepEqual(
+    Object.keys(event.annotations ?? {}).filter((key) => key.endsWith('webhook.admission.k8s.io/round_0_index_0')),
+    ['mutation.webhook.admission.k8s.io/round_0_index_0'],
+  )
+})

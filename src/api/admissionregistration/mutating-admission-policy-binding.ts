@@ -3,7 +3,7 @@ import type { V1MutatingAdmissionPolicyBinding } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import { age, name, resource } from '../resource.ts'
 import { servedAlso } from '../served-also.ts'
-import { matchDefaults, matchRules, paramRefColumn, paramRefRules, policyNameColumn, policyNameRules } from './policy-rules.ts'
+import { matchDefaults, matchRules, mutableOperations, paramRefColumn, paramRefRules, policyNameColumn, policyNameRules } from './policy-rules.ts'
 import { admissionGroup } from './webhook-rules.ts'
 
 export const mutatingAdmissionPolicyBindings = resource<Model<V1MutatingAdmissionPolicyBinding>>({
@@ -20,6 +20,7 @@ export const mutatingAdmissionPolicyBindings = resource<Model<V1MutatingAdmissio
       ...policyNameRules(spec?.policyName),
       ...paramRefRules(spec?.paramRef, 'spec.paramRef'),
       ...matchRules(spec?.matchResources, 'spec.matchResources'),
+      ...mutableOperations(spec?.matchResources, 'spec.matchResources'),
     ],
   },
   columns: [name, policyNameColumn, paramRefColumn, age],

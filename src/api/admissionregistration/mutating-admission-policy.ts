@@ -1,13 +1,13 @@
 /** MutatingAdmissionPolicies: changes to what is written, said in CEL. */
-import type { V1MutatingAdmissionPolicy } from '@kubernetes/client-node'
+import type { V1MutatingAdmissionPolicy, V1Mutation } from '@kubernetes/client-node'
 import { jsonPatchType } from '../../cel/admission/environment.ts'
 import { listType, type Type } from '../../cel/types.ts'
-import type { Model } from '../../machinery/object.ts'
-import { type FieldError, required } from '../../machinery/validation/field-error.ts'
-import { oneOf } from '../../machinery/validation/field-rules.ts'
+import type { Model, Wire } from '../../machinery/object.ts'
+import { type FieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
+import { each, oneOf } from '../../machinery/validation/field-rules.ts'
 import { age, column, name, resource } from '../resource.ts'
 import { servedAlso } from '../served-also.ts'
-import { commonPolicyRules, paramKindColumn, policyDefaults, policyExpressions } from './policy-rules.ts'
+import { commonPolicyRules, mutableOperations, type PolicyExpressions, paramKindColumn, policyDefaults, policyExpressions } from './policy-rules.ts'
 import { admissionGroup } from './webhook-rules.ts'
 
 type Policy = Model<V1MutatingAdmissionPolicy>
@@ -37,17 +37,30 @@ function policyRules({ spec }: Policy): readonly FieldError[] {
   const { errors: ofVariables, faults } = policyExpressions(spec, true)
   errors.push(...ofVariables)
   if (!spec?.mutations?.length) errors.push(required('spec.mutations', 'mutations must contain at least one item'))
-  spec?.mutations?.forEach(({ patchType, applyConfiguration, jsonPatch }, at) => {
-    const path = `spec.mutations[${at}]`
-    const expression = (source: string | undefined, field: string, type: Type): readonly FieldError[] =>
-      source?.trim() ? faults(source, field, [type]) : [required(field, 'expression is not specified')]
-    if (!patchType) errors.push(required(`${path}.patchType`))
-    errors.push(...oneOf(patchType, `${path}.patchType`, ['ApplyConfiguration', 'JSONPatch']))
-    if (patchType === 'ApplyConfiguration') errors.push(...expression(applyConfiguration?.expression, `${path}.applyConfiguration.expression`, objectType))
-    if (patchType === 'JSONPatch') errors.push(...expression(jsonPatch?.expression, `${path}.jsonPatch.expression`, listType(jsonPatchType)))
-  })
+  errors.push(...mutableOperations(spec?.matchConstraints, 'spec.matchConstraints'))
+  errors.push(...each(spec?.mutations, 'spec.mutations', (mutation, path) => mutationRules(mutation, path, faults)))
   if (!spec?.reinvocationPolicy) errors.push(required('spec.reinvocationPolicy'))
   return errors.concat(oneOf(spec?.reinvocationPolicy, 'spec.reinvocationPolicy', ['IfNeeded', 'Never']))
+}
+
+/** Each type of patch has a member of its own. */
+const patchMembers = { ApplyConfiguration: 'applyConfiguration', JSONPatch: 'jsonPatch' } as const
+const patchTypes: Readonly<Record<string, Type>> = { applyConfiguration: objectType, jsonPatch: listType(jsonPatchType) }
+
+function mutationRules(mutation: Wire<V1Mutation>, path: string, faults: PolicyExpressions['faults']): readonly FieldError[] {
+  const { patchType } = mutation
+  if (!patchType) return [required(`${path}.patchType`)]
+  if (patchType !== 'ApplyConfiguration' && patchType !== 'JSONPatch') return oneOf(patchType, `${path}.patchType`, Object.keys(patchMembers))
+  const member = patchMembers[patchType]
+  const given = mutation[member]
+  const source = given?.expression?.trim()
+  const errors: FieldError[] = []
+  if (!given) errors.push(required(`${path}.${member}`, `must be specified when patchType is ${patchType}`))
+  else if (source) errors.push(...faults(source, `${path}.${member}.expression`, [patchTypes[member]!]))
+  else errors.push(required(`${path}.${member}.expression`))
+  const other = member === 'jsonPatch' ? 'applyConfiguration' : 'jsonPatch'
+  if (mutation[other]) errors.push(invalidValue(`${path}.${other}`, `{${other}}`, `must not be specified when patchType is ${patchType}`))
+  return errors
 }
 
 export const betaMutatingAdmissionPolicies = servedAlso(mutatingAdmissionPolicies, 'v1beta1', 'V1beta1MutatingAdmissionPolicy')

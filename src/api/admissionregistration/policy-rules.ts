@@ -1,5 +1,5 @@
 /** Defaults and rules that admission policies in CEL of both kinds share. */
-import type { V1MatchCondition, V1MatchResources, V1ParamKind, V1ParamRef, V1Variable } from '@kubernetes/client-node'
+import type { V1MatchCondition, V1MatchResources, V1NamedRuleWithOperations, V1ParamKind, V1ParamRef, V1Variable } from '@kubernetes/client-node'
 import { admissionEnvironment } from '../../cel/admission/environment.ts'
 import { compileExpression } from '../../cel/admission/expression.ts'
 import { compileVariables, withVariables } from '../../cel/admission/variables.ts'
@@ -7,8 +7,8 @@ import type { Environment } from '../../cel/index.ts'
 import type { Type } from '../../cel/types.ts'
 import type { KubeObject, Wire } from '../../machinery/object.ts'
 import { validateLabelSelector } from '../../machinery/selectors/label-selector.ts'
-import { type FieldError, forbiddenField, invalidValue, required } from '../../machinery/validation/field-error.ts'
-import { each, follows, oneOf } from '../../machinery/validation/field-rules.ts'
+import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../machinery/validation/field-error.ts'
+import { each, follows, oneOf, repeats } from '../../machinery/validation/field-rules.ts'
 import { dns1035Label, dnsSubdomain, pathSegment } from '../../machinery/validation/names.ts'
 import { type Column, column } from '../resource.ts'
 import { admissionRule, matchConditionRules } from './webhook-rules.ts'
@@ -35,12 +35,11 @@ export function policyDefaults(spec: PolicySpec | undefined): void {
 export function commonPolicyRules(spec: PolicySpec = {}): FieldError[] {
   const errors = [...oneOf(spec.failurePolicy, 'spec.failurePolicy', ['Fail', 'Ignore']), ...paramKindRules(spec.paramKind, 'spec.paramKind')]
   if (!spec.matchConstraints) errors.push(required('spec.matchConstraints'))
-  else if (!spec.matchConstraints.resourceRules?.length) errors.push(required('spec.matchConstraints.resourceRules'))
-  return [
-    ...errors,
-    ...matchRules(spec.matchConstraints, 'spec.matchConstraints'),
-    ...matchConditionRules(spec.matchConditions, 'spec.matchConditions', spec.paramKind !== undefined),
-  ]
+  else {
+    errors.push(...matchRules(spec.matchConstraints, 'spec.matchConstraints'))
+    if (!spec.matchConstraints.resourceRules?.length) errors.push(required('spec.matchConstraints.resourceRules'))
+  }
+  return [...errors, ...matchConditionRules(spec.matchConditions, 'spec.matchConditions', spec.paramKind !== undefined)]
 }
 
 export const paramKindColumn: Column<KubeObject & { spec?: PolicySpec }> = column(
@@ -89,9 +88,27 @@ export function matchRules(match: MatchResources | undefined, path: string): rea
     ...oneOf(match.matchPolicy, `${path}.matchPolicy`, ['Equivalent', 'Exact']),
     ...validateLabelSelector(match.namespaceSelector, `${path}.namespaceSelector`),
     ...validateLabelSelector(match.objectSelector, `${path}.objectSelector`),
-    ...each(match.resourceRules, `${path}.resourceRules`, admissionRule),
-    ...each(match.excludeResourceRules, `${path}.excludeResourceRules`, admissionRule),
+    ...each(match.resourceRules, `${path}.resourceRules`, namedRule),
+    ...each(match.excludeResourceRules, `${path}.excludeResourceRules`, namedRule),
   ]
+}
+
+const mutable = ['*', 'CONNECT', 'CREATE', 'UPDATE']
+
+/** What is deleted cannot be changed any more: rules of policies that change objects do not say DELETE, and a star does not mean it. */
+export const mutableOperations = (match: MatchResources | undefined, path: string): readonly FieldError[] =>
+  (match?.resourceRules ?? []).flatMap(({ operations }) =>
+    (operations ?? []).flatMap((operation) => (mutable.includes(operation) ? [] : [notSupported(`${path}.resourceRules.operations`, operation, mutable)])),
+  )
+
+/** What is wrong with a rule that may name objects. */
+function namedRule(rule: Wire<V1NamedRuleWithOperations>, path: string): readonly FieldError[] {
+  const isRepeated = repeats<string>()
+  const names = each(rule.resourceNames, `${path}.resourceNames`, (name, field) => [
+    ...follows(name, field, pathSegment),
+    ...(isRepeated(name) ? [duplicate(field, name)] : []),
+  ])
+  return [...names, ...admissionRule(rule, path)]
 }
 
 /** What is wrong with the kind of a policy's parameters. */

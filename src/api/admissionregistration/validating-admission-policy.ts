@@ -2,8 +2,9 @@
 import type { V1AuditAnnotation, V1ValidatingAdmissionPolicy, V1Validation } from '@kubernetes/client-node'
 import { boolType, nullType, stringType } from '../../cel/types.ts'
 import type { Model, Wire } from '../../machinery/object.ts'
+import { validateConditions } from '../../machinery/validation/conditions.ts'
 import { duplicate, type FieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
-import { follows, oneOf, repeats } from '../../machinery/validation/field-rules.ts'
+import { each, follows, oneOf, repeats } from '../../machinery/validation/field-rules.ts'
 import { qualifiedName } from '../../machinery/validation/names.ts'
 import { age, column, name, resource } from '../resource.ts'
 import { commonPolicyRules, type PolicyExpressions, paramKindColumn, policyDefaults, policyExpressions } from './policy-rules.ts'
@@ -22,7 +23,7 @@ export const validatingAdmissionPolicies = resource<Policy>({
   resets: { status: ['metadata', 'spec'] },
   generation: 'spec',
   defaults: [({ spec }) => policyDefaults(spec)],
-  validate: { object: policyRules },
+  validate: { object: policyRules, status: statusRules },
   columns: [
     name,
     column('Validations', ({ spec }) => spec?.validations?.length ?? 0, { type: 'integer', description: 'How many conditions it sets.' }),
@@ -59,6 +60,14 @@ function policyRules({ metadata, spec }: Policy): readonly FieldError[] {
     if (isRepeated(annotation.key)) errors.push(duplicate(`${field}.key`, annotation.key))
   })
   return errors
+}
+
+function statusRules({ status }: Policy): readonly FieldError[] {
+  const warnings = each(status?.typeChecking?.expressionWarnings, 'status.typeChecking.expressionWarnings', ({ fieldRef, warning }, path) => [
+    ...(warning ? [] : [required(`${path}.warning`)]),
+    ...(fieldRef?.trim() ? [] : [required(`${path}.fieldRef`)]),
+  ])
+  return [...warnings, ...validateConditions(status?.conditions, 'status.conditions')]
 }
 
 function validationRules({ expression, message, messageExpression, reason }: Wire<V1Validation>, field: string, { faults }: PolicyExpressions): FieldError[] {

@@ -8,7 +8,8 @@ import { validateLabelSelector } from '../../machinery/selectors/label-selector.
 import { duplicate, type FieldError, invalidValue, notSupported, required, tooMany } from '../../machinery/validation/field-error.ts'
 import { follows, oneOf, repeats } from '../../machinery/validation/field-rules.ts'
 import { goList, invalidShown } from '../../machinery/validation/go-notation.ts'
-import { dns1035Label, domainName, portNumber, qualifiedName } from '../../machinery/validation/names.ts'
+import { dns1035Label, dnsSubdomain, domainName, portNumber, qualifiedName } from '../../machinery/validation/names.ts'
+import { parseUrl, UrlError } from '../../machinery/values/go-url.ts'
 
 export type Webhook = Wire<V1MutatingWebhook>
 export type ClientConfig = Wire<AdmissionregistrationV1WebhookClientConfig>
@@ -56,12 +57,12 @@ function webhookRules(webhook: Webhook, path: string): readonly FieldError[] {
     ...validateLabelSelector(webhook.namespaceSelector, `${path}.namespaceSelector`),
     ...validateLabelSelector(webhook.objectSelector, `${path}.objectSelector`),
   )
+  errors.push(...oneOf(webhook.reinvocationPolicy, `${path}.reinvocationPolicy`, ['IfNeeded', 'Never']))
   errors.push(
     ...clientConfigRules(webhook.clientConfig ?? {}, `${path}.clientConfig`),
-    ...reviewVersionRules(webhook.admissionReviewVersions, `${path}.admissionReviewVersions`),
+    ...matchConditionRules(webhook.matchConditions, `${path}.matchConditions`),
   )
-  errors.push(...matchConditionRules(webhook.matchConditions, `${path}.matchConditions`))
-  return errors.concat(oneOf(webhook.reinvocationPolicy, `${path}.reinvocationPolicy`, ['IfNeeded', 'Never']))
+  return errors.concat(reviewVersionRules(webhook.admissionReviewVersions, `${path}.admissionReviewVersions`))
 }
 
 /** What is wrong with where a webhook is: a URL or a Service. */
@@ -81,19 +82,19 @@ function servicePathRules(text: string, field: string): readonly FieldError[] {
   if (text === '/' || text === '') return []
   if (text === '//') return [invalidValue(field, text, 'segment[0] may not be empty')]
   const errors = text.startsWith('/') ? [] : [invalidValue(field, text, "must start with a '/'")]
-  if (!text.startsWith('/')) return errors
-  text
-    .replace(/\/$/, '')
-    .split('/')
-    .slice(1)
-    .forEach((segment, at) => {
-      if (segment === '') errors.push(invalidValue(field, text, `segment[${at}] may not be empty`))
-    })
+  // Whatever it starts with.
+  const segments = text.slice(1).replace(/\/$/, '').split('/')
+  segments.forEach((segment, at) => {
+    const faults = segment === '' ? [' may not be empty'] : dnsSubdomain(segment).map((fault) => `: ${fault}`)
+    for (const fault of faults) errors.push(invalidValue(field, text, `segment[${at}]${fault}`))
+  })
   return errors
 }
 
 function urlRules(text: string, field: string): readonly FieldError[] {
   const form = '; desired format: https://host[/path]'
+  const unreadable = urlFault(text)
+  if (unreadable) return [required(field, `url must be a valid URL: ${unreadable}${form}`)]
   const match = /^(?:([a-zA-Z][a-zA-Z0-9+.-]*):)?(?:\/\/(?:([^/?#@]*)@)?([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/.exec(text)
   const [, scheme = '', user, host = '', , query, fragment] = match ?? []
   const errors: FieldError[] = []
@@ -103,6 +104,17 @@ function urlRules(text: string, field: string): readonly FieldError[] {
   if (fragment) errors.push(invalidValue(field, fragment, 'fragments are not permitted in the URL'))
   if (query) errors.push(invalidValue(field, query, 'query parameters are not permitted in the URL'))
   return errors
+}
+
+/** Why a text is no URL to Go. */
+function urlFault(text: string): string | undefined {
+  try {
+    parseUrl(text)
+    return undefined
+  } catch (error) {
+    if (error instanceof UrlError) return error.message
+    throw error
+  }
 }
 
 /** Whether one of the versions is known here. */
@@ -173,8 +185,9 @@ function resourceNames(resources: readonly string[], path: string): readonly Fie
   resources.forEach((text, at) => {
     const field = `${path}[${at}]`
     if (text === '') errors.push(required(field))
-    const [resource = '', subresource] = text.split('/')
-    if (subresource === undefined || text === '*/*') return
+    const slash = text.indexOf('/')
+    if (slash < 0) return
+    const [resource, subresource] = [text.slice(0, slash), text.slice(slash + 1)]
     if (allSubresources.has(resource)) errors.push(invalidValue(field, text, `if '${resource}/*' is present, must not specify ${text}`))
     if (resourcesOfSubresource.has(subresource)) errors.push(invalidValue(field, text, `if '*/${subresource}' is present, must not specify ${text}`))
     if (subresource === '*') allSubresources.add(resource)
@@ -182,7 +195,8 @@ function resourceNames(resources: readonly string[], path: string): readonly Fie
   })
   if (resources.length > 1 && resources.includes('*/*'))
     errors.push(invalidShown(path, goList(resources), "if '*/*' is present, must not specify other resources"))
-  if (resources.includes('*') && resources.some((text) => text !== '*' && !text.includes('/')))
+  // Upstream looks at the last of those without subresources only.
+  if (resources.includes('*') && (resources.findLast((text) => text !== '' && !text.includes('/')) ?? '*') !== '*')
     errors.push(invalidShown(path, goList(resources), "if '*' is present, must not specify other resources without subresources"))
   return errors
 }

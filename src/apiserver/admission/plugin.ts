@@ -1,5 +1,6 @@
 /** What an admission plug-in is: it looks at every write after it was decoded; some change it, some refuse it. One file per plug-in. */
 
+import { after } from '../../lib/flow/after.ts'
 import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import type { ServiceSources } from '../aggregator/index.ts'
@@ -8,6 +9,7 @@ import type { UserInfo } from '../http/exchange.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
 import type { Writer } from '../registry/write/write-context.ts'
+import { removeDuplicateOwners } from '../request/bodies/duplicate-owners.ts'
 import type { DeleteOptions } from '../request/delete-options.ts'
 import type { WriteOptions } from '../request/write-options.ts'
 import type { ServedApis } from '../served-apis.ts'
@@ -54,8 +56,8 @@ export interface AdmissionAttributes {
   readonly options: WriteOptions
   /** Adds a text to the Warning headers of the answer. */
   readonly warn: (text: string) => void
-  /** Adds an annotation to the audit event of the request: `pod-security.kubernetes.io/enforce-policy`. */
-  readonly annotate: (key: string, value: string) => void
+  /** Adds an annotation to the audit event of the request: `pod-security.kubernetes.io/enforce-policy`. One of the level `Request` shows what was sent. */
+  readonly annotate: (key: string, value: string, level?: 'Request') => void
 }
 
 /** A plug-in, ready to look at writes. What has no `start` is ready at once. */
@@ -118,8 +120,10 @@ export class Admission {
 
   mutate(attributes: AdmissionAttributes): void | Promise<void> {
     const steps = this.#mutating[attributes.operation]
-    const done = inOrder(steps, attributes)
-    return done ? done.then(() => onceMore(steps, attributes)) : onceMore(steps, attributes)
+    return after(
+      after(inOrder(steps, attributes), () => onceMore(steps, attributes)),
+      () => oneOfEachOwner(attributes),
+    )
   }
 
   validate(attributes: AdmissionAttributes): void | Promise<void> {
@@ -139,6 +143,13 @@ function onceMore(steps: readonly Step[], attributes: AdmissionAttributes): void
   if (!reinvocation?.wanted) return
   attributes.reinvocation = { ...reinvocation, round: 1, wanted: false }
   return inOrder(steps, attributes)
+}
+
+/** Others may have given the object an owner twice. */
+function oneOfEachOwner({ operation, object, warn }: AdmissionAttributes): void {
+  if (operation === 'CONNECT' || !object?.metadata?.ownerReferences) return
+  const warning = removeDuplicateOwners(object.metadata, 'after mutating admission happens')
+  if (warning) warn(warning)
 }
 
 function inOrder(steps: readonly Step[], attributes: AdmissionAttributes, from = 0): void | Promise<void> {

@@ -64,7 +64,7 @@ export function writeContext({ services, request, resource }: Target, options: W
     manager: managerName(options.fieldManager, request.header('user-agent')),
     options,
     warnings: request.warnings,
-    annotate: (key, value) => request.audit?.annotate(key, value),
+    annotate: (key, value, level) => request.audit?.annotate(key, value, level),
     request,
     confirmCreate: request.info.verb === 'create' ? undefined : () => confirmCreate(services, request, resource),
     now: timestamp,

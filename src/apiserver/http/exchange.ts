@@ -76,8 +76,8 @@ export interface FlowUids {
 
 /** What an audit event learns of its request. */
 export interface RequestAudit {
-  /** Adds an annotation. */
-  annotate(key: string, value: string): void
+  /** Adds an annotation; one of the level `Request` only to events that hold what was sent. */
+  annotate(key: string, value: string, level?: 'Request'): void
   /** The body is an object, decoded: it tells its name too. */
   noteObject(object: object): void
   /** The body is something else: a patch, or options. */

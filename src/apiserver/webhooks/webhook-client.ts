@@ -24,6 +24,9 @@ export interface WebhookClientOptions {
   readonly authorization?: () => Promise<string>
 }
 
+/** What is said about the webhook is not enough to ask it. */
+export class WebhookClientError extends Error {}
+
 /** An answer that is none: the webhook, or what stands before it, has said no. */
 export class WebhookAnswerError extends Error {
   readonly status: number
@@ -65,7 +68,7 @@ export class WebhookClient {
     this.#options = options
   }
 
-  /** Resolves with the body of a good answer. Rejects with an Error that says why there is none. */
+  /** Resolves with the body of a good answer. Rejects with an Error that says why there is none; with a WebhookClientError where none was asked for. */
   async post(body: Buffer): Promise<Buffer> {
     const { timeoutMs } = this.#options
     const deadline = performance.now() + timeoutMs
@@ -167,6 +170,6 @@ function checkBundle(pem: Buffer): void {
   try {
     new X509Certificate(pem)
   } catch {
-    throw new Error('unable to load root certificates: unable to parse bytes as PEM block')
+    throw new WebhookClientError('unable to load root certificates: unable to parse bytes as PEM block')
   }
 }

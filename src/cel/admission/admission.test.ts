@@ -60,10 +60,11 @@ test('a condition that is false outweighs faults; faults alone count as the fail
       },
       object({ a: 1 }),
     )
-  assert.deepEqual(match('Fail', 'object.a == 1', 'true'), { matches: true })
-  assert.deepEqual(match('Fail', 'object.b == 1', 'false'), { matches: false })
-  assert.deepEqual(match('Ignore', 'object.b == 1'), { matches: false })
+  assert.deepEqual(match('Fail', 'object.a == 1', 'true'), { matches: true, faults: 0 })
+  assert.deepEqual(match('Fail', 'object.b == 1', 'false'), { matches: false, faults: 1 })
+  assert.deepEqual(match('Ignore', 'object.b == 1'), { matches: false, faults: 1 })
   assert.deepEqual(match('Fail', 'object.b == 1', 'object.c == 1'), {
+    faults: 2,
     error: "[expression 'object.b == 1' resulted in error: no such key: b, expression 'object.c == 1' resulted in error: no such key: c]",
   })
 })

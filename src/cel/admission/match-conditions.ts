@@ -6,7 +6,8 @@ import { compileExpression, type Expression } from './expression.ts'
 import { matchCostLimit, runExpressions } from './run.ts'
 import type { NamedExpression, Variables } from './variables.ts'
 
-export type Match = { readonly matches: boolean } | { readonly error: string }
+/** `faults`: how many conditions could not be evaluated. */
+export type Match = { readonly faults: number } & ({ readonly matches: boolean } | { readonly error: string })
 
 export interface MatchConditions {
   readonly conditions: readonly Expression[]
@@ -21,14 +22,15 @@ export const compileConditions = (environment: Environment, conditions: readonly
 export function matchConditions({ conditions, failurePolicy, variables }: MatchConditions, bindings: Bindings): Match {
   const run = runExpressions(conditions, bindings, matchCostLimit, variables)
   const ignores = failurePolicy === 'Ignore'
-  if ('exhausted' in run) return ignores ? { matches: false } : { error: run.exhausted }
+  if ('exhausted' in run) return { faults: 0, ...(ignores ? { matches: false } : { error: run.exhausted }) }
   const errors: string[] = []
   for (const result of run.results) {
     if (!result) continue
     if ('error' in result) errors.push(result.error)
-    else if (result.value === false) return { matches: false }
+    else if (result.value === false) return { matches: false, faults: errors.length }
   }
-  if (errors.length === 0) return { matches: true }
-  if (ignores) return { matches: false }
-  return { error: errors.length === 1 ? errors[0]! : `[${[...new Set(errors)].join(', ')}]` }
+  const faults = errors.length
+  if (faults === 0) return { matches: true, faults }
+  if (ignores) return { matches: false, faults }
+  return { faults, error: errors.length === 1 ? errors[0]! : `[${[...new Set(errors)].join(', ')}]` }
 }

@@ -1,4 +1,4 @@
-/** Fields and elements: `x.f`, `x[i]`, and their optional forms. */
+/** Fields and elements: `x.f`, `x[i]`, and their optional forms. What holds nothing, such as null, has none: there is no fault in asking whether. */
 import { CelError, CelList, CelMap, OptionalValue, type Value } from '../values.ts'
 import { numeric } from './equality.ts'
 
@@ -10,14 +10,19 @@ export function select(container: Value, field: string): Value {
     return value
   }
   if (container instanceof OptionalValue) return selectOptional(container, field)
-  throw new CelError('no such overload')
+  refuseList(container)
+  throw new CelError(`no such key: ${field}`)
+}
+
+function refuseList(container: Value): void {
+  if (container instanceof CelList) throw new CelError("unsupported index type 'string' in list")
 }
 
 /** `container.?field`, and `optional.field`. */
 export function selectOptional(container: Value, field: string): OptionalValue {
   if (container instanceof OptionalValue) return container.value === undefined ? OptionalValue.none : selectOptional(container.value, field)
-  if (!(container instanceof CelMap)) throw new CelError('no such overload')
-  const value = container.get(field)
+  refuseList(container)
+  const value = container instanceof CelMap ? container.get(field) : undefined
   return value === undefined ? OptionalValue.none : new OptionalValue(value)
 }
 
@@ -25,7 +30,8 @@ export function selectOptional(container: Value, field: string): OptionalValue {
 export function present(container: Value, field: string): boolean {
   if (container instanceof CelMap) return container.get(field) !== undefined
   if (container instanceof OptionalValue) return container.value !== undefined && present(container.value, field)
-  throw new CelError('no such overload')
+  refuseList(container)
+  return false
 }
 
 /** `container[index]`. */
@@ -42,7 +48,7 @@ export function element(container: Value, index: Value): Value {
     return container.at(place)
   }
   if (container instanceof OptionalValue) return elementOptional(container, index)
-  throw new CelError('no such overload')
+  throw new CelError(`no such key: ${keyText(index)}`)
 }
 
 /** `container[?index]`. */
@@ -52,7 +58,7 @@ export function elementOptional(container: Value, index: Value): OptionalValue {
     const value = container.get(index)
     return value === undefined ? OptionalValue.none : new OptionalValue(value)
   }
-  if (!(container instanceof CelList)) throw new CelError('no such overload')
+  if (!(container instanceof CelList)) return OptionalValue.none
   const place = listIndex(index)
   return place < 0 || place >= container.size ? OptionalValue.none : new OptionalValue(container.at(place))
 }

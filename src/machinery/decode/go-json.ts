@@ -9,6 +9,18 @@ export function goJsonError(text: string, error: Error): string {
   return `invalid character ${goCharacter(found)} looking for beginning of value`
 }
 
+/** Reads JSON. Throws an Error in the words of Go's parser. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new Error(goJsonError(text, error as Error))
+  }
+}
+
+/** What a value is to Go that does not fit where it stands: `string`, `number`, `array`. */
+export const goJsonType = (value: unknown): string => (Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value)
+
 const goCharacter = (character: string): string =>
   JSON.stringify(character)
     .replace(/^"|"$/g, "'")

@@ -108,6 +108,37 @@ test('a policy is asked again when a later one has changed the object, if it wan
   assert.deepEqual((await cluster.call('POST', configMaps, configMap('r'))).data, { a: 'xx', b: 'x' })
 })
 
+test('the one reinvocation there is asks all that want it, in order; parameters count one by one', async (t) => {
+  const cluster = await testCluster(t)
+  const count = applies('Object{metadata: Object.metadata{annotations: {"foo": string(int(object.metadata.annotations["foo"]) + 1)}}}')
+  const counted = async (name: string) => {
+    const { metadata } = await cluster.call('POST', configMaps, { metadata: { name, annotations: { foo: '0' } } })
+    return (metadata.annotations as Record<string, string>).foo
+  }
+  await mutate(cluster, 'policy-1', { ...named('several'), reinvocationPolicy: 'IfNeeded', mutations: [count] })
+  await mutate(cluster, 'policy-2', { ...named('several'), reinvocationPolicy: 'IfNeeded', mutations: [count] })
+  await mutate(cluster, 'policy-3', { ...named('several'), mutations: [count] })
+  assert.equal(await counted('several'), '5')
+  for (const name of ['param-1', 'param-2']) await cluster.call('POST', configMaps, { metadata: { name, labels: { multi: 'true' } } })
+  const paramRef = { selector: { matchLabels: { multi: 'true' } }, parameterNotFoundAction: 'Allow' }
+  const paramKind = { apiVersion: 'v1', kind: 'ConfigMap' }
+  await mutate(cluster, 'params-1', { ...named('each'), paramKind, reinvocationPolicy: 'IfNeeded', mutations: [count] }, { paramRef })
+  await mutate(cluster, 'params-2', { ...named('each'), paramKind, mutations: [count] }, { paramRef: { name: 'param-1', parameterNotFoundAction: 'Allow' } })
+  assert.equal(await counted('each'), '5')
+  // A policy that has changed the object is asked again, too, if it wants that.
+  await mutate(cluster, 'alone', { ...named('alone'), reinvocationPolicy: 'IfNeeded', mutations: [count] })
+  assert.equal(await counted('alone'), '2')
+})
+
+test('what is deleted is nothing to policies that change objects', async (t) => {
+  const cluster = await testCluster(t)
+  const resourceRules = [{ apiGroups: [''], apiVersions: ['v1'], operations: ['*'], resources: ['configmaps'] }]
+  await mutate(cluster, 'all', { matchConstraints: { resourceRules }, ...named('d'), mutations: [applies('Object{data: {"a": "b"}}')] })
+  assert.deepEqual((await cluster.call('POST', configMaps, configMap('d'))).data, { a: 'b' })
+  // Its condition would fail.
+  await cluster.call('DELETE', `${configMaps}/d`)
+})
+
 test('custom resources are changed by their schemas', async (t) => {
   const cluster = await testCluster(t)
   const properties = {
@@ -136,6 +167,6 @@ test('mutations that make no changes are refused when they are written', async (
   const { message } = await refusal(mutate(cluster, 'bad', { mutations: [applies('1'), patches('[Object{}]'), { patchType: 'JSONPatch' }] }))
   assert.match(message, /spec.mutations\[0\].applyConfiguration.expression: Invalid value: "1": must evaluate to Object but got int/)
   assert.match(message, /spec.mutations\[1\].jsonPatch.expression: Invalid value: "\[Object\{\}\]": must evaluate to list\(JSONPatch\) but got list\(Object\)/)
-  assert.match(message, /spec.mutations\[2\].jsonPatch.expression: Required value/)
+  assert.match(message, /spec.mutations\[2\].jsonPatch: Required value: must be specified when patchType is JSONPatch/)
   assert.equal((await cluster.call('GET', `${group}/mutatingadmissionpolicies`)).kind, 'MutatingAdmissionPolicyList')
 })

@@ -52,6 +52,25 @@ test('variables are evaluated when they are read, match conditions come first, a
   assert.match((await refusal(cluster.call('POST', configMaps, configMap('r')))).message, /failed expression/)
 })
 
+test('a policy whose binding gives no parameters sees null in their place', async (t) => {
+  const cluster = await testCluster(t)
+  const told = [
+    ['unguarded', 'object.metadata.name.startsWith(params.metadata.name)', true],
+    ['guarded', 'has(params.metadata) && has(params.metadata.name)', false],
+    ['compared', 'params != null && object.metadata.name.endsWith(params.metadata.name)', false],
+  ] as const
+  for (const [name, expression, isFault] of told) {
+    await enforce(cluster, name, {
+      ...fails(expression),
+      paramKind: { apiVersion: 'v1', kind: 'ConfigMap' },
+      matchConditions: [{ name: 'c', expression: `object.metadata.name == '${name}'` }],
+    })
+    const why = isFault ? `expression '${expression}' resulted in error: no such key: metadata` : `failed expression: ${expression}`
+    const { message } = await refusal(cluster.call('POST', configMaps, configMap(name)))
+    assert.equal(message, `configmaps "${name}" is forbidden: ValidatingAdmissionPolicy '${name}' with binding '${name}' denied request: ${why}`)
+  }
+})
+
 test('parameters come by name or selector, from built-in and custom kinds, and may be missing', async (t) => {
   const cluster = await testCluster(t)
   const limit = (name: string, most: string, labels: object = {}) => cluster.call('POST', configMaps, { metadata: { name, labels }, data: { most } })
@@ -114,7 +133,7 @@ test('parameters come by name or selector, from built-in and custom kinds, and m
   assert.match((await refusal(cluster.call('POST', configMaps, object))).message, /failed expression: size\(object.data\) <= params.spec.most$/)
 })
 
-test('a binding may warn instead; policies never hold for what decides on admission, nor for questions about rights', async (t) => {
+test('a binding may warn instead; policies never hold for policies, nor for questions about rights', async (t) => {
   const cluster = await testCluster(t)
   await enforce(cluster, 'all', {
     matchConstraints: { resourceRules: [{ apiGroups: ['*'], apiVersions: ['*'], operations: ['CREATE'], resources: ['*'] }] },
@@ -123,6 +142,11 @@ test('a binding may warn instead; policies never hold for what decides on admiss
   await cluster.call('POST', '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', { spec: { nonResourceAttributes: { path: '/', verb: 'get' } } })
   await bind(cluster, 'more', 'all')
   assert.equal((await refusal(cluster.call('POST', configMaps, configMap('a')))).code, 422)
+  // What webhooks there are is a matter of policies.
+  const webhooks = { metadata: { name: 'w' }, webhooks: [] }
+  assert.match((await refusal(cluster.call('POST', `${group}/validatingwebhookconfigurations`, webhooks))).message, /denied request: nothing goes$/)
+  const generated = await refusal(cluster.call('POST', configMaps, { metadata: { generateName: 'gen-' } }))
+  assert.match(generated.message, /^configmaps "gen-[a-z0-9]{5}" is forbidden: /)
   await cluster.call('DELETE', `${group}/validatingadmissionpolicybindings/all`)
   await cluster.call('DELETE', `${group}/validatingadmissionpolicybindings/more`)
   await cluster.call('POST', configMaps, configMap('a'))

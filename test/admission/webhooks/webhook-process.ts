@@ -15,8 +15,11 @@ export interface Behaviour {
     | 'status 500'
     | 'no JSON'
     | 'no response'
+    | 'no kind'
     | 'another uid'
     | 'another review'
+  /** Of the review that is answered with; that of the question unless said. */
+  readonly version?: string
   /** Members of the response. */
   readonly response?: Readonly<Record<string, unknown>>
   /** A JSON patch; it is sent in base64, with its type. */
@@ -51,11 +54,10 @@ let asked: Asked[] = []
 const slowMs = 2000
 const chunk = Buffer.alloc(1024 * 1024, ' ')
 
-function answerTo({ apiVersion, kind, request: { uid } }: Asked['review'], { manner, response, patch }: Behaviour): unknown {
+function answerTo({ apiVersion, kind, request: { uid } }: Asked['review'], { manner, version, response, patch }: Behaviour): unknown {
   if (manner === 'no response') return { apiVersion, kind }
   return {
-    apiVersion,
-    kind: manner === 'another review' ? 'ConversionReview' : kind,
+    ...(manner !== 'no kind' && { apiVersion: version ?? apiVersion, kind: manner === 'another review' ? 'ConversionReview' : kind }),
     response: {
       uid: manner === 'another uid' ? 'another' : uid,
       allowed: true,

@@ -90,10 +90,18 @@ export async function refusal(
   throw new Error('the call was not refused')
 }
 
-/** What the server counts, as text. */
-export async function metricsOf({ client }: ReachableCluster): Promise<string> {
+/** An answer with its headers. */
+export async function answerOf(
+  { client }: ReachableCluster,
+  method: string,
+  path: string,
+  sent?: object,
+): Promise<{ readonly headers: IncomingMessage['headers']; readonly body: string }> {
   const { ca, cert, key, url } = client
-  const sent = request(new URL('/metrics', url), { ca, cert, key, agent: false })
-  const [response]: IncomingMessage[] = await once(sent.end(), 'response')
-  return Buffer.concat(await response!.toArray()).toString()
+  const asked = request(new URL(path, url), { ca, cert, key, agent: false, method, headers: { 'content-type': 'application/json' } })
+  const [response]: IncomingMessage[] = await once(asked.end(sent && JSON.stringify(sent)), 'response')
+  return { headers: response!.headers, body: Buffer.concat(await response!.toArray()).toString() }
 }
+
+/** What the server counts, as text. */
+export const metricsOf = async (cluster: ReachableCluster): Promise<string> => (await answerOf(cluster, 'GET', '/metrics')).body

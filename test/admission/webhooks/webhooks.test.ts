@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { apiControllers, testCluster } from '../../support/test-cluster.ts'
 import { withoutAccounts } from '../policies/policy.ts'
-import { admissionWebhooks, configMap, configMaps, configure, hook, metricsOf, refusal, rule } from './webhook.ts'
+import { admissionWebhooks, answerOf, configMap, configMaps, configure, hook, metricsOf, refusal, rule } from './webhook.ts'
 
 test('a validating webhook is asked with all fields of an AdmissionRequest', async (t) => {
   const [cluster, webhooks] = await Promise.all([testCluster(t, { controllers: apiControllers }), admissionWebhooks(t)])
@@ -154,7 +154,17 @@ test('webhooks that fail are told in the words of Go, or ignored if their policy
     [{ response: { patch: 'W10=' } }, 'received invalid webhook response: webhook returned response.patch but not response.patchType'],
     [{ response: { patchType: 'JSONPatch' } }, 'received invalid webhook response: webhook returned response.patchType but not response.patch'],
     [{ response: { patch: 'W3t9XQ==', patchType: 'Merge' } }, 'unsupported patch type "Merge"'],
-    [{ response: { patch: 'bm8=', patchType: 'JSONPatch' } }, 'received undecodable patch in webhook response: '],
+    [{ response: { patch: 'bm8=', patchType: 'JSONPatch' } }, "received undecodable patch in webhook response: invalid character 'o'"],
+    [
+      { response: { patch: 'e30=', patchType: 'JSONPatch' } },
+      'received undecodable patch in webhook response: json: cannot unmarshal object into Go value of type jsonpatch.Patch',
+    ],
+    [
+      { response: { allowed: 'true' } },
+      'failed to call webhook: json: cannot unmarshal string into Go struct field AdmissionResponse.response.allowed of type bool',
+    ],
+    [{ version: 'admission.k8s.io/v1beta1' }, 'failed to call webhook: converting (v1beta1.AdmissionReview) to (v1.AdmissionReview): unknown conversion'],
+    [{ manner: 'no kind' }, 'received invalid webhook response: expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got /, Kind='],
   ] as const
   for (const [behaviour, message] of worse) {
     await webhooks.behave('/worse', behaviour)
@@ -178,6 +188,9 @@ test('webhooks that fail are told in the words of Go, or ignored if their policy
   await webhooks.behave('/worse', { patch: [] })
   await cluster.call('POST', configMaps, configMap('a', 'worse'))
   const metrics = await metricsOf(cluster)
+  const rejection = (type: string, code: number) =>
+    `apiserver_admission_webhook_rejection_count{name="bad.example.com",type="validating",operation="CREATE",error_type="${type}",rejection_code="${code}"}`
+  for (const code of [500, 503]) assert.ok(metrics.includes(rejection('calling_webhook_error', code)), String(code))
   assert.match(metrics, /apiserver_admission_webhook_fail_open_count\{name="ignored.example.com",type="validating"\} \d/)
   assert.match(
     metrics,
@@ -202,6 +215,45 @@ test('match conditions leave requests out; faults in them count as the failure p
   const refused = await refusal(cluster.call('POST', configMaps, configMap('f', 'faulty')))
   assert.deepEqual([refused.code, refused.reason], [403, 'Forbidden'])
   assert.equal(refused.message, `configmaps "f" is forbidden: expression 'object.nothing == 'x'' resulted in error: no such key: nothing`)
+  const metrics = await metricsOf(cluster)
+  const counted = (what: string, path: string, count: number) =>
+    `apiserver_admission_match_condition_${what}{name="${path}.example.com",kind="webhook",type="validating",operation="CREATE"} ${count}`
+  assert.ok(metrics.includes(counted('exclusions_total', 'only', 1)))
+  for (const path of ['faulty', 'lenient']) assert.ok(metrics.includes(counted('evaluation_errors_total', path, 1)), path)
+  assert.ok(metrics.includes(counted('evaluation_seconds_count', 'only', 2)))
+})
+
+test('match conditions cost no more than they may, one by one and together', async (t) => {
+  const [cluster, webhooks] = await Promise.all([testCluster(t, { controllers: apiControllers }), admissionWebhooks(t)])
+  const check = "authorizer.group('').resource('pods').check('create').allowed()"
+  const conditions = (count: number, expression: string) => ({ matchConditions: Array.from({ length: count }, (_, at) => ({ name: `c${at}`, expression })) })
+  await configure(cluster, 'Validating', 'v', [
+    hook(webhooks, '/one', conditions(1, `${check} && ${check} && ${check}`)),
+    hook(webhooks, '/all', conditions(8, `${check} && ${check}`)),
+  ])
+  assert.match(
+    (await refusal(cluster.call('POST', configMaps, configMap('a', 'one')))).message,
+    /resulted in error: operation cancelled: actual cost limit exceeded$/,
+  )
+  assert.match(
+    (await refusal(cluster.call('POST', configMaps, configMap('a', 'all')))).message,
+    /validation failed due to running out of cost budget, no further validation rules will be run$/,
+  )
+  assert.equal((await webhooks.asked()).length, 0)
+})
+
+test('an owner that a webhook adds twice counts once, and the client is warned', async (t) => {
+  const [cluster, webhooks] = await Promise.all([testCluster(t, { controllers: apiControllers }), admissionWebhooks(t)])
+  await configure(cluster, 'Mutating', 'm', [hook(webhooks, '/owners')])
+  const owner = { apiVersion: 'v1', kind: 'Node', name: 'fake', uid: 'b2a6d8c4-6c3f-4a2e-9d7a-0d6f1f1f1f1f' }
+  await webhooks.behave('/owners', { patch: [{ op: 'add', path: '/metadata/ownerReferences/-', value: owner }] })
+  const made = configMap('a', 'owners') as { metadata: object }
+  const { headers, body } = await answerOf(cluster, 'POST', configMaps, { ...made, metadata: { ...made.metadata, ownerReferences: [owner] } })
+  assert.deepEqual((JSON.parse(body) as { metadata: { ownerReferences: unknown } }).metadata.ownerReferences, [owner])
+  assert.equal(
+    headers.warning,
+    `299 - ".metadata.ownerReferences contains duplicate entries after mutating admission happens; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${owner.uid}"`,
+  )
 })
 
 test('selectors look at the namespace and at old and new labels; what a rule does not name passes', async (t) => {
@@ -218,6 +270,16 @@ test('selectors look at the namespace and at old and new labels; what a rule doe
   assert.equal((await webhooks.asked('/labels')).length, 1)
   await cluster.call('POST', '/api/v1/namespaces/other/configmaps', configMap('a'))
   assert.equal((await webhooks.asked('/blue')).length, 1)
+  // An object that is not there, as the old one of a CREATE, is not one without labels.
+  const unlabelled = { matchExpressions: [{ key: 'hook', operator: 'DoesNotExist' }] }
+  const operations = ['CREATE', 'DELETE']
+  await configure(cluster, 'Validating', 'w', [hook(webhooks, '/unlabelled', { rules: [rule({ operations })], objectSelector: unlabelled })])
+  await cluster.call('POST', configMaps, configMap('b', 'labelled'))
+  await cluster.call('DELETE', `${configMaps}/b`)
+  assert.equal((await webhooks.asked('/unlabelled')).length, 0)
+  await cluster.call('POST', configMaps, configMap('b'))
+  await cluster.call('DELETE', `${configMaps}/b`)
+  assert.equal((await webhooks.asked('/unlabelled')).length, 2)
 })
 
 test('scales, evictions and bindings are shown as what they are, and so are connections', async (t) => {

@@ -1,7 +1,7 @@
 /** CertificateApproval: who approves or denies a signing request needs the right to for its signer. */
 import { after } from '../../../lib/flow/after.ts'
-import { forbidden } from '../../../machinery/status-error.ts'
 import type { Authorizer } from '../../authorization/authorizer.ts'
+import { forbiddenWrite } from '../forbidden-write.ts'
 import type { AdmissionPlugin } from '../plugin.ts'
 import { isSigningRequest, type SigningRequest } from './certificate-signing-request.ts'
 import { mayWithSigner } from './signer-rights.ts'
@@ -11,11 +11,11 @@ export const certificateApproval = (authorizer: Authorizer): AdmissionPlugin => 
   handles: ['UPDATE'],
   validate(attributes) {
     if (!isSigningRequest(attributes, 'approval')) return
-    const { resource, name, user, old } = attributes
+    const { user, old } = attributes
     // The signer of the request as it is, whatever is sent.
     const signer = (old as SigningRequest).spec?.signerName ?? ''
     return after(mayWithSigner(authorizer, user, 'approve', signer), (may) => {
-      if (!may) throw forbidden(resource.groupResource, name, `user not permitted to approve requests with signerName ${JSON.stringify(signer)}`)
+      if (!may) throw forbiddenWrite(attributes, `user not permitted to approve requests with signerName ${JSON.stringify(signer)}`)
     })
   },
 })

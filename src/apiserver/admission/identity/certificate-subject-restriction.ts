@@ -1,5 +1,5 @@
 /** CertificateSubjectRestriction: nobody becomes a member of system:masters by a certificate that the cluster signs. */
-import { forbidden } from '../../../machinery/status-error.ts'
+import { forbiddenWrite } from '../forbidden-write.ts'
 import type { AdmissionAttributes, AdmissionPlugin } from '../plugin.ts'
 import { clientSigner, isSigningRequest, requestedSubject, type SigningRequest } from './certificate-signing-request.ts'
 
@@ -13,11 +13,11 @@ export const certificateSubjectRestriction: AdmissionPlugin = {
   },
 }
 
-async function checkSubject({ resource, name }: AdmissionAttributes, request: string): Promise<void> {
+async function checkSubject(attributes: AdmissionAttributes, request: string): Promise<void> {
   const { organizations } = await requestedSubject(request).catch((error) => {
-    throw forbidden(resource.groupResource, name, `failed to parse CSR: ${error instanceof Error ? error.message : error}`)
+    throw forbiddenWrite(attributes, `failed to parse CSR: ${error instanceof Error ? error.message : error}`)
   })
   if (organizations.includes('system:masters')) {
-    throw forbidden(resource.groupResource, name, `use of ${clientSigner} signer with system:masters group is not allowed`)
+    throw forbiddenWrite(attributes, `use of ${clientSigner} signer with system:masters group is not allowed`)
   }
 }

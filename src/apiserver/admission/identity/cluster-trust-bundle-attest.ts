@@ -3,8 +3,8 @@ import type { V1beta1ClusterTrustBundle } from '@kubernetes/client-node'
 import { after } from '../../../lib/flow/after.ts'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import type { KubeObject, Model } from '../../../machinery/object.ts'
-import { forbidden } from '../../../machinery/status-error.ts'
 import type { Authorizer } from '../../authorization/authorizer.ts'
+import { forbiddenWrite } from '../forbidden-write.ts'
 import type { AdmissionPlugin } from '../plugin.ts'
 import { mayWithSigner } from './signer-rights.ts'
 
@@ -13,12 +13,14 @@ type Bundle = Model<V1beta1ClusterTrustBundle>
 export const clusterTrustBundleAttest = (authorizer: Authorizer): AdmissionPlugin => ({
   name: 'ClusterTrustBundleAttest',
   handles: ['CREATE', 'UPDATE'],
-  validate({ resource: { groupResource }, name, user, object, old }) {
+  validate(attributes) {
+    const { user, object, old } = attributes
+    const { groupResource } = attributes.resource
     if (groupResource.name !== 'clustertrustbundles' || groupResource.group !== 'certificates.k8s.io' || !object) return
     const signer = (object as Bundle).spec?.signerName
     if (!signer || (old && semanticallyEqual(attested(object), attested(old)))) return
     return after(mayWithSigner(authorizer, user, 'attest', signer), (may) => {
-      if (!may) throw forbidden(groupResource, name, `user not permitted to attest for signerName ${JSON.stringify(signer)}`)
+      if (!may) throw forbiddenWrite(attributes, `user not permitted to attest for signerName ${JSON.stringify(signer)}`)
     })
   },
 })

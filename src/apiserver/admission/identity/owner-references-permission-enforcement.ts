@@ -4,9 +4,10 @@
  */
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import type { OwnerReference } from '../../../machinery/object.ts'
-import { forbidden, type StatusError } from '../../../machinery/status-error.ts'
+import type { StatusError } from '../../../machinery/status-error.ts'
 import type { AccessAttributes } from '../../authorization/authorizer.ts'
 import type { RequestInfo } from '../../request/request-info.ts'
+import { forbiddenWrite } from '../forbidden-write.ts'
 import type { AdmissionAttributes, AdmissionPlugin, PluginSources } from '../plugin.ts'
 
 export function ownerReferencesPermissionEnforcement({ authorizer, apis }: PluginSources): AdmissionPlugin {
@@ -25,7 +26,7 @@ export function ownerReferencesPermissionEnforcement({ authorizer, apis }: Plugi
 
   async function enforce(attributes: AdmissionAttributes, owners: readonly OwnerReference[], before: readonly OwnerReference[]): Promise<void> {
     const { operation, resource, subresource, namespace, name, user } = attributes
-    const refuse = (why: string): StatusError => forbidden(resource.groupResource, name, why)
+    const refuse = (why: string): StatusError => forbiddenWrite(attributes, why)
     const { group, version, plural } = resource.definition
     // Who creates an object may say whose it is.
     if (operation === 'UPDATE') {

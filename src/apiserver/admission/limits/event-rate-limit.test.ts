@@ -28,11 +28,11 @@ test('each namespace has its own rate, and what is left comes back with time', a
   assert.deepEqual([await send('a'), await send('a')], [undefined, 'Too many requests: limit reached on type Namespace for key a'])
 })
 
-test('an event counts for all limits; of several refusals the last one is told', async () => {
+test('an event counts for all limits; several refusals are told together', async () => {
   const { send } = withLimits({ type: 'Server', qps: 1, burst: 1 }, { type: 'User', qps: 1, burst: 2 })
   assert.equal(await send('a'), undefined)
   assert.equal(await send('a'), 'Too many requests: limit reached on type Server for key ')
-  assert.equal(await send('a'), 'Too many requests: limit reached on type User for key jane')
+  assert.equal(await send('a'), 'Too many requests: [limit reached on type Server for key , limit reached on type User for key jane]')
   assert.equal(await send('a', 'joe', {}, true), undefined)
 })
 

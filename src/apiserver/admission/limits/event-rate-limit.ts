@@ -4,6 +4,7 @@ import { decodeConfiguration, int32, listOf, structOf, text } from '../../../mac
 import type { Model } from '../../../machinery/object.ts'
 import { StatusError } from '../../../machinery/status-error.ts'
 import type { AdmissionAttributes, AdmissionPlugin, PluginSources } from '../plugin.ts'
+import { oneText } from './limit-constraints.ts'
 
 interface Limit {
   readonly type?: string
@@ -41,17 +42,16 @@ export function eventRateLimit({ find, configuration: own }: PluginSources, now:
   const given = own('EventRateLimit')
   const { limits = [] } = given === undefined ? {} : decodeConfiguration<{ limits?: readonly Limit[] }>(given, configuration)
   const faults = faultsOf(limits)
-  if (faults.length > 0) throw new Error(faults.length === 1 ? faults[0] : `[${faults.join(', ')}]`)
+  if (faults.length > 0) throw new Error(oneText(faults))
   const rates = limits.map((limit) => rateLimit(limit, now))
   return {
     name: 'EventRateLimit',
     handles: ['CREATE', 'UPDATE'],
     validate(attributes) {
       if (attributes.resource !== events || attributes.dryRun) return
-      let refused: string | undefined
       // An event counts for all limits, whichever refuses it.
-      for (const accepts of rates) refused = accepts(attributes) ?? refused
-      if (refused !== undefined) throw new StatusError(429, 'TooManyRequests', `Too many requests: ${refused}`)
+      const refused = rates.flatMap((accepts) => accepts(attributes) ?? [])
+      if (refused.length > 0) throw new StatusError(429, 'TooManyRequests', `Too many requests: ${oneText(refused)}`)
     },
   }
 }

@@ -6,6 +6,7 @@ import { notFound } from '../../../machinery/status-error.ts'
 import type { Registry } from '../../registry/registry.ts'
 import type { ServedResource } from '../../registry/served-resource.ts'
 import type { ServedApis } from '../../served-apis.ts'
+import { findNamespace } from '../namespaces/known-namespaces.ts'
 import type { AdmissionAttributes } from '../plugin.ts'
 import { type RequestTarget, type ResourceRule, ruleMatches } from './resource-rules.ts'
 
@@ -46,22 +47,26 @@ export interface Entry<T> {
 
 const metaGroup = 'admissionregistration.k8s.io'
 
-/** What decides on admission is not decided on by it: nobody could lock everybody out. */
-const neverMeant: ReadonlySet<string> = new Set([
-  'mutatingwebhookconfigurations',
-  'validatingwebhookconfigurations',
+/** What decides on admission is not decided on by its like: nobody could lock everybody out. Policies may mean webhooks all the same. */
+const policyKinds: ReadonlySet<string> = new Set([
   'mutatingadmissionpolicies',
   'mutatingadmissionpolicybindings',
   'validatingadmissionpolicies',
   'validatingadmissionpolicybindings',
 ])
+const webhookKinds: ReadonlySet<string> = new Set(['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'])
 
 /** Questions about rights are never answered by policies. */
 const reviews: ReadonlySet<string> = new Set(['authentication.k8s.io', 'authorization.k8s.io'])
 
-export const isAdmissionConfiguration = ({ definition }: ServedResource): boolean => definition.group === metaGroup && neverMeant.has(definition.plural)
+const isPolicy = ({ definition: { group, plural } }: ServedResource): boolean => group === metaGroup && policyKinds.has(plural)
 
-export const isReview = ({ definition }: ServedResource): boolean => reviews.has(definition.group)
+/** What no webhook is asked about. */
+export const isExemptFromWebhooks = (resource: ServedResource): boolean =>
+  isPolicy(resource) || (resource.definition.group === metaGroup && webhookKinds.has(resource.definition.plural))
+
+/** What no policy is held against. */
+export const isExemptFromPolicies = (resource: ServedResource): boolean => isPolicy(resource) || reviews.has(resource.definition.group)
 
 export class Matcher {
   readonly #registry: Registry
@@ -89,17 +94,18 @@ export class Matcher {
 
   /** Whether the selectors select the request. Throws 404 if its namespace is not there, in a promise if that has to be read. */
   selects({ objects, namespaces }: Match, attributes: AdmissionAttributes): boolean | Promise<boolean> {
-    if (!objects.everything && !objects.matches(labelsOf(attributes.object)) && !objects.matches(labelsOf(attributes.old))) return false
+    if (!objects.everything && !isSelected(objects, attributes.object) && !isSelected(objects, attributes.old)) return false
     if (namespaces.everything) return true
     const { resource, operation, subresource, namespace, name, object } = attributes
-    if (resource === this.#namespaces && subresource === '' && (operation === 'CREATE' || operation === 'UPDATE')) return namespaces.matches(labelsOf(object))
+    if (resource === this.#namespaces && subresource === '' && (operation === 'CREATE' || operation === 'UPDATE'))
+      return namespaces.matches(object?.metadata.labels)
     const asked = resource === this.#namespaces ? name : namespace
     if (asked === '') return true
     return after(this.namespaceLabels(asked), (labels) => namespaces.matches(labels))
   }
 
   namespaceLabels(name: string): Labels | Promise<Labels> {
-    return after(this.#registry.get(this.#namespaces, this.#namespaces.key('', name)), (found) => {
+    return after(findNamespace(this.#registry, this.#namespaces, name), (found) => {
       if (!found) throw notFound(this.#namespaces.groupResource, name)
       return found.summary.labels
     })
@@ -108,7 +114,7 @@ export class Matcher {
   /** The namespace that the request's object is in; undefined for objects without one, namespaces themselves among them. */
   namespaceObject({ resource, namespace }: AdmissionAttributes): KubeObject | undefined | Promise<KubeObject | undefined> {
     if (namespace === '' || resource === this.#namespaces) return undefined
-    return after(this.#registry.get(this.#namespaces, this.#namespaces.key('', namespace)), (found) => {
+    return after(findNamespace(this.#registry, this.#namespaces, namespace), (found) => {
       if (!found) throw notFound(this.#namespaces.groupResource, namespace)
       return found.parse()
     })
@@ -117,8 +123,9 @@ export class Matcher {
 
 type Labels = Readonly<Record<string, string>>
 
-/** Objects without metadata (options of connections) have no labels, and are selected only where everything is. */
-const labelsOf = (object: KubeObject | undefined): Labels | undefined => object?.metadata?.labels
+/** What is not there, or has no metadata (options of connections), is selected only where everything is: not by `notin` or `!` either. */
+const isSelected = ({ matches }: Selector, object: Partial<KubeObject> | undefined): boolean =>
+  object?.metadata !== undefined && matches(object.metadata.labels)
 
 /** Entries by what they may mean: worked out once for each resource, operation and subresource that is asked about. */
 export class MatchIndex<T> {

@@ -2,7 +2,6 @@
 import { after } from '../../../lib/flow/after.ts'
 import { setOwn } from '../../../lib/own.ts'
 import type { KubeObject, Unstructured } from '../../../machinery/object.ts'
-import { StatusError, statusOf } from '../../../machinery/status-error.ts'
 import type { ServedResource } from '../../registry/served-resource.ts'
 import type { AdmissionAttributes, GroupVersionKind } from '../plugin.ts'
 
@@ -16,7 +15,7 @@ export interface VersionedObjects {
 /** The request's kind, as it came. */
 export const kindOf = ({ kind, resource }: AdmissionAttributes): GroupVersionKind => kind ?? resource.definition
 
-/** What `resource` shows of the request's objects. Rejects with 500 where a webhook that converts fails. */
+/** What `resource` shows of the request's objects. Rejects with an Error where a webhook that converts fails. */
 export function versioned(attributes: AdmissionAttributes, resource: ServedResource): VersionedObjects | Promise<VersionedObjects> {
   const { object, old, kind } = attributes
   if (resource === attributes.resource || kind) return { resource, kind: kind ?? resource.definition, object, old }
@@ -25,17 +24,12 @@ export function versioned(attributes: AdmissionAttributes, resource: ServedResou
   )
 }
 
-/** The same object in another version. */
+/** The same object in another version. Rejects with an Error as `versioned` does. */
 export function inVersion(object: KubeObject | undefined, from: ServedResource, to: ServedResource): KubeObject | undefined | Promise<KubeObject | undefined> {
   if (!object || from === to) return object
   if (from.definition.custom) {
     const converted = from.otherVersion?.(to.groupVersion)?.convert(object) ?? { ...object, apiVersion: to.groupVersion }
-    return converted instanceof Promise
-      ? converted.then(
-          (made) => made as KubeObject,
-          (error) => Promise.reject(error instanceof StatusError ? error : statusOf(error)),
-        )
-      : (converted as KubeObject)
+    return converted as KubeObject | Promise<KubeObject>
   }
   const stored = from.definition.storedAs?.toStorage?.(structuredClone(object)) ?? object
   const shown = to.definition.storedAs?.fromStorage?.(stored === object ? structuredClone(object) : stored) ?? { ...stored }

@@ -7,9 +7,9 @@ import { after } from '../../../lib/flow/after.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import { invalid, StatusError } from '../../../machinery/status-error.ts'
 import { FollowedObjects } from '../../registry/followed/followed-objects.ts'
+import { forbiddenWrite } from '../forbidden-write.ts'
 import type { AdmissionAttributes, AdmissionPlugin, PluginSources } from '../plugin.ts'
 import { type TemplatePlace, templatePlaces } from '../pods/pod-templates.ts'
-import { refusal } from '../pods/pod-write.ts'
 import type { CheckedPod, Violation } from './checks/check.ts'
 import { podSecurityConfiguration } from './configuration.ts'
 import { detailsOf, evaluatePod } from './evaluator.ts'
@@ -98,7 +98,7 @@ export function podSecurity({ registry, find, configuration, log }: PluginSource
     if (enforces) {
       annotate(annotationKey('enforce-policy'), shown(policy.enforce))
       const violations = violationsOf(policy.enforce)
-      if (violations.length) throw refusal(attributes, `violates PodSecurity ${JSON.stringify(shown(policy.enforce))}: ${detailsOf(violations)}`)
+      if (violations.length) throw forbiddenWrite(attributes, `violates PodSecurity ${JSON.stringify(shown(policy.enforce))}: ${detailsOf(violations)}`)
     }
     const warned = violationsOf(policy.warn)
     if (warned.length) attributes.warn(`would violate PodSecurity ${JSON.stringify(shown(policy.warn))}: ${detailsOf(warned)}`)

@@ -5,8 +5,9 @@ import { own } from '../../../lib/own.ts'
 import type { Model } from '../../../machinery/object.ts'
 import { compareQuantities } from '../../../machinery/values/quantity.ts'
 import { FollowedObjects } from '../../registry/followed/followed-objects.ts'
+import { forbiddenWrite } from '../forbidden-write.ts'
 import type { AdmissionAttributes, AdmissionPlugin, PluginSources } from '../plugin.ts'
-import { type PodWithSpec, refusal, writtenPod } from './pod-write.ts'
+import { type PodWithSpec, writtenPod } from './pod-write.ts'
 import { mergeTolerations } from './scheduling/tolerations.ts'
 
 type RuntimeClass = Model<V1RuntimeClass>
@@ -32,7 +33,7 @@ export function runtimeClass({ registry, find, log }: PluginSources): AdmissionP
       if (!pod) return
       const { runtimeClassName, overhead } = pod.spec
       if (runtimeClassName) return after(classNamed(attributes, runtimeClassName), (found) => checkOverhead(attributes, pod, found))
-      if (overhead) throw refusal(attributes, unasked)
+      if (overhead) throw forbiddenWrite(attributes, unasked)
     },
     start: () => followed.start(),
     stop: () => followed.stop(),
@@ -43,7 +44,7 @@ export function runtimeClass({ registry, find, log }: PluginSources): AdmissionP
     if (known) return known
     // What has been made a moment ago may not be followed yet.
     return after(registry.get(classes, classes.key('', name)), (found) => {
-      if (!found) throw refusal(attributes, `pod rejected: RuntimeClass ${JSON.stringify(name)} not found`)
+      if (!found) throw forbiddenWrite(attributes, `pod rejected: RuntimeClass ${JSON.stringify(name)} not found`)
       return found.parse<RuntimeClass>()
     })
   }
@@ -54,13 +55,13 @@ const unasked = 'pod rejected: Pod Overhead set without corresponding RuntimeCla
 
 function setOverhead(attributes: AdmissionAttributes, { spec }: PodWithSpec, { overhead }: RuntimeClass): void {
   if (!overhead) return
-  if (spec.overhead && !areSame(overhead.podFixed, spec.overhead)) throw refusal(attributes, different)
+  if (spec.overhead && !areSame(overhead.podFixed, spec.overhead)) throw forbiddenWrite(attributes, different)
   spec.overhead = overhead.podFixed && { ...overhead.podFixed }
 }
 
 function checkOverhead(attributes: AdmissionAttributes, { spec }: PodWithSpec, { overhead }: RuntimeClass): void {
-  if (!overhead && spec.overhead) throw refusal(attributes, unasked)
-  if (overhead && !areSame(overhead.podFixed, spec.overhead)) throw refusal(attributes, different)
+  if (!overhead && spec.overhead) throw forbiddenWrite(attributes, unasked)
+  if (overhead && !areSame(overhead.podFixed, spec.overhead)) throw forbiddenWrite(attributes, different)
 }
 
 function setScheduling(attributes: AdmissionAttributes, { spec }: PodWithSpec, { scheduling }: RuntimeClass): void {
@@ -69,7 +70,7 @@ function setScheduling(attributes: AdmissionAttributes, { spec }: PodWithSpec, {
   for (const [key, value] of Object.entries(nodeSelector)) {
     const asked = own(spec.nodeSelector, key)
     if (asked === undefined || asked === value) continue
-    throw refusal(attributes, `conflict: runtimeClass.scheduling.nodeSelector[${key}] = ${value}; pod.spec.nodeSelector[${key}] = ${asked}`)
+    throw forbiddenWrite(attributes, `conflict: runtimeClass.scheduling.nodeSelector[${key}] = ${value}; pod.spec.nodeSelector[${key}] = ${asked}`)
   }
   if (Object.keys(nodeSelector).length) spec.nodeSelector = { ...spec.nodeSelector, ...nodeSelector }
   const merged = mergeTolerations(spec.tolerations ?? [], tolerations)

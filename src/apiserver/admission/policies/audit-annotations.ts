@@ -4,17 +4,23 @@ import type { Binding } from './policy-source.ts'
 /** Longer values are cut, in characters. */
 const longest = 10 * 1024
 
-/** The annotations of one policy: its bindings may say different things under the same key, and are told together. */
-export function auditAnnotations(policy: string) {
+export interface AuditAnnotations {
+  add(policy: string, key: string, value: string): void
+  publish(annotate: (key: string, value: string) => void): void
+}
+
+/** The annotations of a request: bindings of a policy may say different things under the same key, and are told together. */
+export function auditAnnotations(): AuditAnnotations {
   const known = new Map<string, Set<string>>()
   return {
-    add(key: string, value: string): void {
-      let values = known.get(key)
-      if (!values) known.set(key, (values = new Set()))
+    add(policy, key, value) {
+      const name = `${policy}/${key}`
+      let values = known.get(name)
+      if (!values) known.set(name, (values = new Set()))
       values.add(value.slice(0, longest))
     },
-    publish(annotate: (key: string, value: string) => void): void {
-      for (const [key, values] of known) annotate(`${policy}/${key}`, [...values].join(', '))
+    publish(annotate) {
+      for (const [name, values] of known) annotate(name, [...values].join(', '))
     },
   }
 }

@@ -5,16 +5,17 @@ import { matchConditions } from '../../../cel/admission/match-conditions.ts'
 import { jsonEqual } from '../../../machinery/fields/json.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import type { StructType } from '../../../machinery/schema.ts'
-import { forbidden, StatusError } from '../../../machinery/status-error.ts'
+import { StatusError } from '../../../machinery/status-error.ts'
 import type { ServedResource } from '../../registry/served-resource.ts'
+import { forbiddenWrite } from '../forbidden-write.ts'
 import { authorizerBindings, Questions, whenAnswered } from '../matching/asking-authorizer.ts'
 import { objectBinding, requestBindings } from '../matching/bindings.ts'
 import { Reinvoked } from '../matching/reinvoked.ts'
 import { typedObject } from '../matching/typed-object.ts'
 import { inVersion, replaceContent, versioned } from '../matching/versions.ts'
 import type { AdmissionAttributes, AdmissionPlugin, PluginSources } from '../plugin.ts'
+import { boundPolicies, policyFault } from './bound-policies.ts'
 import { compileMutating, evaluateMutation, type MutatingEvaluator, type MutatingSpec, type Mutation } from './mutating-evaluator.ts'
-import { collectParams } from './params.ts'
 import { errorType, policyMetrics } from './policy-metrics.ts'
 import { type Binding, type Policy, PolicySource } from './policy-source.ts'
 
@@ -47,6 +48,7 @@ export function mutatingPolicies(sources: PluginSources): AdmissionPlugin {
   const metrics = policyMetrics(sources.metrics, 'mutating')
   return {
     name: pluginName,
+    handles: ['CREATE', 'UPDATE', 'CONNECT'],
     start: () => source.start(),
     stop: () => source.stop(),
     mutate(attributes) {
@@ -59,51 +61,35 @@ export function mutatingPolicies(sources: PluginSources): AdmissionPlugin {
   async function dispatch(attributes: AdmissionAttributes): Promise<void> {
     const failures: Failure[] = []
     const invocations: Invocation[] = []
-    const { index } = source
-    for (const candidate of index.candidates(attributes)) {
-      const meant = await index.meant(candidate, attributes)
-      if (meant) invocations.push(...(await invocationsOf(meant.value, meant.resource, attributes, failures)))
+    for await (const bound of boundPolicies(source, registry, attributes)) {
+      const { policy, binding } = bound
+      if ('fault' in bound) failures.push({ policy, binding, message: bound.fault })
+      else for (const param of bound.params) invocations.push({ policy, binding: bound.binding, param, resource: bound.resource })
     }
     if (invocations.length > 0) await invoke(invocations, attributes, failures)
     const told = failures.filter(({ policy }) => !policy.ignoresFailures)
     if (told.length > 0) throw refusal(attributes, told)
   }
 
-  async function invocationsOf(policy: MutatingPolicy, resource: ServedResource, attributes: AdmissionAttributes, failures: Failure[]): Promise<Invocation[]> {
-    if (policy.fault) {
-      failures.push({ policy, message: `failed to configure policy: ${policy.fault}` })
-      return []
-    }
-    const { matcher } = source
-    const found: Invocation[] = []
-    for (const binding of policy.bindings) {
-      const { match } = binding
-      try {
-        const isBound = !match || (matcher.resourceOf(match, attributes.resource, attributes) !== undefined && (await matcher.selects(match, attributes)))
-        if (!isBound) continue
-        for (const param of await collectParams(registry, policy, binding, attributes.namespace)) found.push({ policy, binding, param, resource })
-      } catch (error) {
-        if (error instanceof StatusError) throw error
-        failures.push({ policy, binding, message: `failed to configure binding: ${error instanceof Error ? error.message : error}` })
-      }
-    }
-    return found
-  }
-
   async function invoke(invocations: readonly Invocation[], attributes: AdmissionAttributes, failures: Failure[]): Promise<void> {
     const reinvoked = new Reinvoked(pluginName, attributes)
     const questions = new Questions(authorizer)
     const namespace = await source.matcher.namespaceObject(attributes)
+    let isChanged = false
     for (const invocation of invocations) {
       const { policy, binding, param } = invocation
       const key = `${policy.name}/${binding.name}/${param?.metadata.namespace ?? ''}/${param?.metadata.name ?? ''}`
       if (!reinvoked.isDue(key)) continue
       const before = structuredClone(attributes.object)
-      const fail = (message: string): void => void failures.push({ policy, binding, message, reason: 'Invalid' })
-      if (!(await apply(invocation, attributes, namespace, questions, fail))) continue
-      if (!jsonEqual(before, attributes.object)) reinvoked.changed()
+      if (!(await apply(invocation, attributes, namespace, questions, failures))) continue
+      if (!jsonEqual(before, attributes.object)) {
+        isChanged = true
+        reinvoked.changed()
+      }
       if (policy.compiled.reinvocationPolicy === 'IfNeeded') reinvoked.mayRepeat(key)
     }
+    // Upstream asks the last one again, too, whoever has made the change.
+    if (isChanged) reinvoked.changed()
     reinvoked.end()
   }
 
@@ -113,23 +99,27 @@ export function mutatingPolicies(sources: PluginSources): AdmissionPlugin {
     attributes: AdmissionAttributes,
     namespace: KubeObject | undefined,
     questions: Questions,
-    fail: (message: string) => void,
+    failures: Failure[],
   ): Promise<boolean> {
     const evaluator = policy.compiled
+    const fail = (message: string): void => void failures.push({ policy, binding, message, reason: 'Invalid' })
     const bindingsOf = async () => {
       const objects = await versioned(attributes, resource)
       const request = requestBindings(attributes, objects, namespace)
       return { objects, bindings: { ...request, ...authorizerBindings(questions, attributes), params: objectBinding(param) } }
     }
+    const first = await bindingsOf().catch((error) => void failures.push({ policy, message: policyFault(error) }))
+    if (!first) return false
     const { conditions } = evaluator
     if (conditions) {
-      const { bindings } = await bindingsOf()
-      const match = await whenAnswered(() => matchConditions(conditions, bindings))
+      const begin = performance.now()
+      const match = await whenAnswered(() => matchConditions(conditions, first.bindings))
+      metrics.conditions.evaluated(policy.name, attributes.operation, (performance.now() - begin) / 1000, match.faults)
       if ('error' in match) fail(match.error)
       if ('error' in match || !match.matches) return false
     }
-    for (const mutation of evaluator.mutations) {
-      const { objects, bindings } = await bindingsOf()
+    for (const [at, mutation] of evaluator.mutations.entries()) {
+      const { objects, bindings } = at === 0 ? first : await bindingsOf()
       if (!objects.object || !attributes.object) continue
       const begin = performance.now()
       const counted = (failed: boolean, message: string, action: string): void =>
@@ -174,10 +164,10 @@ function typeOf({ kind }: AdmissionAttributes, resource: ServedResource): Struct
   )
 }
 
-function refusal({ resource, name, object }: AdmissionAttributes, failures: readonly Failure[]): StatusError {
+function refusal(attributes: AdmissionAttributes, failures: readonly Failure[]): StatusError {
   const messages = failures.map(({ policy, binding, message }) =>
     binding ? `policy '${policy.name}' with binding '${binding.name}' denied request: ${message}` : `policy '${policy.name}' denied request: ${message}`,
   )
-  const { code, status } = forbidden(resource.groupResource, name || (object?.metadata?.generateName ?? ''), 'admission request denied by policy')
+  const { code, status } = forbiddenWrite(attributes, 'admission request denied by policy')
   return new StatusError(code, failures[0]?.reason ?? status.reason, messages[0]!, { ...status.details, causes: messages.map((message) => ({ message })) })
 }

@@ -1,9 +1,11 @@
 /** What is counted of policies, by upstream's names. */
 import type { MetricsRegistry } from '../../../lib/metrics/registry.ts'
+import { type ConditionMetrics, conditionMetrics } from '../matching/condition-metrics.ts'
 
 export type ErrorType = 'no_error' | 'compile_error' | 'invalid_error' | 'out_of_budget_error'
 
 export interface PolicyMetrics {
+  readonly conditions: ConditionMetrics
   /** `action`: what came of it, such as `deny`. */
   checked(policy: string, binding: string, error: ErrorType, action: string, seconds: number): void
 }
@@ -17,6 +19,7 @@ export function policyMetrics(registry: MetricsRegistry, kind: 'validating' | 'm
   const total = registry.counter(`${prefix}_total`, 'Checks of policies, by what came of them.', labels)
   const durations = registry.histogram(`${prefix}_duration_seconds`, 'Time that checks of policies take.', buckets, labels)
   return {
+    conditions: conditionMetrics(registry, 'policy', 'validate'),
     checked(policy, binding, error, action, seconds) {
       const values = [policy, binding, error, action]
       total(values).add()

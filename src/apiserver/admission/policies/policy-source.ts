@@ -5,7 +5,7 @@ import type { KubeObject } from '../../../machinery/object.ts'
 import type { LabelSelector } from '../../../machinery/selectors/label-selector.ts'
 import { FollowedObjects } from '../../registry/followed/followed-objects.ts'
 import type { ServedResource } from '../../registry/served-resource.ts'
-import { type Entry, isAdmissionConfiguration, isReview, Match, Matcher, MatchIndex } from '../matching/matcher.ts'
+import { type Entry, isExemptFromPolicies, Match, Matcher, MatchIndex } from '../matching/matcher.ts'
 import type { ResourceRule } from '../matching/resource-rules.ts'
 import type { PluginSources } from '../plugin.ts'
 
@@ -124,7 +124,7 @@ export class PolicySource<Spec extends PolicySpec, Compiled> {
   }
 
   #indexOf(entries: readonly Entry<Policy<Compiled>>[]): MatchIndex<Policy<Compiled>> {
-    return new MatchIndex(this.matcher, entries, (resource) => isAdmissionConfiguration(resource) || isReview(resource))
+    return new MatchIndex(this.matcher, entries, isExemptFromPolicies)
   }
 
   #assemble(): void {

@@ -38,7 +38,7 @@ export function typeWarnings(spec: ValidatingSpec, apis: Apis): ExpressionWarnin
 function typedEnvironment({ paramKind, variables }: ValidatingSpec, resource: ServedResource, apis: Apis): Environment {
   const params = paramKind && paramResource(paramKind, apis)
   const base = admissionEnvironment({
-    params: params !== undefined || paramKind !== undefined,
+    params: params !== undefined,
     authorizer: true,
     object: objectTypeOf(resource.type),
     ...(params && { paramsType: objectTypeOf(params.type) }),

@@ -2,7 +2,7 @@
 import type { V1ValidatingAdmissionPolicySpec } from '@kubernetes/client-node'
 import { admissionEnvironment } from '../../../cel/admission/environment.ts'
 import { compileExpression, type Expression } from '../../../cel/admission/expression.ts'
-import { compileConditions, type MatchConditions, matchConditions } from '../../../cel/admission/match-conditions.ts'
+import { compileConditions, type Match, type MatchConditions } from '../../../cel/admission/match-conditions.ts'
 import { type Result, requestCostLimit, runExpressions } from '../../../cel/admission/run.ts'
 import { compileVariables, type Variables, withVariables } from '../../../cel/admission/variables.ts'
 import type { Bindings } from '../../../cel/index.ts'
@@ -59,17 +59,25 @@ export function compileValidating(spec: ValidatingSpec): ValidatingEvaluator {
   }
 }
 
+/** What a match condition comes to that is no match; undefined for one. */
+export function unmatched({ spec }: ValidatingEvaluator, match: Match): Verdict | undefined {
+  if ('error' in match) return { ...nothing, decisions: [failure(spec, match.error)] }
+  return match.matches ? undefined : nothing
+}
+
+/** It was not found out whether the request is good: the failure policy decides. */
+const failure = ({ failurePolicy }: ValidatingSpec, message: string): Decision => ({
+  action: failurePolicy === 'Ignore' ? 'admit' : 'deny',
+  failed: true,
+  message,
+  reason: '',
+})
+
 /** Holds the policy against a request. Without effects: it may be done again. `authorizer` are the bindings that messages do not see. */
 export function evaluateValidating(evaluator: ValidatingEvaluator, bindings: Bindings, authorizer: Bindings): Verdict {
-  const { spec, variables, conditions, validations } = evaluator
-  const action = spec.failurePolicy === 'Ignore' ? 'admit' : 'deny'
-  const failed = (message: string): Decision => ({ action, failed: true, message, reason: '' })
+  const { spec, variables, validations } = evaluator
+  const failed = (message: string): Decision => failure(spec, message)
   const all = { ...bindings, ...authorizer }
-  if (conditions) {
-    const match = matchConditions(conditions, all)
-    if ('error' in match) return { ...nothing, decisions: [failed(match.error)] }
-    if (!match.matches) return nothing
-  }
   const run = runExpressions(validations, all, requestCostLimit, variables)
   if ('exhausted' in run) return { ...nothing, decisions: [failed(run.exhausted)] }
   const messages = messagesOf(evaluator, run.results, bindings, run.left)

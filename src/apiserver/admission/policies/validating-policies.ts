@@ -1,14 +1,26 @@
 /** ValidatingAdmissionPolicy: holds what is written against policies in CEL (KEP-3488). */
-import { forbidden, StatusError } from '../../../machinery/status-error.ts'
+import { matchConditions } from '../../../cel/admission/match-conditions.ts'
+import type { Bindings } from '../../../cel/index.ts'
+import { StatusError } from '../../../machinery/status-error.ts'
+import type { ServedResource } from '../../registry/served-resource.ts'
+import { forbiddenWrite } from '../forbidden-write.ts'
 import { authorizerBindings, Questions, whenAnswered } from '../matching/asking-authorizer.ts'
 import { objectBinding, requestBindings } from '../matching/bindings.ts'
 import { type VersionedObjects, versioned } from '../matching/versions.ts'
 import type { AdmissionAttributes, AdmissionPlugin, PluginSources } from '../plugin.ts'
-import { auditAnnotations, validationFailure } from './audit-annotations.ts'
-import { collectParams } from './params.ts'
+import { type AuditAnnotations, auditAnnotations, validationFailure } from './audit-annotations.ts'
+import { type BoundPolicy, bindingFault, boundPolicies } from './bound-policies.ts'
 import { errorType, policyMetrics } from './policy-metrics.ts'
 import { type Binding, type Policy, PolicySource } from './policy-source.ts'
-import { compileValidating, type Decision, evaluateValidating, type ValidatingEvaluator, type ValidatingSpec, type Verdict } from './validating-evaluator.ts'
+import {
+  compileValidating,
+  type Decision,
+  evaluateValidating,
+  unmatched,
+  type ValidatingEvaluator,
+  type ValidatingSpec,
+  type Verdict,
+} from './validating-evaluator.ts'
 
 type ValidatingPolicy = Policy<ValidatingEvaluator>
 
@@ -39,67 +51,68 @@ export function validatingPolicies(sources: PluginSources): AdmissionPlugin {
   }
 
   async function dispatch(attributes: AdmissionAttributes): Promise<void> {
-    const { index } = source
     const denials: Denial[] = []
     const questions = new Questions(authorizer)
-    for (const candidate of index.candidates(attributes)) {
-      const meant = await index.meant(candidate, attributes)
-      if (meant) denials.push(...(await holdPolicy(meant.value, attributes, await versioned(attributes, meant.resource), questions)))
-    }
-    if (denials.length > 0) throw refusal(attributes, denials[0]!)
-  }
-
-  async function holdPolicy(policy: ValidatingPolicy, attributes: AdmissionAttributes, objects: VersionedObjects, questions: Questions): Promise<Denial[]> {
-    const misconfigured = (what: string, why: string, binding?: Binding): Denial[] =>
-      policy.ignoresFailures ? [] : [{ policy, binding, message: `failed to configure ${what}: ${why}`, reason: '' }]
-    if (policy.fault) return misconfigured('policy', policy.fault)
-    const denials: Denial[] = []
-    const annotations = auditAnnotations(policy.name)
-    for (const binding of policy.bindings) {
-      try {
-        if (!(await isBound(binding, attributes))) continue
-        const begin = performance.now()
-        for (const verdict of await verdicts(policy, binding, attributes, objects, questions)) {
-          const seconds = (performance.now() - begin) / 1000
-          denials.push(...enforce(policy, binding, attributes, verdict, seconds))
-          for (const annotation of verdict.annotations) {
-            if ('value' in annotation) annotations.add(annotation.key, annotation.value)
-            else denials.push({ policy, binding, message: annotation.error, reason: '' })
-          }
-        }
-      } catch (error) {
-        if (error instanceof StatusError) throw error
-        denials.push(...misconfigured('binding', error instanceof Error ? error.message : String(error), binding))
+    const annotations = auditAnnotations()
+    const versions = new Map<ServedResource, Promise<VersionedObjects>>()
+    for await (const bound of boundPolicies(source, registry, attributes)) {
+      const { policy, binding } = bound
+      const misconfigured = (message: string): void => {
+        if (!policy.ignoresFailures) denials.push({ policy, binding, message, reason: '' })
+      }
+      if ('fault' in bound) misconfigured(bound.fault)
+      else {
+        const objects = await objectsIn(versions, bound.resource, attributes).catch((error) => {
+          misconfigured(bindingFault(`failed to convert object version: ${error instanceof Error ? error.message : error}`))
+          return undefined
+        })
+        if (objects) denials.push(...(await hold(bound, attributes, objects, questions, annotations)))
       }
     }
     annotations.publish(attributes.annotate)
-    return denials
+    if (denials.length > 0) throw refusal(attributes, denials[0]!)
   }
 
-  async function isBound({ match }: Binding, attributes: AdmissionAttributes): Promise<boolean> {
-    if (!match) return true
-    const { matcher } = source
-    return matcher.resourceOf(match, attributes.resource, attributes) !== undefined && (await matcher.selects(match, attributes))
-  }
-
-  /** One for each of the binding's parameters. */
-  async function verdicts(
-    policy: ValidatingPolicy,
-    binding: Binding,
+  /** Holds one policy with all parameters of one binding against the request. */
+  async function hold(
+    { policy, binding, params }: BoundPolicy<ValidatingEvaluator>,
     attributes: AdmissionAttributes,
     objects: VersionedObjects,
     questions: Questions,
-  ): Promise<Verdict[]> {
-    const params = await collectParams(registry, policy, binding, attributes.namespace)
-    if (params.length === 0) return []
+    annotations: AuditAnnotations,
+  ): Promise<Denial[]> {
+    const begin = performance.now()
     const request = requestBindings(attributes, objects, await source.matcher.namespaceObject(attributes))
     const authorizes = authorizerBindings(questions, attributes)
-    const found: Verdict[] = []
+    const verdicts: Verdict[] = []
     for (const param of params) {
       const bindings = { ...request, params: objectBinding(param) }
-      found.push(await whenAnswered(() => evaluateValidating(policy.compiled, bindings, authorizes)))
+      const left = await leftOut(policy, { ...bindings, ...authorizes }, attributes)
+      verdicts.push(left ?? (await whenAnswered(() => evaluateValidating(policy.compiled, bindings, authorizes))))
     }
-    return found
+    const seconds = (performance.now() - begin) / 1000
+    return verdicts.flatMap((verdict) => {
+      const denials = enforce(policy, binding, attributes, verdict, seconds)
+      for (const annotation of verdict.annotations) {
+        if ('value' in annotation) annotations.add(policy.name, annotation.key, annotation.value)
+        else {
+          const { error: message } = annotation
+          metrics.checked(policy.name, binding.name, errorType(true, message), 'deny', seconds)
+          denials.push({ policy, binding, message, reason: '' })
+        }
+      }
+      return denials
+    })
+  }
+
+  /** The verdict if the policy's match conditions leave the request out, or fail. */
+  async function leftOut({ name, compiled }: ValidatingPolicy, bindings: Bindings, { operation }: AdmissionAttributes): Promise<Verdict | undefined> {
+    const { conditions } = compiled
+    if (!conditions) return undefined
+    const begin = performance.now()
+    const match = await whenAnswered(() => matchConditions(conditions, bindings))
+    metrics.conditions.evaluated(name, operation, (performance.now() - begin) / 1000, match.faults)
+    return unmatched(compiled, match)
   }
 
   /** Does what the binding says is to be done about decisions that deny. */
@@ -123,12 +136,23 @@ export function validatingPolicies(sources: PluginSources): AdmissionPlugin {
   }
 }
 
+/** The objects as policies want to see them, converted once for each version. */
+function objectsIn(
+  versions: Map<ServedResource, Promise<VersionedObjects>>,
+  resource: ServedResource,
+  attributes: AdmissionAttributes,
+): Promise<VersionedObjects> {
+  let objects = versions.get(resource)
+  if (!objects) versions.set(resource, (objects = (async () => versioned(attributes, resource))()))
+  return objects
+}
+
 const codes: Readonly<Record<string, number>> = { Unauthorized: 401, Forbidden: 403, RequestEntityTooLarge: 413, Invalid: 422 }
 
-function refusal({ resource, name, object }: AdmissionAttributes, { policy, binding, message, reason }: Denial): StatusError {
+function refusal(attributes: AdmissionAttributes, { policy, binding, message, reason }: Denial): StatusError {
   const bound = binding ? ` with binding '${binding.name}'` : ''
   const told = `ValidatingAdmissionPolicy '${policy.name}'${bound} denied request: ${message}`
-  const { status } = forbidden(resource.groupResource, name || (object?.metadata?.generateName ?? ''), told)
+  const { status } = forbiddenWrite(attributes, told)
   const why = reason || 'Invalid'
   return new StatusError(codes[why] ?? 422, why, status.message!, { ...status.details, causes: [{ message: told }] })
 }

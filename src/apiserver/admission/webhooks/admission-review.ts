@@ -1,7 +1,8 @@
 /** AdmissionReviews (admission.k8s.io, v1 and v1beta1): what a webhook is asked, and what it answers. */
 
+import { goJsonType, parseJson } from '../../../machinery/decode/go-json.ts'
 import { isObject } from '../../../machinery/fields/json.ts'
-import type { ReviewVersion } from '../../webhooks/index.ts'
+import { type ReviewVersion, reviewVersions } from '../../webhooks/index.ts'
 import { admissionRequest } from '../matching/request.ts'
 import type { VersionedObjects } from '../matching/versions.ts'
 import type { AdmissionAttributes } from '../plugin.ts'
@@ -36,9 +37,9 @@ export interface ReviewAnswer {
 /** Reads an answer. Throws Go's words for one that cannot be read, and an InvalidAnswer for one that does not fit the question. */
 export function readAnswer(version: ReviewVersion, uid: string, mutating: boolean, answer: Buffer): ReviewAnswer {
   const review = parsed(answer)
-  const response = isObject(review.response) ? review.response : undefined
-  if (!response) throw new InvalidAnswer('webhook response was absent')
-  const patch = typeof response.patch === 'string' ? Buffer.from(response.patch, 'base64') : Buffer.alloc(0)
+  checkVersion(version, review)
+  const response = responseIn(review)
+  const patch = patchIn(response)
   const hasType = response.patchType !== undefined && response.patchType !== null
   if (version === 'v1') {
     checkFit(review, response, uid)
@@ -65,21 +66,69 @@ const textMembers = (value: Fields): Record<string, string> =>
   Object.fromEntries(Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
 
 function parsed(answer: Buffer): Fields {
+  const refused = (why: string): Error => new Error(`couldn't get version/kind; json parse error: ${why}`)
   let value: unknown
   try {
-    value = JSON.parse(answer.toString())
+    value = parseJson(answer.toString())
   } catch (error) {
-    throw new Error(`couldn't get version/kind; json parse error: ${error instanceof Error ? error.message : error}`)
+    throw refused(error instanceof Error ? error.message : String(error))
   }
-  if (!isObject(value)) throw new Error("couldn't get version/kind; json parse error: it is no object")
-  if (!value.kind) throw new Error("Object 'Kind' is missing in the answer")
+  if (!isObject(value)) throw refused(`json: cannot unmarshal ${goJsonType(value)} into Go value of type v1.AdmissionReview`)
   return value
 }
 
-function checkFit({ apiVersion, kind }: Fields, { uid: answered }: Fields, uid: string): void {
+const group = 'admission.k8s.io'
+
+/** One version is not taken for the other. What says nothing of its version and kind may be either. */
+function checkVersion(asked: ReviewVersion, { apiVersion, kind }: Fields): void {
+  const told = kind === 'AdmissionReview' ? reviewVersions.find((version) => apiVersion === `${group}/${version}`) : undefined
+  if (told && told !== asked) throw new Error(`converting (${told}.AdmissionReview) to (${asked}.AdmissionReview): unknown conversion`)
+}
+
+/** What the members that are read have to be in JSON, and what they become in Go. */
+const memberTypes: Readonly<Record<string, readonly [json: string, go: string]>> = {
+  uid: ['string', 'types.UID'],
+  allowed: ['bool', 'bool'],
+  status: ['object', 'v1.Status'],
+  patch: ['string', '[]uint8'],
+  patchType: ['string', 'v1.PatchType'],
+  auditAnnotations: ['object', 'map[string]string'],
+  warnings: ['array', '[]string'],
+}
+
+function responseIn({ response }: Fields): Fields {
+  if (response === undefined || response === null) throw new InvalidAnswer('webhook response was absent')
+  const misfit = (value: unknown, place: string, type: string): Error =>
+    new Error(`json: cannot unmarshal ${goJsonType(value)} into Go struct field ${place} of type ${type}`)
+  if (!isObject(response)) throw misfit(response, 'AdmissionReview.response', 'v1.AdmissionResponse')
+  for (const [name, [json, go]] of Object.entries(memberTypes)) {
+    const value = response[name] ?? undefined
+    if (value !== undefined && goJsonType(value) !== json) throw misfit(value, `AdmissionResponse.response.${name}`, go)
+  }
+  return response
+}
+
+/** What Go's decoder takes. */
+const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+
+function patchIn({ patch }: Fields): Buffer {
+  const text = textOf(patch).replace(/[\r\n]/g, '')
+  if (base64.test(text)) return Buffer.from(text, 'base64')
+  const at = text.search(/[^A-Za-z0-9+/]/)
+  throw new Error(`illegal base64 data at input byte ${at < 0 ? text.length - (text.length % 4) : at}`)
+}
+
+function checkFit(review: Fields, { uid: answered }: Fields, uid: string): void {
   if (answered !== uid) throw new InvalidAnswer(`expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(textOf(answered))}`)
-  if (apiVersion === 'admission.k8s.io/v1' && kind === 'AdmissionReview') return
-  throw new InvalidAnswer(`expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got ${textOf(apiVersion)}, Kind=${textOf(kind)}`)
+  const expected = `${group}/v1, Kind=AdmissionReview`
+  const told = kindText(review)
+  if (told !== expected) throw new InvalidAnswer(`expected webhook response of ${expected}, got ${told}`)
+}
+
+/** As Go prints what is said, or not said, of version and kind. */
+function kindText({ apiVersion, kind }: Fields): string {
+  const [version = '', ofGroup = ''] = textOf(apiVersion).split('/').reverse()
+  return `${ofGroup}/${version}, Kind=${textOf(kind)}`
 }
 
 function checkPatch(mutating: boolean, hasPatch: boolean, hasType: boolean, type: unknown): void {

@@ -1,7 +1,7 @@
 /** Calls one webhook about one request, and says what became of it. */
 import { randomUUID } from 'node:crypto'
 import { badRequest, StatusError, statusOf } from '../../../machinery/status-error.ts'
-import { reviewVersion } from '../../webhooks/index.ts'
+import { reviewVersion, WebhookAnswerError, WebhookClientError } from '../../webhooks/index.ts'
 import type { VersionedObjects } from '../matching/versions.ts'
 import type { AdmissionAttributes } from '../plugin.ts'
 import { encodeReview, InvalidAnswer, type ReviewAnswer, readAnswer, type SentStatus } from './admission-review.ts'
@@ -49,12 +49,7 @@ export async function askWebhook(
     const version = reviewVersion(admissionReviewVersions, 'webhook does not accept known AdmissionReview versions (v1, v1beta1)')
     answer = readAnswer(version, uid, mutating, await client.post(encodeReview(version, uid, attributes, objects)))
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
-    throw new CallError(
-      name,
-      error instanceof InvalidAnswer ? `received invalid webhook response: ${message}` : `failed to call webhook: ${message}`,
-      unavailable,
-    )
+    throw callError(name, error)
   }
   for (const [key, value] of Object.entries(answer.auditAnnotations)) attributes.annotate(`${name}/${key}`, value)
   let room = mostWarnings
@@ -64,6 +59,13 @@ export async function askWebhook(
   }
   if (!answer.allowed) throw new Rejection(rejection(name, answer.status))
   return answer
+}
+
+function callError(name: string, error: unknown): CallError {
+  const message = error instanceof Error ? error.message : String(error)
+  if (error instanceof InvalidAnswer) return new CallError(name, `received invalid webhook response: ${message}`, unavailable)
+  if (error instanceof WebhookClientError) return new CallError(name, `could not get REST client: ${message}`, internalCode)
+  return new CallError(name, `failed to call webhook: ${message}`, error instanceof WebhookAnswerError ? error.status : unavailable)
 }
 
 const leastCode = 400
@@ -123,7 +125,7 @@ export async function byFailurePolicy<T>({ hook, attributes, type, metrics, log,
       rejected('no_error', error.status.code)
       throw error.status
     }
-    counted(true, error instanceof StatusError ? error.code : internalCode)
+    counted(true, 0)
     rejected('apiserver_internal_error', 0)
     throw error
   }

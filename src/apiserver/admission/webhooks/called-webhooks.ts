@@ -2,22 +2,22 @@
 
 import { matchConditions } from '../../../cel/admission/match-conditions.ts'
 import { after } from '../../../lib/flow/after.ts'
-import { forbidden } from '../../../machinery/status-error.ts'
+import { forbidden, statusOf } from '../../../machinery/status-error.ts'
 import type { Authorizer } from '../../authorization/authorizer.ts'
+import type { ServedResource } from '../../registry/served-resource.ts'
 import { authorizerBindings, Questions, whenAnswered } from '../matching/asking-authorizer.ts'
 import { requestBindings } from '../matching/bindings.ts'
+import type { ConditionMetrics } from '../matching/condition-metrics.ts'
 import type { Candidate, Entry, MatchIndex } from '../matching/matcher.ts'
 import { type VersionedObjects, versioned } from '../matching/versions.ts'
 import type { AdmissionAttributes } from '../plugin.ts'
 import type { ConfiguredWebhook } from './configured-webhooks.ts'
-import type { WebhookMetrics, WebhookType } from './webhook-metrics.ts'
 
 /** How to find out. */
 export interface Selecting {
   readonly index: MatchIndex<ConfiguredWebhook>
   readonly authorizer: Authorizer
-  readonly type: WebhookType
-  readonly metrics: WebhookMetrics
+  readonly conditionMetrics: ConditionMetrics
 }
 
 /** The objects as the webhook wants to see them; undefined if it is not to be called. Throws a StatusError where that cannot be told. */
@@ -27,28 +27,32 @@ export function objectsFor(
   selecting: Selecting,
 ): VersionedObjects | undefined | Promise<VersionedObjects | undefined> {
   return after(selecting.index.meant(candidate, attributes), (meant) =>
-    meant ? after(versioned(attributes, meant.resource), (objects) => conditioned(meant.value, attributes, objects, selecting)) : undefined,
+    meant ? after(converted(attributes, meant.resource), (objects) => conditioned(meant.value, attributes, objects, selecting)) : undefined,
   )
+}
+
+function converted(attributes: AdmissionAttributes, resource: ServedResource): VersionedObjects | Promise<VersionedObjects> {
+  const objects = versioned(attributes, resource)
+  return objects instanceof Promise ? objects.catch((error) => Promise.reject(statusOf(error))) : objects
 }
 
 function conditioned(
   { conditions, webhook }: ConfiguredWebhook,
   attributes: AdmissionAttributes,
   objects: VersionedObjects,
-  { authorizer, metrics, type }: Selecting,
+  { authorizer, conditionMetrics: metrics }: Selecting,
 ): VersionedObjects | undefined | Promise<VersionedObjects | undefined> {
   if (!conditions) return objects
   const bindings = { ...requestBindings(attributes, objects, undefined), ...authorizerBindings(new Questions(authorizer), attributes) }
+  const begin = performance.now()
   return after(
     whenAnswered(() => matchConditions(conditions, bindings)),
     (match) => {
       const { operation, resource, name } = attributes
-      if ('error' in match) {
-        metrics.conditionFailed(webhook.name, type, operation)
-        throw forbidden(resource.groupResource, name, match.error)
-      }
+      metrics.evaluated(webhook.name, operation, (performance.now() - begin) / 1000, match.faults)
+      if ('error' in match) throw forbidden(resource.groupResource, name, match.error)
       if (match.matches) return objects
-      metrics.excluded(webhook.name, type, operation)
+      metrics.excluded(webhook.name, operation)
       return undefined
     },
   )

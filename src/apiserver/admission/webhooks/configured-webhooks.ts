@@ -6,7 +6,7 @@ import type { NamedUsers } from '../../../kubeconfig/named-users.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import { FollowedObjects } from '../../registry/followed/followed-objects.ts'
 import { WebhookClient, type WebhookConfig } from '../../webhooks/index.ts'
-import { type Entry, isAdmissionConfiguration, Match, Matcher, MatchIndex } from '../matching/matcher.ts'
+import { type Entry, isExemptFromWebhooks, Match, Matcher, MatchIndex } from '../matching/matcher.ts'
 import type { PluginSources } from '../plugin.ts'
 import { credentialsFor, kubeConfigFileOf } from './webhook-users.ts'
 
@@ -50,7 +50,7 @@ export class ConfiguredWebhooks {
     this.#sources = sources
     this.#kubeConfigFile = kubeConfigFileOf(plugin, configuration(plugin))
     this.matcher = new Matcher(registry, apis, find('v1/namespaces'))
-    this.#index = new MatchIndex<ConfiguredWebhook>(this.matcher, [], isAdmissionConfiguration)
+    this.#index = new MatchIndex<ConfiguredWebhook>(this.matcher, [], isExemptFromWebhooks)
     this.#followed = new FollowedObjects<Configuration>({
       registry,
       resource: find(`admissionregistration.k8s.io/v1/${plural}`),
@@ -85,7 +85,7 @@ export class ConfiguredWebhooks {
     const configurations = [...this.#followed.all()].sort((a, b) => (a.metadata.name! < b.metadata.name! ? -1 : 1))
     const entries = configurations.flatMap((configuration) => this.#entriesOf(configuration, before))
     for (const [key, client] of before) if (!this.#clients.has(key)) client.retire()
-    this.#index = new MatchIndex(this.matcher, entries, isAdmissionConfiguration)
+    this.#index = new MatchIndex(this.matcher, entries, isExemptFromWebhooks)
   }
 
   #entriesOf({ metadata, webhooks = [] }: Configuration, before: ReadonlyMap<string, WebhookClient>): Entry<ConfiguredWebhook>[] {

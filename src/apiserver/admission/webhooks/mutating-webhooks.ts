@@ -1,8 +1,10 @@
 /** MutatingAdmissionWebhook: asks webhooks to change what is written, one after the other. */
-import { jsonEqual } from '../../../machinery/fields/json.ts'
+import { goJsonType, parseJson } from '../../../machinery/decode/go-json.ts'
+import { goJson, isObject, jsonEqual } from '../../../machinery/fields/json.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import { jsonPatch } from '../../../machinery/patch/json-patch.ts'
 import { statusOf } from '../../../machinery/status-error.ts'
+import { conditionMetrics } from '../matching/condition-metrics.ts'
 import { Reinvoked } from '../matching/reinvoked.ts'
 import { typedObject } from '../matching/typed-object.ts'
 import { inVersion, replaceContent, type VersionedObjects } from '../matching/versions.ts'
@@ -19,6 +21,7 @@ export function mutatingWebhooks(sources: PluginSources): AdmissionPlugin {
   const { authorizer, log } = sources
   const webhooks = new ConfiguredWebhooks(sources, pluginName, 'mutatingwebhookconfigurations')
   const metrics = webhookMetrics(sources.metrics)
+  const ofConditions = conditionMetrics(sources.metrics, 'webhook', 'admit')
   return {
     name: pluginName,
     start: () => webhooks.start(),
@@ -27,7 +30,7 @@ export function mutatingWebhooks(sources: PluginSources): AdmissionPlugin {
       const { index } = webhooks
       if (index.empty) return
       const candidates = index.candidates(attributes)
-      if (candidates.length > 0) return dispatch(attributes, { index, authorizer, type: 'admit', metrics })
+      if (candidates.length > 0) return dispatch(attributes, { index, authorizer, conditionMetrics: ofConditions })
     },
   }
 
@@ -57,7 +60,7 @@ export function mutatingWebhooks(sources: PluginSources): AdmissionPlugin {
   }
 }
 
-const told = ({ configuration, webhook }: ConfiguredWebhook, more: object): string => JSON.stringify({ configuration, webhook: webhook.name, ...more })
+const told = ({ configuration, webhook }: ConfiguredWebhook, more: object): string => goJson({ configuration, webhook: webhook.name, ...more })
 
 /** Changes the request's object as the webhook wishes; whether that made a difference. */
 async function applyAnswer(
@@ -75,23 +78,29 @@ async function applyAnswer(
     throw statusOf(new Error(`admission webhook ${JSON.stringify(name)} attempted to modify the object, which is not supported for this operation`))
   if (patchType !== 'JSONPatch') throw new CallError(name, `unsupported patch type ${JSON.stringify(patchType)}`, 400)
   let patched: KubeObject
+  let shown: KubeObject | undefined
   try {
     patched = typedObject(attributes, resource, jsonPatch(structuredClone(object), operations), object)
+    shown = attributes.kind ? patched : await inVersion(patched, resource, attributes.resource)
   } catch (error) {
     // What a webhook does wrong is not the client's fault.
     throw statusOf(new Error(error instanceof Error ? error.message : String(error)))
   }
   const changed = !jsonEqual(object, patched)
-  attributes.annotate(`patch.webhook.admission.k8s.io/${place}`, told(hook, { patch: operations, patchType }))
-  const shown = attributes.kind ? patched : await inVersion(patched, resource, attributes.resource)
+  attributes.annotate(`patch.webhook.admission.k8s.io/${place}`, told(hook, { patch: operations.map(sorted), patchType }), 'Request')
   replaceContent(attributes.object, shown!)
   return changed
 }
 
-function decodePatch(name: string, patch: Buffer): readonly unknown[] {
+/** An operation as Go writes it, which reads it as a map. */
+const sorted = (operation: object): object => Object.fromEntries(Object.entries(operation).sort(([a], [b]) => (a < b ? -1 : 1)))
+
+function decodePatch(name: string, patch: Buffer): readonly object[] {
   try {
-    const operations: unknown = JSON.parse(patch.toString())
-    if (!Array.isArray(operations)) throw new Error('json: cannot unmarshal into Go value of type jsonpatch.Patch')
+    const operations = parseJson(patch.toString())
+    if (operations === null) return []
+    if (!Array.isArray(operations)) throw new Error(`json: cannot unmarshal ${goJsonType(operations)} into Go value of type jsonpatch.Patch`)
+    for (const one of operations) if (!isObject(one)) throw new Error(`json: cannot unmarshal ${goJsonType(one)} into Go value of type jsonpatch.Operation`)
     return operations
   } catch (error) {
     throw new CallError(name, `received undecodable patch in webhook response: ${error instanceof Error ? error.message : error}`, 503)

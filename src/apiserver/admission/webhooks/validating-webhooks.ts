@@ -1,4 +1,5 @@
 /** ValidatingAdmissionWebhook: asks webhooks whether to accept what is written, all at once. */
+import { conditionMetrics } from '../matching/condition-metrics.ts'
 import type { AdmissionAttributes, AdmissionPlugin, PluginSources } from '../plugin.ts'
 import { askWebhook, byFailurePolicy } from './call-webhook.ts'
 import { objectsFor, type Selecting } from './called-webhooks.ts'
@@ -11,6 +12,7 @@ export function validatingWebhooks(sources: PluginSources): AdmissionPlugin {
   const { authorizer, log } = sources
   const webhooks = new ConfiguredWebhooks(sources, pluginName, 'validatingwebhookconfigurations')
   const metrics = webhookMetrics(sources.metrics)
+  const ofConditions = conditionMetrics(sources.metrics, 'webhook', 'validating')
   return {
     name: pluginName,
     start: () => webhooks.start(),
@@ -19,7 +21,7 @@ export function validatingWebhooks(sources: PluginSources): AdmissionPlugin {
       const { index } = webhooks
       if (index.empty) return
       const candidates = index.candidates(attributes)
-      if (candidates.length > 0) return dispatch(attributes, { index, authorizer, type: 'validating', metrics })
+      if (candidates.length > 0) return dispatch(attributes, { index, authorizer, conditionMetrics: ofConditions })
     },
   }
 

@@ -21,8 +21,6 @@ export interface WebhookMetrics {
   called(call: Called): void
   rejected(name: string, type: WebhookType, operation: Operation, cause: RejectionCause, code: number): void
   failedOpen(name: string, type: WebhookType): void
-  excluded(name: string, type: WebhookType, operation: Operation): void
-  conditionFailed(name: string, type: WebhookType, operation: Operation): void
 }
 
 const buckets = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 25]
@@ -61,10 +59,6 @@ function make(registry: MetricsRegistry): WebhookMetrics {
     'code',
     'rejected',
   ])
-  const conditions = 'apiserver_admission_match_condition'
-  const labels = ['name', 'kind', 'type', 'operation']
-  const exclusions = registry.counter(`${conditions}_exclusions_total`, 'Requests that match conditions have left out.', labels)
-  const faults = registry.counter(`${conditions}_evaluation_errors_total`, 'Match conditions that failed.', labels)
   const bounded = (code: number): string => String(Math.min(code, mostCode))
   return {
     called({ name, type, operation, rejected, code, seconds }) {
@@ -73,7 +67,5 @@ function make(registry: MetricsRegistry): WebhookMetrics {
     },
     rejected: (name, type, operation, cause, code) => rejections([name, type, operation, cause, bounded(code)]).add(),
     failedOpen: (name, type) => open([name, type]).add(),
-    excluded: (name, type, operation) => exclusions([name, 'webhook', type, operation]).add(),
-    conditionFailed: (name, type, operation) => faults([name, 'webhook', type, operation]).add(),
   }
 }

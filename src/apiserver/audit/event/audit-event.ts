@@ -137,7 +137,8 @@ export class AuditEvent implements RequestAudit {
   }
 
   /** The first value of a key counts. */
-  annotate(key: string, value: string): void {
+  annotate(key: string, value: string, level?: 'Request'): void {
+    if (level && !this.config.keepsRequest) return
     const all = (this.#annotations ??= [])
     let at = all.length
     while (at > 0 && all[at - 2]! > key) at -= 2

@@ -33,7 +33,7 @@ export interface WriteContext {
   /** Texts for Warning headers are added here. */
   readonly warnings: string[]
   /** Adds an annotation to the audit event of the request. */
-  readonly annotate: (key: string, value: string) => void
+  readonly annotate: (key: string, value: string, level?: 'Request') => void
   /** The request that is written for: once its signal is aborted, nobody waits for the outcome. The server's own writes have none. */
   readonly request?: Pick<Request, 'signal'> & Partial<Pick<Request, 'info'>>
   /** For writes that create what is not there, though their verb is another: throws 403 if the user may not. */

@@ -8,12 +8,13 @@ import type { KubeObject, Model } from '../../../../machinery/object.ts'
 import { notFound } from '../../../../machinery/status-error.ts'
 import { nodeOf } from '../../../authorization/node/index.ts'
 import type { ServedResource } from '../../../registry/served-resource.ts'
+import { forbiddenWrite } from '../../forbidden-write.ts'
 import type { AdmissionPlugin, PluginSources } from '../../plugin.ts'
 import { kubeletClientSigner, kubeletServingSigner, requestedSubject, type SigningRequest } from '../certificate-signing-request.ts'
 import { admitNode } from './nodes.ts'
 import { admitPod } from './pods.ts'
 import { admitToken } from './tokens.ts'
-import { type Lookup, type NodeWrite, quoted, refused } from './write.ts'
+import { type Lookup, type NodeWrite, quoted } from './write.ts'
 
 export function nodeRestriction({ registry, find, authorizer }: PluginSources): AdmissionPlugin {
   const pods = find('v1/pods')
@@ -43,7 +44,7 @@ export function nodeRestriction({ registry, find, authorizer }: PluginSources): 
       const node = nodeOf(attributes.user)
       if (node === undefined) return
       const write: NodeWrite = { ...attributes, node }
-      if (node === '') throw refused(write, `could not determine node from user ${quoted(attributes.user.name)}`)
+      if (node === '') throw forbiddenWrite(write, `could not determine node from user ${quoted(attributes.user.name)}`)
       const { group, name } = attributes.resource.groupResource
       return admitters[`${group}/${name}`]?.(write)
     },
@@ -51,22 +52,22 @@ export function nodeRestriction({ registry, find, authorizer }: PluginSources): 
 }
 
 function admitLease(write: NodeWrite): void {
-  if (write.namespace !== 'kube-node-lease') throw refused(write, 'can only access leases in the "kube-node-lease" system namespace')
-  if (write.name !== write.node) throw refused(write, 'can only access node lease with the same name as the requesting node')
+  if (write.namespace !== 'kube-node-lease') throw forbiddenWrite(write, 'can only access leases in the "kube-node-lease" system namespace')
+  if (write.name !== write.node) throw forbiddenWrite(write, 'can only access node lease with the same name as the requesting node')
 }
 
 function admitCSINode(write: NodeWrite): void {
-  if (write.name !== write.node) throw refused(write, 'can only access CSINode with the same name as the requesting node')
+  if (write.name !== write.node) throw forbiddenWrite(write, 'can only access CSINode with the same name as the requesting node')
 }
 
 type Claim = Model<V1PersistentVolumeClaim>
 
 /** Of claims, nodes report what resizing has come to. */
 function admitClaim(write: NodeWrite): void {
-  if (write.subresource !== 'status') throw refused(write, 'may only update PVC status')
-  if (write.operation !== 'UPDATE') throw refused(write, `unexpected operation ${quoted(write.operation)}`)
+  if (write.subresource !== 'status') throw forbiddenWrite(write, 'may only update PVC status')
+  if (write.operation !== 'UPDATE') throw forbiddenWrite(write, `unexpected operation ${quoted(write.operation)}`)
   if (!semanticallyEqual(unreported(write.object as Claim), unreported(write.old as Claim))) {
-    throw refused(write, `node ${quoted(write.node)} is not allowed to update fields other than status.quantity and status.conditions`)
+    throw forbiddenWrite(write, `node ${quoted(write.node)} is not allowed to update fields other than status.quantity and status.conditions`)
   }
 }
 
@@ -85,7 +86,8 @@ function admitResourceSlice(write: NodeWrite): void {
   const { operation, object, old, node } = write
   if (operation === 'UPDATE') return
   const slice = (operation === 'CREATE' ? object : old) as ResourceSlice | undefined
-  if (slice?.spec?.nodeName !== node) throw refused(write, `can only ${operation.toLowerCase()} ResourceSlice with the same NodeName as the requesting node`)
+  if (slice?.spec?.nodeName !== node)
+    throw forbiddenWrite(write, `can only ${operation.toLowerCase()} ResourceSlice with the same NodeName as the requesting node`)
 }
 
 /** For certificates of kubelets, a node asks for itself. */
@@ -94,7 +96,7 @@ async function admitSigningRequest(write: NodeWrite): Promise<void> {
   const { signerName, request = '' } = (write.object as SigningRequest).spec ?? {}
   if (signerName !== kubeletClientSigner && signerName !== kubeletServingSigner) return
   const { commonName } = await requestedSubject(request).catch((error) => {
-    throw refused(write, `unable to parse csr: ${error instanceof Error ? error.message : error}`)
+    throw forbiddenWrite(write, `unable to parse csr: ${error instanceof Error ? error.message : error}`)
   })
-  if (commonName !== write.user.name) throw refused(write, `can only create a node CSR with CN=${write.user.name}`)
+  if (commonName !== write.user.name) throw forbiddenWrite(write, `can only create a node CSR with CN=${write.user.name}`)
 }

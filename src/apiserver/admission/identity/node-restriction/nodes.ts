@@ -1,29 +1,30 @@
 /** Nodes register and report on themselves; where pods may run is not theirs to say: taints, and labels that others rely on. */
 import { semanticallyEqual } from '../../../../machinery/equality.ts'
-import { type Node, type NodeWrite, quoted, refused } from './write.ts'
+import { forbiddenWrite } from '../../forbidden-write.ts'
+import { type Node, type NodeWrite, quoted } from './write.ts'
 
 export function admitNode(write: NodeWrite): void {
   const { operation, name } = write
   const node = quoted(write.node)
-  if (name !== write.node) throw refused(write, `node ${node} is not allowed to modify node ${quoted(name)}`)
+  if (name !== write.node) throw forbiddenWrite(write, `node ${node} is not allowed to modify node ${quoted(name)}`)
   if (operation === 'CREATE') {
     const { metadata, spec } = write.object as Node
-    if (spec?.configSource) throw refused(write, `node ${node} is not allowed to create pods with a non-nil configSource`)
+    if (spec?.configSource) throw forbiddenWrite(write, `node ${node} is not allowed to create pods with a non-nil configSource`)
     const labels = forbiddenLabels(metadata.labels, {})
-    if (labels.length > 0) throw refused(write, `node ${node} is not allowed to set the following labels: ${labels.join(', ')}`)
+    if (labels.length > 0) throw forbiddenWrite(write, `node ${node} is not allowed to set the following labels: ${labels.join(', ')}`)
   }
   if (operation === 'UPDATE') {
     const now = write.object as Node
     const old = write.old as Node
     if (now.spec?.configSource && !semanticallyEqual(now.spec.configSource, old.spec?.configSource)) {
-      throw refused(write, `node ${node} is not allowed to update configSource to a new non-nil configSource`)
+      throw forbiddenWrite(write, `node ${node} is not allowed to update configSource to a new non-nil configSource`)
     }
-    if (!semanticallyEqual(now.spec?.taints, old.spec?.taints)) throw refused(write, `node ${node} is not allowed to modify taints`)
+    if (!semanticallyEqual(now.spec?.taints, old.spec?.taints)) throw forbiddenWrite(write, `node ${node} is not allowed to modify taints`)
     const labels = forbiddenLabels(now.metadata.labels, old.metadata.labels)
-    if (labels.length > 0) throw refused(write, `is not allowed to modify labels: ${labels.join(', ')}`)
+    if (labels.length > 0) throw forbiddenWrite(write, `is not allowed to modify labels: ${labels.join(', ')}`)
     // The garbage collector would delete it for its owners.
     if (!semanticallyEqual(now.metadata.ownerReferences, old.metadata.ownerReferences)) {
-      throw refused(write, `node ${node} is not allowed to modify ownerReferences`)
+      throw forbiddenWrite(write, `node ${node} is not allowed to modify ownerReferences`)
     }
   }
 }

@@ -3,7 +3,8 @@ import { after } from '../../../../lib/flow/after.ts'
 import type { KubeObject } from '../../../../machinery/object.ts'
 import type { Authorizer } from '../../../authorization/authorizer.ts'
 import type { Pod } from '../../../authorization/node/pod-references.ts'
-import { type Lookup, type NodeWrite, quoted, refused } from './write.ts'
+import { forbiddenWrite } from '../../forbidden-write.ts'
+import { type Lookup, type NodeWrite, quoted } from './write.ts'
 
 interface TokenRequest extends KubeObject {
   readonly spec?: {
@@ -16,21 +17,21 @@ export async function admitToken(write: NodeWrite, lookup: Lookup, authorizer: A
   const { boundObjectRef: bound, audiences: asked } = (write.object as TokenRequest).spec ?? {}
   // Go writes a list that nobody gave as null.
   const audiences = asked ?? []
-  if (bound?.apiVersion !== 'v1' || bound.kind !== 'Pod' || !bound.name) throw refused(write, 'node requested token not bound to a pod')
-  if (!bound.uid) throw refused(write, 'node requested token with a pod binding without a uid')
+  if (bound?.apiVersion !== 'v1' || bound.kind !== 'Pod' || !bound.name) throw forbiddenWrite(write, 'node requested token not bound to a pod')
+  if (!bound.uid) throw forbiddenWrite(write, 'node requested token with a pod binding without a uid')
   const pod = await lookup.pod(write.namespace, bound.name)
   if (bound.uid !== pod.metadata.uid) {
-    throw refused(
+    throw forbiddenWrite(
       write,
       `the UID in the bound object reference (${bound.uid}) does not match the UID in record. The object might have been deleted and then recreated`,
     )
   }
-  if (pod.spec?.nodeName !== write.node) throw refused(write, 'node requested token bound to a pod scheduled on a different node')
-  if (audiences.length > 1) throw refused(write, 'node may only request 0 or 1 audiences')
+  if (pod.spec?.nodeName !== write.node) throw forbiddenWrite(write, 'node requested token bound to a pod scheduled on a different node')
+  if (audiences.length > 1) throw forbiddenWrite(write, 'node may only request 0 or 1 audiences')
   const [audience] = audiences
   // Tokens for this server are what accounts are for.
   if (audience && !(projectsTo(pod, audience) || (await mayAskFor(write, audience, authorizer)))) {
-    throw refused(write, `audience ${quoted(audience)} not found in pod spec volume`)
+    throw forbiddenWrite(write, `audience ${quoted(audience)} not found in pod spec volume`)
   }
 }
 

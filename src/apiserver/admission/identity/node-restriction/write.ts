@@ -1,7 +1,6 @@
-/** A write of a node, and how it is refused. */
+/** A write of a node. */
 import type { V1Node } from '@kubernetes/client-node'
 import type { Model } from '../../../../machinery/object.ts'
-import { forbidden, type StatusError } from '../../../../machinery/status-error.ts'
 import type { Pod } from '../../../authorization/node/pod-references.ts'
 import type { AdmissionAttributes } from '../../plugin.ts'
 
@@ -17,7 +16,5 @@ export interface Lookup {
   pod(namespace: string, name: string): Promise<Pod>
   node(name: string): Promise<Node>
 }
-
-export const refused = ({ resource, name }: NodeWrite, why: string): StatusError => forbidden(resource.groupResource, name, why)
 
 export const quoted = (text: string): string => JSON.stringify(text)

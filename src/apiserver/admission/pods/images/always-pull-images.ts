@@ -2,8 +2,9 @@
 import { internal } from '../../../../machinery/status-error.ts'
 import { notSupported } from '../../../../machinery/validation/field-error.ts'
 import type { ServedResource } from '../../../registry/served-resource.ts'
+import { forbiddenWrite } from '../../forbidden-write.ts'
 import type { AdmissionAttributes, AdmissionPlugin } from '../../plugin.ts'
-import { type PodWithSpec, refusal, writtenPod } from '../pod-write.ts'
+import { type PodWithSpec, writtenPod } from '../pod-write.ts'
 
 const always = 'Always'
 
@@ -28,7 +29,7 @@ export const alwaysPullImages = (pods: ServedResource): AdmissionPlugin => {
         .filter(({ policy }) => policy !== always)
         .map(({ path, policy }) => {
           const { field, message } = notSupported(path, policy ?? '', [always])
-          return refusal(attributes, `${field}: ${message}`).message
+          return forbiddenWrite(attributes, `${field}: ${message}`).message
         })
       if (texts.length) throw internal(texts.length === 1 ? texts[0]! : `[${texts.join(', ')}]`)
     },

@@ -1,7 +1,8 @@
 /** ImagePolicyWebhook: a server of somebody else says which images may run, asked with ImageReviews (imagepolicy.k8s.io/v1alpha1). */
 import { AnswerCache, connectionClient, patiently, type WebhookClient } from '../../../webhooks/index.ts'
+import { forbiddenWrite } from '../../forbidden-write.ts'
 import type { AdmissionAttributes, AdmissionPlugin, PluginSources } from '../../plugin.ts'
-import { type PodWithSpec, refusal, writtenPod } from '../pod-write.ts'
+import { type PodWithSpec, writtenPod } from '../pod-write.ts'
 import { imagePolicyConfiguration } from './image-policy-configuration.ts'
 import { type ReviewStatus, reviewOf, statusIn } from './image-review.ts'
 
@@ -53,7 +54,7 @@ export function imagePolicyWebhook({ find, configuration, places, log }: PluginS
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
       log(`error contacting webhook backend: ${message}`)
-      if (!options.defaultAllow) throw refusal(attributes, message)
+      if (!options.defaultAllow) throw forbiddenWrite(attributes, message)
       attributes.annotate(`${auditPrefix}failed-open`, 'true')
       pod.metadata.annotations = { ...pod.metadata.annotations, [failedOpen]: 'true' }
       return
@@ -66,5 +67,8 @@ export function imagePolicyWebhook({ find, configuration, places, log }: PluginS
 function decide(attributes: AdmissionAttributes, { allowed, reason, auditAnnotations }: ReviewStatus): void {
   for (const [key, value] of Object.entries(auditAnnotations)) attributes.annotate(auditPrefix + key, value)
   if (allowed) return
-  throw refusal(attributes, reason ? `image policy webhook backend denied one or more images: ${reason}` : 'one or more images rejected by webhook backend')
+  throw forbiddenWrite(
+    attributes,
+    reason ? `image policy webhook backend denied one or more images: ${reason}` : 'one or more images rejected by webhook backend',
+  )
 }

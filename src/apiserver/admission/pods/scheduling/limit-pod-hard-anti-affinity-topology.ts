@@ -1,7 +1,8 @@
 /** LimitPodHardAntiAffinityTopology: pods may keep others off their node, and off nothing larger. */
 import type { ServedResource } from '../../../registry/served-resource.ts'
+import { forbiddenWrite } from '../../forbidden-write.ts'
 import type { AdmissionPlugin } from '../../plugin.ts'
-import { refusal, writtenPod } from '../pod-write.ts'
+import { writtenPod } from '../pod-write.ts'
 
 const hostname = 'kubernetes.io/hostname'
 
@@ -12,6 +13,9 @@ export const limitPodHardAntiAffinityTopology = (pods: ServedResource): Admissio
     const terms = writtenPod(pods, attributes)?.spec.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution
     const wide = terms?.find(({ topologyKey }) => topologyKey !== hostname)
     if (!wide) return
-    throw refusal(attributes, `affinity.PodAntiAffinity.RequiredDuringScheduling has TopologyKey ${wide.topologyKey} but only key ${hostname} is allowed`)
+    throw forbiddenWrite(
+      attributes,
+      `affinity.PodAntiAffinity.RequiredDuringScheduling has TopologyKey ${wide.topologyKey} but only key ${hostname} is allowed`,
+    )
   },
 })

@@ -21,8 +21,10 @@ export function podTolerationRestriction(sources: PluginSources): AdmissionPlugi
   const cluster = configured(sources.configuration('PodTolerationRestriction'))
   const namespaces = followedAnnotations(sources, [defaultsKey, allowedKey])
   const check = ({ spec }: PodWithSpec, annotations: Readonly<Record<string, string>>): void => {
-    if (!spec.tolerations?.length || areAllowed(spec.tolerations, parse(own(annotations, allowedKey)) ?? cluster.allowed)) return
-    throw internal('pod tolerations (possibly merged with namespace default tolerations) conflict with its namespace whitelist')
+    const ofNamespace = parse(own(annotations, allowedKey))
+    if (!spec.tolerations?.length || areAllowed(spec.tolerations, ofNamespace ?? cluster.allowed)) return
+    const scope = ofNamespace ? 'namespace' : 'cluster'
+    throw internal(`pod tolerations (possibly merged with namespace default tolerations) conflict with its ${scope} whitelist`)
   }
   return {
     name: 'PodTolerationRestriction',

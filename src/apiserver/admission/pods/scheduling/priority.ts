@@ -3,8 +3,9 @@ import type { V1PriorityClass } from '@kubernetes/client-node'
 import { after } from '../../../../lib/flow/after.ts'
 import type { Model } from '../../../../machinery/object.ts'
 import { FollowedObjects } from '../../../registry/followed/followed-objects.ts'
+import { forbiddenWrite } from '../../forbidden-write.ts'
 import type { AdmissionAttributes, AdmissionPlugin, PluginSources } from '../../plugin.ts'
-import { type PodWithSpec, refusal, writtenPod } from '../pod-write.ts'
+import { type PodWithSpec, writtenPod } from '../pod-write.ts'
 
 type PriorityClass = Model<V1PriorityClass>
 
@@ -41,7 +42,7 @@ export function priority({ registry, find, log }: PluginSources): AdmissionPlugi
       const { priorityClassName } = pod.spec
       if (!priorityClassName) return give(attributes, pod, byDefault ?? withoutClass)
       return after(classNamed(priorityClassName), (found) => {
-        if (!found) throw refusal(attributes, `no PriorityClass with name ${priorityClassName} was found`)
+        if (!found) throw forbiddenWrite(attributes, `no PriorityClass with name ${priorityClassName} was found`)
         give(attributes, pod, found)
       })
     },
@@ -49,7 +50,7 @@ export function priority({ registry, find, log }: PluginSources): AdmissionPlugi
       const { resource, subresource, object, operation } = attributes
       if (resource !== classes || subresource || !object || !(object as PriorityClass).globalDefault || !byDefault) return
       if (operation === 'UPDATE' && byDefault.name === object.metadata.name) return
-      throw refusal(attributes, `PriorityClass ${byDefault.name} is already marked as default. Only one default can exist`)
+      throw forbiddenWrite(attributes, `PriorityClass ${byDefault.name} is already marked as default. Only one default can exist`)
     },
     start: () => followed.start(),
     stop: () => followed.stop(),
@@ -87,7 +88,7 @@ function keep(pod: PodWithSpec, { old }: AdmissionAttributes): void {
 function give(attributes: AdmissionAttributes, { spec }: PodWithSpec, { name, value, preemptionPolicy }: Priority): void {
   if (!spec.priorityClassName && name) spec.priorityClassName = name
   if (spec.priority !== undefined && spec.priority !== null && spec.priority !== value) {
-    throw refusal(
+    throw forbiddenWrite(
       attributes,
       `the integer value of priority (${spec.priority}) must not be provided in pod spec; priority admission controller computed ${value} from the given PriorityClass name`,
     )
@@ -95,7 +96,7 @@ function give(attributes: AdmissionAttributes, { spec }: PodWithSpec, { name, va
   spec.priority = value
   if (preemptionPolicy === undefined) return
   if (spec.preemptionPolicy && spec.preemptionPolicy !== preemptionPolicy) {
-    throw refusal(
+    throw forbiddenWrite(
       attributes,
       `the string value of PreemptionPolicy (${spec.preemptionPolicy}) must not be provided in pod spec; priority admission controller computed ${preemptionPolicy} from the given PriorityClass name`,
     )

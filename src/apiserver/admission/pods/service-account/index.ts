@@ -1,8 +1,9 @@
 /** ServiceAccount: pods run under an account that exists, with its token and its pull secrets. */
 import type { PodSpec } from '../../../../api/core/pod/model.ts'
 import { after } from '../../../../lib/flow/after.ts'
+import { forbiddenWrite } from '../../forbidden-write.ts'
 import type { AdmissionAttributes, AdmissionPlugin, PluginSources } from '../../plugin.ts'
-import { isMirrorPod, type PodWithSpec, refusal } from '../pod-write.ts'
+import { isMirrorPod, type PodWithSpec } from '../pod-write.ts'
 import { type Account, Accounts, defaultAccount } from './accounts.ts'
 import { environmentFault, namesSecrets, secretFault } from './secret-references.ts'
 import { mountToken } from './token-volume.ts'
@@ -37,7 +38,7 @@ export function serviceAccount(sources: PluginSources): AdmissionPlugin {
       if (!pod) return
       if (operation === 'CREATE' && isMirrorPod(pod)) return checkMirror(attributes, pod.spec)
       const { spec } = pod
-      if (!spec.serviceAccountName) throw refusal(attributes, `no service account specified for pod ${attributes.namespace}/${pod.metadata.name ?? ''}`)
+      if (!spec.serviceAccountName) throw forbiddenWrite(attributes, `no service account specified for pod ${attributes.namespace}/${pod.metadata.name ?? ''}`)
       return withAccount(attributes, spec, (account) => {
         if (operation === 'CREATE') checkSecrets(attributes, spec, account)
         else check(attributes, account.allowed && environmentFault('ephemeral container', spec.ephemeralContainers ?? [], account.allowed))
@@ -50,7 +51,7 @@ export function serviceAccount(sources: PluginSources): AdmissionPlugin {
   function withAccount(attributes: AdmissionAttributes, { serviceAccountName: name = '' }: PodSpec, next: (account: Account) => void): void | Promise<void> {
     const { namespace } = attributes
     return after(accounts.get(namespace, name), (account) => {
-      if (!account) throw refusal(attributes, `error looking up service account ${namespace}/${name}: serviceaccount ${JSON.stringify(name)} not found`)
+      if (!account) throw forbiddenWrite(attributes, `error looking up service account ${namespace}/${name}: serviceaccount ${JSON.stringify(name)} not found`)
       next(account)
     })
   }
@@ -59,14 +60,14 @@ export function serviceAccount(sources: PluginSources): AdmissionPlugin {
 const checkSecrets = (attributes: AdmissionAttributes, spec: PodSpec, { allowed }: Account): void => check(attributes, allowed && secretFault(spec, allowed))
 
 function check(attributes: AdmissionAttributes, fault: string | undefined): void {
-  if (fault) throw refusal(attributes, fault)
+  if (fault) throw forbiddenWrite(attributes, fault)
 }
 
 /** The pods that a kubelet shows of its own files cannot be given anything. */
 function checkMirror(attributes: AdmissionAttributes, spec: PodSpec): void {
-  if (spec.serviceAccountName) throw refusal(attributes, 'a mirror pod may not reference service accounts')
-  if (namesSecrets(spec)) throw refusal(attributes, 'a mirror pod may not reference secrets')
+  if (spec.serviceAccountName) throw forbiddenWrite(attributes, 'a mirror pod may not reference service accounts')
+  if (namesSecrets(spec)) throw forbiddenWrite(attributes, 'a mirror pod may not reference secrets')
   if (spec.volumes?.some(({ projected }) => projected?.sources?.some(({ serviceAccountToken }) => serviceAccountToken))) {
-    throw refusal(attributes, 'a mirror pod may not use ServiceAccountToken volume projections')
+    throw forbiddenWrite(attributes, 'a mirror pod may not use ServiceAccountToken volume projections')
   }
 }
