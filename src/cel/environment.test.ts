@@ -42,6 +42,28 @@ const faults: readonly (readonly [string, string])[] = [
   ['has(m)', 'ERROR: <input>:1:5: invalid argument to has() macro\n | has(m)\n | ....^'],
   ['1.all(2, 3)', 'ERROR: <input>:1:7: argument must be a simple name\n | 1.all(2, 3)\n | ......^'],
   ['nope', "ERROR: <input>:1:1: undeclared reference to 'nope' (in container '')\n | nope\n | ^"],
+  [
+    'nope(nada)',
+    "ERROR: <input>:1:5: undeclared reference to 'nope' (in container '')\n | nope(nada)\n | ....^\n" +
+      "ERROR: <input>:1:6: undeclared reference to 'nada' (in container '')\n | nope(nada)\n | .....^",
+  ],
+  ['Nope{a: nada}', "ERROR: <input>:1:5: undeclared reference to 'Nope' (in container '')\n | Nope{a: nada}\n | ....^"],
+  ['int{}', "ERROR: <input>:1:4: 'int' is not a message type\n | int{}\n | ...^"],
+  ['x{}', "ERROR: <input>:1:2: 'int' is not a type\n | x{}\n | .^"],
+  ['[].length', "ERROR: <input>:1:3: type 'list(_var0)' does not support field selection\n | [].length\n | ..^"],
+  ['{x}', "ERROR: <input>:1:3: Syntax error: mismatched input '}' expecting ':'\n | {x}\n | ..^"],
+  ['{x 1}', "ERROR: <input>:1:4: Syntax error: missing ':' at '1'\n | {x 1}\n | ...^"],
+  [
+    '[1].map(var, 1)',
+    'ERROR: <input>:1:9: reserved identifier: var\n | [1].map(var, 1)\n | ........^\n' +
+      'ERROR: <input>:1:9: argument is not an identifier\n | [1].map(var, 1)\n | ........^',
+  ],
+  [
+    '"\\xFh"',
+    `ERROR: <input>:1:1: Syntax error: token recognition error at: '"\\xFh'\n | "\\xFh"\n | ^\n` +
+      `ERROR: <input>:1:6: Syntax error: token recognition error at: '"'\n | "\\xFh"\n | .....^\n` +
+      `ERROR: <input>:1:7: Syntax error: mismatched input '<EOF>' expecting ${anyExpression}\n | "\\xFh"\n | ......^`,
+  ],
   ['self.nope > 1', "ERROR: <input>:1:5: undefined field 'nope'\n | self.nope > 1\n | ....^"],
   ['x.min > 1', "ERROR: <input>:1:2: type 'int' does not support field selection\n | x.min > 1\n | .^"],
   ['x > "a"', "ERROR: <input>:1:3: found no matching overload for '_>_' applied to '(int, string)'\n | x > \"a\"\n | ..^"],

@@ -8,6 +8,7 @@ import { clientFor } from '../support/client-for.ts'
 import { installedKubectls, Kubectl } from '../support/kubectl.ts'
 import { testCluster } from '../support/test-cluster.ts'
 import { waitFor as eventually } from '../support/wait-for.ts'
+import { temporaryFolder } from '../up/t8s-process.ts'
 
 const prefix = 'simulation.typernetes.io'
 const pod = (name: string, annotations: Record<string, string> = {}, more: Partial<NonNullable<Pod['spec']>> = {}): Pod => ({
@@ -69,6 +70,19 @@ test('streams of simulated pods say what they are', async (t) => {
   assert.equal(summary.node.nodeName, 'node-1')
   assert.ok(summary.pods.some(({ podRef }) => podRef.name === 'web'))
   await assert.rejects(call('GET', '/api/v1/namespaces/default/pods/web/exec?command=ls'), /400 .*Upgrade request required/)
+})
+
+test('logs are there right after a restart: a node tells at once where its kubelet listens now', async (t) => {
+  const directory = temporaryFolder(t)
+  const start = () => testCluster(t, { nodes: 1, storage: { directory } })
+  const first = await start()
+  const running = clientFor(t, first)
+  await running.create(pods, pod('web'))
+  await waitFor(running, pods, { namespace: 'default', name: 'web' }, phase('Running'))
+  await first.stop({ graceMs: 0 })
+  const { kubeconfigFile, folder } = await start()
+  const kubectl = new Kubectl(installedKubectls().at(-1)!, kubeconfigFile, folder)
+  await eventually('the logs', async () => (await kubectl.run('logs web')).code === 0)
 })
 
 test('port-forwarding through a WebSocket tunnel needs no second try', async (t) => {

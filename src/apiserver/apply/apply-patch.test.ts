@@ -47,7 +47,7 @@ const refused = (run: () => unknown): Status => {
 const fields = ({ status, details, message, code }: Status & { details?: unknown }) => ({ status, details, message, code })
 const owners = ({ metadata }: KubeObject): Record<string, FieldsV1 | undefined> =>
   Object.fromEntries((metadata.managedFields ?? []).map((e) => [`${e.manager}/${e.operation}`, e.fieldsV1]))
-const spec = (set: object) => ({ 'f:spec': set })
+const spec = (set: object) => ({ 'f:spec': set as FieldsV1 })
 const annotation = 'kubectl.kubernetes.io/last-applied-configuration'
 
 test('applying creates: what was applied is owned, defaults and names are not', () => {
@@ -165,6 +165,33 @@ test('fields that the server resets are not owned', () => {
     one.metadata.managedFields?.map(({ subresource, fieldsV1 }) => [subresource, fieldsV1]),
     [['status', { 'f:status': { 'f:phase': {} } }]],
   )
+})
+
+test('a map that has become atomic since is owned as one', () => {
+  const one = apply(undefined, 'one', body({ limits: { cpu: '1' }, replicas: 1 }))
+  const managedFields = one.metadata.managedFields?.map((entry) => ({ ...entry, fieldsV1: spec({ 'f:limits': { 'f:cpu': {} }, 'f:replicas': {} }) }))
+  const live = { ...one, metadata: { ...one.metadata, managedFields } }
+  const conflict = refused(() => apply(live, 'two', body({ limits: { memory: '1Gi' } })))
+  assert.equal(conflict.message, 'Apply failed with 1 conflict: conflict with "one": .spec.limits')
+  assert.deepEqual(owners(force(live, 'two', body({ limits: { memory: '1Gi' } }))), {
+    'one/Apply': spec({ 'f:replicas': {} }),
+    'two/Apply': spec({ 'f:limits': {} }),
+  })
+  assert.equal(apply(live, 'one', body({ replicas: 1 })).spec?.limits, undefined)
+})
+
+test('an applier of a version that is gone has nothing to give up', () => {
+  const one = apply(undefined, 'one', body({ options: { k: '1' }, replicas: 1 }))
+  const managedFields = one.metadata.managedFields?.map((entry) => ({ ...entry, apiVersion: 'example.com/v1alpha1' }))
+  const live = { ...one, metadata: { ...one.metadata, managedFields } }
+  assert.deepEqual(apply(live, 'one', body({ replicas: 1 }), { otherVersion: () => undefined }).spec, { options: { k: '1' }, replicas: 1 })
+})
+
+test('a key that is null is a key of its own, one that is absent has its default', () => {
+  const ports = (...list: object[]) => owners(apply(undefined, 'one', body({ ports: list })))['one/Apply']?.['f:spec']?.['f:ports']
+  assert.deepEqual(Object.keys(ports({ port: 1, protocol: null }) ?? {}), ['k:{"port":1,"protocol":null}'])
+  assert.deepEqual(Object.keys(ports({ port: 1 }) ?? {}), ['k:{"port":1,"protocol":"TCP"}'])
+  assert.deepEqual(Object.keys(ports({ port: 1 }, { port: 1, protocol: null }) ?? {}).length, 2)
 })
 
 test('bodies of another kind or with managedFields are refused', () => {

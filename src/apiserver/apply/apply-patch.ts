@@ -14,7 +14,7 @@ import { badRequest, internal } from '../../machinery/status-error.ts'
 import { type Conflicts, conflictError, conflictsOutside } from './conflict.ts'
 import { fieldsOfLastApplied, updateLastApplied } from './last-applied.ts'
 import { capUpdaters, decodeManaged, encodeManaged, identityOf, type Managed } from './managed-fields/managed.ts'
-import { Changes, comparable, findConflicts, resetSet, takeFromOthers, type Written, withoutUntracked } from './managed-fields/ownership.ts'
+import { Changes, comparable, findConflicts, knownToSchema, resetSet, takeFromOthers, type Written, withoutUntracked } from './managed-fields/ownership.ts'
 import { recordUpdate } from './managed-fields/track-update.ts'
 import { prune } from './prune.ts'
 import { fieldsOfShape } from './shapes/fields-of-shape.ts'
@@ -95,7 +95,7 @@ function checkedBody({ applied, kind, apiVersion, type }: Apply): KubeObject {
 function* startingPoint({ live, ...written }: Apply): Steps<Managed> {
   const managed = yield* decodeManaged(live?.metadata.managedFields, live?.metadata.managedFields)
   if (managed.size === 0 && live) yield* recordUpdate(managed, { ...written, object: live, manager: beforeFirstApply })
-  return managed
+  return yield* knownToSchema(managed, written)
 }
 
 interface Attempt {

@@ -15,6 +15,7 @@ import {
   mapType,
   nullType,
   optionalType,
+  runtimeTypeName,
   stringType,
   type Type,
   typeParameter,
@@ -159,7 +160,7 @@ class Checker {
       case 'error':
         return dynType
       default:
-        return this.issue(at, `type '${formatType(this.close(type))}' does not support field selection`)
+        return this.issue(at, `type '${formatType(this.resolved(type))}' does not support field selection`)
     }
   }
 
@@ -273,9 +274,10 @@ class Checker {
   private struct(expr: CreateStruct): Type {
     const object = this.declarations.objects.get(expr.typeName.replace(/^\./, ''))
     if (!object) {
-      const named = this.declarations.names.has(expr.typeName)
+      const named = this.declarations.names.get(expr.typeName)?.type
+      if (!named) return this.undeclared(expr, expr.typeName)
       for (const { value } of expr.entries) this.check(value)
-      return named ? this.issue(expr, `'${expr.typeName}' is not a type`) : this.undeclared(expr, expr.typeName)
+      return this.issue(expr, named.kind === 'type' ? `'${runtimeTypeName(named.of)}' is not a message type` : `'${runtimeTypeName(named)}' is not a type`)
     }
     for (const { field, value, optional, position } of expr.entries) {
       const given = optional ? this.unwrapped(value, this.check(value)) : this.check(value)

@@ -8,9 +8,10 @@ export interface Issue {
 
 const most = 100
 
-/** `ERROR: <input>:1:5: message`, the source's line and a pointer; one after the other, at most 100. */
+/** `ERROR: <input>:1:5: message`, the source's line and a pointer; one after the other by place, of the first 100. */
 export function formatIssues(source: string, issues: readonly Issue[]): string {
-  const shown = issues.slice(0, most).map((issue) => formatIssue(source, issue))
+  const placed = issues.slice(0, most).sort((a, b) => (a.position ?? -1) - (b.position ?? -1))
+  const shown = placed.map((issue) => formatIssue(source, issue))
   return (issues.length > most ? [...shown, `${issues.length - most} more errors were truncated`] : shown).join('\n')
 }
 

@@ -18,6 +18,7 @@ const integer = /(?:0x[0-9A-Fa-f]+|[0-9]+)([uU]?)/y
 const punctuation = /==|!=|<=|>=|&&|\|\||[<>[\]{}().,\-!?:+*/%]/y
 const prefix = /([bB]?[rR]?|[rR][bB])(?="|')/y
 const escapeSequence = String.raw`\\(?:[abfnrtv"'\\?\x60]|[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-3][0-7][0-7])`
+const brokenEscape = String.raw`\\(?:[xX][0-9a-fA-F]?|u[0-9a-fA-F]{0,3}|U[0-9a-fA-F]{0,7}|[0-3][0-7]?)?`
 const quoted = {
   cooked: new RegExp(
     `"""(?:${escapeSequence}|[^\\\\])*?"""|'''(?:${escapeSequence}|[^\\\\])*?'''|"(?:${escapeSequence}|[^\\\\"\\n\\r])*"|'(?:${escapeSequence}|[^\\\\'\\n\\r])*'`,
@@ -74,12 +75,17 @@ function next(match: (pattern: RegExp, from?: number) => string | undefined, pos
   return mark === undefined ? undefined : { kind: 'punctuation', text: mark, position }
 }
 
-/** What the error shows: a string that does not end, a half of an operator with what stands in for the other half, or a character. */
+/** What could still become a string: up to where nothing fits any more, maybe in the midst of an escape. */
+const begun = new RegExp(`(?:"(?:${escapeSequence}|[^\\\\"\\n\\r])*|'(?:${escapeSequence}|[^\\\\'\\n\\r])*)(?:${brokenEscape})?`, 'y')
+
+/** What the error shows, up to the character that fits nothing: a string, a half of an operator, or a character by itself. */
 function unrecognized(source: string, at: number): string {
   const [first = ''] = source.slice(at, at + 2)
   if (first === '"' || first === "'") {
-    const line = source.indexOf('\n', at)
-    return source.slice(at, line < 0 ? undefined : line + 1)
+    begun.lastIndex = at
+    const text = begun.exec(source)?.[0] ?? first
+    const [wrong = ''] = source.slice(at + text.length, at + text.length + 2)
+    return text + wrong
   }
   const [second = ''] = source.slice(at + first.length, at + first.length + 2)
   return '=&|'.includes(first) ? first + second : first

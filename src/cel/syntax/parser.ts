@@ -96,7 +96,8 @@ function parser(all: readonly Token[], macros: Macros, issues: Issue[]): Expr {
       take()
       return take()
     }
-    if (among === `'${text}'` && (token.kind === 'end' || (token.kind === 'punctuation' && follows(token)))) {
+    const fits = text === ':' ? begins(token) : token.kind === 'end' || (token.kind === 'punctuation' && follows(token))
+    if (among === `'${text}'` && fits) {
       issue(`Syntax error: missing '${text}' at '${token.text}'`, token.position)
       throw new Fatal()
     }
@@ -298,7 +299,11 @@ function parser(all: readonly Token[], macros: Macros, issues: Issue[]): Expr {
     }
     const dotted = dottedMessage(lead + token.text)
     if (dotted) return dotted
-    if (reserved.has(token.text)) issue(`reserved identifier: ${token.text}`, token.position)
+    if (reserved.has(token.text)) {
+      issue(`reserved identifier: ${token.text}`, token.position)
+      // Macros are told that it is no identifier.
+      if (!open) return { ...node(token.position), kind: 'literal', value: null }
+    }
     if (!open) return { ...node(token.position), kind: 'identifier', name: lead + token.text }
     const id = counter.next()
     return call(lead + token.text, undefined, expressions(')'), open.position, id)

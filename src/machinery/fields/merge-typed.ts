@@ -60,8 +60,8 @@ const haveSameKeys = (a: unknown, b: unknown, keys: readonly ListKey[]): boolean
   isObject(a) &&
   isObject(b) &&
   keys.every(({ name, default: otherwise }) => {
-    const key = own(a, name) ?? otherwise
-    return isScalar(key) && key === (own(b, name) ?? otherwise)
+    const [key, other] = [own(a, name), own(b, name)].map((given) => (given === undefined ? otherwise : given))
+    return isScalar(key) && key === other
   })
 
 function mergeInPlaces(before: readonly unknown[], applied: readonly unknown[], items: TypedNode): readonly unknown[] {

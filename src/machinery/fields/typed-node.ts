@@ -158,7 +158,9 @@ function placeOf(node: Collection, item: unknown): string | { readonly problem: 
   if (!isObject(item)) return { problem: 'associative list with keys may not have non-map elements' }
   let text = 'k:{'
   for (const key of node.keys) {
-    const value = own(item, key.name) ?? key.default
+    // A key that is null is there: only one that is absent has its default.
+    const given = own(item, key.name)
+    const value = given === undefined ? key.default : given
     if (value === undefined)
       return { problem: `associative list with keys has an element that omits key field ${JSON.stringify(key.name)} (and doesn't have default value)` }
     text += (text.length > 3 ? ',' : '') + key.text + scalarText(value)

@@ -127,11 +127,12 @@ export class NodeKeeper {
     const agent = new NodeAgent(node)
     this.#agents.set(agent.name, agent)
     this.#stage(agent)
-    if (agent.hasNetwork) this.#soon(agent)
-    else this.#alarms.set(`range/${agent.name}`, this.#now() + rangeMs)
     // The first at once, the next ones spread.
     this.#alarms.set(`lease/${agent.name}`, this.#now())
     this.#alarms.set(`status/${agent.name}`, this.#now() + Math.random() * statusMs)
+    // A node from before has its kubelet elsewhere now: who wants its logs has to know.
+    if (agent.hasNetwork) this.#soon(agent)
+    else this.#alarms.set(`range/${agent.name}`, this.#now() + rangeMs)
     this.#options.events.ofNode(node, 'Normal', 'Starting', 'Starting kubelet.')
     this.#options.changed(agent, false)
   }

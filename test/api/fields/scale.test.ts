@@ -25,6 +25,20 @@ for (const type of ['merge-patch', 'strategic-merge-patch', 'json-patch'])
     }
   })
 
+test('a strategic merge patch is about the object that its path names, whatever kind it says', async (t) => {
+  const cluster = await testCluster(t)
+  await cluster.call('POST', deployments, web)
+  const patch = (type: string, kind: unknown) =>
+    cluster.call('PATCH', `${deployments}/web/scale`, { kind, spec: { replicas: 3 } }, `application/${type}+json`) as unknown as Promise<{
+      kind: string
+      spec: { replicas: number }
+    }>
+  const { kind, spec } = await patch('strategic-merge-patch', 'Deployment')
+  assert.deepEqual([kind, spec.replicas], ['Scale', 3])
+  await assert.rejects(patch('strategic-merge-patch', 7), /: 422 /)
+  await assert.rejects(patch('merge-patch', 'Deployment'), /: 422 .*no kind \\*"Deployment\\*" is registered for version/)
+})
+
 test('a scale that is not there is told by its group', async (t) => {
   const cluster = await testCluster(t)
   await assert.rejects(cluster.call('GET', `${deployments}/none/scale`), /: 404 .*deployments\/scale\.apps \\"none\\" not found/)

@@ -2,6 +2,7 @@
 import type { Steps } from '../../../lib/flow/pauses.ts'
 import { type Comparison, compare } from '../../../machinery/fields/compare.ts'
 import { difference, differenceBelow, emptySet, fieldSet, intersection, isEmpty, leaf, union } from '../../../machinery/fields/field-set.ts'
+import { reconciled } from '../../../machinery/fields/reconcile.ts'
 import type { FieldsV1 } from '../../../machinery/object.ts'
 import type { StructType } from '../../../machinery/schema.ts'
 import type { Conflicts } from '../conflict.ts'
@@ -60,6 +61,17 @@ const without = ({ added, modified, removed }: Comparison, reset: FieldsV1): Com
   isEmpty(reset)
     ? { added, modified, removed }
     : { added: differenceBelow(added, reset), modified: differenceBelow(modified, reset), removed: differenceBelow(removed, reset) }
+
+/** The managers as today's schema of their version sees their fields; those of versions that are gone are left out. */
+export function* knownToSchema(managed: Managed, { type, otherVersion, apiVersion: own }: Written): Steps<Managed> {
+  for (const [identity, manager] of [...managed]) {
+    const other = otherVersion && manager.apiVersion !== own ? otherVersion(manager.apiVersion) : { type }
+    if (other) setFields(managed, identity, manager, reconciled(manager.fields, other.type))
+    else managed.delete(identity)
+    yield
+  }
+  return managed
+}
 
 /** Compares the object before and after the write, as managers of each version see it. */
 export class Changes {

@@ -148,6 +148,11 @@ test('more than ten updaters: the oldest become ancient-changes', () => {
   assert.deepEqual(owners(object)['ancient-changes/Update'], { 'f:data': { '.': {}, 'f:k': {}, 'f:k0': {}, 'f:k1': {}, 'f:k2': {} } })
 })
 
+test('what the server resets does not stay with who owned it before', () => {
+  const live = cm({ k: 'v' }, { uid: 'u', managedFields: [entry({ manager: 'me', fieldsV1: { 'f:data': { 'f:k': {} }, 'f:immutable': {} } })] })
+  assert.deepEqual(owners(change(live, { k: 'v' }, 'me', { resetFields: ['immutable'] })), { 'me/Update': { 'f:data': { 'f:k': {} } } })
+})
+
 test('entries of a version that is gone are dropped', () => {
   const live = cm({ k: 'v' }, { uid: 'u', managedFields: [entry({ apiVersion: 'v1alpha1', manager: 'old' }), entry({ manager: 'new' })] })
   const after = change(live, { k: 'v', m: '1' }, 'me', { otherVersion: () => undefined })

@@ -3,11 +3,11 @@
  * Gives the new `metadata.managedFields`; the object itself is left alone.
  */
 import { atOnce, type Steps } from '../../../lib/flow/pauses.ts'
-import { difference, emptySet, isEmpty, sorted, union } from '../../../machinery/fields/field-set.ts'
+import { difference, differenceBelow, emptySet, isEmpty, sorted, union } from '../../../machinery/fields/field-set.ts'
 import type { FieldsV1, KubeObject, ManagedFieldsEntry } from '../../../machinery/object.ts'
 import { fieldsOfShape } from '../shapes/fields-of-shape.ts'
 import { capUpdaters, decodeManaged, encodeManaged, identityOf, isReset, type Managed, setFields } from './managed.ts'
-import { Changes, takeFromOthers, type Written, withoutUntracked } from './ownership.ts'
+import { Changes, knownToSchema, resetSet, takeFromOthers, type Written, withoutUntracked } from './ownership.ts'
 
 export interface Update extends Written {
   /** The object as it is stored; undefined on create. */
@@ -33,6 +33,7 @@ export function* trackSteps(update: Update): Steps<ManagedFieldsEntry[] | undefi
   // An object without managers gets none by updates: it was created without, or was asked to forget them.
   if (managed.size === 0 && live) return undefined
   yield
+  yield* knownToSchema(managed, update)
   yield* recordUpdate(managed, update)
   capUpdaters(managed)
   return sameEntries(yield* encodeManaged(managed), live?.metadata.managedFields)
@@ -86,7 +87,8 @@ export function* recordUpdate(managed: Managed, update: Update): Steps<void> {
   const own = managed.get(identity)
   // What the manager changes and owns already stays where it is: a set that is as it was is known. An item that comes to be there twice,
   // or once again, is added and removed at once: it is the manager's.
-  const left = difference(own?.fields ?? emptySet, difference(union(union(modified, added), removed), fields))
+  const changed = difference(union(union(modified, added), removed), fields)
+  const left = differenceBelow(difference(own?.fields ?? emptySet, changed), resetSet(update.resetFields))
   if (!isEmpty(fields)) managed.set(identity, { ...manager, fields: joined(left, fields) })
   else if (own) setFields(managed, identity, own, left)
 }

@@ -10,6 +10,7 @@ const set = Symbol('a value')
 const falsy = Symbol('0, false or an empty text')
 const empty = Symbol('an empty list or map')
 const nothing = Symbol('null')
+const absent = Symbol('a key that an item lacks')
 const end = Symbol('the end of a list, item or map')
 
 /** Names and keys stand for themselves. */
@@ -85,7 +86,8 @@ function listShape<T>(items: readonly unknown[], node: Collection, start: Shape<
 }
 
 /** What tells an item apart. Only scalars do. */
-const keyStep = (value: unknown): Step => (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : nothing)
+const keyStep = (value: unknown): Step =>
+  typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : value === undefined ? absent : nothing
 
 function leaf(value: unknown): symbol {
   if (typeof value !== 'object') return value ? set : falsy

@@ -110,7 +110,8 @@ function decodePatched(resource: ServedResource, patched: unknown, type: PatchTy
   try {
     const { object, strict } = decodeAs(resource, patched)
     if (definition.custom) checkPatchedKind(resource, object)
-    else if (object.kind !== definition.kind || object.apiVersion !== groupVersion) {
+    // A strategic merge patch is about the object whatever it calls it: clients send the kind of the whole to `scale`.
+    else if (type !== 'strategic' && (object.kind !== definition.kind || object.apiVersion !== groupVersion)) {
       throw new DecodeError(
         `no kind ${JSON.stringify(object.kind ?? '')} is registered for version ${JSON.stringify(object.apiVersion ?? '')} in scheme "pkg/api/legacyscheme/scheme.go:30"`,
       )

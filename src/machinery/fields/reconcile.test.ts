@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { reconciled } from './reconcile.ts'
+import { stack } from './sample-types.ts'
+
+const inSpec = (fields: object) => ({ 'f:spec': fields }) as Parameters<typeof reconciled>[0]
+
+test('what lies in lists, maps and structures that are atomic now is owned as one', () => {
+  const item = { 'v:"a"': {} }
+  assert.deepEqual(
+    reconciled(inSpec({ 'f:args': { '.': {}, ...item }, 'f:limits': { 'f:cpu': {} }, 'f:selector': { 'f:matchLabels': { 'f:a': {} } }, 'f:mode': {} }), stack),
+    inSpec({ 'f:args': {}, 'f:limits': {}, 'f:selector': {}, 'f:mode': {} }),
+  )
+  const containers = (args: object) => inSpec({ 'f:containers': { 'k:{"name":"a"}': { '.': {}, 'f:args': args } } })
+  assert.deepEqual(reconciled(containers(item), stack), containers({}))
+  assert.deepEqual(reconciled(inSpec({ 'f:free': { 'f:a': {} } }), stack), inSpec({ 'f:free': {} }))
+})
+
+test('all other sets are themselves, whatever they name', () => {
+  for (const fields of [
+    { 'f:tags': { '.': {}, 'v:"a"': {} }, 'f:args': {}, 'f:limits': {} },
+    { 'f:options': {}, 'f:containers': {} },
+    { 'f:loose': { 'f:a': { 'f:b': {} } }, 'f:nothing': { 'f:a': {} } },
+    { 'f:replicas': { 'f:a': {} } },
+  ]) {
+    const set = inSpec(fields)
+    assert.equal(reconciled(set, stack), set)
+  }
+})
