@@ -8,6 +8,7 @@ import type { Request } from '../http/exchange.ts'
 import { AdmittedRequest } from './admitted-request.ts'
 import { HeldRefusals } from './held-refusals.ts'
 import { Levels } from './levels.ts'
+import { PacedStarts } from './paced-starts.ts'
 import type { PriorityLevel } from './priority-level.ts'
 import { type Clock, realClock } from './queuing/clock.ts'
 import type { Refusal } from './queuing/queue-set.ts'
@@ -39,6 +40,7 @@ export class FlowControl {
   readonly refusals = new HeldRefusals()
   /** Those that wait at any level. */
   readonly waiting = new Set<AdmittedRequest>()
+  readonly #starts = new PacedStarts()
   readonly #clock: Clock
   readonly #estimator: Estimator
   readonly #metrics: FlowMetrics
@@ -118,11 +120,13 @@ export class FlowControl {
         this.waiting.delete(admitted)
         flows.tally.dequeued(admitted.seats)
         admitted.state = decision
-        if (decision === 'execute') this.#begin(admitted)
-        else {
-          flows.tally.waited((this.#clock.now() - admitted.arrivedAt) / 1000, false)
-          this.#refused(admitted, decision)
+        if (decision === 'execute') {
+          this.#begin(admitted)
+          this.#starts.take(() => resolve('execute'))
+          return
         }
+        flows.tally.waited((this.#clock.now() - admitted.arrivedAt) / 1000, false)
+        this.#refused(admitted, decision)
         resolve(decision)
       }
       admitted.whenDecided = decided
