@@ -129,6 +129,10 @@ test('what finds no seat at a level that does not queue is told to come again, o
   }
   const [, , , , , , dispatched, rejected, timedOut, cancelled] = row(await dump(server, 'dump_priority_levels'), 'tenants')
   assert.deepEqual([dispatched, rejected, timedOut, cancelled], ['2', '1', '0', '0'])
+  assert.match(
+    metrics.text,
+    /^apiserver_request_terminations_total\{verb="LIST",group="",version="v1",resource="configmaps",.*scope="namespace",component="apiserver",code="429"\} 1$/m,
+  )
   assert.match(metrics.text, /^apiserver_dropped_requests_total\{request_kind="readOnly"\} 1$/m)
 })
 
