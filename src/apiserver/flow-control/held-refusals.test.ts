@@ -20,7 +20,7 @@ test('those who wait together are not told together', async () => {
   for (const one of held) {
     if (!one) continue
     waiting++
-    one.then(() => {
+    void one.then(() => {
       inTurn++
       waiting--
     })
