@@ -91,12 +91,14 @@ const dump = async (server: TestCluster, table: string): Promise<string> => {
   return (await answerTo(sent.end())).text
 }
 
-/** The cells of the row that begins with a name. */
-const row = (table: string, name: string): string[] =>
+/** The cells of the rows that begin with a name. */
+const rows = (table: string, name: string): string[][] =>
   table
     .split('\n')
-    .map((line) => line.split(/, +/))
-    .find(([first]) => first === name) ?? []
+    .map((line) => line.split(/, */))
+    .filter(([first]) => first === name)
+
+const row = (table: string, name: string): string[] => rows(table, name)[0] ?? []
 
 test('what finds no seat at a level that does not queue is told to come again, others go on', async (t) => {
   const server = await cluster(t, small)
@@ -117,6 +119,20 @@ test('what finds no seat at a level that does not queue is told to come again, o
   assert.equal((await get(server, 'other', '/api/v1/namespaces/default/configmaps')).status, 200)
   const metrics = await get(server, 'other', '/metrics')
   assert.match(metrics.text, /^apiserver_flowcontrol_rejected_requests_total\{priority_level="tenants",flow_schema="tenants",reason="concurrency-limit"\} 1$/m)
+  assert.match(metrics.text, /^apiserver_flowcontrol_request_wait_duration_seconds_count\{priority_level="tenants",flow_schema="tenants",execute="false"\} 1$/m)
+  assert.match(metrics.text, /^apiserver_flowcontrol_watch_count_samples_count\{priority_level="tenants",flow_schema="tenants"\} 1$/m)
+  for (const kind of ['mutating', 'readOnly']) {
+    assert.match(
+      metrics.text,
+      new RegExp(`^apiserver_flowcontrol_read_vs_write_current_requests_count\\{phase="executing",request_kind="${kind}"\\} [1-9]`, 'm'),
+    )
+  }
+  const [, , , , , , dispatched, rejected, timedOut, cancelled] = row(await dump(server, 'dump_priority_levels'), 'tenants')
+  assert.deepEqual([dispatched, rejected, timedOut, cancelled], ['2', '1', '0', '0'])
+  assert.match(
+    metrics.text,
+    /^apiserver_request_terminations_total\{verb="LIST",group="",version="v1",resource="configmaps",.*scope="namespace",component="apiserver",code="429"\} 1$/m,
+  )
   assert.match(metrics.text, /^apiserver_dropped_requests_total\{request_kind="readOnly"\} 1$/m)
 })
 
@@ -130,14 +146,28 @@ test('what finds no seat waits in a queue, is shown there, and goes on in its tu
   const waiting = get(server, 'other', path)
   const leaving = send(server, 'other', 'GET', path).end()
   await waitFor('both waiting', async () => row(await executing(), 'tenants')[4] === '2')
-  const shown = row(await dump(server, 'dump_requests?includeRequestDetails=1'), 'tenants')
-  assert.deepEqual([shown[1], shown[4], shown[6], shown[9], shown[10], shown[11]], ['tenants', 'other', '1', 'other', 'get', path])
+  const requests = await dump(server, 'dump_requests?includeRequestDetails=1')
+  const shown = rows(requests, 'tenants')
+  const [first, second] = shown.filter((cells) => cells[3] !== '-1')
+  const never = '0001-01-01T00:00:00Z'
+  for (const [i, cells] of [first!, second!].entries())
+    assert.deepEqual(
+      [1, 3, 4, 6, 9, 10, 11, 12].map((at) => cells[at]),
+      ['tenants', String(i), 'other', '1', never, 'other', 'get', path],
+    )
+  const [executes] = shown.filter((cells) => cells[3] === '-1')
+  assert.deepEqual([executes![1], executes![4], executes![10], executes![11]], ['tenants', 'tenant', 'tenant', 'create'])
+  assert.ok(executes![9]! >= executes![5]!, 'it began after it had come')
+  // Who asks executes too, at a level without queues.
+  assert.deepEqual(row(requests, 'exempt').slice(1, 5), ['exempt', '-1', '-1', ''])
   const queues = (await dump(server, 'dump_queues')).split('\n').filter((line) => line.startsWith('tenants,'))
   assert.equal(queues.length, 4)
   leaving.destroy()
   await waitFor('one left', async () => row(await executing(), 'tenants')[4] === '1')
   assert.equal((await write.release()).status, 201)
   assert.equal((await waiting).status, 404)
+  const after = row(await executing(), 'tenants')
+  assert.deepEqual(after.slice(6), ['2', '1', '0', '1'])
   await waitFor('the level idle', async () => row(await executing(), 'tenants')[2] === 'true')
 })
 
@@ -239,7 +269,10 @@ test('kubectl shows schemas and levels, and what goes on at them', async (t) => 
     const level = cells.find(([name]) => name === 'prioritylevelconfiguration.flowcontrol.apiserver.k8s.io/workload-low')
     assert.deepEqual(level?.slice(1, 6), ['Limited', '100', '128', '6', '50'])
     const raw = await kubectl.run('get --raw /debug/api_priority_and_fairness/dump_priority_levels')
-    assert.match(raw.stdout, /^PriorityLevelName, +ActiveQueues, +IsIdle, +IsQuiescing, +WaitingRequests, +ExecutingRequests$/m)
-    assert.match(raw.stdout, /^exempt, +0, +false, +false, +0, +1$/m)
+    assert.match(
+      raw.stdout,
+      /^PriorityLevelName, +ActiveQueues, +IsIdle, +IsQuiescing, +WaitingRequests, +ExecutingRequests, +DispatchedRequests, +RejectedRequests, +TimedoutRequests, +CancelledRequests$/m,
+    )
+    assert.match(raw.stdout, /^exempt, +0, +false, +false, +0, +1, +[1-9]\d*, +0, +0, +0$/m)
   }
 })

@@ -7,6 +7,7 @@ import { all, each, follows } from '../../machinery/validation/field-rules.ts'
 import { dnsLabel, dnsSubdomain } from '../../machinery/validation/names.ts'
 import { age, column, name, resource } from '../resource.ts'
 import { type FlowSchema, mandatoryFlowSchemas } from './bootstrap-objects.ts'
+import { conditionRules } from './conditions.ts'
 
 export const flowSchemas = resource<FlowSchema>({
   group: 'flowcontrol.apiserver.k8s.io',
@@ -27,7 +28,7 @@ export const flowSchemas = resource<FlowSchema>({
       schema.status = {}
     },
   },
-  validate: { object: schemaRules },
+  validate: { object: schemaRules, status: ({ status }) => conditionRules(status?.conditions) },
   columns: [
     name,
     column('PriorityLevel', ({ spec }) => spec?.priorityLevelConfiguration.name ?? '<none>', { description: 'The level that its requests go to.' }),
@@ -79,9 +80,9 @@ function ruleRules({ subjects, resourceRules, nonResourceRules }: Wire<V1PolicyR
 
 type Subject = NonNullable<Wire<V1PolicyRulesWithSubjects>['subjects']>[number]
 const members = [
+  ['ServiceAccount', 'serviceAccount'],
   ['User', 'user'],
   ['Group', 'group'],
-  ['ServiceAccount', 'serviceAccount'],
 ] as const
 
 function subjectRules(subject: Subject, path: string): readonly FieldError[] {

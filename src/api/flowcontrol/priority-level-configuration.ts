@@ -3,9 +3,10 @@ import type { V1LimitedPriorityLevelConfiguration } from '@kubernetes/client-nod
 import { semanticallyEqual } from '../../machinery/equality.ts'
 import type { Wire } from '../../machinery/object.ts'
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../machinery/validation/field-error.ts'
-import { positive } from '../../machinery/validation/field-rules.ts'
+import { all, positive } from '../../machinery/validation/field-rules.ts'
 import { age, column, name, resource } from '../resource.ts'
 import { type PriorityLevelConfiguration as Level, mandatoryPriorityLevels } from './bootstrap-objects.ts'
+import { conditionRules } from './conditions.ts'
 
 export const priorityLevelConfigurations = resource<Level>({
   group: 'flowcontrol.apiserver.k8s.io',
@@ -22,7 +23,7 @@ export const priorityLevelConfigurations = resource<Level>({
       level.status = {}
     },
   },
-  validate: { object: levelRules },
+  validate: { object: levelRules, status: ({ status }) => conditionRules(status?.conditions) },
   columns: [
     name,
     column('Type', ({ spec }) => spec?.type ?? '', { description: 'Whether its requests are limited or exempt.' }),
@@ -56,7 +57,7 @@ function levelDefaults({ spec }: Level): void {
 function levelRules({ metadata, spec }: Level): readonly FieldError[] {
   const errors: FieldError[] = []
   if ((metadata.name === 'exempt') !== (spec?.type === 'Exempt'))
-    errors.push(invalidValue('spec.type', spec?.type ?? '', "type must be 'Exempt' if and only if name is 'exempt'"))
+    errors.push(invalidValue('spec.type', spec?.type ?? '', "must be 'Exempt' if and only if `name` is 'exempt'"))
   return errors.concat(typeRules(spec), fixedRules({ metadata, spec }))
 }
 
@@ -73,10 +74,12 @@ function fixedRules({ metadata: { name }, spec }: Pick<Level, 'metadata' | 'spec
 function typeRules(spec: Level['spec']): readonly FieldError[] {
   switch (spec?.type) {
     case 'Exempt':
-      return spec.limited ? [forbiddenField('spec.limited', 'must be nil if the type is not Limited')] : []
+      return all(spec.limited ? [forbiddenField('spec.limited', 'must be nil if the type is not Limited')] : [], lendingRules(spec.exempt ?? {}, 'spec.exempt'))
     case 'Limited':
-      if (spec.exempt) return [forbiddenField('spec.exempt', 'must be nil if the type is Limited')]
-      return spec.limited ? limitedRules(spec.limited) : [required('spec.limited', 'must not be empty when type is Limited')]
+      return all(
+        spec.exempt ? [forbiddenField('spec.exempt', 'must be nil if the type is Limited')] : [],
+        spec.limited ? limitedRules(spec.limited) : [required('spec.limited', 'must not be empty when type is Limited')],
+      )
     default:
       return [notSupported('spec.type', spec?.type ?? '', ['Exempt', 'Limited'])]
   }
@@ -86,17 +89,20 @@ const responses = ['Queue', 'Reject']
 /** What a flow's hash has to tell hands apart. */
 const hashBits = 60
 
-function limitedRules({
-  nominalConcurrencyShares,
-  lendablePercent = 0,
-  borrowingLimitPercent = 0,
-  limitResponse,
-}: Wire<V1LimitedPriorityLevelConfiguration>): readonly FieldError[] {
-  const errors: FieldError[] = []
-  if ((nominalConcurrencyShares ?? 0) < 0)
-    errors.push(invalidValue('spec.limited.nominalConcurrencyShares', nominalConcurrencyShares, 'must be a non-negative integer'))
-  if (lendablePercent < 0 || lendablePercent > 100)
-    errors.push(invalidValue('spec.limited.lendablePercent', lendablePercent, 'must be between 0 and 100, inclusive'))
+/** What both types of levels say of their shares. */
+interface Lending {
+  readonly nominalConcurrencyShares?: number
+  readonly lendablePercent?: number
+}
+
+const lendingRules = ({ nominalConcurrencyShares: shares = 0, lendablePercent: lendable = 0 }: Lending, path: string): readonly FieldError[] => [
+  ...(shares < 0 ? [invalidValue(`${path}.nominalConcurrencyShares`, shares, 'must be a non-negative integer')] : []),
+  ...(lendable < 0 || lendable > 100 ? [invalidValue(`${path}.lendablePercent`, lendable, 'must be between 0 and 100, inclusive')] : []),
+]
+
+function limitedRules(limited: Wire<V1LimitedPriorityLevelConfiguration>): readonly FieldError[] {
+  const { borrowingLimitPercent = 0, limitResponse } = limited
+  const errors = [...lendingRules(limited, 'spec.limited')]
   if (borrowingLimitPercent < 0)
     errors.push(invalidValue('spec.limited.borrowingLimitPercent', borrowingLimitPercent, 'if specified, must be a non-negative integer'))
   const path = 'spec.limited.limitResponse'

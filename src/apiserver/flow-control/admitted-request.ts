@@ -22,6 +22,8 @@ export class AdmittedRequest implements SeatRequest {
   arrivedAt = 0
   arrivalR = 0
   startedAt = 0
+  older: AdmittedRequest | undefined = undefined
+  newer: AdmittedRequest | undefined = undefined
 
   constructor(request: Request, flows: Flows, distinguisher: string, estimate: WorkEstimate, waitLimitMs: number) {
     this.request = request

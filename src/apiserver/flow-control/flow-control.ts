@@ -6,12 +6,15 @@
 import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import type { Request } from '../http/exchange.ts'
 import { AdmittedRequest } from './admitted-request.ts'
+import { ExecutingRequests } from './executing-requests.ts'
 import { HeldRefusals } from './held-refusals.ts'
 import { Levels } from './levels.ts'
+import { PacedStarts } from './paced-starts.ts'
 import type { PriorityLevel } from './priority-level.ts'
 import { type Clock, realClock } from './queuing/clock.ts'
 import type { Refusal } from './queuing/queue-set.ts'
-import { type FlowMetrics, flowMetrics, type LevelUse } from './telling/flow-metrics.ts'
+import { type FlowMetrics, flowMetrics, type LevelUse, type RequestKind } from './telling/flow-metrics.ts'
+import { RequestKinds } from './telling/request-kinds.ts'
 import { WatchCounts } from './watch-counts.ts'
 import { type CollectionSize, type Estimator, estimateWork } from './work-estimate.ts'
 
@@ -32,6 +35,8 @@ const readVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
 /** As metrics divide requests. */
 export const isMutating = (verb: string): boolean => !readVerbs.has(verb)
 
+const kindOf = ({ info }: Request): RequestKind => (isMutating(info.verb) ? 'mutating' : 'readOnly')
+
 export class FlowControl {
   readonly levels: Levels
   readonly watches = new WatchCounts()
@@ -39,9 +44,12 @@ export class FlowControl {
   readonly refusals = new HeldRefusals()
   /** Those that wait at any level. */
   readonly waiting = new Set<AdmittedRequest>()
+  readonly executing = new ExecutingRequests()
+  readonly #starts = new PacedStarts()
   readonly #clock: Clock
   readonly #estimator: Estimator
   readonly #metrics: FlowMetrics
+  readonly #kinds: RequestKinds
   readonly #requestTimeoutMs: number
   readonly #uses = new WeakMap<PriorityLevel, LevelUse>()
   readonly #dropped: (kind: string) => void
@@ -52,11 +60,13 @@ export class FlowControl {
     this.#requestTimeoutMs = requestTimeoutMs
     this.#estimator = { size, watches: this.watches }
     this.#metrics = flowMetrics(metrics, { levels: () => this.levels.all, fairFraction: () => this.levels.fairFraction })
+    this.#kinds = new RequestKinds(this.#metrics.kinds, clock.now())
     this.#dropped = droppedRequests(metrics)
     this.levels = new Levels({
       clock,
       seats,
       tally: (level, schema) => this.#metrics.tally(level, schema),
+      sized: (executing, waiting) => this.#kinds.of(executing, waiting, clock.now()),
       used: (level, demand, now) => this.#use(level, now).changed(level, demand, now),
     })
   }
@@ -80,26 +90,35 @@ export class FlowControl {
   admit(request: Request): AdmittedRequest {
     const flows = this.levels.find(request)
     const { level, schema, tally } = flows
-    const estimate = estimateWork(this.#estimator, request, level.maxSeats)
+    const estimate = estimateWork(this.#estimator, request, level.maxSeats, tally)
     const limit = Math.min(longestWaitMs, (this.#requestTimeoutMs - (performance.now() - request.received)) / 4)
-    const admitted = new AdmittedRequest(request, flows, level.exempt ? '' : schema.distinguisher(request), estimate, limit)
+    // Where there is one queue, nothing sets flows apart.
+    const distinguisher = (level.queues.limits?.queues ?? 0) > 1 ? schema.distinguisher(request) : ''
+    const admitted = new AdmittedRequest(request, flows, distinguisher, estimate, limit)
     const state = level.queues.start(admitted)
     admitted.state = state
     tally.estimated(admitted.seats)
     if (state === 'execute') this.#begin(admitted)
     else if (state === 'wait') this.#enqueued(admitted)
-    else this.#refused(admitted, state)
+    else {
+      tally.waited(0, false)
+      this.#refused(admitted, state)
+    }
     return admitted
   }
 
   #begin(admitted: AdmittedRequest): void {
-    const { flows, seats, arrivedAt, startedAt } = admitted
+    const { flows, seats, arrivedAt, startedAt, request } = admitted
+    this.executing.add(admitted)
+    flows.level.outcomes.dispatched++
     flows.tally.begin(seats)
+    this.#kinds.executing(kindOf(request), 1, startedAt)
     if (!flows.level.exempt) flows.tally.waited((startedAt - arrivedAt) / 1000, true)
   }
 
   #enqueued(admitted: AdmittedRequest): void {
     this.waiting.add(admitted)
+    this.#kinds.waiting(kindOf(admitted.request), 1, admitted.arrivedAt)
     admitted.flows.tally.enqueued(admitted.seats, admitted.queue?.waiting.size ?? 0)
   }
 
@@ -116,13 +135,17 @@ export class FlowControl {
       const decided = (decision: 'execute' | Refusal): void => {
         request.signal.removeEventListener('abort', gone)
         this.waiting.delete(admitted)
+        this.#kinds.waiting(kindOf(request), -1, this.#clock.now())
         flows.tally.dequeued(admitted.seats)
         admitted.state = decision
-        if (decision === 'execute') this.#begin(admitted)
-        else {
-          flows.tally.waited((this.#clock.now() - admitted.arrivedAt) / 1000, false)
-          this.#refused(admitted, decision)
+        if (decision === 'execute') {
+          this.#begin(admitted)
+          this.#starts.take(() => resolve('execute'))
+          return
         }
+        // Upstream's label says whether it was let into a queue.
+        flows.tally.waited((this.#clock.now() - admitted.arrivedAt) / 1000, true)
+        this.#refused(admitted, decision)
         resolve(decision)
       }
       admitted.whenDecided = decided
@@ -134,14 +157,21 @@ export class FlowControl {
   /** The request has its answer. */
   finish(admitted: AdmittedRequest): void {
     const { flows, seats, request } = admitted
+    const now = this.#clock.now()
+    this.executing.remove(admitted)
+    this.#kinds.executing(kindOf(request), -1, now)
     flows.level.queues.finish(admitted)
-    flows.tally.end(seats, (this.#clock.now() - admitted.startedAt) / 1000, request.info.verb === 'watch')
+    flows.tally.end(seats, (now - admitted.startedAt) / 1000, request.info.verb === 'watch')
   }
 
   #refused({ flows, request }: AdmittedRequest, reason: Refusal): void {
     flows.tally.refused(reason)
+    const { outcomes } = flows.level
+    outcomes.rejected++
+    if (reason === 'time-out') outcomes.timedOut++
+    else if (reason === 'cancelled') outcomes.cancelled++
     flows.level.retryAfter.refused(Math.floor(this.#clock.now() / 1000))
-    this.#dropped(isMutating(request.info.verb) ? 'mutating' : 'readOnly')
+    this.#dropped(kindOf(request))
   }
 
   #use(level: PriorityLevel, now: number): LevelUse {

@@ -53,10 +53,7 @@ export function priorityAndFairnessOf(options: FlowControlOptions, sources: Flow
   const objects = new FlowObjects({ ...sources, levels: control.levels })
   return {
     control,
-    document: dumps(
-      () => control.levels.all,
-      () => control.waiting,
-    ),
+    document: dumps({ levels: () => control.levels.all, waiting: () => control.waiting, executing: () => control.executing }),
     async start() {
       await objects.start()
       control.start()

@@ -180,3 +180,40 @@ test('a user who is remembered belongs elsewhere as soon as the schemas say so',
   levels.configure(schemas, configurations)
   assert.equal(levels.find(jane).schema.name, 'global-default')
 })
+
+test('a request takes 15 % of its level at most, or what its flow’s hand leaves, and one seat at least', () => {
+  const table: readonly (readonly [nominal: number, handSize: number, seats: number])[] = [
+    [5, 6, 1],
+    [10, 6, 1],
+    [15, 6, 2],
+    [20, 6, 3],
+    [35, 6, 5],
+    [100, 6, 15],
+    [200, 6, 30],
+    [10, 1, 2],
+    [100, 20, 5],
+  ]
+  for (const [nominal, handSize, seats] of table) {
+    const { levels, level } = levelsOf(nominal)
+    const queuing = { queues: 64, handSize, queueLengthLimit: 50 }
+    levels.configure([], [limited('wide', { nominalConcurrencyShares: 10_000, limitResponse: { type: 'Queue', queuing } })])
+    assert.deepEqual([level('wide').nominal, level('wide').maxSeats], [nominal, seats])
+  }
+})
+
+test('what makes no sense is as if it were not there', () => {
+  const { levels } = levelsOf()
+  const queuing = { queues: 4, handSize: 1, queueLengthLimit: 5 }
+  const broken: readonly PriorityLevelConfiguration[] = [
+    { ...limited('exempted', { limitResponse: { type: 'Reject' } }), spec: { type: 'Exempt', exempt: {} } },
+    { ...limited('both', { limitResponse: { type: 'Reject' } }), spec: { type: 'Exempt', exempt: {}, limited: { limitResponse: { type: 'Reject' } } } },
+    { ...limited('neither', {}), spec: { type: 'Limited' } },
+    limited('unqueued', { limitResponse: { type: 'Queue' } }),
+    limited('rejecting', { limitResponse: { type: 'Reject', queuing } }),
+  ]
+  levels.configure([], broken)
+  assert.deepEqual(
+    [...levels.all].map(({ name }) => name),
+    ['exempt', 'catch-all'],
+  )
+})

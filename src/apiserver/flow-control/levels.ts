@@ -43,12 +43,15 @@ export interface LevelsOptions extends LevelContext {
   /** Seats of the whole server. */
   readonly seats: number
   readonly tally: (level: string, schema: string) => FlowTally
+  /** Told how many requests may execute, and how many wait, at all levels together. */
+  readonly sized?: (executing: number, waiting: number) => void
 }
 
 export class Levels {
   readonly #context: LevelContext
   readonly #seats: number
   readonly #tally: LevelsOptions['tally']
+  readonly #sized: LevelsOptions['sized']
   #levels = new Map<string, PriorityLevel>()
   #flows: readonly Flows[] = []
   /** Of these schemas, in their order. */
@@ -58,10 +61,11 @@ export class Levels {
   /** The factor that seats were divided by, the last time. */
   fairFraction = 0
 
-  constructor({ seats, tally, ...context }: LevelsOptions) {
+  constructor({ seats, tally, sized, ...context }: LevelsOptions) {
     this.#context = context
     this.#seats = seats
     this.#tally = tally
+    this.#sized = sized
     this.configure([], [])
   }
 
@@ -118,11 +122,15 @@ export class Levels {
     let shares = 0
     for (const { configuration } of this.#levels.values()) shares += sharesOf(configuration).shares
     this.#nominalSum = 0
+    let places = 0
     for (const [name, level] of this.#levels) {
       level.size(this.#seats, shares)
       this.#nominalSum += level.nominal
+      const { queues = 0, queueLengthLimit = 0 } = level.queues.limits ?? {}
+      places += queues * queueLengthLimit
       if (!before.has(name)) level.setSeats(level.nominal - Math.floor((level.nominal - level.least) / 2))
     }
+    this.#sized?.(this.#nominalSum, places)
     this.borrow()
   }
 

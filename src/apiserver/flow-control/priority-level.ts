@@ -27,11 +27,11 @@ export function sharesOf({ spec }: PriorityLevelConfiguration): Shares {
 
 /** Undefined for a configuration that makes no sense, which is as if it were not there. */
 export function limitationOf({ metadata, spec }: PriorityLevelConfiguration): Limitation | undefined {
-  if (spec?.type === 'Exempt') return metadata.name === 'exempt' ? 'exempt' : undefined
-  const { limited } = spec ?? {}
-  if (!limited || metadata.name === 'exempt') return undefined
+  const { limited, exempt } = spec ?? {}
+  if (spec?.type === 'Exempt') return metadata.name === 'exempt' && !limited ? 'exempt' : undefined
+  if (!limited || exempt || metadata.name === 'exempt') return undefined
   const { type, queuing } = limited.limitResponse ?? {}
-  if (type === 'Reject') return 'reject'
+  if (type === 'Reject') return queuing ? undefined : 'reject'
   if (type !== 'Queue' || !queuing) return undefined
   const { queues = 64, handSize = 8, queueLengthLimit = 50 } = queuing
   return { queues, handSize, queueLengthLimit }
@@ -43,12 +43,22 @@ export interface LevelContext {
   readonly used: (level: PriorityLevel, demand: number, now: number) => void
 }
 
+/** What became of the requests of a level, since it is there. */
+export interface Outcomes {
+  dispatched: number
+  /** Those that were told to come again; those that have waited in vain and those whose client has left are among them. */
+  rejected: number
+  timedOut: number
+  cancelled: number
+}
+
 export class PriorityLevel {
   readonly name: string
   readonly queues: QueueSet
   readonly #used: LevelContext['used']
   readonly demand: SeatDemand
   readonly retryAfter = new RetryAfter()
+  readonly outcomes: Outcomes = { dispatched: 0, rejected: 0, timedOut: 0, cancelled: 0 }
   uid = ''
   exempt = false
   /** Nobody wants it any more: it goes when those that wait or execute are done. */
@@ -59,6 +69,8 @@ export class PriorityLevel {
   most = 0
   /** What seats were divided by, the last time. */
   target = 0
+  /** What seats in use are told as a part of, where the level has none. */
+  fewSeats = 1
   /** The most seats that one request takes; 0 for no bound of its own. */
   maxSeats = 0
 
@@ -90,6 +102,7 @@ export class PriorityLevel {
     this.nominal = shares > 0 ? Math.ceil((seats * own.shares) / shares) : 0
     this.least = this.nominal - Math.round((this.nominal * own.lendablePercent) / 100)
     this.most = this.nominal + (own.borrowingLimitPercent === undefined ? seats : Math.round((this.nominal * own.borrowingLimitPercent) / 100))
+    this.fewSeats = Math.max(1, Math.round(seats / 10))
     const handSize = this.queues.limits?.handSize
     this.maxSeats = handSize ? Math.max(1, Math.min(Math.ceil(this.nominal * widestShare), Math.floor(this.nominal / handSize))) : 0
   }

@@ -32,3 +32,26 @@ test('a few refusals change nothing, and when they become few it goes back secon
   }
   assert.deepEqual(told, [1, 1, 1, 1])
 })
+
+test('what is told follows the refusals, second by second', () => {
+  const table: readonly (readonly [second: number, refused: number, told: number])[] = [
+    [0, 5, 1],
+    [1, 11, 2],
+    // Many refusals in a row do not raise it at once.
+    [2, 1, 2],
+    [3, 11, 4],
+    [4, 1, 4],
+    [7, 1, 8],
+    [11, 1, 8],
+    [15, 1, 7],
+    [17, 1, 6],
+    [21, 14, 5],
+    [22, 1, 10],
+  ]
+  const retry = new RetryAfter()
+  const start = 1_000_000
+  for (const [second, refused, told] of table) {
+    refuse(retry, start + second, refused)
+    assert.equal(retry.seconds, told, `second ${second}`)
+  }
+})

@@ -29,15 +29,16 @@ export class WatchCounts {
     }
   }
 
-  /** How many watches may see what a request changes; where that cannot be `atLeast`, 0. */
-  interested(info: RequestInfo, atLeast: number): number {
+  /** How many watches may see what a request changes. */
+  interested({ resource, group, namespace, name }: RequestInfo): number {
     if (this.#counts.size === 0) return 0
-    const counts = this.#counts.get(`${info.resource}.${info.group}`)
-    if (!counts || counts.all < atLeast) return 0
-    const { namespace, name } = info
-    const places = new Set(['/', `${namespace}/`, `/${name}`, `${namespace}/${name}`])
-    let sum = 0
-    for (const place of places) sum += counts.byPlace.get(place) ?? 0
+    const byPlace = this.#counts.get(`${resource}.${group}`)?.byPlace
+    if (!byPlace) return 0
+    const at = (place: string): number => byPlace.get(place) ?? 0
+    let sum = at('/')
+    if (namespace) sum += at(`${namespace}/`)
+    if (name) sum += at(`/${name}`)
+    if (namespace && name) sum += at(`${namespace}/${name}`)
     return sum
   }
 }

@@ -26,8 +26,39 @@ test('a list is as wide as what it reads is large, up to ten seats or what its l
     ['/api/v1/pods?watch=1&sendInitialEvents=true', size(1000, 3000), 10],
     ['/api/v1/namespaces/a/pods/b', size(1000, 3000), 1],
     ['/metrics', size(1000, 3000), 1],
+    ['/api/v1/pods', size(99, 1010), 1],
+    ['/api/v1/pods', size(1000, 999), 10],
+    ['/api/v1/pods?limit=100', size(1000, 999), 1],
+    ['/api/v1/pods?limit=100&labelSelector=a', size(1000, 999), 1],
+    ['/api/v1/pods?limit=10', size(99, 10_101), 2],
+    ['/api/v1/pods?limit=10', size(99, 101_010), 10],
+    // No list of these ever comes about.
+    ['/api/v1/pods?limit=many', size(10, 3000), 100],
+    ['/api/v1/pods?limit=many', size(10, 3000), 37, 37],
+    ['/api/v1/pods?watch=1&sendInitialEvents=1', size(1000, 3000), 10],
+    ['/api/v1/pods?watch=1&sendInitialEvents=False', size(1000, 3000), 1],
   ]
   for (const [target, given, seats, maxSeats] of table) assert.equal(estimate('GET', target, given, maxSeats).initialSeats, seats, target)
+})
+
+test('how many watch is told of writes', () => {
+  const watches = new WatchCounts()
+  const told: number[] = []
+  const ends = Array.from({ length: 29 }, () => watches.add(requestInfo('GET', '/api/v1/pods', new URLSearchParams('watch=1'))))
+  const ask = (method: string, path: string) =>
+    estimateWork({ size: () => undefined, watches }, { query: new URLSearchParams(), info: requestInfo(method, path, new URLSearchParams()) }, 0, {
+      watched: (count) => told.push(count),
+    })
+  const pod = '/api/v1/namespaces/a/pods/b'
+  for (const method of ['PUT', 'PATCH', 'DELETE']) assert.deepEqual(ask(method, pod), { initialSeats: 1, finalSeats: 3, lingerMs: 5 }, method)
+  for (const end of ends.slice(5)) end()
+  assert.deepEqual(ask('PUT', pod), { initialSeats: 1, finalSeats: 0, lingerMs: 0 })
+  ask('GET', pod)
+  ask('POST', '/api/v1/namespaces/a/serviceaccounts/b/token')
+  ask('DELETE', '/api/v1/namespaces/a/pods')
+  assert.deepEqual(told, [29, 29, 29, 5])
+  for (let i = 0; i < 195; i++) watches.add(requestInfo('GET', '/api/v1/pods', new URLSearchParams('watch=1')))
+  assert.deepEqual(ask('PUT', pod), { initialSeats: 1, finalSeats: 10, lingerMs: 10 })
 })
 
 test('a write counts the watches that its event goes to', () => {

@@ -3,6 +3,7 @@
  * (KEP-1040, "Width of requests"). The numbers are upstream's.
  */
 import type { Request } from '../http/exchange.ts'
+import { flagParameter } from '../request/parameters.ts'
 import type { RequestInfo } from '../request/request-info.ts'
 import { estimatedServiceSeconds } from './queuing/queue-set.ts'
 import type { WatchCounts } from './watch-counts.ts'
@@ -16,7 +17,8 @@ export interface WorkEstimate {
   readonly lingerMs: number
 }
 
-const mostSeats = 10
+const mostSeatsOfWrite = 10
+const mostSeatsOfList = 100
 const bytesPerSeat = 100_000
 /** A list that is read from memory is sent piece by piece: more than this is never held for it. */
 const mostBytesAtOnce = 1_000_000
@@ -24,45 +26,64 @@ const watchesPerSeat = 10
 const lingerMsPerEvent = 5
 
 const oneSeat: WorkEstimate = { initialSeats: 1, finalSeats: 0, lingerMs: 0 }
-const wide: readonly WorkEstimate[] = Array.from({ length: mostSeats + 1 }, (_, seats) => ({ initialSeats: Math.max(1, seats), finalSeats: 0, lingerMs: 0 }))
+const wide: readonly WorkEstimate[] = Array.from({ length: mostSeatsOfList + 1 }, (_, seats) => ({
+  initialSeats: Math.max(1, seats),
+  finalSeats: 0,
+  lingerMs: 0,
+}))
 
 export interface Estimator {
   readonly size: CollectionSize
   readonly watches: WatchCounts
 }
 
+/** Told how many watches may see what a write changes. */
+export interface WatchSamples {
+  watched(count: number): void
+}
+
 /** `maxSeats` is the most that a request of this level takes; 0 for no bound of the level's own. */
-export function estimateWork({ size, watches }: Estimator, { info, query }: Pick<Request, 'info' | 'query'>, maxSeats: number): WorkEstimate {
+export function estimateWork(
+  { size, watches }: Estimator,
+  { info, query }: Pick<Request, 'info' | 'query'>,
+  maxSeats: number,
+  samples?: WatchSamples,
+): WorkEstimate {
   if (!info.isResourceRequest) return oneSeat
-  const most = maxSeats === 0 ? mostSeats : Math.min(maxSeats, mostSeats)
   switch (info.verb) {
     case 'list':
-      return wide[listSeats(size, info, query, most)]!
+      return wide[listSeats(size, info, query, atMost(maxSeats, mostSeatsOfList))]!
     case 'watch':
-      return query.get('sendInitialEvents') === 'true' ? wide[listSeats(size, info, query, most)]! : oneSeat
+      return flagParameter(query, 'sendInitialEvents') ? wide[listSeats(size, info, query, atMost(maxSeats, mostSeatsOfList))]! : oneSeat
     case 'create':
     case 'update':
     case 'patch':
     case 'delete':
-      return eventWork(watches, info, most)
+      return eventWork(watches, info, atMost(maxSeats, mostSeatsOfWrite), samples)
     default:
       return oneSeat
   }
 }
 
+const atMost = (ofLevel: number, most: number): number => (ofLevel === 0 ? most : Math.min(ofLevel, most))
+
 function listSeats(size: CollectionSize, info: RequestInfo, query: URLSearchParams, most: number): number {
+  const limit = query.size === 0 ? 0 : Number(query.get('limit') ?? 0)
+  // It is refused later on: until then nobody knows what it wants.
+  if (!Number.isInteger(limit)) return most
   const collection = info.name === '' ? size(info) : undefined
   if (!collection || collection.objects === 0) return 1
   const { objects, bytes } = collection
-  const limit = Number(query.get('limit') ?? 0)
   const read = limit > 0 ? Math.min(limit, objects) : objects
   const atOnce = Math.min(read * (bytes / objects), mostBytesAtOnce)
   return Math.min(Math.max(1, Math.ceil(atOnce / bytesPerSeat)), most)
 }
 
-function eventWork(watches: WatchCounts, info: RequestInfo, most: number): WorkEstimate {
+function eventWork(watches: WatchCounts, info: RequestInfo, most: number, samples: WatchSamples | undefined): WorkEstimate {
   // A token that is asked for is no object that changes.
-  const count = info.subresource === 'token' ? 0 : watches.interested(info, watchesPerSeat)
+  if (info.subresource === 'token') return oneSeat
+  const count = watches.interested(info)
+  samples?.watched(count)
   if (count < watchesPerSeat) return oneSeat
   const seats = Math.ceil(count / watchesPerSeat)
   const finalSeats = Math.min(seats, most)

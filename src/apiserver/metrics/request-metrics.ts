@@ -10,6 +10,8 @@ const sizes = [1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_
 export interface RequestMetrics {
   begin(request: Request): void
   end(request: Request, response: Response): void
+  /** The server has refused a request, or given it up, to protect itself. */
+  terminated(request: Request, code: number): void
 }
 
 const scopeOf = ({ info }: Request): string =>
@@ -26,6 +28,7 @@ const nothing = { group: '', version: '', plural: '' }
 export type FindResource = (group: string, version: string, plural: string) => ResourceDefinition | undefined
 
 const verbs = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'LIST', 'WATCH', 'DELETECOLLECTION', 'PROXY', 'OPTIONS'])
+const shownVerb = (verb: string): string => (verbs.has(verb) ? verb : 'other')
 const isSubresource = ({ subresources: { status, scale, special = [] } = {} }: ResourceDefinition, name: string): boolean =>
   (name === 'status' && status === true) || (name === 'scale' && scale !== undefined) || special.some((one) => one.name === name)
 
@@ -81,12 +84,26 @@ export function requestMetrics(metrics: MetricsRegistry, find: FindResource): Re
   const total = metrics.counter('apiserver_request_total', 'Requests by verb, resource and HTTP code.', ['verb', 'dry_run', ...place, 'code'])
   const duration = metrics.histogram('apiserver_request_duration_seconds', 'Time to answer, watches left out.', durations, ['verb', 'dry_run', ...place])
   const size = metrics.histogram('apiserver_response_sizes', 'Bytes of answers.', sizes, ['verb', ...place])
+  const terminations = metrics.counter('apiserver_request_terminations_total', 'Requests that the server refused or gave up to protect itself.', [
+    'verb',
+    ...place,
+    'code',
+  ])
   const running = { mutating: 0, readOnly: 0 }
   metrics.gauge('apiserver_current_inflight_requests', 'Short requests under way.', ['request_kind'], () => [
     [['mutating'], running.mutating],
     [['readOnly'], running.readOnly],
   ])
   const kindOf = (request: Request): 'mutating' | 'readOnly' => (request.method === 'GET' || request.method === 'HEAD' ? 'readOnly' : 'mutating')
+  const definitionOf = ({ info }: Request): ResourceDefinition | undefined =>
+    info.isResourceRequest ? find(info.group, info.version, info.resource) : undefined
+
+  function aboutOf(request: Request, definition: ResourceDefinition | undefined): readonly string[] {
+    const { subresource: asked } = request.info
+    const { group, version, plural } = definition ?? nothing
+    return [group, version, plural, definition && asked && isSubresource(definition, asked) ? asked : '', scopeOf(request), 'apiserver']
+  }
+
   /** By resource: a key of all that sets requests apart would be made anew for each. */
   const tallies = new Map<string, KeptTally[]>()
 
@@ -103,11 +120,10 @@ export function requestMetrics(metrics: MetricsRegistry, find: FindResource): Re
     const ofResource = tallies.get(info.resource)
     if (ofResource) for (const kept of ofResource) if (isOf(kept, info, scope, dryRun, status)) return kept.tally
     const verb = verbOf(request)
-    const shown = verbs.has(verb) ? verb : 'other'
-    const definition = info.isResourceRequest ? find(info.group, info.version, info.resource) : undefined
-    const { group, version, plural: resource } = definition ?? nothing
-    const subresource = definition && info.subresource && isSubresource(definition, info.subresource) ? info.subresource : ''
-    const about = [group, version, resource, subresource, scope, 'apiserver']
+    const shown = shownVerb(verb)
+    const definition = definitionOf(request)
+    const about = aboutOf(request, definition)
+    const subresource = about[3]!
     const tally = new Tally(
       total([shown, dryRun, ...about, String(status)]),
       () => duration([shown, dryRun, ...about]),
@@ -131,5 +147,6 @@ export function requestMetrics(metrics: MetricsRegistry, find: FindResource): Re
       tally.duration.observe((performance.now() - request.received) / 1000)
       if (Buffer.isBuffer(body)) tally.size.observe(body.length)
     },
+    terminated: (request, code) => terminations([shownVerb(verbOf(request)), ...aboutOf(request, definitionOf(request)), String(code)]).add(),
   }
 }

@@ -2,6 +2,7 @@
 import { goDurationMs } from '../../../lib/go/go-duration.ts'
 import { badRequest, requestTimeout } from '../../../machinery/status-error.ts'
 import type { Request, Response } from '../../http/exchange.ts'
+import type { RequestMetrics } from '../../metrics/request-metrics.ts'
 import type { Around } from '../filter.ts'
 import { Deadlines } from './deadlines.ts'
 import { isLongRunning } from './long-running.ts'
@@ -20,16 +21,21 @@ function wantedMs({ query }: Request): number | undefined {
 /** Whether an answer is known whole: then there is nothing that could take too long. */
 const isThere = (answer: Response | Promise<Response>): answer is Response => !(answer instanceof Promise) && typeof answer.body !== 'function'
 
-export function timeout(limitMs: number): Around {
+export function timeout(limitMs: number, metrics: Pick<RequestMetrics, 'terminated'>): Around {
+  /** The error of who took too long. */
+  const late = (request: Request): Error => {
+    metrics.terminated(request, 504)
+    return requestTimeout()
+  }
   const running = new Deadlines(limitMs)
   return (request, next) => {
     if (isLongRunning(request.info)) return next(request)
     const wanted = request.rawQuery === '' ? undefined : wantedMs(request)
-    if (wanted !== undefined && wanted > 0 && wanted < limitMs) return within(wanted, next(request))
+    if (wanted !== undefined && wanted > 0 && wanted < limitMs) return within(wanted, next(request), () => late(request))
     const answer = next(request)
     if (isThere(answer)) return answer
     return new Promise((resolve, reject) => {
-      const entry = running.add(() => reject(requestTimeout()))
+      const entry = running.add(() => reject(late(request)))
       const done = (): void => running.remove(entry)
       Promise.resolve(answer).then(
         (response) => {
@@ -50,10 +56,10 @@ export function timeout(limitMs: number): Around {
 }
 
 /** As long as the client wants, which seldom differs from what all have. */
-function within(ms: number, answer: Response | Promise<Response>): Response | Promise<Response> {
+function within(ms: number, answer: Response | Promise<Response>, late: () => Error): Response | Promise<Response> {
   if (isThere(answer)) return answer
   return new Promise((resolve, reject) => {
-    let expire = (): void => reject(requestTimeout())
+    let expire = (): void => reject(late())
     const timer = setTimeout(() => expire(), ms)
     timer.unref()
     const done = (): void => clearTimeout(timer)

@@ -1,6 +1,7 @@
 /** Counts requests under way, so that a server that stops can let them finish; watches and streams are told to end. */
 import { StatusError } from '../../../machinery/status-error.ts'
 import type { Filter } from '../filter.ts'
+import { isServedToTheEnd } from './served-to-the-end.ts'
 
 export class WaitGroup {
   #running = 0
@@ -44,8 +45,8 @@ export class WaitGroup {
 
 export const waitGroupFilter = (group: WaitGroup): Filter => ({
   begin(request) {
-    if (group.stopping && request.info.isResourceRequest) {
-      throw new StatusError(503, 'ServiceUnavailable', 'apiserver is shutting down.', { retryAfterSeconds: 1 })
+    if (group.stopping && !isServedToTheEnd(request)) {
+      throw new StatusError(503, 'ServiceUnavailable', 'apiserver is shutting down', { retryAfterSeconds: 1 })
     }
     group.enter()
   },

@@ -11,7 +11,8 @@ const request = (method: string, target: string, groups: readonly string[] = [])
 
 test('reads and writes have limits of their own; what lasts is not counted, administrators are never refused', async () => {
   const dropped: string[] = []
-  const filter = maxInFlight({ readOnly: 1, mutating: 0 }, (kind) => dropped.push(kind))
+  const terminated: number[] = []
+  const filter = maxInFlight({ readOnly: 1, mutating: 0 }, (kind) => dropped.push(kind), { terminated: (_request, code) => terminated.push(code) })
   const held: (() => void)[] = []
   const hold = (): Promise<Response> => new Promise((resolve) => held.push(() => resolve({ status: 200, headers: {} })))
   const pods = '/api/v1/pods'
@@ -21,6 +22,7 @@ test('reads and writes have limits of their own; what lasts is not counted, admi
   assert.equal(refused.headers['retry-after'], '1')
   assert.equal(String(refused.body), 'Too many requests, please try again later.\n')
   assert.deepEqual(dropped, ['readOnly'])
+  assert.deepEqual(terminated, [429])
   const passing = [
     filter(request('GET', `${pods}?watch=1`), hold),
     filter(request('GET', '/api/v1/namespaces/a/pods/b/log'), hold),

@@ -4,9 +4,10 @@
  */
 import { settle } from '../../../lib/flow/settle.ts'
 import { isMutating } from '../../flow-control/index.ts'
+import type { RequestMetrics } from '../../metrics/request-metrics.ts'
 import type { Around } from '../filter.ts'
 import { isLongRunning } from '../lifetime/long-running.ts'
-import { tooManyRequestsText } from './too-many-requests.ts'
+import { tooManyRequests } from './too-many-requests.ts'
 
 export interface InFlightLimits {
   /** Reads; 0 for no limit. */
@@ -18,7 +19,7 @@ export interface InFlightLimits {
 const retryAfterSeconds = 1
 
 /** `dropped` is told of each request that is refused. */
-export function maxInFlight(limits: InFlightLimits, dropped: (kind: keyof InFlightLimits) => void): Around {
+export function maxInFlight(limits: InFlightLimits, dropped: (kind: keyof InFlightLimits) => void, metrics: Pick<RequestMetrics, 'terminated'>): Around {
   const running = { readOnly: 0, mutating: 0 }
   return (request, next) => {
     if (isLongRunning(request.info)) return next(request)
@@ -28,7 +29,7 @@ export function maxInFlight(limits: InFlightLimits, dropped: (kind: keyof InFlig
     if (running[kind] >= limit) {
       if (request.user?.groups.includes('system:masters')) return next(request)
       dropped(kind)
-      return tooManyRequestsText(retryAfterSeconds)
+      return tooManyRequests(request, metrics, retryAfterSeconds)
     }
     running[kind]++
     return settle(

@@ -8,25 +8,26 @@ import { settle } from '../../../lib/flow/settle.ts'
 import type { AdmittedRequest } from '../../flow-control/admitted-request.ts'
 import type { FlowControl } from '../../flow-control/index.ts'
 import type { Handler, Request, Response } from '../../http/exchange.ts'
+import type { RequestMetrics } from '../../metrics/request-metrics.ts'
 import type { Around } from '../filter.ts'
 import { isLongRunning } from '../lifetime/long-running.ts'
-import { tooManyRequestsText } from './too-many-requests.ts'
+import { tooManyRequests } from './too-many-requests.ts'
+
+type Terminations = Pick<RequestMetrics, 'terminated'>
 
 export const priorityAndFairness =
-  (control: FlowControl): Around =>
+  (control: FlowControl, metrics: Terminations): Around =>
   (request, next) => {
     const isWatch = request.info.verb === 'watch'
     if (!isWatch && isLongRunning(request.info)) return next(request)
     const admitted = control.admit(request)
     request.flow = admitted.flows.uids
     if (admitted.state === 'execute') return execute(control, admitted, request, next)
-    if (admitted.state !== 'wait') return refuse(control, admitted)
-    return control.wait(admitted).then((decision) => (decision === 'execute' ? execute(control, admitted, request, next) : refusal(admitted)))
+    if (admitted.state !== 'wait') return after(control.refusals.hold(), () => refusal(admitted, metrics))
+    return control.wait(admitted).then((decision) => (decision === 'execute' ? execute(control, admitted, request, next) : refusal(admitted, metrics)))
   }
 
-const refuse = ({ refusals }: FlowControl, admitted: AdmittedRequest): ReturnType<Handler> => after(refusals.hold(), () => refusal(admitted))
-
-const refusal = ({ flows }: AdmittedRequest): Response => tooManyRequestsText(flows.level.retryAfter.seconds)
+const refusal = ({ flows, request }: AdmittedRequest, metrics: Terminations): Response => tooManyRequests(request, metrics, flows.level.retryAfter.seconds)
 
 function execute(control: FlowControl, admitted: AdmittedRequest, request: Request, next: Handler): ReturnType<Handler> {
   if (request.info.verb === 'watch') return watch(control, admitted, request, next)

@@ -1,5 +1,10 @@
 /** What clients are told that come when there are too many requests: 429 in plain text, and when to come again. */
-import { type Response, text } from '../../http/exchange.ts'
+import { type Request, type Response, text } from '../../http/exchange.ts'
+import type { RequestMetrics } from '../../metrics/request-metrics.ts'
 
-export const tooManyRequestsText = (retryAfterSeconds: number): Response =>
-  text(429, 'Too many requests, please try again later.\n', { 'retry-after': String(retryAfterSeconds) })
+const code = 429
+
+export function tooManyRequests(request: Request, metrics: Pick<RequestMetrics, 'terminated'>, retryAfterSeconds: number): Response {
+  metrics.terminated(request, code)
+  return text(code, 'Too many requests, please try again later.\n', { 'retry-after': String(retryAfterSeconds) })
+}

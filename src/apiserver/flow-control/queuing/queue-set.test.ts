@@ -105,7 +105,7 @@ test('no flow that asks for the same as others gets much less, even where hands 
 
 test('a queue whose requests take longer than estimated is charged for it', () => {
   const { set, clock } = queueSet(1)
-  const [slow, quick] = [new TestRequest('slow'), new TestRequest('quick')]
+  const [slow, quick] = [new TestRequest('slow'), new TestRequest('brief')]
   assert.equal(set.start(slow), 'execute')
   assert.equal(set.start(new TestRequest('slow')), 'wait')
   clock.advance(100)

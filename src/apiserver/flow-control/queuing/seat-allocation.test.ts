@@ -27,3 +27,39 @@ test('bounds that leave no solution are told as that', () => {
   assert.equal(allocateSeats(10, claims([6, 6, 10], [6, 6, 10])), undefined)
   assert.equal(allocateSeats(30, claims([6, 6, 10], [6, 6, 10])), undefined)
 })
+
+/** Numbers from 0 to 1 that are the same in each run. */
+function* randoms(seed: number): Generator<number, never> {
+  for (let state = seed; ; ) {
+    state = (state * 1_664_525 + 1_013_904_223) % 2 ** 32
+    yield state / 2 ** 32
+  }
+}
+
+test('whatever the targets and bounds, seats add up, and each is at a bound or at its part', () => {
+  const numbers = randoms(1_234_567_890)
+  const random = (): number => numbers.next().value
+  for (let round = 0; round < 3000; round++) {
+    const given = Array.from({ length: 1 + Math.floor(random() * 9) }, (): Claim => {
+      const least = Math.max(0, random() * 5 - 1)
+      return random() < 0.2 ? { target: 0, least: 0, most: random() + 0.00001 } : { target: least + 2 * random(), least, most: least + 3 * random() }
+    })
+    const sum = (of: (claim: Claim) => number): number => given.reduce((all, claim) => all + of(claim), 0)
+    const [least, most] = [sum((claim) => claim.least), sum((claim) => claim.most)]
+    const total = Math.round(least + (most - least) * random())
+    const got = allocateSeats(total, given)
+    const words = `${total} of ${JSON.stringify(given)}`
+    if (least - total > 1e-7 || total - most > 1e-7) {
+      assert.equal(got, undefined, words)
+      continue
+    }
+    assert.ok(got, words)
+    const { seats, fairFraction } = got
+    assert.ok(Math.abs(seats.reduce((all, one) => all + one, 0) - total) < 1e-6, words)
+    for (const [i, claim] of given.entries()) {
+      const part = fairFraction * Math.max(claim.target, 0.001)
+      const wanted = Math.max(claim.least, Math.min(claim.most, part))
+      assert.ok(Math.abs(seats[i]! - wanted) < 1e-6, words)
+    }
+  }
+})

@@ -9,6 +9,11 @@ test('a hand has different cards of the deck, as the hash says', () => {
   assert.deepEqual([...dealHand(0n, 4, 4)].sort(), [0, 1, 2, 3])
 })
 
+test('a flow’s hash is upstream’s', () => {
+  assert.equal(flowHash('service-accounts', 'system:serviceaccount:default:loadtest'), 18_245_108_773_366_159_178n)
+  assert.equal(flowHash('s', ''), 708_724_544_354_296_616n)
+})
+
 test('hands are the same for a flow, and spread evenly over the queues', () => {
   const [queues, handSize, flows] = [64, 6, 4000]
   const dealt = new Array<number>(queues).fill(0)

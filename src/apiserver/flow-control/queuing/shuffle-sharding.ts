@@ -4,8 +4,9 @@
  */
 import { createHash } from 'node:crypto'
 
-/** A flow's hash, as upstream's: the first 64 bits of SHA-256 over the schema's name and what sets its flows apart. */
-export const flowHash = (schema: string, distinguisher: string): bigint => createHash('sha256').update(`${schema},${distinguisher}`).digest().readBigUInt64LE(0)
+/** A flow's hash, as upstream's: the first 64 bits of SHA-256 over the schema's name, a zero byte, and what sets its flows apart. */
+export const flowHash = (schema: string, distinguisher: string): bigint =>
+  createHash('sha256').update(`${schema}\0${distinguisher}`).digest().readBigUInt64LE(0)
 
 /** `handSize` different numbers below `deckSize` that follow from the hash: as if cards were dealt. */
 export function dealHand(hash: bigint, deckSize: number, handSize: number): readonly number[] {

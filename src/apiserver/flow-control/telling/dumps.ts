@@ -1,4 +1,4 @@
-/** What `/debug/api_priority_and_fairness/…` tells: a row for each priority level, queue or waiting request, in upstream's columns. */
+/** What `/debug/api_priority_and_fairness/…` tells: a row for each priority level, queue or request, in upstream's columns. */
 
 import { type Request, text } from '../../http/exchange.ts'
 import type { Documents } from '../../non-resource.ts'
@@ -23,11 +23,25 @@ export function tabulate(rows: Rows): string {
 /** Seat-seconds. */
 const work = (value: number): string => `${value.toFixed(8)}ss`
 
+const levelColumns: readonly string[] = [
+  'PriorityLevelName',
+  'ActiveQueues',
+  'IsIdle',
+  'IsQuiescing',
+  'WaitingRequests',
+  'ExecutingRequests',
+  'DispatchedRequests',
+  'RejectedRequests',
+  'TimedoutRequests',
+  'CancelledRequests',
+]
+
 function priorityLevels(levels: Iterable<PriorityLevel>): Rows {
-  const rows = [['PriorityLevelName', 'ActiveQueues', 'IsIdle', 'IsQuiescing', 'WaitingRequests', 'ExecutingRequests']]
-  for (const { name, queues, quiescing } of levels) {
+  const rows: (readonly string[])[] = [levelColumns]
+  for (const { name, queues, quiescing, outcomes } of levels) {
+    const { dispatched, rejected, timedOut, cancelled } = outcomes
     const active = [...queues.queues].filter(({ waiting }) => waiting.size > 0).length
-    rows.push([name, String(active), String(queues.idle), String(quiescing), String(queues.waiting), String(queues.executing)])
+    rows.push([name, ...[active, queues.idle, quiescing, queues.waiting, queues.executing, dispatched, rejected, timedOut, cancelled].map(String)])
   }
   return rows
 }
@@ -61,7 +75,7 @@ function queueCells(queue: Queue | undefined): readonly string[] {
   ]
 }
 
-const requestColumns = [
+const requestColumns: readonly string[] = [
   'PriorityLevelName',
   'FlowSchemaName',
   'QueueIndex',
@@ -71,30 +85,47 @@ const requestColumns = [
   'InitialSeats',
   'FinalSeats',
   'AdditionalLatency',
+  'StartTime',
 ]
-const detailColumns = ['UserName', 'Verb', 'APIPath', 'Namespace', 'Name', 'APIVersion', 'Resource', 'SubResource']
+const detailColumns: readonly string[] = ['UserName', 'Verb', 'APIPath', 'Namespace', 'Name', 'APIVersion', 'Resource', 'SubResource']
 
-function requestRows(waiting: Iterable<AdmittedRequest>, details: boolean): Rows {
-  const rows = [details ? [...requestColumns, ...detailColumns] : requestColumns]
-  for (const request of waiting) {
-    const { flows, queue, distinguisher, estimate } = request
-    if (!queue) continue
-    const position = [...queue.waiting].indexOf(request)
-    const arrived = new Date(Date.now() - (performance.now() - request.arrivedAt)).toISOString()
-    const cells = [
-      flows.level.name,
-      flows.schema.name,
-      String(queue.index),
-      String(position),
-      distinguisher,
-      arrived,
-      String(estimate.initialSeats),
-      String(estimate.finalSeats),
-      estimate.lingerMs === 0 ? '0s' : `${estimate.lingerMs}ms`,
-    ]
-    rows.push(details ? [...cells, ...detailCells(request)] : cells)
+/** Those of queues first, who waits before who executes; then those that found no queue. */
+function requestRows({ levels, waiting, executing }: Dumped, details: boolean): Rows {
+  const rows: (readonly string[])[] = [details ? [...requestColumns, ...detailColumns] : requestColumns]
+  const byLevel = Map.groupBy([...waiting(), ...executing()], ({ flows }) => flows.level)
+  for (const level of levels()) {
+    const requests = byLevel.get(level) ?? []
+    const placed = requests.map((request) => ({ request, index: request.queue?.index ?? noQueue }))
+    for (const { request } of placed.sort((a, b) => a.index - b.index)) {
+      const cells = requestCells(request)
+      rows.push(details ? [...cells, ...detailCells(request)] : cells)
+    }
   }
   return rows
+}
+
+/** Behind all queues. */
+const noQueue = Number.POSITIVE_INFINITY
+/** As Go writes a time that has not come. */
+const never = '0001-01-01T00:00:00Z'
+
+/** A moment of the monotonic clock as Go writes it (`RFC3339Nano`). */
+const timeOf = (ms: number): string => new Date(performance.timeOrigin + ms).toISOString().replace(/\.?0*Z$/, 'Z')
+
+function requestCells(request: AdmittedRequest): readonly string[] {
+  const { flows, queue, distinguisher, estimate, executes } = request
+  return [
+    flows.level.name,
+    flows.schema.name,
+    String(queue?.index ?? -1),
+    String(queue && !executes ? [...queue.waiting].indexOf(request) : -1),
+    distinguisher,
+    timeOf(request.arrivedAt),
+    String(estimate.initialSeats),
+    String(estimate.finalSeats),
+    estimate.lingerMs === 0 ? '0s' : `${estimate.lingerMs}ms`,
+    executes ? timeOf(request.startedAt) : never,
+  ]
 }
 
 function detailCells({ request: { info, user } }: AdmittedRequest): readonly string[] {
@@ -102,12 +133,20 @@ function detailCells({ request: { info, user } }: AdmittedRequest): readonly str
   return [user?.name ?? '', info.verb, info.path, info.namespace, info.name, version, info.resource, info.subresource]
 }
 
+/** What is told of. */
+export interface Dumped {
+  readonly levels: () => Iterable<PriorityLevel>
+  readonly waiting: () => Iterable<AdmittedRequest>
+  readonly executing: () => Iterable<AdmittedRequest>
+}
+
 /** Answers the three paths; undefined for any other. */
-export function dumps(levels: () => Iterable<PriorityLevel>, waiting: () => Iterable<AdmittedRequest>): Documents {
+export function dumps(dumped: Dumped): Documents {
+  const { levels } = dumped
   const tables = new Map<string, (request: Request) => Rows>([
     [`${folder}dump_priority_levels`, () => priorityLevels(levels())],
     [`${folder}dump_queues`, () => queueRows(levels())],
-    [`${folder}dump_requests`, ({ query }) => requestRows(waiting(), (query.get('includeRequestDetails') ?? '') !== '')],
+    [`${folder}dump_requests`, ({ query }) => requestRows(dumped, (query.get('includeRequestDetails') ?? '') !== '')],
   ])
   return (path) => {
     const table = tables.get(path)

@@ -114,9 +114,10 @@ export function flowMetrics(metrics: MetricsRegistry, state: FlowState): FlowMet
       const wanted = new TimeRatio(demand([level]), now)
       let size = -1
       return {
-        changed({ queues }, demandNow, at) {
-          if (queues.seats !== size) {
-            size = queues.seats
+        changed({ queues, fewSeats }, demandNow, at) {
+          const whole = queues.seats > 0 ? queues.seats : fewSeats
+          if (whole !== size) {
+            size = whole
             for (const ratio of [executing, seats, wanted]) ratio.of(size, at)
             const { limits } = queues
             waiting.of(limits ? limits.queues * limits.queueLengthLimit : 1, at)

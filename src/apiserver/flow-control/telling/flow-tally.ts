@@ -22,6 +22,7 @@ export class FlowTally {
   #waited: HistogramSeries | undefined
   #took: HistogramSeries | undefined
   #seats: HistogramSeries | undefined
+  #watches: HistogramSeries | undefined
   executing = 0
   executingSeats = 0
   waiting = 0
@@ -73,6 +74,6 @@ export class FlowTally {
   }
 
   watched(count: number): void {
-    this.#series.watches().observe(count)
+    ;(this.#watches ??= this.#series.watches()).observe(count)
   }
 }

@@ -1,0 +1,47 @@
+/** Reads and writes that execute and that wait, as parts of what the server takes: `read_vs_write_current_requests`. */
+import type { FlowMetrics, RequestKind } from './flow-metrics.ts'
+import type { TimeRatio } from './time-ratio.ts'
+
+type Phase = 'executing' | 'waiting'
+
+class Counted {
+  readonly ratio: TimeRatio
+  count = 0
+
+  constructor(ratio: TimeRatio) {
+    this.ratio = ratio
+  }
+}
+
+export class RequestKinds {
+  readonly #executing: Readonly<Record<RequestKind, Counted>>
+  readonly #waiting: Readonly<Record<RequestKind, Counted>>
+
+  constructor(kinds: FlowMetrics['kinds'], now: number) {
+    const phase = (name: Phase): Readonly<Record<RequestKind, Counted>> => ({
+      readOnly: new Counted(kinds(name, 'readOnly', now)),
+      mutating: new Counted(kinds(name, 'mutating', now)),
+    })
+    this.#executing = phase('executing')
+    this.#waiting = phase('waiting')
+  }
+
+  /** So many requests may execute and wait at all levels together from now on. */
+  of(executing: number, waiting: number, now: number): void {
+    for (const { ratio } of Object.values(this.#executing)) ratio.of(executing, now)
+    for (const { ratio } of Object.values(this.#waiting)) ratio.of(waiting, now)
+  }
+
+  executing(kind: RequestKind, by: 1 | -1, now: number): void {
+    change(this.#executing[kind], by, now)
+  }
+
+  waiting(kind: RequestKind, by: 1 | -1, now: number): void {
+    change(this.#waiting[kind], by, now)
+  }
+}
+
+function change(counted: Counted, by: 1 | -1, now: number): void {
+  counted.count += by
+  counted.ratio.set(counted.count, now)
+}
