@@ -226,6 +226,8 @@ export class Connection {
       else reject(lost(error, session.connected && stream.rstCode !== constants.NGHTTP2_REFUSED_STREAM))
     })
     stream.on('close', () => {
+      // Closed streams stay with Node until the next full collection: the request and its answer need not stay with them.
+      stream.removeAllListeners()
       clearTimeout(late || undefined)
       signal?.removeEventListener('abort', giveUp)
       session.streams--
