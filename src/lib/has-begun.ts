@@ -1,6 +1,5 @@
 /** What programs that go on running do once they have begun, when nearly all that they will ever load is loaded. */
 import { flushCompileCache } from 'node:module'
-import { bindLeanly } from './lean-async-binding.ts'
 import { setFlags } from './v8-flags.ts'
 
 /**
@@ -9,10 +8,9 @@ import { setFlags } from './v8-flags.ts'
  */
 const laterFlags = ['--heap-growing-percent=100', '--invocation-count-for-feedback-allocation=2', '--invocation-count-for-maglev=200']
 
-/** Keeps what was compiled for the next start, sets V8's flags for the time from now on, and makes less that grows old. All threads should have loaded what they need. */
+/** Keeps what was compiled for the next start, and sets V8's flags for the time from now on. All threads should have loaded what they need. */
 export function hasBegun(): void {
   // Such a program is killed as often as it is stopped; the cache should not wait for its end.
   flushCompileCache()
   setFlags(...laterFlags)
-  bindLeanly()
 }

@@ -226,7 +226,7 @@ export class Connection {
       else reject(lost(error, session.connected && stream.rstCode !== constants.NGHTTP2_REFUSED_STREAM))
     })
     stream.on('close', () => {
-      // Closed streams stay with Node until the next full collection: the request and its answer need not stay with them.
+      // Node keeps closed streams alive until the next full collection (docs/decisions/0010): the request and its answer need not stay with them.
       stream.removeAllListeners()
       clearTimeout(late || undefined)
       signal?.removeEventListener('abort', giveUp)

@@ -3,7 +3,6 @@ import { flushCompileCache } from 'node:module'
 import { parentPort, workerData } from 'node:worker_threads'
 import { reasonOf } from '../../lib/explained-error.ts'
 import { giveBackMemory } from '../../lib/give-back-memory.ts'
-import { bindLeanly } from '../../lib/lean-async-binding.ts'
 import type { Claims, ControllerTask, Order, Report } from './messages.ts'
 import { runTask } from './run-task.ts'
 
@@ -31,7 +30,6 @@ begun.then(
   },
   (error) => tell({ failed: reasonOf(error) }),
 )
-bindLeanly()
 giveBackMemory()
 
 port.on('message', (order: Order) => {

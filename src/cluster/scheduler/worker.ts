@@ -2,7 +2,6 @@
 import { flushCompileCache } from 'node:module'
 import { parentPort, workerData } from 'node:worker_threads'
 import { giveBackMemory } from '../../lib/give-back-memory.ts'
-import { bindLeanly } from '../../lib/lean-async-binding.ts'
 import type { ComponentReport } from '../threads/component-thread.ts'
 import { beginScheduler } from './begin.ts'
 import type { SchedulerTask } from './messages.ts'
@@ -14,7 +13,6 @@ void running.synced.then(() => {
   flushCompileCache()
   tell({ synced: true })
 })
-bindLeanly()
 giveBackMemory()
 
 // It is told one thing only.

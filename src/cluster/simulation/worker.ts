@@ -3,7 +3,6 @@ import { flushCompileCache } from 'node:module'
 import { parentPort, workerData } from 'node:worker_threads'
 import { bearerToken } from '../../client/connection/credentials/credentials.ts'
 import { giveBackMemory } from '../../lib/give-back-memory.ts'
-import { bindLeanly } from '../../lib/lean-async-binding.ts'
 import { runSimulation } from '../../simulation/index.ts'
 import type { StopOrder } from '../threads/component-thread.ts'
 import type { Report, SimulationTask } from './messages.ts'
@@ -20,7 +19,6 @@ running.started.then(
   },
   (error: Error) => tell({ failed: error.message }),
 )
-bindLeanly()
 giveBackMemory()
 
 port.on('message', (order: StopOrder) => {
