@@ -226,8 +226,6 @@ export class Connection {
       else reject(lost(error, session.connected && stream.rstCode !== constants.NGHTTP2_REFUSED_STREAM))
     })
     stream.on('close', () => {
-      // Node keeps closed streams alive until the next full collection (docs/decisions/0010): the request and its answer need not stay with them.
-      stream.removeAllListeners()
       clearTimeout(late || undefined)
       signal?.removeEventListener('abort', giveUp)
       session.streams--
