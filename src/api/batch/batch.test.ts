@@ -34,7 +34,11 @@ const complete = (object: KubeObject): KubeObject & { spec: Record<string, unkno
   return object as KubeObject & { spec: Record<string, unknown> }
 }
 const told = (errors: readonly { field: string; message: string }[] = []): string[] => errors.map(({ field, message }) => `${field}: ${message}`)
-const wrong = (object: KubeObject): string[] => told(kind(plural(object)).validate?.object?.(complete(object)))
+function wrong(object: KubeObject): string[] {
+  const { validate } = kind(plural(object))
+  complete(object)
+  return told([...(validate?.object?.(object) ?? []), ...(validate?.create?.(object) ?? [])])
+}
 const cells = (object: KubeObject): Cell[] => (kind(plural(object)).columns ?? []).map((column) => column.cell(object))
 
 test('a Job gets numbers, a selector by its uid, and labels for its pods', () => {
@@ -193,23 +197,75 @@ test('of a Job that exists numbers may change, and where it runs until it has ru
   assert.deepEqual(update({ parallelism: 5, backoffLimit: 3 }), [])
   assert.deepEqual(update({ completions: 5 }), ['spec.completions'])
   assert.deepEqual(update({ completions: 3, parallelism: 3 }, { completionMode: 'Indexed', completions: 2, parallelism: 2 }), [])
-  const moved = { template: complete(job({ template: template({ nodeSelector: { zone: 'a' } }) })).spec.template }
-  assert.deepEqual(update(moved, { suspend: true }), [])
-  assert.deepEqual(update(moved, { suspend: true }, { startTime: 'T' }), ['spec.template'])
-  assert.deepEqual(update(moved), ['spec.template'])
-  const suspended = { startTime: 'T', conditions: [{ type: 'Suspended', status: 'True' }] }
-  assert.deepEqual(update(moved, { suspend: true }, suspended), [])
-  assert.deepEqual(update({ ...moved, suspend: false }, { suspend: true }, suspended), [])
-  assert.deepEqual(update(moved, { suspend: true }, { ...suspended, active: 1 }), ['spec.template'])
-  assert.deepEqual(update(moved, { suspend: false }, suspended), ['spec.template'])
+  assert.deepEqual(update({ completions: undefined }, { completionMode: 'Indexed', completions: 2 }), ['spec.completions'])
+  const of = (more: object, metadata?: object): object => ({ template: complete(job({ template: template(more, metadata) })).spec.template })
   const containers = [{ name: 'c', image: 'app:1', resources: { requests: { cpu: '1' }, limits: { cpu: '2' } } }]
-  const asking = (more: object = {}) => ({ template: complete(job({ template: template({ containers, ...more }) })).spec.template })
-  assert.deepEqual(update(asking(), { suspend: true }, suspended), [])
-  assert.deepEqual(update(asking(), { suspend: true }), ['spec.template'])
-  assert.deepEqual(update(asking(), { suspend: true }, { ...suspended, active: 1 }), ['spec.template'])
-  assert.deepEqual(update(asking({ nodeSelector: { zone: 'a' } }), { suspend: true }, suspended), [])
-  assert.deepEqual(update(asking({ initContainers: containers }), { suspend: true }, suspended).at(-1), 'spec.template')
-  assert.deepEqual(update(asking({ hostNetwork: true }), { suspend: true }, suspended), ['spec.template'])
+  const nodeAffinity = { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions: [{ key: 'a', operator: 'Exists' }] }] } }
+  const moved = of({ nodeSelector: { zone: 'a' } })
+  const changes = [moved, of({ containers }), of({ affinity: { nodeAffinity } }), of({}, { labels: { a: 'b' }, annotations: { c: 'd' } })]
+  const suspended = { startTime: 'T', conditions: [{ type: 'Suspended', status: 'True' }] }
+  for (const change of changes) {
+    assert.deepEqual(update(change, { suspend: true }), [])
+    assert.deepEqual(update(change, { suspend: true }, suspended), [])
+    assert.deepEqual(update({ ...change, suspend: false }, { suspend: true }, suspended), [])
+    for (const [spec, status] of [
+      [{}, {}],
+      [{ suspend: false }, suspended],
+      [{ suspend: true }, { startTime: 'T' }],
+      [{ suspend: true }, { ...suspended, active: 1 }],
+    ] as const)
+      assert.deepEqual(update(change, spec, status), ['spec.template'])
+  }
+  assert.deepEqual(update(of({}), { suspend: true, template: template({ affinity: { nodeAffinity } }) }), [])
+  for (const change of [
+    of({ initContainers: containers }),
+    of({ hostNetwork: true }),
+    of({ affinity: { podAffinity: {} }, containers: [...containers, { name: 'd', image: 'app:1' }] }),
+  ])
+    assert.deepEqual(update(change, { suspend: true }, suspended).at(-1), 'spec.template.spec')
+})
+
+test('a CronJob keeps what it was allowed once', () => {
+  const update = (now: object, before: object = {}): string[] => told(kind('cronjobs').validate?.update?.(complete(cron(now)), complete(cron(before))))
+  const create = (spec: object): string[] => told(kind('cronjobs').validate?.create?.(complete(cron(spec))))
+  const [zoned, both] = [{ schedule: 'TZ=UTC 0 * * * *' }, { schedule: 'CRON_TZ=UTC @hourly', timeZone: 'UTC' }]
+  const instead = 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead'
+  assert.deepEqual(create(zoned), [`spec.schedule: Invalid value: "${zoned.schedule}": ${instead}`])
+  assert.deepEqual(create(both), [`spec.schedule: Invalid value: "${both.schedule}": ${instead}`])
+  assert.deepEqual(update(zoned), [`spec.schedule: Invalid value: "${zoned.schedule}": ${instead}`])
+  assert.deepEqual(update({ schedule: 'TZ=Mars/Olympus 0 * * * *' }, zoned), [
+    'spec.schedule: Invalid value: "TZ=Mars/Olympus 0 * * * *": provided bad location Mars/Olympus: unknown time zone Mars/Olympus',
+  ])
+  assert.deepEqual(update(zoned, zoned), [])
+  assert.deepEqual(update(both, zoned), [`spec.schedule: Invalid value: "${both.schedule}": cannot use both timeZone field and TZ or CRON_TZ in schedule`])
+  assert.deepEqual(update({ timeZone: 'Mars/Olympus' }, { timeZone: 'Mars/Olympus' }), [])
+  const [long, old] = [complete(cron()), complete(cron())]
+  long.metadata.name = 'x'.repeat(53)
+  assert.deepEqual(told(kind('cronjobs').validate?.create?.(long)), [`metadata.name: Invalid value: "${'x'.repeat(53)}": must be no more than 52 characters`])
+  assert.deepEqual(told(kind('cronjobs').validate?.update?.(long, old)), [])
+  assert.deepEqual(kind('cronjobs').warnings?.(complete(cron(zoned)), complete(cron(zoned))), [
+    'cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details',
+  ])
+})
+
+test('time zones are named as their files are', () => {
+  for (const zone of ['UTC', 'Europe/Berlin', 'Asia/Kolkata', 'US/Pacific', 'Etc/GMT+5', 'America/Argentina/ComodRivadavia'])
+    assert.deepEqual(told(kind('cronjobs').validate?.create?.(complete(cron({ timeZone: zone })))), [], zone)
+  for (const zone of [
+    'utc',
+    'europe/berlin',
+    '+01:00',
+    '+01',
+    ' Europe/Berlin',
+    '/Europe',
+    'Europe/',
+    '../Europe',
+    'Europe/-Berlin',
+    'Continent/AVeryLongCityName',
+  ])
+    assert.deepEqual(told(kind('cronjobs').validate?.create?.(complete(cron({ timeZone: zone })))), [
+      `spec.timeZone: Invalid value: "${zone}": unknown time zone ${zone}`,
+    ])
 })
 
 test('what is said of a Job goes together, and does not go back', () => {

@@ -125,7 +125,7 @@ export function jobUpdate({ spec }: Job, { spec: old, status }: Job): readonly F
     jobSpec(spec),
     completions(spec, old),
     immutable(spec.selector, 'spec.selector', old.selector),
-    template(spec, old, whatMayChange(old, status)),
+    template(spec, old, mayChangePods(old, status)),
     immutable(spec.completionMode, 'spec.completionMode', old.completionMode),
     immutable(spec.podFailurePolicy, 'spec.podFailurePolicy', old.podFailurePolicy),
     immutable(spec.backoffLimitPerIndex, 'spec.backoffLimitPerIndex', old.backoffLimitPerIndex),
@@ -138,48 +138,42 @@ export function jobUpdate({ spec }: Job, { spec: old, status }: Job): readonly F
 function completions(spec: JobSpec, old: JobSpec): readonly FieldError[] {
   const path = 'spec.completions'
   if (spec.completions === old.completions) return valid
-  if (spec.completionMode !== 'Indexed' || spec.completions === undefined || old.completions === undefined)
-    return immutable(spec.completions ?? null, path, old.completions)
+  if (spec.completionMode !== 'Indexed') return immutable(spec.completions ?? null, path, old.completions)
+  // That an indexed Job has none is said elsewhere.
+  if (spec.completions === undefined) return valid
   return spec.completions === spec.parallelism ? valid : [invalidValue(path, spec.completions, 'can only be modified in tandem with spec.parallelism')]
 }
 
-/** What of a template may change. */
-interface Changeable {
-  /** Where pods run, and their labels and annotations. */
-  readonly places: boolean
-  /** What their containers ask for. */
-  readonly resources: boolean
-}
-
-/** While a Job is suspended, and no pod of an older template is left. */
-function whatMayChange({ suspend }: JobSpec, status: Job['status']): Changeable {
-  const rests = isTrue(status, 'Suspended') && !status?.active
-  return { places: suspend === true && (!status?.startTime || rests), resources: suspend === true && rests }
-}
+/** While a Job is suspended and no pod of an older template is left, its pods may be told anew where to run and what to ask for (KEP-5440). */
+const mayChangePods = ({ suspend }: JobSpec, status: Job['status']): boolean =>
+  suspend === true && !status?.active && (!status?.startTime || isTrue(status, 'Suspended'))
 
 const isTrue = (status: Job['status'], type: string): boolean =>
   status?.conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false
 
-function template({ template: given }: JobSpec, { template: old }: JobSpec, { places, resources }: Changeable): readonly FieldError[] {
-  if (!given || !old) return immutable(given, 'spec.template', old)
-  const placed = places ? withPlaces(given, old) : given
-  const rest = resources ? { ...placed, spec: { ...placed.spec, ...withResources(placed.spec, old.spec) } } : placed
-  return semanticallyEqual(rest, old) ? valid : [invalidValue('spec.template', given, 'field is immutable')]
+/** Upstream then compares the pods' specs alone. */
+function template({ template: given }: JobSpec, { template: old }: JobSpec, isChangeable: boolean): readonly FieldError[] {
+  if (!given || !old || !isChangeable) return immutable(given, 'spec.template', old)
+  return immutable(given.spec, 'spec.template.spec', withNewPods(given.spec, old.spec))
 }
 
-type Template = NonNullable<JobSpec['template']>
+type PodSpec = NonNullable<JobSpec['template']>['spec']
 
-function withPlaces(given: Template, { metadata, spec }: Template): Template {
-  const affinity = { ...given.spec?.affinity, nodeAffinity: spec?.affinity?.nodeAffinity }
+/** The old spec with what may change as it is given. */
+function withNewPods(given: PodSpec, old: PodSpec): PodSpec {
+  if (!given || !old) return old
+  const { nodeSelector, tolerations, schedulingGates } = given
   return {
-    ...given,
-    metadata: { ...given.metadata, annotations: metadata?.annotations, labels: metadata?.labels },
-    spec: { ...given.spec, affinity, nodeSelector: spec?.nodeSelector, tolerations: spec?.tolerations, schedulingGates: spec?.schedulingGates },
-  } as Template
+    ...old,
+    affinity: { ...old.affinity, nodeAffinity: given.affinity?.nodeAffinity },
+    nodeSelector,
+    tolerations,
+    schedulingGates,
+    containers: withResources(given.containers, old.containers) ?? [],
+    initContainers: withResources(given.initContainers, old.initContainers),
+  }
 }
 
-function withResources(given: Template['spec'], old: Template['spec']): Pick<NonNullable<Template['spec']>, 'containers' | 'initContainers'> {
-  const containers = given?.containers.map((container, at) => ({ ...container, resources: old?.containers[at]?.resources }))
-  const initContainers = given?.initContainers?.map((container, at) => ({ ...container, resources: old?.initContainers?.[at]?.resources }))
-  return { containers: containers ?? [], initContainers }
-}
+type Containers = NonNullable<PodSpec>['initContainers']
+
+const withResources = (given: Containers, old: Containers): Containers => old?.map((container, at) => ({ ...container, resources: given?.[at]?.resources }))
