@@ -171,4 +171,7 @@ test('the version of what is scaled has a group, unless it is that of a Replicat
   assert.deepEqual(wrong({ metrics: [{ type: 'Object', object }] }), [
     'spec.metrics[0].object.describedObject.apiVersion: Invalid value: "a/b/c": unexpected GroupVersion string: a/b/c',
   ])
+  const measured = { metrics: [{ type: 'Object', object }] }
+  assert.equal(update(measured, {}), 1)
+  assert.equal(update(measured, measured), 0)
 })

@@ -19,8 +19,9 @@ export interface EventFacts {
 
 const elsewhere = 'does not match event.namespace'
 
+/** Counted in bytes. */
 const longest = (field: string, value: string | null | undefined, max: number): readonly FieldError[] =>
-  value && value.length > max ? [invalidValue(field, '', `can have at most ${max} characters`)] : valid
+  value && Buffer.byteLength(value) > max ? [invalidValue(field, '', `can have at most ${max} characters`)] : valid
 const text = (field: string, value: string | null | undefined): readonly FieldError[] => (value ? longest(field, value, 128) : [required(field)])
 
 /** Events with an exact time have to say who tells what; others, of old clients, only need to lie beside what they are about. */

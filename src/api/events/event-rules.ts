@@ -1,30 +1,27 @@
 /** What is valid in an event of events.k8s.io. Upstream validates the core form: errors name core's fields. */
+import { semanticallyEqual } from '../../machinery/equality.ts'
 import { type FieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
-import { all, immutable } from '../../machinery/validation/field-rules.ts'
+import { all, immutable, valid } from '../../machinery/validation/field-rules.ts'
 import { eventFactRules } from '../core/event-rules.ts'
 import type { Event } from './event-model.ts'
 
 /** What is wrong with an event; events made by old clients of core are held to little. */
-export function eventRules(event: Event): readonly FieldError[] {
-  const isNew = !event.metadata.resourceVersion
-  const errors = [
-    ...eventFactRules({
-      namespace: event.metadata.namespace,
-      eventTime: event.eventTime,
-      about: event.regarding?.namespace,
-      reporter: event.reportingController,
-      reporterField: 'reportingController',
-      reportingInstance: event.reportingInstance,
-      action: event.action,
-      reason: event.reason,
-      message: event.note,
-    }),
-  ]
-  if (event.series) {
-    if (event.series.count < 2) errors.push(invalidValue('series.count', '', 'should be at least 2'))
-    if (!event.series.lastObservedTime) errors.push(required('series.lastObservedTime'))
-  }
-  if (!isNew) return errors
+export const eventRules = (event: Event): readonly FieldError[] =>
+  eventFactRules({
+    namespace: event.metadata.namespace,
+    eventTime: event.eventTime,
+    about: event.regarding?.namespace,
+    reporter: event.reportingController,
+    reporterField: 'reportingController',
+    reportingInstance: event.reportingInstance,
+    action: event.action,
+    reason: event.reason,
+    message: event.note,
+  })
+
+/** What only a new event has to say, and may not. */
+export function newEventRules(event: Event): readonly FieldError[] {
+  const errors = [...series(event)]
   if (!event.eventTime) errors.push(required('eventTime'))
   if (event.type !== 'Normal' && event.type !== 'Warning') errors.push(invalidValue('type', '', `has invalid value: ${event.type ?? ''}`))
   const unset = (field: string, value: unknown) => {
@@ -37,9 +34,18 @@ export function eventRules(event: Event): readonly FieldError[] {
   return errors
 }
 
-/** Only the series of an event may change. */
+function series({ series }: Event): readonly FieldError[] {
+  if (!series) return valid
+  return all(
+    series.count < 2 ? [invalidValue('series.count', '', 'should be at least 2')] : valid,
+    series.lastObservedTime ? valid : [required('series.lastObservedTime')],
+  )
+}
+
+/** Only the series of an event may change; one that stays is not looked at. Upstream names the reason twice. */
 export function eventUpdateRules(event: Event, old: Event): readonly FieldError[] {
   return all(
+    semanticallyEqual(event.series, old.series) ? valid : series(event),
     immutable(event.regarding, 'involvedObject', old.regarding),
     immutable(event.reason, 'reason', old.reason),
     immutable(event.note, 'message', old.note),
@@ -47,6 +53,7 @@ export function eventUpdateRules(event: Event, old: Event): readonly FieldError[
     immutable(event.deprecatedFirstTimestamp ?? null, 'firstTimestamp', old.deprecatedFirstTimestamp ?? null),
     immutable(event.deprecatedLastTimestamp ?? null, 'lastTimestamp', old.deprecatedLastTimestamp ?? null),
     immutable(event.deprecatedCount ?? 0, 'count', old.deprecatedCount ?? 0),
+    immutable(event.reason, 'reason', old.reason),
     immutable(event.type, 'type', old.type),
     immutable(event.eventTime ?? null, 'eventTime', old.eventTime ?? null),
     immutable(event.action, 'action', old.action),

@@ -3,7 +3,7 @@ import type { CoreV1Event } from '@kubernetes/client-node'
 import type { KubeObject, Wire } from '../../machinery/object.ts'
 import { age, type Column, column, name, resource, wide } from '../resource.ts'
 import type { Event } from './event-model.ts'
-import { eventRules, eventUpdateRules } from './event-rules.ts'
+import { eventRules, eventUpdateRules, newEventRules } from './event-rules.ts'
 
 /** Timestamps that are not set are null in stored events, as Go writes them. */
 type Nullable<T> = { [Key in keyof T]: T[Key] | null }
@@ -20,7 +20,7 @@ export const events = resource<Event>({
   createOnUpdate: true,
   storedAs: { resource: 'v1/events', toStorage: toCore, fromStorage: fromCore },
   defaults: [{ eventTime: null }],
-  validate: { object: eventRules, update: eventUpdateRules },
+  validate: { object: eventRules, create: newEventRules, update: eventUpdateRules },
   selectableFields: {
     'regarding.kind': ({ regarding }) => regarding?.kind,
     'regarding.namespace': ({ regarding }) => regarding?.namespace,

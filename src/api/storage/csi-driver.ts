@@ -38,7 +38,7 @@ export const csiDrivers = resource<CSIDriver>({
       type: 'boolean',
       description: 'Whether the scheduler heeds how much the driver can still provide.',
     }),
-    column('TokenRequests', ({ spec }) => spec.tokenRequests?.map(({ audience }) => audience).join(',') || '<unset>', {
+    column('TokenRequests', ({ spec }) => spec.tokenRequests?.map(({ audience }) => audience).join(',') ?? '<unset>', {
       description: 'The audiences of tokens that the driver gets.',
     }),
     column('RequiresRepublish', ({ spec }) => spec.requiresRepublish ?? false, {

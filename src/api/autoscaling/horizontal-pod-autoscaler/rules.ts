@@ -33,7 +33,7 @@ export function autoscalerRules({ spec }: Autoscaler, old?: Autoscaler): readonl
       : valid,
     reference(target, 'spec.scaleTargetRef'),
     stays ? valid : targetVersion(target, 'spec.scaleTargetRef.apiVersion'),
-    each(spec.metrics, 'spec.metrics', metricRules),
+    each(spec.metrics, 'spec.metrics', (metric, path) => metricRules(metric, path, hasWrongVersion(old))),
     scalingRules(spec.behavior?.scaleUp, 'spec.behavior.scaleUp'),
     scalingRules(spec.behavior?.scaleDown, 'spec.behavior.scaleDown'),
   )
@@ -63,6 +63,10 @@ function targetVersion(target: Partial<AutoscalerSpec['scaleTargetRef']> | undef
 const versionForm = (version: string, path: string): readonly FieldError[] =>
   version.split('/').length > 2 ? [invalidValue(path, version, `unexpected GroupVersion string: ${version}`)] : valid
 
+/** Whether an object that is measured has a version that nobody looked at before 1.34: then none is looked at. */
+const hasWrongVersion = (scaler: Autoscaler | undefined): boolean =>
+  scaler?.spec?.metrics?.some(({ object }) => versionForm(object?.describedObject.apiVersion ?? '', '').length > 0) ?? false
+
 const members = {
   Object: 'object',
   External: 'external',
@@ -71,14 +75,14 @@ const members = {
   ContainerResource: 'containerResource',
 } as const
 
-function metricRules(metric: Metric, path: string): readonly FieldError[] {
+function metricRules(metric: Metric, path: string, anyVersion: boolean): readonly FieldError[] {
   const errors: FieldError[] = []
   const { type } = metric
   if (!type) errors.push(required(`${path}.type`, 'must specify a metric source type'))
   const known = Object.hasOwn(members, type) ? (type as keyof typeof members) : undefined
   if (!known) errors.push(notSupported(`${path}.type`, type ?? '', metricTypes))
   const present = Object.values(members).filter((member) => metric[member])
-  if (present[0]) errors.push(...sourceRules(metric, present[0], `${path}.${present[0]}`))
+  if (present[0]) errors.push(...sourceRules(metric, present[0], `${path}.${present[0]}`, anyVersion))
   const expected = known && members[known]
   if (expected && !metric[expected]) errors.push(required(`${path}.${expected}`, 'must populate information for the given metric source'))
   if (!known) errors.push(notSupported(`${path}.type`, type ?? '', metricTypes))
@@ -87,13 +91,13 @@ function metricRules(metric: Metric, path: string): readonly FieldError[] {
   return errors
 }
 
-function sourceRules(metric: Metric, member: (typeof members)[keyof typeof members], path: string): readonly FieldError[] {
+function sourceRules(metric: Metric, member: (typeof members)[keyof typeof members], path: string, anyVersion: boolean): readonly FieldError[] {
   switch (member) {
     case 'object': {
       const source = metric.object as NonNullable<Metric['object']>
       return all(
         reference(source.describedObject, `${path}.describedObject`),
-        versionForm(source.describedObject?.apiVersion ?? '', `${path}.describedObject.apiVersion`),
+        anyVersion ? valid : versionForm(source.describedObject?.apiVersion ?? '', `${path}.describedObject.apiVersion`),
         identifier(source.metric, `${path}.metric`),
         targetRules(source.target, `${path}.target`),
         raw(source.target, path),

@@ -1,6 +1,5 @@
 /** What is valid in a Job, and what may change once it is there. */
 import type { V1Job } from '@kubernetes/client-node'
-import { semanticallyEqual } from '../../../machinery/equality.ts'
 import type { Model } from '../../../machinery/object.ts'
 import { validateLabelSelector } from '../../../machinery/selectors/label-selector.ts'
 import { domainPrefixedPathFaults } from '../../../machinery/validation/domain-prefixed-path.ts'

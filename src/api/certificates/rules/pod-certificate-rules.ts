@@ -2,12 +2,12 @@
 import { constants, createPublicKey, type KeyObject, verify } from 'node:crypto'
 import type { V1beta1PodCertificateRequest } from '@kubernetes/client-node'
 import type { Model } from '../../../machinery/object.ts'
-import { domainPrefixedPathFaults } from '../../../machinery/validation/domain-prefixed-path.ts'
 import { type FieldError, fieldError, invalidValue, required, tooLong } from '../../../machinery/validation/field-error.ts'
 import { all, follows, valid } from '../../../machinery/validation/field-rules.ts'
 import { dnsSubdomain } from '../../../machinery/validation/names.ts'
 import { signedRequestKey } from './signed-request.ts'
 import { isKubernetesSigner, signerNameRules } from './signer-name.ts'
+import { userAnnotations } from './user-annotations.ts'
 
 type Request = Model<V1beta1PodCertificateRequest>
 type Spec = Partial<NonNullable<Request['spec']>>
@@ -17,7 +17,6 @@ const leastSeconds = 3600
 const mostSeconds = 7_862_400
 /** Of signers that are Kubernetes' own. */
 const mostKubernetesSeconds = 86_400
-const mostAnnotationBytes = 256 * 1024
 const mostKeyBytes = 10 * 1024
 
 export function podRequestRules(request: Request): readonly FieldError[] {
@@ -25,7 +24,7 @@ export function podRequestRules(request: Request): readonly FieldError[] {
   const signerName = spec.signerName ?? ''
   const errors = all(
     signerNameRules(signerName, 'spec.signerName'),
-    annotationRules(spec.unverifiedUserAnnotations ?? {}, 'spec.unverifiedUserAnnotations'),
+    userAnnotations(spec.unverifiedUserAnnotations ?? {}, 'spec.unverifiedUserAnnotations'),
     follows(spec.podName ?? '', 'spec.podName', dnsSubdomain),
     uidRules(spec.podUID, 'spec.podUID'),
     follows(spec.serviceAccountName ?? '', 'spec.serviceAccountName', dnsSubdomain),
@@ -44,14 +43,6 @@ export function podRequestRules(request: Request): readonly FieldError[] {
 function uidRules(uid = '', path: string): readonly FieldError[] {
   if (uid === '') return [invalidValue(path, uid, 'must not be empty')]
   return uid.length > longestUid ? [tooLong(path, longestUid)] : valid
-}
-
-function annotationRules(annotations: Readonly<Record<string, string>>, path: string): readonly FieldError[] {
-  const bytes = Object.entries(annotations).reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0)
-  return [
-    ...Object.keys(annotations).flatMap((key) => domainPrefixedPathFaults(key, path)),
-    ...(bytes > mostAnnotationBytes ? [tooLong(path, mostAnnotationBytes)] : []),
-  ]
 }
 
 const keyPath = 'spec.pkixPublicKey'

@@ -114,7 +114,7 @@ function setOnce({ spec = {} }: Node, { spec: old = {} }: Node): readonly FieldE
 }
 
 function status({ spec, status }: Node): string {
-  const ready = status?.conditions?.find(({ type }) => type === 'Ready')
+  const ready = status?.conditions?.findLast(({ type }) => type === 'Ready')
   const state = !ready ? 'Unknown' : ready.status === 'True' ? 'Ready' : 'NotReady'
   return spec?.unschedulable ? `${state},SchedulingDisabled` : state
 }

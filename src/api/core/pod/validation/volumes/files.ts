@@ -4,6 +4,7 @@ import { type FieldError, forbiddenField, invalidValue, notSupported, required }
 import { all, each, requiredText, valid } from '../../../../../machinery/validation/field-rules.ts'
 import { dnsSubdomain } from '../../../../../machinery/validation/names.ts'
 import { signerNameRules } from '../../../../certificates/rules/signer-name.ts'
+import { userAnnotations } from '../../../../certificates/rules/user-annotations.ts'
 import type { Volume } from '../../model.ts'
 import { fieldRef, resourceFieldRef } from '../containers/environment.ts'
 import { ownPath } from './paths.ts'
@@ -122,6 +123,7 @@ function certificate(source: NonNullable<Source['podCertificate']>, path: string
   const most = isOfKubernetes(signerName) ? longestOfKubernetes : longest
   return all(
     signerNameRules(signerName ?? '', `${path}.signerName`),
+    source.userAnnotations ? userAnnotations(source.userAnnotations, `${path}.userAnnotations`) : valid,
     keyTypes.includes(keyType) ? valid : [notSupported(`${path}.keyType`, keyType ?? '', keyTypes)],
     seconds !== undefined && seconds < hour
       ? [invalidValue(`${path}.maxExpirationSeconds`, seconds, `if provided, maxExpirationSeconds must be >= ${hour}`)]

@@ -1,0 +1,12 @@
+/** What a pod tells the signer of its certificate: annotations whose keys each begin with a domain (KEP-4317). */
+import { domainPrefixedPathFaults } from '../../../machinery/validation/domain-prefixed-path.ts'
+import { type FieldError, tooLong } from '../../../machinery/validation/field-error.ts'
+
+/** Of keys and values together. */
+const mostBytes = 256 * 1024
+
+export function userAnnotations(annotations: Readonly<Record<string, string>>, path: string): readonly FieldError[] {
+  const entries = Object.entries(annotations)
+  const bytes = entries.reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0)
+  return [...entries.flatMap(([key]) => domainPrefixedPathFaults(key, path)), ...(bytes > mostBytes ? [tooLong(path, mostBytes)] : [])]
+}
