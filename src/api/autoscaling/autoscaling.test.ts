@@ -135,6 +135,35 @@ test('what is wrong is told in the words of the API', () => {
       { metrics: [cpu({ type: 'Utilization' })] },
       ['spec.metrics[0].resource.target.averageUtilization: Required value: must set either a target raw value or a target utilization'],
     ],
+    [
+      { metrics: [{ type: 'ContainerResource', containerResource: { target: { type: 'Utilization', averageUtilization: 0 } } }] },
+      [
+        'spec.metrics[0].containerResource.name: Required value: must specify a resource name',
+        'spec.metrics[0].containerResource.container: Required value: must specify a container',
+        'spec.metrics[0].containerResource.target.averageUtilization: Invalid value: 0: must be greater than 0',
+      ],
+    ],
+    [
+      {
+        metrics: [
+          { type: 'ContainerResource', containerResource: { name: 'InvalidResource', container: 'c', target: { type: 'Utilization', averageUtilization: 1 } } },
+        ],
+      },
+      [
+        'spec.metrics[0].containerResource.name: Invalid value: "InvalidResource": must be a standard resource type or fully qualified',
+        'spec.metrics[0].containerResource.name: Invalid value: "InvalidResource": must be a standard resource for containers',
+      ],
+    ],
+    [
+      { metrics: [{ type: 'Pods', pods: { metric: { name: 'a/b', selector: { matchExpressions: [{ key: 'a', operator: 'Near' }] } }, target: {} } }] },
+      [
+        `spec.metrics[0].pods.metric.name: Invalid value: "a/b": may not contain '/'`,
+        'spec.metrics[0].pods.target.type: Required value: must specify a metric target type',
+        'spec.metrics[0].pods.target.type: Invalid value: "": must be either Utilization, Value, or AverageValue',
+        'spec.metrics[0].pods.target.averageValue: Required value: must specify a positive target averageValue',
+      ],
+    ],
+    [{ behavior: { scaleUp: { tolerance: '-0.1' } } }, ['spec.behavior.scaleUp.tolerance: Invalid value: "-0.1": must be greater than or equal to 0']],
     [{ metrics: [{ type: 'Resource' }] }, ['spec.metrics[0].resource: Required value: must populate information for the given metric source']],
     [
       { behavior: { scaleDown: { policies: [{ type: 'Cows', value: 0, periodSeconds: 1801 }] } } },

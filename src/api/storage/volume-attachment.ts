@@ -1,9 +1,11 @@
 /** VolumeAttachments: that a volume shall be, or is, attached to a node. */
 import type { V1VolumeAttachment } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
-import { type FieldError, forbiddenField, required } from '../../machinery/validation/field-error.ts'
-import { follows, immutable } from '../../machinery/validation/field-rules.ts'
+import { type FieldError, forbiddenField, invalidValue, required, tooLong } from '../../machinery/validation/field-error.ts'
+import { all, follows, immutable, valid } from '../../machinery/validation/field-rules.ts'
 import { dnsSubdomain } from '../../machinery/validation/names.ts'
+import { csiDriver } from '../core/pod/validation/volumes/volumes.ts'
+import { inlineVolumeSpec as volumeRules } from '../core/storage/volume-spec.ts'
 import { age, column, name, resource } from '../resource.ts'
 
 type VolumeAttachment = Model<V1VolumeAttachment>
@@ -23,7 +25,7 @@ export const volumeAttachments = resource<VolumeAttachment>({
       attachment.status = { attached: false }
     },
   },
-  validate: { object: attachmentRules, update: ({ spec }, { spec: old }) => immutable(spec, 'spec', old) },
+  validate: { object: attachmentRules, create: newAttachmentRules, status: statusRules, update: ({ spec }, { spec: old }) => immutable(spec, 'spec', old) },
   columns: [
     name,
     column('Attacher', ({ spec }) => spec.attacher, { format: 'name', description: 'The driver that attaches it.' }),
@@ -42,6 +44,37 @@ function attachmentRules({ spec }: VolumeAttachment): readonly FieldError[] {
   if (persistentVolumeName === undefined && !inlineVolumeSpec) errors.push(required('spec.source', oneSource))
   else if (persistentVolumeName !== undefined && inlineVolumeSpec) errors.push(forbiddenField('spec.source', oneSource))
   else if (persistentVolumeName === '') errors.push(required('spec.source.persistentVolumeName', 'must specify non empty persistentVolumeName'))
-  errors.push(...follows(nodeName ?? '', 'spec.nodeName', dnsSubdomain))
-  return attacher ? errors.concat(follows(attacher, 'spec.attacher', (text) => dnsSubdomain(text.toLowerCase()))) : errors
+  else if (inlineVolumeSpec) errors.push(...volumeRules(inlineVolumeSpec, 'spec.source.inlineVolumeSpec'))
+  return [...errors, ...follows(nodeName ?? '', 'spec.nodeName', dnsSubdomain)]
+}
+
+/** What v1 asks of new ones. */
+function newAttachmentRules({ spec }: VolumeAttachment): readonly FieldError[] {
+  const { attacher, source } = spec ?? {}
+  return all(csiDriver(attacher, 'spec.attacher'), follows(source?.persistentVolumeName, 'spec.source.persistentVolumeName', dnsSubdomain))
+}
+
+/** Of keys and values together. */
+const mostMetadataBytes = 256 * 1024
+const mostMessageBytes = 1024
+
+/** What the driver tells. */
+function statusRules({ status }: VolumeAttachment): readonly FieldError[] {
+  const metadata = Object.entries(status?.attachmentMetadata ?? {})
+  const bytes = metadata.reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0)
+  return all(
+    bytes > mostMetadataBytes ? [tooLong('status.attachmentMetadata', mostMetadataBytes)] : valid,
+    volumeError(status?.attachError, 'status.attachError'),
+    volumeError(status?.detachError, 'status.detachError'),
+  )
+}
+
+type VolumeError = NonNullable<NonNullable<VolumeAttachment['status']>['attachError']>
+
+function volumeError({ message = '', errorCode }: VolumeError = {}, path: string): readonly FieldError[] {
+  return all(
+    // Upstream names the other limit.
+    Buffer.byteLength(message) > mostMessageBytes ? [tooLong(`${path}.message`, mostMetadataBytes)] : valid,
+    errorCode !== undefined && errorCode < 0 ? [invalidValue(`${path}.errorCode`, errorCode, 'must be between 0 and 2147483647, inclusive')] : valid,
+  )
 }

@@ -1,11 +1,11 @@
 /** What is valid in a HorizontalPodAutoscaler. Both versions are judged in the form of v2. */
 import type { V2HorizontalPodAutoscaler } from '@kubernetes/client-node'
 import type { Model } from '../../../machinery/object.ts'
-import { validateLabelSelector } from '../../../machinery/selectors/label-selector.ts'
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../machinery/validation/field-error.ts'
 import { all, each, follows, nonNegative, nonNegativeQuantity, oneOf, requiredText, valid } from '../../../machinery/validation/field-rules.ts'
-import { pathSegment } from '../../../machinery/validation/names.ts'
+import { dnsLabel, pathSegment } from '../../../machinery/validation/names.ts'
 import { signOf } from '../../../machinery/values/quantity.ts'
+import { containerResourceName } from '../../core/quota/resource-rules.ts'
 
 export type Autoscaler = Model<V2HorizontalPodAutoscaler>
 export type AutoscalerSpec = NonNullable<Autoscaler['spec']>
@@ -133,8 +133,8 @@ function sourceRules(metric: Metric, member: (typeof members)[keyof typeof membe
     case 'containerResource': {
       const source = metric.containerResource as NonNullable<Metric['containerResource']>
       return all(
-        requiredText(source.name, `${path}.name`, 'must specify a resource name'),
-        requiredText(source.container, `${path}.container`, 'must specify a container name'),
+        source.name ? containerResourceName(source.name, `${path}.name`) : [required(`${path}.name`, 'must specify a resource name')],
+        source.container ? follows(source.container, `${path}.container`, dnsLabel) : [required(`${path}.container`, 'must specify a container')],
         targetRules(source.target, `${path}.target`),
         utilization(source.target, path),
       )
@@ -144,11 +144,9 @@ function sourceRules(metric: Metric, member: (typeof members)[keyof typeof membe
   }
 }
 
-const identifier = (metric: { name: string; selector?: object } | undefined, path: string): readonly FieldError[] =>
-  all(
-    metric?.name ? follows(metric.name, `${path}.name`, pathSegment) : [required(`${path}.name`, 'must specify a metric name')],
-    validateLabelSelector(metric?.selector, `${path}.selector`),
-  )
+/** Selectors are the business of whoever answers for the metric. */
+const identifier = (metric: { name: string } | undefined, path: string): readonly FieldError[] =>
+  metric?.name ? follows(metric.name, `${path}.name`, pathSegment) : [required(`${path}.name`, 'must specify a metric name')]
 
 function targetRules(target: Target | undefined, path: string): readonly FieldError[] {
   const { type, value, averageValue, averageUtilization } = target ?? ({} as Target)

@@ -2,6 +2,7 @@
 import { type FieldError, forbiddenField } from '../../../machinery/validation/field-error.ts'
 import { all, valid } from '../../../machinery/validation/field-rules.ts'
 import { type ResourceDefinition, resource } from '../../resource.ts'
+import { applyAppArmorAnnotations } from './app-armor.ts'
 import { podColumns, podRowConditions } from './columns.ts'
 import { podDefaults } from './defaults/pod-defaults.ts'
 import { applyMatchLabelKeys } from './match-label-keys.ts'
@@ -31,6 +32,18 @@ function newStatus(pod: Pod): void {
       lastTransitionTime: null,
     }
     pod.status.conditions = [condition as unknown as NonNullable<typeof pod.status.conditions>[number]]
+  }
+}
+
+/** What a kubelet that does not know these fields leaves out stays: of conditions of one type in their order. */
+function keepStatus({ status }: Pod, { status: old }: Pod): void {
+  if (!status || !old) return
+  if (!status.qosClass) status.qosClass = old.qosClass
+  if (!status.observedGeneration && old.observedGeneration) status.observedGeneration = old.observedGeneration
+  const before = Map.groupBy(old.conditions ?? [], ({ type }) => type)
+  for (const condition of status.conditions ?? []) {
+    const generation = before.get(condition.type)?.shift()?.observedGeneration
+    if (!condition.observedGeneration && generation) condition.observedGeneration = generation
   }
 }
 
@@ -105,10 +118,9 @@ export const pods: ResourceDefinition = resource<Pod>({
     create: (pod) => {
       newStatus(pod)
       applyMatchLabelKeys(pod)
+      applyAppArmorAnnotations(pod)
     },
-    status: (pod, old) => {
-      if (pod.status && !pod.status.qosClass) pod.status.qosClass = old.status?.qosClass
-    },
+    status: keepStatus,
   },
   generation: 'spec',
   validate: {

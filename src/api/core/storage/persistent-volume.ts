@@ -1,54 +1,20 @@
 /** PersistentVolumes: storage that outlives pods. */
-import { posix } from 'node:path'
 import type { V1PersistentVolume } from '@kubernetes/client-node'
 import { own } from '../../../lib/own.ts'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import type { Model, Wire } from '../../../machinery/object.ts'
-import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../machinery/validation/field-error.ts'
-import { all, follows, oneOf, optionalText, requiredRule, requiredText, valid } from '../../../machinery/validation/field-rules.ts'
-import { dnsLabel, dnsSubdomain } from '../../../machinery/validation/names.ts'
-import { signOf, wholeValue } from '../../../machinery/values/quantity.ts'
+import { type FieldError, forbiddenField, invalidValue } from '../../../machinery/validation/field-error.ts'
+import { all, valid } from '../../../machinery/validation/field-rules.ts'
 import { accessModesText } from '../../printing/access-modes.ts'
 import { age, column, name, resource, wide } from '../../resource.ts'
 import { nodeSelectorTermWarnings } from '../cluster/node-labels.ts'
 import { azureDiskDefaults, rbdDefaults, scaleIODefaults } from '../pod/defaults/volume-defaults.ts'
-import { nodeSelector } from '../pod/validation/scheduling.ts'
-import { noBacksteps } from '../pod/validation/volumes/paths.ts'
-import { vendorVolumes } from '../pod/validation/volumes/vendor-volumes.ts'
-import { csiDriver, fc, hostPath, iscsi, longPortal, maxPortal, nfs } from '../pod/validation/volumes/volumes.ts'
 import { resourceListDefaults } from '../quota/resource-list.ts'
 import { classAnnotation } from './binding/storage-class.ts'
-import { accessModes, volumeModes } from './claim-rules.ts'
 import { classAnnotationWarnings } from './claim-warnings.ts'
+import { sources, type VolumeSpec, volumeSpec } from './volume-spec.ts'
 
 type Volume = Model<V1PersistentVolume>
-type VolumeSpec = NonNullable<Volume['spec']>
-
-/** Types of volumes, in the order in which upstream looks at them. */
-const sources = [
-  'hostPath',
-  'gcePersistentDisk',
-  'awsElasticBlockStore',
-  'glusterfs',
-  'flocker',
-  'nfs',
-  'rbd',
-  'quobyte',
-  'cephfs',
-  'iscsi',
-  'cinder',
-  'fc',
-  'flexVolume',
-  'azureFile',
-  'vsphereVolume',
-  'photonPersistentDisk',
-  'portworxVolume',
-  'azureDisk',
-  'scaleIO',
-  'local',
-  'storageos',
-  'csi',
-] as const satisfies readonly (keyof VolumeSpec)[]
 
 function volumeDefaults(volume: Volume): void {
   volume.spec ??= {}
@@ -66,86 +32,6 @@ function volumeDefaults(volume: Volume): void {
   if (spec.azureFile) spec.azureFile.secretNamespace ??= null as never
   if (spec.scaleIO) scaleIODefaults(spec.scaleIO)
   if (spec.azureDisk) azureDiskDefaults(spec.azureDisk)
-}
-
-function sourceRules(type: (typeof sources)[number], spec: VolumeSpec, name: string): readonly FieldError[] {
-  const path = `spec.${type}`
-  switch (type) {
-    case 'hostPath':
-      return hostPath(spec.hostPath as { path: string }, path)
-    case 'nfs':
-      return nfs(spec.nfs as { server: string; path: string }, path)
-    case 'iscsi':
-      return iscsiVolume(spec.iscsi ?? { targetPortal: '', iqn: '', lun: 0 }, name, path)
-    case 'fc':
-      return fc(spec.fc as object, path)
-    case 'csi':
-      return all(
-        csiDriver(spec.csi?.driver, `${path}.driver`),
-        requiredText(spec.csi?.volumeHandle, `${path}.volumeHandle`),
-        csiSecrets.flatMap((field) => {
-          const secret = spec.csi?.[field]
-          return secret
-            ? all(requiredRule(secret.name, `${path}.${field}.name`, dnsSubdomain), requiredRule(secret.namespace, `${path}.${field}.namespace`, dnsLabel))
-            : valid
-        }),
-      )
-    case 'gcePersistentDisk':
-      return vendorVolumes.gcePersistentDisk(spec.gcePersistentDisk ?? {}, 'spec.persistentDisk')
-    case 'glusterfs':
-      return all(
-        vendorVolumes.glusterfs(spec.glusterfs ?? {}, path),
-        spec.glusterfs?.endpointsNamespace === ''
-          ? [invalidValue(`${path}.endpointsNamespace`, '', 'if the endpointnamespace is set, it must be a valid namespace name')]
-          : follows(spec.glusterfs?.endpointsNamespace, `${path}.endpointsNamespace`, dnsLabel),
-      )
-    case 'azureFile':
-      return all(vendorVolumes.azureFile(spec.azureFile ?? {}, path), spec.azureFile?.secretNamespace === '' ? [required(`${path}.secretNamespace`)] : valid)
-    case 'local': {
-      const where = spec.local?.path
-      return all(
-        where ? noBacksteps(where, `${path}.path`) : [required(`${path}.path`)],
-        spec.nodeAffinity ? valid : [required('spec.nodeAffinity', 'Local volume requires node affinity')],
-      )
-    }
-    case 'cinder':
-      return all(vendorVolumes.cinder(spec.cinder ?? {}, path), secretNamespace(spec.cinder?.secretRef, path))
-    case 'storageos':
-      return all(vendorVolumes.storageos(spec.storageos ?? {}, path), secretNamespace(spec.storageos?.secretRef, path))
-    default:
-      return (vendorVolumes[type] as (source: unknown, path: string) => readonly FieldError[])(spec[type], path)
-  }
-}
-
-/** A volume belongs to no namespace: its secret says where it is. */
-const secretNamespace = (secret: { namespace?: string } | undefined, path: string): readonly FieldError[] =>
-  secret ? requiredText(secret.namespace, `${path}.secretRef.namespace`) : valid
-
-/** As in a pod; of a name that is wrong less is said, and a secret has a name. */
-function iscsiVolume(source: NonNullable<VolumeSpec['iscsi']>, name: string, path: string): readonly FieldError[] {
-  const { targetPortal, initiatorName, secretRef } = source
-  return all(
-    initiatorName !== undefined && `${name}:${targetPortal}`.length > maxPortal ? [invalidValue(`${path}.targetportal`, targetPortal, longPortal)] : valid,
-    iscsi(source, path, 'must be valid format'),
-    secretRef ? requiredText(secretRef.name, `${path}.secretRef.name`) : valid,
-  )
-}
-
-/** The root of a node is nothing to empty. */
-function recycledRoot({ hostPath: host, persistentVolumeReclaimPolicy: policy }: VolumeSpec): readonly FieldError[] {
-  return host && policy === 'Recycle' && posix.normalize(host.path ?? '') === '/'
-    ? [forbiddenField('spec.persistentVolumeReclaimPolicy', "may not be 'recycle' for a hostPath mount of '/'")]
-    : valid
-}
-
-/** Attributes are a matter of CSI drivers. */
-function attributesClass({ volumeAttributesClassName: className, csi }: VolumeSpec): readonly FieldError[] {
-  if (className === undefined) return valid
-  const path = 'spec.volumeAttributesClassName'
-  return all(
-    className === '' ? [required(path, 'an empty string is disallowed')] : follows(className, path, dnsSubdomain),
-    csi ? valid : [required('spec.csi', 'has to be specified when using volumeAttributesClassName')],
-  )
 }
 
 /** Types that are gone: the name in the path and since when. */
@@ -174,45 +60,7 @@ function warnings({ metadata, spec = {} }: Volume): readonly string[] {
   ]
 }
 
-const csiSecrets = ['controllerPublishSecretRef', 'controllerExpandSecretRef', 'nodePublishSecretRef', 'nodeExpandSecretRef'] as const
-
-function capacity(list: VolumeSpec['capacity']): readonly FieldError[] {
-  const entries = Object.entries(list ?? {})
-  const errors: FieldError[] = entries.length === 0 ? [required('spec.capacity')] : []
-  if (list?.storage === undefined || entries.length > 1) errors.push(notSupported('spec.capacity', list ?? null, ['storage']))
-  for (const [name, amount] of entries) {
-    const path = `spec.capacity[${name}]`
-    if (signOf(amount) < 0) errors.push(invalidValue(path, Number(wholeValue(amount)), 'must be a valid resource quantity'))
-    if (signOf(amount) <= 0) errors.push(invalidValue(path, amount, 'must be greater than zero'))
-  }
-  return errors
-}
-
-function nodeAffinity({ nodeAffinity: affinity }: VolumeSpec): readonly FieldError[] {
-  if (!affinity) return valid
-  const path = 'spec.nodeAffinity.required'
-  return affinity.required ? nodeSelector(affinity.required, path) : [required(path, 'must specify required node constraints')]
-}
-
-function rules({ metadata, spec = {} }: Volume): readonly FieldError[] {
-  const given = sources.filter((type) => spec[type])
-  return all(
-    accessModes(spec.accessModes, 'spec.accessModes'),
-    capacity(spec.capacity),
-    oneOf(spec.persistentVolumeReclaimPolicy, 'spec.persistentVolumeReclaimPolicy', ['Delete', 'Recycle', 'Retain']),
-    nodeAffinity(spec),
-    given.flatMap((type, i) =>
-      i === 0
-        ? sourceRules(type, spec, metadata.name ?? '')
-        : [forbiddenField(`spec.${type === 'cephfs' ? 'cephFS' : type}`, 'may not specify more than 1 volume type')],
-    ),
-    given.length === 0 ? [required('spec', 'must specify a volume type')] : valid,
-    optionalText(spec.storageClassName, 'spec.storageClassName', dnsSubdomain),
-    recycledRoot(spec),
-    oneOf(spec.volumeMode, 'spec.volumeMode', volumeModes),
-    attributesClass(spec),
-  )
-}
+const rules = ({ metadata, spec = {} }: Volume): readonly FieldError[] => volumeSpec(spec, metadata.name ?? '', 'spec')
 
 const sourceOf = (spec: VolumeSpec): Partial<VolumeSpec> => Object.fromEntries(sources.map((type) => [type, spec[type]]))
 

@@ -13,7 +13,8 @@ export const mirrorAnnotation = 'kubernetes.io/config.mirror'
 const deletionCost = 'controller.kubernetes.io/pod-deletion-cost'
 const seccompOfPod = 'seccomp.security.alpha.kubernetes.io/pod'
 const seccompOfContainer = 'container.seccomp.security.alpha.kubernetes.io/'
-const appArmorOfContainer = 'container.apparmor.security.beta.kubernetes.io/'
+/** Before a container's name. */
+export const appArmorOfContainer = 'container.apparmor.security.beta.kubernetes.io/'
 
 const profileKeys = [seccompOfPod, seccompOfContainer, appArmorOfContainer]
 

@@ -33,7 +33,7 @@ const containerSeccomp = 'container.seccomp.security.alpha.kubernetes.io/'
 const appArmor = 'container.apparmor.security.beta.kubernetes.io/'
 const useSeccompField = 'non-functional in v1.27+; use the "seccompProfile" field instead'
 
-/** What is said of each container by itself. */
+/** What is said of each container by itself. Of AppArmor in pods, whose `prefix` is empty, it is said where their annotations become fields. */
 export function containerWarnings(spec: PodSpec, annotations: Readonly<Record<string, string>> | undefined, prefix: string): string[] {
   const warnings: string[] = []
   const annotated = (key: string): boolean => annotations !== undefined && Object.hasOwn(annotations, key)
@@ -42,7 +42,7 @@ export function containerWarnings(spec: PodSpec, annotations: Readonly<Record<st
     const { name, securityContext, resources, env } = container
     if (!securityContext?.seccompProfile && annotated(containerSeccomp + name))
       warnings.push(`${prefix}metadata.annotations[${containerSeccomp}${name}]: ${useSeccompField}`)
-    if (!spec.securityContext?.appArmorProfile && !securityContext?.appArmorProfile && annotated(appArmor + name))
+    if (prefix && !spec.securityContext?.appArmorProfile && !securityContext?.appArmorProfile && annotated(appArmor + name))
       warnings.push(`${prefix}metadata.annotations[${appArmor}${name}]: deprecated since v1.30; use the "appArmorProfile" field instead`)
     if (resources) {
       warnings.push(...fractionalBytes(resources.limits, `${path}.resources.limits`), ...fractionalBytes(resources.requests, `${path}.resources.requests`))

@@ -51,11 +51,7 @@ const cases: readonly (readonly [Pod, ...string[]])[] = [
     'metadata.annotations[seccomp.security.alpha.kubernetes.io/pod]: non-functional in v1.27+; use the "seccompProfile" field instead',
     'metadata.annotations[container.seccomp.security.alpha.kubernetes.io/c]: non-functional in v1.27+; use the "seccompProfile" field instead',
   ],
-  [
-    pod({}, annotated('container.apparmor.security.beta.kubernetes.io/c')),
-    'metadata.annotations[container.apparmor.security.beta.kubernetes.io/c]: deprecated since v1.30; use the "appArmorProfile" field instead',
-  ],
-  [pod({ securityContext: { appArmorProfile: { type: 'Unconfined' } } }, annotated('container.apparmor.security.beta.kubernetes.io/c'))],
+  [pod({}, annotated('container.apparmor.security.beta.kubernetes.io/c'))],
   [pod(volume({ gitRepo: { repository: 'r' } })), 'spec.volumes[0].gitRepo: deprecated in v1.11, and disabled by default in v1.33+'],
   [pod(volume({ storageos: {} })), 'spec.volumes[0].storageOS: deprecated in v1.22, non-functional in v1.25+'],
   [pod(volume({ rbd: {} })), 'spec.volumes[0].rbd: deprecated in v1.28, non-functional in v1.31+'],
@@ -145,6 +141,11 @@ test('templates are warned about as pods are, with their own paths', () => {
     'spec.template.spec.nodeSelector[beta.kubernetes.io/os]: deprecated since v1.14; use "kubernetes.io/os" instead',
     'spec.template.metadata.annotations[security.alpha.kubernetes.io/sysctls]: non-functional in v1.11+; use the "sysctls" field instead',
   ])
+  const appArmor = annotated('container.apparmor.security.beta.kubernetes.io/c')
+  assert.deepEqual(templateWarnings(template({}, appArmor)), [
+    'spec.template.metadata.annotations[container.apparmor.security.beta.kubernetes.io/c]: deprecated since v1.30; use the "appArmorProfile" field instead',
+  ])
+  assert.deepEqual(templateWarnings(template({ securityContext: { appArmorProfile: { type: 'Unconfined' } } }, appArmor)), [])
   assert.deepEqual(templateWarnings(template(volume({ cephfs: {} })), 'template'), [
     'template.spec.volumes[0].cephfs: deprecated in v1.28, non-functional in v1.31+',
   ])
