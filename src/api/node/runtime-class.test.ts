@@ -9,7 +9,7 @@ test('a RuntimeClass names resources that there are, and each toleration once', 
     metadata: { name: 'r' },
     handler: 'h',
     overhead: { podFixed: { foo: '-1' } },
-    scheduling: { tolerations: [{ operator: 'x' }, { key: 'a', operator: 'Exists' }, { key: 'a', operator: 'Exists' }] },
+    scheduling: { tolerations: [{ operator: 'x' }, { key: 'a', operator: 'Exists' }, { key: 'a', operator: 'Exists', tolerationSeconds: 5 }] },
   } as never)
   assert.deepEqual(
     errors?.map(({ field, message }) => `${field}: ${message}`),
@@ -19,7 +19,8 @@ test('a RuntimeClass names resources that there are, and each toleration once', 
       'overhead.limits[foo]: Invalid value: "-1": must be greater than or equal to 0',
       'scheduling.tolerations.tolerations[0].operator: Invalid value: "x": operator must be Exists when `key` is empty, which means "match all values and all keys"',
       'scheduling.tolerations.tolerations[0].operator: Unsupported value: "x": supported values: "Equal", "Exists"',
-      'scheduling.tolerations.tolerations[2]: Duplicate value: {"key":"a","operator":"Exists"}',
+      'scheduling.tolerations.tolerations[2].effect: Invalid value: "": effect must be \'NoExecute\' when `tolerationSeconds` is set',
+      'scheduling.tolerations.tolerations[2]: Duplicate value: {"key":"a","operator":"Exists","tolerationSeconds":5}',
     ],
   )
 })

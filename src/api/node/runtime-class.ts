@@ -1,9 +1,8 @@
 /** RuntimeClasses: which container runtime runs a pod. */
 import type { V1RuntimeClass } from '@kubernetes/client-node'
-import { semanticallyEqual } from '../../machinery/equality.ts'
 import type { Model } from '../../machinery/object.ts'
 import { duplicate, type FieldError } from '../../machinery/validation/field-error.ts'
-import { all, follows, immutable, valid } from '../../machinery/validation/field-rules.ts'
+import { all, each, follows, immutable, repeats, valid } from '../../machinery/validation/field-rules.ts'
 import { validateLabels } from '../../machinery/validation/metadata.ts'
 import { dnsLabel } from '../../machinery/validation/names.ts'
 import { labelKeyWarnings } from '../core/cluster/node-labels.ts'
@@ -36,11 +35,14 @@ function classRules({ handler, overhead, scheduling }: RuntimeClass): readonly F
 
 type Toleration = NonNullable<NonNullable<RuntimeClass['scheduling']>['tolerations']>[number]
 
-/** None twice; the later one is named. */
-const uniqueTolerations = (list: readonly Toleration[], path: string): readonly FieldError[] =>
-  all(
+/** None twice, for however long it is; the later one is named. */
+function uniqueTolerations(list: readonly Toleration[], path: string): readonly FieldError[] {
+  const isRepeated = repeats<string>()
+  return all(
     tolerations(list, path),
-    list.flatMap((toleration, i) =>
-      list.slice(0, i).some((before) => semanticallyEqual(before, toleration)) ? [duplicate(`${path}[${i}]`, toleration)] : valid,
-    ),
+    each(list, path, (toleration, at) => {
+      const { key, operator, value, effect } = toleration
+      return isRepeated(JSON.stringify([key, operator, value, effect])) ? [duplicate(at, toleration)] : valid
+    }),
   )
+}
