@@ -9,7 +9,7 @@ import { qosClass } from './resources/qos.ts'
 import { podSpec } from './validation/spec.ts'
 import { podUpdate } from './validation/update.ts'
 
-const kind = pods as unknown as ResourceDefinition & { prepare: { create: (pod: Pod) => void } }
+const kind = pods as unknown as ResourceDefinition & { prepare: { create: (pod: Pod) => void; status: (pod: Pod, old: Pod) => void } }
 const pod = (spec: object = {}, status?: object, metadata: object = {}): Pod =>
   ({
     apiVersion: 'v1',
@@ -340,4 +340,21 @@ test('a pod gets time to end only where it runs', () => {
     [on, { phase: 'Failed' }, undefined, 0],
   ]
   for (const [spec, status, asked, expected] of cases) assert.equal(podGracePeriod(pod(spec, status), asked), expected)
+})
+
+test('what a status says of generations stays where a write does not name it', () => {
+  const condition = (type: string, observedGeneration?: number): object => ({
+    type,
+    status: 'True',
+    ...(observedGeneration !== undefined && { observedGeneration }),
+  })
+  const old = pod({}, { qosClass: 'Burstable', observedGeneration: 3, conditions: [condition('A', 1), condition('A', 2), condition('B', 2)] })
+  const written = pod({}, { conditions: [condition('A'), condition('B', 3), condition('A'), condition('C')] })
+  kind.prepare.status(written, old)
+  assert.deepEqual(written.status, {
+    qosClass: 'Burstable',
+    observedGeneration: 3,
+    conditions: [condition('A', 1), condition('B', 3), condition('A', 2), condition('C')],
+  })
+  assert.equal(old.status?.conditions?.length, 3)
 })

@@ -127,7 +127,12 @@ test('volumes name files below their folder, and claims that are not made for ot
   assert.deepEqual(
     wrong({
       volumes: [
-        { name: 'a', projected: { sources: [{ clusterTrustBundle: { path: '/x' } }, { podCertificate: { signerName: 'a.b/c', keyType: 'x' } }] } },
+        {
+          name: 'a',
+          projected: {
+            sources: [{ clusterTrustBundle: { path: '/x' } }, { podCertificate: { signerName: 'a.b/c', keyType: 'x', userAnnotations: { mine: '1' } } }],
+          },
+        },
         { name: 'b', emptyDir: {}, downwardAPI: {} },
         { name: 'e', ...made },
         { name: 'p', persistentVolumeClaim: { claimName: 'p-e' } },
@@ -138,6 +143,7 @@ test('volumes name files below their folder, and claims that are not made for ot
     [
       'volumes[0].projected.sources[0].clusterTrustBundle: Required value: either name or signerName must be specified',
       'volumes[0].projected.sources[0].clusterTrustBundle.path: Invalid value: "/x": must be a relative path',
+      'volumes[0].projected.sources[1].podCertificate.userAnnotations: Invalid value: "mine": must be a domain-prefixed path (such as "acme.io/foo")',
       'volumes[0].projected.sources[1].podCertificate.keyType: Unsupported value: "x": supported values: "RSA3072", "RSA4096", "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519"',
       'volumes[0].projected.sources[1].podCertificate: Required value: specify at least one of credentialBundlePath, keyPath, and certificateChainPath',
       'volumes[1].downwarAPI: Forbidden: may not specify more than 1 volume type',
