@@ -222,7 +222,7 @@ test('of a Job that exists numbers may change, and where it runs until it has ru
     of({ hostNetwork: true }),
     of({ affinity: { podAffinity: {} }, containers: [...containers, { name: 'd', image: 'app:1' }] }),
   ])
-    assert.deepEqual(update(change, { suspend: true }, suspended).at(-1), 'spec.template.spec')
+    assert.deepEqual(update(change, { suspend: true }, suspended).at(-1), 'spec.template')
 })
 
 test('a CronJob keeps what it was allowed once', () => {

@@ -1,5 +1,6 @@
 /** What is valid in a Job, and what may change once it is there. */
 import type { V1Job } from '@kubernetes/client-node'
+import { semanticallyEqual } from '../../../machinery/equality.ts'
 import type { Model } from '../../../machinery/object.ts'
 import { validateLabelSelector } from '../../../machinery/selectors/label-selector.ts'
 import { domainPrefixedPathFaults } from '../../../machinery/validation/domain-prefixed-path.ts'
@@ -150,10 +151,10 @@ const mayChangePods = ({ suspend }: JobSpec, status: Job['status']): boolean =>
 const isTrue = (status: Job['status'], type: string): boolean =>
   status?.conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false
 
-/** Upstream then compares the pods' specs alone. */
+/** Of one that may change the pods' specs alone are compared; upstream's 1.36 then names `spec.template.spec`, the recorded 1.28 what is named here. */
 function template({ template: given }: JobSpec, { template: old }: JobSpec, isChangeable: boolean): readonly FieldError[] {
   if (!given || !old || !isChangeable) return immutable(given, 'spec.template', old)
-  return immutable(given.spec, 'spec.template.spec', withNewPods(given.spec, old.spec))
+  return semanticallyEqual(given.spec, withNewPods(given.spec, old.spec)) ? valid : [invalidValue('spec.template', given, 'field is immutable')]
 }
 
 type PodSpec = NonNullable<JobSpec['template']>['spec']
