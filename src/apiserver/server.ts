@@ -59,7 +59,7 @@ async function start(options: ApiServerOptions, lifetime: Lifetime): Promise<Api
   const audit = await auditing(options.audit ?? {}, metrics, log)
   lifetime.onEnd(() => audit?.stop())
 
-  const resources = await openResources(options, lifetime, log)
+  const resources = await openResources(options, metrics, lifetime, log)
   const { registry, find, apis } = resources
   const health = storeHealth(registry.store, log)
   const places = placesIn(registry, find, options.kubelets)
