@@ -102,7 +102,7 @@ test('without its key a secret cannot be read, and says so', async (t) => {
   await cluster.call('POST', secrets, secret('s'))
   await cluster.stop()
   cluster = await start(configuration([keyed('aesgcm', 'other', newKey())]))
-  await assert.rejects(cluster.call('GET', `${secrets}/s`), /500.*Internal error occurred: no matching key was found for the provided AES transformer/)
+  await assert.rejects(cluster.call('GET', `${secrets}/s`), /500.*no matching key was found for the provided AES transformer/)
   await cluster.call('GET', '/api/v1/namespaces/default')
 })
 
@@ -199,6 +199,6 @@ test('a KMS plug-in that is not well shows in the health checks; what needs it f
     /internal server error: kms-provider-0: kmsv2 Provider keys is not healthy, error: got unexpected healthz status: the key manager is closed on Sundays/,
   )
   await assert.rejects(cluster.call('GET', '/readyz'), /kms-providers failed/)
-  await cluster.call('GET', '/livez')
+  assert.equal((await new Kubectl(installedKubectls().at(-1)!, cluster.kubeconfigFile, cluster.folder).run('get --raw /livez')).stdout, 'ok')
   await cluster.call('POST', '/api/v1/namespaces/default/configmaps', { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c' } })
 })
