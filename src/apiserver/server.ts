@@ -18,6 +18,7 @@ import { listen } from './http/listener.ts'
 import { listenInMemory } from './http/memory-listener.ts'
 import { authenticationMetrics } from './metrics/authentication-metrics.ts'
 import { authorizationMetrics } from './metrics/authorization-metrics.ts'
+import { featureMetrics } from './metrics/feature-metrics.ts'
 import { impersonationMetrics } from './metrics/impersonation-metrics.ts'
 import { processMetrics } from './metrics/process-metrics.ts'
 import { type FindResource, requestMetrics } from './metrics/request-metrics.ts'
@@ -56,6 +57,7 @@ async function start(options: ApiServerOptions, lifetime: Lifetime): Promise<Api
   const { bindAddress, requestTimeoutMs = defaultRequestTimeoutMs, log = () => {} } = options
   const metrics = new MetricsRegistry()
   processMetrics(metrics)
+  featureMetrics(metrics)
   const audit = await auditing(options.audit ?? {}, metrics, log)
   lifetime.onEnd(() => audit?.stop())
 
