@@ -88,7 +88,7 @@ test("what cannot be read is told in upstream's words", () => {
   assert.throws(() => aesCbc(secret).decrypt(Buffer.concat([Buffer.alloc(16), block]), key), { message: 'invalid PKCS7 data (empty or not padded)' })
 })
 
-test('each provider and key that was tried is counted, with how it went', () => {
+test('each provider and key that was tried is counted, with how it went', async () => {
   const seen: string[] = []
   const transformed: Transformed = (direction, prefix, _seconds, error) => void seen.push(`${direction} ${prefix} ${error === undefined ? 'OK' : 'failed'}`)
   const kept = byPrefix(
@@ -99,7 +99,7 @@ test('each provider and key that was tried is counted, with how it went', () => 
     transformed,
   )
   kept.encrypt(value, key)
-  kept.decrypt(value, key)
+  await kept.decrypt(value, key)
   assert.throws(() => kept.decrypt(Buffer.from('k8s:enc:x'), key))
   assert.deepEqual(seen, ['to_storage  OK', 'from_storage identity OK', 'from_storage unknown failed'])
 })
