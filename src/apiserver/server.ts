@@ -18,6 +18,7 @@ import { listen } from './http/listener.ts'
 import { listenInMemory } from './http/memory-listener.ts'
 import { authenticationMetrics } from './metrics/authentication-metrics.ts'
 import { authorizationMetrics } from './metrics/authorization-metrics.ts'
+import { featureMetrics } from './metrics/feature-metrics.ts'
 import { impersonationMetrics } from './metrics/impersonation-metrics.ts'
 import { processMetrics } from './metrics/process-metrics.ts'
 import { type FindResource, requestMetrics } from './metrics/request-metrics.ts'
@@ -56,10 +57,11 @@ async function start(options: ApiServerOptions, lifetime: Lifetime): Promise<Api
   const { bindAddress, requestTimeoutMs = defaultRequestTimeoutMs, log = () => {} } = options
   const metrics = new MetricsRegistry()
   processMetrics(metrics)
+  featureMetrics(metrics)
   const audit = await auditing(options.audit ?? {}, metrics, log)
   lifetime.onEnd(() => audit?.stop())
 
-  const resources = await openResources(options, lifetime, log)
+  const resources = await openResources(options, metrics, lifetime, log)
   const { registry, find, apis } = resources
   const health = storeHealth(registry.store, log)
   const places = placesIn(registry, find, options.kubelets)

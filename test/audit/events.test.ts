@@ -1,6 +1,7 @@
 /** What the audit log tells of requests, at each level, member for member as upstream writes it. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { test } from 'node:test'
 import { installedKubectls, Kubectl } from '../support/kubectl.ts'
@@ -95,6 +96,17 @@ test('who may not do something is told so, and the event says forbid', async (t)
   })
   assert.equal(event?.responseStatus?.code, 403)
   assert.deepEqual(event?.annotations, { 'authorization.k8s.io/decision': 'forbid', 'authorization.k8s.io/reason': 'Everything is forbidden.' })
+})
+
+test('what took longer than half a second tells how long', async (t) => {
+  const cluster = await auditedCluster(t, '[{level: Metadata}]')
+  const { headers } = await ask(cluster, 'GET', `${configMaps}?watch=1&timeoutSeconds=1`, jane)
+  const line = await waitFor('the end of the watch', () =>
+    readFileSync(cluster.logFile, 'utf8')
+      .split('\n')
+      .find((each) => each.includes(String(headers['audit-id'])) && each.includes('"stage":"ResponseComplete"')),
+  )
+  assert.match(line, /"annotations":\{"apiserver.latency.k8s.io\/total":"\d+(\.\d+)?s","authorization/)
 })
 
 test('a watch starts and completes; bodies are none of its events', async (t) => {

@@ -102,7 +102,7 @@ test('without its key a secret cannot be read, and says so', async (t) => {
   await cluster.call('POST', secrets, secret('s'))
   await cluster.stop()
   cluster = await start(configuration([keyed('aesgcm', 'other', newKey())]))
-  await assert.rejects(cluster.call('GET', `${secrets}/s`), /500.*no matching prefix found/)
+  await assert.rejects(cluster.call('GET', `${secrets}/s`), /500.*no matching key was found for the provided AES transformer/)
   await cluster.call('GET', '/api/v1/namespaces/default')
 })
 
@@ -143,6 +143,31 @@ test('a file that is followed takes effect when it changes, and not when it make
   assert.equal((await cluster.call('PUT', `${secrets}/s`, await cluster.call('GET', `${secrets}/s`))).metadata.resourceVersion, metadata.resourceVersion)
 })
 
+test('a file that names a plug-in takes effect once the plug-in is well; both are told of in metrics', async (t) => {
+  const { start, folder, write, holds } = encrypted(t)
+  const plugin = await KmsPlugin.start(t, join(folder, 'kms.sock'))
+  plugin.healthz = 'not yet'
+  const cluster = await start(configuration(['{identity: {}}']), '--encryption-provider-config-automatic-reload')
+  await cluster.call('POST', secrets, secret('before'))
+  write(configuration([`{kms: {apiVersion: v2, name: keys, endpoint: "${plugin.endpoint}"}}`, '{identity: {}}']))
+  await waitFor('the plug-in to be asked', () => plugin.calls.status > 0)
+  plugin.healthz = 'ok'
+  await waitFor('the change to be told', () => cluster.logged.some((line) => line.includes('values are written as it says now')))
+  await cluster.call('POST', secrets, secret('after'))
+  assert.equal(holds('k8s:enc:kms:v2:keys:'), true)
+  const { stdout: metrics } = await new Kubectl(installedKubectls().at(-1)!, cluster.kubeconfigFile, cluster.folder).run('get --raw /metrics')
+  for (const line of [
+    /^apiserver_encryption_config_controller_automatic_reloads_total\{apiserver_id_hash="sha256:\w+",status="success"\} 1$/m,
+    /^apiserver_encryption_config_controller_last_config_info\{apiserver_id_hash="sha256:\w+",hash="sha256:\w+"\} 1$/m,
+    /^apiserver_storage_transformation_operations_total\{status="OK",transformation_type="to_storage",transformer_prefix="k8s:enc:kms:v2:keys:"\} [1-9]/m,
+    /^apiserver_envelope_encryption_kms_operations_latency_seconds_count\{grpc_status_code="OK",method_name="\/v2.KeyManagementService\/Encrypt",provider_name="keys"\} 1$/m,
+    /^apiserver_envelope_encryption_key_id_hash_total\{.*provider_name="keys",transformation_type="to_storage"\} [1-9]/m,
+    /^apiserver_envelope_encryption_key_id_hash_status_last_timestamp_seconds\{.*provider_name="keys"\} /m,
+    /^apiserver_envelope_encryption_dek_source_cache_size\{provider_name="keys"\} 1$/m,
+  ])
+    assert.match(metrics, line)
+})
+
 test('a KMS plug-in is asked for the seed, not for every secret; another server asks it once', async (t) => {
   const { start, folder, holds } = encrypted(t)
   const plugin = await KmsPlugin.start(t, join(folder, 'kms.sock'))
@@ -150,7 +175,7 @@ test('a KMS plug-in is asked for the seed, not for every secret; another server 
   let cluster = await start(text)
   for (let i = 0; i < 20; i++) await cluster.call('POST', secrets, secret(`s${i}`))
   assert.deepEqual({ encrypt: plugin.calls.encrypt, decrypt: plugin.calls.decrypt }, { encrypt: 1, decrypt: 0 })
-  assert.equal((await new Kubectl(installedKubectls().at(-1)!, cluster.kubeconfigFile, cluster.folder).run('get --raw /healthz/kms-provider-0')).stdout, 'ok')
+  assert.equal((await new Kubectl(installedKubectls().at(-1)!, cluster.kubeconfigFile, cluster.folder).run('get --raw /healthz/kms-providers')).stdout, 'ok')
   await cluster.stop()
   assert.equal(holds(encodedPassword), false)
   assert.equal(holds('k8s:enc:kms:v2:keys:'), true)
@@ -169,7 +194,11 @@ test('a KMS plug-in that is not well shows in the health checks; what needs it f
   const plugin = await KmsPlugin.start(t, join(folder, 'kms.sock'))
   plugin.healthz = 'the key manager is closed on Sundays'
   const cluster = await start(configuration([`{kms: {apiVersion: v2, name: keys, endpoint: "${plugin.endpoint}"}}`]))
-  await assert.rejects(cluster.call('GET', '/healthz/kms-provider-0'), /500/)
-  await assert.rejects(cluster.call('POST', secrets, secret('s')), /500.*closed on Sundays/)
+  await assert.rejects(
+    cluster.call('GET', '/healthz/kms-providers'),
+    /internal server error: kms-provider-0: kmsv2 Provider keys is not healthy, error: got unexpected healthz status: the key manager is closed on Sundays/,
+  )
+  await assert.rejects(cluster.call('GET', '/readyz'), /kms-providers failed/)
+  assert.equal((await new Kubectl(installedKubectls().at(-1)!, cluster.kubeconfigFile, cluster.folder).run('get --raw /livez')).stdout, 'ok')
   await cluster.call('POST', '/api/v1/namespaces/default/configmaps', { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c' } })
 })

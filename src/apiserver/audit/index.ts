@@ -3,6 +3,7 @@
  * kubernetes.io/docs/tasks/debug/debug-cluster/audit
  */
 
+import { goDuration } from '../../lib/go/go-duration.ts'
 import { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import type { Request } from '../http/exchange.ts'
 import type { AuditBackend, ReportLoss } from './backend.ts'
@@ -88,13 +89,24 @@ function handing(evaluate: PolicyEvaluator, backends: readonly AuditBackend[], {
     stage(event, stage) {
       if (event.config.omitted.has(stage)) return true
       events.add()
-      const staged = { event, stage, ms: stage === 'RequestReceived' ? undefined : clockOrigin + performance.now() }
+      const staged = { event, stage, ms: stage === 'RequestReceived' ? undefined : completed(event, stage) }
       if (backends.length === 1) return backends[0]!.take(staged)
       const taken = backends.map((backend) => backend.take(staged))
       return taken.every((one) => typeof one === 'boolean') ? taken.every(Boolean) : Promise.all(taken).then((all) => all.every(Boolean))
     },
     refused: () => rejected.add(),
   }
+}
+
+/** Requests that took longer tell how long. */
+const slowMs = 500
+
+/** When the stage was reached, ms since 1970. */
+function completed(event: AuditEvent, stage: Stage): number {
+  const now = performance.now()
+  const took = now - event.request.received
+  if (took > slowMs && stage === 'ResponseComplete') event.annotate('apiserver.latency.k8s.io/total', goDuration(took))
+  return clockOrigin + now
 }
 
 /** Counts by level what the policy says. */

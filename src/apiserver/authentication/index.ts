@@ -17,6 +17,7 @@ import type { Bundle } from './signed-by.ts'
 import type { TokenAuthenticator } from './token-authenticator.ts'
 import type { TokenWebhookOptions } from './token-webhook/index.ts'
 import { bootstrapTokens } from './tokens/bootstrap-tokens.ts'
+import { tokenCacheMetrics } from './tokens/cache-metrics.ts'
 import { lazyTokens } from './tokens/lazy-tokens.ts'
 import { bearerTokens, webSocketTokens } from './tokens/request-tokens.ts'
 import { staticTokens, type TokenUser } from './tokens/static-tokens.ts'
@@ -70,7 +71,8 @@ export function authenticationOf(options: AuthenticationOptions, sources: Authen
   const audiences = options.apiAudiences?.length ? options.apiAudiences : (issuer?.issuers ?? [])
   const lookup = lookupIn(sources.registry, sources.find)
   const serviceAccounts = issuer && new ServiceAccountTokens({ issuer, audiences, lookup, used: secretLabels(sources), counted: tokenUses(sources.metrics) })
-  const jwt = options.jwt && jwtTokens(options.jwt, { ...sources, disallowed: issuer?.issuers ?? [] })
+  const tokenCache = tokenCacheMetrics(sources.metrics)
+  const jwt = options.jwt && jwtTokens(options.jwt, { ...sources, tokenCache, disallowed: issuer?.issuers ?? [] })
   const { tokenWebhook: webhook } = options
   const open = (path: string): boolean => (anonymousAuth === true || anonymousAuth === false ? anonymousAuth : anonymousAuth.paths.includes(path))
   const isFiled = options.jwt !== undefined && 'file' in options.jwt
@@ -80,7 +82,9 @@ export function authenticationOf(options: AuthenticationOptions, sources: Authen
     ...(serviceAccounts ? [serviceAccounts] : []),
     ...(options.bootstrapTokens ? [bootstrapTokens(sources.registry, sources.find('v1/secrets'))] : []),
     ...(jwt ? [jwt.tokens] : []),
-    ...(webhook ? [lazyTokens('webhook', async () => (await import('./token-webhook/index.ts')).tokenWebhook(webhook, audiences, sources))] : []),
+    ...(webhook
+      ? [lazyTokens('webhook', async () => (await import('./token-webhook/index.ts')).tokenWebhook(webhook, audiences, { ...sources, tokenCache }))]
+      : []),
   ]
   const tokens = new TokenAuthentication(known, audiences)
   return {

@@ -3,6 +3,7 @@ import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import type { ConfiguredAuthentication } from './configuration/index.ts'
 import type { JwtIssuer } from './oidc/jwt-issuer.ts'
 import type { TokenAuthenticator } from './token-authenticator.ts'
+import type { TokenCacheMetrics } from './tokens/cache-metrics.ts'
 import { lazyTokens } from './tokens/lazy-tokens.ts'
 
 export type JwtOptions =
@@ -21,6 +22,7 @@ export interface JwtSources {
   /** Issuers that are the server itself. */
   readonly disallowed: readonly string[]
   readonly metrics: MetricsRegistry
+  readonly tokenCache: TokenCacheMetrics
   readonly log: (line: string) => void
 }
 

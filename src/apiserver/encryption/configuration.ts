@@ -1,5 +1,6 @@
 /** EncryptionConfiguration (apiserver.config.k8s.io/v1), the file of `--encryption-provider-config`: its shape and what is valid in it. */
 import { parseDurationMs } from '../../lib/duration.ts'
+import { aggregated } from '../../lib/go/aggregate.ts'
 import { type ConfigurationKind, decodeConfiguration, int32, listOf, structOf, text } from '../../machinery/decode/configuration.ts'
 import { type FieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
 import { fromYaml } from '../../machinery/yaml.ts'
@@ -70,9 +71,21 @@ const configurationKind: ConfigurationKind = {
 export function readEncryptionConfiguration(yaml: string): EncryptionConfiguration {
   const configuration = decodeConfiguration<EncryptionConfiguration>(fromYaml(yaml), configurationKind)
   const errors = faults(configuration)
-  if (errors.length === 0) return configuration
-  const messages = errors.map(({ field, message }) => `${field}: ${message}`)
-  throw new Error(messages.length === 1 ? messages[0] : `[${messages.join(', ')}]`)
+  if (errors.length > 0) throw new Error(aggregated(errors.map(({ field, message }) => `${field}: ${message}`)))
+  refuseMasked(configuration)
+  return configuration
+}
+
+/** A rule that an earlier one leaves nothing to. */
+function refuseMasked({ resources = [] }: EncryptionConfiguration): void {
+  const earlier = new Set<string>()
+  for (const { resources: names = [] } of resources) {
+    for (const name of names) {
+      const mask = [`*.${groupResource(name).group}`, '*.*'].find((rule) => earlier.has(rule))
+      if (mask) throw new Error(`error while building transformers: resource "${name}" is masked by earlier rule "${mask}"`)
+      earlier.add(name)
+    }
+  }
 }
 
 const aesSizes = [16, 24, 32]

@@ -1,4 +1,7 @@
 /** Value transformers: what stands between an object's bytes and what the store holds of them. */
+import { aggregated } from '../../lib/go/aggregate.ts'
+import { messageOf } from '../../lib/message-of.ts'
+import type { Direction } from './metrics.ts'
 
 export interface Decrypted {
   readonly value: Buffer
@@ -33,30 +36,73 @@ export const identity: ValueTransformer = {
   },
 }
 
-/** Writes with the first of several transformers, and reads with that whose prefix a value has. */
-export function byPrefix(choices: readonly PrefixedTransformer[]): ValueTransformer {
-  const known = choices.map(({ prefix, transformer }) => ({ prefix: Buffer.from(prefix), transformer }))
+/** Is told of each value that a provider or a key was tried for; see EncryptionMetrics. */
+export type Transformed = (direction: Direction, prefix: string, seconds: number, error?: unknown) => void
+
+interface Choice {
+  readonly name: string
+  readonly prefix: Buffer
+  readonly transformer: ValueTransformer
+}
+
+/**
+ * Writes with the first of several transformers, and reads with those whose prefix a value has, until one can: two providers of a kind
+ * have the same prefix while keys are changed. `unknown` is what is wrong with a value that has none of the prefixes.
+ */
+export function byPrefix(choices: readonly PrefixedTransformer[], transformed: Transformed = () => {}, unknown = 'no matching prefix found'): ValueTransformer {
+  const known: readonly Choice[] = choices.map(({ prefix, transformer }) => ({ name: prefix || 'identity', prefix: Buffer.from(prefix), transformer }))
   const [first] = known
   if (!first) throw new Error('there is no provider')
+  const written = first.prefix.toString()
+
+  const read = (stored: Buffer, key: string, from: number, start: number, errors: readonly unknown[]): Decrypted | Promise<Decrypted> => {
+    const at = known.findIndex(({ prefix }, index) => index >= from && startsWith(stored, prefix))
+    const choice = known[at]
+    if (!choice) throw unreadable(errors, () => transformed('from_storage', 'unknown', since(start), true), unknown)
+    const done = ({ value, stale }: Decrypted): Decrypted => {
+      transformed('from_storage', choice.name, since(start))
+      return { value, stale: stale || at > 0 }
+    }
+    const failed = (error: unknown): Decrypted | Promise<Decrypted> => {
+      // That a value is encrypted is no fault of what is stored as it is: somebody else is to read it.
+      if (choice.prefix.length === 0) return read(stored, key, at + 1, start, errors)
+      transformed('from_storage', choice.name, since(start), error)
+      return read(stored, key, at + 1, start, [...errors, error])
+    }
+    let decrypted: Decrypted | Promise<Decrypted>
+    try {
+      decrypted = choice.transformer.decrypt(stored.subarray(choice.prefix.length), key)
+    } catch (error) {
+      return failed(error)
+    }
+    return decrypted instanceof Promise ? decrypted.then(done, failed) : done(decrypted)
+  }
+
   return {
     encrypt(value, key) {
-      const stored = first.transformer.encrypt(value, key)
-      return first.prefix.length > 0 ? Buffer.concat([first.prefix, stored]) : stored
-    },
-    decrypt(stored, key) {
-      for (const choice of known) {
-        if (!startsWith(stored, choice.prefix)) continue
-        // Only what is not encrypted is nobody's.
-        if (choice.prefix.length === 0 && startsWith(stored, encrypted)) continue
-        const decrypted = choice.transformer.decrypt(stored.subarray(choice.prefix.length), key)
-        if (choice === first) return decrypted
-        return decrypted instanceof Promise ? decrypted.then(outdated) : outdated(decrypted)
+      const start = performance.now()
+      try {
+        const stored = first.transformer.encrypt(value, key)
+        transformed('to_storage', written, since(start))
+        return first.prefix.length > 0 ? Buffer.concat([first.prefix, stored]) : stored
+      } catch (error) {
+        transformed('to_storage', written, since(start), error)
+        throw error
       }
-      throw new Error('no matching prefix found')
     },
+    decrypt: (stored, key) => read(stored, key, 0, performance.now(), []),
   }
 }
 
-const outdated = ({ value }: Decrypted): Decrypted => ({ value, stale: true })
+/** Seconds since a `performance.now()`. */
+const since = (start: number): number => (performance.now() - start) / 1000
+
+/** Why nobody could read a value. */
+function unreadable(errors: readonly unknown[], noneTried: () => void, unknown: string): Error {
+  if (errors.length === 1 && errors[0] instanceof Error) return errors[0]
+  if (errors.length > 0) return new Error(aggregated(errors.map(messageOf)), { cause: errors[0] })
+  noneTried()
+  return new Error(unknown)
+}
 
 const startsWith = (value: Buffer, prefix: Buffer): boolean => value.length >= prefix.length && value.compare(prefix, 0, prefix.length, 0, prefix.length) === 0

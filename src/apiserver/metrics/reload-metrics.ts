@@ -15,19 +15,23 @@ const labels = ['apiserver_id_hash', 'status'] as const
 const hashOf = (text: string): string => `sha256:${createHash('sha256').update(text).digest('hex')}`
 
 /** `subject` is what the configuration is about. */
-export function reloadMetrics(metrics: MetricsRegistry, subject: 'authentication' | 'authorization'): ReloadMetrics {
+export function reloadMetrics(metrics: MetricsRegistry, subject: 'authentication' | 'authorization' | 'encryption'): ReloadMetrics {
   const prefix = `apiserver_${subject}_config_controller`
   const server = hashOf(hostname())
   const times = new Map<'success' | 'failure', number>()
   let hash = ''
   const reloads = metrics.counter(
     `${prefix}_automatic_reloads_total`,
-    `Total number of automatic reloads of ${subject} configuration split by status and apiserver identity.`,
+    subject === 'encryption'
+      ? 'Total number of reload successes and failures of encryption configuration split by apiserver identity.'
+      : `Total number of automatic reloads of ${subject} configuration split by status and apiserver identity.`,
     labels,
   )
   metrics.gauge(
     `${prefix}_automatic_reload_last_timestamp_seconds`,
-    `Timestamp of the last automatic reload of ${subject} configuration split by status and apiserver identity.`,
+    subject === 'encryption'
+      ? 'Timestamp of the last successful or failed automatic reload of encryption configuration split by apiserver identity.'
+      : `Timestamp of the last automatic reload of ${subject} configuration split by status and apiserver identity.`,
     labels,
     () => [...times].map(([status, at]) => [[server, status], at] as const),
   )

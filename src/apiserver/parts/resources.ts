@@ -1,6 +1,7 @@
 /** What is kept and served: the store, encrypted where that is wanted, the registry on it, and the kinds that are on. */
 import { allResources, resourceRegistry, type ServedGroup } from '../../api/registry.ts'
 import { resourceKey } from '../../api/resource.ts'
+import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import { EncryptedStore, EncryptionAtRest } from '../encryption/index.ts'
 import type { HealthCheck } from '../health/health.ts'
 import { Registry } from '../registry/registry.ts'
@@ -20,8 +21,8 @@ export interface Resources {
 }
 
 /** Resolves when values can be read. Rejects with an Error for a bad `runtimeConfig`, and for an encryption that cannot be. */
-export async function openResources(options: ApiServerOptions, lifetime: Lifetime, log: (line: string) => void): Promise<Resources> {
-  const encryption = options.encryption && new EncryptionAtRest(options.encryption, allResources, log)
+export async function openResources(options: ApiServerOptions, metrics: MetricsRegistry, lifetime: Lifetime, log: (line: string) => void): Promise<Resources> {
+  const encryption = options.encryption && new EncryptionAtRest(options.encryption, allResources, metrics, log)
   lifetime.onEnd(() => encryption?.stop())
   await encryption?.start()
   const store = encryption ? new EncryptedStore(options.store, encryption.transformerOf) : options.store

@@ -1,4 +1,4 @@
-/** Durations as Go reads them (`time.ParseDuration`), in its words for those that are none. */
+/** Durations as Go reads and shows them (`time.ParseDuration`, `Duration.String`), in its words for those that are none. */
 import { goQuote } from './go-quote.ts'
 
 const unitsMs: Readonly<Record<string, number>> = { ns: 1e-6, us: 1e-3, µs: 1e-3, μs: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
@@ -21,4 +21,14 @@ export function goDurationMs(text: string): number {
     rest = rest.slice(all.length)
   }
   return sign * total
+}
+
+/** A duration as Go shows it: `1m0s`, `500ms`, `1.0000005s`. Of ms, to the nanosecond. */
+export function goDuration(ms: number): string {
+  if (ms < 0) return `-${goDuration(-ms)}`
+  if (ms < 1000) return ms === 0 ? '0s' : `${Number(ms.toFixed(6))}ms`
+  const hours = Math.floor(ms / 3_600_000)
+  const minutes = Math.floor((ms % 3_600_000) / 60_000)
+  const seconds = Number(((ms % 60_000) / 1000).toFixed(9))
+  return `${hours > 0 ? `${hours}h` : ''}${hours > 0 || minutes > 0 ? `${minutes}m` : ''}${seconds}s`
 }

@@ -90,12 +90,21 @@ export class MetricsRegistry {
 
   /** A gauge is read when it is asked for. */
   gauge(name: string, help: string, labels: Labels, read: () => Iterable<readonly [Labels, number]>): void {
+    this.#whenAsked('gauge', name, help, labels, read)
+  }
+
+  /** A counter whose numbers are kept elsewhere, such as where old ones are forgotten. */
+  keptCounter(name: string, help: string, labels: Labels, read: () => Iterable<readonly [Labels, number]>): void {
+    this.#whenAsked('counter', name, help, labels, read)
+  }
+
+  #whenAsked(type: 'gauge' | 'counter', name: string, help: string, labels: Labels, read: () => Iterable<readonly [Labels, number]>): void {
     this.#metrics.push({
       render: () =>
         this.#text(
           name,
           help,
-          'gauge',
+          type,
           [...read()].map(([values, value]) => `${name}${labelText(labels, values)} ${value}`),
         ),
     })

@@ -10,19 +10,20 @@ import type { MetricsRegistry } from '../../../lib/metrics/registry.ts'
 import { jsonEqual } from '../../../machinery/fields/json.ts'
 import { forbiddenField } from '../../../machinery/validation/field-error.ts'
 import { type ReloadMetrics, reloadMetrics } from '../../metrics/reload-metrics.ts'
-import type { JwtAuthenticatorOptions } from '../oidc/index.ts'
 import type { JwtIssuer } from '../oidc/jwt-issuer.ts'
 import { signingAlgorithms } from '../oidc/key-set.ts'
 import { jwtMetrics } from '../oidc/metrics.ts'
 import type { TokenAuthenticator, TokenVerdict } from '../token-authenticator.ts'
+import type { TokenCacheMetrics } from '../tokens/cache-metrics.ts'
 import { type AuthenticationConfiguration, parseConfiguration } from './configuration-file.ts'
-import { type Issuers, issuerTokens } from './issuers.ts'
+import { type Issuers, type IssuersOptions, issuerTokens } from './issuers.ts'
 import { checkConfiguration } from './validate-configuration.ts'
 
 export interface IssuerSources {
   /** Issuers that are somebody else: the server's own, of service account tokens. */
   readonly disallowed: readonly string[]
   readonly metrics: MetricsRegistry
+  readonly tokenCache: TokenCacheMetrics
   readonly log: (line: string) => void
 }
 
@@ -33,7 +34,7 @@ export interface ConfiguredOptions extends IssuerSources {
 }
 
 /** The issuer of the flags `--oidc-…`. Throws an ExplainedError for one that cannot be. */
-export function flaggedIssuer(issuer: JwtIssuer, algorithms: readonly string[], { disallowed, metrics, log }: IssuerSources): TokenAuthenticator {
+export function flaggedIssuer(issuer: JwtIssuer, algorithms: readonly string[], { disallowed, metrics, tokenCache, log }: IssuerSources): TokenAuthenticator {
   const unknown = algorithms.find((algorithm) => !signingAlgorithms.includes(algorithm))
   if (unknown !== undefined) throw new ExplainedError(`oidc: unsupported signing alg: ${JSON.stringify(unknown)}`)
   try {
@@ -41,7 +42,7 @@ export function flaggedIssuer(issuer: JwtIssuer, algorithms: readonly string[], 
   } catch (error) {
     throw new ExplainedError(`invalid authentication configuration: ${reasonOf(error)}`, { cause: error })
   }
-  return issuerTokens([issuer], { algorithms, metrics: jwtMetrics(metrics), log })
+  return issuerTokens([issuer], { algorithms, metrics: jwtMetrics(metrics), tokenCache, log })
 }
 
 /** How long new issuers have time to be reached before the file that names them counts as failed, ms; and how often that is looked at. */
@@ -51,7 +52,7 @@ const lookMs = 100
 export class ConfiguredAuthentication implements TokenAuthenticator {
   readonly name = 'AuthenticationConfiguration'
   readonly #options: ConfiguredOptions
-  readonly #issuerOptions: JwtAuthenticatorOptions
+  readonly #issuerOptions: IssuersOptions
   readonly #reloads: ReloadMetrics
   readonly #stopping = new AbortController()
   #configuration: AuthenticationConfiguration = {}
@@ -60,7 +61,7 @@ export class ConfiguredAuthentication implements TokenAuthenticator {
 
   constructor(options: ConfiguredOptions) {
     this.#options = options
-    this.#issuerOptions = { algorithms: signingAlgorithms, metrics: jwtMetrics(options.metrics), log: options.log }
+    this.#issuerOptions = { algorithms: signingAlgorithms, metrics: jwtMetrics(options.metrics), tokenCache: options.tokenCache, log: options.log }
     this.#reloads = reloadMetrics(options.metrics, 'authentication')
   }
 

@@ -3,9 +3,14 @@
 import { type JwtAuthenticatorOptions, jwtAuthenticator } from '../oidc/index.ts'
 import type { JwtIssuer } from '../oidc/jwt-issuer.ts'
 import type { TokenAuthenticator } from '../token-authenticator.ts'
+import type { TokenCacheMetrics } from '../tokens/cache-metrics.ts'
 import { cachedTokens } from '../tokens/cached-tokens.ts'
 import { firstOf } from '../tokens/first-of.ts'
 import { loggedTokens } from '../tokens/logged-tokens.ts'
+
+export interface IssuersOptions extends JwtAuthenticatorOptions {
+  readonly tokenCache: TokenCacheMetrics
+}
 
 export interface Issuers extends TokenAuthenticator {
   /** What keeps some of them from judging tokens. */
@@ -19,9 +24,9 @@ export interface Issuers extends TokenAuthenticator {
 const knownMs = 10_000
 
 /** Of issuers that have been validated. */
-export function issuerTokens(jwt: readonly JwtIssuer[], options: JwtAuthenticatorOptions): Issuers {
+export function issuerTokens(jwt: readonly JwtIssuer[], options: IssuersOptions): Issuers {
   const authenticators = jwt.map((issuer) => jwtAuthenticator(issuer, options))
-  const tokens = cachedTokens(loggedTokens(firstOf('OpenID Connect', authenticators), options.log), { knownMs })
+  const tokens = cachedTokens(loggedTokens(firstOf('OpenID Connect', authenticators), options.log), { knownMs, metrics: options.tokenCache })
   return {
     name: tokens.name,
     get faults() {

@@ -111,6 +111,74 @@ describe('claims become a user', () => {
       { sub: 'j' },
       { name: 'j', groups: [] },
     ],
+    [
+      'by a claim with dots in its name, as a field',
+      {
+        claimMappings: {
+          username: { expression: "'sa:' + claims.kubernetes__dot__io.namespace" },
+          uid: { expression: 'claims.kubernetes__dot__io.list[0].uid__dot__io' },
+          extra: [
+            { key: 'bio.snorlax.org/3', valueExpression: "[string(claims['kubernetes.io'].yes)] + ['a', 'b']" },
+            { key: 'x-y.example.com/n', valueExpression: 'string(int(claims.kubernetes__dot__io.warnafter))' },
+          ],
+        },
+        claimValidationRules: [
+          { expression: 'has(claims.kubernetes__dot__io.list[0].uid__dot__io)' },
+          { expression: '!has(claims.kubernetes__dot__io.missing__dot__io)' },
+          { expression: 'claims[?"kubernetes.io"]["node"]["ip"].orValue(true)' },
+        ],
+        userValidationRules: [
+          { expression: 'user.extra.bio__dot__snorlax__dot__org__slash__3.size() == 3' },
+          { expression: 'has(user.extra.x__dash__y__dot__example__dot__com__slash__n)' },
+          { expression: "user.extra[?'test.x-kubernetes.io/missing'].orValue([]) == []" },
+        ],
+      },
+      { 'kubernetes.io': { namespace: 'ns', yes: true, list: [{ 'uid.io': '7' }], warnafter: 1700081020, node: {} } },
+      { name: 'sa:ns', groups: [], uid: '7', extra: { 'bio.snorlax.org/3': ['true', 'a', 'b'], 'x-y.example.com/n': ['1700081020'] } },
+    ],
+    [
+      'with the id of the token',
+      named({}, { userValidationRules: [{ expression: "user.extra['authentication.kubernetes.io/credential-id'] == ['JTI=ea28']" }] }),
+      { sub: 'j', jti: 'ea28' },
+      { name: 'j', groups: [], extra: { 'authentication.kubernetes.io/credential-id': ['JTI=ea28'] } },
+    ],
+    ['without an id that is none', named({}), { sub: 'j', jti: 7 }, { name: 'j', groups: [] }],
+    [
+      'by a deep claim that is not there',
+      { claimMappings: { username: { expression: 'claims.sub' }, groups: { expression: 'claims.a.b.c.d' } } },
+      { sub: 'j', a: { z: 1 } },
+      "oidc: error evaluating group claim expression: expression 'claims.a.b.c.d' resulted in error: no such key: b",
+    ],
+    [
+      'by an optional claim that is not there',
+      { claimMappings: { username: { expression: 'claims.sub' }, groups: { expression: "claims.a.?b.c.d.orValue(['claus'])" } } },
+      { sub: 'j', a: { z: 1 } },
+      { name: 'j', groups: ['claus'] },
+    ],
+    [
+      'with groups that are null',
+      { claimMappings: { username: { expression: 'claims.sub' }, groups: { expression: 'claims.groups' } } },
+      { sub: '', groups: null },
+      { name: '', groups: [] },
+    ],
+    [
+      'not if a rule reads what is not there',
+      named({}, { claimValidationRules: [{ expression: 'claims.hd == "example.com"', message: 'hd' }] }),
+      { sub: 'j' },
+      'oidc: error evaluating claim validation expression: expression \'claims.hd == "example.com"\' resulted in error: no such key: hd',
+    ],
+    [
+      'with extras that fail',
+      named({ extra: [{ key: 'example.com/a', valueExpression: 'claims.nothing' }] }),
+      { sub: 'j' },
+      "expression 'claims.nothing' resulted in error: no such key: nothing",
+    ],
+    [
+      'with extras of another type',
+      named({ extra: [{ key: 'example.com/a', valueExpression: '[1]' }] }),
+      { sub: 'j' },
+      'oidc: error evaluating extra claim expression: [1]: expression must return a string or a list of strings',
+    ],
   ]
   for (const [what, issuer, claims, expected] of cases) test(what, () => assert.deepEqual(mapped(issuer, claims), expected))
 

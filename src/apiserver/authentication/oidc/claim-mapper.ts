@@ -1,8 +1,9 @@
 /** From the claims of a token that holds to a user, as an issuer's mappings and rules say. */
-import { adapt, type Program } from '../../../cel/index.ts'
+import { adapt, type Bindings, type Program } from '../../../cel/index.ts'
 import { CelList, type Value } from '../../../cel/values.ts'
 import { goQuote } from '../../../lib/go/go-quote.ts'
 import type { UserInfo } from '../../http/exchange.ts'
+import { withEscapedNames } from './escaped-names.ts'
 import { claimsType, compileExpression, userType } from './expressions.ts'
 import type { ClaimOrExpression, JwtIssuer } from './jwt-issuer.ts'
 
@@ -33,15 +34,12 @@ export function claimMapper({ claimMappings = {}, claimValidationRules = [], use
     const name = nameOf(claims)
     const groups = groupsOf(claims)
     const uid = uidOf(claims)
-    const extra = extras.flatMap(({ key, program }): [string, readonly string[]][] => {
-      const values = expressedList(program, claims, (why) => `oidc: error evaluating extra claim expression: ${program.source}: ${why}`)
-      return values.length > 0 ? [[key, values]] : []
-    })
+    const extra = [...credentialId(claims), ...extras.flatMap(({ key, program }) => expressedExtra(key, program, claims))]
     for (const { claim = '', requiredValue = '' } of requiredClaims) requireClaim(claims, claim, requiredValue)
-    hold(claimRules, { claims: adapt(claims, claimsType) }, 'oidc: error evaluating claim validation expression')
+    hold(claimRules, claimsIn(claims), 'oidc: error evaluating claim validation expression')
     if (userRules.length > 0) {
       const user = { username: name, uid, groups, extra: Object.fromEntries(extra) }
-      hold(userRules, { user: adapt(user, userType) }, 'oidc: error evaluating user info validation rule')
+      hold(userRules, { user: withEscapedNames(adapt(user, userType)) }, 'oidc: error evaluating user info validation rule')
     }
     return { name, groups, ...(uid && { uid }), ...(extra.length > 0 && { extra: Object.fromEntries(extra) }) }
   }
@@ -99,8 +97,24 @@ function requireClaim(claims: Claims, claim: string, wanted: string): void {
   if (value !== wanted) throw new ClaimError(`oidc: required claim ${claim} value does not match. Got = ${value}, want = ${wanted}`)
 }
 
+type Extra = readonly [key: string, values: readonly string[]]
+
+/** Which token it was, for audit events. */
+function credentialId({ jti }: Claims): readonly Extra[] {
+  return typeof jti === 'string' && jti !== '' ? [['authentication.kubernetes.io/credential-id', [`JTI=${jti}`]]] : []
+}
+
+/** What is empty is left out. An expression that fails is told without a word about what it was for, as upstream does. */
+function expressedExtra(key: string, program: Program, claims: Claims): readonly Extra[] {
+  const value = evaluated(program, claims, (why) => why)
+  const values = textsOf(value, (why) => `oidc: error evaluating extra claim expression: ${program.source}: ${why}`)
+  return values.length > 0 ? [[key, values]] : []
+}
+
+const claimsIn = (claims: Claims): Bindings => ({ claims: withEscapedNames(adapt(claims, claimsType)) })
+
 function evaluated({ source, evaluate }: Program, claims: Claims, wrong: (why: string) => string): Value {
-  const outcome = evaluate({ claims: adapt(claims, claimsType) })
+  const outcome = evaluate(claimsIn(claims))
   if ('error' in outcome) throw new ClaimError(wrong(`expression '${source}' resulted in error: ${outcome.error}`))
   return outcome.value
 }
@@ -117,21 +131,21 @@ function expressedName(source: string, field: 'username' | 'uid'): (claims: Clai
 
 function expressedGroups(source: string): (claims: Claims) => readonly string[] {
   const program = compiled(source, 'claims', 'any')
-  return (claims) => expressedList(program, claims, (why) => `oidc: error evaluating group claim expression: ${why}`)
+  const wrong = (why: string): string => `oidc: error evaluating group claim expression: ${why}`
+  return (claims) => textsOf(evaluated(program, claims, wrong), wrong)
 }
 
 /** A text or a list of texts; what is empty is left out. */
-function expressedList(program: Program, claims: Claims, wrong: (why: string) => string): readonly string[] {
-  const value = evaluated(program, claims, wrong)
+function textsOf(value: Value, wrong: (why: string) => string): readonly string[] {
   if (value === null) return []
-  const values = value instanceof CelList ? Array.from({ length: value.size }, (_, index) => value.at(index)) : [value]
+  const values = value instanceof CelList ? [...value] : [value]
   return values.flatMap((each) => {
     if (typeof each !== 'string') throw new ClaimError(wrong('expression must return a string or a list of strings'))
     return each === '' ? [] : [each]
   })
 }
 
-function hold(rules: readonly Rule[], bindings: Readonly<Record<string, Value>>, what: string): void {
+function hold(rules: readonly Rule[], bindings: Bindings, what: string): void {
   for (const { program, message } of rules) {
     const outcome = program.evaluate(bindings)
     if ('error' in outcome) throw new ClaimError(`${what}: expression '${program.source}' resulted in error: ${outcome.error}`)

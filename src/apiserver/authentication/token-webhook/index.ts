@@ -3,6 +3,7 @@ import { readKubeconfig } from '../../../kubeconfig/read-kubeconfig.ts'
 import type { ServiceSources } from '../../aggregator/index.ts'
 import { connectionClient, patiently, type ReviewVersion } from '../../webhooks/index.ts'
 import type { TokenAuthenticator, TokenVerdict } from '../token-authenticator.ts'
+import type { TokenCacheMetrics } from '../tokens/cache-metrics.ts'
 import { cachedTokens } from '../tokens/cached-tokens.ts'
 import { loggedTokens } from '../tokens/logged-tokens.ts'
 import { type ReviewStatus, reviewBody, reviewStatus } from './review.ts'
@@ -17,6 +18,7 @@ export interface TokenWebhookOptions {
 
 export interface TokenWebhookSources {
   readonly places: ServiceSources
+  readonly tokenCache: TokenCacheMetrics
   readonly log: (line: string) => void
 }
 
@@ -29,7 +31,7 @@ const knownMs = 10_000
 export async function tokenWebhook(
   { kubeconfigFile, version, cacheMs }: TokenWebhookOptions,
   own: readonly string[],
-  { places, log }: TokenWebhookSources,
+  { places, tokenCache: metrics, log }: TokenWebhookSources,
 ): Promise<TokenAuthenticator> {
   const client = connectionClient(await readKubeconfig(kubeconfigFile), { sources: places, timeoutMs, mostBytes })
   const stopping = new AbortController()
@@ -50,7 +52,7 @@ export async function tokenWebhook(
       client.stop()
     },
   }
-  return cachedTokens(loggedTokens(authenticator, log), { knownMs: Math.max(cacheMs, knownMs), unknownMs: cacheMs })
+  return cachedTokens(loggedTokens(authenticator, log), { knownMs: Math.max(cacheMs, knownMs), unknownMs: cacheMs, metrics })
 }
 
 function verdictOf({ authenticated, user, audiences, error }: ReviewStatus, asked: readonly string[], own: readonly string[]): TokenVerdict {

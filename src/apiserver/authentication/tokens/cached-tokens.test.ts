@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { MetricsRegistry } from '../../../lib/metrics/registry.ts'
 import type { TokenVerdict } from '../token-authenticator.ts'
+import { tokenCacheMetrics } from './cache-metrics.ts'
 import { cachedTokens } from './cached-tokens.ts'
 import { firstOf } from './first-of.ts'
 
@@ -8,12 +10,13 @@ const jane = { user: { name: 'jane', groups: [] } }
 
 test('users hold for their time, also that nobody knows a token; refusals are never kept', async () => {
   let [now, asked]: [number, string[]] = [0, []]
+  const registry = new MetricsRegistry()
   const verdicts: Readonly<Record<string, TokenVerdict>> = { jane, bad: { refused: 'out of order' } }
   const authenticate = async (token: string): Promise<TokenVerdict> => {
     asked.push(token)
     return verdicts[token]
   }
-  const tokens = cachedTokens({ name: 'slow', authenticate }, { knownMs: 10_000, unknownMs: 5000, now: () => now })
+  const tokens = cachedTokens({ name: 'slow', authenticate }, { knownMs: 10_000, unknownMs: 5000, metrics: tokenCacheMetrics(registry), now: () => now })
   const ask = async (): Promise<readonly TokenVerdict[]> => [
     await tokens.authenticate('jane', ['a']),
     await tokens.authenticate('bad', ['a']),
@@ -30,6 +33,17 @@ test('users hold for their time, also that nobody knows a token; refusals are ne
   assert.deepEqual(await askedAt(4999), ['bad'])
   assert.deepEqual(await askedAt(9999), ['bad', 'nobody'])
   assert.deepEqual(await askedAt(10_000), ['jane', 'bad'])
+  const told = registry.render()
+  for (const line of [
+    'authentication_token_cache_request_total{status="hit"} 4',
+    'authentication_token_cache_request_total{status="miss"} 8',
+    'authentication_token_cache_request_duration_seconds_count{status="miss"} 8',
+    'authentication_token_cache_fetch_total{status="ok"} 4',
+    'authentication_token_cache_fetch_total{status="error"} 4',
+    'authentication_token_cache_active_fetch_count{status="blocked"} 0',
+    'authentication_token_cache_active_fetch_count{status="in_flight"} 0',
+  ])
+    assert.ok(told.includes(`${line}\n`), `${line} in ${told}`)
 })
 
 test('what holds for one audience is asked again for another', async () => {
@@ -38,7 +52,7 @@ test('what holds for one audience is asked again for another', async () => {
     asked.push(audiences.join())
     return jane
   }
-  const tokens = cachedTokens({ name: 'slow', authenticate }, { knownMs: 10_000 })
+  const tokens = cachedTokens({ name: 'slow', authenticate }, { knownMs: 10_000, metrics: tokenCacheMetrics(new MetricsRegistry()) })
   for (const audience of ['a', 'b', 'a']) await tokens.authenticate('t', [audience])
   assert.deepEqual(asked, ['a', 'b'])
 })

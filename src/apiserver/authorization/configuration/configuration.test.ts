@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { goDuration } from '../../../lib/go/go-duration.ts'
 import type { ReviewSpec } from '../webhook/review.ts'
 import { loadConfiguration } from './load-configuration.ts'
 import { compileConditions } from './match-conditions.ts'
-import { goDuration } from './validate-configuration.ts'
 
 const head = 'apiVersion: apiserver.config.k8s.io/v1\nkind: AuthorizationConfiguration\n'
 const thisFile = import.meta.filename

@@ -1,7 +1,9 @@
 /** What is wrong with an AuthorizationConfiguration, in upstream's words. */
+
 import { statSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
 import { reasonOf } from '../../../lib/explained-error.ts'
+import { goDuration } from '../../../lib/go/go-duration.ts'
 import { duplicate, type FieldError, invalidValue, notSupported, required } from '../../../machinery/validation/field-error.ts'
 import { dnsSubdomain } from '../../../machinery/validation/names.ts'
 import type { AuthorizationConfiguration, AuthorizerConfiguration, WebhookConfiguration } from './configuration-file.ts'
@@ -87,14 +89,4 @@ function fileFaults(file: string, field: string): readonly FieldError[] {
   } catch (error) {
     return [invalidValue(field, file, `error loading file: stat ${file}: ${reasonOf(error)}`)]
   }
-}
-
-/** A duration as Go shows it: `1m0s`, `500ms`. */
-export function goDuration(ms: number): string {
-  if (ms < 0) return `-${goDuration(-ms)}`
-  if (ms < 1000) return ms === 0 ? '0s' : `${ms}ms`
-  const hours = Math.floor(ms / 3_600_000)
-  const minutes = Math.floor((ms % 3_600_000) / 60_000)
-  const seconds = (ms % 60_000) / 1000
-  return `${hours > 0 ? `${hours}h` : ''}${hours > 0 || minutes > 0 ? `${minutes}m` : ''}${seconds}s`
 }

@@ -16,8 +16,17 @@ export function aesCbc(secret: Buffer): ValueTransformer {
     decrypt(stored) {
       if (stored.length < 2 * blockSize) throw new Error('the stored data was shorter than the required size')
       if (stored.length % blockSize !== 0) throw new Error('the stored data is not a multiple of the block size')
-      const decryption = createDecipheriv(cipher, secret, stored.subarray(0, blockSize))
-      return { value: Buffer.concat([decryption.update(stored.subarray(blockSize)), decryption.final()]), stale: false }
+      const decryption = createDecipheriv(cipher, secret, stored.subarray(0, blockSize)).setAutoPadding(false)
+      return { value: unpadded(Buffer.concat([decryption.update(stored.subarray(blockSize)), decryption.final()])), stale: false }
     },
   }
+}
+
+/** Without what fills the last block: as many bytes as each of them says. */
+function unpadded(padded: Buffer): Buffer {
+  const size = padded.at(-1) ?? 0
+  if (size === 0 || size > padded.length) throw new Error('invalid PKCS7 data (empty or not padded)')
+  const end = padded.length - size
+  if (padded.subarray(end).some((byte) => byte !== size)) throw new Error('invalid padding on input')
+  return padded.subarray(0, end)
 }

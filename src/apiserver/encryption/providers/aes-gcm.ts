@@ -15,10 +15,15 @@ export function aesGcm(secret: Buffer): ValueTransformer {
       return Buffer.concat([nonce, encryption.update(value), encryption.final(), encryption.getAuthTag()])
     },
     decrypt(stored, key) {
-      if (stored.length < nonceSize + tagSize) throw new Error('the stored data was shorter than the required size')
+      if (stored.length < nonceSize) throw new Error('the stored data was shorter than the required size')
+      if (stored.length < nonceSize + tagSize) throw new Error('cipher: message authentication failed')
       const decryption = createDecipheriv(cipher, secret, stored.subarray(0, nonceSize)).setAAD(Buffer.from(key))
       decryption.setAuthTag(stored.subarray(-tagSize))
-      return { value: Buffer.concat([decryption.update(stored.subarray(nonceSize, -tagSize)), decryption.final()]), stale: false }
+      try {
+        return { value: Buffer.concat([decryption.update(stored.subarray(nonceSize, -tagSize)), decryption.final()]), stale: false }
+      } catch (cause) {
+        throw new Error('cipher: message authentication failed', { cause })
+      }
     },
   }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
+import { createCipheriv, randomBytes } from 'node:crypto'
 import { test } from 'node:test'
-import { byPrefix, identity, type ValueTransformer } from '../value-transformer.ts'
+import { byPrefix, identity, type Transformed, type ValueTransformer } from '../value-transformer.ts'
 import { aesCbc } from './aes-cbc.ts'
 import { aesGcm } from './aes-gcm.ts'
 import { secretbox } from './secretbox.ts'
@@ -58,4 +58,48 @@ test('the first writes; what another wrote is stale', async () => {
   assert.deepEqual(await after.decrypt(value, key), { value, stale: true })
   assert.throws(() => before.decrypt(value, key), /no matching prefix found/)
   assert.throws(() => after.decrypt(Buffer.from('k8s:enc:aescbc:v1:k:x'), key), /no matching prefix found/)
+})
+
+test('two providers of a kind: keys are changed from one to the other', async () => {
+  const [old, next] = [aesGcm(randomBytes(32)), aesGcm(randomBytes(32))]
+  const kind = 'k8s:enc:aesgcm:v1:'
+  const keyed = (name: string, transformer: ValueTransformer) => ({
+    prefix: kind,
+    transformer: byPrefix([{ prefix: `${name}:`, transformer }], undefined, 'no key'),
+  })
+  const stored = byPrefix([keyed('1', old)]).encrypt(value, key)
+  assert.deepEqual(await byPrefix([keyed('2', next), keyed('1', old)]).decrypt(stored, key), { value, stale: true })
+  // The same name with another secret, and one that cannot be asked at once.
+  const later = { encrypt: old.encrypt, decrypt: async (bytes: Buffer, at: string) => next.decrypt(bytes, at) }
+  assert.deepEqual(await byPrefix([keyed('1', later), keyed('1', old)]).decrypt(stored, key), { value, stale: true })
+  await assert.rejects(async () => byPrefix([keyed('1', later), keyed('2', next)]).decrypt(stored, key), {
+    message: '[cipher: message authentication failed, no key]',
+  })
+})
+
+test("what cannot be read is told in upstream's words", () => {
+  const from = (made: (secret: Buffer) => ValueTransformer, stored: Buffer): unknown => made(randomBytes(32)).decrypt(stored, key)
+  assert.throws(() => from(aesGcm, Buffer.alloc(40)), { message: 'cipher: message authentication failed' })
+  assert.throws(() => from(secretbox, Buffer.alloc(60)), { message: 'output array was not large enough for encryption' })
+  assert.throws(() => from(aesCbc, Buffer.alloc(40)), { message: 'the stored data is not a multiple of the block size' })
+  const secret = randomBytes(16)
+  const unpadded = createCipheriv('aes-128-cbc', secret, Buffer.alloc(16)).setAutoPadding(false)
+  const block = unpadded.update(Buffer.alloc(16))
+  assert.throws(() => aesCbc(secret).decrypt(Buffer.concat([Buffer.alloc(16), block]), key), { message: 'invalid PKCS7 data (empty or not padded)' })
+})
+
+test('each provider and key that was tried is counted, with how it went', async () => {
+  const seen: string[] = []
+  const transformed: Transformed = (direction, prefix, _seconds, error) => void seen.push(`${direction} ${prefix} ${error === undefined ? 'OK' : 'failed'}`)
+  const kept = byPrefix(
+    [
+      { prefix: '', transformer: identity },
+      { prefix: 'k:', transformer: aesGcm(randomBytes(32)) },
+    ],
+    transformed,
+  )
+  kept.encrypt(value, key)
+  await kept.decrypt(value, key)
+  assert.throws(() => kept.decrypt(Buffer.from('k8s:enc:x'), key))
+  assert.deepEqual(seen, ['to_storage  OK', 'from_storage identity OK', 'from_storage unknown failed'])
 })

@@ -4,6 +4,7 @@ import { xsalsa20poly1305 } from '@noble/ciphers/salsa.js'
 import type { ValueTransformer } from '../value-transformer.ts'
 
 const nonceSize = 24
+const tagSize = 16
 
 /** `secret` has 32 bytes. A value is the nonce and the box. */
 export const secretbox = (secret: Buffer): ValueTransformer => ({
@@ -12,7 +13,12 @@ export const secretbox = (secret: Buffer): ValueTransformer => ({
     return Buffer.concat([nonce, xsalsa20poly1305(secret, nonce).encrypt(value)])
   },
   decrypt(stored) {
-    if (stored.length < nonceSize) throw new Error('the stored data was shorter than the required size')
-    return { value: Buffer.from(xsalsa20poly1305(secret, stored.subarray(0, nonceSize)).decrypt(stored.subarray(nonceSize))), stale: false }
+    if (stored.length < nonceSize + tagSize) throw new Error('the stored data was shorter than the required size')
+    try {
+      return { value: Buffer.from(xsalsa20poly1305(secret, stored.subarray(0, nonceSize)).decrypt(stored.subarray(nonceSize))), stale: false }
+    } catch (cause) {
+      // Upstream's words for a box that the key does not open.
+      throw new Error('output array was not large enough for encryption', { cause })
+    }
   },
 })

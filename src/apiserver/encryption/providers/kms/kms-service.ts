@@ -1,14 +1,29 @@
 /** A KMS plug-in, asked over gRPC on its unix socket. */
 import { randomUUID } from 'node:crypto'
 import { Client, credentials, type ServiceError } from '@grpc/grpc-js'
+import { GrpcError } from './grpc-error.ts'
 import { decryptRequest, encryptRequest, type KmsStatus, readPlaintext, readSealed, readStatus, type Sealed, statusRequest } from './messages.ts'
 
-export class KmsService {
+/** What a plug-in does; rejects with a GrpcError. */
+export interface KeyService {
+  status(): Promise<KmsStatus>
+  /** `uid` names the call in the logs of both. */
+  encrypt(plaintext: Buffer, uid: string): Promise<Sealed>
+  decrypt(sealed: Sealed): Promise<Buffer>
+  close(): void
+}
+
+/** Is told of each call: `/v2.KeyManagementService/Encrypt`, in seconds. */
+export type Asked = (method: string, seconds: number, error?: Error) => void
+
+export class KmsService implements KeyService {
   readonly #client: Client
   readonly #timeoutMs: number
+  readonly #asked: Asked
 
   /** `endpoint` is `unix:///run/kms.sock`; a call may take `timeoutMs`. */
-  constructor(endpoint: string, timeoutMs: number) {
+  constructor(endpoint: string, timeoutMs: number, asked: Asked) {
+    this.#asked = asked
     // A path after @ is a name of Linux' abstract space.
     this.#client = new Client(endpoint.replace(/^unix:\/\/\/?@/, 'unix-abstract:'), credentials.createInsecure())
     this.#timeoutMs = timeoutMs
@@ -18,8 +33,8 @@ export class KmsService {
     return this.#call('Status', statusRequest, readStatus)
   }
 
-  encrypt(plaintext: Buffer): Promise<Sealed> {
-    return this.#call('Encrypt', encryptRequest(plaintext, randomUUID()), readSealed)
+  encrypt(plaintext: Buffer, uid: string): Promise<Sealed> {
+    return this.#call('Encrypt', encryptRequest(plaintext, uid), readSealed)
   }
 
   decrypt(sealed: Sealed): Promise<Buffer> {
@@ -30,16 +45,24 @@ export class KmsService {
     this.#client.close()
   }
 
-  #call<T>(method: string, message: Buffer, answer: (message: Buffer) => T): Promise<T> {
-    const deadline = Date.now() + this.#timeoutMs
+  #call<T>(name: string, message: Buffer, answer: (message: Buffer) => T): Promise<T> {
+    const method = `/v2.KeyManagementService/${name}`
+    const start = performance.now()
+    const asked = (error?: Error): void => this.#asked(method, (performance.now() - start) / 1000, error)
     return new Promise((resolve, reject) => {
+      const deadline = Date.now() + this.#timeoutMs
       this.#client.makeUnaryRequest<Buffer, T>(
-        `/v2.KeyManagementService/${method}`,
+        method,
         (bytes) => bytes,
         answer,
         message,
         { deadline },
-        (error: ServiceError | null, value?: T) => (error ? reject(error) : resolve(value!)),
+        (cause: ServiceError | null, value?: T) => {
+          const error = cause ? new GrpcError(cause) : undefined
+          asked(error)
+          if (error) reject(error)
+          else resolve(value!)
+        },
       )
     })
   }

@@ -1,0 +1,133 @@
+/** What is told of values that are encrypted and of KMS plug-ins, by upstream's names. */
+import { createHash } from 'node:crypto'
+import { hostname } from 'node:os'
+import { exponentialBuckets } from '../../lib/metrics/buckets.ts'
+import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
+import { grpcCodeOf } from './providers/kms/grpc-error.ts'
+
+export type Direction = 'from_storage' | 'to_storage'
+
+export interface EncryptionMetrics {
+  /** A value was transformed in so many seconds, or could not be for `error`. */
+  transformed(direction: Direction, prefix: string, seconds: number, error?: unknown): void
+  /** A plug-in has to be asked for the key of a value. */
+  missed(): void
+  /** A seed was made, in seconds. */
+  seeded(seconds: number): void
+  /** A plug-in was asked: `/v2.KeyManagementService/Encrypt`, in seconds. */
+  asked(provider: string, method: string, seconds: number, error?: unknown): void
+  /** A key of a plug-in was used for a value. */
+  used(direction: Direction, provider: string, keyId: string): void
+  /** A plug-in said which key it writes with. */
+  told(provider: string, keyId: string): void
+  /** What it said is no key id. */
+  refused(provider: string, why: 'empty' | 'too_long'): void
+  /** How many seeds of a plug-in are known. */
+  seeds(provider: string, count: number): void
+}
+
+/** So many keys are told of, those that were used last. */
+const mostKeys = 100
+
+/** The sha256 of a text as labels show it; empty for an empty one. */
+export const hashOf = (text: string): string => text && `sha256:${createHash('sha256').update(text).digest('hex')}`
+
+interface KeyUse {
+  readonly labels: readonly string[]
+  count: number
+  /** Seconds since 1970. */
+  at: number
+}
+
+/** The last keys by what they were used for; each new one may drop that which was used longest ago. */
+class KeyUses {
+  readonly #server = hashOf(hostname())
+  readonly #uses = new Map<string, KeyUse>()
+
+  use(keyId: string, ...rest: readonly string[]): void {
+    const id = [keyId, ...rest].join('\0')
+    const use = this.#uses.get(id) ?? { labels: [this.#server, hashOf(keyId), ...rest], count: 0, at: 0 }
+    use.count++
+    use.at = Date.now() / 1000
+    this.#uses.delete(id)
+    this.#uses.set(id, use)
+    const [oldest] = this.#uses.keys()
+    if (this.#uses.size > mostKeys && oldest !== undefined) this.#uses.delete(oldest)
+  }
+
+  read(value: 'count' | 'at'): (readonly [readonly string[], number])[] {
+    return [...this.#uses.values()].map((use) => [use.labels, use[value]] as const)
+  }
+}
+
+export function encryptionMetrics(metrics: MetricsRegistry): EncryptionMetrics {
+  const storage = 'apiserver_storage'
+  const envelope = 'apiserver_envelope_encryption'
+  const durations = metrics.histogram(
+    `${storage}_transformation_duration_seconds`,
+    'Latencies in seconds of value transformation operations.',
+    exponentialBuckets(5e-6, 2, 25),
+    ['transformation_type', 'transformer_prefix'],
+  )
+  const operations = metrics.counter(`${storage}_transformation_operations_total`, 'Total number of transformations.', [
+    'status',
+    'transformation_type',
+    'transformer_prefix',
+  ])
+  const misses = metrics.counter(
+    `${storage}_envelope_transformation_cache_misses_total`,
+    'Total number of cache misses while accessing key decryption key(KEK).',
+  )([])
+  const seeding = metrics.histogram(
+    `${storage}_data_key_generation_duration_seconds`,
+    'Latencies in seconds of data encryption key(DEK) generation operations.',
+    exponentialBuckets(5e-6, 2, 14),
+  )([])
+  const calls = metrics.histogram(
+    `${envelope}_kms_operations_latency_seconds`,
+    'KMS operation duration with gRPC error code status total.',
+    exponentialBuckets(0.0001, 2, 20),
+    ['grpc_status_code', 'method_name', 'provider_name'],
+  )
+  const keyLabels = ['apiserver_id_hash', 'key_id_hash', 'provider_name', 'transformation_type']
+  const uses = new KeyUses()
+  const statuses = new KeyUses()
+  const seedCounts = new Map<string, number>()
+  metrics.keptCounter(
+    `${envelope}_key_id_hash_total`,
+    'Number of times a keyID is used split by transformation type, provider, and apiserver identity.',
+    keyLabels,
+    () => uses.read('count'),
+  )
+  metrics.gauge(`${envelope}_key_id_hash_last_timestamp_seconds`, 'The last time in seconds when a keyID was used.', keyLabels, () => uses.read('at'))
+  metrics.gauge(
+    `${envelope}_key_id_hash_status_last_timestamp_seconds`,
+    'The last time in seconds when a keyID was returned by the Status RPC call.',
+    keyLabels.slice(0, 3),
+    () => statuses.read('at'),
+  )
+  const invalid = metrics.counter(
+    `${envelope}_invalid_key_id_from_status_total`,
+    'Number of times an invalid keyID is returned by the Status RPC call split by error.',
+    ['error', 'provider_name'],
+  )
+  metrics.gauge(
+    `${envelope}_dek_source_cache_size`,
+    'Number of records in data encryption key (DEK) source cache. On a restart, this value is an approximation of the number of decrypt RPC calls the server will make to the KMS plugin.',
+    ['provider_name'],
+    () => [...seedCounts].map(([provider, count]) => [[provider], count] as const),
+  )
+  return {
+    transformed(direction, prefix, seconds, error) {
+      operations([grpcCodeOf(error), direction, prefix]).add()
+      if (error === undefined) durations([direction, prefix]).observe(seconds)
+    },
+    missed: () => misses.add(),
+    seeded: (seconds) => seeding.observe(seconds),
+    asked: (provider, method, seconds, error) => calls([grpcCodeOf(error), method, provider]).observe(seconds),
+    used: (direction, provider, keyId) => uses.use(keyId, provider, direction),
+    told: (provider, keyId) => statuses.use(keyId, provider),
+    refused: (provider, why) => invalid([why, provider]).add(),
+    seeds: (provider, count) => void seedCounts.set(provider, count),
+  }
+}
