@@ -2,6 +2,7 @@
 import { after } from '../../../../lib/flow/after.ts'
 import type { KubeObject } from '../../../../machinery/object.ts'
 import type { Authorizer } from '../../../authorization/authorizer.ts'
+import type { Pod } from '../../../authorization/node/pod-references.ts'
 import { forbiddenWrite } from '../../forbidden-write.ts'
 import { asksForAudience, type StorageLookup } from './pod-audiences.ts'
 import { type Lookup, type NodeWrite, quoted } from './write.ts'
@@ -28,17 +29,18 @@ export async function admitToken(write: NodeWrite, lookup: Lookup & StorageLooku
   }
   if (pod.spec?.nodeName !== write.node) throw forbiddenWrite(write, 'node requested token bound to a pod scheduled on a different node')
   if (audiences.length > 1) throw forbiddenWrite(write, 'node may only request 0 or 1 audiences')
-  // None is this server itself.
-  const [audience = ''] = audiences
+  const [audience] = audiences
+  // Tokens for this server are what accounts are for.
+  if (audience) await checkAudience(write, audience, pod, lookup, authorizer)
+}
+
+async function checkAudience(write: NodeWrite, audience: string, pod: Pod, lookup: StorageLookup, authorizer: Authorizer): Promise<void> {
   const isAskedFor = await asksForAudience(pod, audience, lookup).catch((error) => {
     throw forbiddenWrite(write, `error validating audience ${quoted(audience)}: ${error instanceof Error ? error.message : error}`)
   })
-  if (!isAskedFor && !(await mayAskFor(write, audience, authorizer))) {
-    throw forbiddenWrite(
-      write,
-      `audience ${quoted(audience)} not found in pod spec volume, ${write.user.name} is not authorized to request tokens for this audience`,
-    )
-  }
+  if (isAskedFor || (await mayAskFor(write, audience, authorizer))) return
+  const why = `audience ${quoted(audience)} not found in pod spec volume, ${write.user.name} is not authorized to request tokens for this audience`
+  throw forbiddenWrite(write, why)
 }
 
 /** The right to ask for an audience is the verb below on a resource of the audience's name. */
