@@ -68,6 +68,8 @@ for (const [what, first, second, merged] of [
   ['the same', ['foo=bar:NoSchedule', 'foo:NoExecute/10'], ['foo=bar:NoSchedule', 'foo:NoExecute/10'], ['foo=bar:NoSchedule', 'foo:NoExecute/10']],
   ['a wider one', ['foo=bar:NoSchedule', 'foo=baz:NoSchedule'], ['foo:NoSchedule', 'faz=baz:NoSchedule'], ['foo:NoSchedule', 'faz=baz:NoSchedule']],
   ['everything', ['foo=bar:NoSchedule', 'foo:NoExecute/10'], [''], ['']],
+  ['a longer one', ['foo:NoExecute/5'], ['foo:NoExecute/9'], ['foo:NoExecute/9']],
+  ['one without end', ['foo:NoExecute'], ['foo:NoExecute/9'], ['foo:NoExecute']],
   ['into everything', [''], ['foo=bar:NoSchedule', 'foo:NoExecute/10'], ['']],
 ] as const)
   test(`tolerations merge: ${what}`, () => {
