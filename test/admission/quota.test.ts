@@ -135,6 +135,33 @@ test('custom resources are counted', async (t) => {
   await uses(client, 'count/widgets.example.com', '1')
 })
 
+test('devices are counted with extended resources, whoever asks for them', async (t) => {
+  const client = clientOf(t, 'HTTP/2', await startTestServer(t))
+  const requests = (name: string) => `requests.${name}`
+  const [explicit, implicit] = ['example.com/gpu', 'deviceclass.resource.kubernetes.io/gpu']
+  const apis = '/apis/resource.k8s.io/v1'
+  const deviceClass = { apiVersion: 'resource.k8s.io/v1', kind: 'DeviceClass', metadata: { name: 'gpu' }, spec: { extendedResourceName: explicit } }
+  assert.equal((await client.request('POST', `${apis}/deviceclasses`, { body: deviceClass })).status, 201)
+  await limit(client, { [requests(explicit)]: '3', [requests(implicit)]: '2' })
+  const resources = { requests: { [explicit]: '2' }, limits: { [explicit]: '2' } }
+  assert.equal((await create(client, 'pods', 'Pod', 'p', { spec: { containers: [{ name: 'c', image: 'i', resources }] } })).status, 201)
+  const claim = async (name: string, count: number) => {
+    const spec = { devices: { requests: [{ name: 'r', exactly: { deviceClassName: 'gpu', allocationMode: 'ExactCount', count } }] } }
+    const body = { apiVersion: 'resource.k8s.io/v1', kind: 'ResourceClaim', metadata: { name }, spec }
+    return client.request('POST', `${apis}/namespaces/default/resourceclaims`, { body })
+  }
+  await waitFor('claims to be counted', async () => (await claim('one', 1)).status === 201 && (await usedOf(client))[requests(explicit)] === '3')
+  assert.deepEqual(await usedOf(client), { [requests(explicit)]: '3', [requests(implicit)]: '1' })
+  assert.match(
+    String(json(await claim('two', 1)).message),
+    /^resourceclaims\.resource\.k8s\.io "two" is forbidden: exceeded quota: q, requested: requests\.example\.com\/gpu=1, used: requests\.example\.com\/gpu=3, limited: requests\.example\.com\/gpu=3$/,
+  )
+  await client.request('DELETE', `${base}/pods/p?gracePeriodSeconds=0`)
+  await uses(client, requests(explicit), '1')
+  assert.equal((await claim('two', 1)).status, 201)
+  await uses(client, requests(implicit), '2')
+})
+
 test('kubectl shows what is used', async (t) => {
   const cluster = await testCluster(t)
   for (const program of installedKubectls()) {

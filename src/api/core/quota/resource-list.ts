@@ -48,6 +48,9 @@ export const isNativeResource = (name: string): boolean => !name.includes('/') |
 /** Names with a foreign domain, such as `example.com/gpu`: always whole numbers, never overcommitted. */
 export const isExtendedResource = (name: string): boolean => !isNativeResource(name) && !name.startsWith('requests.')
 
+/** Every class of devices can be asked for as if it were an extended resource: by this and its name (KEP-5004). */
+export const deviceClassPrefix = 'deviceclass.resource.kubernetes.io/'
+
 export const isIntegerResource = (name: string): boolean => integerNames.has(name) || isExtendedResource(name)
 export const isContainerResource = (name: string): boolean => containerNames.has(name) || isHugePages(name)
 export const isQuotaResource = (name: string): boolean =>

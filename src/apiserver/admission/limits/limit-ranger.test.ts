@@ -79,6 +79,14 @@ for (const [what, pod, refusal] of [
     assert.equal(await refusalOf(fixture.plugin, write(fixture, pod)), refusal && `pods "p" is forbidden: ${refusal}`)
   })
 
+test('bounds are told in the order of the LimitRange', async () => {
+  const fixture = await withLimits(...bounds.toReversed())
+  assert.equal(
+    await refusalOf(fixture.plugin, write(fixture, podOf([{ requests: fits.requests, limits: { cpu: '2', memory: '100Mi' } }]))),
+    'pods "p" is forbidden: [maximum cpu usage per Pod is 1500m, but limit is 2, maximum cpu usage per Container is 1, but limit is 2]',
+  )
+})
+
 for (const [what, resources, refusal] of [
   ['too far apart', { requests: { cpu: '100m' }, limits: { cpu: '300m' } }, 'but provided ratio is 3.000000'],
   ['close enough', { requests: { cpu: '150m' }, limits: { cpu: '300m' } }, undefined],

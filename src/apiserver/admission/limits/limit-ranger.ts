@@ -15,7 +15,7 @@ import { type Bounds, boundFaults, claimFaults, oneText } from './limit-constrai
 interface Limits {
   readonly defaultRequests: ResourceList
   readonly defaultLimits: ResourceList
-  readonly containers: readonly Bounds[]
+  /** Of containers and of pods, in the order in which they are told. */
   readonly pods: readonly Bounds[]
   readonly claims: readonly Bounds[]
 }
@@ -74,8 +74,7 @@ function limitsOf(object: StoredObject): Limits {
     // A type stands in a LimitRange once.
     defaultRequests: containers[0]?.defaultRequest ?? {},
     defaultLimits: containers[0]?.default ?? {},
-    containers,
-    pods: of('Pod'),
+    pods: items.filter(({ type }) => type === 'Container' || type === 'Pod'),
     claims: of('PersistentVolumeClaim'),
   }
 }
@@ -106,10 +105,10 @@ function fillInContainer(container: Container, { defaultRequests, defaultLimits 
   return [...fill('requests', defaultRequests, 'request'), ...fill('limits', defaultLimits, 'limit')]
 }
 
-function podFaults(pod: Pod, { containers, pods }: Limits): string[] {
+function podFaults(pod: Pod, { pods }: Limits): string[] {
   const all = [...(pod.spec?.containers ?? []), ...(pod.spec?.initContainers ?? [])]
-  return [
-    ...containers.flatMap((bounds) => all.flatMap(({ resources }) => boundFaults(bounds, resources?.requests, resources?.limits))),
-    ...pods.flatMap((bounds) => boundFaults(bounds, podRequests(pod), podLimits(pod))),
-  ]
+  return pods.flatMap((bounds) => {
+    if (bounds.type === 'Pod') return boundFaults(bounds, podRequests(pod), podLimits(pod))
+    return all.flatMap(({ resources }) => boundFaults(bounds, resources?.requests, resources?.limits))
+  })
 }

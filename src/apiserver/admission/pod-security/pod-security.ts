@@ -14,6 +14,7 @@ import type { CheckedPod, Violation } from './checks/check.ts'
 import { podSecurityConfiguration } from './configuration.ts'
 import { detailsOf, evaluatePod } from './evaluator.ts'
 import { existingPodWarnings } from './existing-pods.ts'
+import { podSecurityMetrics } from './metrics.ts'
 import { annotationKey, compareLevels, isFullyPrivileged, isSame, type LevelVersion, modes, type ReadPolicy, readPolicy, shown } from './policy.ts'
 import { isSignificantUpdate } from './significant-update.ts'
 
@@ -26,11 +27,12 @@ interface Asked extends ReadPolicy {
   readonly isFree: boolean
 }
 
-export function podSecurity({ registry, find, configuration, log }: PluginSources): AdmissionPlugin {
+export function podSecurity({ registry, find, configuration, metrics: registered, log }: PluginSources): AdmissionPlugin {
   const { defaults, exempt } = podSecurityConfiguration(configuration('PodSecurity'))
   const namespaces = find('v1/namespaces')
   const pods = find('v1/pods')
   const templates = templatePlaces(find)
+  const metrics = podSecurityMetrics(registered)
   const asked = (labels: Readonly<Record<string, string>> | undefined): Asked => {
     const read = readPolicy(labels, defaults)
     return { ...read, isFree: read.faults.length === 0 && isFullyPrivileged(read.policy) }
@@ -55,8 +57,15 @@ export function podSecurity({ registry, find, configuration, log }: PluginSource
   function validatePod(attributes: AdmissionAttributes): void | Promise<void> {
     if (isExempt(attributes)) return
     return after(askedIn(attributes), (found) => {
+      if (!found) {
+        metrics.failed(true, attributes)
+        const { message, notFound } = unknownNamespace(attributes)
+        attributes.annotate(annotationKey('error'), `Internal error occurred: ${message}: ${notFound}`)
+        throw new StatusError(500, 'InternalError', `Internal error occurred: ${message}`, { causes: [{ message }] })
+      }
       if (found.isFree) {
         attributes.annotate(annotationKey('enforce-policy'), shown(found.policy.enforce))
+        metrics.evaluated('allow', found.policy.enforce, 'enforce', attributes)
         return
       }
       const { object, old, operation } = attributes
@@ -68,6 +77,12 @@ export function podSecurity({ registry, find, configuration, log }: PluginSource
   function validateTemplate(attributes: AdmissionAttributes, place: TemplatePlace): void | Promise<void> {
     if (isExempt(attributes)) return
     return after(askedIn(attributes), (found) => {
+      if (!found) {
+        metrics.failed(true, attributes)
+        const { message, notFound } = unknownNamespace(attributes)
+        attributes.annotate(annotationKey('error'), `${message}: ${notFound}`)
+        return
+      }
       const { policy, faults, isFree } = found
       if (isFree || !attributes.object) return
       if (faults.length === 0 && policy.warn.level === 'privileged' && policy.audit.level === 'privileged') return
@@ -80,9 +95,13 @@ export function podSecurity({ registry, find, configuration, log }: PluginSource
     const { annotate } = attributes
     if (pod.spec.runtimeClassName && exempt.runtimeClasses.has(pod.spec.runtimeClassName)) {
       annotate(annotationKey('exempt'), 'runtimeClass')
+      metrics.exempted(attributes)
       return
     }
-    if (faults.length) annotate(annotationKey('error'), `Failed to parse policy: ${aggregate(faults.map(({ field, message }) => `${field}: ${message}`))}`)
+    if (faults.length) {
+      annotate(annotationKey('error'), `Failed to parse policy: ${aggregate(faults.map(({ field, message }) => `${field}: ${message}`))}`)
+      metrics.failed(false, attributes)
+    }
     // Where two modes ask for the same, once is enough.
     const known = new Map<string, readonly Violation[]>()
     const violationsOf = (standard: LevelVersion): readonly Violation[] => {
@@ -93,15 +112,20 @@ export function podSecurity({ registry, find, configuration, log }: PluginSource
     }
     const audited = violationsOf(policy.audit)
     if (audited.length) {
+      metrics.evaluated('deny', policy.audit, 'audit', attributes)
       annotate(annotationKey('audit-violations'), `would violate PodSecurity ${JSON.stringify(shown(policy.audit))}: ${detailsOf(audited)}`)
     }
     if (enforces) {
       annotate(annotationKey('enforce-policy'), shown(policy.enforce))
       const violations = violationsOf(policy.enforce)
+      metrics.evaluated(violations.length ? 'deny' : 'allow', policy.enforce, 'enforce', attributes)
       if (violations.length) throw forbiddenWrite(attributes, `violates PodSecurity ${JSON.stringify(shown(policy.enforce))}: ${detailsOf(violations)}`)
     }
     const warned = violationsOf(policy.warn)
-    if (warned.length) attributes.warn(`would violate PodSecurity ${JSON.stringify(shown(policy.warn))}: ${detailsOf(warned)}`)
+    if (warned.length) {
+      metrics.evaluated('deny', policy.warn, 'warn', attributes)
+      attributes.warn(`would violate PodSecurity ${JSON.stringify(shown(policy.warn))}: ${detailsOf(warned)}`)
+    }
   }
 
   function validateNamespace({ operation, object, old, name, warn }: AdmissionAttributes): void | Promise<void> {
@@ -132,22 +156,24 @@ export function podSecurity({ registry, find, configuration, log }: PluginSource
     for (const text of await existingPodWarnings({ namespace, enforce, pods: view.objects.slice(pods.range(namespace)), isExempt: isPodExempt })) warn(text)
   }
 
-  function isExempt({ namespace, user, annotate }: AdmissionAttributes): boolean {
-    const why = exempt.namespaces.has(namespace) ? 'namespace' : exempt.usernames.has(user.name) ? 'user' : undefined
-    if (why) annotate(annotationKey('exempt'), why)
-    return why !== undefined
+  function isExempt(attributes: AdmissionAttributes): boolean {
+    const why = exempt.namespaces.has(attributes.namespace) ? 'namespace' : exempt.usernames.has(attributes.user.name) ? 'user' : undefined
+    if (why === undefined) return false
+    attributes.annotate(annotationKey('exempt'), why)
+    metrics.exempted(attributes)
+    return true
   }
 
-  /** What has been made a moment ago may not be followed yet. */
-  function askedIn({ namespace }: AdmissionAttributes): Asked | Promise<Asked> {
-    const known = followed.get('', namespace)
-    if (known) return known
-    return after(registry.get(namespaces, namespaces.key('', namespace)), (found) => {
-      if (found) return asked(found.summary.labels)
-      throw new StatusError(500, 'InternalError', `Internal error occurred: failed to lookup namespace ${JSON.stringify(namespace)}`)
-    })
+  /** Undefined where there is no such namespace. What has been made a moment ago may not be followed yet. */
+  function askedIn({ namespace }: AdmissionAttributes): Asked | undefined | Promise<Asked | undefined> {
+    return followed.get('', namespace) ?? after(registry.get(namespaces, namespaces.key('', namespace)), (found) => found && asked(found.summary.labels))
   }
 }
+
+const unknownNamespace = ({ namespace }: AdmissionAttributes) => ({
+  message: `failed to lookup namespace ${JSON.stringify(namespace)}`,
+  notFound: `namespaces ${JSON.stringify(namespace)} not found`,
+})
 
 const isPod = (object: KubeObject | undefined): object is Pod & { spec: PodSpec } => object !== undefined && 'spec' in object && object.spec !== undefined
 

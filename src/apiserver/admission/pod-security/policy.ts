@@ -14,7 +14,8 @@ export interface LevelVersion {
 }
 
 export const modes = ['enforce', 'audit', 'warn'] as const
-export type Policy = Readonly<Record<(typeof modes)[number], LevelVersion>>
+export type Mode = (typeof modes)[number]
+export type Policy = Readonly<Record<Mode, LevelVersion>>
 
 /** Undefined for a word that is no level. */
 export const parseLevel = (text: string): Level | undefined => levels.find((level) => level === text)
@@ -31,8 +32,11 @@ export const versionFault = 'must be "latest" or "v1.x"'
 /** Below zero where `a` is less strict than `b`. */
 export const compareLevels = (a: Level, b: Level): number => levels.indexOf(a) - levels.indexOf(b)
 
+/** `v1.28`. */
+export const versionText = ({ version }: LevelVersion): string => (version === 'latest' ? version : `v1.${version}`)
+
 /** `baseline:v1.28`. */
-export const shown = ({ level, version }: LevelVersion): string => `${level}:${version === 'latest' ? version : `v1.${version}`}`
+export const shown = (standard: LevelVersion): string => `${standard.level}:${versionText(standard)}`
 
 export const isSame = (a: LevelVersion, b: LevelVersion): boolean => a.level === b.level && a.version === b.version
 
@@ -56,7 +60,7 @@ export function readPolicy(labels: Readonly<Record<string, string>> | undefined,
     return { policy: defaults, faults: noFaults }
   }
   const faults: FieldError[] = []
-  const read = (mode: (typeof modes)[number]): LevelVersion => {
+  const read = (mode: Mode): LevelVersion => {
     const level = own(labels, prefix + mode)
     const version = own(labels, `${prefix}${mode}-version`)
     const readLevel = level === undefined ? defaults[mode].level : parseLevel(level)

@@ -102,6 +102,13 @@ test('resources can be limited where no quota is', () => {
   assert.deepEqual(outcome([covering], pod('1'), limited), { q: { cpu: '1', 'requests.cpu': '1' } })
 })
 
+test('a quota that limits something else does not cover what is limited', () => {
+  const limited = configuration({ resource: 'pods', matchContains: ['requests.cpu'] })
+  const other = quota('q', { 'limits.ephemeral-storage': '1' }, { 'limits.ephemeral-storage': '0' })
+  assert.equal(outcome([other], pod('1'), limited), 'pods "p" is forbidden: insufficient quota to consume: requests.cpu')
+  assert.deepEqual(outcome([other], pod('1')), {})
+})
+
 test('scopes can be limited where no quota is', () => {
   const high = { scopeName: 'PriorityClass', operator: 'In', values: ['high', 'higher'] }
   const limited = configuration({ resource: 'pods', matchScopes: [high] })

@@ -40,8 +40,16 @@ export function checkRequest(
   const usage = evaluator.usage(object)
   const negative = Object.keys(usage).filter((name) => signOf(usage[name]!) < 0)
   if (negative.length > 0) throw refuse(`quota usage is negative for resource(s): ${negative.sort().join(',')}`)
-  const charges = chargesOf(concerned, attributes, evaluator, usage)
-  const changes = concerned.length > 0 ? charges.size > 0 : Object.keys(withoutZeros(moreThanBefore(attributes.old, evaluator, usage))).length > 0
+  const more = moreThanBefore(attributes.old, evaluator, usage)
+  const charges = new Map<Quota, ResourceList>()
+  let changes = concerned.length === 0 && !isNothing(more)
+  for (const quota of concerned) {
+    const all = isChargedWhole(quota, attributes, evaluator) ? usage : more
+    // Also where the quota does not limit it: something else may have to cover it.
+    if (!isNothing(all)) changes = true
+    const charge = withoutZeros(masked(all, Object.keys(quota.hard)))
+    if (Object.keys(charge).length > 0) charges.set(quota, charge)
+  }
   if (!changes) return charges
   if (limited.length > 0) checkLimited(quotas, attributes, evaluator, limited, usage, restricted)
   for (const [quota, charge] of charges) checkRoom(quota, charge, attributes)
@@ -52,15 +60,9 @@ const moreThanBefore = (old: KubeObject | undefined, evaluator: Evaluator, usage
   old ? increase(usage, evaluator.usage(old)) : usage
 
 /** An update costs what it adds; where the object was not in the quota's scopes before, all of it. */
-function chargesOf(quotas: readonly Quota[], { old }: AdmissionAttributes, evaluator: Evaluator, usage: ResourceList): Map<Quota, ResourceList> {
-  const charges = new Map<Quota, ResourceList>()
-  const more = moreThanBefore(old, evaluator, usage)
-  for (const quota of quotas) {
-    const charge = withoutZeros(masked(old && coversObject(quota, evaluator, old) ? more : usage, Object.keys(quota.hard)))
-    if (Object.keys(charge).length > 0) charges.set(quota, charge)
-  }
-  return charges
-}
+const isChargedWhole = (quota: Quota, { old }: AdmissionAttributes, evaluator: Evaluator): boolean => !old || !coversObject(quota, evaluator, old)
+
+const isNothing = (list: ResourceList): boolean => Object.keys(withoutZeros(list)).length === 0
 
 function checkRoom(quota: Quota, charge: ResourceList, attributes: AdmissionAttributes): void {
   // What a status says has happened.

@@ -48,6 +48,11 @@ for (const [what, object, expected] of [
     },
   ],
   [
+    'devices by their class',
+    pod({ containers: [container({ 'deviceclass.resource.kubernetes.io/gpu': '1' })] }),
+    { 'requests.deviceclass.resource.kubernetes.io/gpu': '1' },
+  ],
+  [
     'what a container still has while it shrinks',
     pod({ containers: [container({ cpu: '1' })] }, { status: { containerStatuses: [{ name: 'c', resources: { requests: { cpu: '2' } } }] } }),
     { cpu: '2', 'requests.cpu': '2' },

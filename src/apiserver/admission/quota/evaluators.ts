@@ -30,6 +30,8 @@ const special: Readonly<Record<string, Handles>> = {
   'count/resourceclaims.resource.k8s.io': ({ subresource }) => subresource === '',
 }
 
+export type FindEvaluator = (resource: ServedResource) => Evaluator | undefined
+
 const evaluators = new WeakMap<ServedResource, Evaluator | 'ignored'>()
 
 /** Undefined for what no quota counts. */

@@ -2,9 +2,11 @@
  * ResourceQuota: a namespace uses no more than its quotas allow, and what it uses stands in their status. Who holds writes against
  * quotas also counts anew when objects go: only here is it known what has been let in and is not there yet.
  */
+import type { ServedResource } from '../../registry/served-resource.ts'
 import type { AdmissionPlugin, PluginSources } from '../plugin.ts'
 import { limitedResources } from './configuration.ts'
-import { evaluatorOf } from './evaluators.ts'
+import { type Evaluator, evaluatorOf } from './evaluators.ts'
+import { extendedClaims } from './extended-claims.ts'
 import { QuotaBook } from './quota-book.ts'
 import { QuotaLine } from './quota-line.ts'
 import { UsageCount } from './usage-count.ts'
@@ -21,12 +23,16 @@ export function resourceQuota(sources: PluginSources): AdmissionPlugin {
   const timers = new Map<string, { readonly timer: NodeJS.Timeout; readonly due: number }>()
   let stopped = false
   const book = new QuotaBook(sources, (namespace) => setImmediate(count, namespace))
-  const usage = new UsageCount(sources, (object, isThere) => {
+  const claims = sources.find('resource.k8s.io/v1/resourceclaims')
+  const find = (resource: ServedResource): Evaluator | undefined => (resource === claims ? extended.evaluator : evaluatorOf(resource))
+  const usage = new UsageCount(sources, find, (object, isThere) => {
     const { namespace } = object
     if (!book.has(namespace)) return
     if (isThere) lines.get(namespace)?.seen(object)
     countSoon(namespace, countDelayMs)
   })
+
+  const extended = extendedClaims(sources, claims, usage)
 
   return {
     name: 'ResourceQuota',
@@ -35,17 +41,20 @@ export function resourceQuota(sources: PluginSources): AdmissionPlugin {
       const { namespace, resource } = attributes
       if (!book.has(namespace) && limited.length === 0) return
       // Bindings and evictions are about an object, and use nothing.
-      const evaluator = namespace === '' ? undefined : evaluatorOf(resource.storage)
+      const evaluator = namespace === '' ? undefined : find(resource.storage)
       if (!evaluator?.handles(attributes)) return
       return lineOf(namespace)
         .check(attributes, evaluator)
         .then(() => countSoon(namespace, reviewMs))
     },
-    start: () => book.start(),
+    async start() {
+      await Promise.all([book.start(), extended.start()])
+    },
     stop() {
       stopped = true
       for (const { timer } of timers.values()) clearTimeout(timer)
       book.stop()
+      extended.stop()
       usage.stop()
     },
   }

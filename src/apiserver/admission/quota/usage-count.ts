@@ -4,12 +4,13 @@
  */
 import type { ResourceList } from '../../../api/core/quota/resource-list.ts'
 import { masked, sum } from '../../../api/core/quota/resource-lists.ts'
+import type { KubeObject } from '../../../machinery/object.ts'
 import { qualifiedName } from '../../../machinery/status-error.ts'
 import { FollowedObjects } from '../../registry/followed/followed-objects.ts'
 import type { ServedResource } from '../../registry/served-resource.ts'
 import type { StoredObject } from '../../registry/stored-object.ts'
 import type { PluginSources } from '../plugin.ts'
-import { type Evaluator, evaluatorOf } from './evaluators.ts'
+import type { Evaluator, FindEvaluator } from './evaluators.ts'
 import { coversObject, type Quota } from './quota.ts'
 
 /** A kind that quotas count. */
@@ -22,12 +23,14 @@ interface Followed {
 
 export class UsageCount {
   readonly #sources: PluginSources
+  readonly #evaluatorOf: FindEvaluator
   readonly #changed: (object: StoredObject, isThere: boolean) => void
   readonly #followed = new Map<ServedResource, Followed>()
 
   /** `changed` is told of every change of an object of a kind that is counted. */
-  constructor(sources: PluginSources, changed: (object: StoredObject, isThere: boolean) => void) {
+  constructor(sources: PluginSources, evaluatorOf: FindEvaluator, changed: (object: StoredObject, isThere: boolean) => void) {
     this.#sources = sources
+    this.#evaluatorOf = evaluatorOf
     this.#changed = changed
   }
 
@@ -40,7 +43,7 @@ export class UsageCount {
     const names = quotas.flatMap(({ wanted }) => Object.keys(wanted))
     const served = new Set([...this.#sources.apis.all()].map(({ storage }) => storage))
     for (const resource of served) {
-      const evaluator = this.#followed.has(resource) ? undefined : evaluatorOf(resource)
+      const evaluator = this.#followed.has(resource) ? undefined : this.#evaluatorOf(resource)
       if (evaluator && evaluator.matching(names).length > 0) this.#begin(resource, evaluator)
     }
     for (const { resource, objects } of [...this.#followed.values()]) {
@@ -82,6 +85,16 @@ export class UsageCount {
     return used
   }
 
+  /** An object; undefined if there is none, or nobody counts its kind. */
+  object<T extends KubeObject>(resource: ServedResource, namespace: string, name: string): T | undefined {
+    return this.#followed.get(resource)?.objects.get(namespace, name)?.parse<T>()
+  }
+
+  /** The objects of a namespace; none where nobody counts their kind. */
+  *objects<T extends KubeObject>(resource: ServedResource, namespace: string): Generator<T> {
+    for (const object of this.#followed.get(resource)?.objects.in(namespace) ?? []) yield object.parse<T>()
+  }
+
   /** The revision of an object; 0 if there is none, or nobody counts its kind. */
   revision({ storage }: ServedResource, namespace: string, name: string): number {
     return this.#followed.get(storage)?.objects.get(namespace, name)?.revision ?? 0
@@ -103,6 +116,10 @@ class Countable {
 
   get revision(): number {
     return this.#object.revision
+  }
+
+  parse<T extends KubeObject>(): T {
+    return this.#object.parse<T>()
   }
 
   usage(evaluator: Evaluator, quota: Quota): ResourceList {

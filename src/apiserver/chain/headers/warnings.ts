@@ -2,29 +2,43 @@
 import type { Request, Response } from '../../http/exchange.ts'
 import type { Filter } from '../filter.ts'
 
-/** All warnings of a response together stay below this many characters. */
-const limit = 4096
+/** In characters: where all warnings together are longer than that, each is cut, and no more are sent than fit. */
+export interface WarningBounds {
+  readonly all: number
+  readonly each: number
+}
 
-/** Quotes a text for a header: quotes and backslashes escaped, control characters dropped, anything not ASCII replaced. */
-const quote = (text: string): string =>
-  `"${text
-    .replace(/\p{Cc}/gu, ' ')
-    .replace(/[^ -~]/g, '?')
-    .replace(/["\\]/g, '\\$&')}"`
+const usualBounds: WarningBounds = { all: 4096, each: 256 }
 
 export const warnings = (): Filter => ({
   answered: (request, response) => (request.warnings.length === 0 ? response : warned(request, response)),
 })
 
 function warned(request: Request, response: Response): Response {
-  const values: string[] = []
-  let size = 0
-  for (const text of new Set(request.warnings)) {
-    size += text.length
-    if (size > limit) break
-    values.push(`299 - ${quote(text)}`)
-  }
+  const values = warningValues(request.warnings)
   // One header line: clients of HTTP/1.1 and HTTP/2 both split it at the commas between quoted texts.
-  response.headers.warning = values.join(', ')
+  if (values.length > 0) response.headers.warning = values.join(', ')
   return response
+}
+
+/** The values of the headers, each text once, as bytes: those that are not ASCII stand there as UTF-8. No text with control characters is sent. */
+export function warningValues(given: readonly string[], { all, each }: WarningBounds = usualBounds): string[] {
+  const texts = [...new Set(given)].filter((text) => text !== '' && !/\p{Cc}/u.test(text)).map((text) => [...text])
+  let size = 0
+  const tooMany = texts.findIndex(({ length }) => (size += length) > all)
+  if (tooMany < 0) return texts.map(headerValue)
+  const sent: string[][] = []
+  let written = 0
+  for (const [i, text] of texts.entries()) {
+    if (i > tooMany && written >= all) break
+    const cut = text.slice(0, each)
+    written += cut.length
+    sent.push(cut)
+  }
+  return sent.map(headerValue)
+}
+
+const headerValue = (text: readonly string[]): string => {
+  const quoted = text.join('').replace(/["\\]/g, '\\$&')
+  return `299 - "${Buffer.from(quoted).toString('latin1')}"`
 }

@@ -4,7 +4,7 @@ import type { KubeObject, Wire } from '../../../../machinery/object.ts'
 import type { Container, Pod } from '../../pod/model.ts'
 import { hasPodResources, podLimits, podRequests } from '../../pod/resources/pod-resources.ts'
 import { qosClass } from '../../pod/resources/qos.ts'
-import { isExtendedResource, isHugePages, isNativeResource, type ResourceList } from '../resource-list.ts'
+import { deviceClassPrefix, isExtendedResource, isHugePages, isNativeResource, type ResourceList } from '../resource-list.ts'
 import { type Scope, scopeHolds, type Usage } from './usage.ts'
 
 const counted = new Set([
@@ -24,8 +24,11 @@ const counted = new Set([
 /** Whoever limits these wants every container to say how much it takes. */
 const mustBeSaid = new Set(['cpu', 'memory', 'requests.cpu', 'requests.memory', 'limits.cpu', 'limits.memory'])
 
-const isCounted = (name: string): boolean =>
-  counted.has(name) || isHugePages(name) || name.startsWith('requests.hugepages-') || (!isNativeResource(name) && name.startsWith('requests.'))
+const isCounted = (name: string): boolean => counted.has(name) || isHugePages(name) || name.startsWith('requests.hugepages-') || isExtendedRequest(name)
+
+/** `requests.example.com/gpu`, `requests.deviceclass.resource.kubernetes.io/gpu`. */
+export const isExtendedRequest = (name: string): boolean =>
+  name.startsWith('requests.') && (!isNativeResource(name) || name.startsWith(`requests.${deviceClassPrefix}`))
 
 export const podUsage = (now: () => number = Date.now): Usage => ({
   matching: (names) => names.filter(isCounted),
@@ -64,7 +67,7 @@ function computeUsage(requests: ResourceList = {}, limits: ResourceList = {}): R
   }
   for (const [name, request] of Object.entries(requests)) {
     if (isHugePages(name)) usage[name] = request
-    if (isHugePages(name) || isExtendedResource(name)) usage[`requests.${name}`] = request
+    if (isHugePages(name) || isExtendedResource(name) || name.startsWith(deviceClassPrefix)) usage[`requests.${name}`] = request
   }
   return usage
 }

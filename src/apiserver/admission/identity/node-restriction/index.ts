@@ -12,6 +12,8 @@ import { forbiddenWrite } from '../../forbidden-write.ts'
 import type { AdmissionPlugin, PluginSources } from '../../plugin.ts'
 import { kubeletClientSigner, kubeletServingSigner, requestedSubject, type SigningRequest } from '../certificate-signing-request.ts'
 import { admitNode } from './nodes.ts'
+import type { StorageLookup } from './pod-audiences.ts'
+import { admitPodCertificate, type CertificateLookup } from './pod-certificates.ts'
 import { admitPod } from './pods.ts'
 import { admitToken } from './tokens.ts'
 import { type Lookup, type NodeWrite, quoted } from './write.ts'
@@ -19,12 +21,27 @@ import { type Lookup, type NodeWrite, quoted } from './write.ts'
 export function nodeRestriction({ registry, find, authorizer }: PluginSources): AdmissionPlugin {
   const pods = find('v1/pods')
   const nodes = find('v1/nodes')
-  async function read<T extends KubeObject>(resource: ServedResource, namespace: string, name: string): Promise<T> {
-    const found = await registry.get(resource, resource.key(namespace, name))
-    if (!found) throw notFound(resource.groupResource, name)
-    return found.parse<T>()
+  const kinds = {
+    nodes,
+    pods,
+    accounts: find('v1/serviceaccounts'),
+    claims: find('v1/persistentvolumeclaims'),
+    volumes: find('v1/persistentvolumes'),
+    drivers: find('storage.k8s.io/v1/csidrivers'),
   }
-  const lookup: Lookup = { pod: (namespace, name) => read(pods, namespace, name), node: (name) => read(nodes, '', name) }
+  async function look<T extends KubeObject>(resource: ServedResource, namespace: string, name: string): Promise<T | undefined> {
+    return (await registry.get(resource, resource.key(namespace, name)))?.parse<T>()
+  }
+  async function read<T extends KubeObject>(resource: ServedResource, namespace: string, name: string): Promise<T> {
+    const found = await look<T>(resource, namespace, name)
+    if (!found) throw notFound(resource.groupResource, name)
+    return found
+  }
+  const lookup: Lookup & StorageLookup & CertificateLookup = {
+    pod: (namespace, name) => read(pods, namespace, name),
+    node: (name) => read(nodes, '', name),
+    find: (kind: keyof typeof kinds, namespace, name) => look(kinds[kind], namespace, name),
+  }
   const admitters: Readonly<Partial<Record<string, (write: NodeWrite) => void | Promise<void>>>> = {
     '/pods': (write) => admitPod(write, lookup),
     '/nodes': admitNode,
@@ -36,6 +53,7 @@ export function nodeRestriction({ registry, find, authorizer }: PluginSources): 
     'storage.k8s.io/csinodes': admitCSINode,
     'resource.k8s.io/resourceslices': admitResourceSlice,
     'certificates.k8s.io/certificatesigningrequests': admitSigningRequest,
+    'certificates.k8s.io/podcertificaterequests': (write) => admitPodCertificate(write, lookup),
   }
   return {
     name: 'NodeRestriction',

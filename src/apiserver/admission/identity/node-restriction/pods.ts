@@ -1,7 +1,8 @@
 /** Nodes make and delete mirror pods of their own, report on their pods and evict them. */
 import { semanticallyEqual } from '../../../../machinery/equality.ts'
-import { configMapsOf, isMirror, mirrorAnnotation, type Pod, secretsOf } from '../../../authorization/node/pod-references.ts'
+import { isMirror, mirrorAnnotation, type Pod } from '../../../authorization/node/pod-references.ts'
 import { forbiddenWrite } from '../../forbidden-write.ts'
+import { apiReference } from './api-references.ts'
 import { type Lookup, type NodeWrite, quoted } from './write.ts'
 
 export function admitPod(write: NodeWrite, lookup: Lookup): void | Promise<void> {
@@ -29,15 +30,8 @@ async function createPod(write: NodeWrite, lookup: Lookup): Promise<void> {
   if (!isMirror(pod)) throw forbiddenWrite(write, `pod does not have ${quoted(mirrorAnnotation)} annotation, node ${node} can only create mirror pods`)
   if (spec?.nodeName !== write.node) throw forbiddenWrite(write, `node ${node} can only create pods with spec.nodeName set to itself`)
   await checkOwner(write, pod, lookup)
-  // A pod that referred to something would give its node the right to read it.
-  const referring = (what: string): Error => forbiddenWrite(write, `node ${node} can not create pods that reference ${what}`)
-  if (spec.serviceAccountName) throw referring('a service account')
-  if (secretsOf(pod).length > 0) throw referring('secrets')
-  if (configMapsOf(pod).length > 0) throw referring('configmaps')
-  const volumes = spec.volumes ?? []
-  if (volumes.some(({ projected }) => projected?.sources?.some(({ clusterTrustBundle }) => clusterTrustBundle))) throw referring('clustertrustbundles')
-  if (volumes.some(({ persistentVolumeClaim }) => persistentVolumeClaim)) throw referring('persistentvolumeclaims')
-  if (spec.resourceClaims?.length) throw referring('resourceclaims')
+  const reference = apiReference(pod)
+  if (reference) throw forbiddenWrite(write, `node ${node} can not create pods that reference ${reference}`)
 }
 
 async function checkOwner(write: NodeWrite, { metadata }: Pod, lookup: Lookup): Promise<void> {

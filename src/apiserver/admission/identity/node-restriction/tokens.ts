@@ -4,6 +4,7 @@ import type { KubeObject } from '../../../../machinery/object.ts'
 import type { Authorizer } from '../../../authorization/authorizer.ts'
 import type { Pod } from '../../../authorization/node/pod-references.ts'
 import { forbiddenWrite } from '../../forbidden-write.ts'
+import { asksForAudience, type StorageLookup } from './pod-audiences.ts'
 import { type Lookup, type NodeWrite, quoted } from './write.ts'
 
 interface TokenRequest extends KubeObject {
@@ -13,7 +14,7 @@ interface TokenRequest extends KubeObject {
   }
 }
 
-export async function admitToken(write: NodeWrite, lookup: Lookup, authorizer: Authorizer): Promise<void> {
+export async function admitToken(write: NodeWrite, lookup: Lookup & StorageLookup, authorizer: Authorizer): Promise<void> {
   const { boundObjectRef: bound, audiences: asked } = (write.object as TokenRequest).spec ?? {}
   // Go writes a list that nobody gave as null.
   const audiences = asked ?? []
@@ -30,13 +31,17 @@ export async function admitToken(write: NodeWrite, lookup: Lookup, authorizer: A
   if (audiences.length > 1) throw forbiddenWrite(write, 'node may only request 0 or 1 audiences')
   const [audience] = audiences
   // Tokens for this server are what accounts are for.
-  if (audience && !(projectsTo(pod, audience) || (await mayAskFor(write, audience, authorizer)))) {
-    throw forbiddenWrite(write, `audience ${quoted(audience)} not found in pod spec volume`)
-  }
+  if (audience) await checkAudience(write, audience, pod, lookup, authorizer)
 }
 
-const projectsTo = ({ spec }: Pod, audience: string): boolean =>
-  spec?.volumes?.some(({ projected }) => projected?.sources?.some(({ serviceAccountToken }) => serviceAccountToken?.audience === audience)) ?? false
+async function checkAudience(write: NodeWrite, audience: string, pod: Pod, lookup: StorageLookup, authorizer: Authorizer): Promise<void> {
+  const isAskedFor = await asksForAudience(pod, audience, lookup).catch((error) => {
+    throw forbiddenWrite(write, `error validating audience ${quoted(audience)}: ${error instanceof Error ? error.message : error}`)
+  })
+  if (isAskedFor || (await mayAskFor(write, audience, authorizer))) return
+  const why = `audience ${quoted(audience)} not found in pod spec volume, ${write.user.name} is not authorized to request tokens for this audience`
+  throw forbiddenWrite(write, why)
+}
 
 /** The right to ask for an audience is the verb below on a resource of the audience's name. */
 const mayAskFor = ({ user, namespace, name }: NodeWrite, audience: string, authorizer: Authorizer): boolean | Promise<boolean> =>

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { test } from 'node:test'
 import { nodes as nodeDefinition } from '../../../../api/core/cluster/node.ts'
 import { ServedResource } from '../../../registry/served-resource.ts'
 import { admitted, pods, taken, writeOf } from '../pod-fixture.ts'
@@ -7,7 +7,6 @@ import { defaultTolerationSeconds } from './default-toleration-seconds.ts'
 import { extendedResourceToleration } from './extended-resource-toleration.ts'
 import { limitPodHardAntiAffinityTopology } from './limit-pod-hard-anti-affinity-topology.ts'
 import { taintNodesByCondition } from './taint-nodes-by-condition.ts'
-import { areAllowed, mergeTolerations } from './tolerations.ts'
 
 const exists = (key: string, effect: string) => ({ key, operator: 'Exists', effect })
 
@@ -54,25 +53,4 @@ test('TaintNodesByCondition taints new nodes once', () => {
   assert.deepEqual(tainted(), [taint])
   assert.deepEqual(tainted({ taints: [{ key: 'a', effect: 'NoExecute' }] }), [{ key: 'a', effect: 'NoExecute' }, taint])
   assert.deepEqual(tainted({ taints: [taint] }), [taint])
-})
-
-describe('sets of tolerations', () => {
-  test('merging leaves out what another one includes', () => {
-    const all = { operator: 'Exists' }
-    const one = { key: 'a', operator: 'Equal', value: 'x', effect: 'NoSchedule' }
-    assert.deepEqual(mergeTolerations([one], [{ ...one }]), [one])
-    assert.deepEqual(mergeTolerations([one], [exists('a', 'NoSchedule')]), [exists('a', 'NoSchedule')])
-    assert.deepEqual(mergeTolerations([all], [one]), [all])
-    assert.deepEqual(mergeTolerations([one], [exists('b', '')]), [one, exists('b', '')])
-    const seconds = (tolerationSeconds?: number) => ({ ...exists('a', 'NoExecute'), ...(tolerationSeconds !== undefined && { tolerationSeconds }) })
-    assert.deepEqual(mergeTolerations([seconds(5)], [seconds(9)]), [seconds(9)])
-    assert.deepEqual(mergeTolerations([seconds()], [seconds(9)]), [seconds()])
-  })
-
-  test('a list allows what it includes, and an empty one everything', () => {
-    assert.ok(areAllowed([exists('a', 'NoSchedule')], []))
-    assert.ok(areAllowed([exists('a', 'NoSchedule')], [{ key: 'a', operator: 'Exists' }]))
-    assert.ok(!areAllowed([exists('a', 'NoSchedule')], [exists('a', 'NoExecute')]))
-    assert.ok(!areAllowed([{ key: 'a', operator: 'Equal', value: 'x' }], [{ key: 'a', operator: 'Equal', value: 'y' }]))
-  })
 })

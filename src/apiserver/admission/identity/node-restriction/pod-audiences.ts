@@ -1,0 +1,49 @@
+/** For whom the volumes of a pod ask for tokens: projected ones say so themselves, for others it is their CSI driver that does (KEP-1855). */
+import type { V1CSIDriver, V1PersistentVolume, V1PersistentVolumeClaim } from '@kubernetes/client-node'
+import type { KubeObject, Model } from '../../../../machinery/object.ts'
+import type { Pod } from '../../../authorization/node/pod-references.ts'
+import { quoted } from './write.ts'
+
+export interface StorageLookup {
+  /** Undefined for what is not there. */
+  find<T extends KubeObject>(kind: 'claims' | 'volumes' | 'drivers', namespace: string, name: string): Promise<T | undefined>
+}
+
+/** The drivers that have taken over kinds of volumes which Kubernetes knew itself. */
+const successors: Readonly<Record<string, string>> = {
+  awsElasticBlockStore: 'ebs.csi.aws.com',
+  azureDisk: 'disk.csi.azure.com',
+  azureFile: 'file.csi.azure.com',
+  cinder: 'cinder.csi.openstack.org',
+  gcePersistentDisk: 'pd.csi.storage.gke.io',
+  portworxVolume: 'pxd.portworx.com',
+  vsphereVolume: 'csi.vsphere.vmware.com',
+}
+
+/** Looks no further than to the first volume that does. Rejects with an Error where something on the way is not there. */
+export async function asksForAudience({ metadata, spec }: Pod, audience: string, lookup: StorageLookup): Promise<boolean> {
+  const namespace = metadata.namespace ?? ''
+  for (const volume of spec?.volumes ?? []) {
+    if (volume.projected?.sources?.some(({ serviceAccountToken: token }) => token && (token.audience ?? '') === audience)) return true
+    const claim = volume.ephemeral ? `${metadata.name}-${volume.name}` : volume.persistentVolumeClaim?.claimName
+    const driver = claim === undefined ? driverOf(volume) : await driverOfClaim(namespace, claim, lookup)
+    if (driver === undefined) continue
+    const found = await lookup.find<Model<V1CSIDriver>>('drivers', '', driver)
+    if (!found) throw new Error(`csidriver.storage.k8s.io ${quoted(driver)} not found`)
+    if (found.spec?.tokenRequests?.some((request) => request.audience === audience)) return true
+  }
+  return false
+}
+
+async function driverOfClaim(namespace: string, name: string, lookup: StorageLookup): Promise<string | undefined> {
+  const claim = await lookup.find<Model<V1PersistentVolumeClaim>>('claims', namespace, name)
+  if (!claim) throw new Error(`persistentvolumeclaim ${quoted(name)} not found`)
+  const volumeName = claim.spec?.volumeName ?? ''
+  const volume = await lookup.find<Model<V1PersistentVolume>>('volumes', '', volumeName)
+  if (!volume) throw new Error(`persistentvolume ${quoted(volumeName)} not found`)
+  return driverOf(volume.spec ?? {})
+}
+
+/** Volumes of pods and persistent ones name their source by the same fields. */
+const driverOf = (source: { readonly csi?: { readonly driver: string } }): string | undefined =>
+  source.csi?.driver ?? Object.entries(successors).find(([field]) => Object.hasOwn(source, field))?.[1]

@@ -1,0 +1,38 @@
+/** Warnings as clients get them, over both versions of HTTP and on kubectl's screen. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { installedKubectls, Kubectl } from '../support/kubectl.ts'
+import { testCluster } from '../support/test-cluster.ts'
+import { clientOf, protocols } from './api-client.ts'
+import { startTestServer } from './api-server.ts'
+
+const configMap = (fields: readonly string[]) => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'c' },
+  ...Object.fromEntries(fields.map((name) => [name, 'x'])),
+})
+
+for (const protocol of protocols)
+  test(`what is not ASCII is sent as UTF-8, and too much is cut: ${protocol}`, async (t) => {
+    const client = clientOf(t, protocol, await startTestServer(t))
+    const warned = async (...fields: readonly string[]) => {
+      const path = '/api/v1/namespaces/default/configmaps?dryRun=All&fieldValidation=Warn'
+      const { status, headers } = await client.request('POST', path, { body: configMap(fields) })
+      assert.equal(status, 201)
+      return Buffer.from(String(headers.warning), 'latin1').toString()
+    }
+    assert.equal(await warned('naïve'), '299 - "unknown field \\"naïve\\""')
+    const long = ['a', 'b', 'c'].map((letter) => letter.repeat(2000))
+    assert.equal(await warned(...long), long.map((name) => `299 - "unknown field \\"${name.slice(0, 241)}"`).join(', '))
+  })
+
+test('kubectl shows them', async (t) => {
+  const { kubeconfigFile, folder } = await testCluster(t)
+  // Older ones look for unknown fields themselves.
+  for (const program of installedKubectls().filter(({ minor }) => minor >= 25)) {
+    const kubectl = new Kubectl(program, kubeconfigFile, folder)
+    const { stderr } = await kubectl.run('create --validate=warn --dry-run=server -f -', { input: JSON.stringify(configMap(['naïve'])) })
+    assert.match(stderr, /^Warning: unknown field "naïve"$/m, program.version)
+  }
+})
