@@ -37,7 +37,7 @@ const steps: readonly Step[] = [
   },
   {
     name: 'integration',
-    command: [node, '--test', '--test-concurrency=2', '--test-timeout=300000', ...reporter, ...globSync('test/**/*.test.ts', { cwd: root }).sort()],
+    command: [node, '--test', '--test-concurrency=2', '--test-timeout=600000', ...reporter, ...globSync('test/**/*.test.ts', { cwd: root }).sort()],
     tests: true,
   },
 ]

@@ -93,10 +93,12 @@ const pod = {
   },
 }
 
-/** What is an object's own, without what differs between any two. */
-function content({ metadata, ...rest }: Answer, ...more: string[]): unknown {
+/** What is an object's own, without what differs between any two, and what controllers say of it. */
+function content({ metadata, status: _, ...rest }: Answer, ...more: string[]): unknown {
   const { name, namespace, uid, resourceVersion, creationTimestamp, managedFields, ...kept } = metadata
-  const fields = ((managedFields ?? []) as { fieldsV1: unknown }[]).map(({ fieldsV1 }) => fieldsV1)
+  const fields = ((managedFields ?? []) as { fieldsV1: unknown; subresource?: string }[])
+    .filter(({ subresource }) => subresource === undefined)
+    .map(({ fieldsV1 }) => fieldsV1)
   const text = JSON.stringify({ metadata: kept, ...rest, fields })
   return JSON.parse([name, ...more].reduce((before, word) => before.replaceAll(`"${word}"`, '"…"'), text))
 }

@@ -12,12 +12,22 @@ const namespace = 'default'
 const nameOf = (n: number): string => `template-${String(n).padStart(4, '0')}`
 const list = (limit: number, _continue?: string) => clients().core.listNamespacedPodTemplate({ namespace, limit, _continue })
 
+/** A client opens a connection for each request under way. */
+const atOnce = 20
+
+async function inTurns(numbers: readonly number[], make: (n: number) => Promise<unknown>): Promise<void> {
+  for (let from = 0; from < numbers.length; from += atOnce) await Promise.all(numbers.slice(from, from + atOnce).map(make))
+}
+
 let made: Promise<unknown> | undefined
 /** Makes what is listed, once. */
 function templates(): Promise<unknown> {
   const template = { metadata: {}, spec: pod('p').spec }
   const make = (n: number) => clients().core.createNamespacedPodTemplate({ namespace, body: { metadata: { name: nameOf(n) }, template } })
-  made ??= Promise.all(Array.from({ length: total }, (_, n) => make(n)))
+  made ??= inTurns(
+    Array.from({ length: total }, (_, n) => n),
+    make,
+  )
   return made
 }
 
