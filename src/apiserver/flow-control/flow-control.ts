@@ -3,13 +3,13 @@
  * executes from then on until its answer is made: most of that time it waits, for the store or for somebody else.
  */
 
+import { Chain } from '../../lib/chain.ts'
 import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import type { Request } from '../http/exchange.ts'
 import { AdmittedRequest } from './admitted-request.ts'
-import { ExecutingRequests } from './executing-requests.ts'
-import { HeldRefusals } from './held-refusals.ts'
 import { Levels } from './levels.ts'
-import { PacedStarts } from './paced-starts.ts'
+import { HeldRefusals } from './pacing/held-refusals.ts'
+import { PacedStarts } from './pacing/paced-starts.ts'
 import type { PriorityLevel } from './priority-level.ts'
 import { type Clock, realClock } from './queuing/clock.ts'
 import type { Refusal } from './queuing/queue-set.ts'
@@ -44,7 +44,7 @@ export class FlowControl {
   readonly refusals = new HeldRefusals()
   /** Those that wait at any level. */
   readonly waiting = new Set<AdmittedRequest>()
-  readonly executing = new ExecutingRequests()
+  readonly executing = new Chain<AdmittedRequest>()
   readonly #starts = new PacedStarts()
   readonly #clock: Clock
   readonly #estimator: Estimator

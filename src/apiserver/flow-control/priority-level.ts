@@ -1,9 +1,9 @@
 /** A priority level as it serves: its seats, its bounds for lending and borrowing, its queues, and what was asked of it. */
 import type { PriorityLevelConfiguration } from '../../api/flowcontrol/bootstrap-objects.ts'
+import { RetryAfter } from './pacing/retry-after.ts'
 import type { Clock } from './queuing/clock.ts'
 import { type Limitation, QueueSet } from './queuing/queue-set.ts'
 import { SeatDemand } from './queuing/seat-demand.ts'
-import { RetryAfter } from './retry-after.ts'
 
 /** A part of all seats that one request may take, of its level's. */
 const widestShare = 0.15

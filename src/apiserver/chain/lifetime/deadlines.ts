@@ -1,23 +1,20 @@
 /**
  * What has to be done within a time that is the same for all: who is late expires. One timer looks after all of them, since a timer a
- * request would cost more than most requests do. They are a chain, the oldest first: a Set would keep those alive that are long gone
- * (docs/decisions/0010).
+ * request would cost more than most requests do.
  */
+import { Chain, type Linked } from '../../../lib/chain.ts'
 
 const lookMs = 1000
 
-export interface Deadline {
+export interface Deadline extends Linked<Deadline> {
   readonly at: number
   /** Called once, if it has not been removed by then. */
   expire: () => void
-  older: Deadline | undefined
-  newer: Deadline | undefined
 }
 
 export class Deadlines {
   readonly #limitMs: number
-  #oldest: Deadline | undefined
-  #newest: Deadline | undefined
+  readonly #running = new Chain<Deadline>()
   #isLooking = false
 
   constructor(limitMs: number) {
@@ -26,24 +23,15 @@ export class Deadlines {
 
   /** `expire` is called when the time is over, at most a second later. */
   add(expire: () => void): Deadline {
-    const deadline: Deadline = { at: performance.now() + this.#limitMs, expire, older: this.#newest, newer: undefined }
-    if (this.#newest) this.#newest.newer = deadline
-    else this.#oldest = deadline
-    this.#newest = deadline
+    const deadline: Deadline = { at: performance.now() + this.#limitMs, expire, older: undefined, newer: undefined }
+    this.#running.add(deadline)
     if (!this.#isLooking) this.#lookLater()
     return deadline
   }
 
   /** It is done; also if it has expired. */
   remove(deadline: Deadline): void {
-    const { older, newer } = deadline
-    if (!older && this.#oldest !== deadline) return
-    if (older) older.newer = newer
-    else this.#oldest = newer
-    if (newer) newer.older = older
-    else this.#newest = older
-    deadline.older = undefined
-    deadline.newer = undefined
+    this.#running.remove(deadline)
   }
 
   #lookLater(): void {
@@ -53,11 +41,11 @@ export class Deadlines {
 
   #look(): void {
     const now = performance.now()
-    for (let oldest = this.#oldest; oldest && oldest.at <= now; oldest = this.#oldest) {
-      this.remove(oldest)
-      oldest.expire()
+    for (let deadline = this.#running.oldest; deadline && deadline.at <= now; deadline = this.#running.oldest) {
+      this.remove(deadline)
+      deadline.expire()
     }
     this.#isLooking = false
-    if (this.#oldest) this.#lookLater()
+    if (this.#running.oldest) this.#lookLater()
   }
 }
