@@ -3,6 +3,7 @@ import { flushCompileCache } from 'node:module'
 import { parentPort, workerData } from 'node:worker_threads'
 import { reasonOf } from '../../lib/explained-error.ts'
 import { giveBackMemory } from '../../lib/give-back-memory.ts'
+import { stepBack } from '../../lib/step-back.ts'
 import type { Claims, ControllerTask, Order, Report } from './messages.ts'
 import { runTask } from './run-task.ts'
 
@@ -30,6 +31,7 @@ begun.then(
   },
   (error) => tell({ failed: reasonOf(error) }),
 )
+stepBack()
 giveBackMemory()
 
 port.on('message', (order: Order) => {

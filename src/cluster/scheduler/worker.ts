@@ -2,6 +2,7 @@
 import { flushCompileCache } from 'node:module'
 import { parentPort, workerData } from 'node:worker_threads'
 import { giveBackMemory } from '../../lib/give-back-memory.ts'
+import { stepBack } from '../../lib/step-back.ts'
 import type { ComponentReport } from '../threads/component-thread.ts'
 import { beginScheduler } from './begin.ts'
 import type { SchedulerTask } from './messages.ts'
@@ -13,6 +14,7 @@ void running.synced.then(() => {
   flushCompileCache()
   tell({ synced: true })
 })
+stepBack()
 giveBackMemory()
 
 // It is told one thing only.

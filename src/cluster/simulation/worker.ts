@@ -3,6 +3,7 @@ import { flushCompileCache } from 'node:module'
 import { parentPort, workerData } from 'node:worker_threads'
 import { bearerToken } from '../../client/connection/credentials/credentials.ts'
 import { giveBackMemory } from '../../lib/give-back-memory.ts'
+import { stepBack } from '../../lib/step-back.ts'
 import { runSimulation } from '../../simulation/index.ts'
 import type { StopOrder } from '../threads/component-thread.ts'
 import type { Report, SimulationTask } from './messages.ts'
@@ -19,6 +20,7 @@ running.started.then(
   },
   (error: Error) => tell({ failed: error.message }),
 )
+stepBack()
 giveBackMemory()
 
 port.on('message', (order: StopOrder) => {
