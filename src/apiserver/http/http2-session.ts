@@ -2,6 +2,7 @@
 import { constants, type ServerHttp2Session } from 'node:http2'
 import type { PeerCertificate, TLSSocket } from 'node:tls'
 import { FairShare, type Startable } from './bounds/fair-share.ts'
+import type { Bounds } from './bounds/index.ts'
 import type { ListenerLimits } from './bounds/limits.ts'
 import { ResetLimit } from './bounds/reset-limit.ts'
 import type { Http2Peer } from './http2-exchange.ts'
@@ -11,7 +12,7 @@ export class Http2Session implements Http2Peer {
   readonly #socket: TLSSocket
   readonly #limits: ListenerLimits
   readonly #resets: ResetLimit
-  readonly #share = new FairShare()
+  readonly #share: FairShare
   #peer: { readonly certificate: PeerCertificate; readonly authorized: boolean } | undefined
   #certificateRead = false
   #underWay = 0
@@ -27,11 +28,12 @@ export class Http2Session implements Http2Peer {
   #askedAt = 0
   #closedAt = 0
 
-  constructor(session: ServerHttp2Session, socket: TLSSocket, limits: ListenerLimits) {
+  constructor(session: ServerHttp2Session, socket: TLSSocket, { limits, turn }: Bounds) {
     this.#session = session
     this.#socket = socket
     this.#limits = limits
     this.#resets = new ResetLimit(limits)
+    this.#share = new FairShare(turn)
     this.#idleSince = this.#heardAt = performance.now()
     session.once('remoteSettings', () => {
       this.#greeted = true

@@ -89,7 +89,7 @@ export async function listen({ bindAddress, port, tls, transport = {}, clientCA,
         return
       }
       const session = performServerHandshake(socket, http2) as ServerHttp2Session
-      const known = new Http2Session(session, socket, limits)
+      const known = new Http2Session(session, socket, bounds)
       sessions.add(known)
       session.once('connect', () => session.setLocalWindowSize(sessionWindow))
       session.on('close', () => sessions.delete(known))

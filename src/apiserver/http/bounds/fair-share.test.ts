@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FairShare } from './fair-share.ts'
+import { TurnClock } from './turn-clock.ts'
 
 const turn = (): Promise<void> => new Promise(setImmediate)
 
 test('requests begin in their order: 32 at once, the others in later turns', async () => {
-  const share = new FairShare()
+  const share = new FairShare({ ageMs: 0 })
   const begun: number[] = []
   for (let i = 0; i < 100; i++) share.take({ start: () => begun.push(i) })
   assert.equal(begun.length, 32)
@@ -17,4 +18,28 @@ test('requests begin in their order: 32 at once, the others in later turns', asy
   assert.equal(begun.length, 101)
   share.take({ start: () => begun.push(101) })
   assert.equal(begun.length, 102, 'at once again')
+})
+
+test('a long turn begins four requests of each connection', async () => {
+  const clock = { ageMs: 11 }
+  const [many, one] = [new FairShare(clock), new FairShare(clock)]
+  const begun: string[] = []
+  for (let i = 0; i < 12; i++) many.take({ start: () => begun.push('many') })
+  one.take({ start: () => begun.push('one') })
+  assert.deepEqual(begun, ['many', 'many', 'many', 'many', 'one'])
+  await turn()
+  assert.equal(begun.length, 9)
+  clock.ageMs = 0
+  await turn()
+  assert.equal(begun.length, 13)
+})
+
+test('a turn has an age from when it is first asked on', async () => {
+  const clock = new TurnClock()
+  assert.equal(clock.ageMs, 0)
+  const until = performance.now() + 5
+  while (performance.now() < until);
+  assert.ok(clock.ageMs >= 4)
+  await turn()
+  assert.equal(clock.ageMs, 0)
 })

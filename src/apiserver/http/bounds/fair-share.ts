@@ -1,37 +1,50 @@
 /**
- * Lets a connection begin a number of requests in each turn of the event loop; the others wait for the next turn, in which
- * other connections are read too. What is reset while it waits costs nothing.
+ * Lets a connection begin some requests in each turn of the event loop; the others wait for the next turn, in which other connections are
+ * read too. While turns are short that is many; in one that is long already, only the first few. What is reset while it waits costs nothing.
  */
+import type { TurnClock } from './turn-clock.ts'
 
 /** More than connections of well-behaved clients begin at once. */
 const perTurn = 32
-/** From this many on it is noticed when a turn is over: most connections never have so many. */
-const noticed = 8
+/** However long the turn: most connections never have so many. */
+const always = 4
+/** Who asks for one thing waits for a turn, and for the answers to all that began in the one before. */
+const longTurnMs = 10
 
 export interface Startable {
   start(): void
 }
 
 export class FairShare {
+  readonly #turn: Pick<TurnClock, 'ageMs'>
   #begun = 0
   #waiting: Startable[] = []
 
+  /** The clock is one for all connections. */
+  constructor(turn: Pick<TurnClock, 'ageMs'>) {
+    this.#turn = turn
+  }
+
   /** Starts a request at once or in a later turn, in the order of the calls. */
   take(request: Startable): void {
-    if (this.#begun === perTurn) {
-      this.#waiting.push(request)
-      return
-    }
-    this.#begun++
-    if (this.#begun === noticed) setImmediate(this.#nextTurn)
+    if (this.#waiting.length > 0 || !this.#mayBegin()) this.#waiting.push(request)
+    else this.#begin(request)
+  }
+
+  #mayBegin(): boolean {
+    return this.#begun < always || (this.#begun < perTurn && this.#turn.ageMs < longTurnMs)
+  }
+
+  #begin(request: Startable): void {
+    if (++this.#begun === always) setImmediate(this.#nextTurn)
     request.start()
   }
 
   readonly #nextTurn = (): void => {
-    const starting = this.#waiting.length <= perTurn ? this.#waiting : this.#waiting.slice(0, perTurn)
-    this.#waiting = this.#waiting.slice(starting.length)
-    this.#begun = starting.length
-    if (this.#begun >= noticed) setImmediate(this.#nextTurn)
-    for (const request of starting) request.start()
+    const waiting = this.#waiting
+    this.#begun = 0
+    let at = 0
+    for (; at < waiting.length && this.#mayBegin(); at++) this.#begin(waiting[at]!)
+    this.#waiting = waiting.slice(at)
   }
 }
