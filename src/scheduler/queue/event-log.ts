@@ -31,10 +31,14 @@ export class EventLog {
   end(uid: string): readonly ClusterEvent[] {
     const begin = this.#begins.get(uid)
     if (begin === undefined) return []
-    this.#begins.delete(uid)
     const missed = this.#events.slice(begin - this.#dropped)
-    this.#trim()
+    this.drop(uid)
     return missed
+  }
+
+  /** Ends a pod's part, whatever has happened. */
+  drop(uid: string): void {
+    if (this.#begins.delete(uid)) this.#trim()
   }
 
   #trim(): void {

@@ -146,7 +146,7 @@ export class SchedulingQueue {
 
   /** The pod was bound, or is nobody's any more. */
   done(uid: string): void {
-    this.#inFlight.end(uid)
+    this.#inFlight.drop(uid)
   }
 
   /** No node would have the pod, or something went wrong (nobody refused it). `pod` is what is known of it now. */

@@ -5,21 +5,22 @@ import { keptPod } from './kept-pod.ts'
 
 const container = { name: 'c', image: 'i', imageID: '', ready: true, restartCount: 0 }
 const given = { allocatedResources: { cpu: '2' }, resources: { requests: { cpu: '3' } } }
-const pod = (nodeName?: string): Pod => ({
+const pod = (spec: object): Pod => ({
   apiVersion: 'v1',
   kind: 'Pod',
   metadata: { name: 'p', managedFields: [{ manager: 'm' }] },
-  spec: { ...(nodeName && { nodeName }), containers: [{ name: 'c', volumeMounts: [{ name: 'v', mountPath: '/v' }] }] },
+  spec: { ...spec, containers: [{ name: 'c', volumeMounts: [{ name: 'v', mountPath: '/v' }] }] },
   status: { phase: 'Running', podIP: '10.0.0.1', podIPs: [{ ip: '10.0.0.1' }], containerStatuses: [{ ...container, ...given, containerID: 'x', state: {} }] },
 })
 
-test('of a pod that has to be placed all is kept, of one that has a node what it takes there', () => {
-  assert.deepEqual(keptPod(pod()), { ...pod(), metadata: { name: 'p' } })
-  assert.deepEqual(keptPod(pod('n')), {
+test('of a pod is kept what it is placed by and what it takes', () => {
+  const claim = { name: 'data', persistentVolumeClaim: { claimName: 'data' } }
+  const token = { name: 'kube-api-access-x2x4z', projected: { sources: [{ serviceAccountToken: { path: 'token' } }] } }
+  assert.deepEqual(keptPod(pod({ nodeName: 'n', volumes: [claim, token] })), {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { name: 'p' },
-    spec: { nodeName: 'n', containers: [{ name: 'c' }] },
+    spec: { nodeName: 'n', volumes: [claim], containers: [{ name: 'c' }] },
     status: { phase: 'Running', containerStatuses: [{ ...container, ...given }] },
   })
 })

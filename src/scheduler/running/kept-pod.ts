@@ -1,12 +1,13 @@
-/** What the scheduler keeps of a pod: all of one that it has to place, of others what they take of their node and who they are. */
+/**
+ * What the scheduler keeps of a pod: what it is placed by, what it takes of its node, and who it is. Pods that wait to be placed may be
+ * tens of thousands: what those of one owner have in common has to be the same in all of them.
+ */
 import type { Pod } from '../../client/kinds.ts'
 import { leanPod } from '../../client/objects/lean-pod.ts'
 
 type ContainerStatus = NonNullable<NonNullable<Pod['status']>['containerStatuses']>[number]
 
-/** Makes pods smaller that have a node. */
 export function keptPod(pod: Pod): Pod {
-  if (!pod.spec?.nodeName) return withoutManagedFields(pod)
   const { status, ...lean } = leanPod(pod)
   if (!status) return lean
   const { podIP: _, podIPs: __, containerStatuses, initContainerStatuses, ...kept } = status
@@ -19,8 +20,6 @@ export function keptPod(pod: Pod): Pod {
     },
   }
 }
-
-const withoutManagedFields = ({ metadata: { managedFields: _, ...metadata }, ...pod }: Pod): Pod => ({ ...pod, metadata })
 
 /** A container that is being resized has what it had. */
 const room = ({ name, image, imageID, ready, restartCount, resources, allocatedResources }: ContainerStatus): ContainerStatus => ({
