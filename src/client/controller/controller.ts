@@ -1,9 +1,9 @@
 /** A controller: what it watches, and one `reconcile` that brings what a key stands for to where it should be. Called twice, it does nothing the second time. */
 import type { KubeObject } from '../../machinery/object.ts'
 import { EventRecorder } from '../events/event-recorder.ts'
-import { keyOf } from '../informers/informer.ts'
+import { type Informer, keyOf } from '../informers/informer.ts'
 import type { IndexFunction } from '../informers/object-index.ts'
-import type { SharedInformers } from '../informers/shared-informers.ts'
+import type { Followed, SharedInformers } from '../informers/shared-informers.ts'
 import type { QueueMetricsProvider } from '../queue/queue-metrics.ts'
 import { WorkQueue } from '../queue/work-queue.ts'
 import type { Resource } from '../resource.ts'
@@ -43,6 +43,8 @@ export interface Caches {
 export interface ReconcileContext {
   readonly client: RestClient
   readonly caches: Caches
+  /** The informer of all objects of a kind, if somebody has it run already: for those who follow kinds that they learn of while they run. */
+  followed(resource: Resource): Followed | undefined
   readonly events: EventRecorder
   readonly log: (line: string) => void
   /** Where queues of its own are counted. */
@@ -99,6 +101,7 @@ export function runController(controller: Controller, { informers, client, metri
   const context: ReconcileContext = {
     client,
     caches,
+    followed: (resource) => informers.followed(resource),
     events: new EventRecorder(client, component, log),
     log,
     metrics,
@@ -131,10 +134,11 @@ export function runController(controller: Controller, { informers, client, metri
 }
 
 function cachesOf(watches: readonly Watched[], informers: SharedInformers): Caches {
-  const selections = new Map(watches.map(({ resource, selection }) => [resource, selection]))
+  const known = new Map(watches.map(({ resource, selection }) => [resource, informers.of(resource, selection)]))
   const informer = <T extends KubeObject>(resource: Resource<T>) => {
-    if (!selections.has(resource)) throw new Error(`${resource.plural} are not watched by this controller`)
-    return informers.of(resource, selections.get(resource))
+    const found = known.get(resource)
+    if (!found) throw new Error(`${resource.plural} are not watched by this controller`)
+    return found as unknown as Informer<T>
   }
   return {
     get: (resource, namespace, name) => informer(resource).get(namespace, name),

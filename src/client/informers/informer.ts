@@ -120,7 +120,7 @@ export class Informer<T extends KubeObject> {
     const key = keyOf(object)
     const before = this.#store.byKey(key)
     if (before && before.metadata.resourceVersion === object.metadata.resourceVersion) return
-    this.#parts.share(object)
+    this.#parts.share(object, before)
     // Another of the same name: the one that was known has gone.
     const isAnother = before && before.metadata.uid !== object.metadata.uid
     if (isAnother) this.#forget(key)

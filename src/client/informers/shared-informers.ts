@@ -15,9 +15,14 @@ export interface Kept<T extends KubeObject = KubeObject> {
 /** Ties the type of the objects together. */
 export const kept = <T extends KubeObject>(keep: Kept<T>): Kept => keep as unknown as Kept
 
-interface Running {
+/** An informer that others have, too. */
+export interface Followed {
   readonly informer: Informer<KubeObject>
+  /** Resolves when all objects are known, or when all of it is stopped. */
   readonly synced: Promise<void>
+}
+
+interface Running extends Followed {
   readonly ended: Promise<void>
 }
 
@@ -47,17 +52,21 @@ export class SharedInformers {
     return this.#of(resource, selection).synced
   }
 
+  /** The informer of all objects of a kind, if it runs. */
+  followed(resource: Resource): Followed | undefined {
+    return this.#running.get(keyOf(resource, {}))
+  }
+
   async stop(): Promise<void> {
     this.#stopping.abort()
     await Promise.all([...this.#running.values()].map(({ ended }) => ended))
   }
 
   #of(resource: Resource, selection: ListOptions): Running {
-    const { namespace, fieldSelector = '', labelSelector = '', metadataOnly = false } = selection
-    const key = [collectionPath(resource, namespace), fieldSelector, labelSelector, metadataOnly].join('?')
+    const key = keyOf(resource, selection)
     let running = this.#running.get(key)
     if (!running) {
-      const transform = metadataOnly ? undefined : this.#transforms.get(collectionPath(resource))
+      const transform = selection.metadataOnly ? undefined : this.#transforms.get(collectionPath(resource))
       const informer = new Informer({ ...selection, client: this.#client, resource, transform, log: this.#log, failures: this.#failures })
       const { promise: synced, resolve } = Promise.withResolvers<void>()
       running = { informer, synced, ended: informer.run(this.#stopping.signal, resolve).then(resolve) }
@@ -66,3 +75,6 @@ export class SharedInformers {
     return running
   }
 }
+
+const keyOf = (resource: Resource, { namespace, fieldSelector = '', labelSelector = '', metadataOnly = false }: ListOptions): string =>
+  [collectionPath(resource, namespace), fieldSelector, labelSelector, metadataOnly].join('?')

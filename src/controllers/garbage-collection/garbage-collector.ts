@@ -44,7 +44,7 @@ export function garbageCollector({ workers, registry = new MetricsRegistry() }: 
 
 /** Ends when `signal` is aborted and what is under way is done. `begun` is told of the graph. */
 async function collect(
-  { client, events, log, metrics }: ReconcileContext,
+  { client, followed, events, log, metrics }: ReconcileContext,
   signal: AbortSignal,
   concurrency: number,
   syncErrors: CounterSeries,
@@ -79,6 +79,7 @@ async function collect(
   })
   const monitors = new Monitors({
     client,
+    followed,
     graph,
     signal,
     failures,

@@ -2,14 +2,18 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FailureLog } from '../../client/controller/failure-log.ts'
 import { type Discovery, discover } from '../../client/discovery/discovery.ts'
+import type { Followed } from '../../client/informers/shared-informers.ts'
 import { collectionPath, type Resource } from '../../client/resource.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
 import type { Graph } from './graph/graph.ts'
 import { collectable } from './kinds.ts'
 import { monitor } from './monitor.ts'
+import { sharedMonitor } from './shared-monitor.ts'
 
 export interface MonitorsOptions {
   readonly client: RestClient
+  /** Kinds that are followed as a whole already. */
+  readonly followed: (resource: Resource) => Followed | undefined
   readonly graph: Graph
   readonly signal: AbortSignal
   /** Told what there is whenever that was looked up. */
@@ -104,15 +108,18 @@ export class Monitors {
   }
 
   #start({ group, version, plural, kind, namespaced }: Resource): Running {
-    const { client, graph, signal, failures } = this.#options
+    const { client, followed, graph, signal, failures } = this.#options
     const stopping = new AbortController()
     const { promise: synced, resolve } = Promise.withResolvers<void>()
     const isOfKinds = kindsOfKinds.has(`${group}/${plural}`)
     const changed = (): void => {
       if (isOfKinds) for (const ms of afterChangesMs) this.#lookIn(ms)
     }
-    const options = { client, graph, resource: { group, version, plural, kind, namespaced }, synced: resolve, changed, failures }
-    return { stopping, synced, ended: monitor({ ...options, signal: AbortSignal.any([signal, stopping.signal]) }).then(resolve) }
+    const resource = { group, version, plural, kind, namespaced }
+    const options = { graph, resource, synced: resolve, changed, signal: AbortSignal.any([signal, stopping.signal]) }
+    const shared = followed(resource)
+    const ended = shared ? sharedMonitor({ ...options, shared }) : monitor({ ...options, client, failures })
+    return { stopping, synced, ended: ended.then(resolve) }
   }
 
   #lookIn(ms: number): void {

@@ -64,6 +64,12 @@ export class Graph {
     this.#transitions(node, before)
   }
 
+  /** An object has changed in nothing that is known here but its version. */
+  renew(uid: string, resourceVersion: string): void {
+    const node = this.#nodes.get(uid)
+    if (node) node.state = { ...node.state, resourceVersion }
+  }
+
   /** An object has gone, or was never there. */
   remove(uid: string): void {
     const node = this.#nodes.get(uid)

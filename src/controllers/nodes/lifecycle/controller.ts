@@ -3,7 +3,7 @@ import { type Controller, looked, type ReconcileContext, watched } from '../../.
 import { leases, type Node, nodes, type Pod, pods } from '../../../client/kinds.ts'
 import { unlessGone } from '../../refusals.ts'
 import { byNode } from '../pods-of-node.ts'
-import { conditionsOfSilent, type GracePeriods, readyCondition } from './health.ts'
+import { conditionsOfSilent, type GracePeriods, type NodeCondition, readyCondition } from './health.ts'
 import { olderLabels } from './labels.ts'
 import { NodeMetrics } from './metrics.ts'
 import { NodeWatch } from './node-watch.ts'
@@ -46,26 +46,41 @@ export function nodeLifecycle({ grace, rates, periodMs, metrics = new NodeMetric
       isTicking = true
       again(tick, periodMs)
     }
+    const seen = [...all]
+    const writes: Promise<void>[] = []
+    for (const [at, node] of all.entries()) {
+      const began = performance.now()
+      const told = (): void => metrics.lookedAtNode((performance.now() - began) / 1000)
+      const writing = lookAt(node, context)
+      if (!writing) told()
+      else writes.push(writing.then((written) => void (seen[at] = written)).finally(told))
+    }
     // One node that cannot be written does not keep the others from being looked at.
-    const looks = await Promise.allSettled(all.map((node) => timed((seconds) => metrics.lookedAtNode(seconds), lookAt(node, context))))
-    const seen = looks.map((look, at) => (look.status === 'fulfilled' ? look.value : all[at]!))
+    const failed = (await Promise.allSettled(writes)).find((write) => write.status === 'rejected')
     if (watch.judge(seen, now())) await Promise.all(seen.map((node) => write(node, { taints: withoutEviction(node) }, context)))
     again(evictions)
-    const failed = looks.find((look) => look.status === 'rejected')
     if (failed) throw failed.reason
   }
 
-  /** Resolves with the node as it is afterwards. */
-  async function lookAt(node: Node, context: ReconcileContext): Promise<Node> {
-    const { client, caches, events } = context
+  /** Resolves with the node as it was written; undefined if there was nothing to write, as with nearly all nodes at nearly all times. */
+  function lookAt(node: Node, context: ReconcileContext): Promise<Node> | undefined {
+    const { name = '' } = node.metadata
+    const ready = readyCondition(node)
+    const conditions = watch.isSilent(node, context.caches.get(leases, leaseNamespace, name), now()) ? conditionsOfSilent(node, now()) : undefined
+    if (ready?.status === 'True') watch.queueOf(node).remove(name)
+    if (conditions) return tellSilent(node, conditions, context)
+    const taints = ready?.status === 'True' ? withoutEviction(node) : isEvicting(node) ? withEviction(node, now()) : undefined
+    if (taints) return write(node, { taints }, context)
+    if (ready && ready.status !== 'True' && !isEvicting(node)) watch.queueOf(node).add(name)
+    return undefined
+  }
+
+  /** Writes what a node would write that is not heard of, and sees to its pods. Resolves with the node as it is afterwards. */
+  async function tellSilent(node: Node, conditions: NodeCondition[], context: ReconcileContext): Promise<Node> {
     const { name = '', uid } = node.metadata
-    const before = readyCondition(node)
-    const conditions = watch.isSilent(node, caches.get(leases, leaseNamespace, name), now()) ? conditionsOfSilent(node, now()) : undefined
-    const current = conditions ? await client.updateStatus(nodes, { ...node, status: { ...node.status, conditions } }) : node
-    if (before?.status === 'True') {
-      watch.queueOf(node).remove(name)
-      if (!conditions) return write(node, { taints: withoutEviction(node) }, context)
-      events.tell({ apiVersion: 'v1', kind: 'Node', name, uid }, 'Normal', 'NodeNotReady', `Node ${name} status is now: NodeNotReady`)
+    const current = await context.client.updateStatus(nodes, { ...node, status: { ...node.status, conditions } })
+    if (readyCondition(node)?.status === 'True') {
+      context.events.tell({ apiVersion: 'v1', kind: 'Node', name, uid }, 'Normal', 'NodeNotReady', `Node ${name} status is now: NodeNotReady`)
     } else if (isEvicting(current)) return write(current, { taints: withEviction(current, now()) }, context)
     else if (readyCondition(current)) watch.queueOf(node).add(name)
     return current
@@ -101,7 +116,8 @@ export function nodeLifecycle({ grace, rates, periodMs, metrics = new NodeMetric
           if (before && status === 'Unknown') for (const pod of caches.by(pods, byNode, before.metadata.name ?? '')) again(podKey(pod))
         },
       }),
-      looked(leases, { namespace: leaseNamespace }),
+      // Those of other namespaces are few, and the garbage collector follows all.
+      looked(leases),
       watched({
         resource: pods,
         keys: () => [],

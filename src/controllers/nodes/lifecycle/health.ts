@@ -26,6 +26,8 @@ export const readyCondition = ({ status }: Node): NodeCondition | undefined => s
 export function heard(node: Node, lease: Lease | undefined, before: NodeHealth | undefined, now: number): NodeHealth {
   const ready = readyCondition(node)
   const renewTime = lease?.spec?.renewTime
+  // Most looks find nothing new, and there are thousands of nodes.
+  if (before && ready === before.ready && renewTime === before.renewTime) return before
   const isRenewed = renewTime !== undefined && (before?.renewTime === undefined || Date.parse(before.renewTime) < Date.parse(renewTime))
   if (!before) {
     const createdAt = Date.parse(node.metadata.creationTimestamp ?? '') || now
