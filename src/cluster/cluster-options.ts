@@ -52,7 +52,7 @@ export interface ClusterOptions {
   readonly warmUp?: boolean
   /**
    * How often old revisions are forgotten, how long they are kept before (five minutes each unless said, as upstream), and how many
-   * bytes of them at most (128 MB).
+   * bytes of them at most (256 MB).
    */
   readonly compaction?: { readonly intervalMs?: number; readonly retainMs?: number; readonly maxHistoryBytes?: number }
   /** Called with one line per step of the start, and for what is worth knowing later. */

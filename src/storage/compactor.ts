@@ -6,7 +6,7 @@ export interface CompactorOptions {
   readonly intervalMs?: number
   /** How long history is kept at least; 5 minutes unless said. */
   readonly retainMs?: number
-  /** History that takes more room than this is cut down to half of it, however young it is; 128 MB unless said. */
+  /** History that takes more room than this is cut down to half of it, however young it is; 256 MB unless said. */
   readonly maxHistoryBytes?: number
   readonly clock?: CompactorClock
 }
@@ -19,7 +19,8 @@ export interface CompactorClock {
 }
 
 const fiveMinutesMs = 300_000
-const usualHistoryBytes = 128 * 1024 * 1024
+/** At a thousand writes of pods a second, half a minute: a watch that was cut off comes back to it, and need not list all of a large cluster anew. */
+const usualHistoryBytes = 256 * 1024 * 1024
 /** How often revisions are noted, so that history can be cut at one of them. */
 const sampleMs = 1000
 

@@ -76,6 +76,26 @@ test('a server that does not stream lists is listed', async () => {
   assert.deepEqual(told, ['→1', '→11'])
 })
 
+test('where all objects are told anew, those that have not changed stay as they are, and of those that have only what is new is kept', async () => {
+  const owned = (resourceVersion: string): KubeObject => ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'b', uid: 'b', resourceVersion, ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'n', uid: 'n' }] },
+  })
+  const gone = new StatusError(410, 'Expired', 'too old')
+  const { informer, told, run } = scripted([
+    [event('ADDED', object('a', '1')), event('ADDED', owned('2')), end('5')],
+    gone,
+    [event('ADDED', object('a', '1')), event('ADDED', owned('7')), end('8')],
+  ])
+  const seen: KubeObject[] = []
+  informer.onChange((now) => now && seen.push(now))
+  await run()
+  assert.deepEqual(told, ['→1', '→2', 'b2→7'])
+  assert.equal(informer.get('', 'a'), seen[0])
+  assert.equal(seen[2]?.metadata.ownerReferences, seen[1]?.metadata.ownerReferences)
+})
+
 test('what has gone while nobody told is told with its last known state; another of the same name is one that went and one that came', async () => {
   const { told, asked, run } = scripted([
     [event('ADDED', object('a', '1')), event('ADDED', object('b', '2')), event('ADDED', object('c', '3')), end('5')],

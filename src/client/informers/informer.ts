@@ -5,7 +5,7 @@ import type { Resource } from '../resource.ts'
 import type { ListOptions, RestClient } from '../rest/rest-client.ts'
 import type { IndexFunction } from './object-index.ts'
 import { keyOf, ObjectStore } from './object-store.ts'
-import { Reflector } from './reflector.ts'
+import { Reflector, type ReflectorSink } from './reflector.ts'
 import { SharedParts } from './shared-parts.ts'
 
 export { keyOf } from './object-store.ts'
@@ -100,7 +100,12 @@ export class Informer<T extends KubeObject> {
   async run(signal: AbortSignal, synced: () => void = () => {}): Promise<void> {
     this.#whenSynced = synced
     const { transform: _, log, failures = new FailureLog(log), ...options } = this.#options
-    const sink = { replace: (items: readonly T[]) => this.#replace(items), set: (object: T) => this.#set(object), remove: (object: T) => this.#remove(object) }
+    const sink: ReflectorSink<T> = {
+      keep: (object) => this.#kept(object),
+      replace: (items) => this.#replace(items),
+      set: (object) => this.#set(object),
+      remove: (object) => this.#remove(object),
+    }
     await new Reflector({ ...options, failures, sink }).run(signal)
     for (const { timer } of this.#handlers) clearInterval(timer)
   }
@@ -115,12 +120,19 @@ export class Informer<T extends KubeObject> {
     this.#whenSynced = undefined
   }
 
-  #set(came: T): void {
+  /** What is known already stays one object: a server that tells all objects anew costs nothing to those that have not changed. */
+  #kept(came: T): T {
     const object = this.#transform(came)
+    const before = this.#store.byKey(keyOf(object))
+    if (before && before.metadata.resourceVersion === object.metadata.resourceVersion) return before
+    this.#parts.share(object, before)
+    return object
+  }
+
+  #set(object: T): void {
     const key = keyOf(object)
     const before = this.#store.byKey(key)
     if (before && before.metadata.resourceVersion === object.metadata.resourceVersion) return
-    this.#parts.share(object, before)
     // Another of the same name: the one that was known has gone.
     const isAnother = before && before.metadata.uid !== object.metadata.uid
     if (isAnother) this.#forget(key)

@@ -11,6 +11,8 @@ import type { Resource } from '../resource.ts'
 import { endsInitialEvents, type ListOptions, type RestClient, type WatchEvent } from '../rest/rest-client.ts'
 
 export interface ReflectorSink<T> {
+  /** What is to be kept of an object: asked as soon as it comes, so that a list of many is never held as it came. */
+  keep(object: T): T
   /** All that is there now. */
   replace(items: readonly T[]): void
   set(object: T): void
@@ -92,11 +94,11 @@ export class Reflector<T extends KubeObject> {
     const sendInitialEvents = initial !== undefined
     for await (const event of client.watch(resource, { ...selection, resourceVersion: this.#version, sendInitialEvents, timeoutSeconds, signal })) {
       if (initial) {
-        if (!collected(initial, event)) continue
+        if (!collected(initial, event, sink)) continue
         sink.replace([...initial.values()])
         initial = undefined
       } else if (event.type === 'DELETED') sink.remove(event.object)
-      else if (event.type !== 'BOOKMARK') sink.set(event.object)
+      else if (event.type !== 'BOOKMARK') sink.set(sink.keep(event.object))
       this.#version = event.object.metadata.resourceVersion ?? this.#version
       this.#pauseMs = shortestPauseMs
     }
@@ -105,7 +107,7 @@ export class Reflector<T extends KubeObject> {
   async #list(): Promise<void> {
     const { client, resource, sink, failures: _, random: __, ...selection } = this.#options
     const { items, resourceVersion } = await client.list(resource, selection)
-    sink.replace(items)
+    sink.replace(items.map((item) => sink.keep(item)))
     this.#version = resourceVersion
   }
 
@@ -130,10 +132,10 @@ export class Reflector<T extends KubeObject> {
 }
 
 /** Takes an event of a streamed list; true for the one that ends it. */
-function collected<T extends KubeObject>(objects: Map<string, T>, { type, object }: WatchEvent<T>): boolean {
+function collected<T extends KubeObject>(objects: Map<string, T>, { type, object }: WatchEvent<T>, sink: ReflectorSink<T>): boolean {
   if (type === 'BOOKMARK') return endsInitialEvents(object)
   const { namespace = '', name = '' } = object.metadata
   if (type === 'DELETED') objects.delete(`${namespace}/${name}`)
-  else objects.set(`${namespace}/${name}`, object)
+  else objects.set(`${namespace}/${name}`, sink.keep(object))
   return false
 }

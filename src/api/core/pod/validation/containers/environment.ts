@@ -155,6 +155,8 @@ export function environmentFrom(sources: readonly EnvFromSource[] | undefined, p
 
 /** Files with keys are written while the pod starts: into volumes that are made with it. */
 export function fileKeyVolumes(spec: PodSpec, path: string): readonly FieldError[] {
+  // Hardly any pod has such variables.
+  if (![spec.containers, spec.initContainers, spec.ephemeralContainers].some((list) => list?.some(readsKeyOfFile))) return valid
   const volumes = new Map(spec.volumes?.map((volume) => [volume.name, volume]))
   return everyContainer(spec, path).flatMap(([{ env }, at]) =>
     each(env, `${at}.env`, ({ valueFrom }, variable) => {
@@ -167,3 +169,5 @@ export function fileKeyVolumes(spec: PodSpec, path: string): readonly FieldError
     }),
   )
 }
+
+const readsKeyOfFile = ({ env }: Pick<Container, 'env'>): boolean => env?.some(({ valueFrom }) => valueFrom?.fileKeyRef) ?? false
