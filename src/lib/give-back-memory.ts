@@ -30,7 +30,7 @@ export function giveBackMemory(): () => void {
     if (worked - before > quietShare * lookMs || performance.now() < rested) return
     const { total_heap_size: held, used_heap_size: used } = getHeapStatistics()
     if (held < kept * (1 + worthShare) + worthBytes || used > mostBytes) return
-    collectAll()
+    collect(kept === 0 ? 'last-resort' : 'regular')
     kept = getHeapStatistics().total_heap_size
     rested = performance.now() + restMs
   }, lookMs)
@@ -44,13 +44,14 @@ function workedMs(): number {
   return (user + system) / 1000
 }
 
-let collect: ((options: object) => void) | undefined
+let gc: ((options: object) => void) | undefined
 
-function collectAll(): void {
-  if (!collect) {
+/** The last resort is several collections, which together give back what a start has left behind; after that, one is enough. */
+function collect(flavor: 'last-resort' | 'regular'): void {
+  if (!gc) {
     // Only contexts that are made after the flag was set know the function.
     setFlagsFromString('--expose-gc')
-    collect = runInNewContext('gc') as (options: object) => void
+    gc = runInNewContext('gc') as (options: object) => void
   }
-  collect({ type: 'major', execution: 'sync', flavor: 'last-resort' })
+  gc({ type: 'major', execution: 'sync', flavor })
 }
