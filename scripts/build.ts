@@ -96,7 +96,7 @@ const others: readonly Program[] = [
   { sources: commandLine },
   { sources: ['src/apiserver/version.ts'] },
   { sources: [/\bexplain-panic\b/] },
-  { sources: [/\boverview\b/] },
+  { sources: [/\boverview\b/, 'src/kubeconfig/files/locations.ts'] },
   { sources: [/^src\/cli\/commands\/config\//, /^src\/cli\/terminal\//, /^src\/kubeconfig\//] },
   { sources: ['src/cli/commands/envtest.ts', 'src/envtest/program.ts'] },
   { sources: [/snapshot/] },
