@@ -78,7 +78,7 @@ export class Http2Request implements Request, UnreadAnswer, Startable {
   /** The stream is closed, whatever has become of it. */
   closed(): void {
     this.#bounds.unread.forget(this)
-    endQuietly(this.#stream)
+    if (!this.#streamed) endQuietly(this.#stream)
     this.#peer.end(this.#stream.rstCode === constants.NGHTTP2_NO_ERROR ? undefined : this.#streamed ? 'stream' : 'request')
   }
 
@@ -210,7 +210,7 @@ const isOver = new Error('the stream is closed')
 
 /**
  * An answer's last write is done after its stream is closed. Node then makes an error, with its stack (20 µs, a part in thirty of a small
- * write), for whoever waits for the end of the stream; it does not where there is one already. Nobody waits.
+ * write), for whoever waits for the end of the stream; it does not where there is one already. Nobody waits for that of an answer known whole.
  */
 function endQuietly(stream: ServerHttp2Stream): void {
   const state = (stream as { readonly _writableState?: { errored: Error | null } })._writableState

@@ -18,7 +18,7 @@ const end = (resourceVersion: string): WatchEvent<KubeObject> =>
 type Script = (readonly WatchEvent<KubeObject>[] | Error)[]
 
 /** An informer of a server whose watches tell what a script says; the last one stays open. */
-function scripted(script: Script, listed: readonly KubeObject[] = []) {
+function scripted(script: Script, listed: readonly KubeObject[] = [], transform?: (object: KubeObject) => KubeObject) {
   const asked: string[] = []
   const done = Promise.withResolvers<void>()
   const client = {
@@ -38,7 +38,7 @@ function scripted(script: Script, listed: readonly KubeObject[] = []) {
   } as unknown as RestClient
   const told: string[] = []
   const logged: string[] = []
-  const informer = new Informer<KubeObject>({ client, resource: configMaps, log: (line) => logged.push(line) })
+  const informer = new Informer<KubeObject>({ client, resource: configMaps, transform, log: (line) => logged.push(line) })
   informer.onChange((now, before) =>
     told.push(`${before?.metadata.name ?? ''}${before?.metadata.resourceVersion ?? ''}→${now?.metadata.resourceVersion ?? ''}`),
   )
@@ -94,6 +94,18 @@ test('where all objects are told anew, those that have not changed stay as they 
   assert.deepEqual(told, ['→1', '→2', 'b2→7'])
   assert.equal(informer.get('', 'a'), seen[0])
   assert.equal(seen[2]?.metadata.ownerReferences, seen[1]?.metadata.ownerReferences)
+})
+
+test('objects of a stream are made small as they come, before it is complete', async () => {
+  const kept: string[] = []
+  const transform = (object: KubeObject): KubeObject => {
+    kept.push(object.metadata.name ?? '')
+    return object
+  }
+  const { told, run } = scripted([[event('ADDED', object('a', '1'))], [event('ADDED', object('a', '1')), end('5')]], [], transform)
+  await run()
+  assert.deepEqual(kept, ['a', 'a'])
+  assert.deepEqual(told, ['→1'])
 })
 
 test('what has gone while nobody told is told with its last known state; another of the same name is one that went and one that came', async () => {

@@ -54,7 +54,7 @@ export class SharedInformers {
 
   /** The informer of all objects of a kind, if it runs. */
   followed(resource: Resource): Followed | undefined {
-    return this.#running.get(keyOf(resource, {}))
+    return this.#running.get(followedKey(resource, {}))
   }
 
   async stop(): Promise<void> {
@@ -63,7 +63,7 @@ export class SharedInformers {
   }
 
   #of(resource: Resource, selection: ListOptions): Running {
-    const key = keyOf(resource, selection)
+    const key = followedKey(resource, selection)
     let running = this.#running.get(key)
     if (!running) {
       const transform = selection.metadataOnly ? undefined : this.#transforms.get(collectionPath(resource))
@@ -76,5 +76,5 @@ export class SharedInformers {
   }
 }
 
-const keyOf = (resource: Resource, { namespace, fieldSelector = '', labelSelector = '', metadataOnly = false }: ListOptions): string =>
+const followedKey = (resource: Resource, { namespace, fieldSelector = '', labelSelector = '', metadataOnly = false }: ListOptions): string =>
   [collectionPath(resource, namespace), fieldSelector, labelSelector, metadataOnly].join('?')

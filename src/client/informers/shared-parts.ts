@@ -17,7 +17,7 @@ export class SharedParts {
     if (before) shared(object, before)
     const key = likeness(object)
     const like = this.#last.get(key)
-    if (like) shared(object, like)
+    if (like && like !== before) shared(object, like)
     this.#last.delete(key)
     this.#last.set(key, object)
     if (this.#last.size > mostOwners) this.#last.delete(this.#last.keys().next().value ?? '')
