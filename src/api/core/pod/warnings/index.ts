@@ -8,6 +8,7 @@ import { dnsLabel } from '../../../../machinery/validation/names.ts'
 import { deprecatedNodeLabel, labelKeyWarnings, nodeSelectorTermWarnings } from '../../cluster/node-labels.ts'
 import { appArmorWarnings } from '../app-armor.ts'
 import type { Affinity, Pod, PodSpec, PodTemplate } from '../model.ts'
+import { isKnownFaultless, noteUnwarned } from '../template-mates.ts'
 import { containerWarnings, fractionalBytes, portWarnings } from './containers.ts'
 import { volumeWarnings } from './volumes.ts'
 
@@ -26,7 +27,14 @@ const none: readonly string[] = []
 
 /** Warnings about a new pod. Writes to one that is there are many, and few are people's. */
 export const podWarnings = (pod: Pod, old?: Pod): readonly string[] =>
-  old ? none : [...appArmorWarnings(pod), ...hostNameWarnings(pod.metadata.name, "the Pod's hostname"), ...specWarnings(pod.spec, pod.metadata.annotations, '')]
+  old ? none : [...appArmorWarnings(pod), ...hostNameWarnings(pod.metadata.name, "the Pod's hostname"), ...newSpecWarnings(pod)]
+
+function newSpecWarnings(pod: Pod): readonly string[] {
+  if (isKnownFaultless(pod)) return none
+  const warnings = specWarnings(pod.spec, pod.metadata.annotations, '')
+  if (warnings.length === 0) noteUnwarned(pod)
+  return warnings
+}
 
 /** Warnings about the template at `path`. */
 export const templateWarnings = (template: PodTemplate | undefined, path = 'spec.template'): readonly string[] =>

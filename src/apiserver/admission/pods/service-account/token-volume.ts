@@ -1,16 +1,16 @@
 /** The volume that gives containers a token for the API, the cluster's certificate and their namespace (KEP-1205). */
 import type { Container, PodSpec, Volume } from '../../../../api/core/pod/model.ts'
+import { tokenVolumePrefix } from '../../../../api/core/pod/template-mates.ts'
 import { generateName } from '../../../registry/write/create-object.ts'
 
-const prefix = 'kube-api-access-'
 const mountPath = '/var/run/secrets/kubernetes.io/serviceaccount'
 /** Seconds: an hour, and seven that tell the server that nobody asked for so few. */
 const tokenSeconds = 3607
 
 /** Mounts it in all containers that have nothing else at that place. */
 export function mountToken(spec: PodSpec): void {
-  const there = spec.volumes?.find((volume) => volume.name.startsWith(prefix))
-  const name = there?.name ?? generateName(prefix)
+  const there = spec.volumes?.find((volume) => volume.name.startsWith(tokenVolumePrefix))
+  const name = there?.name ?? generateName(tokenVolumePrefix)
   const isMounted = [...mountIn(spec.initContainers ?? [], name), ...mountIn(spec.containers ?? [], name)].includes(true)
   if (!there && isMounted) spec.volumes = [...(spec.volumes ?? []), tokenVolume(name)]
 }
