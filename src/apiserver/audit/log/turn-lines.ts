@@ -24,7 +24,8 @@ export class TurnLines {
 
   /** A line that tells an event. */
   tell({ event, stage, ms }: StagedEvent): void {
-    this.addLines(`${eventStart}${event.members(stage, ms)}\n`)
+    // Joined it is one text; what is put together otherwise is a tree of texts, which takes four times as long to write.
+    this.addLines([eventStart, event.members(stage, ms), '\n'].join(''))
   }
 
   /** Whole lines. */
