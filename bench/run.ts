@@ -11,7 +11,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { benchApply } from './apply.ts'
 import { benchAuthorization } from './authorization.ts'
-import { benchClusterStarts } from './cluster-starts.ts'
+import { benchClusterStarts, benchMemoryStarts } from './cluster-starts.ts'
 import { allLines, benchControllers } from './controllers/index.ts'
 import { benchCustom } from './custom-resources.ts'
 import { benchEnvtest } from './envtest.ts'
@@ -46,7 +46,7 @@ const help = `npm run bench -- [flags]
 --pods N                 with --nodes, also so many pods on 1,000 nodes: pages, a watch, a rolling restart (100000 takes ten minutes and more)
 --rules                  validation rules of custom resources, instead of all else
 --custom                 custom resources beside ConfigMaps, and hundreds of definitions, instead of all else
---starts                 t8s explain-panic and t8s config list beside a bare Node, and t8s up on new and used directories, --loads times, instead of all else`
+--starts                 t8s explain-panic and t8s config list beside a bare Node, t8s up on new and used directories, and startCluster() in memory, --loads times, instead of all else`
 
 const starts = 5
 
@@ -99,6 +99,7 @@ async function bench(): Promise<void> {
     else if (flags.starts) {
       benchStarts(directory, Number(flags.loads))
       await benchClusterStarts(directory, Number(flags.loads))
+      await benchMemoryStarts(Number(flags.loads))
     } else if (flags.controllers) await benchControllers(directory, tokenFile, flags.lines.split(','))
     else if (flags.custom) await benchCustom(directory, tokenFile, generator)
     else if (flags.rules) await benchRules(directory, tokenFile, Number(flags.n))

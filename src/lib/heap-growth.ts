@@ -6,7 +6,7 @@ import { setFlags } from './v8-flags.ts'
 
 /** A process of this size lets its heaps grow to double. */
 const modestBytes = 320 * 1024 * 1024
-const leastPercent = 20
+const leastPercent = 50
 
 let percent = 100
 

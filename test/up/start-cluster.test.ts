@@ -29,20 +29,6 @@ test('clusters in memory live side by side and know nothing of each other', asyn
   assert.equal((await call(second, 'GET', `${configMaps}/mine`)).status, 404)
 })
 
-test('after the first, a cluster in memory is ready within 100 ms', async (t) => {
-  const first = await startCluster()
-  t.after(() => first.stop())
-  const times: number[] = []
-  for (let i = 0; i < 5; i++) {
-    const started = performance.now()
-    const cluster = await startCluster()
-    times.push(performance.now() - started)
-    await cluster.stop()
-  }
-  // The best of five: other test files share the machine.
-  assert.ok(Math.min(...times) < 100, `${times.map(Math.round)} ms`)
-})
-
 test('a directory holds one cluster at a time, and the next finds what the last left', async (t) => {
   const directory = join(temporaryFolder(t), 'data')
   const first = await startCluster({ storage: { directory } })
