@@ -22,7 +22,12 @@ interface Change {
 function made(name: string, app: string, { volume = 'kube-api-access-bcdfg', mounts = volume, annotations, spec }: Change = {}): Pod {
   const container = { name: 'main', image: app, volumeMounts: [{ name: mounts, mountPath: '/var/run/secrets/kubernetes.io/serviceaccount' }] }
   const token = { name: volume, projected: { sources: [{ serviceAccountToken: { path: 'token' } }] } }
-  const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace: 'x', annotations }, spec: { serviceAccountName: 'default', containers: [container], volumes: [token], ...spec } }
+  const pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace: 'x', annotations },
+    spec: { serviceAccountName: 'default', containers: [container], volumes: [token], ...spec },
+  }
   podDefaults(pod as unknown as Pod)
   return pod as unknown as Pod
 }
