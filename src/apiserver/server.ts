@@ -1,7 +1,7 @@
 /** The API server: puts its parts together on a store and listens. */
 import { setTimeout as delay } from 'node:timers/promises'
-import { giveBackMemory } from '../lib/give-back-memory.ts'
 import { MetricsRegistry } from '../lib/metrics/registry.ts'
+import { giveBackMemory } from '../lib/process/give-back-memory.ts'
 import { PolicyStatus } from './admission/policies/policy-status.ts'
 import { auditing } from './audit/index.ts'
 import { joinedBundles } from './authentication/signed-by.ts'

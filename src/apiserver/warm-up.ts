@@ -9,7 +9,7 @@ import { duplexPair } from 'node:stream'
 import type { WaitGroup } from './chain/lifetime/wait-group.ts'
 import { boundsOf } from './http/bounds/index.ts'
 import type { Handler } from './http/exchange.ts'
-import { answerStreams, type Http2Peer } from './http/http2-exchange.ts'
+import { answerStreams, type Http2Peer } from './http/http2/exchange.ts'
 
 /** How often each is asked: about 0.8 s of CPU in all. */
 const rounds = 400

@@ -4,7 +4,7 @@ import { type Duplex, duplexPair } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { boundsOf } from './bounds/index.ts'
 import type { Handler } from './exchange.ts'
-import { answerStreams, type Http2Peer } from './http2-exchange.ts'
+import { answerStreams, type Http2Peer } from './http2/exchange.ts'
 import type { Listener } from './listener.ts'
 
 export interface MemoryListener extends Listener {

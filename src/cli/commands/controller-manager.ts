@@ -1,7 +1,7 @@
 /** `t8s controller-manager`: the controllers alone, with the flags of kube-controller-manager. */
 import { Command } from 'commander'
 import { ExplainedError } from '../../lib/explained-error.ts'
-import { hasBegun } from '../../lib/has-begun.ts'
+import { hasBegun } from '../../lib/process/has-begun.ts'
 import { stopSignal } from '../running/stop-signal.ts'
 import { passingOn } from './apiserver.ts'
 

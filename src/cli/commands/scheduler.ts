@@ -1,7 +1,7 @@
 /** `t8s scheduler`: the scheduler alone, for any API server. */
 import { Command, Option } from 'commander'
 import { ExplainedError } from '../../lib/explained-error.ts'
-import { hasBegun } from '../../lib/has-begun.ts'
+import { hasBegun } from '../../lib/process/has-begun.ts'
 import * as flags from '../flags/flags.ts'
 import { stopSignal } from '../running/stop-signal.ts'
 

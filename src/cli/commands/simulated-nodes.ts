@@ -1,6 +1,6 @@
 /** `t8s simulated-nodes`: simulated nodes alone, against any API server. */
 import { Command, Option } from 'commander'
-import { hasBegun } from '../../lib/has-begun.ts'
+import { hasBegun } from '../../lib/process/has-begun.ts'
 import { type ContextFlags, contextFlags } from '../flags/context-flags.ts'
 import * as flags from '../flags/flags.ts'
 import { type NodeFlags, nodeFlags, simulatedNodes } from '../flags/node-flags.ts'

@@ -2,7 +2,7 @@
 import { complaint, exitCode } from '../../envtest/complaint.ts'
 import type { ProgramName } from '../../envtest/launcher-script.ts'
 import type { Running } from '../../envtest/program.ts'
-import { hasBegun } from '../../lib/has-begun.ts'
+import { hasBegun } from '../../lib/process/has-begun.ts'
 import { stopSignal } from './stop-signal.ts'
 
 /** Runs `start`, waits for a signal, stops within `graceMs`. Sets the exit code; never rejects. */

@@ -2,8 +2,8 @@
 import { flushCompileCache } from 'node:module'
 import { parentPort, workerData } from 'node:worker_threads'
 import { reasonOf } from '../../lib/explained-error.ts'
-import { giveBackMemory } from '../../lib/give-back-memory.ts'
-import { stepBack } from '../../lib/step-back.ts'
+import { giveBackMemory } from '../../lib/process/give-back-memory.ts'
+import { stepBack } from '../../lib/process/step-back.ts'
 import type { Claims, ControllerTask, Order, Report } from './messages.ts'
 import { runTask } from './run-task.ts'
 

@@ -1,8 +1,8 @@
 /** The thread that the scheduler runs on: what its starter gives it is in `workerData`. */
 import { flushCompileCache } from 'node:module'
 import { parentPort, workerData } from 'node:worker_threads'
-import { giveBackMemory } from '../../lib/give-back-memory.ts'
-import { stepBack } from '../../lib/step-back.ts'
+import { giveBackMemory } from '../../lib/process/give-back-memory.ts'
+import { stepBack } from '../../lib/process/step-back.ts'
 import type { ComponentReport } from '../threads/component-thread.ts'
 import { beginScheduler } from './begin.ts'
 import type { SchedulerTask } from './messages.ts'

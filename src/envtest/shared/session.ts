@@ -1,6 +1,6 @@
 /** One launcher as the shared process sees it: it wants a program run, and its end is the program's end. */
 import { Socket } from 'node:net'
-import { hasBegun } from '../../lib/has-begun.ts'
+import { hasBegun } from '../../lib/process/has-begun.ts'
 import { complaint, exitCode } from '../complaint.ts'
 import { type Running, runEtcd, runKubeApiServer } from '../program.ts'
 import type { StoreTable } from '../store-table.ts'

@@ -1,11 +1,11 @@
 /** What the listener knows of one HTTP/2 connection: its peer, the requests under way, and whether it is still of use. */
 import { constants, type ServerHttp2Session } from 'node:http2'
 import type { PeerCertificate, TLSSocket } from 'node:tls'
-import { FairShare, type Startable } from './bounds/fair-share.ts'
-import type { Bounds } from './bounds/index.ts'
-import type { ListenerLimits } from './bounds/limits.ts'
-import { ResetLimit } from './bounds/reset-limit.ts'
-import type { Http2Peer } from './http2-exchange.ts'
+import { FairShare, type Startable } from '../bounds/fair-share.ts'
+import type { Bounds } from '../bounds/index.ts'
+import type { ListenerLimits } from '../bounds/limits.ts'
+import { ResetLimit } from '../bounds/reset-limit.ts'
+import type { Http2Peer } from './exchange.ts'
 
 export class Http2Session implements Http2Peer {
   readonly #session: ServerHttp2Session

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import { boundsOf } from './bounds/index.ts'
-import { type Handler, text } from './exchange.ts'
-import { http1Server } from './http1-server.ts'
+import { boundsOf } from '../bounds/index.ts'
+import { type Handler, text } from '../exchange.ts'
+import { http1Server } from './server.ts'
 
 /** A server that answers at once, and a way to ask it over connections that are kept. */
 async function serve(t: TestContext, handler: Handler) {

@@ -1,17 +1,17 @@
 /** Requests and answers over HTTP/2 streams. Node's core stream API, without its HTTP/1 compatibility layer (half the cost). */
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream, type ServerStreamResponseOptions } from 'node:http2'
 import type { Duplex, Readable } from 'node:stream'
-import { settle } from '../../lib/flow/settle.ts'
-import type { RequestInfo } from '../request/request-info.ts'
-import type { Startable } from './bounds/fair-share.ts'
-import type { Bounds } from './bounds/index.ts'
-import type { UnreadAnswer } from './bounds/unread-answers.ts'
-import { closeSignal } from './close-signal.ts'
-import { drained } from './drained.ts'
-import { failed, type Handler, type Request, type RequestAudit, type Response, type Sink, type UserInfo } from './exchange.ts'
-import { IncomingBody } from './incoming-body.ts'
-import { splitTarget } from './query.ts'
-import { pieceBytes, sizeOf, writePieces } from './write-pieces.ts'
+import { settle } from '../../../lib/flow/settle.ts'
+import type { RequestInfo } from '../../request/request-info.ts'
+import type { Startable } from '../bounds/fair-share.ts'
+import type { Bounds } from '../bounds/index.ts'
+import type { UnreadAnswer } from '../bounds/unread-answers.ts'
+import { closeSignal } from '../close-signal.ts'
+import { drained } from '../drained.ts'
+import { failed, type Handler, type Request, type RequestAudit, type Response, type Sink, type UserInfo } from '../exchange.ts'
+import { IncomingBody } from '../incoming-body.ts'
+import { splitTarget } from '../query.ts'
+import { pieceBytes, sizeOf, writePieces } from '../write-pieces.ts'
 
 /** The other end of a session, and where its requests are counted. */
 export interface Http2Peer {

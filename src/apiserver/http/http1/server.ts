@@ -2,9 +2,9 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import type { Bounds } from './bounds/index.ts'
-import type { Handler } from './exchange.ts'
-import { answerMessages, answerUpgrades } from './http1-exchange.ts'
+import type { Bounds } from '../bounds/index.ts'
+import type { Handler } from '../exchange.ts'
+import { answerMessages, answerUpgrades } from './exchange.ts'
 
 /** Go's server reads so much more than its limit before it refuses. */
 const headerSlopBytes = 4096
