@@ -77,9 +77,7 @@ export function readPolicy(labels: Readonly<Record<string, string>> | undefined,
 
 /** Whoever enforces a level, and says nothing of warnings, warns of it: what makes pods is not refused itself. */
 const isToldToo = (labels: Readonly<Record<string, string>>, { enforce, warn }: Policy): boolean =>
-  own(labels, `${prefix}warn`) === undefined &&
-  parseLevel(own(labels, `${prefix}enforce`) ?? '') !== undefined &&
-  compareLevels(enforce.level, warn.level) > 0
+  own(labels, `${prefix}warn`) === undefined && parseLevel(own(labels, `${prefix}enforce`) ?? '') !== undefined && compareLevels(enforce.level, warn.level) > 0
 
 const versionOf = (labels: Readonly<Record<string, string>>, { version }: LevelVersion): Partial<LevelVersion> =>
   own(labels, `${prefix}warn-version`) === undefined ? {} : { version }
