@@ -32,6 +32,7 @@ test('who makes others owners may delete the object, and set finalizers of owner
 
   const owner = (kind: string, more: object = {}, apiVersion = 'v1') => ({ apiVersion, kind, name: 'o', uid: `uid-${kind}`, ...more })
   const boat = owner('Boat', { blockOwnerDeletion: true }, 'example.com/v1')
+  const yacht = owner('Yacht', { blockOwnerDeletion: true }, 'example.com/v1')
   const post = (name: string, owners: readonly object[]) => as(cluster, jane, 'POST', configMaps, { metadata: { name, ownerReferences: owners } })
   const patch = (owners: readonly object[] | null) => as(cluster, jane, 'PATCH', `${configMaps}/a`, { metadata: { ownerReferences: owners } }, mergePatch)
 
@@ -41,9 +42,10 @@ test('who makes others owners may delete the object, and set finalizers of owner
     /cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: .*, <nil>$/,
   )
   assert.match(
-    (await post('b', [owner('Yacht', { blockOwnerDeletion: true }, 'example.com/v1')])).message,
+    (await post('b', [yacht])).message,
     /cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion example\.com\/v1 Kind Yacht: no matches for kind "Yacht" in version "example\.com\/v1"$/,
   )
+  await cluster.call('POST', configMaps, { metadata: { name: 'c', ownerReferences: [yacht] } })
   assert.match((await patch(null)).message, /^configmaps "a" is forbidden: cannot set an ownerRef on a resource you can't delete: .*, <nil>$/)
   assert.equal((await as(cluster, jane, 'PATCH', `${configMaps}/a`, { data: { a: 'b' } }, mergePatch)).status, 200, 'other changes are free')
 

@@ -68,6 +68,27 @@ test('a node reads the secrets of its pods, those that were there before it aske
   assert.equal(await status(cluster, n1, 'secrets/s1'), 403)
 })
 
+test('a node reads what an ephemeral container of its pod refers to', async (t) => {
+  const cluster = await testCluster(t)
+  await make(cluster, 'serviceaccounts', 'runner')
+  for (const name of ['s1', 's2']) await make(cluster, 'secrets', name)
+  await make(cluster, 'configmaps', 'm')
+  await cluster.call('POST', `${core}/pods`, podOn('n1', 'p', 's1'))
+  assert.deepEqual([await status(cluster, n1, 'secrets/s2'), await status(cluster, n1, 'configmaps/m')], [403, 403])
+  const debug = (name: string, source: object) =>
+    cluster.call(
+      'PATCH',
+      `${core}/pods/p/ephemeralcontainers`,
+      { spec: { ephemeralContainers: [{ name, image: 'i', envFrom: [source] }] } },
+      'application/strategic-merge-patch+json',
+    )
+  await debug('one', { secretRef: { name: 's2' } })
+  await becomes(cluster, n1, 'secrets/s2', 200)
+  await debug('two', { configMapRef: { name: 'm' } })
+  await becomes(cluster, n1, 'configmaps/m', 200)
+  assert.equal(await status(cluster, n1, 'secrets/s1'), 200)
+})
+
 test('a node sees its own Node and its own pods', async (t) => {
   const cluster = await testCluster(t)
   await make(cluster, 'serviceaccounts', 'runner')

@@ -7,7 +7,9 @@ import { semanticallyEqual } from '../../machinery/equality.ts'
 import type { KubeObject, Model } from '../../machinery/object.ts'
 import { invalid } from '../../machinery/status-error.ts'
 import { type FieldError, forbiddenField } from '../../machinery/validation/field-error.ts'
+import { dnsSubdomain } from '../../machinery/validation/names.ts'
 import { findNamespace } from '../admission/namespaces/known-namespaces.ts'
+import { accountOf } from '../authentication/service-accounts/account-name.ts'
 import { refused } from '../chain/identity/authorization.ts'
 import type { UserInfo } from '../http/exchange.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
@@ -37,7 +39,7 @@ export function guardClaims(find: (key: string) => ServedResource, authorizer: A
 function claimGuard(namespaces: ServedResource, authorizer: Authorizer): WriteGuard {
   return async (context, object, old) => {
     const { spec, status = {} } = object as Claim
-    if (!old) return refuse(context, object, await requestedAccess(context, namespaces, spec?.devices?.requests, 'spec.devices.requests'))
+    if (!old) return refuse(context, object, await requestedAccess(context, namespaces, spec?.devices?.requests))
     if (context.subresource !== 'status') return
     const before = (old as Claim).status ?? {}
     const admin = await allocatedAccess(context, namespaces, status, before)
@@ -52,7 +54,7 @@ function claimGuard(namespaces: ServedResource, authorizer: Authorizer): WriteGu
 function templateGuard(namespaces: ServedResource): WriteGuard {
   return async (context, object, old) => {
     const { spec } = object as Template
-    if (!old) refuse(context, object, await requestedAccess(context, namespaces, spec?.spec?.devices?.requests, 'spec.spec.devices.requests'))
+    if (!old) refuse(context, object, await requestedAccess(context, namespaces, spec?.spec?.devices?.requests))
   }
 }
 
@@ -60,9 +62,10 @@ function refuse({ resource }: WriteContext, { metadata }: KubeObject, errors: re
   if (errors.length > 0) throw invalid(resource.storage.groupKind, metadata.name ?? '', errors)
 }
 
-async function requestedAccess(context: WriteContext, namespaces: ServedResource, requests: Requests = [], path: string): Promise<readonly FieldError[]> {
+/** A template's request is called as that of the claims that are made from it, as upstream does. */
+async function requestedAccess(context: WriteContext, namespaces: ServedResource, requests: Requests = []): Promise<readonly FieldError[]> {
   const at = requests.findIndex(({ exactly, adminAccess }) => exactly?.adminAccess ?? adminAccess)
-  return at < 0 ? [] : unlabelled(context, namespaces, `${path}[${at}].adminAccess`)
+  return at < 0 ? [] : unlabelled(context, namespaces, `spec.devices.requests[${at}].adminAccess`)
 }
 
 /** An allocation that is there was looked at when it came. */
@@ -130,8 +133,11 @@ function nodeOf({ allocation }: Status): string | undefined {
   return field.values?.length === 1 ? field.values[0] : undefined
 }
 
-const isOnNode = ({ name, extra }: UserInfo, node: string | undefined): boolean =>
-  node !== undefined && name.startsWith('system:serviceaccount:') && extra?.[nodeNameKey]?.length === 1 && extra[nodeNameKey][0] === node
+/** Whether this is a service account whose token is of a pod on the node. */
+export function isOnNode({ name, extra }: UserInfo, node: string | undefined): boolean {
+  const [own, another] = extra?.[nodeNameKey] ?? []
+  return own !== undefined && another === undefined && own === node && dnsSubdomain(own).length === 0 && accountOf(name) !== undefined
+}
 
 type Asked = Pick<RequestInfo, 'verb' | 'subresource' | 'namespace' | 'name'>
 

@@ -5,6 +5,7 @@ import { admissionChain } from '../admission/index.ts'
 import type { Admission } from '../admission/plugin.ts'
 import { type Authentication, authenticationOf } from '../authentication/index.ts'
 import type { Authorizer } from '../authorization/authorizer.ts'
+import { guardPodCertificates } from '../authorization/certificate-signers.ts'
 import { guardClaims } from '../authorization/claim-writers.ts'
 import { authorization } from '../authorization/index.ts'
 import { guardRoles, RolePolicy } from '../authorization/rbac/index.ts'
@@ -40,6 +41,7 @@ export function accessOf(options: ApiServerOptions, sources: AccessSources): Acc
   const { authorizer } = authorizers
   guardRoles(find, roles, authorizer)
   guardClaims(find, authorizer)
+  guardPodCertificates(find, authorizer)
   const admission = admissionChain({ ...sources, authorizer }, options.admission)
   const writer = ownWriter(registry, admission)
   const authentication = authenticationOf(options, { ...sources, writer })

@@ -58,18 +58,20 @@ test('a runtime class brings overhead and places', async (t) => {
   )
 })
 
-test('a pod that is bound shows the zone and region of its node', async (t) => {
+test('a pod that is bound shows the zone and region of its node, whatever it said before', async (t) => {
   const { call, namespace, pod } = await admissionCluster(t)
   await namespace('n')
   const labels = { 'topology.kubernetes.io/zone': 'z', 'topology.kubernetes.io/region': 'r', other: 'o' }
   await call('POST', '/api/v1/nodes', { metadata: { name: 'node', labels } })
   const shown = async (name: string) => (await call('GET', `/api/v1/namespaces/n/pods/${name}`)).metadata.labels
   const expected = { 'topology.kubernetes.io/zone': 'z', 'topology.kubernetes.io/region': 'r' }
-  await pod('n', {}, { name: 'bound' })
-  await call('POST', '/api/v1/namespaces/n/pods/bound/binding', { metadata: { name: 'bound' }, target: { kind: 'Node', name: 'node' } })
-  assert.deepEqual(await shown('bound'), expected)
-  await pod('n', { nodeName: 'node' }, { name: 'placed', labels: { 'topology.kubernetes.io/zone': 'mine' } })
-  assert.deepEqual(await shown('placed'), { ...expected, 'topology.kubernetes.io/zone': 'mine' })
+  const mine = { 'topology.kubernetes.io/zone': 'mine', own: 'mine' }
+  await pod('n', {}, { name: 'bound', labels: mine })
+  const binding = { metadata: { name: 'bound', labels: { 'topology.kubernetes.io/region': 'binder' } }, target: { kind: 'Node', name: 'node' } }
+  await call('POST', '/api/v1/namespaces/n/pods/bound/binding', binding)
+  assert.deepEqual(await shown('bound'), { ...mine, ...expected })
+  await pod('n', { nodeName: 'node' }, { name: 'placed', labels: mine })
+  assert.deepEqual(await shown('placed'), { ...mine, ...expected })
 })
 
 test('PodNodeSelector and PodTolerationRestriction hold pods to what their namespace is for', async (t) => {

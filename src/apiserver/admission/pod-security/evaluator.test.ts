@@ -154,7 +154,12 @@ const cases: Readonly<Record<string, Case>> = {
       ],
     },
     says: 'restricted volume types (volumes "a", "b" use restricted volume types "hostPath", "nfs")',
-    passes: { volumes: [{ name: 'a', projected: { sources: [] } }] },
+    passes: {
+      volumes: [
+        { name: 'a', projected: { sources: [] } },
+        { name: 'b', image: { reference: 'files' } },
+      ],
+    },
   },
   'runAsNonRoot, not set': {
     level: 'restricted',

@@ -14,6 +14,27 @@ test('labels that are missing mean the default', () => {
   assert.deepEqual(faults, [])
 })
 
+test('what is enforced is warned of too, unless a namespace says what to warn of', () => {
+  const cases: readonly (readonly [Readonly<Record<string, string>>, string])[] = [
+    [{ enforce: 'baseline' }, 'baseline:latest'],
+    [{ enforce: 'baseline', 'enforce-version': 'v1.22' }, 'baseline:v1.22'],
+    [{ enforce: 'baseline', 'enforce-version': 'v1.22', 'warn-version': 'latest' }, 'baseline:latest'],
+    [{ enforce: 'baseline', 'warn-version': 'v1.23' }, 'baseline:v1.23'],
+    [{ enforce: 'baseline', warn: 'restricted' }, 'restricted:latest'],
+    [{ enforce: 'baseline', warn: 'privileged' }, 'privileged:latest'],
+    [{ enforce: 'baseline', warn: 'foo' }, 'privileged:latest'],
+    [{ enforce: 'foo' }, 'privileged:latest'],
+    [{ 'enforce-version': 'v1.22' }, 'privileged:latest'],
+  ]
+  const read = (labels: Readonly<Record<string, string>>, among: Policy) =>
+    shown(readPolicy(Object.fromEntries(Object.entries(labels).map(([name, value]) => [key(name), value])), among).policy.warn)
+  for (const [labels, expected] of cases) assert.equal(read(labels, defaults), expected, JSON.stringify(labels))
+  // What is warned of by default may be stricter already.
+  const strict = { level: 'restricted', version: 'latest' } as const
+  assert.equal(read({ enforce: 'baseline' }, { ...defaults, warn: strict }), 'restricted:latest')
+  assert.equal(read({ 'enforce-version': 'v1.22' }, { ...defaults, enforce: strict }), 'privileged:latest')
+})
+
 test('levels that are none are enforced as restricted, and neither audited nor warned of', () => {
   const { policy, faults } = readPolicy(
     { [key('enforce')]: 'strict', [key('audit')]: 'x', [key('warn')]: 'Baseline', [key('enforce-version')]: 'v1.07' },

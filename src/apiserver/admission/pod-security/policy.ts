@@ -38,7 +38,8 @@ export const versionText = ({ version }: LevelVersion): string => (version === '
 /** `baseline:v1.28`. */
 export const shown = (standard: LevelVersion): string => `${standard.level}:${versionText(standard)}`
 
-export const isSame = (a: LevelVersion, b: LevelVersion): boolean => a.level === b.level && a.version === b.version
+/** Of what is privileged, every version asks for nothing. */
+export const isSame = (a: LevelVersion, b: LevelVersion): boolean => a.level === b.level && (a.level === 'privileged' || a.version === b.version)
 
 export const isFullyPrivileged = (policy: Policy): boolean => modes.every((mode) => policy[mode].level === 'privileged')
 
@@ -69,5 +70,14 @@ export function readPolicy(labels: Readonly<Record<string, string>> | undefined,
     if (readVersion === undefined) faults.push(invalidValue(`metadata.labels[${prefix}${mode}-version]`, version, versionFault))
     return { level: readLevel ?? (mode === 'enforce' ? 'restricted' : 'privileged'), version: readVersion ?? 'latest' }
   }
-  return { policy: { enforce: read('enforce'), audit: read('audit'), warn: read('warn') }, faults }
+  const enforce = read('enforce')
+  const policy = { enforce, audit: read('audit'), warn: read('warn') }
+  return { policy: isToldToo(labels, policy) ? { ...policy, warn: { ...enforce, ...versionOf(labels, policy.warn) } } : policy, faults }
 }
+
+/** Whoever enforces a level, and says nothing of warnings, warns of it: what makes pods is not refused itself. */
+const isToldToo = (labels: Readonly<Record<string, string>>, { enforce, warn }: Policy): boolean =>
+  own(labels, `${prefix}warn`) === undefined && parseLevel(own(labels, `${prefix}enforce`) ?? '') !== undefined && compareLevels(enforce.level, warn.level) > 0
+
+const versionOf = (labels: Readonly<Record<string, string>>, { version }: LevelVersion): Partial<LevelVersion> =>
+  own(labels, `${prefix}warn-version`) === undefined ? {} : { version }

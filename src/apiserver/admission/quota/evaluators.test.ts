@@ -57,6 +57,35 @@ for (const [what, object, expected] of [
     pod({ containers: [container({ cpu: '1' })] }, { status: { containerStatuses: [{ name: 'c', resources: { requests: { cpu: '2' } } }] } }),
     { cpu: '2', 'requests.cpu': '2' },
   ],
+  [
+    'what a container is still limited to while it shrinks',
+    pod(
+      { containers: [container({ cpu: '1' }, { cpu: '2' })] },
+      { status: { containerStatuses: [{ name: 'c', resources: { requests: { cpu: '1' }, limits: { cpu: '3' } } }] } },
+    ),
+    { cpu: '1', 'requests.cpu': '1', 'limits.cpu': '3' },
+  ],
+  [
+    'what a container has that cannot grow',
+    pod(
+      { containers: [container({ cpu: '8' }, { cpu: '9' })] },
+      {
+        status: {
+          conditions: [{ type: 'PodResizePending', status: 'True', reason: 'Infeasible' }],
+          containerStatuses: [{ name: 'c', allocatedResources: { cpu: '1' }, resources: { requests: { cpu: '1' }, limits: { cpu: '2' } } }],
+        },
+      },
+    ),
+    { cpu: '1', 'requests.cpu': '1', 'limits.cpu': '2' },
+  ],
+  [
+    'what a pod still has as a whole while it shrinks',
+    pod(
+      { resources: { requests: { cpu: '1' }, limits: { cpu: '2' } } },
+      { status: { allocatedResources: { cpu: '1' }, resources: { requests: { cpu: '3' }, limits: { cpu: '4' } } } },
+    ),
+    { cpu: '3', 'requests.cpu': '3', 'limits.cpu': '4' },
+  ],
 ] as const)
   test(`pods use: ${what}`, () => {
     assert.deepEqual(usage('v1/pods', object), { 'count/pods': '1', pods: '1', ...expected })

@@ -1,6 +1,7 @@
 /**
  * Keeps the graph of nodes up to date. It is built when the first node asks: where there are none, writes of pods cost nothing.
- * A pod is parsed once, when it has a node: what it refers to does not change afterwards, but for its resource claims.
+ * A pod is parsed once, when it has a node: what it refers to does not change afterwards, but for its ephemeral containers and its
+ * resource claims.
  */
 import type { KubeObject } from '../../../machinery/object.ts'
 import { FollowedObjects } from '../../registry/followed/followed-objects.ts'
@@ -102,15 +103,15 @@ interface NodeNamed extends KubeObject {
 interface PodState {
   readonly node: string
   readonly uid: string
-  /** The text from where claims that were made for it stand; empty for nearly all pods. */
-  readonly claims: string
+  /** The text from where what was added to it stands: ephemeral containers, claims that were made for it. Empty for nearly all pods. */
+  readonly added: string
 }
 
 function podState(object: StoredObject): PodState {
   const { metadata, bytes } = object
   const node = object.summary.fields['spec.nodeName'] ?? ''
-  const claims = bytes.indexOf('esourceClaimStatus')
-  return { node, uid: node && uidOf(metadata), claims: node && claims >= 0 ? bytes.toString('utf8', claims) : '' }
+  const places = [bytes.indexOf('"ephemeralContainers"'), bytes.indexOf('esourceClaimStatus')].filter((place) => place >= 0)
+  return { node, uid: node && uidOf(metadata), added: node && places.length > 0 ? bytes.toString('utf8', Math.min(...places)) : '' }
 }
 
 /** The first member called `uid` that stands outside of owners; what is taken for another one costs a parse, no more. */
@@ -120,7 +121,7 @@ const uidOf = (metadata: Buffer): string =>
     .match(/"uid":"([^"]*)"/g)
     ?.join() ?? ''
 
-const sameState = (a: PodState, b: PodState): boolean => a.node === b.node && a.uid === b.uid && a.claims === b.claims
+const sameState = (a: PodState, b: PodState): boolean => a.node === b.node && a.uid === b.uid && a.added === b.added
 
 function putPod(graph: NodeGraph, object: StoredObject): void {
   const pod = object.parse<Pod>()

@@ -32,14 +32,22 @@ test('rules that are gathered are nothing to mend, selectors are', () => {
   assert.deepEqual(aggregationRule, { clusterRoleSelectors: [mine, ...expected.aggregationRule!.clusterRoleSelectors!] })
 })
 
-test('subjects that are missing are added, others stay; a binding of another role is replaced', () => {
+test('a role that is to have rules of its own is not put together from others: it gets its rules, and keeps those it has', () => {
+  const expected = role('system:basic-user')
+  const extra = { verbs: ['get'], apiGroups: [''], resources: ['pods'] }
+  const mended = reconciledRole({ ...expected, rules: [extra], aggregationRule: { clusterRoleSelectors: [{ matchLabels: { mine: 'yes' } }] } }, expected)!
+  assert.ok(!('aggregationRule' in mended))
+  assert.deepEqual(mended.rules![0], extra)
+  assert.equal(reconciledRole(mended, expected), undefined)
+})
+
+test('subjects that are missing are added, others stay; a binding of another role is replaced with all it had', () => {
   const expected = binding('system:basic-user')
   const jane = { kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: 'jane' }
   assert.deepEqual(reconciledBinding({ ...expected, subjects: [jane] }, expected)!.object.subjects, [jane, ...expected.subjects!])
   assert.equal(reconciledBinding({ ...expected, subjects: [jane, ...expected.subjects!] }, expected), undefined)
-  const { object, replace } = reconciledBinding({ ...expected, roleRef: { ...expected.roleRef, name: 'other' } }, expected)!
-  assert.ok(replace)
-  assert.deepEqual(object.roleRef, expected.roleRef)
+  const ofAnother = { ...expected, roleRef: { ...expected.roleRef, name: 'other' }, subjects: [jane] }
+  assert.deepEqual(reconciledBinding(ofAnother, expected), { object: expected, replace: true })
 })
 
 test('a role or binding whose annotation says so is left alone', () => {

@@ -5,34 +5,35 @@
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import { missingRules, type Subject } from '../../authorization/rbac/index.ts'
-import { autoUpdate, type BindingObject, type RoleObject } from './bootstrap-roles.ts'
+import { type AggregationRule, autoUpdate, type BindingObject, type RoleObject } from './bootstrap-roles.ts'
 
 /** `undefined`: nothing is missing, or somebody wants no help. */
 export function reconciledRole(existing: RoleObject, expected: RoleObject): RoleObject | undefined {
   if (isProtected(existing)) return undefined
   const metadata = reconciledMetadata(existing, expected)
   const rules = existing.rules ?? []
-  // Rules that are put together from others are somebody else's affair.
-  const missing = existing.aggregationRule || semanticallyEqual(rules, expected.rules) ? [] : missingRules(rules, expected.rules ?? [])
-  const selectors = existing.aggregationRule?.clusterRoleSelectors ?? []
-  const wanted = expected.aggregationRule?.clusterRoleSelectors ?? []
-  const added = wanted.filter((selector) => !selectors.some((known) => semanticallyEqual(known, selector)))
-  if (!metadata && missing.length === 0 && added.length === 0) return undefined
+  // The rules of a role that is to be put together from others are somebody else's affair.
+  const missing = expected.aggregationRule || semanticallyEqual(rules, expected.rules) ? [] : missingRules(rules, expected.rules ?? [])
+  const { aggregationRule, ...plain } = existing
+  const added = missingSelectors(aggregationRule, expected.aggregationRule)
+  // A role that is to have rules of its own is put together from others no more.
+  const isGathered = aggregationRule !== undefined && !expected.aggregationRule
+  if (!metadata && missing.length === 0 && added.length === 0 && !isGathered) return undefined
   return {
-    ...existing,
+    ...(isGathered ? plain : existing),
     ...(metadata && { metadata }),
     ...(missing.length > 0 && { rules: [...rules, ...missing] }),
-    ...(added.length > 0 && { aggregationRule: { clusterRoleSelectors: [...selectors, ...added] } }),
+    ...(added.length > 0 && { aggregationRule: { clusterRoleSelectors: [...(aggregationRule?.clusterRoleSelectors ?? []), ...added] } }),
   }
 }
 
-/** `replace`: a binding's role cannot change, so it goes and comes anew. */
+const missingSelectors = ({ clusterRoleSelectors: has = [] }: AggregationRule = {}, { clusterRoleSelectors: wanted = [] }: AggregationRule = {}) =>
+  wanted.filter((selector) => !has.some((known) => semanticallyEqual(known, selector)))
+
+/** `replace`: a binding's role cannot change, so it goes and comes anew; nobody is given another role because they had one. */
 export function reconciledBinding(existing: BindingObject, expected: BindingObject): { readonly object: BindingObject; readonly replace: boolean } | undefined {
   if (isProtected(existing)) return undefined
-  if (!semanticallyEqual(existing.roleRef, expected.roleRef)) {
-    const subjects = union(existing.subjects ?? [], expected.subjects ?? [])
-    return { object: { ...expected, ...(subjects.length > 0 && { subjects }) }, replace: true }
-  }
+  if (!semanticallyEqual(existing.roleRef, expected.roleRef)) return { object: expected, replace: true }
   const metadata = reconciledMetadata(existing, expected)
   const subjects = union(existing.subjects ?? [], expected.subjects ?? [])
   const more = subjects.length > (existing.subjects?.length ?? 0)

@@ -16,7 +16,7 @@ export interface PodResourceOptions {
 
 /** The requests of a pod. The list is the caller's. */
 export function podRequests(pod: Pod, options: PodResourceOptions = {}): ResourceList {
-  const infeasible = pod.status?.conditions?.some(({ type, reason }) => type === 'PodResizePending' && reason === 'Infeasible') ?? false
+  const infeasible = isInfeasible(pod)
   const requests = together(pod, options, ({ resources }, status) => {
     const asked = (resources?.requests ?? {}) as ResourceList
     const counted = status ? most(infeasible ? {} : asked, status.resources?.requests, status.allocatedResources) : asked
@@ -26,6 +26,10 @@ export function podRequests(pod: Pod, options: PodResourceOptions = {}): Resourc
   if (options.overhead) addTo(requests, pod.spec?.overhead)
   return requests
 }
+
+/** Whether a resize has been asked for that can never be: then only what the containers have counts. */
+const isInfeasible = ({ status }: Pod): boolean =>
+  status?.conditions?.some(({ type, reason }) => type === 'PodResizePending' && reason === 'Infeasible') ?? false
 
 /** What is asked for the pod as a whole, if anything is: while it is being resized as much as it still has, too (KEP-5419). */
 function wholeRequests({ spec, status }: Pod, infeasible: boolean, options: PodResourceOptions): ResourceList {
@@ -38,11 +42,12 @@ function wholeRequests({ spec, status }: Pod, infeasible: boolean, options: PodR
 
 /** The limits of a pod. The list is the caller's. */
 export function podLimits(pod: Pod, options: PodResourceOptions = {}): ResourceList {
+  const infeasible = isInfeasible(pod)
   const limits = together(pod, options, ({ resources }, status) => {
     const capped = (resources?.limits ?? {}) as ResourceList
-    return status ? most(capped, status.resources?.limits) : capped
+    return status?.resources ? most(infeasible ? {} : capped, status.resources.limits) : capped
   })
-  for (const [name, amount] of Object.entries(pod.spec?.resources?.limits ?? {})) if (isForPods(name)) limits[name] = amount
+  for (const [name, amount] of Object.entries(wholeLimits(pod, infeasible, options))) if (isForPods(name)) limits[name] = amount
   if (options.overhead) {
     for (const [name, amount] of Object.entries(pod.spec?.overhead ?? {})) {
       const limit = limits[name]
@@ -51,6 +56,14 @@ export function podLimits(pod: Pod, options: PodResourceOptions = {}): ResourceL
     }
   }
   return limits
+}
+
+/** What the pod as a whole is limited to: while it is being resized it may still have more. */
+function wholeLimits(pod: Pod, infeasible: boolean, options: PodResourceOptions): ResourceList {
+  const { spec, status } = pod
+  const capped = spec?.resources?.limits ?? {}
+  if (!options.status || !status?.resources || !hasPodResources(pod)) return capped
+  return most(infeasible ? {} : capped, without(status.resources.limits, spec?.overhead))
 }
 
 /** Whether the pod as a whole asks for something or is limited. */

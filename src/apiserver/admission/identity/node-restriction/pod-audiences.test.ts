@@ -62,6 +62,13 @@ test('a node asks for tokens only for those that the pod’s volumes ask for', a
     ['an ephemeral volume', [ephemeral], ['foo'], undefined],
     ['an ephemeral volume whose driver asks for another', [ephemeral], ['bar'], missing('bar')],
     ['a driver, and behind it a claim that is not there', [csi, ofClaim('gone')], ['foo'], undefined],
+    ['a claim that is not there, and behind it a driver', [ofClaim('gone'), ofClaim('lost'), csi], ['foo'], undefined],
+    [
+      'claims and volumes that are not there, each told once',
+      [ofClaim('gone'), ofClaim('lost'), ofClaim('gone')],
+      ['foo'],
+      `${unsure('[persistentvolumeclaim "gone" not found, persistentvolume "gone"')}]`,
+    ],
     ['a volume that a driver has taken over', [ofClaim('azureclaim')], ['foo'], undefined],
     ['a volume of the pod that a driver has taken over', [{ azureFile: { secretName: 's', shareName: 'share' } }], ['foo'], undefined],
   ]

@@ -20,27 +20,36 @@ const successors: Readonly<Record<string, string>> = {
   vsphereVolume: 'csi.vsphere.vmware.com',
 }
 
-/** Looks no further than to the first volume that does. Rejects with an Error where something on the way is not there. */
+/** Looks no further than to the first volume that does. Where none does, rejects with an Error if something on the way to one is not there. */
 export async function asksForAudience({ metadata, spec }: Pod, audience: string, lookup: StorageLookup): Promise<boolean> {
   const namespace = metadata.namespace ?? ''
+  const faults = new Set<string>()
+  const missing: Missing = (kind, name) => {
+    faults.add(`${kind} ${quoted(name)} not found`)
+    return undefined
+  }
   for (const volume of spec?.volumes ?? []) {
     if (volume.projected?.sources?.some(({ serviceAccountToken: token }) => token && (token.audience ?? '') === audience)) return true
     const claim = volume.ephemeral ? `${metadata.name}-${volume.name}` : volume.persistentVolumeClaim?.claimName
-    const driver = claim === undefined ? driverOf(volume) : await driverOfClaim(namespace, claim, lookup)
+    const driver = claim === undefined ? driverOf(volume) : await driverOfClaim(namespace, claim, lookup, missing)
     if (driver === undefined) continue
     const found = await lookup.find<Model<V1CSIDriver>>('drivers', '', driver)
-    if (!found) throw new Error(`csidriver.storage.k8s.io ${quoted(driver)} not found`)
-    if (found.spec?.tokenRequests?.some((request) => request.audience === audience)) return true
+    if (!found) missing('csidriver.storage.k8s.io', driver)
+    if (found?.spec?.tokenRequests?.some((request) => request.audience === audience)) return true
   }
+  if (faults.size > 0) throw new Error(faults.size === 1 ? [...faults][0] : `[${[...faults].join(', ')}]`)
   return false
 }
 
-async function driverOfClaim(namespace: string, name: string, lookup: StorageLookup): Promise<string | undefined> {
+/** Takes note of what is not there. */
+type Missing = (kind: string, name: string) => undefined
+
+async function driverOfClaim(namespace: string, name: string, lookup: StorageLookup, missing: Missing): Promise<string | undefined> {
   const claim = await lookup.find<Model<V1PersistentVolumeClaim>>('claims', namespace, name)
-  if (!claim) throw new Error(`persistentvolumeclaim ${quoted(name)} not found`)
+  if (!claim) return missing('persistentvolumeclaim', name)
   const volumeName = claim.spec?.volumeName ?? ''
   const volume = await lookup.find<Model<V1PersistentVolume>>('volumes', '', volumeName)
-  if (!volume) throw new Error(`persistentvolume ${quoted(volumeName)} not found`)
+  if (!volume) return missing('persistentvolume', volumeName)
   return driverOf(volume.spec ?? {})
 }
 

@@ -1,7 +1,7 @@
 /** The check of volumes: only kinds that cannot reach the node's files or somebody else's. */
 import { type Check, type CheckPod, plural, quoted, sortedSet } from './check.ts'
 
-const allowed = ['configMap', 'csi', 'downwardAPI', 'emptyDir', 'ephemeral', 'persistentVolumeClaim', 'projected', 'secret'] as const
+const allowed = ['configMap', 'csi', 'downwardAPI', 'emptyDir', 'ephemeral', 'image', 'persistentVolumeClaim', 'projected', 'secret'] as const
 
 const restricted = [
   'hostPath',

@@ -23,8 +23,8 @@ export function podTopologyLabels({ registry, find, log }: PluginSources): Admis
       if (resource !== pods || !object || (subresource !== '' && subresource !== 'binding')) return
       const node = subresource ? nodeOf(object) : (object as Pod).spec?.nodeName
       const labels = node ? nodes.get('', node) : undefined
-      // What the pod, or who binds it, says already stays; a binding's labels become the pod's.
-      if (labels) object.metadata.labels = { ...labels, ...object.metadata.labels }
+      // Whatever the pod, or who binds it, says already: a binding's labels become the pod's.
+      if (labels) object.metadata.labels = { ...object.metadata.labels, ...labels }
     },
     start: () => nodes.start(),
     stop: () => nodes.stop(),
