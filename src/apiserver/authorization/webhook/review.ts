@@ -74,8 +74,8 @@ export function reviewBody(version: ReviewVersion, spec: ReviewSpec): Buffer {
 
 /** Throws an Error for an answer that is no review. */
 export function reviewStatus(version: ReviewVersion, answer: Buffer): ReviewStatus {
-  const { status } = reviewIn(answer, 'SubjectAccessReview', `authorization.k8s.io/${version}`)
-  const { allowed = false, denied = false, reason = '' } = fieldsOf(status ?? {}, 'SubjectAccessReviewStatus')
+  const { status = {} } = reviewIn(answer, 'SubjectAccessReview', `authorization.k8s.io/${version}`)
+  const { allowed = false, denied = false, reason = '' } = fieldsOf(status, 'SubjectAccessReviewStatus')
   if (typeof allowed !== 'boolean' || typeof denied !== 'boolean' || typeof reason !== 'string') {
     throw new Error("the webhook's SubjectAccessReview has a status whose fields are of other types")
   }
