@@ -100,6 +100,23 @@ test('a token of a pod on a node tells both', async (t) => {
   assert.equal((await ask(cluster, bearer(ofNode))).code, 401)
 })
 
+test('a request for a token may say which account it means; another one of the name gets none', async (t) => {
+  const cluster = await testCluster(t)
+  const { metadata } = await make(cluster, accounts, 'robot')
+  const request = (said: object) =>
+    cluster.call('POST', `${accounts}/robot/token`, { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', metadata: said, spec: {} })
+  for (const said of [{}, { uid: metadata.uid }, { name: 'robot', namespace: 'default' }]) assert.equal((await request(said)).metadata.uid, metadata.uid)
+  const { client } = cluster
+  const refused = await ask(cluster, { ...client, path: `${accounts}/robot/token`, body: { metadata: { uid: 'other' }, spec: {} } })
+  assert.equal(refused.code, 409)
+  assert.equal(
+    JSON.parse(refused.text).message,
+    `Operation cannot be fulfilled on TokenRequest.authentication.k8s.io "robot": the UID in the token request (other) does not match the UID of the service account (${metadata.uid})`,
+  )
+  await assert.rejects(request({ name: 'other' }), /422 .*metadata\.name: Invalid value: \\"other\\": must match the service account name if specified/)
+  await assert.rejects(request({ namespace: 'other' }), /400 .*the namespace of the provided object does not match the namespace sent on the request/)
+})
+
 /** A cluster whose keys the test has. */
 async function keyed(t: Lifetime, ...flags: readonly string[]) {
   const folder = mkdtempSync(join(tmpdir(), 'keys-'))

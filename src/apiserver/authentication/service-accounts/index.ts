@@ -154,11 +154,11 @@ function identityOf(verified: Verified, bound: BoundClaims, own: readonly string
   return identity
 }
 
-/** Keys of the name that the token gives, or all of them where there is none of it. */
+/** Keys of the name that the token gives, or all of them where it gives none. */
 function signatureFault({ algorithm, keyId, signed, signature }: JsonWebToken, keys: readonly VerificationKey[]): TokenRefusal | undefined {
-  if (keys.length === 0) return { refused: 'invalid signature, no keys found' }
-  const named = keys.filter(({ id }) => id === keyId)
-  const holds = (named.length > 0 ? named : keys).some((key) => key.algorithm === algorithm && isSignedBy(key, signed, signature))
+  const named = keyId ? keys.filter(({ id }) => id === keyId) : keys
+  if (named.length === 0) return { refused: 'invalid signature, no keys found' }
+  const holds = named.some((key) => key.algorithm === algorithm && isSignedBy(key, signed, signature))
   return holds ? undefined : { refused: 'go-jose/go-jose: error in cryptographic primitive' }
 }
 
