@@ -2,23 +2,25 @@
 import { fieldsOf, type ReviewVersion, reviewIn } from '../../webhooks/index.ts'
 import type { AccessAttributes, SelectorRequirement } from '../authorizer.ts'
 
-interface Selector {
+export interface Selector {
   readonly requirements: readonly SelectorRequirement[]
+}
+
+export interface ResourceAttributes {
+  readonly namespace?: string
+  readonly verb?: string
+  readonly group?: string
+  readonly version?: string
+  readonly resource?: string
+  readonly subresource?: string
+  readonly name?: string
+  readonly fieldSelector?: Selector
+  readonly labelSelector?: Selector
 }
 
 /** As JSON; what is empty is left out. */
 export interface ReviewSpec {
-  readonly resourceAttributes?: {
-    readonly namespace?: string
-    readonly verb?: string
-    readonly group?: string
-    readonly version?: string
-    readonly resource?: string
-    readonly subresource?: string
-    readonly name?: string
-    readonly fieldSelector?: Selector
-    readonly labelSelector?: Selector
-  }
+  readonly resourceAttributes?: ResourceAttributes
   readonly nonResourceAttributes?: { readonly path?: string; readonly verb?: string }
   readonly user?: string
   readonly groups?: readonly string[]
