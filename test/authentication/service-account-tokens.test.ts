@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
 import { signedToken } from '../../src/apiserver/authentication/service-accounts/signing-keys.ts'
+import { metricsOf } from '../admission/webhooks/webhook.ts'
 import { type Lifetime, type TestCluster, testCluster } from '../support/test-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { ask, bearer } from './whoami.ts'
@@ -159,6 +160,10 @@ test('a token that lives in a secret holds as long as the secret has it; its use
   assert.match(String(await errorOf(token)), /^the token in secret default\/s for service account default\/robot has been marked invalid\. /)
   await cluster.call('PATCH', `${secrets}/s`, { metadata: { labels: { 'kubernetes.io/legacy-token-invalid-since': null } } }, merge)
   assert.equal((await ask(cluster, bearer(token))).code, 201)
+  const metrics = (await metricsOf(cluster)).split('\n')
+  const usesOf = (what: string): number => Number(metrics.find((line) => line.startsWith(`serviceaccount_${what}_total `))?.split(' ')[1])
+  for (const what of ['legacy_tokens', 'legacy_manual_token_uses', 'legacy_auto_token_uses', 'invalid_legacy_auto_token_uses'])
+    assert.ok(usesOf(what) > 0, what)
   assert.equal(await errorOf(signedToken(key, { ...claims, other: 1 })), "Token does not match server's copy")
   assert.equal(await errorOf(signedToken(key, { ...claims, sub: 'system:serviceaccount:kube-system:robot' })), 'sub claim is invalid')
   await cluster.call('PATCH', `${secrets}/s`, { data: { token: null } }, merge)
