@@ -148,6 +148,9 @@ test('issuers that stay out of reach are tried again later, as long as the file 
   await waitFor('the issuer is believed', () => logged.includes('reloaded authentication config'))
   const verdict = await authentication.authenticate(provider.token(), [])
   assert.equal(verdict && 'user' in verdict && verdict.user.name, 'jane')
+  rmSync(file)
+  await waitFor('the log tells that the file is gone', () => logged.includes('failed to read authentication config file: no such file or directory'))
+  assert.ok(await authentication.authenticate(provider.token({ sub: 'still' }), []), 'what was read last counts')
 })
 
 test('what cannot be is told before the server starts', async (t) => {

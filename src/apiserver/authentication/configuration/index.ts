@@ -106,7 +106,12 @@ export class ConfiguredAuthentication implements TokenAuthenticator {
     this.#issuers = issuerTokens(this.#configuration.jwt ?? [], this.#issuerOptions)
     await this.#issuers.start?.()
     this.#reloads.loaded(text)
-    this.#followed = followFile(file, text, (changed) => this.#inTurn(changed))
+    this.#followed = followFile(
+      file,
+      text,
+      (changed) => this.#inTurn(changed),
+      (error) => this.#failed('read', 'config file', error),
+    )
   }
 
   stop(): void {
@@ -137,10 +142,14 @@ export class ConfiguredAuthentication implements TokenAuthenticator {
       log('reloaded authentication config')
     } catch (error) {
       if (signal.aborted) return
-      this.#reloads.failed()
-      log(`failed to ${trying} authentication config: ${reasonOf(error)}`)
+      this.#failed(trying, 'config', error)
       if (trying === 'update') this.#retry = setTimeout(() => this.#inTurn(text), retryMs).unref()
     }
+  }
+
+  #failed(trying: string, what: string, error: unknown): void {
+    this.#reloads.failed()
+    this.#options.log(`failed to ${trying} authentication ${what}: ${reasonOf(error)}`)
   }
 
   /** New issuers take the place of the old ones when all of them can judge tokens. */
