@@ -33,3 +33,8 @@ test('without names that are allowed, all are', async () => {
   const verdict = requestHeader({ ...defaultHeaders, clientCA: authority.cert, allowedNames: [] })
   assert.deepEqual(verdict(await asked('somebody', 'anna')), { name: 'anna', groups: ['system:authenticated'] })
 })
+
+test('where there is no authority yet, certificates say nothing', async () => {
+  const verdict = requestHeader({ ...defaultHeaders, clientCA: () => '', allowedNames: [] })
+  assert.equal(verdict(await asked('proxy', 'anna')), undefined)
+})

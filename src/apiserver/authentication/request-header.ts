@@ -4,7 +4,7 @@
  */
 import type { Request } from '../http/exchange.ts'
 import { type Authenticator, authenticated } from './authenticator.ts'
-import { type Bundle, signedBy } from './signed-by.ts'
+import { type Bundle, bundleText, signedBy } from './signed-by.ts'
 
 /** As the flags `--requestheader-…`. */
 export interface RequestHeaderOptions {
@@ -45,7 +45,7 @@ export function requestHeader(options: RequestHeaderOptions): Authenticator {
   return (request) => {
     // Nearly nobody is the front proxy: headers are not looked at for others.
     const peer = request.clientCertificate()
-    if (!peer) return undefined
+    if (!peer || bundleText(options.clientCA) === '') return undefined
     const { CN = '' } = peer.certificate.subject as { readonly CN?: string }
     const isAllowed = options.allowedNames.length === 0 || options.allowedNames.includes(CN)
     // Others may still know the certificate; whom nobody knows is not taken for one who showed none.
