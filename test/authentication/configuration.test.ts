@@ -7,7 +7,10 @@ import { request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
+import { ConfiguredAuthentication } from '../../src/apiserver/authentication/configuration/index.ts'
+import { tokenCacheMetrics } from '../../src/apiserver/authentication/tokens/cache-metrics.ts'
 import { startCluster } from '../../src/cluster/start-cluster.ts'
+import { MetricsRegistry } from '../../src/lib/metrics/registry.ts'
 import { metricsOf } from '../admission/webhooks/webhook.ts'
 import { type Lifetime, type TestCluster, testCluster } from '../support/test-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
@@ -107,11 +110,11 @@ test('a changed file counts while the server runs; one that is not right is told
   write(configuration({ jwt: jwt('b:') }))
   await waitFor('the first issuer is believed again', async () => (await as(provider.token({ sub: 'back' }))).status === 201)
   write(configuration({ jwt: [{ issuer: { ...issuerOf(provider), url: 'http://x' }, claimMappings: { username: { claim: 'sub', prefix: '' } } }] }))
-  await told(/jwt\[0\]\.issuer\.url: Invalid value: "http:\/\/x": URL scheme must be https$/)
+  await told(/^failed to validate authentication config: jwt\[0\]\.issuer\.url: Invalid value: "http:\/\/x": URL scheme must be https$/)
   write(configuration({ jwt: jwt('c:'), anonymous: { enabled: false } }))
   await told(/anonymous: Forbidden: changed from initial configuration file$/)
   write('nonsense: [')
-  await told(/^failed to reload the authentication config: .*(yaml|YAML|flow)/s)
+  await told(/^failed to load authentication config: .*(yaml|YAML|flow)/s)
   assert.equal((await as(provider.token({ sub: 'joe' }))).user?.username, 'b:joe')
   write(configuration({}))
   await waitFor('nobody is believed any more', async () => (await as(provider.token())).status === 401)
@@ -122,6 +125,32 @@ test('a changed file counts while the server runs; one that is not right is told
     ).exec(metrics)?.[1]
   assert.deepEqual([count('success'), count('failure')], ['4', '3'])
   assert.match(metrics, /apiserver_authentication_config_controller_last_config_info\{apiserver_id_hash="[^"]+",hash="sha256:[0-9a-f]{64}"\} 1/)
+})
+
+test('issuers that stay out of reach are tried again later, as long as the file names them', async (t) => {
+  const provider = await openIdProvider(t)
+  provider.behave('status 500')
+  const folder = mkdtempSync(join(tmpdir(), 'typernetes-authn-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const file = join(folder, 'authentication.yaml')
+  writeFileSync(file, configuration({}))
+  const logged: string[] = []
+  const log = (line: string): void => void logged.push(line)
+  const metrics = new MetricsRegistry()
+  const sources = { disallowed: [], metrics, tokenCache: tokenCacheMetrics(metrics), log }
+  const authentication = new ConfiguredAuthentication({ file, anonymousFlag: false, patienceMs: 200, retryMs: 50, ...sources })
+  t.after(() => authentication.stop())
+  await authentication.start()
+  writeFileSync(file, configuration({ jwt: [{ issuer: issuerOf(provider), claimMappings: { username: { claim: 'sub', prefix: '' } } }] }))
+  const failed = () => logged.filter((line) => /^failed to update authentication config: .*is not healthy: 500/.test(line)).length
+  await waitFor('it is tried again', () => failed() > 1)
+  provider.behave('well')
+  await waitFor('the issuer is believed', () => logged.includes('reloaded authentication config'))
+  const verdict = await authentication.authenticate(provider.token(), [])
+  assert.equal(verdict && 'user' in verdict && verdict.user.name, 'jane')
+  rmSync(file)
+  await waitFor('the log tells that the file is gone', () => logged.includes('failed to read authentication config file: no such file or directory'))
+  assert.ok(await authentication.authenticate(provider.token({ sub: 'still' }), []), 'what was read last counts')
 })
 
 test('what cannot be is told before the server starts', async (t) => {

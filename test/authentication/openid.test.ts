@@ -64,6 +64,7 @@ test('who is not the provider, or not meant for us, or late, is nobody, and the 
     ['signed with the public key', `${text}.${hmac}`, /unsupported algorithm, expected \["RS256"\] got "HS256"/],
     ['signed with the key of another issuer', provider.token({}, stranger.keys[0]), /failed to verify signature: failed to verify id token signature/],
     ['signed with that key by our name', signed({ ...stranger.keys[0]!, id: key.id }, claims), /failed to verify id token signature/],
+    ['with claims that are nowhere', provider.token({ _claim_names: { address: 'src' } }), /oidc: verify token: oidc: source does not exist/],
     ['without a user', provider.token({ sub: undefined }), /parse username claims "sub": claim not present/],
   ]
   for (const [what, token, why] of cases) {

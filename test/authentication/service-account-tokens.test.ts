@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
 import { signedToken } from '../../src/apiserver/authentication/service-accounts/signing-keys.ts'
+import { metricsOf } from '../admission/webhooks/webhook.ts'
 import { type Lifetime, type TestCluster, testCluster } from '../support/test-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { ask, bearer } from './whoami.ts'
@@ -100,6 +101,23 @@ test('a token of a pod on a node tells both', async (t) => {
   assert.equal((await ask(cluster, bearer(ofNode))).code, 401)
 })
 
+test('a request for a token may say which account it means; another one of the name gets none', async (t) => {
+  const cluster = await testCluster(t)
+  const { metadata } = await make(cluster, accounts, 'robot')
+  const request = (said: object) =>
+    cluster.call('POST', `${accounts}/robot/token`, { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', metadata: said, spec: {} })
+  for (const said of [{}, { uid: metadata.uid }, { name: 'robot', namespace: 'default' }]) assert.equal((await request(said)).metadata.uid, metadata.uid)
+  const { client } = cluster
+  const refused = await ask(cluster, { ...client, path: `${accounts}/robot/token`, body: { metadata: { uid: 'other' }, spec: {} } })
+  assert.equal(refused.code, 409)
+  assert.equal(
+    JSON.parse(refused.text).message,
+    `Operation cannot be fulfilled on TokenRequest.authentication.k8s.io "robot": the UID in the token request (other) does not match the UID of the service account (${metadata.uid})`,
+  )
+  await assert.rejects(request({ name: 'other' }), /422 .*metadata\.name: Invalid value: \\"other\\": must match the service account name if specified/)
+  await assert.rejects(request({ namespace: 'other' }), /400 .*the namespace of the provided object does not match the namespace sent on the request/)
+})
+
 /** A cluster whose keys the test has. */
 async function keyed(t: Lifetime, ...flags: readonly string[]) {
   const folder = mkdtempSync(join(tmpdir(), 'keys-'))
@@ -142,6 +160,10 @@ test('a token that lives in a secret holds as long as the secret has it; its use
   assert.match(String(await errorOf(token)), /^the token in secret default\/s for service account default\/robot has been marked invalid\. /)
   await cluster.call('PATCH', `${secrets}/s`, { metadata: { labels: { 'kubernetes.io/legacy-token-invalid-since': null } } }, merge)
   assert.equal((await ask(cluster, bearer(token))).code, 201)
+  const metrics = (await metricsOf(cluster)).split('\n')
+  const usesOf = (what: string): number => Number(metrics.find((line) => line.startsWith(`serviceaccount_${what}_total `))?.split(' ')[1])
+  for (const what of ['legacy_tokens', 'legacy_manual_token_uses', 'legacy_auto_token_uses', 'invalid_legacy_auto_token_uses'])
+    assert.ok(usesOf(what) > 0, what)
   assert.equal(await errorOf(signedToken(key, { ...claims, other: 1 })), "Token does not match server's copy")
   assert.equal(await errorOf(signedToken(key, { ...claims, sub: 'system:serviceaccount:kube-system:robot' })), 'sub claim is invalid')
   await cluster.call('PATCH', `${secrets}/s`, { data: { token: null } }, merge)

@@ -78,8 +78,8 @@ test('with --anonymous-auth=false who shows nothing is refused', async (t) => {
   assert.equal((await ask(cluster, { method: 'GET', path: '/healthz' })).code, 401)
 })
 
-test('a WebSocket may bring its token as a sub-protocol, beside one that can be chosen', async (t) => {
-  const cluster = await withFile(t, 'token-auth-file', 't0ken,anna,7,"system:masters"\n', '--anonymous-auth=false')
+test('a WebSocket may bring its token as a sub-protocol, beside one that can be chosen; an empty one is none', async (t) => {
+  const cluster = await withFile(t, 'token-auth-file', 't0ken,anna,7,"system:masters"\n')
   const carrier = (token: string) => `base64url.bearer.authorization.k8s.io.${Buffer.from(token).toString('base64url')}`
   const upgrade = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13', 'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==' }
   const path = '/api/v1/namespaces/default/pods/none/exec?command=a'
@@ -93,10 +93,10 @@ test('a WebSocket may bring its token as a sub-protocol, beside one that can be 
     `${carrier('t0ken')}, ${carrier('t0ken')}, v5.channel.k8s.io`,
     'base64url.bearer.authorization.k8s.io.t0k!n, v5.channel.k8s.io',
     `v5.channel.k8s.io, base64url.bearer.authorization.k8s.io.${Buffer.from([0xff, 0xfe]).toString('base64url')}`,
-    'v5.channel.k8s.io',
   ]) {
     assert.equal(await code(wrong), 401, wrong)
   }
+  for (const none of ['v5.channel.k8s.io', carrier(''), `v5.channel.k8s.io, ${carrier('')}`]) assert.equal(await code(none), 403, none)
   // Only WebSockets cannot set headers.
-  assert.equal(await code(`v5.channel.k8s.io, ${carrier('t0ken')}`, {}), 401)
+  assert.equal(await code(`v5.channel.k8s.io, ${carrier('t0ken')}`, {}), 403)
 })

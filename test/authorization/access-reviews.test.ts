@@ -23,6 +23,8 @@ test('reviews that make no sense are refused in upstream’s words', async (t) =
     status: 422,
     message: 'spec.resourceAttributes.namespace: Invalid value: "default": must match metadata.namespace',
   })
+  const named = await ask({ user: 'x', resourceAttributes: { ...pods.resourceAttributes, namespace: 'other' } }, local, { name: 'n' })
+  assert.match(named.message ?? '', /^metadata: Invalid value: .*: must be empty except for namespace$/)
   const selecting = (fieldSelector: object) => ({ user: 'x', resourceAttributes: { ...pods.resourceAttributes, fieldSelector } })
   const path = 'spec.resourceAttributes.fieldSelector'
   assert.equal((await ask(selecting({}))).message, `${path}.requirements: Required value: when ${path} is specified, requirements or rawSelector is required`)

@@ -95,7 +95,7 @@ test('a call takes no longer than it may, and answers no larger than they may be
   })
   await assert.rejects(small.post(review), /the answer is larger than 3 bytes/)
   await webhook.answers('never')
-  await assert.rejects(slow.post(review), /^Error: Post "https:\/\/127\.0\.0\.1:\d+\/convert\?timeout=1s": context deadline exceeded$/)
+  await assert.rejects(slow.post(review), /^Error: Post "https:\/\/127\.0\.0\.1:\d+\/convert\?timeout=100ms": context deadline exceeded$/)
 })
 
 test('a definition whose objects cannot be converted says so when it is deleted, and goes once they can be', async (t) => {

@@ -16,11 +16,14 @@ export function remainingLife(metrics: MetricsRegistry): Remaining {
 
 /** How often tokens of service accounts were used. */
 export function tokenUses(metrics: MetricsRegistry): (use: TokenUse) => void {
-  const counter = (use: TokenUse, what: string) => metrics.counter(`serviceaccount_${use}_tokens_total`, `Cumulative ${what} service account tokens used`)([])
-  const uses = {
-    legacy: counter('legacy', 'legacy'),
-    stale: counter('stale', 'stale projected'),
-    valid: counter('valid', 'valid projected'),
+  const counter = (name: string, what: string) => metrics.counter(`serviceaccount_${name}_total`, `Cumulative ${what} used`)([])
+  const uses: Readonly<Record<TokenUse, ReturnType<typeof counter>>> = {
+    legacy: counter('legacy_tokens', 'legacy service account tokens'),
+    'legacy of a manual secret': counter('legacy_manual_token_uses', 'manually created legacy tokens'),
+    'legacy of a generated secret': counter('legacy_auto_token_uses', 'auto-generated legacy tokens'),
+    'legacy marked invalid': counter('invalid_legacy_auto_token_uses', 'invalid auto-generated legacy tokens'),
+    stale: counter('stale_tokens', 'stale projected service account tokens'),
+    valid: counter('valid_tokens', 'valid projected service account tokens'),
   }
   return (use) => uses[use].add()
 }

@@ -4,7 +4,7 @@
  */
 import type { Request } from '../http/exchange.ts'
 import { type Authenticator, authenticated } from './authenticator.ts'
-import { type Bundle, signedBy } from './signed-by.ts'
+import { type Bundle, bundleText, signedBy } from './signed-by.ts'
 
 /** As the flags `--requestheader-…`. */
 export interface RequestHeaderOptions {
@@ -45,11 +45,13 @@ export function requestHeader(options: RequestHeaderOptions): Authenticator {
   return (request) => {
     // Nearly nobody is the front proxy: headers are not looked at for others.
     const peer = request.clientCertificate()
-    if (!peer?.authorized || !isFrontProxy(peer.certificate)) return undefined
+    if (!peer || bundleText(options.clientCA) === '') return undefined
+    const { CN = '' } = peer.certificate.subject as { readonly CN?: string }
+    const isAllowed = options.allowedNames.length === 0 || options.allowedNames.includes(CN)
+    // Others may still know the certificate; whom nobody knows is not taken for one who showed none.
+    if (!peer.authorized || !isFrontProxy(peer.certificate) || !isAllowed) return 'invalid'
     const name = first(request, usernames)
     if (!name) return undefined
-    const { CN } = peer.certificate.subject as { readonly CN?: string }
-    if (options.allowedNames.length && !options.allowedNames.includes(CN ?? '')) return 'invalid'
     const uid = first(request, uids)
     const extra = extraOf(request, prefixes)
     return {

@@ -19,20 +19,28 @@ const patienceMs = 60_000
 export async function patiently<T>(call: () => Promise<T>, { signal, backoffMs = 500 }: Patience): Promise<T> {
   const started = performance.now()
   let pauseMs = backoffMs
+  let waitMs: number
   for (let attempt = 1; ; attempt++) {
     try {
       return await call()
     } catch (error) {
-      const isOver = attempt === attempts || performance.now() - started + pauseMs > patienceMs || signal.aborted
+      waitMs = Math.max(pauseMs * (1 + Math.random() * backoffJitter), askedPauseMs(error))
+      const isOver = attempt === attempts || performance.now() - started + waitMs > patienceMs || signal.aborted
       if (isOver || !isPassing(error)) throw error
     }
-    await delay(pauseMs * (1 + Math.random() * backoffJitter), undefined, { signal, ref: false })
+    await delay(waitMs, undefined, { signal, ref: false })
     pauseMs *= backoffFactor
   }
 }
 
+/** How long the webhook itself has asked to be left alone. */
+const askedPauseMs = (error: unknown): number => (error instanceof WebhookAnswerError ? (error.retryAfterMs ?? 0) : 0)
+
 /** Whether the webhook may well answer when it is asked again: what Go's client takes for a passing fault. */
 function isPassing(error: unknown): boolean {
-  if (error instanceof WebhookAnswerError) return error.retryAfter || error.status === 500 || error.status === 504 || error.status === 429
+  if (error instanceof WebhookAnswerError) {
+    const { status, retryAfterMs } = error
+    return retryAfterMs !== undefined || status === 429 || (status >= 500 && status !== 503)
+  }
   return error instanceof Error && /: (EOF|read tcp .*: connection reset by peer)$/.test(error.message)
 }

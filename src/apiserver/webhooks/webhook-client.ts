@@ -7,6 +7,7 @@ import { Agent, request as httpsRequest } from 'node:https'
 import { isIP } from 'node:net'
 import type { ConnectionOptions } from 'node:tls'
 import { errorCode } from '../../lib/explained-error.ts'
+import { goDuration } from '../../lib/go/go-duration.ts'
 import type { ServiceSources } from '../aggregator/index.ts'
 import { addressOf, connectionError } from '../proxy/index.ts'
 import { answerError } from './answer-error.ts'
@@ -14,7 +15,7 @@ import { type Place, type WebhookAddress, type WebhookConfig, webhookAddress } f
 
 export interface WebhookClientOptions {
   readonly sources: ServiceSources
-  /** How long a call may take as a whole. Milliseconds, shown as whole seconds. */
+  /** How long a call may take as a whole, ms. */
   readonly timeoutMs: number
   /** Larger answers are not taken. Bytes. */
   readonly mostBytes?: number
@@ -30,13 +31,13 @@ export class WebhookClientError extends Error {}
 /** An answer that is none: the webhook, or what stands before it, has said no. */
 export class WebhookAnswerError extends Error {
   readonly status: number
-  /** Whether it has asked to be called again later. */
-  readonly retryAfter: boolean
+  /** After how long it has asked to be called again; undefined if it has not. */
+  readonly retryAfterMs: number | undefined
 
-  constructor(message: string, status: number, retryAfter: boolean) {
+  constructor(message: string, status: number, retryAfterMs?: number) {
     super(message)
     this.status = status
-    this.retryAfter = retryAfter
+    this.retryAfterMs = retryAfterMs
   }
 }
 
@@ -74,7 +75,7 @@ export class WebhookClient {
     const deadline = performance.now() + timeoutMs
     const { address, tls } = this.#prepare()
     const url = new URL(address.url)
-    url.searchParams.set('timeout', `${Math.ceil(timeoutMs / 1000)}s`)
+    url.searchParams.set('timeout', goDuration(timeoutMs))
     const fail = (why: string): Error => new Error(`Post ${JSON.stringify(shown(address, url))}: ${why}`)
     const place = await address.dial().catch((error) => Promise.reject(fail(error instanceof Error ? error.message : String(error))))
     const authorization = await this.#options.authorization?.()
@@ -151,7 +152,7 @@ export class WebhookClient {
           const { statusCode = 0 } = response
           const answer = Buffer.concat(pieces)
           if (statusCode >= 200 && statusCode < 300) resolve(answer)
-          else reject(new WebhookAnswerError(answerError(statusCode, answer), statusCode, response.headers['retry-after'] !== undefined))
+          else reject(new WebhookAnswerError(answerError(statusCode, answer), statusCode, retryAfterMs(response.headers['retry-after'])))
         })
       })
       sent.end(body)
@@ -161,6 +162,9 @@ export class WebhookClient {
 
 /** What a connection that was given up fails with. */
 const givenUp: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE'])
+
+/** Only seconds are understood (RFC 9110 knows dates too), as Go's client does. */
+const retryAfterMs = (header = ''): number | undefined => (/^\d+$/.test(header) ? Number(header) * 1000 : undefined)
 
 /** Services have their port in what is told of them, always. */
 const shown = ({ url: { port } }: WebhookAddress, { hostname, pathname, search, host }: URL): string =>

@@ -7,9 +7,15 @@ test('values that cannot be are told in the words of upstream', () => {
   const cases: readonly (readonly [string, string])[] = [
     ['--service-account-issuer=', 'service-account-issuer should not be an empty string'],
     ['--service-account-issuer=a --service-account-issuer=a', 'service-account-issuer "a" is already specified'],
-    ['--service-account-issuer=https://h:p', 'service-account-issuer "https://h:p" contained a \':\' but was not a valid URL'],
+    [
+      '--service-account-issuer=https://h:p',
+      'service-account-issuer "https://h:p" contained a \':\' but was not a valid URL: parse "https://h:p": invalid port ":p" after host',
+    ],
     ['--service-account-jwks-uri=http://x', 'service-account-jwks-uri requires https scheme, parsed as: http://x'],
-    ['--service-account-jwks-uri=https://host:port', 'service-account-jwks-uri must be a valid URL: "https://host:port" is none'],
+    [
+      '--service-account-jwks-uri=https://host:port',
+      'service-account-jwks-uri must be a valid URL: parse "https://host:port": invalid port ":port" after host',
+    ],
     [
       '--service-cluster-ip-range=10.0.0.0/24,fd00::/126',
       'error determining service IP ranges for secondary service cidr: the service cluster IP range must be at least 8 IP addresses',

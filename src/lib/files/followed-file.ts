@@ -8,26 +8,40 @@ export interface FollowedFile {
 }
 
 /** How often a file is looked at, in ms. */
-const usualPollMs = 1000
+const pollMs = 1000
 
 /**
  * Calls back with a file's text each time it has changed since `known`, the text as the caller has it. A file that cannot be read just
- * now (it is being replaced) is looked at again; polling, because mounted configuration changes by links that cannot be watched.
+ * now (it is being replaced) is looked at again; `lost` is told, once, if it stays so. Polling, because mounted configuration changes by
+ * links that cannot be watched.
  */
-export function followFile(path: string, known: string, changed: (text: string) => void | Promise<void>, pollMs = usualPollMs): FollowedFile {
+export function followFile(
+  path: string,
+  known: string,
+  changed: (text: string) => void | Promise<void>,
+  lost: (error: unknown) => void = () => {},
+): FollowedFile {
   let text = known
   let seen = ''
+  let misses = 0
   let stopped = false
-  const look = async (): Promise<void> => {
-    const now = await stat(path).then(
-      ({ mtimeMs, size, ino }) => `${mtimeMs} ${size} ${ino}`,
-      () => seen,
-    )
-    if (now === seen || stopped) return
-    const next = await readFile(path, 'utf8').catch(() => undefined)
-    if (next === undefined || stopped) return
+  /** Undefined if nothing has changed since it was read last. */
+  const read = async (): Promise<string | undefined> => {
+    const { mtimeMs, size, ino } = await stat(path)
+    const now = `${mtimeMs} ${size} ${ino}`
+    const next = now === seen ? undefined : await readFile(path, 'utf8')
     seen = now
-    if (next === text) return
+    misses = 0
+    return next
+  }
+  const look = async (): Promise<void> => {
+    const next = await read().catch((error: unknown) => {
+      misses++
+      // The first time it may just be being replaced.
+      if (misses === 2 && !stopped) lost(error)
+      return undefined
+    })
+    if (next === undefined || next === text || stopped) return
     text = next
     await changed(next)
   }

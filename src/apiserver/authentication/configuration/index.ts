@@ -31,6 +31,10 @@ export interface ConfiguredOptions extends IssuerSources {
   readonly file: string
   /** Whether flags say something about requests without credentials: then the file may not. */
   readonly anonymousFlag: boolean
+  /** How long new issuers have time to be reached before the file that names them counts as failed, ms; a minute unless said. */
+  readonly patienceMs?: number
+  /** After how long such a file is tried again, ms; a minute unless said. */
+  readonly retryMs?: number
 }
 
 /** The issuer of the flags `--oidc-…`. Throws an ExplainedError for one that cannot be. */
@@ -45,8 +49,9 @@ export function flaggedIssuer(issuer: JwtIssuer, algorithms: readonly string[], 
   return issuerTokens([issuer], { algorithms, metrics: jwtMetrics(metrics), tokenCache, log })
 }
 
-/** How long new issuers have time to be reached before the file that names them counts as failed, ms; and how often that is looked at. */
-const patienceMs = 60_000
+const usualPatienceMs = 60_000
+const usualRetryMs = 60_000
+/** How often new issuers are looked at while they are waited for, ms. */
 const lookMs = 100
 
 export class ConfiguredAuthentication implements TokenAuthenticator {
@@ -58,6 +63,8 @@ export class ConfiguredAuthentication implements TokenAuthenticator {
   #configuration: AuthenticationConfiguration = {}
   #issuers: Issuers | undefined
   #followed: FollowedFile | undefined
+  #reloading = Promise.resolve()
+  #retry: NodeJS.Timeout | undefined
 
   constructor(options: ConfiguredOptions) {
     this.#options = options
@@ -99,35 +106,56 @@ export class ConfiguredAuthentication implements TokenAuthenticator {
     this.#issuers = issuerTokens(this.#configuration.jwt ?? [], this.#issuerOptions)
     await this.#issuers.start?.()
     this.#reloads.loaded(text)
-    this.#followed = followFile(file, text, (changed) => this.#reload(changed))
+    this.#followed = followFile(
+      file,
+      text,
+      (changed) => this.#inTurn(changed),
+      (error) => this.#failed('read', 'config file', error),
+    )
   }
 
   stop(): void {
     this.#stopping.abort()
     this.#followed?.stop()
+    clearTimeout(this.#retry)
     this.#issuers?.stop()
   }
 
-  /** Never rejects. */
+  #inTurn(text: string): Promise<void> {
+    return (this.#reloading = this.#reloading.then(() => this.#reload(text)))
+  }
+
+  /** Never rejects. A text that is not right never will be; issuers that are out of reach are tried again, unless the file changes. */
   async #reload(text: string): Promise<void> {
-    const { log, disallowed } = this.#options
+    const { disallowed, log, retryMs = usualRetryMs } = this.#options
+    const { signal } = this.#stopping
+    clearTimeout(this.#retry)
+    let trying = 'load'
     try {
       const configuration = parseConfiguration(text)
+      trying = 'validate'
       const isSame = jsonEqual(configuration.anonymous, this.#configuration.anonymous)
       checkConfiguration(configuration, disallowed, isSame ? [] : [forbiddenField('anonymous', 'changed from initial configuration file')])
+      trying = 'update'
       await this.#use(configuration)
       this.#reloads.reloaded(text)
       log('reloaded authentication config')
     } catch (error) {
-      if (this.#stopping.signal.aborted) return
-      this.#reloads.failed()
-      log(`failed to reload the authentication config: ${reasonOf(error)}`)
+      if (signal.aborted) return
+      this.#failed(trying, 'config', error)
+      if (trying === 'update') this.#retry = setTimeout(() => this.#inTurn(text), retryMs).unref()
     }
+  }
+
+  #failed(trying: string, what: string, error: unknown): void {
+    this.#reloads.failed()
+    this.#options.log(`failed to ${trying} authentication ${what}: ${reasonOf(error)}`)
   }
 
   /** New issuers take the place of the old ones when all of them can judge tokens. */
   async #use(configuration: AuthenticationConfiguration): Promise<void> {
     const { signal } = this.#stopping
+    const { patienceMs = usualPatienceMs } = this.#options
     const issuers = issuerTokens(configuration.jwt ?? [], this.#issuerOptions)
     await issuers.start?.()
     try {

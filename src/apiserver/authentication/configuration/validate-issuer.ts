@@ -1,7 +1,7 @@
 /** What is wrong with the issuer of tokens that a configuration names, in upstream's words. */
 import { X509Certificate } from 'node:crypto'
-import { goQuote } from '../../../lib/go/go-quote.ts'
 import { duplicate, type FieldError, invalidValue, required } from '../../../machinery/validation/field-error.ts'
+import { parseUrl, UrlError } from '../../../machinery/values/go-url.ts'
 import type { JwtIssuer } from '../oidc/jwt-issuer.ts'
 
 type Issuer = NonNullable<JwtIssuer['issuer']>
@@ -25,7 +25,7 @@ function urlFaults(url: string, disallowed: readonly string[], path: string): Fi
   if (disallowed.includes(url)) refuse(`URL must not overlap with disallowed issuers: [${[...disallowed].sort().join(' ')}]`)
   const unreadable = parseFault(url)
   if (unreadable) {
-    refuse(`parse ${goQuote(url)}: ${unreadable}`)
+    refuse(unreadable)
     return errors
   }
   const [, fragment = ''] = /#(.*)$/s.exec(url) ?? []
@@ -37,12 +37,15 @@ function urlFaults(url: string, disallowed: readonly string[], path: string): Fi
   return errors
 }
 
-/** Why Go does not take it for a URL, as far as texts that people write go. */
+/** Why Go does not take it for a URL. */
 function parseFault(url: string): string | undefined {
-  if ([...url].some((character) => character < ' ' || character === '\x7f')) return 'net/url: invalid control character in URL'
-  if (url.startsWith(':')) return 'missing protocol scheme'
-  if (/^https:\/\//i.test(url) && !URL.canParse(url)) return 'invalid character in host name or port'
-  return undefined
+  try {
+    parseUrl(url)
+    return undefined
+  } catch (error) {
+    if (error instanceof UrlError) return error.message
+    throw error
+  }
 }
 
 function discoveryFaults(url: string, discoveryURL: string, path: string): readonly FieldError[] {

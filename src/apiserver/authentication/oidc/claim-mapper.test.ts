@@ -34,6 +34,13 @@ describe('claims become a user', () => {
       { email: 'a@b', email_verified: 'true' },
       "oidc: parse 'email_verified' claim: json: cannot unmarshal string into Go value of type bool",
     ],
+    ['by an empty name', named({}), { sub: '' }, { name: '', groups: [] }],
+    [
+      'by an expression that gives an empty one',
+      named({ username: { expression: 'claims.sub' } }),
+      { sub: '' },
+      'oidc: empty username via CEL expression is not allowed',
+    ],
     ['with groups', named({ groups: { claim: 'g', prefix: 'p-' } }), { sub: 'j', g: ['a', 'b'] }, { name: 'j', groups: ['p-a', 'p-b'] }],
     ['with one group', named({ groups: { claim: 'g', prefix: '' } }), { sub: 'j', g: 'a' }, { name: 'j', groups: ['a'] }],
     ['with no group', named({ groups: { claim: 'g', prefix: '' } }), { sub: 'j' }, { name: 'j', groups: [] }],
@@ -158,8 +165,8 @@ describe('claims become a user', () => {
     [
       'with groups that are null',
       { claimMappings: { username: { expression: 'claims.sub' }, groups: { expression: 'claims.groups' } } },
-      { sub: '', groups: null },
-      { name: '', groups: [] },
+      { sub: ' ', groups: null },
+      { name: ' ', groups: [] },
     ],
     [
       'not if a rule reads what is not there',

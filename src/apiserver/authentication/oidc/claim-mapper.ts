@@ -125,6 +125,7 @@ function expressedName(source: string, field: 'username' | 'uid'): (claims: Clai
   return (claims) => {
     const value = evaluated(program, claims, wrong)
     if (typeof value !== 'string') throw new ClaimError(wrong(`${field} claim expression must return a string`))
+    if (value === '' && field === 'username') throw new ClaimError('oidc: empty username via CEL expression is not allowed')
     return value
   }
 }

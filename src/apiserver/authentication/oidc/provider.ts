@@ -81,6 +81,8 @@ export class OpenIdProvider {
   async fault(token: JsonWebToken): Promise<string | undefined> {
     const { issuer, audiences, algorithms, now = Date.now } = this.#options
     const { aud } = token.claims
+    const untold = sourceFault(token.claims)
+    if (untold) return untold
     const meant = typeof aud === 'string' ? [aud] : Array.isArray(aud) ? aud.map(textOf) : []
     if (issuerOf(token.claims) !== issuer)
       return `oidc: id token issued by a different provider, expected ${goQuote(issuer)} got ${goQuote(textOf(token.claims.iss))}`
@@ -150,6 +152,16 @@ function discoveryDocument(text: string): Readonly<Record<string, unknown>> {
 export function issuerOf(claims: JsonWebToken['claims']): string {
   const issuer = textOf(claims.iss)
   return issuer === 'accounts.google.com' ? 'https://accounts.google.com' : issuer
+}
+
+/** Claims that are elsewhere have to say where, whoever wants them. */
+function sourceFault({ _claim_names: names, _claim_sources: sources }: JsonWebToken['claims']): string | undefined {
+  if (!isObject(names)) return undefined
+  for (const name of Object.values(names)) {
+    if (!name) return 'oidc: failed to obtain source from claim name'
+    if (!isObject(sources) || !Object.hasOwn(sources, String(name))) return 'oidc: source does not exist'
+  }
+  return undefined
 }
 
 function timeFault({ exp, nbf }: JsonWebToken['claims'], nowMs: number): string | undefined {

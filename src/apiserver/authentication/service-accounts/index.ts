@@ -5,7 +5,7 @@ import type { Lookup } from './account-objects.ts'
 import { type BoundClaims, boundClaimsOf, boundFault, boundUser, leewayMs } from './bound-token.ts'
 import { type ServiceAccountIssuer, verificationKeysOf } from './issuer.ts'
 import { type JsonWebToken, parseToken, textOf } from './json-web-token.ts'
-import { type SecretClaims, type SecretTokenOptions, SecretTokens, secretClaimsOf, secretIssuer } from './secret-token.ts'
+import { type SecretClaims, type SecretTokenOptions, SecretTokens, type SecretUse, secretClaimsOf, secretIssuer } from './secret-token.ts'
 import { isSignedBy, signedToken, type VerificationKey } from './signing-keys.ts'
 
 export type { Lookup } from './account-objects.ts'
@@ -34,7 +34,7 @@ interface Verified {
 const mostKept = 2048
 
 /** `legacy`: of a Secret; `stale`: used though it should have been renewed; `valid`: used in time. */
-export type TokenUse = 'legacy' | 'stale' | 'valid'
+export type TokenUse = 'legacy' | SecretUse | 'stale' | 'valid'
 
 export interface ServiceAccountTokenOptions {
   readonly issuer: ServiceAccountIssuer
@@ -67,7 +67,7 @@ export class ServiceAccountTokens implements TokenAuthenticator {
     this.audiences = audiences
     this.#issuers = new Set(issuer.issuers)
     this.#keys = verificationKeysOf(issuer)
-    this.#secrets = new SecretTokens({ lookup, mustExist: issuer.looksUp ?? true, used })
+    this.#secrets = new SecretTokens({ lookup, mustExist: issuer.looksUp ?? true, used, counted })
     this.#counted = counted
     this.#now = now
   }
@@ -154,11 +154,11 @@ function identityOf(verified: Verified, bound: BoundClaims, own: readonly string
   return identity
 }
 
-/** Keys of the name that the token gives, or all of them where there is none of it. */
+/** Keys of the name that the token gives, or all of them where it gives none. */
 function signatureFault({ algorithm, keyId, signed, signature }: JsonWebToken, keys: readonly VerificationKey[]): TokenRefusal | undefined {
-  if (keys.length === 0) return { refused: 'invalid signature, no keys found' }
-  const named = keys.filter(({ id }) => id === keyId)
-  const holds = (named.length > 0 ? named : keys).some((key) => key.algorithm === algorithm && isSignedBy(key, signed, signature))
+  const named = keyId ? keys.filter(({ id }) => id === keyId) : keys
+  if (named.length === 0) return { refused: 'invalid signature, no keys found' }
+  const holds = named.some((key) => key.algorithm === algorithm && isSignedBy(key, signed, signature))
   return holds ? undefined : { refused: 'go-jose/go-jose: error in cryptographic primitive' }
 }
 

@@ -24,11 +24,12 @@ export interface IssuedToken {
 }
 
 export async function issueToken(tokens: ServiceAccountTokens, { namespace, account, audiences, seconds, bound, nowMs }: TokenOrder): Promise<IssuedToken> {
-  const { extendsExpiration = true, maxExpirationSeconds } = tokens.issuer
+  const { extendsExpiration = true } = tokens.issuer
   const now = Math.floor(nowMs / 1000)
   const forServer = audiences.every((audience) => tokens.audiences.includes(audience))
   const isExtended = extendsExpiration && bound.pod !== undefined && seconds === usualSeconds && forServer
-  const life = isExtended ? Math.max(seconds, Math.min(aYear, maxExpirationSeconds || aYear)) : seconds
+  // Whatever the most is that others get: the flag that extends says so.
+  const life = isExtended ? aYear : seconds
   const claims = {
     namespace,
     ...(bound.node && { node: { name: bound.node.name, ...(bound.node.uid && { uid: bound.node.uid }) } }),

@@ -24,11 +24,11 @@ export const reviewBody = (version: ReviewVersion, token: string, audiences: rea
 export function reviewStatus(version: ReviewVersion, answer: Buffer): ReviewStatus {
   const { status = {} } = reviewIn(answer, 'TokenReview', `authentication.k8s.io/${version}`)
   const { authenticated = false, user = {}, audiences, error = '' } = fieldsOf(status, 'TokenReviewStatus')
-  const { username = '', uid = '', groups, extra } = fieldsOf(user, 'UserInfo')
+  const { username = '', uid = '', groups, extra = {} } = fieldsOf(user, 'UserInfo')
   if (typeof authenticated !== 'boolean' || typeof error !== 'string' || typeof username !== 'string' || typeof uid !== 'string') {
     throw new Error("the webhook's TokenReview has a status whose fields are of other types")
   }
-  const extras = Object.entries(fieldsOf(extra ?? {}, 'UserInfo')).map(([key, values]) => [key, textsOf(values)] as const)
+  const extras = Object.entries(fieldsOf(extra, 'UserInfo')).map(([key, values]) => [key, textsOf(values)] as const)
   return {
     authenticated,
     user: { name: username, groups: textsOf(groups), ...(uid && { uid }), ...(extras.length > 0 && { extra: Object.fromEntries(extras) }) },
@@ -38,7 +38,7 @@ export function reviewStatus(version: ReviewVersion, answer: Buffer): ReviewStat
 }
 
 function textsOf(value: unknown): readonly string[] {
-  if (value === undefined || value === null) return []
+  if (value === undefined) return []
   if (Array.isArray(value) && value.every((each): each is string => typeof each === 'string')) return value
   throw new Error("the webhook's TokenReview has a status with lists of something else than texts")
 }

@@ -51,8 +51,9 @@ export const webSocketTokens =
     const carriers = protocols.filter((protocol) => protocol.startsWith(tokenProtocol))
     if (carriers.length === 0) return undefined
     const token = decoded(carriers[0]!.slice(tokenProtocol.length))
-    if (carriers.length > 1 || carriers.length === protocols.length || token === undefined) return 'invalid'
-    return token === '' ? undefined : userOf(token, tokens, request)
+    if (carriers.length > 1 || token === undefined) return 'invalid'
+    if (token === '') return undefined
+    return carriers.length === protocols.length ? 'invalid' : userOf(token, tokens, request)
   }
 
 const asksForUpgrade = (connection = ''): boolean => connection.split(',').some((option) => option.trim().toLowerCase() === 'upgrade')

@@ -87,8 +87,9 @@ const fileType = struct(kind, {
   },
 })
 
-/** Throws an Error for a text that is no such configuration. */
+/** Throws an Error for a text that is no such configuration. An empty one names no authorizers. */
 export function parseConfiguration(text: string): AuthorizationConfiguration {
+  if (text === '') return { authorizers: [] }
   const { value, strict } = parseYaml(text)
   checkKind(value)
   const decoded = decode(fileType, value)

@@ -46,6 +46,7 @@ test('a configuration is read, with what it leaves out', () => {
 describe('a configuration that is refused', () => {
   const cases: readonly (readonly [string, string, string])[] = [
     ['no authorizers', head, 'authorizers: Required value: at least one authorization mode must be defined'],
+    ['nothing', '', 'authorizers: Required value: at least one authorization mode must be defined'],
     ['no type', `${head}authorizers: [{ name: x }]`, 'authorizers[0].type: Required value'],
     [
       'an unknown type',
@@ -115,6 +116,7 @@ describe('match conditions', () => {
       resource: 'pods',
       namespace: 'a',
       fieldSelector: { requirements: [{ key: 'spec.nodeName', operator: 'In', values: ['n'] }] },
+      labelSelector: { requirements: [{ key: 'team', operator: 'Exists' }] },
     },
   }
   const cases: readonly (readonly [string, boolean | RegExp])[] = [
@@ -127,7 +129,9 @@ describe('match conditions', () => {
       "has(request.resourceAttributes.fieldSelector) && request.resourceAttributes.fieldSelector.requirements.exists(r, r.key == 'spec.nodeName' && r.values == ['n'])",
       true,
     ],
-    ['has(request.resourceAttributes.labelSelector)', false],
+    ["request.resourceAttributes.labelSelector.requirements.exists(r, 'a' in r.values)", false],
+    ["request.?resourceAttributes.labelSelector.requirements.orValue([]).exists(r, r.key == 'team' && r.values == [])", true],
+    ['has(request.resourceAttributes.labelSelector.rawSelector)', false],
     [
       "request.nonResourceAttributes.path == '/x'",
       /cel evaluation error: expression 'request\.nonResourceAttributes\.path == '\/x'' resulted in error: no such key: nonResourceAttributes/,

@@ -4,7 +4,7 @@ import { kubernetesLibraries } from '../../../cel/libraries/index.ts'
 import { boolType, formatType, listType, mapType, objectType, stringType } from '../../../cel/types.ts'
 import { duplicate, type FieldError, invalidValue, required, tooMany } from '../../../machinery/validation/field-error.ts'
 import type { Matcher } from '../webhook/index.ts'
-import type { ReviewSpec } from '../webhook/review.ts'
+import type { ResourceAttributes, ReviewSpec, Selector } from '../webhook/review.ts'
 
 const most = 64
 
@@ -86,7 +86,7 @@ const matcherOf =
     return true
   }
 
-/** Texts are always there, empty ones too: conditions need not ask whether they are. */
+/** Texts and lists of texts are always there, empty ones too: conditions need not ask whether they are. */
 function shown({ resourceAttributes, nonResourceAttributes, user = '', groups = [], uid = '', extra = {} }: ReviewSpec): object {
   return {
     user,
@@ -94,8 +94,13 @@ function shown({ resourceAttributes, nonResourceAttributes, user = '', groups = 
     uid,
     extra,
     ...(resourceAttributes && {
-      resourceAttributes: { namespace: '', verb: '', group: '', version: '', resource: '', subresource: '', name: '', ...resourceAttributes },
+      resourceAttributes: { namespace: '', verb: '', group: '', version: '', resource: '', subresource: '', name: '', ...withValues(resourceAttributes) },
     }),
     ...(nonResourceAttributes && { nonResourceAttributes: { verb: '', path: '', ...nonResourceAttributes } }),
   }
+}
+
+function withValues({ fieldSelector, labelSelector, ...others }: ResourceAttributes): object {
+  const filled = ({ requirements }: Selector): object => ({ requirements: requirements.map((each) => ({ values: [], ...each })) })
+  return { ...others, ...(fieldSelector && { fieldSelector: filled(fieldSelector) }), ...(labelSelector && { labelSelector: filled(labelSelector) }) }
 }

@@ -2,23 +2,25 @@
 import { fieldsOf, type ReviewVersion, reviewIn } from '../../webhooks/index.ts'
 import type { AccessAttributes, SelectorRequirement } from '../authorizer.ts'
 
-interface Selector {
+export interface Selector {
   readonly requirements: readonly SelectorRequirement[]
+}
+
+export interface ResourceAttributes {
+  readonly namespace?: string
+  readonly verb?: string
+  readonly group?: string
+  readonly version?: string
+  readonly resource?: string
+  readonly subresource?: string
+  readonly name?: string
+  readonly fieldSelector?: Selector
+  readonly labelSelector?: Selector
 }
 
 /** As JSON; what is empty is left out. */
 export interface ReviewSpec {
-  readonly resourceAttributes?: {
-    readonly namespace?: string
-    readonly verb?: string
-    readonly group?: string
-    readonly version?: string
-    readonly resource?: string
-    readonly subresource?: string
-    readonly name?: string
-    readonly fieldSelector?: Selector
-    readonly labelSelector?: Selector
-  }
+  readonly resourceAttributes?: ResourceAttributes
   readonly nonResourceAttributes?: { readonly path?: string; readonly verb?: string }
   readonly user?: string
   readonly groups?: readonly string[]
@@ -74,8 +76,8 @@ export function reviewBody(version: ReviewVersion, spec: ReviewSpec): Buffer {
 
 /** Throws an Error for an answer that is no review. */
 export function reviewStatus(version: ReviewVersion, answer: Buffer): ReviewStatus {
-  const { status } = reviewIn(answer, 'SubjectAccessReview', `authorization.k8s.io/${version}`)
-  const { allowed = false, denied = false, reason = '' } = fieldsOf(status ?? {}, 'SubjectAccessReviewStatus')
+  const { status = {} } = reviewIn(answer, 'SubjectAccessReview', `authorization.k8s.io/${version}`)
+  const { allowed = false, denied = false, reason = '' } = fieldsOf(status, 'SubjectAccessReviewStatus')
   if (typeof allowed !== 'boolean' || typeof denied !== 'boolean' || typeof reason !== 'string') {
     throw new Error("the webhook's SubjectAccessReview has a status whose fields are of other types")
   }

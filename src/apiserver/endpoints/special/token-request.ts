@@ -11,6 +11,7 @@ import { ServedResource } from '../../registry/served-resource.ts'
 import { unstored } from '../../registry/stored-object.ts'
 import { attributes, timestamp } from '../../registry/write/write-context.ts'
 import { decodeObject } from '../../request/bodies/decode-object.ts'
+import { checkNamespace } from '../../request/identity.ts'
 import { writeOptions } from '../../request/write-options.ts'
 import { type Endpoint, objectResponse, type Target, writeContext } from '../endpoint.ts'
 
@@ -26,12 +27,14 @@ export const requestToken: Endpoint = async (target) => {
   const asked = (await decodeObject(request, tokenRequestResource, options, services.knowsKind)) as TokenRequest
   const context = writeContext(target, options)
   const { namespace, name } = context
+  checkNamespace(asked, resource, namespace)
   await services.admission.mutate({ ...attributes(context, 'CREATE', asked), kind: tokenRequests })
   checkIdentity(asked, namespace, name)
   const account = (await read(target, resource, name)).metadata
+  checkUid(asked, account)
   const nowMs = Date.now()
   const spec = { ...asked.spec, audiences: asked.spec?.audiences?.length ? asked.spec.audiences : [...tokens.audiences] }
-  const metadata = { ...asked.metadata, name, namespace, creationTimestamp: timestamp(nowMs) }
+  const metadata = { ...asked.metadata, name, namespace, ...(account.uid && { uid: account.uid }), creationTimestamp: timestamp(nowMs) }
   const out: TokenRequest = { ...asked, metadata, spec }
   delete out.status
   const faults = tokenRequests.validate?.object?.(out) ?? []
@@ -61,6 +64,13 @@ function checkIdentity({ metadata }: TokenRequest, namespace: string, name: stri
     throw invalid(groupKind, name, [invalidValue('metadata.name', metadata.name, 'must match the service account name if specified')])
   if (metadata.namespace && metadata.namespace !== namespace)
     throw invalid(groupKind, name, [invalidValue('metadata.namespace', metadata.namespace, 'must match the service account namespace if specified')])
+}
+
+/** Throws 409 if the body means another account of the same name (`TokenRequestServiceAccountUIDValidation`). */
+function checkUid({ metadata }: TokenRequest, { name = '', uid = '' }: KubeObject['metadata']): void {
+  if (!metadata.uid || metadata.uid === uid) return
+  const why = `the UID in the token request (${metadata.uid}) does not match the UID of the service account (${uid})`
+  throw conflict(groupKind, name, why)
 }
 
 /** An object of the request's namespace, or of none. Throws 404. */

@@ -109,7 +109,7 @@ export const localSubjectAccessReview = review<AccessReview>((question, target) 
   const { namespace } = target.request.info
   question.metadata.namespace = namespace
   const { metadata, spec = {} } = question
-  const empty = 'must be empty except for namespace and managedFields'
+  const empty = 'must be empty except for namespace'
   refuse([...specRules(spec, true), ...metadataRules(metadata, [...nameless, 'namespace'], empty), ...localRules(question)])
   return answer(question, userOf(spec), target)
 })

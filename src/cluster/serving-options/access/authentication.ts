@@ -6,6 +6,7 @@ import { certificatesOf } from '../../../apiserver/authentication/signed-by.ts'
 import type { FlagValues } from '../../../apiserver/serving-flags/index.ts'
 import { ExplainedError } from '../../../lib/explained-error.ts'
 import { fileValue } from '../../../lib/files/file-value.ts'
+import { type GoUrl, parseUrl, UrlError } from '../../../machinery/values/go-url.ts'
 import { readFrontProxy } from '../../credentials/front-proxy-files.ts'
 import { readAuthorities, readIdentity } from '../../credentials/identity-files.ts'
 import { readSigningKey, readVerificationKeys } from '../../credentials/service-account-keys.ts'
@@ -41,15 +42,26 @@ function overlap(one: string, other: string): boolean {
 
 function issuerErrors(issuer: string, at: number, all: readonly string[]): string[] {
   if (issuer === '') return ['service-account-issuer should not be an empty string']
-  if (issuer.includes(':') && !URL.canParse(issuer)) return [`service-account-issuer ${JSON.stringify(issuer)} contained a ':' but was not a valid URL`]
+  const url = issuer.includes(':') ? urlOf(issuer) : undefined
+  if (typeof url === 'string') return [`service-account-issuer ${JSON.stringify(issuer)} contained a ':' but was not a valid URL: ${url}`]
   return all.indexOf(issuer) < at ? [`service-account-issuer ${JSON.stringify(issuer)} is already specified`] : []
 }
 
 function keySetErrors(uri: string): string[] {
   if (uri === '') return []
-  const parsed = URL.parse(uri)
-  if (!parsed) return [`service-account-jwks-uri must be a valid URL: ${JSON.stringify(uri)} is none`]
-  return parsed.protocol === 'https:' ? [] : [`service-account-jwks-uri requires https scheme, parsed as: ${uri}`]
+  const url = urlOf(uri)
+  if (typeof url === 'string') return [`service-account-jwks-uri must be a valid URL: ${url}`]
+  return url.scheme === 'https' ? [] : [`service-account-jwks-uri requires https scheme, parsed as: ${uri}`]
+}
+
+/** A text is why it is none. */
+function urlOf(text: string): GoUrl | string {
+  try {
+    return parseUrl(text)
+  } catch (error) {
+    if (error instanceof UrlError) return error.message
+    throw error
+  }
 }
 
 /** What `authenticationOptions` gives: an issuer has no usual name and key here. */

@@ -32,8 +32,8 @@ export function reviewOf({ metadata, spec }: PodWithSpec, namespace: string, wha
 
 /** Throws an Error for an answer that is no review. */
 export function statusIn(answer: Buffer): ReviewStatus {
-  const { status } = reviewIn(answer, kind, apiVersion)
-  const { allowed = false, reason = '', auditAnnotations = {} } = fieldsOf(status ?? {}, kind)
+  const { status = {} } = reviewIn(answer, kind, apiVersion)
+  const { allowed = false, reason = '', auditAnnotations = {} } = fieldsOf(status, kind)
   if (typeof allowed !== 'boolean' || typeof reason !== 'string') throw new Error(`the webhook's ${kind} has a status whose fields are of other types`)
   return { allowed, reason, auditAnnotations: Object.fromEntries(Object.entries(fieldsOf(auditAnnotations, kind)).map(([key, value]) => [key, String(value)])) }
 }
