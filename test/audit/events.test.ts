@@ -180,7 +180,7 @@ test('the format legacy is a line of words', async (t) => {
     const found = cluster.lines().filter((line) => line.includes('id="one"'))
     return found.length === 2 && found
   })
-  const line = `ip="127.0.0.1" method="get" user="jane" groups="dev","system:authenticated" as="<self>" asgroups=<lookup> user-agent="me" namespace="default" uri="${configMaps}/none"`
+  const line = `ip="127.0.0.1" method="get" user="jane" groups="\\"dev\\",\\"system:authenticated\\"" as="<self>" asgroups="<lookup>" user-agent="me" namespace="default" uri="${configMaps}/none"`
   assert.deepEqual(
     lines.map((text) => text.replace(/^\S+ /, '')),
     [`AUDIT: id="one" stage="RequestReceived" ${line} response="<deferred>"`, `AUDIT: id="one" stage="ResponseComplete" ${line} response="404"`],
