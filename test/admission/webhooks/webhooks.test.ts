@@ -172,9 +172,14 @@ test('webhooks that fail are told in the words of Go, or ignored if their policy
     assert.equal(refused.message.slice(0, failed('worse').length + message.length), failed('worse') + message)
   }
   // A patch that cannot be applied, or makes no object of the kind, is the webhook's fault as well.
-  for (const patch of [[{ op: 'remove', path: '/nothing' }], [{ op: 'add', path: '/data', value: 7 }]]) {
-    await webhooks.behave('/worse', { patch })
-    assert.equal((await refusal(cluster.call('POST', configMaps, configMap('a', 'worse')))).code, 500)
+  for (const [operation, message] of [
+    [{ op: 'remove', path: '/nothing' }, "error in remove for path: '/nothing': Unable to remove nonexistent key: nothing: missing value"],
+    [{ op: 'test', path: '/kind', value: 'Pod' }, 'testing value /kind failed: test failed'],
+    [{ op: 'add', path: '/data', value: 7 }, 'json: cannot unmarshal number into Go struct field ConfigMap.data of type map[string]string'],
+  ] as const) {
+    await webhooks.behave('/worse', { patch: [operation] })
+    const refused = await refusal(cluster.call('POST', configMaps, configMap('a', 'worse')))
+    assert.deepEqual([refused.code, refused.message], [500, `Internal error occurred: ${message}`])
   }
   // What later writes could not read does not get in.
   for (const managedFields of ['x', [{}], [null], [{ operation: 'Update', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1: { nonsense: 1 } }]]) {

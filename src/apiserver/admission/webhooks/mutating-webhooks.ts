@@ -2,7 +2,7 @@
 import { goJsonType, parseJson } from '../../../machinery/decode/go-json.ts'
 import { goJson, isObject, jsonEqual } from '../../../machinery/fields/json.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
-import { jsonPatch } from '../../../machinery/patch/json-patch.ts'
+import { applyOperations } from '../../../machinery/patch/json-patch.ts'
 import { statusOf } from '../../../machinery/status-error.ts'
 import { conditionMetrics } from '../matching/condition-metrics.ts'
 import { Reinvoked } from '../matching/reinvoked.ts'
@@ -80,7 +80,7 @@ async function applyAnswer(
   let patched: KubeObject
   let shown: KubeObject | undefined
   try {
-    patched = typedObject(attributes, resource, jsonPatch(structuredClone(object), operations), object)
+    patched = typedObject(attributes, resource, applyOperations(structuredClone(object), operations), object)
     shown = attributes.kind ? patched : await inVersion(patched, resource, attributes.resource)
   } catch (error) {
     // What a webhook does wrong is not the client's fault.
