@@ -1,6 +1,7 @@
 /** Admission webhooks: what they are asked, what they may change and refuse, and what becomes of those that fail. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import { apiControllers, testCluster } from '../../support/test-cluster.ts'
 import { withoutAccounts } from '../policies/policy.ts'
 import { admissionWebhooks, answerOf, configMap, configMaps, configure, hook, metricsOf, refusal, rule } from './webhook.ts'
@@ -117,6 +118,26 @@ test('a webhook is asked once more when a later one has changed the object, if i
   await webhooks.behave('/changes', {})
   await cluster.call('POST', configMaps, configMap('b', 'again'))
   assert.equal((await webhooks.asked('/again')).length, 1)
+})
+
+test('nobody is asked any more when the client no longer waits', async (t) => {
+  const [cluster, webhooks] = await Promise.all([testCluster(t, { controllers: apiControllers }), admissionWebhooks(t)])
+  const lenient = { failurePolicy: 'Ignore', timeoutSeconds: 10 }
+  await configure(cluster, 'Mutating', 'm', [hook(webhooks, '/silent', lenient), hook(webhooks, '/next', { objectSelector: {} })])
+  await webhooks.behave('/silent', { manner: 'never' })
+  const late = await refusal(cluster.call('POST', `${configMaps}?timeout=1500ms`, configMap('a', 'silent')))
+  assert.deepEqual([late.code, late.reason], [504, 'Timeout'])
+  // Time enough to ask others, if it did.
+  await delay(200)
+  assert.deepEqual(
+    (await webhooks.asked()).map(({ path, query }) => `${path}?${query}`),
+    ['/silent?timeout=2s'],
+  )
+  await cluster.call('POST', `${configMaps}?timeout=30s`, configMap('a'))
+  assert.deepEqual(
+    (await webhooks.asked()).map(({ path, query }) => `${path}?${query}`),
+    ['/next?timeout=10s'],
+  )
 })
 
 test('webhooks that fail are told in the words of Go, or ignored if their policy says so', async (t) => {

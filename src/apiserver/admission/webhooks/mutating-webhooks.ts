@@ -42,6 +42,7 @@ export function mutatingWebhooks(sources: PluginSources): AdmissionPlugin {
       const objects = await objectsFor(candidate, attributes, selecting)
       // Who was not called in the first round is not called in the second.
       if (!objects || !reinvoked.isDue(hook.uid)) continue
+      attributes.request?.signal.throwIfAborted()
       const place = `round_${round}_index_${hook.place}`
       const failedOpen = `failed-open.mutation.webhook.admission.k8s.io/${place}`
       let changed = false
