@@ -51,6 +51,13 @@ test('a validating webhook is asked with all fields of an AdmissionRequest', asy
   assert.deepEqual([gone.operation, gone.object, gone.name], ['DELETE', null, 'a'])
   assert.equal((gone.oldObject as { metadata: { name: string } }).metadata.name, 'a')
   assert.deepEqual(gone.options, { kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1', propagationPolicy: 'Background' })
+
+  // Who deletes a collection names nobody.
+  await cluster.call('POST', configMaps, configMap('b', 'all'))
+  await cluster.call('DELETE', `${configMaps}?labelSelector=hook=all`)
+  const one = (await webhooks.asked()).at(-1)!.review.request
+  assert.deepEqual([one.operation, one.name, one.namespace], ['DELETE', undefined, 'default'])
+  assert.equal((one.oldObject as { metadata: { name: string } }).metadata.name, 'b')
 })
 
 test('a refusal is told in the words and with the code of the webhook', async (t) => {

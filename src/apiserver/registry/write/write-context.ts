@@ -24,6 +24,8 @@ export interface WriteContext {
   readonly resource: ServedResource
   readonly namespace: string
   readonly name: string
+  /** Admission is not told the name: the request gave none. */
+  readonly nameless?: boolean
   /** Empty, `status`, or another subresource that writes the object. */
   readonly subresource: string
   readonly user: UserInfo
@@ -94,13 +96,13 @@ export function attributes(context: WriteContext, operation: AdmissionAttributes
 
 /** Those of a DELETE: the object is read when somebody looks at it. */
 export function deleteAttributes(context: WriteContext, old: () => KubeObject, deletion: DeleteOptions): AdmissionAttributes {
-  const { resource, namespace, name, subresource, user, options, request, warnings, annotate } = context
+  const { resource, namespace, name, nameless, subresource, user, options, request, warnings, annotate } = context
   return {
     operation: 'DELETE',
     resource,
     subresource,
     namespace,
-    name,
+    name: nameless ? '' : name,
     user,
     object: undefined,
     get old() {
