@@ -44,6 +44,19 @@ test('configurations are merged as apply does, patches are applied one after the
   )
 })
 
+test('a status is merged by the keys of its lists, and has its defaults', async (t) => {
+  const cluster = await testCluster(t)
+  const type = 'NamespaceDeletionContentFailure'
+  await mutate(cluster, 'status', {
+    matchConstraints: { resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['*'], resources: ['namespaces/status'] }] },
+    mutations: [applies(`Object{status: Object.status{conditions: [Object.status.conditions{type: "${type}", message: "mutated"}]}}`)],
+  })
+  const metadata = { name: 'n' }
+  await cluster.call('POST', '/api/v1/namespaces', { metadata })
+  const { status } = await cluster.call('PUT', '/api/v1/namespaces/n/status', { metadata, status: { conditions: [{ type, status: 'Unknown' }] } })
+  assert.deepEqual(status, { phase: 'Active', conditions: [{ type, status: 'Unknown', lastTransitionTime: null, message: 'mutated' }] })
+})
+
 test('a patch whose test does not hold changes nothing; parameters say what is to be changed', async (t) => {
   const cluster = await testCluster(t)
   await cluster.call('POST', configMaps, { metadata: { name: 'params' }, data: { team: 'blue' } })
