@@ -47,24 +47,35 @@ test("an audit id is the client's if it has one", async (t) => {
   await waitFor('its events', () => about(cluster.events(), 'my request').length === 2)
 })
 
-test('wrong credentials leave one event of nobody', async (t) => {
-  const cluster = await auditedCluster(t, '[{level: Metadata}]')
-  const { status, headers } = await ask(cluster, 'GET', configMaps, { authorization: 'Bearer wrong' })
-  assert.equal(status, 401)
-  const events = await waitFor('the event', () => {
-    const found = about(cluster.events(), headers['audit-id'])
-    return found.length > 0 && found
-  })
-  assert.deepEqual(
-    events.map(({ stage, user, responseStatus }) => ({ stage, user, responseStatus })),
-    [
-      {
-        stage: 'ResponseStarted',
-        user: {},
-        responseStatus: { metadata: {}, status: 'Failure', message: 'Unauthorized', reason: 'Unauthorized', code: 401 },
-      },
-    ],
-  )
+test('who is refused before it is known who asks leaves one event of nobody', async (t) => {
+  const cluster = await auditedCluster(t, '[{level: RequestResponse}]')
+  const asked = [
+    { path: configMaps, headers: { authorization: 'Bearer wrong' }, refusal: { message: 'Unauthorized', reason: 'Unauthorized', code: 401 } },
+    {
+      path: `${configMaps}?timeout=soon`,
+      headers: jane,
+      refusal: { message: 'invalid timeout specified in the request URL - time: invalid duration "soon"', reason: 'BadRequest', code: 400 },
+    },
+  ]
+  for (const { path, headers, refusal } of asked) {
+    const answer = await ask(cluster, 'GET', path, headers)
+    assert.equal(answer.status, refusal.code)
+    const events = await waitFor('the event', () => {
+      const found = about(cluster.events(), answer.headers['audit-id'])
+      return found.length > 0 && found
+    })
+    assert.deepEqual(
+      events.map(({ stage, user, responseStatus, responseObject }) => ({ stage, user, responseStatus, responseObject })),
+      [
+        {
+          stage: 'ResponseStarted',
+          user: {},
+          responseStatus: { metadata: {}, status: 'Failure', ...refusal },
+          responseObject: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', ...refusal },
+        },
+      ],
+    )
+  }
 })
 
 test('refusals and failures tell their Status, impersonation both users', async (t) => {
@@ -180,7 +191,7 @@ test('the format legacy is a line of words', async (t) => {
     const found = cluster.lines().filter((line) => line.includes('id="one"'))
     return found.length === 2 && found
   })
-  const line = `ip="127.0.0.1" method="get" user="jane" groups="dev","system:authenticated" as="<self>" asgroups=<lookup> user-agent="me" namespace="default" uri="${configMaps}/none"`
+  const line = `ip="127.0.0.1" method="get" user="jane" groups="\\"dev\\",\\"system:authenticated\\"" as="<self>" asgroups="<lookup>" user-agent="me" namespace="default" uri="${configMaps}/none"`
   assert.deepEqual(
     lines.map((text) => text.replace(/^\S+ /, '')),
     [`AUDIT: id="one" stage="RequestReceived" ${line} response="<deferred>"`, `AUDIT: id="one" stage="ResponseComplete" ${line} response="404"`],

@@ -5,7 +5,7 @@ import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import type { ServiceSources } from '../aggregator/index.ts'
 import type { Authorizer } from '../authorization/authorizer.ts'
-import type { UserInfo } from '../http/exchange.ts'
+import type { Request, UserInfo } from '../http/exchange.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
 import type { Writer } from '../registry/write/write-context.ts'
@@ -54,6 +54,8 @@ export interface AdmissionAttributes {
   reinvocation?: Reinvocation
   readonly dryRun: boolean
   readonly options: WriteOptions
+  /** Whose answer may be waited for no more. The server's own writes have none. */
+  readonly request?: Pick<Request, 'signal' | 'deadline'>
   /** Adds a text to the Warning headers of the answer. */
   readonly warn: (text: string) => void
   /** Adds an annotation to the audit event of the request: `pod-security.kubernetes.io/enforce-policy`. One of the level `Request` shows what was sent. */

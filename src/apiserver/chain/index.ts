@@ -9,7 +9,7 @@ import type { AuthenticationMetrics } from '../metrics/authentication-metrics.ts
 import type { AuthorizationMetrics } from '../metrics/authorization-metrics.ts'
 import type { ImpersonationMetrics } from '../metrics/impersonation-metrics.ts'
 import type { RequestMetrics } from '../metrics/request-metrics.ts'
-import { audit, failedAuthenticationAudit } from './auditing/audit.ts'
+import { audit, earlyRefusalAudit } from './auditing/audit.ts'
 import { auditId } from './auditing/audit-id.ts'
 import { compose, type Filter } from './filter.ts'
 import { cacheControl } from './headers/cache-control.ts'
@@ -80,8 +80,8 @@ export function buildChain(options: ChainOptions, director: Handler): Handler {
       ...where(corsAllowedOrigins.length, () => cors(corsAllowedOrigins)),
       panicRecovery(options.log, options.storeHealth),
       waitGroupFilter(options.waitGroup),
+      ...where(auditing, () => earlyRefusalAudit(auditing!, answerOf)),
       timeout(options.requestTimeoutMs, options.metrics),
-      ...where(auditing, () => failedAuthenticationAudit(auditing!, answerOf)),
       authentication(options.authentication, options.attempts),
       ...where(auditing, () => audit(auditing!, answerOf)),
       impersonation(options.authorizer, options.impersonations),

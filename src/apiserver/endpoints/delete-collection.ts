@@ -22,7 +22,7 @@ export const deleteCollection: Endpoint = async (target) => {
     while (next < objects.length) {
       const { name, namespace } = objects[next++]!
       try {
-        await deleteObject({ ...context, name, namespace }, options)
+        await deleteObject({ ...context, name, namespace, nameless: true }, options)
       } catch (error) {
         if (error instanceof StatusError && error.code === 404) continue
         // The others stop too: what is left is left alone.

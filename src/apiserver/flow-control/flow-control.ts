@@ -15,11 +15,11 @@ import { type Clock, realClock } from './queuing/clock.ts'
 import type { Refusal } from './queuing/queue-set.ts'
 import { type FlowMetrics, flowMetrics, type LevelUse, type RequestKind } from './telling/flow-metrics.ts'
 import { RequestKinds } from './telling/request-kinds.ts'
+import { waitLimit } from './wait-limit.ts'
 import { WatchCounts } from './watch-counts.ts'
 import { type CollectionSize, type Estimator, estimateWork } from './work-estimate.ts'
 
 const borrowingPeriodMs = 10_000
-const longestWaitMs = 60_000
 
 export interface FlowControlSettings {
   /** Seats of the whole server: what may be in flight, reads and writes together. */
@@ -91,7 +91,7 @@ export class FlowControl {
     const flows = this.levels.find(request)
     const { level, schema, tally } = flows
     const estimate = estimateWork(this.#estimator, request, level.maxSeats, tally)
-    const limit = Math.min(longestWaitMs, (this.#requestTimeoutMs - (performance.now() - request.received)) / 4)
+    const limit = waitLimit(request, this.#requestTimeoutMs, performance.now())
     // Where there is one queue, nothing sets flows apart.
     const distinguisher = (level.queues.limits?.queues ?? 0) > 1 ? schema.distinguisher(request) : ''
     const admitted = new AdmittedRequest(request, flows, distinguisher, estimate, limit)

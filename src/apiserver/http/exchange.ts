@@ -49,6 +49,8 @@ export interface Request {
   readonly signal: AbortSignal
   /** When the request came in, ms of `performance.now()`. */
   readonly received: number
+  /** When the client stops waiting, on the same clock, if it has said so. */
+  deadline?: number
 
   // What filters find out on the way:
   info: RequestInfo

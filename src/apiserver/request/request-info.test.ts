@@ -16,3 +16,13 @@ test('a list of one object by its name is authorized as that object', () => {
   assert.equal(nameOf('metadata.name=a', 'DELETE'), '')
   assert.equal(requestInfo('GET', '/api/v1/watch/namespaces/default/pods', new URLSearchParams({ fieldSelector: 'metadata.name=a' })).name, '')
 })
+
+test('what was asked for the old way is told by its verb', () => {
+  const asked = (path: string) => {
+    const { verb, namespace, resource, name, subresource } = requestInfo('GET', path, new URLSearchParams())
+    return [verb, namespace, resource, name, subresource]
+  }
+  assert.deepEqual(asked('/api/v1/proxy/namespaces/n/pods/p/a/b'), ['proxy', 'n', 'pods', 'p', ''])
+  assert.deepEqual(asked('/api/v1/watch/namespaces/n/pods'), ['watch', 'n', 'pods', '', ''])
+  assert.deepEqual(asked('/api/v1/namespaces/n/pods/p/proxy/a'), ['get', 'n', 'pods', 'p', 'proxy'])
+})

@@ -100,7 +100,8 @@ export function requestInfo(method: string, path: string, query: URLSearchParams
   }
   const resource = parts[i] ?? ''
   let name = parts[i + 1] ?? ''
-  const subresource = parts[i + 2] ?? ''
+  // The old way to proxies knows none: what comes behind the name is the other side's.
+  const subresource = verb === 'proxy' ? '' : (parts[i + 2] ?? '')
 
   if (watchPath) verb = 'watch'
   else if (!name && verb === 'get') {

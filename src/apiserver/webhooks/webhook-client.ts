@@ -25,6 +25,14 @@ export interface WebhookClientOptions {
   readonly authorization?: () => Promise<string>
 }
 
+/** Who waits for what comes of a call. */
+interface Waiting {
+  /** Aborted when nobody waits any more. */
+  readonly signal: AbortSignal
+  /** When that will be, on the clock of `performance`, if it is known. */
+  readonly deadline?: number
+}
+
 /** What is said about the webhook is not enough to ask it. */
 export class WebhookClientError extends Error {}
 
@@ -55,6 +63,7 @@ interface Call {
   readonly authorization?: string
   /** When it is to be over, on the clock of `performance`. */
   readonly deadline: number
+  readonly signal?: AbortSignal
   readonly fail: (why: string) => Error
 }
 
@@ -70,16 +79,18 @@ export class WebhookClient {
   }
 
   /** Resolves with the body of a good answer. Rejects with an Error that says why there is none; with a WebhookClientError where none was asked for. */
-  async post(body: Buffer): Promise<Buffer> {
+  async post(body: Buffer, waiting?: Waiting): Promise<Buffer> {
     const { timeoutMs } = this.#options
-    const deadline = performance.now() + timeoutMs
+    const now = performance.now()
+    const deadline = now + timeoutMs
     const { address, tls } = this.#prepare()
     const url = new URL(address.url)
-    url.searchParams.set('timeout', goDuration(timeoutMs))
+    const left = Math.min(timeoutMs, (waiting?.deadline ?? deadline) - now)
+    url.searchParams.set('timeout', goDuration(Math.max(1, Math.ceil(left / 1000)) * 1000))
     const fail = (why: string): Error => new Error(`Post ${JSON.stringify(shown(address, url))}: ${why}`)
     const place = await address.dial().catch((error) => Promise.reject(fail(error instanceof Error ? error.message : String(error))))
     const authorization = await this.#options.authorization?.()
-    return this.#send({ place, tls, url, body, authorization, fail, deadline })
+    return this.#send({ place, tls, url, body, authorization, fail, deadline, signal: waiting?.signal })
   }
 
   /** Keeps no connections any more. Calls under way go on. */
@@ -106,7 +117,7 @@ export class WebhookClient {
   }
 
   #send(call: Call, isRepeated = false): Promise<Buffer> {
-    const { place, url, body, fail } = call
+    const { place, url, body, fail, signal } = call
     const { mostBytes = defaultMostBytes } = this.#options
     const dialled = addressOf(place)
     return new Promise((resolve, reject) => {
@@ -115,6 +126,7 @@ export class WebhookClient {
         ...place,
         agent: this.#agent,
         method: 'POST',
+        signal,
         path: url.pathname + url.search,
         headers: {
           host: url.host,
@@ -134,7 +146,7 @@ export class WebhookClient {
         // The other side has given up a connection that rested, in the same moment.
         const wasGivenUp = sent.reusedSocket && !answered && !isRepeated && givenUp.has(errorCode(error) ?? '')
         if (wasGivenUp) resolve(this.#send(call, true))
-        else reject(fail(connectionError(error, dialled)))
+        else reject(fail(signal?.aborted ? 'context canceled' : connectionError(error, dialled)))
       })
       sent.on('response', (response) => {
         answered = true

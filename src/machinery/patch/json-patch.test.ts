@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { StatusError } from '../status-error.ts'
-import { jsonPatch } from './json-patch.ts'
+import { applyOperations, FailedTest, jsonPatch, PatchError } from './json-patch.ts'
 
 const object = () => ({ kind: 'ConfigMap', metadata: { labels: { 'example.com/x': 'y', l: '1' }, finalizers: ['f'] }, data: { k: 'v', m: 'w' } })
 const data = (...operations: object[]) => (jsonPatch(object(), operations) as ReturnType<typeof object>).data
@@ -106,5 +106,41 @@ test('a failed operation says what upstream says', () => {
       })
       return true
     },
+  )
+})
+
+for (const [operation, message] of [
+  [{ op: 'add', path: '/nowhere/x', value: 1 }, 'add operation does not apply: doc is missing path: "/nowhere/x": missing value'],
+  [{ op: 'add', value: 1 }, 'add operation failed to decode path: missing value'],
+  [{ op: 'add', path: '/metadata/finalizers/x', value: 1 }, `error in add for path: '/metadata/finalizers/x': strconv.Atoi: parsing "x": invalid syntax`],
+  [{ op: 'remove', path: '/nowhere/x' }, 'remove operation does not apply: doc is missing path: "/nowhere/x": missing value'],
+  [{ op: 'remove', path: '/data/x' }, "error in remove for path: '/data/x': Unable to remove nonexistent key: x: missing value"],
+  [
+    { op: 'remove', path: '/metadata/finalizers/1' },
+    "error in remove for path: '/metadata/finalizers/1': Unable to access invalid index: 1: invalid index referenced",
+  ],
+  [{ op: 'replace', path: '/data/k/x', value: 1 }, 'replace operation does not apply: doc is missing path: /data/k/x: missing value'],
+  [{ op: 'replace', path: '/metadata/finalizers/-', value: 1 }, 'replace operation does not apply: doc is missing key: /metadata/finalizers/-: missing value'],
+  [{ op: 'replace', value: 1 }, 'replace operation failed to decode path: operation missing path field: missing value'],
+  [{ op: 'move', path: '/x' }, 'move operation failed to decode from: operation, missing from field: missing value'],
+  [{ op: 'move', from: '/data/x', path: '/x' }, "error in move for path: 'x': Unable to remove nonexistent key: x: missing value"],
+  [{ op: 'move', from: '/data/k', path: '/a/b' }, 'move operation does not apply: doc is missing destination path: /a/b: missing value'],
+  [{ op: 'copy', from: '/a/b', path: '/x' }, 'copy operation does not apply: doc is missing from path: /a/b: missing value'],
+  [{ op: 'test', path: '/a/b', value: 1 }, 'test operation does not apply: is missing path: /a/b: missing value'],
+  [{ op: 'merge', path: '/x' }, 'Unexpected kind: merge'],
+] as const) {
+  test(`an operation that does not apply says: ${message}`, () => {
+    assert.throws(
+      () => applyOperations(object(), [operation]),
+      (error: Error) => error instanceof PatchError && !(error instanceof FailedTest) && error.message === message,
+    )
+  })
+}
+
+test('a test that does not hold is told from one that cannot be asked', () => {
+  const message = 'testing value /data/k failed: test failed'
+  assert.throws(
+    () => applyOperations(object(), [{ op: 'test', path: '/data/k', value: 'x' }]),
+    (error: Error) => error instanceof FailedTest && error.message === message,
   )
 })

@@ -2,6 +2,7 @@
  * JSON patch (RFC 6902) with the semantics of kube-apiserver's library: `replace` of an absent member adds it, a `test`
  * for null holds for an absent member, negative indexes count from the end. All operations hold or none does.
  */
+import { goQuote } from '../../lib/go/go-quote.ts'
 import { own, setOwn } from '../../lib/own.ts'
 import { isObject, type JsonObject, jsonEqual } from '../fields/json.ts'
 import { badRequest, requestEntityTooLarge, StatusError } from '../status-error.ts'
@@ -13,7 +14,11 @@ export const maxOperations = 10_000
 /** Bytes that `copy` operations of one patch may make. */
 const maxCopiedBytes = 3 * 1024 * 1024
 
-const failed = (): StatusError => new StatusError(422, 'Invalid', 'the server rejected our request due to an error in our request', {})
+/** An operation does not apply: why, in the words of kube-apiserver's library. */
+export class PatchError extends Error {}
+
+/** What a `test` asks for does not hold. */
+export class FailedTest extends PatchError {}
 
 /**
  * The object with the operations applied; it is not changed, and what no operation touches is shared.
@@ -25,6 +30,17 @@ export function jsonPatch<T extends object>(object: T, operations: unknown): T {
   for (const operation of operations) checkForm(operation)
   if (operations.length > maxOperations)
     throw requestEntityTooLarge(`The allowed maximum operations in a JSON patch is ${maxOperations}, got ${operations.length}`)
+  try {
+    return applyOperations(object, operations as JsonObject[])
+  } catch (error) {
+    if (!(error instanceof PatchError)) throw error
+    // As upstream, which keeps the reason to itself.
+    throw new StatusError(422, 'Invalid', 'the server rejected our request due to an error in our request', {})
+  }
+}
+
+/** The same for operations that no client of the server has sent. Throws a PatchError for the first that does not apply. */
+export function applyOperations<T extends object>(object: T, operations: readonly object[]): T {
   const patched = new Document(object)
   for (const operation of operations) patched.apply(operation as JsonObject)
   return patched.root as T
@@ -38,10 +54,21 @@ function checkForm(operation: unknown): void {
 }
 
 /** The steps of a JSON pointer; undefined when it names nothing inside the document. */
-function pointer(path: unknown): string[] | undefined {
-  if (typeof path !== 'string' || !path.includes('/')) return undefined
+function pointer(path: string): string[] | undefined {
+  if (!path.includes('/')) return undefined
   const steps = path.split('/').slice(1)
   return path.includes('~') ? steps.map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~')) : steps
+}
+
+const isMissing = 'missing value'
+
+/** Says where it was that `act` failed. */
+function at<T>(where: string, act: () => T): T {
+  try {
+    return act()
+  } catch (error) {
+    throw error instanceof PatchError ? new PatchError(`${where}: ${error.message}`) : error
+  }
 }
 
 /** A document under change: containers are copied once, when an operation first changes them. */
@@ -54,64 +81,97 @@ class Document {
     this.root = root
   }
 
-  apply({ op, path, from, value = null }: JsonObject): void {
-    switch (op) {
-      case 'add':
-        this.#add(this.#container(path), value)
-        return
-      case 'replace':
-        if (path === '') this.root = isObject(value) || Array.isArray(value) ? value : this.#fail()
-        else this.#set(this.#container(path), value)
-        return
-      case 'remove':
-        this.#remove(this.#container(path))
-        return
-      case 'test': {
-        const found = path === '' ? this.root : this.#get(this.#container(path, false))
-        if (!jsonEqual(found ?? null, value)) this.#fail()
-        return
-      }
-      case 'move': {
-        const moved = this.#get(this.#container(from, false))
-        this.#remove(this.#container(from))
-        this.#add(this.#container(path), moved)
-        return
-      }
-      case 'copy': {
-        const copied = this.#get(this.#container(from, false)) ?? null
-        this.#copied += JSON.stringify(copied).length
-        if (this.#copied > maxCopiedBytes) this.#fail()
-        // Both places may change later: neither may go on as the document's own.
-        this.#add(this.#container(path), structuredClone(copied))
-        return
-      }
-      default:
-        this.#fail()
+  apply(operation: JsonObject): void {
+    const { op, value = null } = operation
+    if (op === 'add') this.#add(pathOf(operation, isMissing), value)
+    else if (op === 'replace') this.#replace(pathOf(operation), value)
+    else if (op === 'remove') this.#remove(pathOf(operation, isMissing))
+    else if (op === 'test') this.#test(pathOf(operation), value)
+    else if (op === 'move') this.#move(fromOf(operation), operation)
+    else if (op === 'copy') this.#copy(fromOf(operation), pathOf(operation, isMissing))
+    else throw new PatchError(`Unexpected kind: ${typeof op === 'string' ? op : 'unknown'}`)
+  }
+
+  #add(path: string, value: unknown): void {
+    const place = this.#place(path, `add operation does not apply: doc is missing path: "${path}"`)
+    at(`error in add for path: '${path}'`, () => add(place, value))
+  }
+
+  #remove(path: string): void {
+    const place = this.#place(path, `remove operation does not apply: doc is missing path: "${path}"`)
+    at(`error in remove for path: '${path}'`, () => remove(place))
+  }
+
+  /** Where it goes to is read only when it is gone from where it was. */
+  #move(from: string, operation: JsonObject): void {
+    const source = this.#place(from, `move operation does not apply: doc is missing from path: ${from}`)
+    const moved = at(`error in move for path: '${source.key}'`, () => {
+      const found = get(source)
+      remove(source)
+      return found
+    })
+    const path = pathOf(operation)
+    const place = this.#place(path, `move operation does not apply: doc is missing destination path: ${path}`)
+    at(`error in move for path: '${path}'`, () => add(place, moved))
+  }
+
+  #replace(path: string, value: unknown): void {
+    if (path === '') {
+      if (!isObject(value) && !Array.isArray(value)) throw new PatchError('replace operation value must be object or array')
+      this.root = value
+      return
     }
+    const { container, key } = this.#place(path, `replace operation does not apply: doc is missing path: ${path}`)
+    if (Array.isArray(container)) {
+      const index = indexOf(container, key)
+      if (typeof index === 'string') throw new PatchError(`replace operation does not apply: doc is missing key: ${path}: ${isMissing}`)
+      container[index] = value
+    } else setOwn(container as JsonObject, key, value)
   }
 
-  #fail(): never {
-    throw failed()
+  #test(path: string, value: unknown): void {
+    let found = this.root
+    if (path !== '') {
+      const place = this.#place(path, `test operation does not apply: is missing path: ${path}`, false)
+      found = at(`error in test for path: '${path}'`, () => get(place))
+    }
+    if (!jsonEqual(found ?? null, value)) throw new FailedTest(`testing value ${path} failed: test failed`)
   }
 
-  /** The container that the last step of the path is about, made changeable if asked. Fails when a parent is missing. */
-  #container(path: unknown, change = true): Place {
-    const steps = pointer(path) ?? this.#fail()
+  #copy(from: string, path: string): void {
+    const source = this.#place(from, `copy operation does not apply: doc is missing from path: ${from}`, false)
+    const copied = at(`error in copy for from: '${from}'`, () => get(source)) ?? null
+    const place = this.#place(path, `copy operation does not apply: doc is missing destination path: ${path}`)
+    this.#copied += JSON.stringify(copied).length
+    if (this.#copied > maxCopiedBytes)
+      throw new PatchError(`Unable to complete the copy, the accumulated size increase of copy is ${this.#copied}, exceeding the limit ${maxCopiedBytes}`)
+    // Both places may change later: neither may go on as the document's own.
+    at('error while adding value during copy', () => add(place, structuredClone(copied)))
+  }
+
+  /** The place that a path names, in a container that may be changed if asked; `missing` is said where a parent is. */
+  #place(path: string, missing: string, change = true): Place {
+    return this.#find(path, change) ?? fail(`${missing}: ${isMissing}`)
+  }
+
+  #find(path: string, change: boolean): Place | undefined {
+    const steps = pointer(path)
+    if (!steps) return undefined
     const key = steps.pop()!
     if (change) this.root = this.#changeable(this.root)
-    let at = this.root
+    let container = this.root
     for (const step of steps) {
-      const below = this.#get({ container: at, key: step })
-      if (typeof below !== 'object' || below === null) this.#fail()
+      const index = Array.isArray(container) ? indexOf(container, step) : step
+      const below = Array.isArray(container) ? container[index as number] : own(container as JsonObject, step)
+      if (typeof below !== 'object' || below === null) return undefined
       const next = change ? this.#changeable(below) : below
       if (next !== below) {
-        if (Array.isArray(at)) at[this.#index(at, step)] = next
-        else setOwn(at as JsonObject, step, next)
+        if (Array.isArray(container)) container[index as number] = next
+        else setOwn(container as JsonObject, step, next)
       }
-      at = next
+      container = next
     }
-    if (typeof at !== 'object' || at === null) this.#fail()
-    return { container: at, key }
+    return typeof container === 'object' && container !== null ? { container, key } : undefined
   }
 
   #changeable(container: unknown): unknown {
@@ -120,38 +180,47 @@ class Document {
     this.#own.add(copy)
     return copy
   }
-
-  #index(list: readonly unknown[], key: string, end = list.length - 1): number {
-    if (!/^[-+]?\d+$/.test(key)) this.#fail()
-    const index = Number(key)
-    const place = index < 0 ? index + end + 1 : index
-    return place < 0 || place > end ? this.#fail() : place
-  }
-
-  #get({ container, key }: Place): unknown {
-    if (Array.isArray(container)) return container[this.#index(container, key)]
-    return own(container as JsonObject, key)
-  }
-
-  #add({ container, key }: Place, value: unknown): void {
-    if (!Array.isArray(container)) setOwn(container as JsonObject, key, value)
-    else if (key === '-') container.push(value)
-    else container.splice(this.#index(container, key, container.length), 0, value)
-  }
-
-  #set({ container, key }: Place, value: unknown): void {
-    if (Array.isArray(container)) container[this.#index(container, key)] = value
-    else setOwn(container as JsonObject, key, value)
-  }
-
-  #remove({ container, key }: Place): void {
-    if (Array.isArray(container)) container.splice(this.#index(container, key), 1)
-    else if (!Object.hasOwn(container as JsonObject, key)) this.#fail()
-    else delete (container as JsonObject)[key]
-  }
 }
 
 interface Place {
-  readonly container: unknown
+  readonly container: object
   readonly key: string
+}
+
+function fail(why: string): never {
+  throw new PatchError(why)
+}
+
+/** `missing`: what is said of an operation that names no path. */
+const pathOf = ({ op, path }: JsonObject, missing = `operation missing path field: ${isMissing}`): string =>
+  typeof path === 'string' ? path : fail(`${op} operation failed to decode path: ${missing}`)
+
+const fromOf = ({ op, from }: JsonObject): string =>
+  typeof from === 'string' ? from : fail(`${op} operation failed to decode from: operation, missing from field: ${isMissing}`)
+
+/** The index that a key names, up to `end`; or why it names none. */
+function indexOf(list: readonly unknown[], key: string, end = list.length - 1): number | string {
+  if (!/^[-+]?\d+$/.test(key)) return `strconv.Atoi: parsing ${goQuote(key)}: invalid syntax`
+  const index = Number(key)
+  const place = index < 0 ? index + end + 1 : index
+  return place < 0 || place > end ? `Unable to access invalid index: ${index}: invalid index referenced` : place
+}
+
+const indexIn = (list: readonly unknown[], key: string, end?: number): number => {
+  const index = indexOf(list, key, end)
+  return typeof index === 'string' ? fail(index) : index
+}
+
+const get = ({ container, key }: Place): unknown => (Array.isArray(container) ? container[indexIn(container, key)] : own(container as JsonObject, key))
+
+function add({ container, key }: Place, value: unknown): void {
+  if (!Array.isArray(container)) setOwn(container as JsonObject, key, value)
+  else if (key === '-') container.push(value)
+  else container.splice(indexIn(container, key, container.length), 0, value)
+}
+
+function remove({ container, key }: Place): void {
+  if (Array.isArray(container)) container.splice(indexIn(container, key), 1)
+  else if (!Object.hasOwn(container, key)) fail(`Unable to remove nonexistent key: ${key}: ${isMissing}`)
+  else delete (container as JsonObject)[key]
 }

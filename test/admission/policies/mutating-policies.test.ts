@@ -44,6 +44,19 @@ test('configurations are merged as apply does, patches are applied one after the
   )
 })
 
+test('a status is merged by the keys of its lists, and has its defaults', async (t) => {
+  const cluster = await testCluster(t)
+  const type = 'NamespaceDeletionContentFailure'
+  await mutate(cluster, 'status', {
+    matchConstraints: { resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['*'], resources: ['namespaces/status'] }] },
+    mutations: [applies(`Object{status: Object.status{conditions: [Object.status.conditions{type: "${type}", message: "mutated"}]}}`)],
+  })
+  const metadata = { name: 'n' }
+  await cluster.call('POST', '/api/v1/namespaces', { metadata })
+  const { status } = await cluster.call('PUT', '/api/v1/namespaces/n/status', { metadata, status: { conditions: [{ type, status: 'Unknown' }] } })
+  assert.deepEqual(status, { phase: 'Active', conditions: [{ type, status: 'Unknown', lastTransitionTime: null, message: 'mutated' }] })
+})
+
 test('a patch whose test does not hold changes nothing; parameters say what is to be changed', async (t) => {
   const cluster = await testCluster(t)
   await cluster.call('POST', configMaps, { metadata: { name: 'params' }, data: { team: 'blue' } })
@@ -60,7 +73,7 @@ test('a patch whose test does not hold changes nothing; parameters say what is t
     },
     { paramRef: { name: 'params', parameterNotFoundAction: 'Deny' } },
   )
-  assert.deepEqual((await cluster.call('POST', configMaps, configMap('a'))).data, { team: 'blue' })
+  assert.deepEqual((await cluster.call('POST', configMaps, configMap('a', undefined, { data: { x: 'w' } }))).data, { x: 'w', team: 'blue' })
   assert.deepEqual((await cluster.call('POST', configMaps, configMap('a2', undefined, { data: { x: 'y' } }))).data, { x: 'z', team: 'blue' })
   assert.ok(!('data' in (await cluster.call('POST', configMaps, configMap('b')))))
 })
@@ -79,7 +92,17 @@ test('what cannot be done is told, unless the policy ignores failures', async (t
       'type mismatch: unexpected type name "Object.spec", expected "Object.metadata", which matches field name path from root Object type',
     ],
     ['missing', applies('Object{data: {"a": object.data.b}}'), `expression 'Object{data: {"a": object.data.b}}' resulted in error: no such key: data`],
-    ['remove', patches("[JSONPatch{op: 'remove', path: '/data/x'}]"), 'JSONPath: remove operation does not apply: '],
+    [
+      'remove',
+      patches("[JSONPatch{op: 'remove', path: '/data/x'}]"),
+      'JSON Patch: remove operation does not apply: doc is missing path: "/data/x": missing value',
+    ],
+    // A test of what is not there is none that does not hold.
+    [
+      'test',
+      patches("[JSONPatch{op: 'test', path: '/data/x', value: 'y'}]"),
+      'JSON Patch: test operation does not apply: is missing path: /data/x: missing value',
+    ],
   ] as const
   for (const [name, mutation, message] of told) {
     await mutate(cluster, name, { ...named(name), mutations: [mutation] })
@@ -98,6 +121,18 @@ test('what cannot be done is told, unless the policy ignores failures', async (t
     cluster.call('POST', '/api/v1/namespaces/default/pods', { metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }] } }),
   )
   assert.match(message, /invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: \.spec\.containers\[0\]\.args$/)
+})
+
+test('what a patch makes has to be an object of its kind, whatever the failure policy says', async (t) => {
+  const cluster = await testCluster(t)
+  for (const [name, operation, message] of [
+    ['field', "JSONPatch{op: 'add', path: '/metadata/lables', value: {'a': 'b'}}", 'strict decoding error: unknown field "metadata.lables"'],
+    ['type', "JSONPatch{op: 'add', path: '/data', value: 'x'}", 'json: cannot unmarshal string into Go struct field ConfigMap.data of type map[string]string'],
+  ] as const) {
+    await mutate(cluster, name, { ...named(name), failurePolicy: 'Ignore', mutations: [patches(`[${operation}]`)] })
+    const refused = await refusal(cluster.call('POST', configMaps, configMap(name)))
+    assert.deepEqual([refused.code, refused.reason, refused.message], [500, 'InternalError', `Internal error occurred: ${message}`])
+  }
 })
 
 test('a policy is asked again when a later one has changed the object, if it wants that', async (t) => {

@@ -1,6 +1,7 @@
 /** Admission webhooks: what they are asked, what they may change and refuse, and what becomes of those that fail. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import { apiControllers, testCluster } from '../../support/test-cluster.ts'
 import { withoutAccounts } from '../policies/policy.ts'
 import { admissionWebhooks, answerOf, configMap, configMaps, configure, hook, metricsOf, refusal, rule } from './webhook.ts'
@@ -50,6 +51,13 @@ test('a validating webhook is asked with all fields of an AdmissionRequest', asy
   assert.deepEqual([gone.operation, gone.object, gone.name], ['DELETE', null, 'a'])
   assert.equal((gone.oldObject as { metadata: { name: string } }).metadata.name, 'a')
   assert.deepEqual(gone.options, { kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1', propagationPolicy: 'Background' })
+
+  // Who deletes a collection names nobody.
+  await cluster.call('POST', configMaps, configMap('b', 'all'))
+  await cluster.call('DELETE', `${configMaps}?labelSelector=hook=all`)
+  const one = (await webhooks.asked()).at(-1)!.review.request
+  assert.deepEqual([one.operation, one.name, one.namespace], ['DELETE', undefined, 'default'])
+  assert.equal((one.oldObject as { metadata: { name: string } }).metadata.name, 'b')
 })
 
 test('a refusal is told in the words and with the code of the webhook', async (t) => {
@@ -119,6 +127,26 @@ test('a webhook is asked once more when a later one has changed the object, if i
   assert.equal((await webhooks.asked('/again')).length, 1)
 })
 
+test('nobody is asked any more when the client no longer waits', async (t) => {
+  const [cluster, webhooks] = await Promise.all([testCluster(t, { controllers: apiControllers }), admissionWebhooks(t)])
+  const lenient = { failurePolicy: 'Ignore', timeoutSeconds: 10 }
+  await configure(cluster, 'Mutating', 'm', [hook(webhooks, '/silent', lenient), hook(webhooks, '/next', { objectSelector: {} })])
+  await webhooks.behave('/silent', { manner: 'never' })
+  const late = await refusal(cluster.call('POST', `${configMaps}?timeout=1500ms`, configMap('a', 'silent')))
+  assert.deepEqual([late.code, late.reason], [504, 'Timeout'])
+  // Time enough to ask others, if it did.
+  await delay(200)
+  assert.deepEqual(
+    (await webhooks.asked()).map(({ path, query }) => `${path}?${query}`),
+    ['/silent?timeout=2s'],
+  )
+  await cluster.call('POST', `${configMaps}?timeout=30s`, configMap('a'))
+  assert.deepEqual(
+    (await webhooks.asked()).map(({ path, query }) => `${path}?${query}`),
+    ['/next?timeout=10s'],
+  )
+})
+
 test('webhooks that fail are told in the words of Go, or ignored if their policy says so', async (t) => {
   const lines: string[] = []
   const [cluster, webhooks] = await Promise.all([testCluster(t, { controllers: apiControllers, log: (line) => lines.push(line) }), admissionWebhooks(t)])
@@ -172,9 +200,14 @@ test('webhooks that fail are told in the words of Go, or ignored if their policy
     assert.equal(refused.message.slice(0, failed('worse').length + message.length), failed('worse') + message)
   }
   // A patch that cannot be applied, or makes no object of the kind, is the webhook's fault as well.
-  for (const patch of [[{ op: 'remove', path: '/nothing' }], [{ op: 'add', path: '/data', value: 7 }]]) {
-    await webhooks.behave('/worse', { patch })
-    assert.equal((await refusal(cluster.call('POST', configMaps, configMap('a', 'worse')))).code, 500)
+  for (const [operation, message] of [
+    [{ op: 'remove', path: '/nothing' }, "error in remove for path: '/nothing': Unable to remove nonexistent key: nothing: missing value"],
+    [{ op: 'test', path: '/kind', value: 'Pod' }, 'testing value /kind failed: test failed'],
+    [{ op: 'add', path: '/data', value: 7 }, 'json: cannot unmarshal number into Go struct field ConfigMap.data of type map[string]string'],
+  ] as const) {
+    await webhooks.behave('/worse', { patch: [operation] })
+    const refused = await refusal(cluster.call('POST', configMaps, configMap('a', 'worse')))
+    assert.deepEqual([refused.code, refused.message], [500, `Internal error occurred: ${message}`])
   }
   // What later writes could not read does not get in.
   for (const managedFields of ['x', [{}], [null], [{ operation: 'Update', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1: { nonsense: 1 } }]]) {

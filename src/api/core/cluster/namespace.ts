@@ -69,7 +69,9 @@ export const namespaces = resource<Namespace>({
     (namespace) => {
       labelWithName(namespace)
       namespace.spec ??= {}
-      if (namespace.status?.conditions) nullTimes(namespace.status.conditions, 'lastTransitionTime')
+      const status = (namespace.status ??= {})
+      status.phase ||= 'Active'
+      if (status.conditions) nullTimes(status.conditions, 'lastTransitionTime')
     },
   ],
   prepare: { create: prepareCreate, update: prepareUpdate, status: labelWithName },

@@ -7,12 +7,24 @@ import { decodeAs } from '../../request/bodies/decode-as.ts'
 import { objectOf } from '../../request/bodies/decode-object.ts'
 import type { AdmissionAttributes } from '../plugin.ts'
 
-/** The object is in the version of `resource`; `before` is what it was made of. Throws DecodeError for what is no such object. */
-export function typedObject({ kind, warn }: AdmissionAttributes, resource: ServedResource, patched: KubeObject, before: KubeObject): KubeObject {
+/**
+ * The object is in the version of `resource`; `before` is what it was made of. Throws DecodeError for what is no such object, and an Error
+ * for fields that its kind does not have where they are not to be dropped: `strict`.
+ */
+export function typedObject(
+  { kind, warn }: AdmissionAttributes,
+  resource: ServedResource,
+  patched: KubeObject,
+  before: KubeObject,
+  { strict = false }: { readonly strict?: boolean } = {},
+): KubeObject {
   // Kinds of subresources are few and small: what is wrong in them is found where they are used.
   if (kind) return patched
   const { managedFields: _, ...metadata } = patched.metadata ?? {}
-  const object = objectOf(resource, decodeAs(resource, { ...patched, metadata }).object)
+  const decoded = decodeAs(resource, { ...patched, metadata })
+  // What a custom kind does not know is no fault of Go's: it is pruned.
+  if (strict && !resource.definition.custom && decoded.strict.length > 0) throw new Error(`strict decoding error: ${decoded.strict.join(', ')}`)
+  const object = objectOf(resource, decoded.object)
   const managedFields = readableManagedFields(patched, before, warn)
   if (managedFields) object.metadata.managedFields = managedFields
   resource.applyDefaults(object)

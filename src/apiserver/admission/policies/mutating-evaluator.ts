@@ -13,7 +13,7 @@ import { atomicFields } from '../../../machinery/fields/atomic-fields.ts'
 import { mergeTyped } from '../../../machinery/fields/merge-typed.ts'
 import { typeErrors, typeErrorText } from '../../../machinery/fields/validate-typed.ts'
 import type { KubeObject, Wire } from '../../../machinery/object.ts'
-import { jsonPatch } from '../../../machinery/patch/json-patch.ts'
+import { applyOperations, FailedTest, PatchError } from '../../../machinery/patch/json-patch.ts'
 import type { StructType } from '../../../machinery/schema.ts'
 
 export type MutatingSpec = Wire<V1MutatingAdmissionPolicySpec>
@@ -90,18 +90,13 @@ function patchChange(value: Value): Change {
   if (!(value instanceof CelList)) throw new Error('type mismatch: JSONPatchType.expression should evaluate to array')
   const operations = [...value].map(operationOf)
   return (object) => {
-    let patched = object
-    for (const operation of operations) {
-      try {
-        patched = jsonPatch(patched, [operation])
-      } catch (error) {
-        // A test that does not hold means that nothing is to be done.
-        if (operation.op === 'test') return object
-        const why = error instanceof Error ? error.message : String(error)
-        throw new Error(`JSONPath: ${operation.op} operation does not apply: ${String(operation.path)}: ${why}`)
-      }
+    try {
+      return applyOperations(object, operations)
+    } catch (error) {
+      // A test that does not hold means that nothing is to be done.
+      if (error instanceof FailedTest) return object
+      throw error instanceof PatchError ? new Error(`JSON Patch: ${error.message}`) : error
     }
-    return patched
   }
 }
 

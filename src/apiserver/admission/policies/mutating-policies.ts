@@ -5,7 +5,7 @@ import { matchConditions } from '../../../cel/admission/match-conditions.ts'
 import { jsonEqual } from '../../../machinery/fields/json.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import type { StructType } from '../../../machinery/schema.ts'
-import { StatusError } from '../../../machinery/status-error.ts'
+import { StatusError, statusOf } from '../../../machinery/status-error.ts'
 import type { ServedResource } from '../../registry/served-resource.ts'
 import { forbiddenWrite } from '../forbidden-write.ts'
 import { authorizerBindings, Questions, whenAnswered } from '../matching/asking-authorizer.ts'
@@ -126,7 +126,10 @@ export function mutatingPolicies(sources: PluginSources): AdmissionPlugin {
         metrics.checked(policy.name, binding.name, errorType(failed, message), action, (performance.now() - begin) / 1000)
       try {
         const patched = await mutated(mutation, evaluator, objects.object, bindings, typeOf(attributes, resource))
-        const object = typedObject(attributes, resource, patched, objects.object)
+        const object =
+          mutation.patchType === 'JSONPatch'
+            ? strictly(attributes, resource, patched, objects.object)
+            : typedObject(attributes, resource, patched, objects.object)
         const shown = attributes.kind ? object : await inVersion(object, resource, attributes.resource)
         replaceContent(attributes.object, shown!)
         counted(false, '', 'allow')
@@ -150,6 +153,15 @@ async function mutated(
 ): Promise<KubeObject> {
   const change = await whenAnswered(() => evaluateMutation(evaluator, mutation, bindings))
   return change(structuredClone(object), type)
+}
+
+/** What operations have made is an object of its kind, field for field: else the request fails, whatever the failure policy says. */
+function strictly(...[attributes, resource, patched, before]: Parameters<typeof typedObject>): KubeObject {
+  try {
+    return typedObject(attributes, resource, patched, before, { strict: true })
+  } catch (error) {
+    throw statusOf(error)
+  }
 }
 
 /** The schema of the object; subresources may have a kind of their own. */

@@ -47,7 +47,7 @@ export async function askWebhook(
   let answer: ReviewAnswer
   try {
     const version = reviewVersion(admissionReviewVersions, 'webhook does not accept known AdmissionReview versions (v1, v1beta1)')
-    answer = readAnswer(version, uid, mutating, await client.post(encodeReview(version, uid, attributes, objects)))
+    answer = readAnswer(version, uid, mutating, await client.post(encodeReview(version, uid, attributes, objects), attributes.request))
   } catch (error) {
     throw callError(name, error)
   }

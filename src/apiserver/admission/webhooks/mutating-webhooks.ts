@@ -2,7 +2,7 @@
 import { goJsonType, parseJson } from '../../../machinery/decode/go-json.ts'
 import { goJson, isObject, jsonEqual } from '../../../machinery/fields/json.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
-import { jsonPatch } from '../../../machinery/patch/json-patch.ts'
+import { applyOperations } from '../../../machinery/patch/json-patch.ts'
 import { statusOf } from '../../../machinery/status-error.ts'
 import { conditionMetrics } from '../matching/condition-metrics.ts'
 import { Reinvoked } from '../matching/reinvoked.ts'
@@ -42,6 +42,7 @@ export function mutatingWebhooks(sources: PluginSources): AdmissionPlugin {
       const objects = await objectsFor(candidate, attributes, selecting)
       // Who was not called in the first round is not called in the second.
       if (!objects || !reinvoked.isDue(hook.uid)) continue
+      attributes.request?.signal.throwIfAborted()
       const place = `round_${round}_index_${hook.place}`
       const failedOpen = `failed-open.mutation.webhook.admission.k8s.io/${place}`
       let changed = false
@@ -80,7 +81,7 @@ async function applyAnswer(
   let patched: KubeObject
   let shown: KubeObject | undefined
   try {
-    patched = typedObject(attributes, resource, jsonPatch(structuredClone(object), operations), object)
+    patched = typedObject(attributes, resource, applyOperations(structuredClone(object), operations), object)
     shown = attributes.kind ? patched : await inVersion(patched, resource, attributes.resource)
   } catch (error) {
     // What a webhook does wrong is not the client's fault.

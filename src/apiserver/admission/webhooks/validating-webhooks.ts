@@ -35,6 +35,7 @@ export function validatingWebhooks(sources: PluginSources): AdmissionPlugin {
       calls.push(() => byFailurePolicy({ hook, attributes, type: 'validating', metrics, log, failedOpen }, () => askWebhook(hook, attributes, objects, false)))
     }
     if (calls.length === 0) return
+    attributes.request?.signal.throwIfAborted()
     // All are heard, and the first that refuses is told.
     const refusals: unknown[] = []
     await Promise.all(calls.map((call) => call().catch((error) => refusals.push(error))))

@@ -17,7 +17,10 @@ export type ResponseStatus = Partial<Pick<Status, 'status' | 'message' | 'reason
 
 const mostUserAgent = 1024
 
-const userAgentJson = remembered((text) => jsonText(text.length > mostUserAgent ? `${text.slice(0, mostUserAgent)}...TRUNCATED` : text))
+/** A client's name for itself, cut where it is too long. */
+export const shortUserAgent = (text: string): string => (text.length > mostUserAgent ? `${text.slice(0, mostUserAgent)}...TRUNCATED` : text)
+
+const userAgentJson = remembered((text) => jsonText(shortUserAgent(text)))
 
 const levelStart = remembered((level) => `"level":"${level}","auditID":"`)
 const stageStart = remembered((stage) => `","stage":"${stage}","requestURI":"`)
@@ -136,6 +139,14 @@ export class AuditEvent implements RequestAudit {
     this.#origin = originText(request, request.user)
   }
 
+  /** Of the object that the request is about; empty where there is none. */
+  get namespace(): string {
+    const { isResourceRequest, namespace } = this.request.info
+    if (!isResourceRequest) return ''
+    const named = this.#named?.namespace
+    return namespace || (typeof named === 'string' ? named : '')
+  }
+
   /** The first value of a key counts. */
   annotate(key: string, value: string, level?: 'Request'): void {
     if (level && !this.config.keepsRequest) return
@@ -189,7 +200,7 @@ export class AuditEvent implements RequestAudit {
     const { info } = this.request
     const named = this.#named
     let text = this.#refMember('', ref.resource, info.resource)
-    text = this.#refMember(text, ref.namespace, info.namespace || named?.namespace)
+    text = this.#refMember(text, ref.namespace, this.namespace)
     text = this.#refMember(text, ref.name, info.name || named?.name)
     text = this.#refMember(text, ref.uid, named?.uid)
     text = this.#refMember(text, ref.apiGroup, info.group)

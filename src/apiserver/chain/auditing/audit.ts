@@ -2,7 +2,7 @@
 import { after } from '../../../lib/flow/after.ts'
 import { settle } from '../../../lib/flow/settle.ts'
 import { goJson } from '../../../machinery/fields/json.ts'
-import type { Status, StatusError } from '../../../machinery/status-error.ts'
+import type { StatusError } from '../../../machinery/status-error.ts'
 import { type AuditEvent, type Auditing, answerJson } from '../../audit/index.ts'
 import { type Handler, type Request, type Response, text } from '../../http/exchange.ts'
 import type { Around } from '../filter.ts'
@@ -46,8 +46,7 @@ function audited(auditing: Auditing, foreseen: Foreseen, event: AuditEvent, requ
 /** Resolves when the event of what was thrown, a refusal or a panic, is kept as far as requests wait for that. */
 function threw(auditing: Auditing, event: AuditEvent, error: unknown, refusal: StatusError | undefined, long: boolean): boolean | Promise<boolean> {
   if (refusal) {
-    noteStatus(event, refusal.status, refusal.code)
-    if (event.config.keepsResponse) event.responseObject = goJson(refusal.status)
+    noteRefusal(event, refusal)
     return completed(auditing, event, long)
   }
   event.code = 500
@@ -59,9 +58,10 @@ function threw(auditing: Auditing, event: AuditEvent, error: unknown, refusal: S
 const completed = (auditing: Auditing, event: AuditEvent, long: boolean): boolean | Promise<boolean> =>
   long ? after(auditing.stage(event, 'ResponseStarted'), () => auditing.stage(event, 'ResponseComplete')) : auditing.stage(event, 'ResponseComplete')
 
-function noteStatus(event: AuditEvent, status: Status, code: number): void {
+function noteRefusal(event: AuditEvent, { status, code }: StatusError): void {
   event.status = status
   event.code = code
+  if (event.config.keepsResponse) event.responseObject = goJson(status)
 }
 
 function answered(auditing: Auditing, event: AuditEvent, response: Response, long: boolean): Response | Promise<Response> {
@@ -101,16 +101,16 @@ function noteBody(event: AuditEvent, response: Response): Response {
   return told
 }
 
-/** Audits requests whose credentials do not hold: nobody asked, and the answer is 401. Stands before authentication. */
-export const failedAuthenticationAudit =
+/** Audits requests that are refused before it is known who asks, for their credentials or for a timeout that is none: nobody asked. */
+export const earlyRefusalAudit =
   (auditing: Auditing, foreseen: Foreseen): Around =>
   (request, next) => {
     const refused = async (error: unknown): Promise<never> => {
-      const status = request.user || request.audit ? undefined : foreseen(error)
-      const event = status && auditing.begin(request, request.auditId)
-      if (status && event) {
+      const refusal = request.user || request.audit ? undefined : foreseen(error)
+      const event = refusal && auditing.begin(request, request.auditId)
+      if (refusal && event) {
         annotateIdentity(event, request)
-        noteStatus(event, status.status, status.code)
+        noteRefusal(event, refusal)
         await auditing.stage(event, 'ResponseStarted')
       }
       throw error

@@ -31,7 +31,10 @@ export function timeout(limitMs: number, metrics: Pick<RequestMetrics, 'terminat
   return (request, next) => {
     if (isLongRunning(request.info)) return next(request)
     const wanted = request.rawQuery === '' ? undefined : wantedMs(request)
-    if (wanted !== undefined && wanted > 0 && wanted < limitMs) return within(wanted, next(request), () => late(request))
+    if (wanted !== undefined && wanted > 0 && wanted < limitMs) {
+      request.deadline = performance.now() + wanted
+      return within(wanted, next(request), () => late(request))
+    }
     const answer = next(request)
     if (isThere(answer)) return answer
     return new Promise((resolve, reject) => {

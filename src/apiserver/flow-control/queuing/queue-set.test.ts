@@ -11,7 +11,7 @@ class TestRequest implements SeatRequest {
   readonly seats: number
   readonly lingerMs: number
   readonly work: number
-  readonly waitLimitMs = 15_000
+  waitLimitMs = 15_000
   queue: Queue | undefined = undefined
   executes = false
   arrivedAt = 0
@@ -165,6 +165,17 @@ test('a request that has waited for too long is told so, one that is cancelled m
   set.finish(running)
   assert.equal(young.decision, 'execute')
   assert.equal(set.cancel(young), false)
+})
+
+test('who has less time than those before it does not wait for them', () => {
+  const { set, clock } = queueSet(1)
+  set.start(new TestRequest('a'))
+  const [patient, hurried] = [new TestRequest('b'), new TestRequest('b')]
+  hurried.waitLimitMs = 1000
+  set.start(patient)
+  set.start(hurried)
+  clock.advance(1500)
+  assert.deepEqual([patient.decision, hurried.decision], [undefined, 'time-out'])
 })
 
 test('what waits stays in its queue when queues are configured anew, and more seats let it go on', () => {

@@ -332,7 +332,7 @@ export class QueueSet {
     this.#sync(now)
     for (const queue of [...this.#waitingQueues]) {
       for (const request of queue.waiting) {
-        if (now - request.arrivedAt < request.waitLimitMs) break
+        if (now - request.arrivedAt < request.waitLimitMs) continue
         this.#remove(request)
         request.decided('time-out')
       }

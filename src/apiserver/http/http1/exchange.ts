@@ -32,6 +32,7 @@ export class Http1Request implements Request, UnreadAnswer {
   info!: RequestInfo
   user?: UserInfo
   flow: Request['flow'] = undefined
+  deadline: number | undefined = undefined
   readonly warnings: string[] = []
   auditId = ''
   audit: RequestAudit | undefined = undefined

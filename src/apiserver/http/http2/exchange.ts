@@ -35,6 +35,7 @@ export class Http2Request implements Request, UnreadAnswer, Startable {
   info!: RequestInfo
   user?: UserInfo
   flow: Request['flow'] = undefined
+  deadline: number | undefined = undefined
   readonly warnings: string[] = []
   auditId = ''
   audit: RequestAudit | undefined = undefined

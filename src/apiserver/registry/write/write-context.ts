@@ -24,6 +24,8 @@ export interface WriteContext {
   readonly resource: ServedResource
   readonly namespace: string
   readonly name: string
+  /** Admission is not told the name: the request gave none. */
+  readonly nameless?: boolean
   /** Empty, `status`, or another subresource that writes the object. */
   readonly subresource: string
   readonly user: UserInfo
@@ -35,7 +37,7 @@ export interface WriteContext {
   /** Adds an annotation to the audit event of the request. */
   readonly annotate: (key: string, value: string, level?: 'Request') => void
   /** The request that is written for: once its signal is aborted, nobody waits for the outcome. The server's own writes have none. */
-  readonly request?: Pick<Request, 'signal'> & Partial<Pick<Request, 'info'>>
+  readonly request?: Pick<Request, 'signal'> & Partial<Pick<Request, 'info' | 'deadline'>>
   /** For writes that create what is not there, though their verb is another: throws 403 if the user may not. */
   readonly confirmCreate?: () => void | Promise<void>
   /** Now, as RFC 3339 with seconds. */
@@ -71,7 +73,7 @@ export function timestamp(ms = Date.now()): string {
 }
 
 export function attributes(context: WriteContext, operation: AdmissionAttributes['operation'], object?: KubeObject, old?: KubeObject): AdmissionAttributes {
-  const { resource, namespace, name, subresource, user, options, warnings, annotate, shownAs } = context
+  const { resource, namespace, name, subresource, user, options, request, warnings, annotate, shownAs } = context
   return {
     operation,
     resource,
@@ -86,6 +88,7 @@ export function attributes(context: WriteContext, operation: AdmissionAttributes
     reinvocation: undefined,
     dryRun: options.dryRun,
     options,
+    request,
     warn: (text) => warnings.push(text),
     annotate,
   }
@@ -93,13 +96,13 @@ export function attributes(context: WriteContext, operation: AdmissionAttributes
 
 /** Those of a DELETE: the object is read when somebody looks at it. */
 export function deleteAttributes(context: WriteContext, old: () => KubeObject, deletion: DeleteOptions): AdmissionAttributes {
-  const { resource, namespace, name, subresource, user, options, warnings, annotate } = context
+  const { resource, namespace, name, nameless, subresource, user, options, request, warnings, annotate } = context
   return {
     operation: 'DELETE',
     resource,
     subresource,
     namespace,
-    name,
+    name: nameless ? '' : name,
     user,
     object: undefined,
     get old() {
@@ -110,6 +113,7 @@ export function deleteAttributes(context: WriteContext, old: () => KubeObject, d
     reinvocation: undefined,
     dryRun: options.dryRun,
     options,
+    request,
     warn: (text) => warnings.push(text),
     annotate,
   }

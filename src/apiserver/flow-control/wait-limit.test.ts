@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { waitLimit } from './wait-limit.ts'
+
+test('a request waits for a quarter of its time from when it came in, and a minute at most', () => {
+  const now = 1_000_000
+  const table: readonly (readonly [ago: number, deadlineIn: number | undefined, timeout: number, limit: number])[] = [
+    [0, undefined, 60_000, 15_000],
+    [10_000, undefined, 60_000, 5_000],
+    [0, 4_000, 60_000, 1_000],
+    [10_000, 50_000, 60_000, 5_000],
+    [0, undefined, 480_000, 60_000],
+    [0, 480_000, 600_000, 60_000],
+    [20_000, undefined, 60_000, -5_000],
+  ]
+  for (const [ago, deadlineIn, timeout, limit] of table) {
+    const request = { received: now - ago, deadline: deadlineIn === undefined ? undefined : now + deadlineIn }
+    assert.equal(waitLimit(request, timeout, now), limit, `${ago} ms ago, ${deadlineIn} ms left of ${timeout}`)
+  }
+})
