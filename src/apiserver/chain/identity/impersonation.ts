@@ -3,12 +3,12 @@
  * modes for this request, or the verb `impersonate` on each of these (kubernetes.io/docs/reference/access-authn-authz/user-impersonation).
  */
 import { goQuote } from '../../../lib/go/go-quote.ts'
-import { badRequest, forbidden, type StatusError } from '../../../machinery/status-error.ts'
+import { forbidden, type StatusError } from '../../../machinery/status-error.ts'
 import { anonymous, authenticated } from '../../authentication/authenticator.ts'
 import { accountGroups, accountOf } from '../../authentication/service-accounts/account-name.ts'
 import type { AccessAttributes, Authorizer, Decision } from '../../authorization/authorizer.ts'
 import { attributesOf } from '../../authorization/selector-attributes.ts'
-import type { Request, UserInfo } from '../../http/exchange.ts'
+import { type Request, type Response, text, type UserInfo } from '../../http/exchange.ts'
 import type { ImpersonationMetrics, ImpersonationModeName } from '../../metrics/impersonation-metrics.ts'
 import type { Around } from '../filter.ts'
 import { type ImpersonationMode, impersonationModes, nodeCalled, type WantedUser } from './impersonation-modes.ts'
@@ -20,6 +20,7 @@ const authenticationGroup = 'authentication.k8s.io'
 
 /** What a request wants to be: one resource a claim. */
 interface Claim {
+  /** As upstream calls it in the error about claims without a user. */
   readonly kind: 'ServiceAccount' | 'User' | 'Group' | 'UserExtra' | 'UID'
   readonly group: string
   readonly resource: string
@@ -35,9 +36,9 @@ export const impersonation =
     const names = request.headerNames().filter((name) => name.startsWith(claimPrefix))
     const claims = claimsOf(request, names)
     if (claims.length === 0) return next(request)
-    const wanted = wantedUser(first(request, 'impersonate-user'), claims)
-    if (!wanted.name) throw withoutUser(wanted)
-    return impersonate(authorizer, metrics, request, wanted, claims).then(() => next(request))
+    const user = first(request, 'impersonate-user')
+    if (!user) return withoutUser(request, claims)
+    return impersonate(authorizer, metrics, request, user, claims).then(() => next(request))
   }
 
 const first = (request: Request, name: string): string => request.headerValues(name)[0] ?? ''
@@ -63,12 +64,6 @@ function claimsOf(request: Request, names: readonly string[]): readonly Claim[] 
   return claims
 }
 
-function wantedUser(name: string, claims: readonly Claim[]): WantedUser {
-  const named = (kind: Claim['kind']): readonly string[] => claims.filter((claim) => claim.kind === kind).map((claim) => claim.name)
-  const [uid = ''] = named('UID')
-  return { name, uid, groups: named('Group'), extra: extraOf(claims) }
-}
-
 /** Keys are escaped, since headers take fewer characters than keys. */
 function unescaped(key: string): string {
   try {
@@ -79,15 +74,11 @@ function unescaped(key: string): string {
 }
 
 /** Makes the request somebody else's, if its user may. Rejects with 403 for the first claim that is not allowed. */
-async function impersonate(
-  authorizer: Authorizer,
-  metrics: ImpersonationMetrics,
-  request: Request,
-  wanted: WantedUser,
-  claims: readonly Claim[],
-): Promise<void> {
+async function impersonate(authorizer: Authorizer, metrics: ImpersonationMetrics, request: Request, name: string, claims: readonly Claim[]): Promise<void> {
   const started = performance.now()
-  const { name, uid, extra } = wanted
+  const named = (kind: Claim['kind']): readonly string[] => claims.filter((claim) => claim.kind === kind).map((claim) => claim.name)
+  const [uid = ''] = named('UID')
+  const wanted: WantedUser = { name, uid, groups: named('Group'), extra: extraOf(claims) }
   // Who has the old right acts as ever, and pays nothing for the modes; upstream asks for it last.
   const refusal = await refusalOf(counted(authorizer, metrics, 'legacy'), request, claims)
   const mode = refusal && (await modeFor(authorizer, metrics, request, wanted, claims))
@@ -95,7 +86,7 @@ async function impersonate(
   if (refusal && !mode) throw refusal
   // Of nodes the old right knows no more than the name.
   const groups = mode && nodeCalled(name) !== undefined ? authenticated(['system:nodes']) : groupsOf(name, wanted.groups)
-  const claimed: UserInfo = { name, groups, ...(uid && { uid }), ...(extra.size > 0 && { extra: Object.fromEntries(extra) }) }
+  const claimed: UserInfo = { name, groups, ...(uid && { uid }), ...(wanted.extra.size > 0 && { extra: Object.fromEntries(wanted.extra) }) }
   request.user = claimed
   if (mode) request.impersonationConstraint = `impersonate:${mode.name}`
 }
@@ -199,12 +190,11 @@ async function refusalOf(ask: Ask, request: Request, claims: readonly Claim[]): 
   }
 }
 
-/** Groups and the rest belong to a user. Upstream's words show them as Go prints them. */
-function withoutUser({ uid, groups, extra }: WantedUser): StatusError {
-  const list = (texts: readonly string[]): string => `[]string{${texts.map(goQuote).join(', ')}}`
-  const keys = [...extra.keys()].sort()
-  const extras = keys.length > 0 ? `{${keys.map((key) => `${goQuote(key)}:${list(extra.get(key) ?? [])}`).join(', ')}}` : '(nil)'
-  const named = groups.length > 0 ? list(groups) : '[]string(nil)'
-  const wanted = `&user.DefaultInfo{Name:"", UID:${goQuote(uid)}, Groups:${named}, Extra:map[string][]string${extras}}`
-  return badRequest(`requested ${wanted} without impersonating a user name`)
+const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
+
+/** Groups and the rest belong to a user. Upstream answers with a plain text that shows what was claimed as Go prints it. */
+function withoutUser({ path, rawQuery }: Request, claims: readonly Claim[]): Response {
+  const uri = `${path}${rawQuery && `?${rawQuery}`}`.replace(/[&<>]/g, (character) => escapes[character]!)
+  const shown = claims.map(({ kind, name, group, subresource }) => `{${kind}  ${name}  ${group && `${group}/v1`}  ${subresource}}`)
+  return text(500, `Internal Server Error: ${goQuote(uri)}: requested [${shown.join(' ')}] without impersonating a user\n`)
 }
