@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Pod } from '../client/kinds.ts'
-import { pluginFactory, unschedulable, wait } from './framework/index.ts'
+import { failed, pluginFactory, unschedulable, wait } from './framework/index.ts'
 import { MemoryCluster } from './testing/memory-cluster.ts'
 import { memoryScheduler } from './testing/memory-scheduler.ts'
 import { aNode, aPod, asking } from './testing/objects.ts'
@@ -64,7 +64,7 @@ test('a binding that is refused is tried again, and what was reserved is given b
       reserve: (_state, pod) => void reserved.push(`+${pod.name}`) as undefined,
       unreserve: (_state, pod) => void reserved.push(`-${pod.name}`),
       async bind(pod, node) {
-        if (refusals-- > 0) throw new Error('no luck')
+        if (refusals-- > 0) return failed('no luck')
         await client.createUnder({ group: '', version: 'v1', kind: 'Pod', plural: 'pods', namespaced: true }, pod.namespace, pod.name, 'binding', {
           target: { name: node },
         })
@@ -101,7 +101,7 @@ test('Permit makes pods wait until all of a group are there, or their time is ov
   const { cluster, scheduler, until } = await memoryScheduler({ plugins: [gang], configuration: { profiles } })
   cluster.put(aNode('a'), aPod('alone', {}, { labels: { alone: 'yes' } }))
   await until('alone is refused', () => condition(cluster.pod('alone')) !== undefined)
-  assert.match(condition(cluster.pod('alone'))?.message ?? '', /^0\/1 nodes are available: 1 rejected due to timeout after waiting 0.02s at plugin Gang\.$/)
+  assert.match(condition(cluster.pod('alone'))?.message ?? '', /^0\/1 nodes are available: 1 rejected due to timeout after waiting 20ms at plugin Gang\.$/)
   cluster.put(aPod('one'))
   await until('one waits', () => scheduler.cache.assumedCount === 1)
   assert.equal(nodeOf(cluster.pod('one')), undefined)
@@ -190,26 +190,34 @@ test('an extender has a say: what it refuses, prefers, and binds', async () => {
 })
 
 test('a plug-in that fails ends the attempt with its words', async () => {
-  const failing = pluginFactory({
-    name: 'Failing',
-    make: () => ({
-      filter: () => {
-        throw new Error('out of order')
-      },
-    }),
-  })
+  const throwing = (): never => {
+    throw new Error('out of order')
+  }
+  const failing = pluginFactory({ name: 'Failing', make: () => ({ filter: throwing }) })
+  const answering = pluginFactory({ name: 'Answering', make: () => ({ filter: () => failed('out of order') }) })
+  const early = pluginFactory({ name: 'Early', make: () => ({ preFilter: () => failed('out of order') }) })
+  const late = pluginFactory({ name: 'Late', make: () => ({ reserve: () => failed('out of order') }) })
   const refusing = pluginFactory({ name: 'Refusing', make: () => ({ events: [], filter: () => unschedulable('no') }) })
   const profiles = [
     { schedulerName: 'failing', plugins: { filter: { enabled: [{ name: 'Failing' }] } } },
     { schedulerName: 'refusing', plugins: { filter: { enabled: [{ name: 'Refusing' }] } } },
+    { schedulerName: 'answering', plugins: { filter: { enabled: [{ name: 'Answering' }] } } },
+    { schedulerName: 'early', plugins: { preFilter: { enabled: [{ name: 'Early' }] } } },
+    { schedulerName: 'late', plugins: { reserve: { enabled: [{ name: 'Late' }] } } },
   ]
-  const { cluster, scheduler, until } = await memoryScheduler({ plugins: [failing, refusing], configuration: { profiles } })
-  cluster.put(aNode('a'), aPod('f', { schedulerName: 'failing' }), aPod('r', { schedulerName: 'refusing' }))
-  await until('both are told', () => condition(cluster.pod('f')) !== undefined && condition(cluster.pod('r')) !== undefined)
-  assert.deepEqual(
-    [condition(cluster.pod('f'))?.reason, condition(cluster.pod('f'))?.message],
-    ['SchedulerError', 'running "Failing" filter plugin: out of order'],
-  )
+  const { cluster, scheduler, until } = await memoryScheduler({ plugins: [failing, answering, early, late, refusing], configuration: { profiles } })
+  const words = {
+    f: 'running "Failing" filter plugin: out of order',
+    a: 'running "Answering" filter plugin: out of order',
+    e: 'running PreFilter plugin "Early": out of order',
+    l: 'running Reserve plugin "Late": out of order',
+  }
+  cluster.put(aNode('a'), ...profiles.map(({ schedulerName }) => aPod(schedulerName[0]!, { schedulerName })))
+  await until('all are told', () => [...Object.keys(words), 'r'].every((name) => condition(cluster.pod(name)) !== undefined))
+  for (const [name, message] of Object.entries(words)) {
+    const { reason, message: told } = condition(cluster.pod(name)) ?? {}
+    assert.deepEqual([reason, told], ['SchedulerError', message])
+  }
   assert.match(condition(cluster.pod('r'))?.message ?? '', /^0\/1 nodes are available: 1 no\./)
   assert.match(scheduler.metrics.registry.render(), /scheduler_schedule_attempts_total\{result="unschedulable",profile="refusing"\} 1/)
   await scheduler.stop()
