@@ -34,7 +34,10 @@ const args: ArgsKind<PreemptionArgs> = {
     if (percentage < 0 || percentage > 100) errors.push(invalidValue(`${path}.minCandidateNodesPercentage`, percentage, 'not in valid range [0, 100]'))
     if (absolute < 0) errors.push(invalidValue(`${path}.minCandidateNodesAbsolute`, absolute, 'not in valid range [0, inf)'))
     if (percentage === 0 && absolute === 0)
-      errors.push(invalidValue(`${path}.minCandidateNodesPercentage`, percentage, 'cannot be zero at the same time as minCandidateNodesAbsolute'))
+      errors.push(
+        invalidValue(`${path}.minCandidateNodesPercentage`, percentage, 'cannot be zero at the same time as minCandidateNodesAbsolute'),
+        invalidValue(`${path}.minCandidateNodesAbsolute`, absolute, 'cannot be zero at the same time as minCandidateNodesPercentage'),
+      )
     return errors
   },
 }
@@ -50,12 +53,12 @@ export const defaultPreemption = pluginFactory<PreemptionArgs>({
     const preempting = new Map<string, { wasHeldBack: boolean }>()
 
     /** Deletes the victims in the background; the last one when the pod may be woken by it. */
-    const prepare = async (preemptor: PodInfo, { node, victims: { pods } }: Candidate): Promise<void> => {
-      const last = pods.at(-1)
+    const prepare = async (preemptor: PodInfo, node: string, victims: readonly PodInfo[]): Promise<void> => {
+      const last = victims.at(-1)
       const waiting = { wasHeldBack: false }
       preempting.set(preemptor.uid, waiting)
       try {
-        await Promise.all(pods.slice(0, -1).map((victim) => evict(handle, victim, preemptor, node)))
+        await Promise.all(victims.slice(0, -1).map((victim) => evict(handle, victim, preemptor, node)))
         preempting.delete(preemptor.uid)
         const isToGo = last !== undefined && (await evict(handle, last, preemptor, node))
         // What wakes it has happened before: the last one to go need not be what it was refused for.
@@ -75,10 +78,14 @@ export const defaultPreemption = pluginFactory<PreemptionArgs>({
         const message = fitMessage({ nodeCount: cycle.snapshot.nodes.length, refusals, absentReason })
         return { status: unschedulable(`preemption: ${message}`), nominatedNode: '' }
       }
-      handle.countPreemption(best.victims.pods.length)
-      dismissLesser(handle, cycle.pod, best.node)
-      void prepare(cycle.pod, best)
-      return { nominatedNode: best.node }
+      const { node, victims } = best
+      // Those that are going already have been told, and their end wakes the pod.
+      const toEvict = victims.pods.filter(({ pod }) => !pod.metadata.deletionTimestamp)
+      if (toEvict.length === 0) return { nominatedNode: node }
+      handle.countPreemption(victims.pods.length)
+      dismissLesser(handle, cycle.pod, node)
+      void prepare(cycle.pod, node, toEvict)
+      return { nominatedNode: node }
     }
 
     return {
