@@ -51,10 +51,13 @@ export const dynamicResources = pluginFactory<DynamicResourcesArgs>({
   args: {
     fields: { filterTimeout: { kind: 'string' }, bindingTimeout: { kind: 'string' } },
     withDefaults: (given) => ({ filterTimeout: '10s', bindingTimeout: '10m', ...given }),
-    validate: (args, path) =>
-      (['filterTimeout', 'bindingTimeout'] as const).flatMap((name) =>
-        parseDurationMs(args[name]) === undefined ? [invalidValue(`${path}.${name}`, args[name], 'must be a duration such as 10s')] : [],
-      ),
+    validate({ filterTimeout, bindingTimeout }, path) {
+      const binding = parseDurationMs(bindingTimeout)
+      return [
+        ...(parseDurationMs(filterTimeout) === undefined ? [invalidValue(`${path}.filterTimeout`, filterTimeout, 'must be zero or positive')] : []),
+        ...(binding === undefined || binding < 1000 ? [invalidValue(`${path}.bindingTimeout`, bindingTimeout, 'must be at least 1 second')] : []),
+      ]
+    },
   },
   make,
 })
