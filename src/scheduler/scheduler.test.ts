@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Pod } from '../client/kinds.ts'
-import { failed, pluginFactory, unschedulable, wait } from './framework/index.ts'
+import { failed, pluginFactory, unschedulable, type Victims, wait } from './framework/index.ts'
 import { MemoryCluster } from './testing/memory-cluster.ts'
 import { memoryScheduler } from './testing/memory-scheduler.ts'
 import { aNode, aPod, asking } from './testing/objects.ts'
@@ -80,6 +80,29 @@ test('a binding that is refused is tried again, and what was reserved is given b
   assert.equal(scheduler.cache.podCount, 0)
   await until('p has a node', () => nodeOf(cluster.pod('p')) === 'a')
   assert.deepEqual(reserved, ['+p', '-p', '+p'])
+  await scheduler.stop()
+})
+
+test('where a pod is expected is told while it is being prepared, and not once that has failed', async () => {
+  const prepared = Promise.withResolvers<void>()
+  let attempts = 0
+  const slow = pluginFactory({
+    name: 'Slow',
+    make: () => ({
+      needsPreBind: (_state, pod) => pod.name === 'slow',
+      preBind: () => (attempts++ === 0 ? prepared.promise.then(() => undefined) : new Promise<undefined>(() => {})),
+    }),
+  })
+  const profiles = [{ plugins: { preBind: { enabled: [{ name: 'Slow' }] } } }]
+  const { cluster, scheduler, until } = await memoryScheduler({ plugins: [slow], configuration: { profiles } })
+  cluster.put(aNode('a'), aPod('slow'), aPod('quick'))
+  await until('slow is expected', () => cluster.pod('slow')?.status?.nominatedNodeName === 'a')
+  await until('quick has a node', () => nodeOf(cluster.pod('quick')) === 'a')
+  assert.equal(cluster.pod('quick')?.status?.nominatedNodeName, undefined)
+  prepared.reject(new Error('out of order'))
+  await until('the failure is told', () => condition(cluster.pod('slow')) !== undefined)
+  assert.equal(condition(cluster.pod('slow'))?.message, 'running PreBind plugin "Slow": out of order')
+  assert.equal(cluster.pod('slow')?.status?.nominatedNodeName, undefined)
   await scheduler.stop()
 })
 
@@ -187,6 +210,27 @@ test('an extender has a say: what it refuses, prefers, and binds', async () => {
   await until('q is refused', () => condition(cluster.pod('q')) !== undefined)
   assert.match(condition(cluster.pod('q'))?.message ?? '', /^0\/1 nodes are available: 1 not a\. /)
   await scheduler.stop()
+})
+
+test('what extenders leave of the victims has to be something, and who may be ignored is', async () => {
+  const cluster = new MemoryCluster()
+  cluster.put(aNode('a', { allocatable: { cpu: '1' } }), aPod('low', { ...asking({ cpu: '1' }), nodeName: 'a', priority: 0 }))
+  let left: ReadonlyMap<string, Victims> = new Map()
+  const extender = (ignorable: boolean) => ({ name: 'extender', ignorable, weight: 1, isInterested: () => true, preempt: async () => left })
+  const message = async (ignorable: boolean): Promise<string | undefined> => {
+    const { scheduler, until } = await memoryScheduler({ extenders: [extender(ignorable)], log: () => {} }, cluster)
+    cluster.put(aPod('high', { ...asking({ cpu: '1' }), priority: 10 }))
+    await until('high is told', () => condition(cluster.pod('high')) !== undefined)
+    await scheduler.stop()
+    const told = condition(cluster.pod('high'))?.message?.replace(/^.* preemption: /, '')
+    cluster.remove('Pod', 'default/high')
+    return told
+  }
+  assert.equal(await message(false), 'no candidate node for preemption')
+  left = new Map([['a', { pods: [], violations: 0 }]])
+  assert.equal(await message(false), 'expected at least one victim pod on node "a"')
+  assert.equal(await message(true), 'no candidate node for preemption')
+  assert.ok(cluster.pod('low'))
 })
 
 test('a plug-in that fails ends the attempt with its words', async () => {

@@ -76,6 +76,9 @@ export async function bind(placement: Placement, extenders: readonly Extender[])
   return refusal
 }
 
+/** Whether it may take a while until the pod is bound: something has to be prepared first. */
+export const needsTime = (placement: Placement): boolean => stepsToPrepare(placement).length > 0
+
 const stepsToPrepare = ({ cycle, node }: Placement): readonly Step[] =>
   cycle.profile.steps.preBind.filter((step) => step.plugin.needsPreBind?.(cycle.stateOf(step), cycle.pod, node) ?? true)
 
@@ -89,13 +92,13 @@ async function prepare({ cycle, node }: Placement, steps: readonly Step[]): Prom
 
 async function bindAlone({ cycle, node }: Placement, extenders: readonly Extender[]): Promise<Refusal | undefined> {
   const { pod, profile } = cycle
-  const extender = extenders.find((one) => one.bind && one.isInterested(pod))
-  if (extender) {
+  for (const extender of extenders) {
+    if (!extender.bind || !extender.isInterested(pod)) continue
     try {
-      await extender.bind?.(pod, node)
+      await extender.bind(pod, node)
       return undefined
     } catch (error) {
-      return { plugin: extender.name, status: failed(new Error(reasonOf(error), { cause: error })) }
+      if (!extender.ignorable) return { plugin: extender.name, status: failed(new Error(reasonOf(error), { cause: error })) }
     }
   }
   for (const step of profile.steps.bind) {

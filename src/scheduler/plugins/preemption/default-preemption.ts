@@ -7,6 +7,7 @@ import { fitMessage } from '../../cycle/fit-error.ts'
 import {
   type ArgsKind,
   type Cycle,
+  failed,
   type Handle,
   type Plugin,
   type PodInfo,
@@ -103,7 +104,10 @@ export const defaultPreemption = pluginFactory<PreemptionArgs>({
         const { candidates, refusals: remaining } = tryNodes(cycle, refusals, settings, handle, [...budgets.all()].map(budgetOf))
         const extenders = handle.extenders.filter((extender) => extender.preempt && extender.isInterested(cycle.pod))
         if (extenders.length === 0 || candidates.length === 0) return conclude(cycle, candidates, remaining)
-        return askExtenders(cycle.pod, extenders, candidates).then((left) => conclude(cycle, left, remaining))
+        return askExtenders(cycle.pod, extenders, candidates).then(
+          (left) => (left.length > 0 ? conclude(cycle, left, remaining) : { status: unschedulable('preemption: no candidate node for preemption') }),
+          (error) => ({ status: failed(new Error(`preemption: ${reasonOf(error)}`, { cause: error })) }),
+        )
       },
     }
   },
@@ -157,7 +161,10 @@ async function askExtenders(pod: PodInfo, extenders: Handle['extenders'], candid
   for (const { preempt, ignorable } of extenders) {
     if (!preempt) continue
     try {
-      victims = new Map(await preempt(pod, victims))
+      const answer = [...(await preempt(pod, victims))]
+      const empty = answer.find(([, { pods }]) => pods.length === 0)
+      if (empty && !ignorable) throw new Error(`expected at least one victim pod on node ${JSON.stringify(empty[0])}`)
+      victims = new Map(answer.filter(([, { pods }]) => pods.length > 0))
     } catch (error) {
       if (!ignorable) throw error
     }
