@@ -212,6 +212,18 @@ test('an extender has a say: what it refuses, prefers, and binds', async () => {
   await scheduler.stop()
 })
 
+test('who is refused by an extender that does not say why waits for any event', async () => {
+  const cluster = new MemoryCluster()
+  const nothing = { feasible: [], failed: {}, unresolvable: {} }
+  const extender = { name: 'extender', ignorable: false, weight: 1, isInterested: () => true, filter: async () => nothing }
+  cluster.put(aNode('a'))
+  const { scheduler, until } = await memoryScheduler({ extenders: [extender] }, cluster)
+  cluster.put(aPod('p'))
+  await until('p waits', () => scheduler.queue.sizes().unschedulable === 1)
+  assert.deepEqual([...(scheduler.queue.get('default/p')?.refusedBy ?? [])], ['Extender'])
+  await scheduler.stop()
+})
+
 test('what extenders leave of the victims has to be something, and who may be ignored is', async () => {
   const cluster = new MemoryCluster()
   cluster.put(aNode('a', { allocatable: { cpu: '1' } }), aPod('low', { ...asking({ cpu: '1' }), nodeName: 'a', priority: 0 }))
