@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Pod } from '../client/kinds.ts'
-import { pluginFactory, unschedulable, wait } from './framework/index.ts'
+import { failed, pluginFactory, unschedulable, type Victims, wait } from './framework/index.ts'
 import { MemoryCluster } from './testing/memory-cluster.ts'
 import { memoryScheduler } from './testing/memory-scheduler.ts'
 import { aNode, aPod, asking } from './testing/objects.ts'
@@ -64,7 +64,7 @@ test('a binding that is refused is tried again, and what was reserved is given b
       reserve: (_state, pod) => void reserved.push(`+${pod.name}`) as undefined,
       unreserve: (_state, pod) => void reserved.push(`-${pod.name}`),
       async bind(pod, node) {
-        if (refusals-- > 0) throw new Error('no luck')
+        if (refusals-- > 0) return failed('no luck')
         await client.createUnder({ group: '', version: 'v1', kind: 'Pod', plural: 'pods', namespaced: true }, pod.namespace, pod.name, 'binding', {
           target: { name: node },
         })
@@ -80,6 +80,29 @@ test('a binding that is refused is tried again, and what was reserved is given b
   assert.equal(scheduler.cache.podCount, 0)
   await until('p has a node', () => nodeOf(cluster.pod('p')) === 'a')
   assert.deepEqual(reserved, ['+p', '-p', '+p'])
+  await scheduler.stop()
+})
+
+test('where a pod is expected is told while it is being prepared, and not once that has failed', async () => {
+  const prepared = Promise.withResolvers<void>()
+  let attempts = 0
+  const slow = pluginFactory({
+    name: 'Slow',
+    make: () => ({
+      needsPreBind: (_state, pod) => pod.name === 'slow',
+      preBind: () => (attempts++ === 0 ? prepared.promise.then(() => undefined) : new Promise<undefined>(() => {})),
+    }),
+  })
+  const profiles = [{ plugins: { preBind: { enabled: [{ name: 'Slow' }] } } }]
+  const { cluster, scheduler, until } = await memoryScheduler({ plugins: [slow], configuration: { profiles } })
+  cluster.put(aNode('a'), aPod('slow'), aPod('quick'))
+  await until('slow is expected', () => cluster.pod('slow')?.status?.nominatedNodeName === 'a')
+  await until('quick has a node', () => nodeOf(cluster.pod('quick')) === 'a')
+  assert.equal(cluster.pod('quick')?.status?.nominatedNodeName, undefined)
+  prepared.reject(new Error('out of order'))
+  await until('the failure is told', () => condition(cluster.pod('slow')) !== undefined)
+  assert.equal(condition(cluster.pod('slow'))?.message, 'running PreBind plugin "Slow": out of order')
+  assert.equal(cluster.pod('slow')?.status?.nominatedNodeName, undefined)
   await scheduler.stop()
 })
 
@@ -101,7 +124,7 @@ test('Permit makes pods wait until all of a group are there, or their time is ov
   const { cluster, scheduler, until } = await memoryScheduler({ plugins: [gang], configuration: { profiles } })
   cluster.put(aNode('a'), aPod('alone', {}, { labels: { alone: 'yes' } }))
   await until('alone is refused', () => condition(cluster.pod('alone')) !== undefined)
-  assert.match(condition(cluster.pod('alone'))?.message ?? '', /^0\/1 nodes are available: 1 rejected due to timeout after waiting 0.02s at plugin Gang\.$/)
+  assert.match(condition(cluster.pod('alone'))?.message ?? '', /^0\/1 nodes are available: 1 rejected due to timeout after waiting 20ms at plugin Gang\.$/)
   cluster.put(aPod('one'))
   await until('one waits', () => scheduler.cache.assumedCount === 1)
   assert.equal(nodeOf(cluster.pod('one')), undefined)
@@ -189,27 +212,68 @@ test('an extender has a say: what it refuses, prefers, and binds', async () => {
   await scheduler.stop()
 })
 
+test('who is refused by an extender that does not say why waits for any event', async () => {
+  const cluster = new MemoryCluster()
+  const nothing = { feasible: [], failed: {}, unresolvable: {} }
+  const extender = { name: 'extender', ignorable: false, weight: 1, isInterested: () => true, filter: async () => nothing }
+  cluster.put(aNode('a'))
+  const { scheduler, until } = await memoryScheduler({ extenders: [extender] }, cluster)
+  cluster.put(aPod('p'))
+  await until('p waits', () => scheduler.queue.sizes().unschedulable === 1)
+  assert.deepEqual([...(scheduler.queue.get('default/p')?.refusedBy ?? [])], ['Extender'])
+  await scheduler.stop()
+})
+
+test('what extenders leave of the victims has to be something, and who may be ignored is', async () => {
+  const cluster = new MemoryCluster()
+  cluster.put(aNode('a', { allocatable: { cpu: '1' } }), aPod('low', { ...asking({ cpu: '1' }), nodeName: 'a', priority: 0 }))
+  let left: ReadonlyMap<string, Victims> = new Map()
+  const extender = (ignorable: boolean) => ({ name: 'extender', ignorable, weight: 1, isInterested: () => true, preempt: async () => left })
+  const message = async (ignorable: boolean): Promise<string | undefined> => {
+    const { scheduler, until } = await memoryScheduler({ extenders: [extender(ignorable)], log: () => {} }, cluster)
+    cluster.put(aPod('high', { ...asking({ cpu: '1' }), priority: 10 }))
+    await until('high is told', () => condition(cluster.pod('high')) !== undefined)
+    await scheduler.stop()
+    const told = condition(cluster.pod('high'))?.message?.replace(/^.* preemption: /, '')
+    cluster.remove('Pod', 'default/high')
+    return told
+  }
+  assert.equal(await message(false), 'no candidate node for preemption')
+  left = new Map([['a', { pods: [], violations: 0 }]])
+  assert.equal(await message(false), 'expected at least one victim pod on node "a"')
+  assert.equal(await message(true), 'no candidate node for preemption')
+  assert.ok(cluster.pod('low'))
+})
+
 test('a plug-in that fails ends the attempt with its words', async () => {
-  const failing = pluginFactory({
-    name: 'Failing',
-    make: () => ({
-      filter: () => {
-        throw new Error('out of order')
-      },
-    }),
-  })
+  const throwing = (): never => {
+    throw new Error('out of order')
+  }
+  const failing = pluginFactory({ name: 'Failing', make: () => ({ filter: throwing }) })
+  const answering = pluginFactory({ name: 'Answering', make: () => ({ filter: () => failed('out of order') }) })
+  const early = pluginFactory({ name: 'Early', make: () => ({ preFilter: () => failed('out of order') }) })
+  const late = pluginFactory({ name: 'Late', make: () => ({ reserve: () => failed('out of order') }) })
   const refusing = pluginFactory({ name: 'Refusing', make: () => ({ events: [], filter: () => unschedulable('no') }) })
   const profiles = [
     { schedulerName: 'failing', plugins: { filter: { enabled: [{ name: 'Failing' }] } } },
     { schedulerName: 'refusing', plugins: { filter: { enabled: [{ name: 'Refusing' }] } } },
+    { schedulerName: 'answering', plugins: { filter: { enabled: [{ name: 'Answering' }] } } },
+    { schedulerName: 'early', plugins: { preFilter: { enabled: [{ name: 'Early' }] } } },
+    { schedulerName: 'late', plugins: { reserve: { enabled: [{ name: 'Late' }] } } },
   ]
-  const { cluster, scheduler, until } = await memoryScheduler({ plugins: [failing, refusing], configuration: { profiles } })
-  cluster.put(aNode('a'), aPod('f', { schedulerName: 'failing' }), aPod('r', { schedulerName: 'refusing' }))
-  await until('both are told', () => condition(cluster.pod('f')) !== undefined && condition(cluster.pod('r')) !== undefined)
-  assert.deepEqual(
-    [condition(cluster.pod('f'))?.reason, condition(cluster.pod('f'))?.message],
-    ['SchedulerError', 'running "Failing" filter plugin: out of order'],
-  )
+  const { cluster, scheduler, until } = await memoryScheduler({ plugins: [failing, answering, early, late, refusing], configuration: { profiles } })
+  const words = {
+    f: 'running "Failing" filter plugin: out of order',
+    a: 'running "Answering" filter plugin: out of order',
+    e: 'running PreFilter plugin "Early": out of order',
+    l: 'running Reserve plugin "Late": out of order',
+  }
+  cluster.put(aNode('a'), ...profiles.map(({ schedulerName }) => aPod(schedulerName[0]!, { schedulerName })))
+  await until('all are told', () => [...Object.keys(words), 'r'].every((name) => condition(cluster.pod(name)) !== undefined))
+  for (const [name, message] of Object.entries(words)) {
+    const { reason, message: told } = condition(cluster.pod(name)) ?? {}
+    assert.deepEqual([reason, told], ['SchedulerError', message])
+  }
   assert.match(condition(cluster.pod('r'))?.message ?? '', /^0\/1 nodes are available: 1 no\./)
   assert.match(scheduler.metrics.registry.render(), /scheduler_schedule_attempts_total\{result="unschedulable",profile="refusing"\} 1/)
   await scheduler.stop()

@@ -12,7 +12,7 @@ import { SchedulerCache } from './cache/cache.ts'
 import { Decider, extenderPlugin, type Unplaced } from './cycle/decide.ts'
 import { type Failure, failureOf, refusedOn } from './cycle/failure.ts'
 import { fitMessage } from './cycle/fit-error.ts'
-import { bind, type Placement, permit, reserve, unreserve } from './cycle/placement.ts'
+import { bind, needsTime, type Placement, permit, reserve, unreserve } from './cycle/placement.ts'
 import { PodCycle } from './cycle/pod-cycle.ts'
 import { postFilter } from './cycle/post-filter.ts'
 import type { ClusterEvent } from './framework/cluster-events.ts'
@@ -21,7 +21,7 @@ import type { Extender } from './framework/extender.ts'
 import type { Handle, Lister } from './framework/handle.ts'
 import type { Registry } from './framework/plugin.ts'
 import { PodInfo } from './framework/pods/pod-info.ts'
-import type { Refusal } from './framework/status.ts'
+import { failed, type Refusal } from './framework/status.ts'
 import { type AttemptResult, SchedulerMetrics } from './metrics/scheduler-metrics.ts'
 import { makeProfile, type Profile, type ProfileSettings } from './profile/profile.ts'
 import { NominatedPods } from './queue/nominated-pods.ts'
@@ -269,7 +269,7 @@ export class Scheduler {
       conclude,
       (error) => {
         this.#options.log(`no room could be made for pod ${cycle.pod.key}: ${reasonOf(error)}`)
-        conclude({})
+        conclude({ status: failed(error) })
       },
     )
   }
@@ -291,7 +291,10 @@ export class Scheduler {
   async #bind(entry: QueueEntry, placement: Placement, timeouts: ReadonlyMap<string, number>, began: number): Promise<void> {
     const { cycle, node } = placement
     const { pod, profile } = cycle
-    let refusal = timeouts.size > 0 ? await this.#permitted(placement, timeouts) : undefined
+    const permitted = timeouts.size > 0 ? this.#permitted(placement, timeouts) : undefined
+    const takesTime = permitted !== undefined || needsTime(placement)
+    if (takesTime) await this.#tellExpected(pod, node)
+    let refusal = permitted && (await permitted)
     if (!refusal) {
       // What is refused from here on is no matter of the cluster's state.
       this.queue.done(pod.uid)
@@ -304,7 +307,7 @@ export class Scheduler {
       if (refusal) {
         this.#undo(placement)
         this.#leaves(pod, node)
-        this.#failed(entry, cycle, began, refusedOn(refusal, node))
+        this.#failed(entry, cycle, began, refusedOn(refusal, node), takesTime ? node : undefined)
         return
       }
       this.cache.finishBinding(pod)
@@ -322,6 +325,17 @@ export class Scheduler {
     return refusal
   }
 
+  /** Says in the status where the pod is about to go, so that others (autoscalers, say) know of it while it is being prepared (KEP-5278). */
+  async #tellExpected({ pod, namespace, name, key }: PodInfo, node: string): Promise<void> {
+    if (pod.status?.nominatedNodeName === node) return
+    const change = { metadata: { uid: pod.metadata.uid }, status: { nominatedNodeName: node } }
+    try {
+      await this.#options.client.patch(pods, namespace, name, change, 'strategic', 'status')
+    } catch (error) {
+      this.#options.log(`the status of pod ${key} could not be written: ${reasonOf(error)}`)
+    }
+  }
+
   #undo(placement: Placement): void {
     unreserve(placement)
     this.cache.forget(placement.cycle.pod)
@@ -331,8 +345,8 @@ export class Scheduler {
     this.metrics.attempted(result, schedulerName, performance.now() - began)
   }
 
-  /** The pod waits for another attempt, and everybody is told why. */
-  #failed(entry: QueueEntry, { pod: tried, profile }: PodCycle, began: number, failure: Failure): void {
+  /** The pod waits for another attempt, and everybody is told why. `expectedOn`: the node that its status names, though that may not be known here yet. */
+  #failed(entry: QueueEntry, { pod: tried, profile }: PodCycle, began: number, failure: Failure, expectedOn = ''): void {
     const { reason, refusedBy = nobody, pendingFor = nobody, nominatedNode } = failure
     this.#count(reason === 'Unschedulable' ? 'unschedulable' : 'error', profile, began)
     const current = this.#pods.get(tried.namespace, tried.name)
@@ -343,7 +357,7 @@ export class Scheduler {
     const pod = current === tried.pod ? tried : new PodInfo(current)
     entry.refusedBy = refusedBy
     entry.pendingFor = pendingFor
-    const nominatedBefore = this.nominated.nodeOf(pod.uid) ?? ''
+    const nominatedBefore = this.nominated.nodeOf(pod.uid) ?? expectedOn
     this.nominated.set(pod, nominatedNode ?? current.status?.nominatedNodeName ?? '')
     this.queue.putBack(entry, pod)
     profile.handle.tell({ regarding: current, type: 'Warning', reason: 'FailedScheduling', action: 'Scheduling', note: noteOf(failure) })

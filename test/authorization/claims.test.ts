@@ -46,10 +46,14 @@ test('each part of the status of a claim is for those who have it to tell', asyn
     /requires resource="resourceclaims\/driver", verb="\[arbitrary-node:patch\]" permission: resourceclaims\.resource\.k8s\.io "d\.example" is forbidden/,
   )
   assert.equal((await as('driver', 'PATCH', path, { status: { devices } }, merge)).status, 200)
-  // What a driver said goes with its device: who gives that back needs no right of the driver's.
-  const freed = await as('scheduler', 'PATCH', path, { status: { allocation: null } }, merge)
-  assert.equal(freed.status, 200)
-  assert.deepEqual(freed.body.status, {})
+  // What a driver said goes with its device: who gives that back needs no right of the driver's, whether they say so or not.
+  for (const given of [{ allocation: null }, { allocation: null, devices: null }]) {
+    const freed = await as('scheduler', 'PATCH', path, { status: given }, merge)
+    assert.equal(freed.status, 200, freed.body.message)
+    assert.deepEqual(freed.body.status, {})
+    assert.equal((await as('scheduler', 'PATCH', path, { status: { allocation } }, merge)).status, 200)
+    assert.equal((await as('driver', 'PATCH', path, { status: { devices } }, merge)).status, 200)
+  }
 })
 
 test('devices are given to who looks after a cluster only where the namespace says so', async (t) => {

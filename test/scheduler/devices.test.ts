@@ -55,12 +55,14 @@ test('a pod gets a device by its template, and the next one when it has gone', a
   assert.equal(await scheduled(api, 'first'), 'with')
   const claimName = (await get<Pod>(api, `${core}/pods/first`)).status?.resourceClaimStatuses?.[0]?.resourceClaimName
   const claim = await get<ResourceClaim>(api, `${claims}/${claimName}`)
-  assert.deepEqual(claim.status?.allocation, {
+  const { allocationTimestamp, ...allocation } = claim.status?.allocation ?? {}
+  assert.match(String(allocationTimestamp), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
+  assert.deepEqual(allocation, {
     devices: { results: [{ request: 'gpu', driver: 'gpu.example.com', pool: 'with', device: 'g0' }] },
     nodeSelector: { nodeSelectorTerms: [{ matchFields: [{ key: 'metadata.name', operator: 'In', values: ['with'] }] }] },
   })
   assert.deepEqual(
-    claim.status.reservedFor?.map(({ resource, name }) => `${resource}/${name}`),
+    claim.status?.reservedFor?.map(({ resource, name }) => `${resource}/${name}`),
     ['pods/first'],
   )
   assert.deepEqual(claim.metadata.finalizers, ['resource.kubernetes.io/delete-protection'])
@@ -106,6 +108,30 @@ test('a pod is bound when its device says that it is ready', async () => {
   const told = [{ driver: 'fabric.example.com', pool: 'fabric', device: 'f0', conditions: [condition] }]
   await api.call('PATCH', `${claims}/fabric/status`, { status: { devices: told } }, merge)
   assert.equal(await scheduled(api, 'attached'), 'fabric')
+})
+
+test('a device that fails is given back, and another one is taken', async () => {
+  const api = await cluster
+  await readyNode(api, 'broken')
+  const slow = (name: string) => ({ name, bindingConditions: ['Attached'], bindingFailureConditions: ['Broken'] })
+  await driver(api, 'broken.example.com', 'broken', [slow('b0'), slow('b1')])
+  const devices = { requests: [{ name: 'f', exactly: { deviceClassName: 'broken.example.com' } }] }
+  await api.call('POST', claims, { apiVersion, kind: 'ResourceClaim', metadata: { name: 'broken' }, spec: { devices } })
+  await pod(api, 'unlucky', { resourceClaimName: 'broken' })
+  const device = async (): Promise<string | undefined> => (await get<ResourceClaim>(api, `${claims}/broken`)).status?.allocation?.devices?.results?.[0]?.device
+  await waitFor('the first device', async () => (await device()) === 'b0')
+  const tell = (name: string, type: string) => {
+    const condition = { type, status: 'True', reason: 'Told', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' }
+    const told = [{ driver: 'broken.example.com', pool: 'broken', device: name, conditions: [condition] }]
+    return api.call('PATCH', `${claims}/broken/status`, { status: { devices: told } }, merge)
+  }
+  // Its driver does not offer it again.
+  const pool = { name: 'broken', generation: 2, resourceSliceCount: 1 }
+  await api.call('PATCH', `${dra}/resourceslices/broken-broken.example.com`, { spec: { pool, devices: [slow('b1')] } }, merge)
+  await tell('b0', 'Broken')
+  await waitFor('the second device', async () => (await device()) === 'b1')
+  await tell('b1', 'Attached')
+  assert.equal(await scheduled(api, 'unlucky'), 'broken')
 })
 
 test('extended resources are devices where a class stands for them', async () => {

@@ -60,6 +60,7 @@ test('[Conformance] validates lower priority pod preemption by critical pod', as
   await pods.refused('usurper')
   await endPreempted(pods, 'low')
   assert.equal(await pods.placed('critical'), node)
+  assert.equal((await pods.get('critical')).status?.nominatedNodeName, undefined)
   assert.equal((await pods.get('usurper')).spec?.nodeName, undefined)
 })
 

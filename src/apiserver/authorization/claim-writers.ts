@@ -3,6 +3,7 @@
  * part of a claim's status is for those who have it to tell (kubernetes.io/docs/concepts/security/hardening-guide/dynamic-resource-allocation).
  */
 import type { ResourceV1ResourceClaim, V1ResourceClaimTemplate } from '@kubernetes/client-node'
+import { forgetDevices } from '../../api/dra/rules/claim-status.ts'
 import { semanticallyEqual } from '../../machinery/equality.ts'
 import type { KubeObject, Model } from '../../machinery/object.ts'
 import { invalid } from '../../machinery/status-error.ts'
@@ -95,7 +96,13 @@ async function bindingFaults(context: WriteContext, authorizer: Authorizer, stat
 /** What there is to say of a device is for its driver to tell, on the node that the device is of or for all. */
 async function driverFaults(context: WriteContext, authorizer: Authorizer, status: Status, old: Status): Promise<readonly FieldError[]> {
   const verb = context.request?.info?.verb
-  const drivers = changedDrivers(status, old)
+  // What was said of devices that are given back goes with them, whoever gives them back.
+  const ofKept = ({ devices }: Status): Status => {
+    const kept = { status: { ...status, devices } }
+    forgetDevices(kept as Claim, { status: old } as Claim)
+    return kept.status
+  }
+  const drivers = changedDrivers(ofKept(status), ofKept(old))
   if (!verb || drivers.length === 0) return []
   const verbs = [...(isOnNode(context.user, nodeOf(status)) ? [`associated-node:${verb}`] : []), `arbitrary-node:${verb}`]
   const { namespace } = context

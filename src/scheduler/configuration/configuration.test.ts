@@ -73,6 +73,24 @@ test('arguments of plug-ins get their defaults, and are checked', () => {
   })
   assert.throws(() => args({ minCandidateNodesPercentage: 101 }), /profiles\[0\]\.pluginConfig\[0\]\.args\.minCandidateNodesPercentage: Invalid value: 101/)
   assert.throws(() => args({ unknown: 1 }), /unknown field "unknown"/)
+  const spread = (...defaultConstraints: object[]) => args({ defaultConstraints, defaultingType: 'List' }, 'PodTopologySpread')
+  const zone = { topologyKey: 'zone', whenUnsatisfiable: 'ScheduleAnyway', maxSkew: 1 }
+  const refused: [() => unknown, RegExp][] = [
+    [
+      () => args({ minCandidateNodesPercentage: 0, minCandidateNodesAbsolute: 0 }),
+      /Percentage: .* as minCandidateNodesAbsolute; .*Absolute: Invalid value: 0: cannot be zero at the same time as minCandidateNodesPercentage/,
+    ],
+    [() => args({ hardPodAffinityWeight: 101 }, 'InterPodAffinity'), /hardPodAffinityWeight: Invalid value: 101: not in valid range \[0, 100\]/],
+    [() => args({ bindingTimeout: '500ms' }, 'DynamicResources'), /bindingTimeout: Invalid value: "500ms": must be at least 1 second/],
+    [() => args({ filterTimeout: '-1s' }, 'DynamicResources'), /filterTimeout: Invalid value: "-1s": must be zero or positive/],
+    [() => args({ resources: [{ name: 'cpu', weight: 101 }] }, 'NodeResourcesBalancedAllocation'), /weight: Invalid value: 101: must be 1$/],
+    [() => args({ defaultingType: 'None' }, 'PodTopologySpread'), /Unsupported value: "None": supported values: "System", "List"/],
+    [() => spread({ ...zone, topologyKey: '' }), /\[0\]\.topologyKey: Required value: can not be empty/],
+    [() => spread({ ...zone, topologyKey: 'a b' }), /\[0\]\.topologyKey: Invalid value: "a b": name part must consist of/],
+    [() => spread({ ...zone, whenUnsatisfiable: '' }), /\[0\]\.whenUnsatisfiable: Required value: can not be empty/],
+    [() => spread(zone, { ...zone, maxSkew: 2 }), /defaultConstraints\[1\]: Duplicate value: "\{zone, ScheduleAnyway\}"/],
+  ]
+  for (const [give, message] of refused) assert.throws(give, message)
   assert.throws(() => args({}, 'NodeName'), /NodeName takes no arguments/)
   assert.throws(() => args({}, 'None'), /there is no such plug-in/)
 })
@@ -87,6 +105,10 @@ test('what cannot work is refused, all of it at once', () => {
     [{ profiles: [{}, { schedulerName: 'a' }] }, /profiles\[0\]\.schedulerName: Required value/],
     [{ leaderElection: { leaseDuration: '5s' } }, /leaderElection\.leaseDuration: Invalid value: "10s": LeaseDuration must be greater than RenewDeadline/],
     [{ leaderElection: { resourceLock: 'configmaps' } }, /resourceLock value must be "leases"/],
+    [
+      { profiles: [{ schedulerName: 'a', plugins: { queueSort: { enabled: [{ name: 'PrioritySort' }] } } }, { schedulerName: 'b' }] },
+      /profiles\[1\]\.plugins\.queueSort: Invalid value: null: has to match for all profiles/,
+    ],
     [{ extenders: [{}] }, /extenders\[0\]\.urlPrefix: Required value/],
     [{ extenders: [{ urlPrefix: 'http://a', prioritizeVerb: 'p', weight: -1 }] }, /must have a positive weight applied to it/],
     [
@@ -98,7 +120,12 @@ test('what cannot work is refused, all of it at once', () => {
       },
       /only one extender can implement bind/,
     ],
-    [{ extenders: [{ urlPrefix: 'http://a', managedResources: [{ name: 'cpu' }] }] }, /must be an extended resource name/],
+    [{ extenders: [{ urlPrefix: 'http://a', prioritizeVerb: 'p' }] }, /extenders\[0\]\.weight: Invalid value: 0: must have a positive weight applied to it/],
+    [{ extenders: [{ urlPrefix: 'http://a', managedResources: [{ name: 'cpu' }] }] }, /name: Invalid value: "cpu": is an invalid extended resource name/],
+    [
+      { extenders: [{ urlPrefix: 'http://a', managedResources: [{ name: 'a.b/c' }, { name: 'a.b/c' }] }] },
+      /managedResources\[1\]\.name: Invalid value: "a\.b\/c": duplicate extender managed resource name/,
+    ],
     [{ none: 1 }, /unknown field "none"/],
     [{ kind: 'Other' }, /no kind "Other" is registered/],
   ]

@@ -3,7 +3,9 @@ import { readFileSync } from 'node:fs'
 import { isExtendedResource } from '../../api/core/quota/resource-list.ts'
 import { parseDurationMs } from '../../lib/duration.ts'
 import { reasonOf } from '../../lib/explained-error.ts'
-import { duplicate, type FieldError, fieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
+import { type FieldError, fieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
+import { follows } from '../../machinery/validation/field-rules.ts'
+import { qualifiedName } from '../../machinery/validation/names.ts'
 import type { ExtenderSettings } from '../extenders/http-extender.ts'
 import type { WrittenExtender } from './shape.ts'
 
@@ -15,7 +17,7 @@ export function extenderSettings(written: readonly WrittenExtender[], errors: Fi
   const managed = new Set<string>()
   return written.map((extender, at) => {
     const path = `extenders[${at}]`
-    const { urlPrefix = '', prioritizeVerb, weight = 1, httpTimeout, managedResources = [], tlsConfig } = extender
+    const { urlPrefix = '', prioritizeVerb, weight = 0, httpTimeout, managedResources = [], tlsConfig } = extender
     if (!urlPrefix) errors.push(required(`${path}.urlPrefix`))
     else if (!URL.canParse(urlPrefix)) errors.push(invalidValue(`${path}.urlPrefix`, urlPrefix, 'must be a URL such as http://127.0.0.1:8888/scheduler'))
     if (prioritizeVerb && weight <= 0) errors.push(invalidValue(`${path}.weight`, weight, 'must have a positive weight applied to it'))
@@ -23,8 +25,10 @@ export function extenderSettings(written: readonly WrittenExtender[], errors: Fi
     if (timeoutMs === undefined || timeoutMs < 0) errors.push(invalidValue(`${path}.httpTimeout`, httpTimeout, 'must be a duration such as 5s'))
     for (const [index, { name = '' }] of managedResources.entries()) {
       const here = `${path}.managedResources[${index}].name`
-      if (!isExtendedResource(name)) errors.push(invalidValue(here, name, 'must be an extended resource name'))
-      if (managed.has(name)) errors.push(duplicate(here, name))
+      const faults = [...follows(name, here, qualifiedName)]
+      if (faults.length === 0 && !isExtendedResource(name)) faults.push(invalidValue(here, name, 'is an invalid extended resource name'))
+      errors.push(...faults)
+      if (managed.has(name)) errors.push(invalidValue(here, name, 'duplicate extender managed resource name'))
       managed.add(name)
     }
     return {

@@ -1,5 +1,6 @@
 /** Reads a KubeSchedulerConfiguration: decodes it strictly, fills in upstream's defaults, and refuses what cannot work. */
 import { readFileSync } from 'node:fs'
+import { isDeepStrictEqual } from 'node:util'
 import { parseDurationMs } from '../../lib/duration.ts'
 import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
 import { decodeConfiguration } from '../../machinery/decode/configuration.ts'
@@ -81,6 +82,7 @@ function checkPercentage(percentage: number, path: string, errors: FieldError[])
 
 function profilesOf(written: readonly WrittenProfile[] | undefined, registry: Registry, errors: FieldError[]): ProfileSettings[] {
   const profiles = written?.length ? written : [{}]
+  checkQueueSort(profiles, errors)
   const names = new Set<string>()
   return profiles.map((profile, at) => {
     const path = `profiles[${at}]`
@@ -95,6 +97,22 @@ function profilesOf(written: readonly WrittenProfile[] | undefined, registry: Re
         if (!registry.has(name)) errors.push(unknownPlugin(`${path}.plugins.${point}.enabled[${index}].name`, name, registry))
     return { schedulerName, percentageOfNodesToScore, plugins: withDefaultPlugins(profile.plugins), args: argsOf(profile, path, registry, errors) }
   })
+}
+
+/** Pods of all profiles wait in one queue. */
+function checkQueueSort(profiles: readonly WrittenProfile[], errors: FieldError[]): void {
+  const [first = {}, ...others] = profiles
+  const sortOf = ({ plugins }: WrittenProfile) => ({ enabled: plugins?.queueSort?.enabled ?? [], disabled: plugins?.queueSort?.disabled ?? [] })
+  const { enabled } = sortOf(first)
+  const argsOfSort = ({ pluginConfig = [] }: WrittenProfile): unknown => pluginConfig.find(({ name }) => name === enabled[0]?.name)?.args
+  const differs = 'has to match for all profiles'
+  if (enabled.length > 1) errors.push(invalidValue('profiles[0].plugins.queueSort.Enabled', enabled.length, 'only one queue sort plugin can be enabled'))
+  for (const [at, other] of others.entries()) {
+    const path = `profiles[${at + 1}]`
+    if (!isDeepStrictEqual(sortOf(other), sortOf(first))) errors.push(invalidValue(`${path}.plugins.queueSort`, other.plugins?.queueSort, differs))
+    const args = argsOfSort(other)
+    if (args !== undefined && !isDeepStrictEqual(args, argsOfSort(first))) errors.push(invalidValue(`${path}.pluginConfig.args`, args, differs))
+  }
 }
 
 const unknownPlugin = (path: string, name: string, registry: Registry): FieldError =>

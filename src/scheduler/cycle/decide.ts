@@ -78,7 +78,11 @@ export class Decider {
     }
     const found = this.#find(cycle, among, extenders)
     const feasible = await filterByExtenders(cycle, extenders, found)
-    if (feasible.length === 0) return unplaced(cycle.snapshot.nodes, found, narrowedBy)
+    if (feasible.length === 0) {
+      const decision = unplaced(cycle.snapshot.nodes, found, narrowedBy)
+      // They need not say why.
+      return found.feasible.length > 0 ? { ...decision, refusedBy: new Set([...decision.refusedBy, extenderPlugin]) } : decision
+    }
     return { node: this.#best(cycle, feasible, await extenderScores(cycle, extenders, feasible)) }
   }
 

@@ -18,7 +18,7 @@ export interface Failure {
 
 /** What is thrown while deciding. */
 export function failureOf(error: unknown, { profile }: PodCycle): Failure {
-  if (!(error instanceof NoNodesError)) return { reason: 'SchedulerError', message: reasonOf(error) }
+  if (!(error instanceof NoNodesError)) return { reason: 'SchedulerError', message: reasonOf(error), nominatedNode: '' }
   // A node that comes is what all filters wait for.
   return { reason: 'Unschedulable', message: error.message, refusedBy: new Set(profile.steps.filter.map(({ name }) => name)), nominatedNode: '' }
 }
@@ -26,12 +26,13 @@ export function failureOf(error: unknown, { profile }: PodCycle): Failure {
 /** A refusal of the node that had been chosen. */
 export function refusedOn(refusal: Refusal, node: string): Failure {
   const { plugin, status } = refusal
-  if (!isRejected(status)) return { reason: 'SchedulerError', message: status.reasons.join(', ') }
+  if (!isRejected(status)) return { reason: 'SchedulerError', message: status.reasons.join(', '), nominatedNode: '' }
   const isPending = status.code === 'Pending'
   return {
     reason: 'Unschedulable',
     message: fitMessage({ nodeCount: 1, refusals: new Map([[node, refusal]]) }),
     refusedBy: new Set(isPending ? [] : [plugin]),
     pendingFor: new Set(isPending ? [plugin] : []),
+    nominatedNode: '',
   }
 }

@@ -4,7 +4,7 @@ import type { Extender } from '../framework/extender.ts'
 import { failed, type Refusal, type Status } from '../framework/status.ts'
 import { type MeteredPoint, outcomeOf } from '../metrics/plugin-metrics.ts'
 import type { Step } from '../profile/profile.ts'
-import type { PodCycle } from './pod-cycle.ts'
+import { failureOf, type PodCycle } from './pod-cycle.ts'
 
 export interface Placement {
   readonly cycle: PodCycle
@@ -76,6 +76,9 @@ export async function bind(placement: Placement, extenders: readonly Extender[])
   return refusal
 }
 
+/** Whether it may take a while until the pod is bound: something has to be prepared first. */
+export const needsTime = (placement: Placement): boolean => stepsToPrepare(placement).length > 0
+
 const stepsToPrepare = ({ cycle, node }: Placement): readonly Step[] =>
   cycle.profile.steps.preBind.filter((step) => step.plugin.needsPreBind?.(cycle.stateOf(step), cycle.pod, node) ?? true)
 
@@ -89,13 +92,13 @@ async function prepare({ cycle, node }: Placement, steps: readonly Step[]): Prom
 
 async function bindAlone({ cycle, node }: Placement, extenders: readonly Extender[]): Promise<Refusal | undefined> {
   const { pod, profile } = cycle
-  const extender = extenders.find((one) => one.bind && one.isInterested(pod))
-  if (extender) {
+  for (const extender of extenders) {
+    if (!extender.bind || !extender.isInterested(pod)) continue
     try {
-      await extender.bind?.(pod, node)
+      await extender.bind(pod, node)
       return undefined
     } catch (error) {
-      return { plugin: extender.name, status: failed(new Error(reasonOf(error), { cause: error })) }
+      if (!extender.ignorable) return { plugin: extender.name, status: failed(new Error(reasonOf(error), { cause: error })) }
     }
   }
   for (const step of profile.steps.bind) {
@@ -116,7 +119,7 @@ function attempt(cycle: PodCycle, step: Step, point: MeteredPoint, work: () => S
   const began = performance.now()
   let status: Status | undefined
   try {
-    status = work()
+    status = named(work(), step, point)
   } catch (error) {
     status = failure(step, point, error)
   }
@@ -127,10 +130,17 @@ function attempt(cycle: PodCycle, step: Step, point: MeteredPoint, work: () => S
 /** The same for one that may take its time. */
 async function attemptLater(cycle: PodCycle, step: Step, point: MeteredPoint, work: () => Promise<Status | undefined>): Promise<Status | undefined> {
   const began = performance.now()
-  const status = await work().catch((error: unknown) => failure(step, point, error))
+  const status = await work().then(
+    (answer) => named(answer, step, point),
+    (error: unknown) => failure(step, point, error),
+  )
   if (cycle.isTimed) cycle.profile.meter.pluginRan(step.name, point, outcomeOf(status), began)
   return status
 }
+
+/** What went wrong is told with who it happened to, whether it was thrown or returned. */
+const named = (status: Status | undefined, step: Step, point: MeteredPoint): Status | undefined =>
+  status?.code === 'Error' ? failure(step, point, failureOf(status)) : status
 
 const failure = ({ name }: Step, point: MeteredPoint, error: unknown): Status =>
   failed(new Error(`running ${point} plugin ${JSON.stringify(name)}: ${reasonOf(error)}`, { cause: error }))

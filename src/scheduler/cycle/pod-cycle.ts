@@ -164,9 +164,10 @@ export class PodCycle implements Cycle {
 
   #ask({ name, plugin, index }: Step, node: NodeInfo): Status | undefined {
     try {
-      return plugin.filter!(this.#states[index], this.pod, node)
+      const status = plugin.filter!(this.#states[index], this.pod, node)
+      return status?.code === 'Error' ? failedFilter(name, failureOf(status)) : status
     } catch (error) {
-      return failed(new Error(`running ${JSON.stringify(name)} filter plugin: ${reasonOf(error)}`, { cause: error }))
+      return failedFilter(name, error)
     }
   }
 
@@ -248,11 +249,16 @@ export interface PluginScores {
 /** What went wrong, as an Error to throw. */
 export const failureOf = ({ reasons, cause }: Status): Error => (cause instanceof Error ? cause : new Error(reasons.join(', '), { cause }))
 
-/** What is thrown becomes a status. */
-function attempt<T>(what: string, work: () => T | Status): T | Status {
+const failedFilter = (name: string, error: unknown): Status =>
+  failed(new Error(`running ${JSON.stringify(name)} filter plugin: ${reasonOf(error)}`, { cause: error }))
+
+/** What is thrown becomes a status; what went wrong is told with who it happened to. */
+function attempt<T extends object>(what: string, work: () => T | Status): T | Status {
+  const refused = (error: unknown): Status => failed(new Error(`${what}: ${reasonOf(error)}`, { cause: error }))
   try {
-    return work()
+    const answer = work()
+    return 'code' in answer && answer.code === 'Error' ? refused(failureOf(answer)) : answer
   } catch (error) {
-    return failed(new Error(`${what}: ${reasonOf(error)}`, { cause: error }))
+    return refused(error)
   }
 }

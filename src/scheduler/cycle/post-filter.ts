@@ -24,6 +24,8 @@ function askedFrom(at: number, cycle: PodCycle, refusals: ReadonlyMap<string, Re
   return then(step.plugin.postFilter!(cycle, refusals), (result) => {
     if (cycle.isTimed) cycle.profile.meter.pluginRan(step.name, 'PostFilter', outcomeOf(result.status), began)
     if (!result.status) return result
+    // Who could not tell, or knows that nothing will help, has the last word.
+    if (result.status.code !== 'Unschedulable') return result
     const reasons = [...(before.status?.reasons ?? []), ...result.status.reasons]
     return askedFrom(at + 1, cycle, refusals, { status: { ...result.status, reasons }, nominatedNode: result.nominatedNode ?? before.nominatedNode })
   })

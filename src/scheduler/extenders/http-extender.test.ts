@@ -50,7 +50,7 @@ test('errors of an extender name it', async (t) => {
   await assert.rejects(async () => broken.extender.filter?.(pod, nodes), /^Error: out of order$/)
   await assert.rejects(
     async () => broken.extender.prioritize?.(pod, nodes),
-    /extender at URL http:\/\/127\.0\.0\.1:\d+\/scheduler\/none: it answers with code 500/,
+    /^Error: failed none with extender at URL http:\/\/127\.0\.0\.1:\d+\/scheduler\/none, code 500$/,
   )
   const strange = await extender(t, { filter: { NodeNames: ['c'] } }, { filterVerb: 'filter', nodeCacheCapable: true })
   await assert.rejects(async () => strange.extender.filter?.(pod, nodes), /claims a filtered node "c" which is not found in the input node list/)
@@ -72,6 +72,10 @@ test('an extender is asked for scores, bindings and victims by the verbs of its 
     ]),
   )
   assert.deepEqual(left, new Map([['a', { pods: [victim], violations: 1 }]]))
+  await assert.rejects(
+    async () => all.extender.preempt?.(pod, new Map([['a', { pods: [], violations: 0 }]])),
+    /claims to preempt pod \(UID: uid-of-v\) on node: a, but the pod is not found on that node$/,
+  )
 })
 
 test('an extender of resources is asked about pods that want them', async () => {

@@ -30,7 +30,7 @@ const mostAnswer = 64 * 1024 * 1024
 export function httpExtender(settings: ExtenderSettings): Extender {
   const { urlPrefix, filterVerb, prioritizeVerb, preemptVerb, bindVerb, nodeCacheCapable = false, managedResources = [] } = settings
   const managed = new Set(managedResources.map(({ name }) => name))
-  const call = (verb: string, body: object): Promise<unknown> => post(settings, `${urlPrefix.replace(/\/$/, '')}/${verb}`, body)
+  const call = (verb: string, body: object): Promise<unknown> => post(settings, verb, body)
   const nodesArgument = (nodes: readonly NodeInfo[]): object =>
     nodeCacheCapable
       ? { Nodes: null, NodeNames: nodes.map(({ name }) => name) }
@@ -68,7 +68,7 @@ export function httpExtender(settings: ExtenderSettings): Extender {
         }
       : undefined,
     preempt: preemptVerb
-      ? async (pod, victims) => victimsOf(await call(preemptVerb, { Pod: pod.pod, ...victimsArgument(victims, nodeCacheCapable) }), victims)
+      ? async (pod, victims) => victimsOf(urlPrefix, await call(preemptVerb, { Pod: pod.pod, ...victimsArgument(victims, nodeCacheCapable) }), victims)
       : undefined,
     bind: bindVerb
       ? async ({ name, namespace, pod }, node) => {
@@ -96,15 +96,16 @@ function victimsArgument(victims: ReadonlyMap<string, Victims>, namesOnly: boole
 }
 
 /** Answers name victims by their uids alone. */
-function victimsOf(answer: unknown, known: ReadonlyMap<string, Victims>): ReadonlyMap<string, Victims> {
+function victimsOf(extender: string, answer: unknown, known: ReadonlyMap<string, Victims>): ReadonlyMap<string, Victims> {
   const chosen = fieldsOf(answer)('nodeNameToMetaVictims')
   const all = new Map([...known.values()].flatMap(({ pods }) => pods.map((pod) => [pod.uid, pod])))
   return new Map(
     Object.entries(record(chosen)).map(([node, meta]): [string, Victims] => {
       const field = fieldsOf(meta)
       const pods = list(field('pods')).map((victim) => {
-        const pod = all.get(String(fieldsOf(victim)('uid')))
-        if (!pod) throw new Error(`the extender names a victim on node ${JSON.stringify(node)} that is none`)
+        const uid = String(fieldsOf(victim)('uid'))
+        const pod = all.get(uid)
+        if (!pod) throw new Error(`extender: ${extender} claims to preempt pod (UID: ${uid}) on node: ${node}, but the pod is not found on that node`)
         return pod
       })
       return [node, { pods, violations: Number(field('numPDBViolations') ?? 0) }]
@@ -130,7 +131,8 @@ function fieldsOf(value: unknown): (name: string) => unknown {
 }
 
 /** Resolves with the answer's JSON; rejects with an Error that names the URL. */
-function post({ timeoutMs, enableHTTPS, tls = {} }: ExtenderSettings, target: string, body: object): Promise<unknown> {
+function post({ urlPrefix, timeoutMs, enableHTTPS, tls = {} }: ExtenderSettings, verb: string, body: object): Promise<unknown> {
+  const target = `${urlPrefix.replace(/\/+$/, '')}/${verb}`
   const url = new URL(target)
   const payload = JSON.stringify(body)
   const isSecure = url.protocol === 'https:' || enableHTTPS
@@ -154,7 +156,7 @@ function post({ timeoutMs, enableHTTPS, tls = {} }: ExtenderSettings, target: st
     })
     response.on('error', fail)
     response.on('end', () => {
-      if (response.statusCode !== 200) return fail(new Error(`it answers with code ${response.statusCode}`))
+      if (response.statusCode !== 200) return reject(new Error(`failed ${verb} with extender at URL ${target}, code ${response.statusCode}`))
       try {
         resolve(JSON.parse(Buffer.concat(pieces).toString() || 'null'))
       } catch (error) {

@@ -12,8 +12,8 @@ export class Waiters {
     for (const waiter of [...this.#waiting]) waiter.look()
   }
 
-  /** Resolves when `isTrue` is; rejects with what it throws, and with `context deadline exceeded` after `timeoutMs`. */
-  async until(isTrue: () => boolean, timeoutMs: number): Promise<void> {
+  /** Resolves when `isTrue` is; rejects with what it throws, and after `timeoutMs` with what is said of that. */
+  async until(isTrue: () => boolean, timeoutMs: number, tooLate = 'context deadline exceeded'): Promise<void> {
     let timer: NodeJS.Timeout | undefined
     let waiter: Waiter | undefined
     try {
@@ -27,7 +27,7 @@ export class Waiters {
         }
         waiter = { look }
         this.#waiting.add(waiter)
-        timer = setTimeout(() => reject(new Error('context deadline exceeded')), timeoutMs)
+        timer = setTimeout(() => reject(new Error(tooLate)), timeoutMs)
         look()
       })
     } finally {

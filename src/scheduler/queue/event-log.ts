@@ -4,10 +4,15 @@
  */
 import type { ClusterEvent } from '../framework/cluster-events.ts'
 
+/** Somebody wants the pod of this key to be tried again. */
+export interface Activation {
+  readonly activated: string
+}
+
 export class EventLog {
   /** Where each pod's own part of the log begins, by uid; in the order in which they were taken. */
   readonly #begins = new Map<string, number>()
-  #events: ClusterEvent[] = []
+  #events: (ClusterEvent | Activation)[] = []
   /** How many events were dropped from the beginning. */
   #dropped = 0
 
@@ -23,12 +28,12 @@ export class EventLog {
     return this.#begins.has(uid)
   }
 
-  note(event: ClusterEvent): void {
+  note(event: ClusterEvent | Activation): void {
     if (this.#begins.size > 0) this.#events.push(event)
   }
 
   /** What happened since the pod began, which ends its part. */
-  end(uid: string): readonly ClusterEvent[] {
+  end(uid: string): readonly (ClusterEvent | Activation)[] {
     const begin = this.#begins.get(uid)
     if (begin === undefined) return []
     const missed = this.#events.slice(begin - this.#dropped)

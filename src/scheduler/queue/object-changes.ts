@@ -27,9 +27,12 @@ export function podActions(before: Pod, after: Pod): readonly EventAction[] {
   if (isScaledDown(before, after)) actions.push('UpdateScaleDown')
   if (before.spec?.schedulingGates?.length && !after.spec?.schedulingGates?.length) actions.push('UpdateSchedulingGatesEliminated')
   if (!semanticallyEqual(before.spec?.tolerations, after.spec?.tolerations)) actions.push('UpdateToleration')
-  if (!semanticallyEqual(before.status?.resourceClaimStatuses, after.status?.resourceClaimStatuses)) actions.push('UpdateGeneratedResourceClaim')
+  if (!semanticallyEqual(generatedClaims(before), generatedClaims(after))) actions.push('UpdateGeneratedResourceClaim')
   return actions.length > 0 ? actions : ['Update']
 }
+
+/** The claims that were made for the pod. */
+const generatedClaims = ({ status }: Pod): readonly unknown[] => [status?.resourceClaimStatuses, status?.extendedResourceClaimStatus]
 
 /** Whether the pod asks for less of something. */
 function isScaledDown(before: Pod, after: Pod): boolean {

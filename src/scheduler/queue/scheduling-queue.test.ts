@@ -155,6 +155,20 @@ test('gated pods are not tried before their gate opens', (t) => {
   assert.deepEqual(names(queue), ['p'])
 })
 
+test('a pod that is activated while it is tried does not wait for an event', (t) => {
+  const { queue } = aQueue(t)
+  queue.add(aPod('p'))
+  queue.add(aPod('q'))
+  const [p, q] = [queue.pop()!, queue.pop()!]
+  queue.activate(['default/p'])
+  for (const entry of [p, q]) {
+    entry.refusedBy = new Set(['Fit'])
+    queue.putBack(entry, entry.pod)
+  }
+  assert.deepEqual(queue.sizes(), { active: 0, backoff: 1, unschedulable: 1, gated: 0 })
+  assert.equal(queue.pop()?.pod.name, 'p')
+})
+
 test('pods are found by key wherever they are, updated, activated and deleted', (t) => {
   const { queue, refuse } = aQueue(t)
   const pod = aPod('p')

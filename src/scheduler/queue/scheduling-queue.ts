@@ -8,7 +8,7 @@ import type { QueuedPod } from '../framework/cycle.ts'
 import { PodInfo } from '../framework/pods/pod-info.ts'
 import type { Refusal } from '../framework/status.ts'
 import { eventLabel } from './event-label.ts'
-import { EventLog } from './event-log.ts'
+import { type Activation, EventLog } from './event-log.ts'
 import { Heap } from './heap.ts'
 import { podActions } from './object-changes.ts'
 import { type BackOff, QueueEntry } from './queue-entry.ts'
@@ -181,13 +181,14 @@ export class SchedulingQueue {
     for (const entry of candidates) this.#helps(entry, event)
   }
 
-  /** Brings these pods into the active queue, wherever they are. */
+  /** Brings these pods into the active queue, wherever they are. One that is being tried is tried again, should it fail. */
   activate(keys: Iterable<string>): void {
     for (const key of keys) {
       const entry = this.#unschedulable.get(key)
       if (entry) this.#leaveUnschedulable(entry)
       const waiting = entry ?? this.#backingOff.delete(key) ?? this.#failed.delete(key)
       if (waiting) this.#activate(waiting, 'ForceActivate')
+      else this.#inFlight.note({ activated: key })
     }
   }
 
@@ -198,7 +199,8 @@ export class SchedulingQueue {
   }
 
   /** Whether the event may help the pod, and if it should be tried at once. */
-  #worth(entry: QueueEntry, event: ClusterEvent): Worth | undefined {
+  #worth(entry: QueueEntry, event: ClusterEvent | Activation): Worth | undefined {
+    if ('activated' in event) return event.activated === entry.key ? 'after back-off' : undefined
     // What a pod itself gives up is for others.
     if (event.action === 'Delete' && event.before?.metadata.uid === entry.pod.uid) return undefined
     let worth: Worth | undefined

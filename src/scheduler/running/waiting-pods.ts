@@ -1,4 +1,5 @@
 /** Pods that Permit makes wait: they have a place, and are bound when all plug-ins that asked for it have allowed it. */
+import { goDuration } from '../../lib/go/go-duration.ts'
 import type { WaitingPod } from '../framework/handle.ts'
 import type { PodInfo } from '../framework/pods/pod-info.ts'
 import { type Refusal, unschedulable } from '../framework/status.ts'
@@ -47,7 +48,7 @@ class Waiting implements WaitingPod {
       this.#timers.set(
         plugin,
         setTimeout(
-          () => this.reject(plugin, `rejected due to timeout after waiting ${timeoutMs / 1000}s at plugin ${plugin}`),
+          () => this.reject(plugin, `rejected due to timeout after waiting ${goDuration(timeoutMs)} at plugin ${plugin}`),
           Math.min(timeoutMs, longestWaitMs),
         ),
       )

@@ -1,11 +1,16 @@
 /** Asks a plug-in whether an event may help a pod that it refused. */
 import type { Pod } from '../../client/kinds.ts'
 import { type ClusterEvent, type EventResource, type PluginFactory, PodInfo } from '../framework/index.ts'
-import { makePlugin } from './try-plugin.ts'
+import { makePlugin, type TestCluster } from './try-plugin.ts'
 
 /** Whether a registration of the plug-in means the event, and its hint agrees. Without registrations, every event is meant. */
-export function mayHelp<R extends EventResource>(factory: PluginFactory, pod: Pod, event: ClusterEvent<R>, args?: Record<string, unknown>): boolean {
-  const { events } = makePlugin(factory, { nodes: [], args })
+export function mayHelp<R extends EventResource>(
+  factory: PluginFactory,
+  pod: Pod,
+  event: ClusterEvent<R>,
+  cluster: Pick<TestCluster, 'args' | 'objects'> = {},
+): boolean {
+  const { events } = makePlugin(factory, { nodes: [], ...cluster })
   if (!events) return true
   return events.some(({ resource, actions, mayHelp: hint }) => {
     if (resource !== event.resource || !(actions.includes(event.action) || actions.includes('Update'))) return false

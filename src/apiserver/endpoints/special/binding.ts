@@ -20,7 +20,7 @@ interface Binding extends KubeObject {
 
 interface Pod extends KubeObject {
   spec: { nodeName?: string; schedulingGates?: unknown[] }
-  status?: { conditions?: { type: string; status: string; lastTransitionTime?: string; lastProbeTime?: null }[] }
+  status?: { nominatedNodeName?: string; conditions?: { type: string; status: string; lastTransitionTime?: string; lastProbeTime?: null }[] }
 }
 
 const bindingResource = new ServedResource(bindings)
@@ -61,6 +61,8 @@ async function bind(target: Target, onUrl: string | undefined) {
       pod.metadata.labels = binding.metadata.labels ? { ...pod.metadata.labels, ...binding.metadata.labels } : pod.metadata.labels
       pod.metadata.annotations = binding.metadata.annotations ? { ...pod.metadata.annotations, ...binding.metadata.annotations } : pod.metadata.annotations
       pod.status ??= {}
+      // Where it was expected matters to nobody any longer.
+      pod.status.nominatedNodeName = undefined
       const others = (pod.status.conditions ?? []).filter(({ type }) => type !== 'PodScheduled')
       pod.status.conditions = [...others, { type: 'PodScheduled', status: 'True', lastProbeTime: null, lastTransitionTime: timestamp() }]
       return { object: pod }

@@ -3,7 +3,7 @@ import { keyOf } from '../../../client/informers/object-store.ts'
 import type { Handle, PodInfo } from '../../framework/index.ts'
 import { Waiters } from '../waiters.ts'
 import type { ResourceClaim } from './allocation/devices.ts'
-import { hasBindingConditions, isReady } from './claims/binding-conditions.ts'
+import { hasBindingConditions, isReady, timeLeft } from './claims/binding-conditions.ts'
 import type { ClaimTracker } from './claims/claim-tracker.ts'
 import { isReservedFor } from './claims/pod-claims.ts'
 import { giveBackReservation, publish } from './claims/publish.ts'
@@ -30,13 +30,21 @@ export class ClaimBinding {
     const written: ResourceClaim[] = []
     for (const claim of state.claims) {
       const at = state.toAllocate.findIndex((one) => one.claim === claim)
-      const current = isReservedFor(claim, pod) ? claim : await publish(claim, found?.allocations[at], pod, this.#handle.client)
+      const current = isReservedFor(claim, pod) ? claim : await publish(claim, found?.allocations[at], pod, this.#handle)
       if (current !== claim) this.#tracker.wrote(current)
       written.push(current)
     }
     if (found?.extended) written.push(await this.#bindExtended(state, found.extended, pod))
     const slow = written.filter(hasBindingConditions)
-    if (slow.length > 0) await this.#waiters.until(() => slow.every((claim) => isReady(this.#currentOf(claim))), this.#timeoutMs)
+    if (slow.length > 0) await this.#waitFor(slow, pod, node)
+  }
+
+  async #waitFor(slow: readonly ResourceClaim[], { pod }: PodInfo, node: string): Promise<void> {
+    const note = `waiting for binding conditions for device on node ${node}`
+    this.#handle.tell({ regarding: pod, type: 'Normal', reason: 'BindingConditionsPending', action: 'Scheduling', note })
+    const now = this.#handle.now()
+    const left = Math.min(this.#timeoutMs, ...slow.map((claim) => timeLeft(claim, this.#timeoutMs, now)))
+    await this.#waiters.until(() => slow.every((claim) => isReady(this.#currentOf(claim))), left, 'device binding timeout')
   }
 
   /** Begins to take back what was written. Should this fail, the controller does the same, or the pod's next attempt. */
@@ -49,7 +57,7 @@ export class ClaimBinding {
     const { client } = this.#handle
     const made = await create(claim, client)
     state.made = made
-    const written = await publish(made, allocation, pod, client)
+    const written = await publish(made, allocation, pod, this.#handle)
     state.made = written
     this.#tracker.wrote(written)
     this.#tracker.giveUp(claim)

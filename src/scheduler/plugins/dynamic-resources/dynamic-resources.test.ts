@@ -254,7 +254,23 @@ test('devices that need time are ready when their conditions say so', () => {
   assert.equal(isReady(claim()), false)
   assert.equal(isReady(claim('Attached')), false)
   assert.equal(isReady(claim('Attached', 'Prepared')), true)
-  assert.throws(() => isReady(claim('Attached', 'Broken')), /binding failed/)
+  assert.throws(() => isReady(claim('Attached', 'Broken')), /^Error: claim c binding failed: reason=x, message=""$/)
+})
+
+test('devices that failed, or take too long, are not used anywhere: they are given back', () => {
+  const claim = (allocationTimestamp: string, ...failures: string[]): ResourceClaim => {
+    const allocation = {
+      devices: { results: [{ request: 'r', driver, pool: 'a', device: 'g0', bindingConditions: ['Attached'], bindingFailureConditions: ['Broken'] }] },
+    }
+    const told = failures.map((type) => ({ type, status: 'True', reason: 'x', message: '', lastTransitionTime: 'now' }))
+    return aClaim('c', [], {}, { allocation: { ...allocation, allocationTimestamp }, devices: [{ driver, pool: 'a', device: 'g0', conditions: told }] })
+  }
+  const [now, longAgo] = [new Date().toISOString(), '2026-01-01T00:00:00Z']
+  const elsewhere = 'resourceclaim not available on the node'
+  assert.equal(onNodeA([claim(now)], []), 'as allocated')
+  assert.equal(onNodeA([claim(now, 'Broken')], []), elsewhere)
+  assert.equal(onNodeA([claim(longAgo)], []), elsewhere)
+  assert.equal(onNodeA([claim(longAgo, 'Attached')], []), 'as allocated')
 })
 
 test('extended resources that a class stands for are devices where the node has none itself', () => {

@@ -23,6 +23,8 @@ export interface Filtering {
   readonly claims: readonly ResourceClaim[]
   /** Where claims can be used that have their devices. */
   readonly places: readonly NodeMatcher[]
+  /** Whether a claim has devices that are of no use anywhere. */
+  readonly hasLost: boolean
   readonly toAllocate: readonly ClaimToAllocate[]
   /** Extended resources that the pod asks for, some of which may be devices, with their classes. */
   readonly resources: ReadonlyMap<string, string>

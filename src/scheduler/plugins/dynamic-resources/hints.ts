@@ -8,7 +8,8 @@ import { claimsOf } from './claims/pod-claims.ts'
 type Claims = Parameters<typeof claimsOf>[1]
 
 export const events = (claims: Claims): readonly EventRegistration[] => [
-  on('Node', ['Add', 'UpdateLabel']),
+  // What a device is needed for may be there as a resource of the node itself.
+  on('Node', ['Add', 'UpdateLabel', 'UpdateAllocatable']),
   on('ResourceClaim', ['Add', 'Update', 'Delete'], (pod, before, after) => claimMayHelp(pod, before, after, claims)),
   on(
     'Pod',

@@ -24,7 +24,7 @@ import type { ResourceClaim } from './allocation/devices.ts'
 import { poolsOf } from './allocation/pools.ts'
 import { type ClaimToAllocate, claimToAllocate, Selectors } from './allocation/requests.ts'
 import { ClaimBinding } from './binding.ts'
-import { hasBindingConditions } from './claims/binding-conditions.ts'
+import { hasBindingConditions, isLost } from './claims/binding-conditions.ts'
 import { ClaimTracker } from './claims/claim-tracker.ts'
 import { claimsOf, isReservedFor, mayBeReserved } from './claims/pod-claims.ts'
 import { deallocate } from './claims/publish.ts'
@@ -51,10 +51,13 @@ export const dynamicResources = pluginFactory<DynamicResourcesArgs>({
   args: {
     fields: { filterTimeout: { kind: 'string' }, bindingTimeout: { kind: 'string' } },
     withDefaults: (given) => ({ filterTimeout: '10s', bindingTimeout: '10m', ...given }),
-    validate: (args, path) =>
-      (['filterTimeout', 'bindingTimeout'] as const).flatMap((name) =>
-        parseDurationMs(args[name]) === undefined ? [invalidValue(`${path}.${name}`, args[name], 'must be a duration such as 10s')] : [],
-      ),
+    validate({ filterTimeout, bindingTimeout }, path) {
+      const binding = parseDurationMs(bindingTimeout)
+      return [
+        ...(parseDurationMs(filterTimeout) === undefined ? [invalidValue(`${path}.filterTimeout`, filterTimeout, 'must be zero or positive')] : []),
+        ...(binding === undefined || binding < 1000 ? [invalidValue(`${path}.bindingTimeout`, bindingTimeout, 'must be at least 1 second')] : []),
+      ]
+    },
   },
   make,
 })
@@ -92,11 +95,12 @@ function make(args: DynamicResourcesArgs, handle: Handle): Plugin<Filtering, Fil
       const toAllocate = claims.filter(({ status }) => !status?.allocation).map((claim) => claimToAllocate(claim, classNamed, selectors))
       const places = claims.flatMap(({ status }) => (status?.allocation?.nodeSelector ? [nodeSelectorOf(status.allocation.nodeSelector)] : []))
       const former = resources.size > 0 ? leftOver(pod, tracker.in(pod.namespace)) : undefined
-      return { state: { claims, places, toAllocate, resources, leftOver: former, byNode: new Map() } }
+      const hasLost = claims.some(isUseless)
+      return { state: { claims, places, hasLost, toAllocate, resources, leftOver: former, byNode: new Map() } }
     },
 
     filter(state, pod, node) {
-      if (!state.places.every((isUsable) => isUsable(node.node))) return elsewhere
+      if (state.hasLost || !state.places.every((isUsable) => isUsable(node.node))) return elsewhere
       if (state.leftOver) return stale
       const asked = extendedOn(state, pod, node)
       if (state.toAllocate.length === 0 && !asked) return undefined
@@ -201,13 +205,17 @@ function make(args: DynamicResourcesArgs, handle: Handle): Plugin<Filtering, Fil
       return 'deletion of ResourceClaim completed'
     }
     if (typeof claims === 'string' || claims.length === 0) return 'no new claims to deallocate'
-    for (const claim of isElsewhere ? claims.filter(isLimited) : []) {
+    for (const claim of isElsewhere ? claims.filter((one) => isLimited(one) || isUseless(one)) : []) {
       const others = claim.status?.reservedFor?.filter(({ uid }) => uid !== pod.pod.metadata.uid) ?? []
       if (others.length > 0) continue
       tracker.wrote(await deallocate(claim, handle.client))
       return 'deallocation of ResourceClaim completed'
     }
     return 'still not schedulable'
+  }
+
+  function isUseless(claim: ResourceClaim): boolean {
+    return isLost(claim, bindingTimeoutMs, handle.now())
   }
 
   /** Whether there is a node where the claim's devices cannot be used. */

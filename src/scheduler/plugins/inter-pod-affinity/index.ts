@@ -32,7 +32,7 @@ export const interPodAffinity: PluginFactory = pluginFactory<InterPodAffinityArg
     fields: { hardPodAffinityWeight: { kind: 'integer', format: 'int32' }, ignorePreferredTermsOfExistingPods: { kind: 'boolean' } },
     withDefaults: (given) => ({ hardPodAffinityWeight: 1, ignorePreferredTermsOfExistingPods: false, ...given }),
     validate: ({ hardPodAffinityWeight: weight }, path) =>
-      weight < 0 || weight > 100 ? [invalidValue(`${path}.hardPodAffinityWeight`, weight, 'not in valid range [0-100]')] : [],
+      weight < 0 || weight > 100 ? [invalidValue(`${path}.hardPodAffinityWeight`, weight, 'not in valid range [0, 100]')] : [],
   },
   make,
 })

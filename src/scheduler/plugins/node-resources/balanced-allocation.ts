@@ -1,7 +1,7 @@
 /** NodeResourcesBalancedAllocation: a pod rather goes where it makes the shares of cpu, memory and others that are taken more alike. */
 import { duplicate, type FieldError, invalidValue } from '../../../machinery/validation/field-error.ts'
 import { type ArgsKind, amountOf, maxNodeScore, type NodeInfo, type Plugin, pluginFactory, skip } from '../../framework/index.ts'
-import { type AskedResource, askedOf, type ResourceSpec, resourceSpecs, takenOf, weightFaults, withWeights } from './scored-resources.ts'
+import { type AskedResource, askedOf, type ResourceSpec, resourceSpecs, takenOf, withWeights } from './scored-resources.ts'
 
 interface Args {
   readonly resources: readonly ResourceSpec[]
@@ -12,12 +12,11 @@ const args: ArgsKind<Args> = {
   withDefaults: ({ resources }) => ({ resources: withWeights(resources) }),
   validate({ resources }, path) {
     const seen = new Set<string>()
-    const own = resources.flatMap(({ name, weight }, i): FieldError[] => {
+    return resources.flatMap(({ name, weight }, i): FieldError[] => {
       const again = seen.has(name) ? [duplicate(`${path}.resources[${i}].name`, name)] : []
       seen.add(name)
       return weight === 1 ? again : [...again, invalidValue(`${path}.resources[${i}].weight`, weight, 'must be 1')]
     })
-    return [...weightFaults(resources, `${path}.resources`), ...own]
   },
 }
 

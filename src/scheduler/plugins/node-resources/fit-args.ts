@@ -60,8 +60,7 @@ const groupFaults = (group: string, path: string): FieldError[] => [
 function shapeFaults(shape: readonly ShapePoint[], path: string): FieldError[] {
   if (shape.length === 0) return [required(path, 'at least one point must be specified')]
   const turns = shape.findIndex(({ utilization }, i) => i > 0 && (shape[i - 1]?.utilization ?? 0) >= utilization)
-  const order =
-    turns > 0 ? [invalidValue(`${path}[${turns}].utilization`, shape[turns]?.utilization, 'utilization values must be sorted in increasing order')] : []
+  const order = turns > 0 ? [invalidValue(`${path}[${turns}].utilization`, shape[turns]?.utilization, 'values must be sorted in increasing order')] : []
   const ranges = shape.flatMap(({ utilization, score }, i) => [
     ...inRange(utilization, 100, `${path}[${i}].utilization`),
     ...inRange(score, 10, `${path}[${i}].score`),
@@ -70,4 +69,4 @@ function shapeFaults(shape: readonly ShapePoint[], path: string): FieldError[] {
 }
 
 const inRange = (value: number, most: number, path: string): FieldError[] =>
-  value >= 0 && value <= most ? [] : [invalidValue(path, value, `not in valid range [0-${most}]`)]
+  value >= 0 && value <= most ? [] : [invalidValue(path, value, `not in valid range [0, ${most}]`)]

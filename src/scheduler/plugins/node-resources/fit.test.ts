@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Node, Pod } from '../../../client/kinds.ts'
+import type { DeviceClass, Node, Pod } from '../../../client/kinds.ts'
 import { PodInfo } from '../../framework/index.ts'
 import { aNode, aPod, asking } from '../../testing/objects.ts'
 import { mayHelp } from '../../testing/try-hint.ts'
@@ -88,4 +88,35 @@ test('what helps: pods that go or shrink, nodes that come or grow', () => {
   assert.equal(nodeEvent(sized('500m'), sized('1')), true)
   assert.equal(nodeEvent(sized('2'), sized('1')), false)
   assert.equal(nodeEvent(sized('1', '1'), sized('1', '2')), true)
+})
+
+const aClass = (name: string, extendedResourceName?: string): DeviceClass => ({
+  apiVersion: 'resource.k8s.io/v1',
+  kind: 'DeviceClass',
+  metadata: { name, uid: `uid-of-${name}` },
+  spec: { ...(extendedResourceName && { extendedResourceName }) },
+})
+
+test('a class helps whose devices are asked for as an extended resource, when it begins to stand for it', () => {
+  const pod = aPod('p', asking({ [gpu]: '1', 'deviceclass.resource.kubernetes.io/fast': '1' }))
+  const event = (before: DeviceClass | undefined, after: DeviceClass) =>
+    mayHelp(nodeResourcesFit, pod, { resource: 'DeviceClass', action: before ? 'Update' : 'Add', ...(before && { before }), after })
+  assert.equal(event(undefined, aClass('fast')), true)
+  assert.equal(event(undefined, aClass('slow')), false)
+  assert.equal(event(undefined, aClass('slow', gpu)), true)
+  assert.equal(event(undefined, aClass('slow', 'example.com/other')), false)
+  assert.equal(event(aClass('slow'), aClass('slow', gpu)), true)
+  assert.equal(event(aClass('slow', gpu), aClass('slow', gpu)), false)
+  assert.equal(event(aClass('fast'), aClass('fast', 'example.com/other')), false)
+})
+
+test('a node helps that has all but what a class stands for', () => {
+  const pod = aPod('p', asking({ cpu: '1', [gpu]: '1' }))
+  const sized = (cpu: string): Node => aNode('n', { allocatable: { cpu } })
+  const helps = (objects: DeviceClass[], before: Node | undefined, after: Node) =>
+    mayHelp(nodeResourcesFit, pod, { resource: 'Node', action: before ? 'UpdateAllocatable' : 'Add', ...(before && { before }), after }, { objects })
+  assert.equal(helps([], undefined, sized('1')), false)
+  assert.equal(helps([aClass('fast', gpu)], undefined, sized('1')), true)
+  assert.equal(helps([aClass('fast', gpu)], undefined, sized('500m')), false)
+  assert.equal(helps([aClass('fast', gpu)], sized('500m'), sized('1')), true)
 })

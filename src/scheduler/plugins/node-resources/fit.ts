@@ -1,7 +1,7 @@
 /** NodeResourcesFit: a pod goes where there is room for what it asks for, and rather where its strategy says. */
-import type { Node, Pod } from '../../../client/kinds.ts'
+import type { DeviceClass, Node, Pod } from '../../../client/kinds.ts'
 import { amountOf, NodeInfo, on, type Plugin, PodInfo, pluginFactory, resourcesOf, type Status, unresolvable, unschedulable } from '../../framework/index.ts'
-import { classesByResource } from '../dynamic-resources/extended/classes.ts'
+import { classesByResource, resourcesOfClass } from '../dynamic-resources/extended/classes.ts'
 import { type FitArgs, fitArgs, type ScoringStrategy } from './fit-args.ts'
 import { type AskedResource, askedOf } from './scored-resources.ts'
 import { type Demand, demandOf, fits, type Shortfall, shortfalls } from './shortfall.ts'
@@ -22,11 +22,13 @@ export const nodeResourcesFit = pluginFactory<FitArgs>({
     return {
       events: [
         on('Pod', ['Delete', 'UpdateScaleDown'], freesSomething),
-        on('DeviceClass', ['Add', 'Update'], (pod) => [...pod.requests.scalar.keys()].some((name) => classOf(name) !== undefined)),
+        on('DeviceClass', ['Add', 'Update'], standsForMore),
         on('Node', ['Add', 'UpdateAllocatable'], (pod, before, after) => {
           if (!after) return false
           const asked = demandOf(pod, () => false)
-          return fits(asked, new NodeInfo(after)) && (!before || hasGrown(before, after, asked))
+          const node = new NodeInfo(after)
+          if (shortfalls(asked, node).some((one) => !isOthers(one))) return false
+          return !before || hasGrown(before, after, asked) || !fits(asked, node)
         }),
       ],
       preFilter: (pod) => ({ state: demand(pod) }),
@@ -76,6 +78,12 @@ function freesSomething(pod: PodInfo, before: Pod | undefined, after: Pod | unde
     (ephemeralStorage > 0 && had.ephemeralStorage > has.ephemeralStorage) ||
     scalars.some(([name]) => amountOf(had, name) > amountOf(has, name))
   )
+}
+
+/** Whether a class stands for something that the pod asks for, which it did not before. */
+function standsForMore({ requests }: PodInfo, before: DeviceClass | undefined, after: DeviceClass | undefined): boolean {
+  const known = before ? resourcesOfClass(before) : []
+  return after !== undefined && resourcesOfClass(after).some((name) => !known.includes(name) && requests.scalar.has(name))
 }
 
 /** Whether a node has more of what is asked for than it had. */

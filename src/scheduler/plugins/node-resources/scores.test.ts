@@ -132,14 +132,14 @@ test('arguments that make no sense are refused', () => {
         { utilization: 50, score: 1 },
         { utilization: 20, score: 2 },
       ]),
-      ['args.scoringStrategy.shape[1].utilization: Invalid value: 20: utilization values must be sorted in increasing order'],
+      ['args.scoringStrategy.shape[1].utilization: Invalid value: 20: values must be sorted in increasing order'],
     ],
     [
       nodeResourcesFit,
       ratio([{ utilization: 101, score: 11 }]),
       [
-        'args.scoringStrategy.shape[0].utilization: Invalid value: 101: not in valid range [0-100]',
-        'args.scoringStrategy.shape[0].score: Invalid value: 11: not in valid range [0-10]',
+        'args.scoringStrategy.shape[0].utilization: Invalid value: 101: not in valid range [0, 100]',
+        'args.scoringStrategy.shape[0].score: Invalid value: 11: not in valid range [0, 10]',
       ],
     ],
     [nodeResourcesBalancedAllocation, {}, []],

@@ -85,8 +85,8 @@ test('what helps: a node that is chosen and was not', () => {
   assert.equal(mayHelp(nodeAffinity, pod, { resource: 'Node', action: 'UpdateLabel', before: a!, after: a! }), false)
   assert.equal(mayHelp(nodeAffinity, pod, { resource: 'Node', action: 'UpdateTaint', before: b!, after: a! }), false)
   const args = { addedAffinity: required(expression('zone', 'In', 'y')) as Record<string, unknown> }
-  assert.equal(mayHelp(nodeAffinity, aPod('p'), { resource: 'Node', action: 'Add', after: a! }, args), false)
-  assert.equal(mayHelp(nodeAffinity, aPod('p'), { resource: 'Node', action: 'UpdateLabel', before: a!, after: b! }, args), true)
+  assert.equal(mayHelp(nodeAffinity, aPod('p'), { resource: 'Node', action: 'Add', after: a! }, { args }), false)
+  assert.equal(mayHelp(nodeAffinity, aPod('p'), { resource: 'Node', action: 'UpdateLabel', before: a!, after: b! }, { args }), true)
 })
 
 test('what is no affinity cannot be added', () => {

@@ -1,19 +1,21 @@
 /** Which changes may help a pod that its spread constraints kept from all nodes. */
 import type { Node, Pod } from '../../../client/kinds.ts'
 import { own } from '../../../lib/own.ts'
+import { semanticallyEqual } from '../../../machinery/equality.ts'
 import { type EventRegistration, NodeInfo, on, PodInfo } from '../../framework/index.ts'
 import { type Constraint, counts, hasAllKeys, requiredNodesOf } from './constraints.ts'
 
 type ConstraintsOf = (pod: PodInfo) => readonly Constraint[]
 
 export const events = (constraintsOf: ConstraintsOf): readonly EventRegistration[] => [
-  on('Pod', ['Add', 'UpdateLabel', 'Delete'], (pod, before, after) => podMayHelp(pod, constraintsOf, before, after)),
+  on('Pod', ['Add', 'UpdateLabel', 'UpdateToleration', 'Delete'], (pod, before, after) => podMayHelp(pod, constraintsOf, before, after)),
   on('Node', ['Add', 'Delete', 'UpdateLabel', 'UpdateTaint'], (pod, before, after) => nodeMayHelp(pod, constraintsOf(pod), before, after)),
 ]
 
-/** A pod that is counted comes or goes, or labels change whether it is. */
+/** A pod that is counted comes or goes, or labels change whether it is; or the pod itself bears taints now that keep nodes from counting. */
 function podMayHelp(pod: PodInfo, constraintsOf: ConstraintsOf, before: Pod | undefined, after: Pod | undefined): boolean {
-  if (after?.metadata.uid === pod.pod.metadata.uid) return true
+  if (after && after.metadata.uid === pod.pod.metadata.uid)
+    return !semanticallyEqual(before?.metadata.labels, after.metadata.labels) || constraintsOf(pod).some(({ honorsTaints }) => honorsTaints)
   const changed = after ?? before
   if (!changed?.spec?.nodeName || changed.metadata.namespace !== pod.namespace) return false
   const isCounted = ({ selector }: Constraint, other: Pod | undefined): boolean => other !== undefined && selector.matches(new PodInfo(other).labels)

@@ -1,7 +1,9 @@
 /** PodTopologySpread: pods of a kind are spread over zones, nodes, or what else there is (KEP-895, 3022, 3094, 3243). */
 import { own } from '../../../lib/own.ts'
 import { everything } from '../../../machinery/selectors/label-selector.ts'
-import { type FieldError, forbiddenField, invalidValue, notSupported } from '../../../machinery/validation/field-error.ts'
+import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../machinery/validation/field-error.ts'
+import { follows } from '../../../machinery/validation/field-rules.ts'
+import { qualifiedName } from '../../../machinery/validation/names.ts'
 import { type Handle, type NodeInfo, type Plugin, type PodInfo, pluginFactory, skip, unresolvable, unschedulable } from '../../framework/index.ts'
 import { Counts } from '../topology/counts.ts'
 import { NodeTallies } from '../topology/node-tally.ts'
@@ -54,20 +56,26 @@ export const podTopologySpread = pluginFactory<PodTopologySpreadArgs>({
 })
 
 function validate({ defaultConstraints, defaultingType }: PodTopologySpreadArgs, path: string): FieldError[] {
-  const types = ['List', 'System']
-  if (!types.includes(defaultingType)) return [notSupported(`${path}.defaultingType`, defaultingType, types)]
-  if (defaultingType === 'System' && defaultConstraints.length > 0)
-    return [invalidValue(`${path}.defaultingType`, defaultingType, 'when .defaultConstraints are not empty')]
-  return defaultConstraints.flatMap(({ maxSkew, topologyKey, whenUnsatisfiable, labelSelector }, at) => {
+  const types = ['System', 'List']
+  const errors: FieldError[] = []
+  if (!types.includes(defaultingType)) errors.push(notSupported(`${path}.defaultingType`, defaultingType, types))
+  else if (defaultingType === 'System' && defaultConstraints.length > 0)
+    errors.push(invalidValue(`${path}.defaultingType`, defaultingType, 'when .defaultConstraints are not empty'))
+  const seen = new Set<string>()
+  for (const [at, { maxSkew = 0, topologyKey, whenUnsatisfiable, labelSelector }] of defaultConstraints.entries()) {
     const here = `${path}.defaultConstraints[${at}]`
-    const errors: FieldError[] = []
     if (!(maxSkew > 0)) errors.push(invalidValue(`${here}.maxSkew`, maxSkew, 'not in valid range (0, inf)'))
-    if (!topologyKey) errors.push(invalidValue(`${here}.topologyKey`, topologyKey ?? '', 'can not be empty'))
+    if (topologyKey) errors.push(...follows(topologyKey, `${here}.topologyKey`, qualifiedName))
+    else errors.push(required(`${here}.topologyKey`, 'can not be empty'))
     const cases = ['DoNotSchedule', 'ScheduleAnyway']
-    if (!cases.includes(whenUnsatisfiable)) errors.push(notSupported(`${here}.whenUnsatisfiable`, whenUnsatisfiable, cases))
+    if (!whenUnsatisfiable) errors.push(required(`${here}.whenUnsatisfiable`, 'can not be empty'))
+    else if (!cases.includes(whenUnsatisfiable)) errors.push(notSupported(`${here}.whenUnsatisfiable`, whenUnsatisfiable, cases))
     if (labelSelector) errors.push(forbiddenField(`${here}.labelSelector`, 'constraint must not define a selector, as they deduced for each pod'))
-    return errors
-  })
+    const meant = `{${topologyKey}, ${whenUnsatisfiable}}`
+    if (seen.has(meant)) errors.push(duplicate(here, meant))
+    seen.add(meant)
+  }
+  return errors
 }
 
 function make({ defaultConstraints, defaultingType }: PodTopologySpreadArgs, handle: Handle): Plugin<Filtering, Scoring> {

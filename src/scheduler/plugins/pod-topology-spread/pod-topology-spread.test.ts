@@ -4,6 +4,7 @@ import type { Pod } from '../../../client/kinds.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import { type NodeInfo, PodInfo } from '../../framework/index.ts'
 import { aNode, aPod } from '../../testing/objects.ts'
+import { mayHelp } from '../../testing/try-hint.ts'
 import { filterWith, handleOf, makePlugin, scoreWith, snapshotOf } from '../../testing/try-plugin.ts'
 import { podTopologySpread } from './index.ts'
 
@@ -126,6 +127,16 @@ test('wishes score even spreading', () => {
     ['the defaults', web([]), on('a1', 'a1', 'b1'), [service], { a1: 15, a2: 46, b1: 38, b2: 53, x: 100 }],
   ]
   for (const [title, of, pods, objects, expected] of cases) assert.deepEqual(scoreWith(podTopologySpread, of, { nodes, pods, objects }), expected, title)
+})
+
+test('of the pod itself labels help, and tolerations where taints keep nodes from counting', () => {
+  const tolerant = { tolerations: [{ key: 'k', operator: 'Exists' }] }
+  const helps = (action: 'UpdateLabel' | 'UpdateToleration', before: Pod, after: Pod): boolean =>
+    mayHelp(podTopologySpread, after, { resource: 'Pod', action, before, after })
+  const honors = [constraint(zone, { nodeTaintsPolicy: 'Honor' })]
+  assert.equal(helps('UpdateToleration', web(honors), web(honors, tolerant)), true)
+  assert.equal(helps('UpdateToleration', web([constraint(zone)]), web([constraint(zone)], tolerant)), false)
+  assert.equal(helps('UpdateLabel', web([constraint(zone)], {}, { app: 'other' }), web([constraint(zone)])), true)
 })
 
 test('arguments are checked in upstream words', () => {

@@ -7,6 +7,7 @@ import { fitMessage } from '../../cycle/fit-error.ts'
 import {
   type ArgsKind,
   type Cycle,
+  failed,
   type Handle,
   type Plugin,
   type PodInfo,
@@ -34,7 +35,10 @@ const args: ArgsKind<PreemptionArgs> = {
     if (percentage < 0 || percentage > 100) errors.push(invalidValue(`${path}.minCandidateNodesPercentage`, percentage, 'not in valid range [0, 100]'))
     if (absolute < 0) errors.push(invalidValue(`${path}.minCandidateNodesAbsolute`, absolute, 'not in valid range [0, inf)'))
     if (percentage === 0 && absolute === 0)
-      errors.push(invalidValue(`${path}.minCandidateNodesPercentage`, percentage, 'cannot be zero at the same time as minCandidateNodesAbsolute'))
+      errors.push(
+        invalidValue(`${path}.minCandidateNodesPercentage`, percentage, 'cannot be zero at the same time as minCandidateNodesAbsolute'),
+        invalidValue(`${path}.minCandidateNodesAbsolute`, absolute, 'cannot be zero at the same time as minCandidateNodesPercentage'),
+      )
     return errors
   },
 }
@@ -50,12 +54,12 @@ export const defaultPreemption = pluginFactory<PreemptionArgs>({
     const preempting = new Map<string, { wasHeldBack: boolean }>()
 
     /** Deletes the victims in the background; the last one when the pod may be woken by it. */
-    const prepare = async (preemptor: PodInfo, { node, victims: { pods } }: Candidate): Promise<void> => {
-      const last = pods.at(-1)
+    const prepare = async (preemptor: PodInfo, node: string, victims: readonly PodInfo[]): Promise<void> => {
+      const last = victims.at(-1)
       const waiting = { wasHeldBack: false }
       preempting.set(preemptor.uid, waiting)
       try {
-        await Promise.all(pods.slice(0, -1).map((victim) => evict(handle, victim, preemptor, node)))
+        await Promise.all(victims.slice(0, -1).map((victim) => evict(handle, victim, preemptor, node)))
         preempting.delete(preemptor.uid)
         const isToGo = last !== undefined && (await evict(handle, last, preemptor, node))
         // What wakes it has happened before: the last one to go need not be what it was refused for.
@@ -75,10 +79,14 @@ export const defaultPreemption = pluginFactory<PreemptionArgs>({
         const message = fitMessage({ nodeCount: cycle.snapshot.nodes.length, refusals, absentReason })
         return { status: unschedulable(`preemption: ${message}`), nominatedNode: '' }
       }
-      handle.countPreemption(best.victims.pods.length)
-      dismissLesser(handle, cycle.pod, best.node)
-      void prepare(cycle.pod, best)
-      return { nominatedNode: best.node }
+      const { node, victims } = best
+      // Those that are going already have been told, and their end wakes the pod.
+      const toEvict = victims.pods.filter(({ pod }) => !pod.metadata.deletionTimestamp)
+      if (toEvict.length === 0) return { nominatedNode: node }
+      handle.countPreemption(victims.pods.length)
+      dismissLesser(handle, cycle.pod, node)
+      void prepare(cycle.pod, node, toEvict)
+      return { nominatedNode: node }
     }
 
     return {
@@ -96,7 +104,10 @@ export const defaultPreemption = pluginFactory<PreemptionArgs>({
         const { candidates, refusals: remaining } = tryNodes(cycle, refusals, settings, handle, [...budgets.all()].map(budgetOf))
         const extenders = handle.extenders.filter((extender) => extender.preempt && extender.isInterested(cycle.pod))
         if (extenders.length === 0 || candidates.length === 0) return conclude(cycle, candidates, remaining)
-        return askExtenders(cycle.pod, extenders, candidates).then((left) => conclude(cycle, left, remaining))
+        return askExtenders(cycle.pod, extenders, candidates).then(
+          (left) => (left.length > 0 ? conclude(cycle, left, remaining) : { status: unschedulable('preemption: no candidate node for preemption') }),
+          (error) => ({ status: failed(new Error(`preemption: ${reasonOf(error)}`, { cause: error })) }),
+        )
       },
     }
   },
@@ -150,7 +161,10 @@ async function askExtenders(pod: PodInfo, extenders: Handle['extenders'], candid
   for (const { preempt, ignorable } of extenders) {
     if (!preempt) continue
     try {
-      victims = new Map(await preempt(pod, victims))
+      const answer = [...(await preempt(pod, victims))]
+      const empty = answer.find(([, { pods }]) => pods.length === 0)
+      if (empty && !ignorable) throw new Error(`expected at least one victim pod on node ${JSON.stringify(empty[0])}`)
+      victims = new Map(answer.filter(([, { pods }]) => pods.length > 0))
     } catch (error) {
       if (!ignorable) throw error
     }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Pod, PodDisruptionBudget } from '../../../client/kinds.ts'
-import { PodInfo } from '../../framework/index.ts'
+import { PodInfo, pluginFactory, wait } from '../../framework/index.ts'
 import { MemoryCluster } from '../../testing/memory-cluster.ts'
 import { memoryScheduler } from '../../testing/memory-scheduler.ts'
 import { aNode, aPod, asking } from '../../testing/objects.ts'
@@ -123,4 +123,36 @@ test('who needs the port of one and the cores of another gets both, whoever of t
     await until(`urgent has its place, ${last} goes last`, () => cluster.pod('urgent')?.spec?.nodeName === 'a')
     await scheduler.stop()
   }
+})
+
+test('pods that are going already are neither evicted again nor told of it', async () => {
+  const { cluster, scheduler, until } = await fullCluster({ a1: 1, a2: 2, a3: 3 })
+  cluster.onDelete = ({ metadata }) => assert.fail(`${metadata.name} is deleted`)
+  const leaving = cluster.pod('a1')!
+  cluster.put({ ...leaving, metadata: { ...leaving.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } })
+  cluster.put(aPod('urgent', { ...asking({ cpu: '1' }), priority: 10 }))
+  await until('urgent is nominated', () => cluster.pod('urgent')?.status?.nominatedNodeName === 'a')
+  cluster.remove('Pod', 'default/a1')
+  await until('urgent has its place', () => cluster.pod('urgent')?.spec?.nodeName === 'a')
+  assert.deepEqual(
+    cluster.events.filter(({ reason }) => reason === 'Preempted'),
+    [],
+  )
+  await scheduler.stop()
+})
+
+test('who waits in Permit loses its place without being deleted, and looks for another', async () => {
+  const gate = pluginFactory({ name: 'Gate', make: () => ({ events: [], permit: (_state, pod) => (pod.priority === 0 ? wait(60_000) : undefined) }) })
+  const profiles = [{ plugins: { permit: { enabled: [{ name: 'Gate' }] } } }]
+  const cluster = new MemoryCluster()
+  cluster.put(aNode('a', { allocatable: { cpu: '1' } }))
+  const { scheduler, until } = await memoryScheduler({ plugins: [gate], configuration: { profiles } }, cluster)
+  cluster.put(aPod('lesser', { ...asking({ cpu: '1' }), priority: 0 }))
+  await until('lesser waits', () => scheduler.cache.assumedCount === 1)
+  cluster.put(aPod('urgent', { ...asking({ cpu: '1' }), priority: 10 }))
+  await until('urgent has its place', () => cluster.pod('urgent')?.spec?.nodeName === 'a')
+  assert.ok(cluster.events.some(({ name, note }) => name === 'lesser' && note === 'Preempted by pod uid-of-urgent on node a (in kube-scheduler memory).'))
+  cluster.put(aNode('b', { allocatable: { cpu: '1' } }))
+  await until('lesser has another', () => scheduler.cache.nodeOf('uid-of-lesser') === 'b')
+  await scheduler.stop()
 })

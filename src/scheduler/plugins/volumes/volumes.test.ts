@@ -36,6 +36,7 @@ test('VolumeRestrictions: disks and claims that are taken', () => {
     ['a target', withVolume('p', iscsi('t')), withVolume('q', iscsi('t'), 'a'), [disk, '', '']],
     ['a claim for one pod', aPodWith('p', ['one']), aPodWith('q', ['one'], 'a'), [claim, claim, claim]],
     ['a claim for many', aPodWith('p', ['many']), aPodWith('q', ['many'], 'a'), ['', '', '']],
+    ['a claim that is yet to be made', withVolume('p', { ephemeral: { volumeClaimTemplate: { spec: {} } } }), aPod('q'), ['', '', '']],
     ['a claim that is not there', aPodWith('p', ['none']), aPod('q'), new Array<string>(3).fill('persistentvolumeclaim "none" not found')],
   ]
   const objects = [aClaim('one', { accessModes: ['ReadWriteOncePod'] }), aClaim('many')]

@@ -1,10 +1,9 @@
 /** Writes to claims what was decided about them: devices, and the pods that use them. */
-import { isDeepStrictEqual } from 'node:util'
 import { keyOf } from '../../../../client/informers/object-store.ts'
 import { type ResourceClaim, resourceClaims } from '../../../../client/kinds.ts'
 import type { RestClient } from '../../../../client/rest/rest-client.ts'
 import { StatusError } from '../../../../machinery/status-error.ts'
-import type { PodInfo } from '../../../framework/index.ts'
+import type { Handle, PodInfo } from '../../../framework/index.ts'
 import type { Allocation } from '../allocation/devices.ts'
 import { isReservedFor } from './pod-claims.ts'
 
@@ -16,12 +15,17 @@ const mostAttempts = 5
  * The claim with its devices (none: it has them) and with the pod among its users, as it was written. Throws an Error where somebody else
  * was faster, or what the API server says.
  */
-export async function publish(claim: ResourceClaim, allocation: Allocation | undefined, pod: PodInfo, client: RestClient): Promise<ResourceClaim> {
+export async function publish(
+  claim: ResourceClaim,
+  allocation: Allocation | undefined,
+  pod: PodInfo,
+  { client, now }: Pick<Handle, 'client' | 'now'>,
+): Promise<ResourceClaim> {
   const { namespace = '', name = '' } = claim.metadata
   let current = claim
   for (let attempt = 1; ; attempt++) {
     try {
-      return await write(current, allocation, pod, client)
+      return await write(current, allocation, pod, client, now())
     } catch (error) {
       if (!isConflict(error) || attempt === mostAttempts) throw error
       current = await client.get(resourceClaims, namespace, name)
@@ -31,11 +35,10 @@ export async function publish(claim: ResourceClaim, allocation: Allocation | und
   }
 }
 
-async function write(claim: ResourceClaim, allocation: Allocation | undefined, pod: PodInfo, client: RestClient): Promise<ResourceClaim> {
+async function write(claim: ResourceClaim, allocation: Allocation | undefined, pod: PodInfo, client: RestClient, now: number): Promise<ResourceClaim> {
   let current = claim
   if (allocation) {
-    if (current.status?.allocation && !isDeepStrictEqual(current.status.allocation, allocation))
-      throw new Error(`claim ${keyOf(claim)} got allocated elsewhere in the meantime`)
+    if (current.status?.allocation) throw new Error(`claim ${keyOf(claim)} got allocated elsewhere in the meantime`)
     const finalizers = current.metadata.finalizers ?? []
     // The status alone cannot say so: this is a write of its own, before the devices are its.
     if (!finalizers.includes(finalizer))
@@ -44,7 +47,10 @@ async function write(claim: ResourceClaim, allocation: Allocation | undefined, p
   if (isReservedFor(current, pod)) return current
   const { name, uid = '' } = pod.pod.metadata
   const reservedFor = [...(current.status?.reservedFor ?? []), { resource: 'pods', name: name ?? '', uid }]
-  return client.updateStatus(resourceClaims, { ...current, status: { ...current.status, ...(allocation && { allocation }), reservedFor } })
+  // Since when its devices may take their time to become ready.
+  const allocationTimestamp = `${new Date(now).toISOString().slice(0, 19)}Z`
+  const timed: Allocation = { allocationTimestamp, ...(allocation ?? current.status?.allocation) }
+  return client.updateStatus(resourceClaims, { ...current, status: { ...current.status, allocation: timed, reservedFor } })
 }
 
 export const isConflict = (error: unknown): boolean => error instanceof StatusError && error.status.code === 409
@@ -64,6 +70,6 @@ export async function giveBackReservation({ metadata }: ResourceClaim, { pod }: 
 
 /** Nobody has the claim's devices any longer. */
 export async function deallocate(claim: ResourceClaim, client: RestClient): Promise<ResourceClaim> {
-  const { allocation: _, reservedFor: __, ...status } = claim.status ?? {}
+  const { allocation: _, reservedFor: __, devices: ___, ...status } = claim.status ?? {}
   return client.updateStatus(resourceClaims, { ...claim, status })
 }

@@ -30,7 +30,7 @@ export const claimFor = ({ namespace, name, pod }: PodInfo, requests: Request[])
     generateName: `${name}-extended-resources-`,
     uid: randomUUID(),
     annotations: { [annotation]: 'true' },
-    ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name, uid: pod.metadata.uid ?? '', controller: true }],
+    ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name, uid: pod.metadata.uid ?? '', controller: true, blockOwnerDeletion: true }],
   },
   spec: { devices: { requests } },
 })

@@ -5,7 +5,8 @@ import type { Handle } from '../../../framework/index.ts'
 /** Every class can be asked for by this and its name. */
 const implicitPrefix = 'deviceclass.resource.kubernetes.io/'
 
-const byResource = ({ metadata, spec }: DeviceClass): readonly string[] => [
+/** What pods may ask for to get its devices. */
+export const resourcesOfClass = ({ metadata, spec }: DeviceClass): readonly string[] => [
   `${implicitPrefix}${metadata.name}`,
   ...(spec.extendedResourceName ? [spec.extendedResourceName] : []),
 ]
@@ -17,7 +18,7 @@ export function classesByResource(handle: Pick<Handle, 'lister'>): (resource: st
   const isBefore = (a: DeviceClass, b: DeviceClass): boolean => age(a) > age(b) || (age(a) === age(b) && (a.metadata.name ?? '') < (b.metadata.name ?? ''))
   return (resource) => {
     let found: DeviceClass | undefined
-    for (const one of classes.by(byResource, resource)) if (!found || isBefore(one, found)) found = one
+    for (const one of classes.by(resourcesOfClass, resource)) if (!found || isBefore(one, found)) found = one
     return found
   }
 }

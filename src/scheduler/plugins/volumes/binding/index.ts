@@ -11,7 +11,7 @@ import {
   pods as podsResource,
   storageClasses,
 } from '../../../../client/kinds.ts'
-import { type FieldError, forbiddenField, invalidValue } from '../../../../machinery/validation/field-error.ts'
+import { type FieldError, invalidValue } from '../../../../machinery/validation/field-error.ts'
 import { failed, type Handle, type Plugin, type PodInfo, pluginFactory, type Status, skip, unresolvable } from '../../../framework/index.ts'
 import { Assumed } from '../../assumed.ts'
 import { Waiters } from '../../waiters.ts'
@@ -52,10 +52,10 @@ export const volumeBinding = pluginFactory<VolumeBindingArgs>({
 function shapeFaults(shape: readonly ShapePoint[], path: string): FieldError[] {
   return shape.flatMap(({ utilization, score }, at) => {
     const errors: FieldError[] = []
-    if (!(utilization >= 0 && utilization <= 100)) errors.push(invalidValue(`${path}[${at}].utilization`, utilization, 'not in valid range [0-100]'))
-    if (!(score >= 0 && score <= 10)) errors.push(invalidValue(`${path}[${at}].score`, score, 'not in valid range [0-10]'))
+    if (!(utilization >= 0 && utilization <= 100)) errors.push(invalidValue(`${path}[${at}].utilization`, utilization, 'not in valid range [0, 100]'))
+    if (!(score >= 0 && score <= 10)) errors.push(invalidValue(`${path}[${at}].score`, score, 'not in valid range [0, 10]'))
     if (at > 0 && utilization <= (shape[at - 1]?.utilization ?? 0))
-      errors.push(forbiddenField(`${path}[${at}].utilization`, 'utilization values must be sorted in increasing order'))
+      errors.push(invalidValue(`${path}[${at}].utilization`, utilization, 'values must be sorted in increasing order'))
     return errors
   })
 }

@@ -35,8 +35,9 @@ function make(_: undefined, handle: Handle): Plugin<Filtering> {
         const name = claimNameOf(pod, volume)
         if (name === undefined) continue
         const claim = claims.get(pod.namespace, name)
-        if (!claim) return unresolvable(`persistentvolumeclaim "${name}" not found`)
-        if (isExclusive(claim)) exclusive.add(keyOf(claim))
+        // One that is yet to be made for the pod is VolumeBinding's to wait for.
+        if (!claim && !volume.ephemeral) return unresolvable(`persistentvolumeclaim "${name}" not found`)
+        if (claim && isExclusive(claim)) exclusive.add(keyOf(claim))
       }
       const users = [...exclusive].filter((key) => snapshot.isClaimUsed(key)).length
       if (exclusive.size === 0 && !pod.pod.spec?.volumes?.some(isExclusiveKind)) return skip
