@@ -1,33 +1,48 @@
 /** TaintToleration: pods stay away from nodes whose taints they do not tolerate, and rather away from those that would rather have others. */
 import type { Node } from '../../../client/kinds.ts'
 import { isTolerated, keepsAway, type Toleration } from '../../../machinery/selectors/toleration.ts'
-import { on, type Plugin, type PodInfo, pluginFactory, type Taint, unresolvable } from '../../framework/index.ts'
+import { on, type Plugin, type PodInfo, pluginFactory, type Status, type Taint, unresolvable } from '../../framework/index.ts'
 import { inReverseProportion } from '../normalize.ts'
 
-const hasUntolerated = (taints: readonly Taint[] | undefined, { pod }: PodInfo): boolean =>
-  taints?.some((taint) => keepsAway(taint) && !isTolerated(taint, pod.spec?.tolerations)) ?? false
+/** The first taint that keeps the pod away. */
+const untolerated = (taints: readonly Taint[] | undefined, { pod }: PodInfo): Taint | undefined =>
+  taints?.find((taint) => keepsAway(taint) && !isTolerated(taint, pod.spec?.tolerations))
 
-const isKeptAway = (node: Node, pod: PodInfo): boolean => hasUntolerated(node.spec?.taints, pod)
-
-/** It names no taint: who may see the pod need not know what nodes are tainted with. */
-const untolerated = unresolvable('node(s) had untolerated taint(s)')
+const isKeptAway = (node: Node, pod: PodInfo): boolean => untolerated(node.spec?.taints, pod) !== undefined
 
 const noTolerations: readonly Toleration[] = []
 
 export const taintToleration = pluginFactory({
   name: 'TaintToleration',
-  make: (): Plugin<undefined, readonly Toleration[]> => ({
-    events: [
-      on('Node', ['Add', 'UpdateTaint'], (pod, before, after) => after !== undefined && (!before || isKeptAway(before, pod)) && !isKeptAway(after, pod)),
-      on('Pod', ['UpdateToleration'], (pod, _, after) => after?.metadata.uid === pod.uid),
-    ],
-    filter: (_state, pod, { taints }) => (hasUntolerated(taints, pod) ? untolerated : undefined),
-    preScore: ({ pod }) => ({ state: pod.spec?.tolerations?.filter(({ effect }) => !effect || effect === 'PreferNoSchedule') ?? noTolerations }),
-    score(tolerations, _pod, { taints }) {
-      let count = 0
-      for (const taint of taints) if (taint.effect === 'PreferNoSchedule' && !isTolerated(taint, tolerations)) count++
-      return count
-    },
-    normalize: (_state, _pod, scores) => inReverseProportion(scores),
-  }),
+  make(): Plugin<undefined, readonly Toleration[]> {
+    // Most nodes that have taints have the same ones.
+    const statuses = new Map<string, Status>()
+    const refusal = ({ key, value = '' }: Taint): Status => {
+      const reason = `node(s) had untolerated taint {${key}: ${value}}`
+      const known = statuses.get(reason)
+      if (known) return known
+      if (statuses.size >= 1000) statuses.clear()
+      const status = unresolvable(reason)
+      statuses.set(reason, status)
+      return status
+    }
+    return {
+      events: [
+        on('Node', ['Add', 'UpdateTaint'], (pod, before, after) => after !== undefined && (!before || isKeptAway(before, pod)) && !isKeptAway(after, pod)),
+        on('Pod', ['UpdateToleration'], (pod, _, after) => after?.metadata.uid === pod.uid),
+      ],
+      filter(_state, pod, { taints }) {
+        if (taints.length === 0) return undefined
+        const taint = untolerated(taints, pod)
+        return taint && refusal(taint)
+      },
+      preScore: ({ pod }) => ({ state: pod.spec?.tolerations?.filter(({ effect }) => !effect || effect === 'PreferNoSchedule') ?? noTolerations }),
+      score(tolerations, _pod, { taints }) {
+        let count = 0
+        for (const taint of taints) if (taint.effect === 'PreferNoSchedule' && !isTolerated(taint, tolerations)) count++
+        return count
+      },
+      normalize: (_state, _pod, scores) => inReverseProportion(scores),
+    }
+  },
 })
