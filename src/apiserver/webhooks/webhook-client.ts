@@ -85,8 +85,8 @@ export class WebhookClient {
     const deadline = now + timeoutMs
     const { address, tls } = this.#prepare()
     const url = new URL(address.url)
-    const left = Math.min(timeoutMs, (waiting?.deadline ?? deadline) - now)
-    url.searchParams.set('timeout', goDuration(Math.max(1, Math.ceil(left / 1000)) * 1000))
+    const left = (waiting?.deadline ?? deadline) - now
+    url.searchParams.set('timeout', goDuration(left < timeoutMs ? Math.max(1, Math.ceil(left / 1000)) * 1000 : timeoutMs))
     const fail = (why: string): Error => new Error(`Post ${JSON.stringify(shown(address, url))}: ${why}`)
     const place = await address.dial().catch((error) => Promise.reject(fail(error instanceof Error ? error.message : String(error))))
     const authorization = await this.#options.authorization?.()

@@ -3,6 +3,7 @@
  * object as often as somebody else was faster. Nothing is lost, and nobody gives up before the request has ended.
  */
 import { serverTimeout } from '../../../machinery/status-error.ts'
+import { RetiredError } from '../cache/cacher.ts'
 import type { Lost } from '../registry.ts'
 import type { StoredObject } from '../stored-object.ts'
 import type { Turn } from './turns.ts'
@@ -47,7 +48,8 @@ async function attemptOnCached<Result extends object>(
   { attempt }: GuaranteedWrite<Result>,
   key: string,
 ): Promise<Result | Lost> {
-  const cached = await registry.get(resource, key)
+  const found = registry.get(resource, key)
+  const cached = found instanceof Promise ? await found.catch((error) => orNewest(error, () => registry.newest(resource, key))) : found
   const isNewest = async (): Promise<boolean> => (await registry.store.get(key))?.revision === cached?.revision
   let outcome: Result | Lost
   try {
@@ -57,6 +59,12 @@ async function attemptOnCached<Result extends object>(
     return 'changed'
   }
   return cached && Object.is(outcome, cached) && !(await isNewest()) ? 'changed' : outcome
+}
+
+/** A write that began under a definition that has changed meanwhile is one from before: what it is held against, the store tells. */
+function orNewest<T>(error: unknown, newest: () => Promise<T>): Promise<T> {
+  if (error instanceof RetiredError) return newest()
+  throw error
 }
 
 async function inTurn<Result extends object>(
