@@ -2,14 +2,13 @@ import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import { test } from 'node:test'
 import { BodyBudget } from './bounds/body-budget.ts'
-import { TurnGate } from './bounds/turn-gate.ts'
 import { IncomingBody } from './incoming-body.ts'
 
 const limits = { bodyBytes: 1000, smallBodyReserve: 400, smallBodyBytes: 100 }
 
 function incoming(budget: BodyBudget, declared?: number) {
   const source = new PassThrough()
-  return { source, body: new IncomingBody(source, { budget, gate: new TurnGate({ ageMs: 0 }) }, declared?.toString()) }
+  return { source, body: new IncomingBody(source, budget, declared?.toString()) }
 }
 
 test('a body counts until its request is answered', async () => {

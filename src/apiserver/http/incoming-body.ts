@@ -5,7 +5,7 @@
  */
 import type { Readable } from 'node:stream'
 import { badRequest, requestEntityTooLarge, type StatusError, tooManyRequests } from '../../machinery/status-error.ts'
-import type { Bounds } from './bounds/index.ts'
+import type { BodyBudget } from './bounds/body-budget.ts'
 
 /** Nobody will read it, and it is no error of ours. */
 const clientGone = () => badRequest('unexpected EOF')
@@ -19,8 +19,7 @@ const ownPagesBytes = 256 * 1024
 
 export class IncomingBody {
   readonly #source: Readable
-  readonly #budget: Bounds['budget']
-  readonly #gate: Bounds['gate']
+  readonly #budget: BodyBudget
   /** As Content-Length says; undefined if it does not. */
   readonly #declared: number | undefined
   /** A body that came in one piece. */
@@ -32,10 +31,9 @@ export class IncomingBody {
   #held = 0
   #fail: ((error: StatusError) => void) | undefined
 
-  constructor(source: Readable, { budget, gate }: Pick<Bounds, 'budget' | 'gate'>, declared: string | undefined) {
+  constructor(source: Readable, budget: BodyBudget, declared: string | undefined) {
     this.#source = source
     this.#budget = budget
-    this.#gate = gate
     this.#declared = declared === undefined ? undefined : Number(declared)
   }
 
@@ -44,7 +42,7 @@ export class IncomingBody {
     return this.#fail !== undefined
   }
 
-  /** Resolves when all of it has come and it is its turn. Throws 413 above `limit` bytes, at once if that many are announced, and 429 when too much is under way. */
+  /** Throws 413 above `limit` bytes, at once if that many are announced, and 429 when too much is under way. */
   read(limit: number): Promise<Buffer> {
     return new Promise((resolve, reject) => {
       if (this.#declared !== undefined && this.#declared > limit) return reject(tooLarge(limit))
@@ -55,8 +53,7 @@ export class IncomingBody {
       }
       const end = (): void => {
         this.#fail = undefined
-        const come = this.#whole ?? (this.#gathered ? Buffer.from(this.#gathered, 0, this.#size) : Buffer.alloc(0))
-        this.#gate.pass(() => resolve(come))
+        resolve(this.#whole ?? (this.#gathered ? Buffer.from(this.#gathered, 0, this.#size) : Buffer.alloc(0)))
       }
       const gone = (): void => this.#fail?.(clientGone())
       this.#fail = (error) => {

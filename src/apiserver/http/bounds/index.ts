@@ -2,7 +2,6 @@
 import { BodyBudget } from './body-budget.ts'
 import { defaultLimits, type ListenerLimits } from './limits.ts'
 import { TurnClock } from './turn-clock.ts'
-import { TurnGate } from './turn-gate.ts'
 import { UnreadAnswers } from './unread-answers.ts'
 
 export interface Bounds {
@@ -10,15 +9,10 @@ export interface Bounds {
   readonly budget: BodyBudget
   readonly unread: UnreadAnswers
   readonly turn: TurnClock
-  readonly gate: TurnGate
 }
-
-/** The event loop is one for all listeners. */
-const turn = new TurnClock()
-const gate = new TurnGate(turn)
 
 /** `limits` are those that differ from the defaults. */
 export function boundsOf(limits: Partial<ListenerLimits> = {}): Bounds {
   const all = { ...defaultLimits, ...limits }
-  return { limits: all, budget: new BodyBudget(all), unread: new UnreadAnswers(all.idleTimeoutMs), turn, gate }
+  return { limits: all, budget: new BodyBudget(all), unread: new UnreadAnswers(all.idleTimeoutMs), turn: new TurnClock() }
 }

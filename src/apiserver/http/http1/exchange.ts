@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import type { RequestInfo } from '../../request/request-info.ts'
+import type { BodyBudget } from '../bounds/body-budget.ts'
 import type { Bounds } from '../bounds/index.ts'
 import type { UnreadAnswer } from '../bounds/unread-answers.ts'
 import { closeSignal } from '../close-signal.ts'
@@ -40,16 +41,16 @@ export class Http1Request implements Request, UnreadAnswer {
   newer: UnreadAnswer | undefined
   readonly #message: IncomingMessage
   readonly #response: ServerResponse
-  readonly #bounds: Bounds
+  readonly #budget: BodyBudget
   #body: IncomingBody | undefined
   #signal: AbortSignal | undefined
   /** The client waits for `100 Continue` before it sends the body. */
   #waits: boolean
 
-  constructor(message: IncomingMessage, response: ServerResponse, bounds: Bounds, waits: boolean) {
+  constructor(message: IncomingMessage, response: ServerResponse, budget: BodyBudget, waits: boolean) {
     this.#message = message
     this.#response = response
-    this.#bounds = bounds
+    this.#budget = budget
     this.#waits = waits
     this.method = message.method ?? 'GET'
     const { path, query, rawQuery } = splitTarget(message.url ?? '/')
@@ -88,7 +89,7 @@ export class Http1Request implements Request, UnreadAnswer {
   }
 
   body(limit: number): Promise<Buffer> {
-    this.#body = new IncomingBody(this.#message, this.#bounds, this.header('content-length'))
+    this.#body = new IncomingBody(this.#message, this.#budget, this.header('content-length'))
     const body = this.#body.read(limit)
     if (this.#waits && this.#body.wanted) {
       this.#waits = false
@@ -175,29 +176,27 @@ const soon = (handler: Handler, request: Request): Promise<Response> => new Prom
 
 /** Listens to the `request` event of a server; `waits` for `checkContinue`. */
 export const answerMessages =
-  (handler: Handler, bounds: Bounds, waits = false) =>
+  (handler: Handler, { limits: { lingerMs }, budget, unread }: Bounds, waits = false) =>
   (message: IncomingMessage, response: ServerResponse): void => {
-    const { limits, unread } = bounds
-    const request = new Http1Request(message, response, bounds, waits)
+    const request = new Http1Request(message, response, budget, waits)
     response.on('close', () => unread.forget(request))
     const answer = (answered: Response): void => {
       request.answered()
       if (response.destroyed || response.headersSent) return
-      respondHttp1(message, response, answered, { waits: request.waits, lingerMs: limits.lingerMs, follow: () => unread.follow(request) })
+      respondHttp1(message, response, answered, { waits: request.waits, lingerMs, follow: () => unread.follow(request) })
     }
     soon(handler, request).then(answer, (error) => answer(failed(error)))
   }
 
 /** Listens to the `upgrade` event of a server: such requests go the way of all others, and some end with the connection taken over. */
 export const answerUpgrades =
-  (handler: Handler, bounds: Bounds) =>
+  (handler: Handler, { limits: { lingerMs }, budget, unread }: Bounds) =>
   (message: IncomingMessage, socket: Socket, head: Buffer): void => {
-    const { limits, unread } = bounds
     socket.on('error', () => socket.destroy())
     const response = new ServerResponse(message)
     response.shouldKeepAlive = false
     response.assignSocket(socket)
-    const request = new Http1Request(message, response, bounds, false)
+    const request = new Http1Request(message, response, budget, false)
     response.on('close', () => unread.forget(request))
     const answer = (answered: Response): void => {
       if (response.destroyed) return
@@ -210,7 +209,7 @@ export const answerUpgrades =
         socket.end()
         response.emit('close')
       })
-      respondHttp1(message, response, answered, { waits: true, lingerMs: limits.lingerMs, follow: () => unread.follow(request) })
+      respondHttp1(message, response, answered, { waits: true, lingerMs, follow: () => unread.follow(request) })
     }
     soon(handler, request).then(answer, (error) => answer(failed(error)))
   }

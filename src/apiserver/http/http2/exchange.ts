@@ -115,7 +115,7 @@ export class Http2Request implements Request, UnreadAnswer, Startable {
 
   body(limit: number): Promise<Buffer> {
     if (this.#stream.endAfterHeaders) return Promise.resolve(Buffer.alloc(0))
-    this.#body = new IncomingBody(this.#stream, this.#bounds, this.header('content-length'))
+    this.#body = new IncomingBody(this.#stream, this.#bounds.budget, this.header('content-length'))
     return this.#body.read(limit)
   }
 
