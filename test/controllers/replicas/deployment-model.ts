@@ -13,7 +13,7 @@ import { replicaSetKind } from '../../../src/controllers/replicas/pod-sets/kind.
 import type { Random } from '../../fuzz/random.ts'
 import type { ReachableCluster } from '../../support/reachable-cluster.ts'
 import { Judge, limitsOfPods } from './judge.ts'
-import { isRolledOut, progressOf, Workloads } from './workloads.ts'
+import { isReady, isRolledOut, progressOf, Workloads } from './workloads.ts'
 
 export interface Play {
   readonly cluster: ReachableCluster
@@ -55,10 +55,10 @@ export async function playDeployment(t: TestContext, { cluster, namespace, strat
     return all.playKubelet('web', 'the Deployment to settle', async () => {
       const deployment = await all.deployment('web')
       if (!isRolledOut(deployment)) return
-      // The status may be from before the last pods went.
+      // The status may be from before the last pods went, or stopped being ready.
       const active = (await all.pods('web')).filter(({ metadata, status }) => !metadata.deletionTimestamp && status?.phase !== 'Failed')
       const sets = (await all.sets('web')).filter(({ spec }) => spec?.replicas !== 0)
-      return active.length === deployment.spec?.replicas && sets.length === 1 && deployment
+      return active.length === deployment.spec?.replicas && active.every(isReady) && sets.length === 1 && deployment
     })
   }
 

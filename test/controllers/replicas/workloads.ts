@@ -152,7 +152,8 @@ export function isRolledOut(deployment: Deployment): boolean {
   return isSeen && progressOf(deployment).reason === 'NewReplicaSetAvailable' && counts.every((count = 0) => count === spec?.replicas)
 }
 
-const isReady = ({ status }: Pick<Pod, 'status'>): boolean => status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false
+export const isReady = ({ status }: Pick<Pod, 'status'>): boolean =>
+  status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false
 
 function unlessGone(error: unknown): void {
   if (!String(error).includes(' 404 ')) throw error

@@ -40,6 +40,16 @@ test('a deletion counts once: when the pod is marked, or when it has gone', () =
   assert.equal(expectations.satisfied('owner'), true)
 })
 
+test('a pod is expected to go until that is seen, or has failed', () => {
+  const expectations = new Expectations()
+  expectations.expectDeletions('owner', ['a', 'b'])
+  expectations.deleted('owner', 'b')
+  const going = (): boolean[] => ['a', 'b', 'c'].map((uid) => expectations.expectsDeletion('owner', uid))
+  assert.deepEqual(going(), [true, false, false])
+  expectations.observe(undefined, pod('a'))
+  assert.deepEqual(going(), [false, false, false])
+})
+
 test('a pod of the same name is another pod', () => {
   const expectations = new Expectations()
   expectations.expectDeletions('owner', ['a'])

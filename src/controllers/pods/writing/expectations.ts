@@ -61,6 +61,11 @@ export class Expectations {
     return !expected || (expected.creations <= 0 && expected.deletions.size === 0) || this.#now() - expected.since > expectationsExpireMs
   }
 
+  /** Whether the deletion of this object has been asked for, and has neither failed nor been seen. */
+  expectsDeletion(owner: string, uid: string): boolean {
+    return !this.satisfied(owner) && this.#expected.get(owner)?.deletions.has(uid) === true
+  }
+
   /** The owner has gone. */
   forget(owner: string): void {
     this.#expected.delete(owner)

@@ -7,9 +7,19 @@ import { limitsOf, newSetSize, oldSetSizes, replicasOf } from './sizes.ts'
 interface SimulatedSet {
   readonly name: string
   size: number
+  /** How often it was scaled, and how often when its controller last looked at the size. */
+  generation: number
+  observed: number
   ready: number
   unready: number
   told: number
+}
+
+const newSet = (name: string, size: number): SimulatedSet => ({ name, size, generation: 1, observed: 1, ready: size, unready: 0, told: size })
+
+function scale(set: SimulatedSet, size: number): void {
+  if (size !== set.size) set.generation++
+  set.size = size
 }
 
 /** Numbers from a seed: mulberry32. */
@@ -23,15 +33,15 @@ function randomOf(seed: number): (below: number) => number {
   }
 }
 
-const seen = ({ name, size, told }: SimulatedSet): ReplicaSet => ({
+const seen = ({ name, size, told, generation, observed }: SimulatedSet): ReplicaSet => ({
   apiVersion: 'apps/v1',
   kind: 'ReplicaSet',
-  metadata: { name },
+  metadata: { name, generation },
   spec: { replicas: size, selector: {} },
-  status: { replicas: size, availableReplicas: told },
+  status: { replicas: size, availableReplicas: told, observedGeneration: observed },
 })
 
-/** What its controller does: pods that are not ready go first, and the status tells the rest. */
+/** The first half of what its controller does: pods that are not ready go first. */
 function bringToSize(set: SimulatedSet): void {
   set.unready += Math.max(0, set.size - set.ready - set.unready)
   const excess = set.ready + set.unready - set.size
@@ -40,7 +50,13 @@ function bringToSize(set: SimulatedSet): void {
     set.unready -= unready
     set.ready -= excess - unready
   }
+}
+
+/** The second half: its status tells what it did. */
+function tell(set: SimulatedSet): void {
+  bringToSize(set)
   set.told = set.ready
+  set.observed = set.generation
 }
 
 /** One step of the Deployment: the new set grows, or else the old ones shrink. */
@@ -49,10 +65,10 @@ function rollOn(deployment: Deployment, sets: readonly SimulatedSet[]): void {
   if (!current) return
   const old = sets.slice(0, -1)
   const size = newSetSize(deployment, current.size, old.map(seen))
-  if (size !== current.size) current.size = size
+  if (size !== current.size) scale(current, size)
   else {
     const sizes = oldSetSizes(deployment, seen(current), old.map(seen))
-    for (const set of old) set.size = sizes.get(set.name) ?? set.size
+    for (const set of old) scale(set, sizes.get(set.name) ?? set.size)
   }
 }
 
@@ -75,7 +91,7 @@ test('no order of steps asks for too many pods or leaves too few available, and 
       },
     }
     const { maxSurge, maxUnavailable } = limitsOf(deployment)
-    const sets: SimulatedSet[] = [{ name: 'set-0', size: replicas, ready: replicas, unready: 0, told: replicas }]
+    const sets: SimulatedSet[] = [newSet('set-0', replicas)]
     const check = (): void => {
       const asked = sets.reduce((total, { size }) => total + size, 0)
       const available = sets.reduce((total, { ready }) => total + ready, 0)
@@ -90,17 +106,20 @@ test('no order of steps asks for too many pods or leaves too few available, and 
     }
     const any = (): SimulatedSet => sets[random(sets.length)] ?? sets[0]!
     for (let step = 0; step < 60; step++) {
-      const what = random(10)
-      if (what === 0) sets.push({ name: `set-${sets.length}`, size: 0, ready: 0, unready: 0, told: 0 })
-      else if (what < 4) rollOn(deployment, sets)
+      const what = random(12)
+      if (what === 0) sets.push(newSet(`set-${sets.length}`, 0))
+      // Back to a template of before.
+      else if (what === 1) sets.push(...sets.splice(random(sets.length), 1))
+      else if (what < 5) rollOn(deployment, sets)
       else if (what < 7) bringToSize(any())
+      else if (what < 9) tell(any())
       else becomeReady(any())
       check()
     }
     for (let step = 0; step < 200; step++) {
       rollOn(deployment, sets)
       for (const set of sets) {
-        bringToSize(set)
+        tell(set)
         becomeReady(set)
       }
       check()

@@ -73,6 +73,18 @@ test('old sets shrink by what is not available first, then as far as availabilit
   for (const [what, of, newSet, old, expected] of cases) assert.deepEqual(sizes(oldSetSizes(of, newSet, old)), expected, what)
 })
 
+test('no old set shrinks by a status from before the last change of a size', () => {
+  const ofGeneration = (of: ReplicaSet, generation: number, observedGeneration: number): ReplicaSet => ({
+    ...of,
+    metadata: { ...of.metadata, generation },
+    status: { replicas: 0, ...of.status, observedGeneration },
+  })
+  const [back, old] = [set('new', 2), set('a', 3)]
+  assert.deepEqual(sizes(oldSetSizes(deployment(4), ofGeneration(back, 3, 1), [ofGeneration(old, 2, 2)])), {})
+  assert.deepEqual(sizes(oldSetSizes(deployment(4), ofGeneration(back, 3, 3), [ofGeneration(old, 2, 1)])), {})
+  assert.deepEqual(sizes(oldSetSizes(deployment(4), ofGeneration(back, 3, 3), [ofGeneration(old, 2, 2)])), { a: 1 })
+})
+
 test('another size goes to the only active set, or to the newest where none is active', () => {
   assert.deepEqual(sizes(scaledSizes(deployment(5), set('new', 3), [set('a', 0)])), { new: 5 })
   assert.deepEqual(sizes(scaledSizes(deployment(5), undefined, [set('a', 3)])), { a: 5 })

@@ -40,10 +40,17 @@ export function newSetSize(deployment: Deployment, current: number, others: read
 /** The available pods of a set that stay: those beyond its size are about to go, though its status may not tell yet. */
 const lastingIn = (set: ReplicaSet): number => Math.min(availableIn(set), replicasOf(set))
 
-/** How far the old sets shrink now: first by what is not available anyway, then by what availability allows. Oldest first. */
+/** Whether a set's status is of the size it has now. One of before may count pods that went when it shrank and has grown again since. */
+const isSeen = ({ metadata, status }: ReplicaSet): boolean => (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0)
+
+/**
+ * How far the old sets shrink now: first by what is not available anyway, then by what availability allows. Oldest first. None does
+ * before their statuses are of the sizes they have.
+ */
 export function oldSetSizes(deployment: Deployment, newSet: ReplicaSet, oldSets: readonly ReplicaSet[]): Sizes {
   const sizes = new Map<string, number>()
   const active = oldSets.filter(isActiveSet).sort(byAge)
+  if (![...active, newSet].every(isSeen)) return sizes
   const minAvailable = replicasOf(deployment) - limitsOf(deployment).maxUnavailable
   const newUnavailable = replicasOf(newSet) - lastingIn(newSet)
   let excess = wantedIn([...active, newSet]) - minAvailable - newUnavailable
