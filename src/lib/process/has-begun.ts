@@ -6,7 +6,13 @@ import { setFlags } from './v8-flags.ts'
  * A heap that is collected early, and code that is compiled early (docs/decisions/0010). Code caches are good only for the flags with which they
  * were made, and Node's own modules come with theirs: under these flags, everything would be compiled anew in each thread.
  */
-const laterFlags = ['--heap-growing-percent=100', '--invocation-count-for-feedback-allocation=2', '--invocation-count-for-maglev=200']
+const laterFlags = [
+  '--heap-growing-percent=100',
+  '--no-allocation-site-pretenuring',
+  '--external-memory-accounted-in-global-limit',
+  '--invocation-count-for-feedback-allocation=2',
+  '--invocation-count-for-maglev=200',
+]
 
 /** Keeps what was compiled for the next start, and sets V8's flags for the time from now on. All threads should have loaded what they need. */
 export function hasBegun(): void {
