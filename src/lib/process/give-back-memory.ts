@@ -4,7 +4,6 @@
  */
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { boundHeapGrowth } from './heap-growth.ts'
 
 const lookMs = 5_000
 /** A thread that has worked no longer than this part of the time is quiet: thousands of idle nodes keep theirs busy for a tenth. */
@@ -24,7 +23,6 @@ export function giveBackMemory(): () => void {
   let kept = 0
   let rested = Number.NEGATIVE_INFINITY
   const timer = setInterval(() => {
-    boundHeapGrowth()
     const before = worked
     worked = workedMs()
     if (worked - before > quietShare * lookMs || performance.now() < rested) return
