@@ -6,6 +6,7 @@ import type { ServerAccess } from '../../../src/client/connection/connection.ts'
 import { type Deployment, type Pod, pods, type ReplicaSet, replicaSets } from '../../../src/client/kinds.ts'
 import { limitsOf } from '../../../src/controllers/replicas/deployments/sizes/sizes.ts'
 import { Witness } from '../witness.ts'
+import { isReady } from './workloads.ts'
 
 export interface Limits {
   /** The most pods that may be asked for, and the fewest that have to be available. */
@@ -65,9 +66,7 @@ export class Judge {
 
   #judgePods(at: string, all: readonly Pod[]): void {
     const running = all.filter(({ metadata, status }) => metadata.labels?.app === 'web' && status?.phase !== 'Failed')
-    const available = running.filter(
-      ({ metadata, status }) => !metadata.deletionTimestamp && status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True'),
-    )
+    const available = running.filter((pod) => !pod.metadata.deletionTimestamp && isReady(pod))
     if (available.length < this.fewest) this.violations.push(`${at}: ${available.length} pods are available, fewer than ${this.fewest}`)
     const templates = new Set(running.map(({ metadata }) => metadata.labels?.['pod-template-hash']))
     if (this.#isRecreated && templates.size > 1) this.violations.push(`${at}: pods of ${templates.size} templates run`)

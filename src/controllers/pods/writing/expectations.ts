@@ -9,6 +9,8 @@ import type { KubeObject } from '../../../machinery/object.ts'
 /** How long creations and deletions may take to be seen. */
 export const expectationsExpireMs = 5 * 60_000
 
+const none: ReadonlySet<string> = new Set()
+
 interface Expected {
   creations: number
   readonly deletions: Set<string>
@@ -61,9 +63,9 @@ export class Expectations {
     return !expected || (expected.creations <= 0 && expected.deletions.size === 0) || this.#now() - expected.since > expectationsExpireMs
   }
 
-  /** Whether the deletion of this object has been asked for, and has neither failed nor been seen. */
-  expectsDeletion(owner: string, uid: string): boolean {
-    return !this.satisfied(owner) && this.#expected.get(owner)?.deletions.has(uid) === true
+  /** The uids of those objects whose deletion has been asked for, and has neither failed nor been seen. */
+  going(owner: string): ReadonlySet<string> {
+    return (!this.satisfied(owner) && this.#expected.get(owner)?.deletions) || none
   }
 
   /** The owner has gone. */

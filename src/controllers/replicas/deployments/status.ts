@@ -1,6 +1,7 @@
 /** The status of a Deployment: its numbers, whether enough of it is available, and whether a rollout makes progress. Pure functions. */
 import type { Deployment, ReplicaSet } from '../../../client/kinds.ts'
 import { conditionOf, type DeploymentCondition, type DeploymentStatus, newCondition, reasons, withCondition, withoutCondition } from './conditions.ts'
+import { isObserved } from './observed.ts'
 import { availableIn, limitsOf, replicasOf, wantedIn } from './sizes/sizes.ts'
 
 export interface RolloutSets {
@@ -57,7 +58,7 @@ export function historyLimit({ spec }: Deployment): number | undefined {
 /** Whether all pods are of the current template and available, and what was asked for is seen. */
 export function isComplete({ metadata, spec }: Deployment, status: DeploymentStatus = {}): boolean {
   const counts = [status.updatedReplicas, status.replicas, status.availableReplicas]
-  return counts.every((count = 0) => count === (spec?.replicas ?? 1)) && (status.observedGeneration ?? 0) >= (metadata.generation ?? 0)
+  return counts.every((count = 0) => count === (spec?.replicas ?? 1)) && isObserved({ metadata, status })
 }
 
 /** Whether something has moved since the status before: more new pods, fewer old ones, more that are ready or available. */

@@ -7,6 +7,7 @@ import { byController } from '../../pods/owners/owner.ts'
 import { hasEnded } from '../../pods/phase.ts'
 import { unlessGone } from '../../refusals.ts'
 import { createNewSet } from './new-set.ts'
+import { isObserved } from './observed.ts'
 import { revisionOf } from './revisions.ts'
 import type { Rollout } from './rollout.ts'
 import { isActiveSet, newSetSize, oldSetSizes, replicasOf, scaledSizes } from './sizes/sizes.ts'
@@ -66,7 +67,7 @@ function oldPodsRun({ oldSets, context: { caches } }: Rollout): boolean {
  * none. Nothing may run beside the new ones, so the server is asked.
  */
 async function oldPodsRunUnseen({ deployment, oldSets, context: { client } }: Rollout): Promise<boolean> {
-  if (oldSets.some(({ metadata, status }) => (status?.observedGeneration ?? 0) < (metadata.generation ?? 0))) return true
+  if (!oldSets.every(isObserved)) return true
   const labelSelector = selectorText(labelSelectorOf(deployment.spec?.selector))
   const { items } = await client.list(pods, { namespace: deployment.metadata.namespace, labelSelector })
   const uids = new Set(oldSets.map(({ metadata }) => metadata.uid))
@@ -78,9 +79,9 @@ export async function cleanUp({ deployment, oldSets, context: { client } }: Roll
   const limit = historyLimit(deployment)
   if (limit === undefined) return
   const alive = oldSets.filter(({ metadata }) => !metadata.deletionTimestamp).sort((a, b) => revisionOf(a) - revisionOf(b))
-  for (const { metadata, spec, status } of alive.slice(0, Math.max(0, alive.length - limit))) {
-    const { namespace = '', name = '', uid, generation = 0 } = metadata
-    if (status?.replicas || spec?.replicas !== 0 || generation > (status?.observedGeneration ?? 0)) continue
+  for (const set of alive.slice(0, Math.max(0, alive.length - limit))) {
+    const { namespace = '', name = '', uid } = set.metadata
+    if (set.status?.replicas || set.spec?.replicas !== 0 || !isObserved(set)) continue
     await client.delete(replicaSets, namespace, name, { uid }).catch(unlessGone)
   }
 }

@@ -57,7 +57,8 @@ export function podSetController<T extends PodSet>(kind: PodSetKind<T>, concurre
       const now = Date.now()
       const terminating = kind.countsTerminating ? candidates.filter((pod) => isTerminating(pod) && isControlledBy(pod, set)).length : 0
       // Deployments must not count on pods of which only this controller knows yet that they go.
-      const staying = active.filter(({ metadata }) => !expectations.expectsDeletion(uid, metadata.uid ?? ''))
+      const going = expectations.going(uid)
+      const staying = going.size === 0 ? active : active.filter(({ metadata }) => !going.has(metadata.uid ?? ''))
       const status = statusOf(set, { active: staying, terminating, failure, now })
       if (!isTold(set, status)) await client.updateStatus(resource, { ...set, status }).catch(unlessGone)
       const soonest = nextAvailableMs(staying, set.spec?.minReadySeconds ?? 0, now)

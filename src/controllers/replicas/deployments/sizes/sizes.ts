@@ -1,6 +1,7 @@
 /** The arithmetic of a Deployment: how many pods may be too many or missing, and how many each ReplicaSet should have. Pure functions. */
 import type { Deployment, ReplicaSet } from '../../../../client/kinds.ts'
 import { countOf } from '../../../pods/percent.ts'
+import { isObserved } from '../observed.ts'
 import { desiredReplicas, maxReplicas } from '../revisions.ts'
 
 /** Sizes by the names of ReplicaSets; those that are not in it stay as they are. */
@@ -40,17 +41,14 @@ export function newSetSize(deployment: Deployment, current: number, others: read
 /** The available pods of a set that stay: those beyond its size are about to go, though its status may not tell yet. */
 const lastingIn = (set: ReplicaSet): number => Math.min(availableIn(set), replicasOf(set))
 
-/** Whether a set's status is of the size it has now. One of before may count pods that went when it shrank and has grown again since. */
-const isSeen = ({ metadata, status }: ReplicaSet): boolean => (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0)
-
 /**
  * How far the old sets shrink now: first by what is not available anyway, then by what availability allows. Oldest first. None does
- * before their statuses are of the sizes they have.
+ * before their statuses are of the sizes they have: one of before may count pods that went when a set shrank that has grown again since.
  */
 export function oldSetSizes(deployment: Deployment, newSet: ReplicaSet, oldSets: readonly ReplicaSet[]): Sizes {
   const sizes = new Map<string, number>()
   const active = oldSets.filter(isActiveSet).sort(byAge)
-  if (![...active, newSet].every(isSeen)) return sizes
+  if (![...active, newSet].every(isObserved)) return sizes
   const minAvailable = replicasOf(deployment) - limitsOf(deployment).maxUnavailable
   const newUnavailable = replicasOf(newSet) - lastingIn(newSet)
   let excess = wantedIn([...active, newSet]) - minAvailable - newUnavailable
