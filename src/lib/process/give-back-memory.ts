@@ -4,6 +4,7 @@
  */
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { minimizeCollectionsOnceLarge } from './large-process.ts'
 
 const lookMs = 5_000
 /** A thread that has worked no longer than this part of the time is quiet: thousands of idle nodes keep theirs busy for a tenth. */
@@ -23,6 +24,7 @@ export function giveBackMemory(): () => void {
   let kept = 0
   let rested = Number.NEGATIVE_INFINITY
   const timer = setInterval(() => {
+    minimizeCollectionsOnceLarge()
     const before = worked
     worked = workedMs()
     if (worked - before > quietShare * lookMs || performance.now() < rested) return

@@ -9,7 +9,6 @@ import { setFlags } from './v8-flags.ts'
 const laterFlags = [
   '--heap-growing-percent=100',
   '--no-allocation-site-pretenuring',
-  '--external-memory-accounted-in-global-limit',
   '--invocation-count-for-feedback-allocation=2',
   '--invocation-count-for-maglev=200',
 ]
