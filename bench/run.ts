@@ -7,8 +7,9 @@ import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, loadavg, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { benchAgainst } from './against.ts'
 import { benchApply } from './apply.ts'
 import { benchAuthorization } from './authorization.ts'
 import { benchClusterStarts, benchMemoryStarts } from './cluster-starts.ts'
@@ -32,6 +33,9 @@ const help = `npm run bench -- [flags]
 -n, --n N                objects (default: 2000)
 --phases PHASE,…         of ${allPhases.join(', ')}
 --kload FILE             that binary makes the load
+--against DIRECTORY      another checkout is measured beside this one: its CPU time a request, and the ratio
+--rounds N               how often (default: 8)
+--anew                   with --against, starts both servers anew each round
 --soak                   the load again and again: size of the data directory and resident memory
 --loads N                how often (default: 40)
 --envtest                control planes of test suites, instead of all else
@@ -56,6 +60,9 @@ const { values: flags } = parseArgs({
     n: { type: 'string', short: 'n', default: '2000' },
     phases: { type: 'string', default: allPhases.join(',') },
     kload: { type: 'string' },
+    against: { type: 'string' },
+    rounds: { type: 'string', default: '8' },
+    anew: { type: 'boolean', default: false },
     soak: { type: 'boolean', default: false },
     loads: { type: 'string', default: '40' },
     envtest: { type: 'boolean', default: false },
@@ -95,7 +102,10 @@ async function bench(): Promise<void> {
     // Others on the machine spoil every number.
     console.log(`${availableParallelism()} cores, load average before: ${loadavg()[0]?.toFixed(1)}`)
     if (flags.nodes) await benchNodes({ directory, pods: Number(flags.pods) })
-    else if (flags.overload) await overload(directory, tokenFile, Number(flags.seconds))
+    else if (flags.against) {
+      const other = resolve(flags.against)
+      await benchAgainst({ directory, tokenFile, other, rounds: Number(flags.rounds), isAnew: flags.anew, kinds, phases, generator })
+    } else if (flags.overload) await overload(directory, tokenFile, Number(flags.seconds))
     else if (flags.starts) {
       benchStarts(directory, Number(flags.loads))
       await benchClusterStarts(directory, Number(flags.loads))

@@ -1,0 +1,102 @@
+/**
+ * `npm run bench -- --against DIRECTORY`: this checkout beside another one, which has been set up. Both servers run at once, one is loaded at a time,
+ * and each phase goes to one and then to the other: what the machine does meanwhile meets both.
+ */
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { print } from './report.ts'
+import { type Generator, type Kind, measure } from './run-load.ts'
+import { type Server, startServer, stopServer } from './server.ts'
+
+export interface Comparison {
+  readonly directory: string
+  readonly tokenFile: string
+  /** The root of the other checkout. */
+  readonly other: string
+  readonly rounds: number
+  /** New servers each round. */
+  readonly isAnew: boolean
+  readonly kinds: readonly Kind[]
+  readonly phases: readonly string[]
+  readonly generator: Generator
+}
+
+/** CPU time of both in one round, ms a request. */
+type Pair = readonly [here: number, there: number]
+
+/**
+ * Loads both servers for some rounds and prints the CPU time that each took for a request, and their ratio. Servers that are started anew
+ * each round also pay for compiling what has just begun to run, as in any short run.
+ */
+export async function benchAgainst(comparison: Comparison): Promise<void> {
+  const { rounds, isAnew } = comparison
+  const pairs = new Map<string, Pair[]>()
+  if (isAnew) for (let round = 0; round < rounds; round++) await withServers(comparison, `${round}`, (servers) => loadBoth(comparison, servers, round, pairs))
+  else {
+    await withServers(comparison, '', async (servers) => {
+      for (let round = 0; round < rounds; round++) await loadBoth(comparison, servers, round, pairs)
+    })
+  }
+  const ms = (value: number): string => value.toFixed(3)
+  print([
+    [`CPU ms a request, medians of ${rounds}`, 'here', 'there', 'ratio', 'ratios from', 'to'],
+    ...Array.from(pairs, ([name, measured]) => {
+      const ratios = measured.map(([here, there]) => here / there).toSorted((a, b) => a - b)
+      const sides = [0, 1].map((side) => ms(median(measured.map((pair) => pair[side]!))))
+      return [name, ...sides, ...[median(ratios), ratios[0]!, ratios.at(-1)!].map((ratio) => ratio.toFixed(2))]
+    }),
+  ])
+}
+
+async function withServers(comparison: Comparison, name: string, use: (servers: readonly [Server, Server]) => Promise<void>): Promise<void> {
+  const { directory, tokenFile, other } = comparison
+  const here = await startServer(made(directory, `here${name}`), tokenFile)
+  try {
+    const there = await startOther(other, made(directory, `there${name}`), tokenFile)
+    await use([here, there]).finally(() => stopServer(there))
+  } finally {
+    await stopServer(here)
+  }
+}
+
+async function loadBoth(comparison: Comparison, servers: readonly [Server, Server], round: number, pairs: Map<string, Pair[]>): Promise<void> {
+  const { kinds, phases, generator } = comparison
+  for (const kind of kinds) {
+    for (const phase of phases) {
+      const name = `${kind} ${phase}`
+      pairs.set(name, [...(pairs.get(name) ?? []), await measurePair(servers, round % 2 === 1, kind, phase, generator)])
+    }
+  }
+}
+
+/** Who goes first takes turns: the second finds warmer caches. */
+async function measurePair(servers: readonly [Server, Server], isTurned: boolean, kind: Kind, phase: string, generator: Generator): Promise<Pair> {
+  const spent: number[] = []
+  for (const server of isTurned ? servers.toReversed() : servers) {
+    const results = await measure(server, kind, [phase], generator)
+    for (const { failures, firstFailure } of results) if (failures > 0) throw new Error(`${kind} ${phase}: ${failures} failed: ${firstFailure}`)
+    spent.push(results.find((result) => result.cpuMs !== undefined)?.cpuMs ?? NaN)
+  }
+  const [first = NaN, second = NaN] = spent
+  return isTurned ? [second, first] : [first, second]
+}
+
+/** Started by its own benchmark, which knows its flags. */
+async function startOther(other: string, directory: string, tokenFile: string): Promise<Server> {
+  const module = join(other, 'bench/server.ts')
+  if (!existsSync(module)) throw new Error(`--against ${other}: no checkout of this project is there; make one with git worktree add ${other} COMMIT`)
+  execFileSync(join(other, 't8s'), ['version'], { stdio: 'ignore' })
+  const { startServer: start } = (await import(module)) as typeof import('./server.ts')
+  return start(directory, tokenFile)
+}
+
+function made(directory: string, name: string): string {
+  const path = join(directory, name)
+  mkdirSync(path)
+  return path
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN
+}
