@@ -139,7 +139,7 @@ export class StoredObject {
   /** The same state under another revision: how a deleted object is shown. */
   at(revision: number): StoredObject {
     if (revision === this.revision) return this
-    return new StoredObject(this.resource, this.key, revision, spliceRevision(this.resource, stripRevision(this.resource, this.bytes), revision), this.#summary)
+    return new StoredObject(this.resource, this.key, revision, withRevision(this.resource, this.bytes, revision), this.#summary)
   }
 }
 
@@ -178,22 +178,27 @@ export function encode(resource: ServedResource, object: KubeObject, like?: Stor
 
 /** Puts `"resourceVersion":"N"` into bytes from the store. Only the metadata of reviews, which are not stored, may be empty. */
 export function spliceRevision(resource: ServedResource, stored: Buffer, revision: number): Buffer {
-  const { head } = resource
-  const member = stored[head.length] === close ? `"resourceVersion":"${revision}"` : `"resourceVersion":"${revision}",`
-  // Memory of its own: a piece of Node's pool would keep 64 KB alive for as long as the object is there.
-  const bytes = Buffer.allocUnsafeSlow(stored.length + member.length)
-  stored.copy(bytes, 0, 0, head.length)
-  bytes.write(member, head.length, 'latin1')
-  stored.copy(bytes, head.length + member.length, head.length)
-  return bytes
+  const isEmpty = stored[resource.head.length] === close
+  return spliced(resource, isEmpty ? `"resourceVersion":"${revision}"` : `"resourceVersion":"${revision}",`, stored, resource.head.length)
 }
 
-/** Takes the resourceVersion out again. */
-export function stripRevision(resource: ServedResource, bytes: Buffer): Buffer {
-  const { head } = resource
-  if (bytes.toString('latin1', head.length, head.length + 18) !== '"resourceVersion":') return bytes
-  const end = bytes.indexOf(0x2c, head.length) + 1
-  return Buffer.concat([bytes.subarray(0, head.length), bytes.subarray(end)])
+/** Bytes that may have a resourceVersion, with another. */
+function withRevision(resource: ServedResource, bytes: Buffer, revision: number): Buffer {
+  const { length } = resource.head
+  if (bytes.toString('latin1', length, length + revisionStart.length) !== revisionStart) return spliceRevision(resource, bytes, revision)
+  return spliced(resource, `${revisionStart}${revision}`, bytes, bytes.indexOf(quote, length + revisionStart.length))
+}
+
+const revisionStart = '"resourceVersion":"'
+
+/** The beginning of the resource's objects, the text, which is ASCII, and the bytes from an offset on. */
+function spliced({ head }: ServedResource, text: string, bytes: Buffer, from: number): Buffer {
+  // Memory of its own: a piece of Node's pool would keep 64 KB alive for as long as the object is there.
+  const made = Buffer.allocUnsafeSlow(head.length + text.length + bytes.length - from)
+  bytes.copy(made, 0, 0, head.length)
+  made.write(text, head.length, 'latin1')
+  bytes.copy(made, head.length + text.length, from)
+  return made
 }
 
 /** An object as it would be stored, without being: the answer of a dry run, or of a subresource that is computed. */

@@ -168,8 +168,11 @@ export class CacheView implements ChangeFeed {
   }
 
   /** What has not changed since a change that is long ago rests. */
-  #pack({ type, object }: ObjectChange): void {
-    if (type === 'put' && this.objects.get(object.key) === object) this.#packer.pack(object, this.objects.bytes)
+  #pack(change: ObjectChange): void {
+    // A removal would copy what it removed.
+    if (change.type !== 'put') return
+    const { object } = change
+    if (this.objects.get(object.key) === object) this.#packer.pack(object, this.objects.bytes)
   }
 
   /** A listener that throws hears no more; the others do. */
