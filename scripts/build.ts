@@ -132,6 +132,8 @@ async function buildBundle(): Promise<void> {
     format: 'esm',
     platform: 'node',
     target: 'node24',
+    // It has a part that is compiled for each platform.
+    external: ['koffi'],
     plugins: [withoutChildProcess, withoutNative, namedExports],
     banner: { js: banner },
     write: false,

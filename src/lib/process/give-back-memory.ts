@@ -5,6 +5,7 @@
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { minimizeCollectionsOnceLarge } from './large-process.ts'
+import { trimMalloc } from './trim-malloc.ts'
 
 const lookMs = 5_000
 /** A thread that has worked no longer than this part of the time is quiet: thousands of idle nodes keep theirs busy for a tenth. */
@@ -23,16 +24,21 @@ export function giveBackMemory(): () => void {
   let worked = workedMs()
   let kept = 0
   let rested = Number.NEGATIVE_INFINITY
-  const timer = setInterval(() => {
-    minimizeCollectionsOnceLarge()
-    const before = worked
-    worked = workedMs()
-    if (worked - before > quietShare * lookMs || performance.now() < rested) return
+  const giveBack = (): void => {
+    if (performance.now() < rested) return
     const { total_heap_size: held, used_heap_size: used } = getHeapStatistics()
     if (held < kept * (1 + worthShare) + worthBytes || used > mostBytes) return
     collect(kept === 0 ? 'last-resort' : 'regular')
     kept = getHeapStatistics().total_heap_size
     rested = performance.now() + restMs
+  }
+  const timer = setInterval(() => {
+    minimizeCollectionsOnceLarge()
+    const before = worked
+    worked = workedMs()
+    if (worked - before > quietShare * lookMs) return
+    giveBack()
+    void trimMalloc()
   }, lookMs)
   timer.unref()
   return () => clearInterval(timer)
