@@ -5,6 +5,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { print } from './report.ts'
 import { type Generator, type Kind, measure } from './run-load.ts'
 import { type Server, startServer, stopServer } from './server.ts'
@@ -54,6 +55,8 @@ async function withServers(comparison: Comparison, name: string, use: (servers: 
   const here = await startServer(made(directory, `here${name}`), tokenFile)
   try {
     const there = await startOther(other, made(directory, `there${name}`), tokenFile)
+    // What they do after the start is over.
+    await delay(3000)
     await use([here, there]).finally(() => stopServer(there))
   } finally {
     await stopServer(here)

@@ -8,6 +8,7 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { benchAgainst } from './against.ts'
 import { benchApply } from './apply.ts'
@@ -129,9 +130,13 @@ async function benchOnce(directory: string, tokenFile: string, kinds: readonly K
       server = await startServer(directory, tokenFile)
       times.push(server.readyMs)
     }
-    // At rest: what it does after the start is over.
-    await new Promise((resolve) => setTimeout(resolve, 3000))
+    // At rest: what it does after the start is over, and memory that the start needed was given back.
+    await delay(12_000)
     const idle = residentMegabytes(server)
+    // Load comes sooner.
+    await stopServer(server)
+    server = await startServer(directory, tokenFile)
+    await delay(3000)
     const bare = [await bareServer(directory, generator)]
     const phases: MeasuredPhase[] = []
     for (const kind of kinds) phases.push(...(await measure(server, kind, chosen, generator)))

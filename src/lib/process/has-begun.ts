@@ -3,8 +3,9 @@ import { flushCompileCache } from 'node:module'
 import { setFlags } from './v8-flags.ts'
 
 /**
- * When heaps are collected, what is made old at once (nothing), and code that is compiled early (docs/decisions/0010). Code caches are good only for the flags with which they
- * were made, and Node's own modules come with theirs: under these flags, everything would be compiled anew in each thread.
+ * When heaps are collected, what is made old at once (nothing), and when code is compiled (docs/decisions/0010). Code caches are good
+ * only for the flags with which they were made, and Node's own modules come with theirs: under these flags, everything would be compiled
+ * anew in each thread.
  */
 const laterFlags = [
   '--heap-growing-percent=100',
