@@ -8,7 +8,7 @@ import { isMainThread } from 'node:worker_threads'
 const worthBytes = 256 * 1024 * 1024
 
 /** Looking through all holes takes some ms, in which nobody gets memory. */
-const restMs = 30_000
+const restMs = 15_000
 
 /** Of malloc.h: gives back all holes of a page and more; `pad` bytes at the end stay. */
 type MallocTrim = (pad: number) => number
