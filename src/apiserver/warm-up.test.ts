@@ -28,6 +28,7 @@ test('every path is asked, and none waits for another', { timeout: 60_000 }, asy
     'delete clusterroles': 400,
     'get namespaces': 400,
     'list namespaces': 400,
+    'watch namespaces': 40,
   })
   const pods: (() => void)[] = []
   const end = warmUp((request) => {
@@ -37,6 +38,7 @@ test('every path is asked, and none waits for another', { timeout: 60_000 }, asy
   await all
   assert.equal(pods.length, 1)
   assert.equal(asked['create configmaps'], 400)
+  assert.equal(asked['watch namespaces'], 40)
   end()
 })
 

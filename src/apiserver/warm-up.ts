@@ -4,7 +4,7 @@
  * kept, nothing leaves the process.
  */
 import { once } from 'node:events'
-import { type ClientHttp2Session, connect, performServerHandshake } from 'node:http2'
+import { type ClientHttp2Session, connect, constants, performServerHandshake } from 'node:http2'
 import { duplexPair } from 'node:stream'
 import type { WaitGroup } from './chain/lifetime/wait-group.ts'
 import { boundsOf } from './http/bounds/index.ts'
@@ -13,6 +13,8 @@ import { answerStreams, type Http2Peer } from './http/http2/exchange.ts'
 
 /** How often each is asked: about 0.8 s of CPU in all. */
 const rounds = 400
+/** Watches come rarely, but differ from all others in many places: code that has not met one before is compiled anew for the first. */
+const watchRounds = 40
 /** A pod has to wait for its namespace's service account, and is refused where nobody makes one. */
 const mostRefusals = 3
 /** The start is not over when the server listens: whoever waits for it, and the cluster's own parts, come first. */
@@ -21,6 +23,8 @@ const pauseMs = 200
 const itself: Http2Peer = { clientCertificate: undefined, remoteAddress: '', begin: (request) => request.start(), end() {}, close() {} }
 
 interface Ask {
+  /** Watches do not end by themselves. */
+  readonly isWatch?: boolean
   readonly method: string
   readonly path: string
   readonly body?: unknown
@@ -61,10 +65,11 @@ const asks: readonly ((i: number) => Ask)[] = [
   () => ({ method: 'DELETE', path: '/apis/rbac.authorization.k8s.io/v1/clusterroles/view?dryRun=All' }),
   () => ({ method: 'GET', path: namespace }),
   () => ({ method: 'GET', path: '/api/v1/namespaces?limit=500' }),
+  () => ({ method: 'GET', path: '/api/v1/namespaces?watch=1&resourceVersion=0', isWatch: true }),
 ]
 
 /** Resolves when the answer was read: whether it was what was asked for. */
-async function ask(session: ClientHttp2Session, { method, path, body, type = 'application/json' }: Ask): Promise<boolean> {
+async function ask(session: ClientHttp2Session, { method, path, body, type = 'application/json', isWatch }: Ask): Promise<boolean> {
   const headers = { ':method': method, ':path': path, accept: 'application/json', 'user-agent': 'warm-up' }
   const stream = session.request(body === undefined ? headers : { ...headers, 'content-type': type }, { endStream: body === undefined })
   if (body !== undefined) stream.end(JSON.stringify(body))
@@ -72,6 +77,7 @@ async function ask(session: ClientHttp2Session, { method, path, body, type = 'ap
   let status = 0
   stream.on('response', (answer) => {
     status = answer[':status'] ?? 0
+    if (isWatch) stream.close(constants.NGHTTP2_CANCEL)
   })
   await once(stream, 'close')
   return status < 400
@@ -103,7 +109,8 @@ function begin(handler: Handler, waitGroup: WaitGroup): () => void {
     })
   }
   const run = async (askOf: (i: number) => Ask): Promise<void> => {
-    for (let i = 0, refusals = 0; i < rounds && refusals < mostRefusals && !hasEnded && !waitGroup.stopping; ) {
+    const most = askOf(0).isWatch ? watchRounds : rounds
+    for (let i = 0, refusals = 0; i < most && refusals < mostRefusals && !hasEnded && !waitGroup.stopping; ) {
       // Real requests come first.
       if (waitGroup.running > 0) await new Promise((resolve) => setTimeout(resolve, 20).unref())
       else if (!(await ask(client, askOf(i++)))) refusals++

@@ -26,10 +26,12 @@ export interface Membership {
 type Log = (line: string) => void
 
 /**
- * Under load, changes are held back for this long, so that many go out in one write. A change that comes after a quiet
- * time goes out at once.
+ * Under load, changes are held back for a while, so that many go out in one write: the longer, the more watches have to be
+ * written to, some 50 µs each. A change that comes after a quiet time goes out at once.
  */
-const coalesceMs = 5
+const leastHeldMs = 5
+const mostHeldMs = 25
+const heldMsPerWatch = 0.25
 
 class Group {
   readonly #form: WatchForm
@@ -49,8 +51,9 @@ class Group {
     for (const change of changes) this.#held.push(change)
     if (this.#timer) return
     const quiet = performance.now() - this.#delivered
-    if (quiet >= coalesceMs) this.flush()
-    else this.#timer = setTimeout(() => this.flush(), coalesceMs - quiet)
+    const heldMs = Math.min(Math.max(leastHeldMs, this.watchers.size * heldMsPerWatch), mostHeldMs)
+    if (quiet >= heldMs) this.flush()
+    else this.#timer = setTimeout(() => this.flush(), heldMs - quiet)
   }
 
   flush(): void {
