@@ -12,7 +12,7 @@ const laterFlags = [
   '--no-allocation-site-pretenuring',
   '--invocation-count-for-feedback-allocation=2',
   '--invocation-count-for-maglev=200',
-  '--invocation-count-for-turbofan=30000',
+  '--invocation-count-for-turbofan=100000',
 ]
 
 /** Keeps what was compiled for the next start, and sets V8's flags for the time from now on. All threads should have loaded what they need. */
