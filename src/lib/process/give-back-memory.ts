@@ -26,10 +26,9 @@ export function giveBackMemory(): () => void {
   let rested = Number.NEGATIVE_INFINITY
   const giveBack = (): void => {
     if (performance.now() < rested) return
-    const { total_heap_size: held, used_heap_size: used } = getHeapStatistics()
-    if (held < kept * (1 + worthShare) + worthBytes || used > mostBytes) return
+    if (heldBytes() < kept * (1 + worthShare) + worthBytes || getHeapStatistics().used_heap_size > mostBytes) return
     collect(kept === 0 ? 'last-resort' : 'regular')
-    kept = getHeapStatistics().total_heap_size
+    kept = heldBytes()
     rested = performance.now() + restMs
   }
   const timer = setInterval(() => {
@@ -42,6 +41,12 @@ export function giveBackMemory(): () => void {
   }, lookMs)
   timer.unref()
   return () => clearInterval(timer)
+}
+
+/** The heap and the buffers beside it: those of requests that are over go only when it is collected. */
+function heldBytes(): number {
+  const { total_heap_size, external_memory } = getHeapStatistics()
+  return total_heap_size + external_memory
 }
 
 /** CPU time of this thread so far. */
