@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { print } from './report.ts'
+import { median, print } from './report.ts'
 import { type Generator, type Kind, measure } from './run-load.ts'
 import { type Server, startServer, stopServer } from './server.ts'
 
@@ -98,8 +98,4 @@ function made(directory: string, name: string): string {
   const path = join(directory, name)
   mkdirSync(path)
   return path
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN
 }

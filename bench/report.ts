@@ -16,9 +16,10 @@ export interface Measurements {
 const number = (value: number): string => (value < 1 ? value.toFixed(2) : value < 100 ? value.toFixed(1) : String(Math.round(value)))
 const times = (ratio: number): string => `${ratio.toFixed(2)}×`
 
+export const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
+
 export function report({ starts, idle, loaded, phases, bare }: Measurements): void {
   console.log(`bare http2 server: ${bare.map((rate) => Math.round(rate)).join(' before, ')} after, GETs a second`)
-  const median = starts.toSorted((a, b) => a - b)[Math.floor(starts.length / 2)] ?? 0
   // For time and memory less is better: the ratio says how many times better either way.
   const less = (name: string, value: number, unit: string, reference: { upstream: number; target: number }): string[] => [
     name,
@@ -34,7 +35,7 @@ export function report({ starts, idle, loaded, phases, bare }: Measurements): vo
   ]
   print([
     ['', 'value', 'p50 ms', 'p99 ms', 'target', 'upstream', 'ratio', 'CPU ms a request', 'upstream', `ratio (≥ ${cpuTargetRatio})`],
-    less(`start to /readyz (median of ${starts.length})`, median, 'ms', startMs),
+    less(`start to /readyz (median of ${starts.length})`, median(starts), 'ms', startMs),
     less('resident memory, idle', idle, 'MB', idleMegabytes),
     less('resident memory, after the load', loaded, 'MB', loadedMegabytes),
     ...phases.map(phaseRow),

@@ -3,6 +3,7 @@
  * and replaced in turns, and the server's CPU time a write is compared.
  */
 import { Agent, request } from 'node:https'
+import { median } from './report.ts'
 import { token } from './rights.ts'
 import { cpuMs, residentMegabytes, startServer, stopServer } from './server.ts'
 
@@ -154,5 +155,3 @@ export async function benchRules(directory: string, tokenFile: string, objects: 
     await stopServer(server)
   }
 }
-
-const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
