@@ -48,6 +48,7 @@ function request(path: string, headers: Readonly<Record<string, string>> = {}): 
     body: async () => Buffer.alloc(0),
     bodyStream: () => undefined,
     signal: new AbortController().signal,
+    onClose: () => () => {},
     received: performance.now(),
     info: requestInfo('GET', path, query),
     warnings: [],

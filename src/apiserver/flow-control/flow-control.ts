@@ -132,8 +132,9 @@ export class FlowControl {
       const gone = (): void => {
         if (flows.level.queues.cancel(admitted)) decided('cancelled')
       }
+      let stay = (): void => {}
       const decided = (decision: 'execute' | Refusal): void => {
-        request.signal.removeEventListener('abort', gone)
+        stay()
         this.waiting.delete(admitted)
         this.#kinds.waiting(kindOf(request), -1, this.#clock.now())
         flows.tally.dequeued(admitted.seats)
@@ -149,8 +150,7 @@ export class FlowControl {
         resolve(decision)
       }
       admitted.whenDecided = decided
-      if (request.signal.aborted) gone()
-      else request.signal.addEventListener('abort', gone, { once: true })
+      stay = request.onClose(gone)
     })
   }
 

@@ -47,6 +47,8 @@ export interface Request {
   bodyStream(): Readable | undefined
   /** Aborted when the client has gone away or the answer is complete. Made when first asked for. */
   readonly signal: AbortSignal
+  /** Calls back when `signal` is aborted, at once if it is; costs less than asking for that. The returned function takes it back. */
+  onClose(callback: () => void): () => void
   /** When the request came in, ms of `performance.now()`. */
   readonly received: number
   /** When the client stops waiting, on the same clock, if it has said so. */

@@ -4,12 +4,14 @@
  */
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { minimizeCollectionsOnceLarge } from './large-process.ts'
+import { adaptFlags } from './adapt-flags.ts'
 import { trimMalloc } from './trim-malloc.ts'
 
 const lookMs = 5_000
 /** A thread that has worked no longer than this part of the time is quiet: thousands of idle nodes keep theirs busy for a tenth. */
 const quietShare = 0.15
+/** While others are at work, a collection would take a processor from them. */
+const quietProcessShare = 0.3
 /** Less is not worth the work: so much, and a part of what the thread held after the last time. */
 const worthBytes = 12 * 1024 * 1024
 const worthShare = 0.2
@@ -21,7 +23,8 @@ const mostBytes = 128 * 1024 * 1024
 /** Begins to look at this thread now and then. The returned function ends that. */
 export function giveBackMemory(): () => void {
   // Not how long the event loop was at work: on a machine that others use, it waits for its turn most of that time.
-  let worked = workedMs()
+  let worked = workedMs(process.threadCpuUsage())
+  let allWorked = workedMs(process.cpuUsage())
   let kept = 0
   let rested = Number.NEGATIVE_INFINITY
   const giveBack = (): void => {
@@ -32,10 +35,11 @@ export function giveBackMemory(): () => void {
     rested = performance.now() + restMs
   }
   const timer = setInterval(() => {
-    minimizeCollectionsOnceLarge()
-    const before = worked
-    worked = workedMs()
-    if (worked - before > quietShare * lookMs) return
+    adaptFlags()
+    const [before, allBefore] = [worked, allWorked]
+    worked = workedMs(process.threadCpuUsage())
+    allWorked = workedMs(process.cpuUsage())
+    if (worked - before > quietShare * lookMs || allWorked - allBefore > quietProcessShare * lookMs) return
     giveBack()
     void trimMalloc()
   }, lookMs)
@@ -49,11 +53,7 @@ function heldBytes(): number {
   return total_heap_size + external_memory
 }
 
-/** CPU time of this thread so far. */
-function workedMs(): number {
-  const { user, system } = process.threadCpuUsage()
-  return (user + system) / 1000
-}
+const workedMs = ({ user, system }: NodeJS.CpuUsage): number => (user + system) / 1000
 
 let gc: ((options: object) => void) | undefined
 

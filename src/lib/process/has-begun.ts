@@ -3,16 +3,18 @@ import { flushCompileCache } from 'node:module'
 import { setFlags } from './v8-flags.ts'
 
 /**
- * When heaps are collected, what is made old at once (nothing), and when code is compiled (docs/decisions/0010). Code caches are good
- * only for the flags with which they were made, and Node's own modules come with theirs: under these flags, everything would be compiled
- * anew in each thread.
+ * When heaps are collected, what is made old at once (nothing), and how and when code is compiled (docs/decisions/0010); more is told later
+ * (adapt-flags.ts). Code caches are good only for the flags with which they were made, and Node's own modules come with theirs: under these
+ * flags, everything would be compiled anew in each thread.
  */
 const laterFlags = [
   '--heap-growing-percent=100',
   '--no-allocation-site-pretenuring',
   '--invocation-count-for-feedback-allocation=2',
   '--invocation-count-for-maglev=200',
-  '--invocation-count-for-turbofan=100000',
+  '--no-turbofan',
+  // How often code that is compiled is looked at again: what collections have thrown away is compiled anew then.
+  '--invocation-count-for-turbofan=400',
 ]
 
 /** Keeps what was compiled for the next start, and sets V8's flags for the time from now on. All threads should have loaded what they need. */

@@ -62,8 +62,7 @@ async function watch(control: FlowControl, admitted: AdmittedRequest, request: R
     response = await next(request)
   } finally {
     if (typeof response?.body !== 'function') end()
-    else if (request.signal.aborted) end()
-    else request.signal.addEventListener('abort', end, { once: true })
+    else request.onClose(end)
   }
   if (response.initialised) response.initialised.then(finish, finish)
   else finish()

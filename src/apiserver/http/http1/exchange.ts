@@ -7,7 +7,7 @@ import type { RequestInfo } from '../../request/request-info.ts'
 import type { BodyBudget } from '../bounds/body-budget.ts'
 import type { Bounds } from '../bounds/index.ts'
 import type { UnreadAnswer } from '../bounds/unread-answers.ts'
-import { closeSignal } from '../close-signal.ts'
+import { closeSignal, onceClosed } from '../close-signal.ts'
 import { drained } from '../drained.ts'
 import { type ClientCertificate, failed, type Handler, type Request, type RequestAudit, type Response, type Sink, type UserInfo } from '../exchange.ts'
 import { IncomingBody } from '../incoming-body.ts'
@@ -111,6 +111,10 @@ export class Http1Request implements Request, UnreadAnswer {
   get signal(): AbortSignal {
     // The message itself is closed as soon as its body has been read.
     return (this.#signal ??= closeSignal(this.#response))
+  }
+
+  onClose(callback: () => void): () => void {
+    return onceClosed(this.#response, callback)
   }
 
   /** The answer is known: the body is not needed any more. */

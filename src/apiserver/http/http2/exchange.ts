@@ -6,7 +6,7 @@ import type { RequestInfo } from '../../request/request-info.ts'
 import type { Startable } from '../bounds/fair-share.ts'
 import type { Bounds } from '../bounds/index.ts'
 import type { UnreadAnswer } from '../bounds/unread-answers.ts'
-import { closeSignal } from '../close-signal.ts'
+import { closeSignal, onceClosed } from '../close-signal.ts'
 import { drained } from '../drained.ts'
 import { failed, type Handler, type Request, type RequestAudit, type Response, type Sink, type UserInfo } from '../exchange.ts'
 import { IncomingBody } from '../incoming-body.ts'
@@ -125,6 +125,10 @@ export class Http2Request implements Request, UnreadAnswer, Startable {
 
   get signal(): AbortSignal {
     return (this.#signal ??= closeSignal(this.#stream))
+  }
+
+  onClose(callback: () => void): () => void {
+    return onceClosed(this.#stream, callback)
   }
 
   /** The answer is known: the body is not needed any more, and once it is known whole it only has to be read. */
