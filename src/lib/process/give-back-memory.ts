@@ -10,8 +10,8 @@ import { trimMalloc } from './trim-malloc.ts'
 const lookMs = 5_000
 /** A thread that has worked no longer than this part of the time is quiet: thousands of idle nodes keep theirs busy for a tenth. */
 const quietShare = 0.15
-/** While others are at work, a collection would take a processor from them. */
-const quietProcessShare = 0.3
+/** While other threads are under load, a collection would take a processor from them. */
+const quietProcessShare = 0.6
 /** Less is not worth the work: so much, and a part of what the thread held after the last time. */
 const worthBytes = 12 * 1024 * 1024
 const worthShare = 0.2
