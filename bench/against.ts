@@ -18,6 +18,8 @@ export interface Comparison {
   readonly rounds: number
   /** New servers each round. */
   readonly isAnew: boolean
+  /** From when both are ready until the load. What they do after the start is over after 3 s; what they do at rest comes later. */
+  readonly restMs: number
   readonly kinds: readonly Kind[]
   readonly phases: readonly string[]
   readonly generator: Generator
@@ -51,12 +53,11 @@ export async function benchAgainst(comparison: Comparison): Promise<void> {
 }
 
 async function withServers(comparison: Comparison, name: string, use: (servers: readonly [Server, Server]) => Promise<void>): Promise<void> {
-  const { directory, tokenFile, other } = comparison
+  const { directory, tokenFile, other, restMs } = comparison
   const here = await startServer(made(directory, `here${name}`), tokenFile)
   try {
     const there = await startOther(other, made(directory, `there${name}`), tokenFile)
-    // What they do after the start is over.
-    await delay(3000)
+    await delay(restMs)
     await use([here, there]).finally(() => stopServer(there))
   } finally {
     await stopServer(here)

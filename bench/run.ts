@@ -37,6 +37,7 @@ const help = `npm run bench -- [flags]
 --against DIRECTORY      another checkout is measured beside this one: its CPU time a request, and the ratio
 --rounds N               how often (default: 8)
 --anew                   with --against, starts both servers anew each round
+--rest N                 with --against, seconds that servers rest before they are loaded (default: 3)
 --soak                   the load again and again: size of the data directory and resident memory
 --loads N                how often (default: 40)
 --envtest                control planes of test suites, instead of all else
@@ -64,6 +65,7 @@ const { values: flags } = parseArgs({
     against: { type: 'string' },
     rounds: { type: 'string', default: '8' },
     anew: { type: 'boolean', default: false },
+    rest: { type: 'string', default: '3' },
     soak: { type: 'boolean', default: false },
     loads: { type: 'string', default: '40' },
     envtest: { type: 'boolean', default: false },
@@ -105,7 +107,17 @@ async function bench(): Promise<void> {
     if (flags.nodes) await benchNodes({ directory, pods: Number(flags.pods) })
     else if (flags.against) {
       const other = resolve(flags.against)
-      await benchAgainst({ directory, tokenFile, other, rounds: Number(flags.rounds), isAnew: flags.anew, kinds, phases, generator })
+      await benchAgainst({
+        directory,
+        tokenFile,
+        other,
+        rounds: Number(flags.rounds),
+        isAnew: flags.anew,
+        restMs: Number(flags.rest) * 1000,
+        kinds,
+        phases,
+        generator,
+      })
     } else if (flags.overload) await overload(directory, tokenFile, Number(flags.seconds))
     else if (flags.starts) {
       benchStarts(directory, Number(flags.loads))
