@@ -1,6 +1,8 @@
 /** What V8 is told later, of a process that has grown large or has worked for long (docs/decisions/0010). */
 import { setFlags } from './v8-flags.ts'
+import { workedMs } from './worked-ms.ts'
 
+const lookMs = 5_000
 const megabyte = 1024 * 1024
 
 export interface ProcessState {
@@ -18,7 +20,7 @@ interface Adaptation {
 const adaptations: readonly Adaptation[] = [
   // Buffers beside the heap make V8 collect all of it for each 64 MB of them: what is alive costs more here.
   { isDue: ({ resident }) => resident >= 640 * megabyte, flags: ['--external-memory-accounted-in-global-limit'] },
-  // Turbofan takes seconds for all that a server does, and earns a few parts in a hundred.
+  // Turbofan takes seconds for all that a server does, which it earns in a long life only.
   { isDue: ({ workedMs }) => workedMs >= 20_000, flags: ['--turbofan', '--invocation-count-for-turbofan=3000'] },
 ]
 
@@ -31,9 +33,10 @@ export function flagsDue(state: ProcessState): string[] {
   return due.flatMap(({ flags }) => flags)
 }
 
-/** To be called now and then, by any thread: flags are the same for all of them. */
+/** Looks at this process now and then, until all has been told. Flags are the same for all threads: one of them does it. */
 export function adaptFlags(): void {
-  if (pending.length === 0) return
-  const { user, system } = process.cpuUsage()
-  setFlags(...flagsDue({ resident: process.memoryUsage.rss(), workedMs: (user + system) / 1000 }))
+  const timer = setInterval(() => {
+    setFlags(...flagsDue({ resident: process.memoryUsage.rss(), workedMs: workedMs(process.cpuUsage()) }))
+    if (pending.length === 0) clearInterval(timer)
+  }, lookMs).unref()
 }

@@ -4,8 +4,8 @@
  */
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { adaptFlags } from './adapt-flags.ts'
 import { trimMalloc } from './trim-malloc.ts'
+import { workedMs } from './worked-ms.ts'
 
 const lookMs = 5_000
 /** A thread that has worked no longer than this part of the time is quiet: thousands of idle nodes keep theirs busy for a tenth. */
@@ -35,7 +35,6 @@ export function giveBackMemory(): () => void {
     rested = performance.now() + restMs
   }
   const timer = setInterval(() => {
-    adaptFlags()
     const [before, allBefore] = [worked, allWorked]
     worked = workedMs(process.threadCpuUsage())
     allWorked = workedMs(process.cpuUsage())
@@ -52,8 +51,6 @@ function heldBytes(): number {
   const { total_heap_size, external_memory } = getHeapStatistics()
   return total_heap_size + external_memory
 }
-
-const workedMs = ({ user, system }: NodeJS.CpuUsage): number => (user + system) / 1000
 
 let gc: ((options: object) => void) | undefined
 

@@ -1,5 +1,6 @@
 /** What programs that go on running do once they have begun, when nearly all that they will ever load is loaded. */
 import { flushCompileCache } from 'node:module'
+import { adaptFlags } from './adapt-flags.ts'
 import { setFlags } from './v8-flags.ts'
 
 /**
@@ -22,4 +23,5 @@ export function hasBegun(): void {
   // Such a program is killed as often as it is stopped; the cache should not wait for its end.
   flushCompileCache()
   setFlags(...laterFlags)
+  adaptFlags()
 }

@@ -170,8 +170,7 @@ class Http1Sink implements Sink {
   }
 
   onClose(callback: () => void): void {
-    if (this.#response.destroyed) callback()
-    else this.#response.on('close', callback)
+    onceClosed(this.#response, callback)
   }
 }
 

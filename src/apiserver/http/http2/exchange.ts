@@ -190,8 +190,7 @@ class Http2Sink implements Sink {
   }
 
   onClose(callback: () => void): void {
-    if (this.#stream.destroyed) callback()
-    else this.#stream.on('close', callback)
+    onceClosed(this.#stream, callback)
   }
 }
 
