@@ -32,7 +32,7 @@ import { openResources } from './parts/resources.ts'
 import { placesIn } from './proxy/index.ts'
 import type { ApiServer, ApiServerOptions } from './server-options.ts'
 import { serviceAllocation } from './services/index.ts'
-import { warmUp } from './warm-up.ts'
+import { warmUp } from './warm-up/index.ts'
 
 export type { TokenUser } from './authentication/tokens/static-tokens.ts'
 export type { ApiServer, ApiServerOptions } from './server-options.ts'
@@ -141,8 +141,8 @@ async function start(options: ApiServerOptions, lifetime: Lifetime): Promise<Api
     await listener.close(0)
     throw error
   })
-  const endWarmUp = options.warmUp ? warmUp(buildChain(uncounted(chain, definitionOf, audit?.unkept()), direct), waitGroup) : undefined
-  const keepMemory = options.warmUp ? giveBackMemory() : undefined
+  const warmth = options.warmUp ? warmUp(buildChain(uncounted(chain, definitionOf, audit?.unkept()), direct), waitGroup) : undefined
+  const keepMemory = warmth ? giveBackMemory(() => warmth.again()) : undefined
 
   return {
     url,
@@ -150,7 +150,7 @@ async function start(options: ApiServerOptions, lifetime: Lifetime): Promise<Api
     dial: inMemory.dial,
     async stop({ graceMs = defaultGraceMs, delayMs = options.shutdownDelayMs ?? 0 } = {}) {
       ending = true
-      endWarmUp?.()
+      warmth?.end()
       keepMemory?.()
       if (delayMs > 0) await delay(delayMs)
       const until = performance.now() + graceMs

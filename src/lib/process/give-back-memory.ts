@@ -20,8 +20,8 @@ const restMs = 30_000
 /** Everything waits while a heap is collected, some 2 ms a megabyte: larger ones are left to V8. */
 const mostBytes = 128 * 1024 * 1024
 
-/** Begins to look at this thread now and then. The returned function ends that. */
-export function giveBackMemory(): () => void {
+/** Begins to look at this thread now and then. `collected` is told when its heap was collected. The returned function ends that. */
+export function giveBackMemory(collected?: () => void): () => void {
   // Not how long the event loop was at work: on a machine that others use, it waits for its turn most of that time.
   let worked = workedMs(process.threadCpuUsage())
   let allWorked = workedMs(process.cpuUsage())
@@ -33,6 +33,7 @@ export function giveBackMemory(): () => void {
     collect(kept === 0 ? 'last-resort' : 'regular')
     kept = heldBytes()
     rested = performance.now() + restMs
+    collected?.()
   }
   const timer = setInterval(() => {
     const [before, allBefore] = [worked, allWorked]

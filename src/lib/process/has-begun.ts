@@ -11,6 +11,8 @@ import { setFlags } from './v8-flags.ts'
 const laterFlags = [
   '--heap-growing-percent=100',
   '--no-allocation-site-pretenuring',
+  // V8 collects at rest, too; so that memory goes back, it would throw away code that is only not in use just now.
+  '--no-memory-reducer-favors-memory',
   '--invocation-count-for-feedback-allocation=2',
   '--invocation-count-for-maglev=200',
   '--no-turbofan',

@@ -5,7 +5,7 @@
 import { isMainThread } from 'node:worker_threads'
 
 /** In a smaller process there is less to be had than the library that asks for it takes. */
-const worthBytes = 256 * 1024 * 1024
+const worthBytes = 96 * 1024 * 1024
 
 /** Looking through all holes takes some ms, in which nobody gets memory. */
 const restMs = 15_000

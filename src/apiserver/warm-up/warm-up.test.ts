@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { WaitGroup } from './chain/lifetime/wait-group.ts'
-import { type Handler, text } from './http/exchange.ts'
-import { requestInfo } from './request/request-info.ts'
-import { warmUp } from './warm-up.ts'
+import { WaitGroup } from '../chain/lifetime/wait-group.ts'
+import { type Handler, text } from '../http/exchange.ts'
+import { requestInfo } from '../request/request-info.ts'
+import { warmUp } from './index.ts'
 
 /** Counts what is asked, by kind, until as many as wanted have come. */
 function counting(answer: (kind: string) => number, wanted: Record<string, number>) {
@@ -31,7 +31,7 @@ test('every path is asked, and none waits for another', { timeout: 60_000 }, asy
     'watch namespaces': 40,
   })
   const pods: (() => void)[] = []
-  const end = warmUp((request) => {
+  const warmth = warmUp((request) => {
     if (!request.path.endsWith('/pods')) return handler(request)
     return new Promise((resolve) => pods.push(() => resolve(text(201, ''))))
   }, new WaitGroup())
@@ -39,7 +39,7 @@ test('every path is asked, and none waits for another', { timeout: 60_000 }, asy
   assert.equal(pods.length, 1)
   assert.equal(asked['create configmaps'], 400)
   assert.equal(asked['watch namespaces'], 40)
-  end()
+  warmth.end()
 })
 
 test('what is refused is asked a few times only', { timeout: 60_000 }, async () => {
@@ -48,8 +48,8 @@ test('what is refused is asked a few times only', { timeout: 60_000 }, async () 
     'create configmaps': 400,
     'create pods': 3,
   })
-  const end = warmUp(handler, new WaitGroup())
+  const warmth = warmUp(handler, new WaitGroup())
   await all
   assert.equal(asked['create pods'], 3)
-  end()
+  warmth.end()
 })

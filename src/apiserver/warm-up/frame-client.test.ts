@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { constants, performServerHandshake, type ServerHttp2Stream } from 'node:http2'
+import { duplexPair } from 'node:stream'
+import { test } from 'node:test'
+import { FrameClient } from './frame-client.ts'
+
+/** A client, and Node's own server at the other end. */
+function pair(answer: (stream: ServerHttp2Stream, headers: Record<string, unknown>) => void) {
+  const [near, far] = duplexPair()
+  const server = performServerHandshake(far)
+  server.on('stream', answer)
+  server.on('error', (error) => assert.fail(error))
+  return { client: new FrameClient(near), server }
+}
+
+const head = (method: string, path: string) => ({ ':method': method, ':scheme': 'http', ':authority': 'x', ':path': path })
+
+test('a server understands requests with and without bodies', { timeout: 10_000 }, async () => {
+  const seen: unknown[] = []
+  const { client, server } = pair(async (stream, headers) => {
+    let body = ''
+    for await (const chunk of stream) body += chunk
+    seen.push([headers[':method'], headers[':path'], headers['content-type'], body])
+    stream.respond({ ':status': 200 })
+    stream.end('read')
+  })
+  await client.ask({ headers: head('GET', '/a') })
+  await Promise.all([
+    client.ask({ headers: { ...head('POST', '/b'), 'content-type': 'text/plain' }, body: Buffer.from('one') }),
+    client.ask({ headers: head('PUT', '/c'), body: Buffer.alloc(9_000, 'x') }),
+  ])
+  assert.deepEqual(seen, [
+    ['GET', '/a', undefined, ''],
+    ['POST', '/b', 'text/plain', 'one'],
+    ['PUT', '/c', undefined, 'x'.repeat(9_000)],
+  ])
+  client.close()
+  server.destroy()
+})
+
+test('an answer that is larger than all windows, and one without a body, are read to their end', { timeout: 10_000 }, async () => {
+  const { client, server } = pair((stream, headers) => {
+    stream.respond({ ':status': 200 }, { endStream: headers[':path'] === '/empty' })
+    if (headers[':path'] !== '/empty') stream.end(Buffer.alloc(1_000_000))
+  })
+  for (const path of ['/large', '/empty', '/large']) await client.ask({ headers: head('GET', path) })
+  client.close()
+  server.destroy()
+})
+
+test('a watch is given up when its answer begins', { timeout: 10_000 }, async () => {
+  const codes: number[] = []
+  const { client, server } = pair(async (stream) => {
+    stream.respond({ ':status': 200 })
+    await once(stream, 'close')
+    codes.push(stream.rstCode)
+  })
+  await client.ask({ headers: head('GET', '/watch'), isWatch: true })
+  await client.ask({ headers: head('GET', '/watch'), isWatch: true })
+  assert.equal(codes[0], constants.NGHTTP2_CANCEL)
+  client.close()
+  server.destroy()
+})
+
+test('nobody waits for a server that has gone', { timeout: 10_000 }, async () => {
+  const { client, server } = pair(() => server.destroy())
+  await client.ask({ headers: head('GET', '/') })
+  client.close()
+  await client.ask({ headers: head('GET', '/') })
+})
