@@ -6,6 +6,7 @@ import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants, ty
 import { connect as connectPlainly, isIP } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { TLSSocket } from 'node:tls'
+import { bindPlainly } from '../../lib/process/plain-bind.ts'
 import { AnswerBody } from './bodies/answer-body.ts'
 import { upload } from './bodies/upload.ts'
 import { ConnectionLost, GivenUp, lossOf } from './connection-lost.ts'
@@ -16,6 +17,8 @@ import { counted, type RequestMetrics } from './request-metrics.ts'
 import { connected } from './sockets/connected.ts'
 import { secureSocket } from './sockets/secure-socket.ts'
 import { tunnel } from './sockets/tunnel.ts'
+
+bindPlainly()
 
 /** How to reach a server, and as whom. */
 export interface ServerAccess {
@@ -231,6 +234,8 @@ export class Connection {
       session.streams--
       session.unsent += unsent?.() ?? 0
       if (session.unsent > mostUnsent) session.http2.close()
+      // Closed streams stay through young collections (docs/decisions/0049): what we know of this request need not.
+      stream.removeAllListeners().on('error', ignored)
       // Errors are dear: none is made for the many that end well.
       if (isAnswered) return
       reject(lost(new Error('the connection was closed without an answer'), session.connected && stream.rstCode !== constants.NGHTTP2_REFUSED_STREAM))
@@ -315,6 +320,8 @@ export class Connection {
     this.#http1 = undefined
   }
 }
+
+const ignored = (): void => {}
 
 /** Ends a session whose other side does not answer any more. */
 function ping(session: ClientHttp2Session): void {

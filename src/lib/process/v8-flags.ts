@@ -1,8 +1,6 @@
 /** Flags of V8 that this process sets for itself while it runs. */
 import { setFlagsFromString } from 'node:v8'
-
-/** Only to a Node that it knows does the launcher give flags: another one may not know ours, and in others' programs its settings are theirs. */
-const isLaunched = process.execArgv.some((flag) => flag.startsWith('--max-semi-space-size='))
+import { isLaunched } from './launched.ts'
 
 /** Sets flags such as `--heap-growing-percent=100` for all threads, where the launcher began the process; elsewhere it does nothing. */
 export function setFlags(...flags: readonly string[]): void {

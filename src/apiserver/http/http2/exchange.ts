@@ -202,7 +202,7 @@ export const answerStreams =
     let request: Http2Request | undefined = new Http2Request(stream, headers, rawHeaders, handler, peer, bounds)
     stream.on('close', () => {
       request?.closed()
-      // Node's table of streams, which is made anew all the time, keeps closed ones alive through young collections: requests need not stay with them.
+      // Closed streams stay through young collections (docs/decisions/0049): requests need not stay with them.
       request = undefined
     })
     peer.begin(request)
