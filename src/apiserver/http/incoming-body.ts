@@ -29,7 +29,7 @@ export class IncomingBody {
   #size = 0
   /** What the budget counts. */
   #held = 0
-  #fail: ((error: StatusError) => void) | undefined
+  #reader: Pick<PromiseWithResolvers<Buffer>, 'resolve' | 'reject'> | undefined
 
   constructor(source: Readable, budget: BodyBudget, declared: string | undefined) {
     this.#source = source
@@ -39,44 +39,54 @@ export class IncomingBody {
 
   /** Whether it is being read. */
   get wanted(): boolean {
-    return this.#fail !== undefined
+    return this.#reader !== undefined
   }
 
   /** Throws 413 above `limit` bytes, at once if that many are announced, and 429 when too much is under way. */
   read(limit: number): Promise<Buffer> {
-    return new Promise((resolve, reject) => {
-      if (this.#declared !== undefined && this.#declared > limit) return reject(tooLarge(limit))
-      const source = this.#source
-      const take = (chunk: Buffer): void => {
-        if (this.#size + chunk.length > limit) this.#fail?.(tooLarge(limit))
-        else if (!this.#take(chunk, limit)) this.#fail?.(tooManyRequests('too many request bodies are under way, please try again later', 1))
-      }
-      const end = (): void => {
-        this.#fail = undefined
-        resolve(this.#whole ?? (this.#gathered ? Buffer.from(this.#gathered, 0, this.#size) : Buffer.alloc(0)))
-      }
-      const gone = (): void => this.#fail?.(clientGone())
-      const fail = (error: StatusError): void => {
-        this.#fail = undefined
-        source.off('data', take).off('end', end).pause()
-        // Nobody has seen it: to wait for the garbage collector would be to hold the memory of an attack for minutes.
-        this.#gathered?.transferToFixedLength(0)
-        this.release()
-        reject(error)
-      }
-      // Not written where it is assigned: V8 would make it in the old generation, and what it knows would stay (docs/decisions/0049).
-      this.#fail = fail
-      source.on('data', take).on('end', end).on('aborted', gone).on('error', gone)
-    })
+    if (this.#declared !== undefined && this.#declared > limit) return Promise.reject(tooLarge(limit))
+    const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
+    this.#reader = { resolve, reject }
+    const gone = (): void => this.#fail(clientGone())
+    // The listeners know no more than this body: closed streams stay for a while, with theirs (docs/decisions/0049).
+    this.#source
+      .on('data', (chunk: Buffer) => this.#come(chunk, limit))
+      .on('end', () => this.#end())
+      .on('aborted', gone)
+      .on('error', gone)
+    return promise
   }
 
   /** The request is answered: what has come is forgotten, what still comes is not kept. */
   release(): void {
-    this.#fail?.(clientGone())
+    if (this.#reader) this.#fail(clientGone())
     this.#budget.give(this.#held)
     this.#held = 0
     this.#whole = undefined
     this.#gathered = undefined
+  }
+
+  #come(chunk: Buffer, limit: number): void {
+    if (!this.#reader) return
+    if (this.#size + chunk.length > limit) this.#fail(tooLarge(limit))
+    else if (!this.#take(chunk, limit)) this.#fail(tooManyRequests('too many request bodies are under way, please try again later', 1))
+  }
+
+  #end(): void {
+    const reader = this.#reader
+    this.#reader = undefined
+    reader?.resolve(this.#whole ?? (this.#gathered ? Buffer.from(this.#gathered, 0, this.#size) : Buffer.alloc(0)))
+  }
+
+  #fail(error: StatusError): void {
+    const reader = this.#reader
+    if (!reader) return
+    this.#reader = undefined
+    this.#source.pause()
+    // Nobody has seen it: to wait for the garbage collector would be to hold the memory of an attack for minutes.
+    this.#gathered?.transferToFixedLength(0)
+    this.release()
+    reader.reject(error)
   }
 
   /** False if there is no room. */
