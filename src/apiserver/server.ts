@@ -75,7 +75,7 @@ async function start(options: ApiServerOptions, lifetime: Lifetime): Promise<Api
   })
 
   const access = accessOf(options, { registry, find, apis, places, metrics, lifetime, log })
-  const { authentication, authorizer, writer } = access
+  const { authentication, authorizer, admission, writer } = access
   const served = (group: string, version: string, plural: string) => apis.find(group, version, plural)
   const flow = priorityAndFairnessOf(options.flowControl ?? {}, { registry, find, served, writer, metrics, requestTimeoutMs, log })
   lifetime.onEnd(() => flow?.stop())
@@ -141,7 +141,8 @@ async function start(options: ApiServerOptions, lifetime: Lifetime): Promise<Api
     await listener.close(0)
     throw error
   })
-  const warmth = options.warmUp ? warmUp(buildChain(uncounted(chain, definitionOf, audit?.unkept()), direct), waitGroup) : undefined
+  const warmUpChain = () => buildChain(uncounted(chain, definitionOf, audit?.unkept()), direct)
+  const warmth = options.warmUp ? warmUp({ handler: warmUpChain(), waitGroup, mayWrite: () => !admission.asksOthers }) : undefined
   const keepMemory = warmth ? giveBackMemory(() => warmth.again()) : undefined
 
   return {

@@ -72,6 +72,8 @@ export interface AdmissionPlugin {
   readonly mutate?: Step
   /** Throws a StatusError to refuse. */
   readonly validate?: Step
+  /** Whether others, outside of this process, may be asked about what is written; not unless said. */
+  asksOthers?(): boolean
   /** Reads what it decides by; resolves when it may be asked. The server serves only then. */
   start?(): Promise<void>
   stop?(): void
@@ -118,6 +120,11 @@ export class Admission {
 
   stop(): void {
     for (const plugin of this.#plugins) plugin.stop?.()
+  }
+
+  /** Whether others, outside of this process, may be asked about what is written. */
+  get asksOthers(): boolean {
+    return this.#plugins.some((plugin) => plugin.asksOthers?.())
   }
 
   mutate(attributes: AdmissionAttributes): void | Promise<void> {

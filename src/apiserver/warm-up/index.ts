@@ -85,19 +85,27 @@ export interface WarmUp {
   end(): void
 }
 
-/** Starts in the background, after a pause. `handler` is not asked while requests are under way in the group. */
-export function warmUp(handler: Handler, waitGroup: WaitGroup): WarmUp {
+export interface WarmUpOptions {
+  readonly handler: Handler
+  /** Nothing is asked while its requests are under way. */
+  readonly waitGroup: WaitGroup
+  /** Nothing is written where webhooks would be asked about it. */
+  mayWrite(): boolean
+}
+
+/** Starts in the background, after a pause. */
+export function warmUp(options: WarmUpOptions): WarmUp {
   const ending = new AbortController()
   let warm = delay<void>(pauseMs, undefined, { ref: false })
   const ask = (rounds: number): void => {
-    warm = warm.then(() => askAll(handler, waitGroup, rounds, ending.signal))
+    warm = warm.then(() => askAll(options, rounds, ending.signal))
   }
   ask(firstRounds)
   return { again: () => ask(laterRounds), end: () => ending.abort() }
 }
 
 /** Never rejects: what is asked may fail, and end before its time. */
-async function askAll(handler: Handler, waitGroup: WaitGroup, rounds: number, signal: AbortSignal): Promise<void> {
+async function askAll({ handler, waitGroup, mayWrite }: WarmUpOptions, rounds: number, signal: AbortSignal): Promise<void> {
   const refusals = new Map<string, number>()
   const noted = (request: Request, answer: Response): Response => {
     const key = kindOf(request)
@@ -126,6 +134,7 @@ async function askAll(handler: Handler, waitGroup: WaitGroup, rounds: number, si
     const most = first.isWatch ? rounds * watchShare : rounds
     for (let i = 0; i < most && (refusals.get(kindOf(first)) ?? 0) < mostRefusals; ) {
       if (signal.aborted || waitGroup.stopping || performance.now() > until) return
+      if (first.method !== 'GET' && !mayWrite()) return
       // Real requests come first.
       if (waitGroup.running > 0) await delay(20, undefined, { ref: false })
       else await client.ask(requestOf(askOf(i++)))

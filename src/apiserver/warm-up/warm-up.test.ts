@@ -20,6 +20,8 @@ function counting(answer: (kind: string) => number, wanted: Record<string, numbe
   return { handler, asked, all }
 }
 
+const start = (handler: Handler, mayWrite = () => true) => warmUp({ handler, waitGroup: new WaitGroup(), mayWrite })
+
 test('every path is asked, and none waits for another', { timeout: 60_000 }, async () => {
   const { handler, asked, all } = counting(() => 200, {
     'create configmaps': 400,
@@ -31,10 +33,10 @@ test('every path is asked, and none waits for another', { timeout: 60_000 }, asy
     'watch namespaces': 40,
   })
   const pods: (() => void)[] = []
-  const warmth = warmUp((request) => {
+  const warmth = start((request) => {
     if (!request.path.endsWith('/pods')) return handler(request)
     return new Promise((resolve) => pods.push(() => resolve(text(201, ''))))
-  }, new WaitGroup())
+  })
   await all
   assert.equal(pods.length, 1)
   assert.equal(asked['create configmaps'], 400)
@@ -48,8 +50,24 @@ test('what is refused is asked a few times only', { timeout: 60_000 }, async () 
     'create configmaps': 400,
     'create pods': 3,
   })
-  const warmth = warmUp(handler, new WaitGroup())
+  const warmth = start(handler)
   await all
   assert.equal(asked['create pods'], 3)
+  warmth.end()
+})
+
+test('nothing is written where others would be asked about it', { timeout: 60_000 }, async () => {
+  const { handler, asked, all } = counting(() => 200, { 'list namespaces': 400, 'get namespaces': 400, 'watch namespaces': 40 })
+  const warmth = start(handler, () => false)
+  await all
+  assert.deepEqual(Object.keys(asked).sort(), ['get namespaces', 'list namespaces', 'watch namespaces'])
+  warmth.end()
+})
+
+test('it begins again when asked to', { timeout: 60_000 }, async () => {
+  const { handler, all } = counting(() => 200, { 'list namespaces': 500, 'create configmaps': 500 })
+  const warmth = start(handler)
+  warmth.again()
+  await all
   warmth.end()
 })

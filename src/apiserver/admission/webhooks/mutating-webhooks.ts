@@ -26,6 +26,7 @@ export function mutatingWebhooks(sources: PluginSources): AdmissionPlugin {
     name: pluginName,
     start: () => webhooks.start(),
     stop: () => webhooks.stop(),
+    asksOthers: () => !webhooks.index.empty,
     mutate(attributes) {
       const { index } = webhooks
       if (index.empty) return

@@ -17,6 +17,7 @@ export function validatingWebhooks(sources: PluginSources): AdmissionPlugin {
     name: pluginName,
     start: () => webhooks.start(),
     stop: () => webhooks.stop(),
+    asksOthers: () => !webhooks.index.empty,
     validate(attributes) {
       const { index } = webhooks
       if (index.empty) return

@@ -23,6 +23,7 @@ export function imagePolicyWebhook({ find, configuration, places, log }: PluginS
   return {
     name: 'ImagePolicyWebhook',
     handles: ['CREATE', 'UPDATE'],
+    asksOthers: () => true,
     validate(attributes) {
       const { subresource, namespace } = attributes
       if (subresource !== '' && subresource !== 'ephemeralcontainers') return
