@@ -1,7 +1,7 @@
 /**
  * Runs the paths of common requests right after the start, while nobody asks for anything, so that the first real
- * requests find compiled code; and again when a collection in a quiet moment has thrown some of it away. They come over an HTTP/2 session that lies in memory; every write is a dry run: nothing is
- * kept, nothing leaves the process.
+ * requests find compiled code; and again when a collection in a quiet moment has thrown some of it away. They come over
+ * an HTTP/2 session that lies in memory; every write is a dry run: nothing is kept, nothing leaves the process.
  */
 import { performServerHandshake } from 'node:http2'
 import { duplexPair } from 'node:stream'
