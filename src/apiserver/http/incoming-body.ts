@@ -29,6 +29,7 @@ export class IncomingBody {
   #size = 0
   /** What the budget counts. */
   #held = 0
+  /** Who waits for all of it. */
   #reader: Pick<PromiseWithResolvers<Buffer>, 'resolve' | 'reject'> | undefined
 
   constructor(source: Readable, budget: BodyBudget, declared: string | undefined) {

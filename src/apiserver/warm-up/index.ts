@@ -107,9 +107,9 @@ export function warmUp(options: WarmUpOptions): WarmUp {
 /** Never rejects: what is asked may fail, and end before its time. */
 async function askAll({ handler, waitGroup, mayWrite }: WarmUpOptions, rounds: number, signal: AbortSignal): Promise<void> {
   const refusals = new Map<string, number>()
+  const refusalsOf = (kind: string): number => refusals.get(kind) ?? 0
   const noted = (request: Request, answer: Response): Response => {
-    const key = kindOf(request)
-    if (answer.status >= 400) refusals.set(key, (refusals.get(key) ?? 0) + 1)
+    if (answer.status >= 400) refusals.set(kindOf(request), refusalsOf(kindOf(request)) + 1)
     return answer
   }
   const noting: Handler = (request) => {
@@ -131,8 +131,9 @@ async function askAll({ handler, waitGroup, mayWrite }: WarmUpOptions, rounds: n
   const until = performance.now() + mostMs
   const run = async (askOf: (i: number) => Ask): Promise<void> => {
     const first = askOf(0)
+    const kind = kindOf(first)
     const most = first.isWatch ? rounds * watchShare : rounds
-    for (let i = 0; i < most && (refusals.get(kindOf(first)) ?? 0) < mostRefusals; ) {
+    for (let i = 0; i < most && refusalsOf(kind) < mostRefusals; ) {
       if (signal.aborted || waitGroup.stopping || performance.now() > until) return
       if (first.method !== 'GET' && !mayWrite()) return
       // Real requests come first.
