@@ -12,8 +12,10 @@ import { Connection, type ServerAccess } from '../../src/client/connection/conne
 import { loadAccess } from '../../src/client/connection/load-access.ts'
 import { SharedInformers } from '../../src/client/informers/shared-informers.ts'
 import { configMaps, namespaces, pods } from '../../src/client/kinds.ts'
+import { isSurelyRefused } from '../../src/client/rest/refusals.ts'
 import { RestClient } from '../../src/client/rest/rest-client.ts'
 import { issueCertificate, makeAuthority } from '../../src/cluster/pki/certificates.ts'
+import { StatusError } from '../../src/machinery/status-error.ts'
 import { bareServer } from '../support/bare-server.ts'
 import { type Lifetime, type TestCluster, testCluster } from '../support/test-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
@@ -64,6 +66,19 @@ test('an answer that breaks off is read again; a write whose answer is lost says
   assert.equal((await client.get(configMaps, 'default', 'a')).metadata.name, 'a')
   await assert.rejects(client.create(configMaps, object), /POST \/api\/v1\/namespaces\/default\/configmaps: the answer broke off/)
   await assert.rejects(client.delete(configMaps, 'default', 'a'), /broke off/)
+})
+
+test('an update whose answer was lost is sent again, and refused as too late: nobody knows that it was not done', async (t) => {
+  const client = await oddServer(t, (stream, _method, count) => {
+    if (count === 1) return void stream.session?.destroy()
+    stream.respond({ ':status': 409 })
+    stream.end(JSON.stringify({ kind: 'Status', apiVersion: 'v1', status: 'Failure', reason: 'Conflict', message: 'too late', code: 409 }))
+  })
+  const update = (): Promise<unknown> => client.update(configMaps, { ...object, metadata: { ...object.metadata, resourceVersion: '1' } })
+  const failure = async (): Promise<unknown> => update().catch((error: unknown) => error)
+  assert.ok(!isSurelyRefused(await failure()))
+  const second = await failure()
+  assert.ok(second instanceof StatusError && second.reason === 'Conflict' && isSurelyRefused(second))
 })
 
 test('a connection that the server ends (GOAWAY) carries what is on it to its end, and the next request takes another', async (t) => {

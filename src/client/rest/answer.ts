@@ -2,7 +2,7 @@
 import { type Status, StatusError } from '../../machinery/status-error.ts'
 import type { ClientAnswer, ClientRequest, Connection } from '../connection/connection.ts'
 import { ConnectionLost, GivenUp, lossOf } from '../connection/connection-lost.ts'
-import { type Answered, withRetries } from '../connection/pacing/retries.ts'
+import { type Answered, type Repeated, withRetries } from '../connection/pacing/retries.ts'
 
 /** An answer whose body is still to come, if it is a good one. */
 interface Begun extends Answered {
@@ -18,15 +18,18 @@ interface Complete<T> extends Answered {
   readonly text: string
 }
 
-/** Sends until there is an answer that counts; resolves with what it says, parsed. Rejects with a StatusError where the server refuses. */
+/**
+ * Sends until there is an answer that counts; resolves with what it says, parsed. Rejects with a StatusError where the server refuses:
+ * its `cause` is why the server may have done it all the same, at an earlier sending.
+ */
 export async function complete<T>(connection: Connection, request: ClientRequest, repeatable: boolean): Promise<T> {
   const attempt = async (): Promise<Complete<T>> => {
     const answer = await connection.send(request)
     const text = await textOf(request, answer)
     return answer.status < 300 ? { ...headOf(answer), value: parsed<T>(request, text), text: '' } : { ...headOf(answer), text }
   }
-  const { status, text, value } = await answered(connection, attempt, request, repeatable)
-  if (status >= 300) throw refusal(status, text)
+  const { status, text, value, maybeDone } = await answered(connection, attempt, request, repeatable)
+  if (status >= 300) throw refusal(status, text, maybeDone)
   return value as T
 }
 
@@ -51,10 +54,18 @@ export async function begin(connection: Connection, request: ClientRequest): Pro
 }
 
 /** A request that is refused for its credentials is sent once more if there are others. */
-async function answered<T extends Answered>(connection: Connection, attempt: () => Promise<T>, request: ClientRequest, repeatable: boolean): Promise<T> {
+async function answered<T extends Answered>(
+  connection: Connection,
+  attempt: () => Promise<T>,
+  request: ClientRequest,
+  repeatable: boolean,
+): Promise<T & Repeated> {
   const retried = { repeatable, signal: request.signal ?? connection.closed }
   const answer = await withRetries(attempt, retried)
-  return answer.status === 401 && connection.refused(request) ? withRetries(attempt, retried) : answer
+  if (answer.status !== 401 || !connection.refused(request)) return answer
+  const { maybeDone } = answer
+  const again = await withRetries(attempt, retried)
+  return maybeDone ? { ...again, maybeDone } : again
 }
 
 const headOf = ({ status, headers }: ClientAnswer): Answered => ({ status, retryAfter: headers['retry-after'] })
@@ -80,7 +91,13 @@ export const statusError = ({ code = 500, reason, message = '', details }: Statu
 
 const shownBytes = 1024
 
-function refusal(status: number, body: string): StatusError {
+function refusal(status: number, body: string, cause?: Error): StatusError {
+  const error = errorOf(status, body)
+  if (cause) error.cause = cause
+  return error
+}
+
+function errorOf(status: number, body: string): StatusError {
   try {
     const told = JSON.parse(body) as Partial<Status>
     if (told.kind === 'Status') return statusError({ ...(told as Status), code: told.code ?? status })

@@ -1,6 +1,9 @@
 /** What a refusal of the API server means for who was refused. */
 import { StatusError } from '../../machinery/status-error.ts'
 
+/** Whether the server has surely not done what it was asked: a refusal may also be of a second sending, after the answer to the first was lost. */
+export const isSurelyRefused = (error: unknown): boolean => error instanceof StatusError && error.code < 500 && error.cause === undefined
+
 export const isNotFound = (error: unknown): error is StatusError => error instanceof StatusError && error.code === 404
 
 /** For `catch`: what may have gone meanwhile, so that there is nothing to do. */

@@ -45,3 +45,19 @@ test('attempts end with the first outcome that is final', async () => {
     /a bug/,
   )
 })
+
+test('the last of several answers says whether an earlier sending may have been acted on', async () => {
+  const maybeDone = async (...outcomes: readonly (Error | ReturnType<typeof answer>)[]): Promise<string | undefined> => {
+    const left = [...outcomes]
+    const attempt = async () => {
+      const outcome = left.shift()!
+      if (outcome instanceof Error) throw outcome
+      return outcome
+    }
+    return (await withRetries(attempt, { repeatable: true })).maybeDone?.message
+  }
+  assert.equal(await maybeDone(answer(409)), undefined)
+  assert.equal(await maybeDone(answer(429, '0'), new ConnectionLost('never there', false), answer(409)), undefined)
+  assert.equal(await maybeDone(new ConnectionLost('gone', true), answer(503, '0'), answer(409)), 'gone')
+  assert.equal(await maybeDone(answer(502), answer(409)), 'the server answered 502 before')
+})

@@ -38,20 +38,34 @@ function waitOf(retryAfter: string): number {
   return Math.min(Math.max(Number.isNaN(ms) ? shortestPauseMs : ms, 0), longestPauseMs)
 }
 
+/** What an answer may owe to an earlier sending of the same request. */
+export interface Repeated {
+  /** Why the server may have done before what this answers; undefined if it surely had not. */
+  readonly maybeDone?: Error
+}
+
 export interface RetryOptions {
   readonly repeatable: boolean
   readonly signal?: AbortSignal
 }
 
+/** Why the server may have done what it was asked, though there is no answer that counts. */
+function doubtOf(outcome: Answered | Error): Error | undefined {
+  if (outcome instanceof Error) return outcome instanceof ConnectionLost && !outcome.reached ? undefined : outcome
+  return outcome.retryAfter === undefined ? new Error(`the server answered ${outcome.status} before`) : undefined
+}
+
 /** Carries `attempt` out until it ends in something that is final. Rejects as the last attempt did. */
-export async function withRetries<T extends Answered>(attempt: () => Promise<T>, { repeatable, signal }: RetryOptions): Promise<T> {
+export async function withRetries<T extends Answered>(attempt: () => Promise<T>, { repeatable, signal }: RetryOptions): Promise<T & Repeated> {
+  let maybeDone: Error | undefined
   for (let sent = 0; ; sent++) {
     const outcome = await attempt().catch((error: Error) => error)
     const pauseMs = signal?.aborted ? undefined : pauseBefore(outcome, sent, repeatable)
     if (pauseMs === undefined) {
       if (outcome instanceof Error) throw outcome
-      return outcome
+      return maybeDone ? { ...outcome, maybeDone } : outcome
     }
+    maybeDone ??= doubtOf(outcome)
     await delay(pauseMs, undefined, { signal }).catch(() => {
       throw new GivenUp('the request was given up while it waited to be sent again')
     })

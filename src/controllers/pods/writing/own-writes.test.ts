@@ -46,8 +46,13 @@ test('what has gone is not awaited, nor anything for ever', () => {
 
 test('what nobody answered may be written: the server is asked', () => {
   const writes = new OwnWrites()
-  writes.failed('owner', conflict({ group: 'apps', name: 'replicasets' }, 'a', 'no'))
+  const refusal = conflict({ group: 'apps', name: 'replicasets' }, 'a', 'no')
+  writes.failed('owner', refusal)
   assert.ok(!writes.isUnsure('owner'))
+  // It may be our own write that we were too late for.
+  refusal.cause = new Error('the answer to the first sending was lost')
+  writes.failed('another', refusal)
+  assert.ok(writes.isUnsure('another'))
   writes.failed('owner', new Error('the connection was closed'))
   assert.ok(writes.isUnsure('owner'))
   writes.found('owner', [object('a', 7)])

@@ -2,8 +2,8 @@
  * What a controller has written itself and its cache does not show yet. Where a decision adds up several objects, one that is older
  * than it was written makes for a wrong sum, and no conflict tells. Owners are named by their uids; what is never seen is forgotten after a while.
  */
+import { isSurelyRefused } from '../../../client/rest/refusals.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
-import { StatusError } from '../../../machinery/status-error.ts'
 import { expectationsExpireMs } from './expectations.ts'
 
 interface Written {
@@ -29,9 +29,9 @@ export class OwnWrites {
     written.set(metadata.uid ?? '', { resourceVersion: versionOf(metadata.resourceVersion), since: this.#now() })
   }
 
-  /** Notes a write that failed: without an answer of the server, it may be done. */
+  /** Notes a write that failed: it may be done all the same. */
   failed(owner: string, error: unknown): void {
-    if (!(error instanceof StatusError)) this.#unsure.add(owner)
+    if (!isSurelyRefused(error)) this.#unsure.add(owner)
   }
 
   /** Whether the server has to be asked what an owner has: what it says is to be noted as written, by `found`. */
