@@ -42,6 +42,25 @@ test('RecreateDeployment should delete old pods and create new ones', async () =
   assert.deepEqual(sizesOf(await all.sets('web')), [0, 2])
 })
 
+test('a Deployment that recreates and is paused in the middle begins nothing beside pods of another template', async () => {
+  const all = await workloads('recreate-paused')
+  await all.deploy('web', { replicas: 2, strategy: { type: 'Recreate' } })
+  await all.rolledOut('web')
+  await all.image('web', 2)
+  await all.rolledOut('web')
+  const [held] = await all.pods('web')
+  const path = `${all.core}/pods/${held?.metadata.name}`
+  await all.patch(path, { metadata: { finalizers: ['example.com/hold'] } })
+  await all.image('web', 1)
+  await waitFor('the old pods to end', async () => (await all.pods('web')).every(({ metadata }) => metadata.deletionTimestamp))
+  const { metadata } = await all.change('web', { paused: true })
+  await waitFor('the pause to be seen', async () => (await all.deployment('web')).status?.observedGeneration === metadata.generation)
+  assert.deepEqual(sizesOf(await all.sets('web')), [0, 0])
+  await all.patch(path, { metadata: { finalizers: null } })
+  await waitFor('the new pods', async () => (await all.pods('web')).length === 2)
+  assert.deepEqual(sizesOf(await all.sets('web')), [0, 2])
+})
+
 test('RollingUpdateDeployment should delete old pods and create new ones', async () => {
   const all = await workloads('rolling')
   // A ReplicaSet that is there already is adopted, and is the revision before.

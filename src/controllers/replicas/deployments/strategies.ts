@@ -10,7 +10,7 @@ import { createNewSet } from './new-set.ts'
 import { isObserved } from './observed.ts'
 import { revisionOf } from './revisions.ts'
 import type { Rollout } from './rollout.ts'
-import { isActiveSet, newSetSize, oldSetSizes, replicasOf, scaledSizes } from './sizes/sizes.ts'
+import { isActiveSet, isRolling, newSetSize, oldSetSizes, replicasOf, type Sizes, scaledSizes } from './sizes/sizes.ts'
 import { historyLimit, isComplete } from './status.ts'
 
 /** How soon it is looked again for pods that the cache does not show. */
@@ -32,15 +32,25 @@ export async function recreate(rollout: Rollout): Promise<void> {
   const { deployment, oldSets } = rollout
   const active = oldSets.filter(isActiveSet)
   if (active.length > 0) return await rollout.scale(new Map(active.map((set) => [nameOf(set), 0])))
-  if (oldPodsRun(rollout)) return
-  if (isToGrow(rollout) && (await oldPodsRunUnseen(rollout))) return rollout.context.again(keyOf(deployment), unseenAgainMs)
+  if (podsRun(rollout, oldSets) || (isToGrow(rollout) && (await podsRunUnseen(rollout, oldSets)))) return
   if (await growNewSet(rollout)) return
   if (isComplete(deployment, deployment.status)) await cleanUp(rollout)
 }
 
 /** Follows another size of the Deployment without going on with a rollout. */
 export async function followSize(rollout: Rollout): Promise<void> {
-  await rollout.scale(scaledSizes(rollout.deployment, rollout.newSet, rollout.oldSets))
+  const { deployment, newSet, oldSets } = rollout
+  const sizes = scaledSizes(deployment, newSet, oldSets)
+  if (!isRolling(deployment) && (await othersRun(rollout, sizes))) return
+  await rollout.scale(sizes)
+}
+
+/** Whether pods of other sets run beside one that is to begin: a replacement that was paused between its steps still has them. */
+async function othersRun(rollout: Rollout, sizes: Sizes): Promise<boolean> {
+  const all = [...rollout.oldSets, ...(rollout.newSet ? [rollout.newSet] : [])]
+  const isToBegin = (set: ReplicaSet): boolean => !isActiveSet(set) && (sizes.get(nameOf(set)) ?? 0) > 0
+  const others = all.filter((set) => !isToBegin(set))
+  return others.length < all.length && (podsRun(rollout, others) || (await podsRunUnseen(rollout, others)))
 }
 
 /** Makes the new set, or scales it; resolves with whether it was scaled. */
@@ -57,21 +67,26 @@ async function growNewSet(rollout: Rollout): Promise<boolean> {
 const isToGrow = ({ deployment, newSet, oldSets }: Rollout): boolean =>
   oldSets.length > 0 && (!newSet || replicasOf(newSet) !== newSetSize(deployment, replicasOf(newSet), oldSets))
 
-function oldPodsRun({ oldSets, context: { caches } }: Rollout): boolean {
-  if (oldSets.some(({ status }) => (status?.replicas ?? 0) > 0)) return true
-  return oldSets.some(({ metadata }) => [...caches.by(pods, byController, metadata.uid ?? '')].some((pod) => !hasEnded(pod)))
+/** Whether pods of these sets run, as far as the cache tells: their end brings the Deployment here again. */
+function podsRun({ context: { caches } }: Rollout, sets: readonly ReplicaSet[]): boolean {
+  if (sets.some(({ status }) => (status?.replicas ?? 0) > 0)) return true
+  return sets.some(({ metadata }) => [...caches.by(pods, byController, metadata.uid ?? '')].some((pod) => !hasEnded(pod)))
 }
 
 /**
- * Whether old pods run that the cache does not show: made by an answer that nobody got, or by who has not seen yet that there should be
- * none. Nothing may run beside the new ones, so the server is asked.
+ * Whether pods of these sets run that the cache does not show: made by an answer that nobody got, or by who has not seen yet that there
+ * should be none. Nothing may run beside them, so the server is asked, and the Deployment looked at again soon.
  */
-async function oldPodsRunUnseen({ deployment, oldSets, context: { client } }: Rollout): Promise<boolean> {
-  if (!oldSets.every(isObserved)) return true
-  const labelSelector = selectorText(labelSelectorOf(deployment.spec?.selector))
-  const { items } = await client.list(pods, { namespace: deployment.metadata.namespace, labelSelector })
-  const uids = new Set(oldSets.map(({ metadata }) => metadata.uid))
-  return items.some((pod) => uids.has(controllerOf(pod)?.uid) && !hasEnded(pod))
+async function podsRunUnseen({ deployment, context: { client, again } }: Rollout, sets: readonly ReplicaSet[]): Promise<boolean> {
+  const run = async (): Promise<boolean> => {
+    const labelSelector = selectorText(labelSelectorOf(deployment.spec?.selector))
+    const { items } = await client.list(pods, { namespace: deployment.metadata.namespace, labelSelector })
+    const uids = new Set(sets.map(({ metadata }) => metadata.uid))
+    return items.some((pod) => uids.has(controllerOf(pod)?.uid) && !hasEnded(pod))
+  }
+  const areThere = !sets.every(isObserved) || (await run())
+  if (areThere) again(keyOf(deployment), unseenAgainMs)
+  return areThere
 }
 
 /** Deletes the oldest ReplicaSets that nothing runs of and that are beyond the history that is kept. */
