@@ -94,8 +94,9 @@ export class PlayedNamespace {
     await this.patch(`${this.core}/pods/${pod}/status`, { status: { phase, conditions: [condition] } }, 'strategic')
   }
 
-  /** What scheduler and kubelet do with an app's pods: each comes to its node and is ready, those that are deleted end. */
+  /** What scheduler and kubelet do with an app's pods: each comes to its node and is ready when its claims are there, those that are deleted end. */
   async play(app: string): Promise<void> {
+    const claims = new Set((await this.claims()).flatMap(({ metadata }) => (metadata.deletionTimestamp ? [] : metadata.name)))
     for (const { metadata, spec, status } of await this.pods(app)) {
       const path = `${this.core}/pods/${metadata.name}`
       const terms = spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms
@@ -109,7 +110,7 @@ export class PlayedNamespace {
             metadata: { name: metadata.name },
             target: { apiVersion: 'v1', kind: 'Node', name: node },
           })
-        } else if (status?.phase === 'Pending') await this.tell(metadata.name ?? '', 'Running')
+        } else if (status?.phase === 'Pending' && claimsOf(spec).every((name) => claims.has(name))) await this.tell(metadata.name ?? '', 'Running')
       } catch (error) {
         // It was deleted meanwhile.
         if (!String(error).includes(' 404 ')) throw error
@@ -136,3 +137,5 @@ export class PlayedNamespace {
     return Object.fromEntries(pods.map(({ metadata, spec }) => [metadata.name, spec?.containers[0]?.image]).sort())
   }
 }
+
+const claimsOf = (spec: Pod['spec']): readonly string[] => (spec?.volumes ?? []).flatMap(({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName ?? [])
