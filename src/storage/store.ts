@@ -42,14 +42,22 @@ export interface ListResult {
   readonly more: boolean
 }
 
+/**
+ * A key gets a value, or is deleted, or gets a last value and is deleted right after it: that takes two revisions, which become durable
+ * together, and has to be the only operation.
+ */
+export type Operation =
+  | { readonly key: string; readonly value: Buffer; readonly delete?: true }
+  | { readonly key: string; readonly value?: undefined; readonly delete: true }
+
 /** All or nothing: the operations are carried out if every condition holds. A key may stand in one operation only. */
 export interface Transaction {
   /** `revision` is the key's revision as last read; 0 means that the key must be absent. */
   readonly conditions: readonly { readonly key: string; readonly revision: number }[]
-  readonly operations: readonly ({ readonly key: string; readonly value: Buffer } | { readonly key: string; readonly delete: true })[]
+  readonly operations: readonly Operation[]
 }
 
-/** `current` holds what the conditions' keys really are, in their order. */
+/** `revision` is the last that was given; `current` holds what the conditions' keys really are, in their order. */
 export type CommitResult = { readonly committed: true; readonly revision: number } | { readonly committed: false; readonly current: (Entry | undefined)[] }
 
 /** What a watch tells. An observer that throws loses its watch; nobody else notices. */

@@ -7,17 +7,18 @@ export const maxKeyBytes = 1800
 /** Keys and values of one transaction together: etcd's `--max-request-bytes`. */
 export const maxTransactionBytes = 1.5 * 1024 * 1024
 
-/** Throws RequestTooLargeError for too many bytes; RangeError for keys that no driver can hold: empty, too long, with a NUL or half a surrogate pair, or used twice. */
+/** Throws RequestTooLargeError for too many bytes; RangeError for keys that no driver can hold: empty, too long, with a NUL or half a surrogate pair, or used twice, and for last values that are not alone. */
 export function checkTransaction({ conditions, operations }: Transaction): void {
   for (const { key } of conditions) checkKey(key)
   let bytes = 0
   for (const operation of operations) {
     checkKey(operation.key)
     bytes += operation.key.length
-    if ('value' in operation) bytes += operation.value.length
+    bytes += operation.value?.length ?? 0
   }
   if (bytes > maxTransactionBytes) throw new RequestTooLargeError()
   if (operations.length < 2) return
+  if (operations.some((operation) => operation.value && operation.delete)) throw new RangeError('a last value has to be the only operation of its transaction')
   const keys = new Set<string>()
   for (const { key } of operations) {
     if (keys.has(key)) throw new RangeError(`key ${JSON.stringify(key)} stands in two operations of one transaction`)

@@ -69,7 +69,7 @@ export class EncryptedStore implements Store {
   async commit({ conditions, operations }: Transaction): Promise<CommitResult> {
     const result = await this.#inner.commit({
       conditions,
-      operations: operations.map((operation) => ('value' in operation ? this.#encrypted(operation) : operation)),
+      operations: operations.map((operation) => (operation.value ? { ...operation, value: this.#encrypted(operation.key, operation.value) } : operation)),
     })
     if (result.committed) return result
     return { committed: false, current: await all(result.current.map((entry) => entry && this.#decrypted(entry))) }
@@ -99,12 +99,12 @@ export class EncryptedStore implements Store {
     return entry ? (await transformer.decrypt(entry.value, key)).stale : false
   }
 
-  #encrypted({ key, value }: { readonly key: string; readonly value: Buffer }): { readonly key: string; readonly value: Buffer } {
+  #encrypted(key: string, value: Buffer): Buffer {
     const transformer = this.#transformerOf(key)
-    if (!transformer) return { key, value }
+    if (!transformer) return value
     const stored = told(() => transformer.encrypt(value, key))
     this.#written.set(stored, value)
-    return { key, value: stored }
+    return stored
   }
 
   #value(stored: Buffer, key: string): Later<Buffer> {

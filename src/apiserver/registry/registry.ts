@@ -176,12 +176,33 @@ export class Registry {
 
   /** Commits `live` with other metadata. */
   putMetadata(resource: ServedResource, key: string, metadata: ObjectMeta, live: StoredObject): Promise<StoredObject | Lost> {
-    const { storage, conversion, writeHook } = resource
-    if (storage !== resource || conversion || writeHook || live.outdated) return this.put(resource, key, { ...live.parse(), metadata }, live)
-    const value = encode(resource, { kind: '', apiVersion: '', metadata }, live)
-    this.cacher(resource).hints.set(value, { summary: summaryWith(metadata, live.summary), validSpec: live.validSpec })
+    if (!isWrittenAsItIs(resource, live)) return this.put(resource, key, { ...live.parse(), metadata }, live)
+    const value = this.#withMetadata(resource, metadata, live)
     const { revision } = live
     return this.#written(resource, key, value, revision, this.store.commit({ conditions: [{ key, revision }], operations: [{ key, value }] }))
+  }
+
+  /** Commits `live` with its last metadata, and removes it: watches see both. Gives it as it was removed. */
+  async end(resource: ServedResource, key: string, metadata: ObjectMeta, live: StoredObject): Promise<StoredObject | Lost> {
+    const { revision } = live
+    if (!isWrittenAsItIs(resource, live)) {
+      const last = await this.put(resource, key, { ...live.parse(), metadata }, live)
+      if (typeof last === 'string') return last
+      const removed = await this.remove(resource, key, last.revision)
+      if (typeof removed !== 'string') return last.at(removed)
+      // Who looks after its end may have been faster.
+      return (await this.newest(resource, key)) ? removed : last
+    }
+    const value = this.#withMetadata(resource, metadata, live)
+    const result = await this.store.commit({ conditions: [{ key, revision }], operations: [{ key, value, delete: true }] })
+    if (!result.committed) return lost(result.current[0], revision)
+    return new StoredObject(resource, key, result.revision, spliceRevision(resource, value, result.revision))
+  }
+
+  #withMetadata(resource: ServedResource, metadata: ObjectMeta, live: StoredObject): Buffer {
+    const value = encode(resource, { kind: '', apiVersion: '', metadata }, live)
+    this.cacher(resource).hints.set(value, { summary: summaryWith(metadata, live.summary), validSpec: live.validSpec })
+    return value
   }
 
   /** Gives `live` back if the store holds the same: whether two versions show it alike is the webhook's affair. */
@@ -249,6 +270,10 @@ export class Registry {
     for (const cacher of this.#cachers.values()) cacher.stop()
   }
 }
+
+/** Whether the store holds a resource's objects as it shows them, and nothing else is written along with them. */
+const isWrittenAsItIs = (resource: ServedResource, live: StoredObject): boolean =>
+  resource.storage === resource && !resource.conversion && !resource.writeHook && !live.outdated
 
 const lost = (current: Entry | undefined, expected: number): Lost => ((current?.revision ?? 0) === expected ? 'refused' : 'changed')
 

@@ -117,12 +117,12 @@ export class LogStore implements Store, History, CommitListener {
     checkTransaction(transaction)
     const { conditions, operations } = transaction
     for (const { key, revision } of conditions) if (this.#newestRevision(key) !== revision) return this.#conflict(conditions)
-    const revision = this.#accepted + 1
+    let revision = this.#accepted + 1
     const changes: PendingChange[] = []
-    for (const operation of operations) {
-      const { key } = operation
-      if ('value' in operation) changes.push({ key, revision, value: operation.value })
-      else if (this.#newestRevision(key) > 0) changes.push({ key, revision, value: undefined })
+    for (const { key, value, delete: ends } of operations) {
+      if (value) changes.push({ key, revision, value })
+      if (ends && value) changes.push({ key, revision: ++revision, value: undefined })
+      else if (ends && this.#newestRevision(key) > 0) changes.push({ key, revision, value: undefined })
     }
     if (changes.length === 0) {
       await this.#commits.settled()

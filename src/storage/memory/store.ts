@@ -75,15 +75,19 @@ export class MemoryStore implements Store, History {
     if (conditions.some(({ key, revision }) => (this.#newest(key)?.revision ?? 0) !== revision)) {
       return { committed: false, current: conditions.map(({ key }) => this.#newest(key)) }
     }
-    const revision = this.revision + 1
+    let revision = this.revision + 1
     const events: ChangeEvent[] = []
-    for (const operation of operations) {
-      const { key } = operation
-      const value = 'value' in operation ? operation.value : undefined
+    const change = (key: string, value: Buffer | undefined): void => {
       const previous = this.#newest(key)
-      if (!value && !previous) continue
+      if (!value && !previous) return
       events.push(eventOf(this.#index.add(key, revision, value)))
       if (previous) this.historyBytes += previous.value.length + versionBytes
+    }
+    for (const { key, value, delete: ends } of operations) {
+      change(key, value)
+      if (!ends || !value) continue
+      revision++
+      change(key, undefined)
     }
     if (events.length === 0) return { committed: true, revision: this.revision }
     this.revision = revision

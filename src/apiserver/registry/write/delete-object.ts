@@ -56,16 +56,18 @@ async function attemptDelete(context: WriteContext, options: DeleteOptions, key:
     return object
   }
   if (options.dryRun) return { object: unstored(resource, marked()), gone: !stays, uid }
-  let last: StoredObject | Lost = live
+  if (stays) {
+    if (!changed) return { object: live, gone: false, uid }
+    const object = await (begins ? registry.put(resource, key, marked(), live) : registry.putMetadata(resource, key, metadata, live))
+    return typeof object === 'string' ? object : { object, gone: false, uid }
+  }
   // Kinds with grace show their end as a change before they go.
-  if (changed && (stays || hasGrace)) last = await (begins ? registry.put(resource, key, marked(), live) : registry.putMetadata(resource, key, metadata, live))
-  if (typeof last === 'string') return last
-  if (stays) return { object: last, gone: false, uid }
-  const revision = await registry.remove(resource, key, last.revision)
-  if (typeof revision !== 'string') return { object: hasGrace ? last.at(revision) : live, gone: true, uid }
-  // Once it is marked, who looks after its end may be faster.
-  const wasMarked = last !== live && !(await registry.newest(resource, key))
-  return wasMarked ? { object: last, gone: true, uid } : revision
+  if (changed && hasGrace) {
+    const object = await registry.end(resource, key, metadata, live)
+    return typeof object === 'string' ? object : { object, gone: true, uid }
+  }
+  const revision = await registry.remove(resource, key, live.revision)
+  return typeof revision === 'string' ? revision : { object: hasGrace ? live.at(revision) : live, gone: true, uid }
 }
 
 /** Seconds that the object stays. What field selectors know may tell that there are none. */
