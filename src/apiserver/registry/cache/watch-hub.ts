@@ -31,7 +31,7 @@ type Log = (line: string) => void
  */
 const leastHeldMs = 5
 const mostHeldMs = 25
-const heldMsPerWatch = 0.25
+const heldMsPerWatch = 0.5
 
 class Group {
   readonly #form: WatchForm
