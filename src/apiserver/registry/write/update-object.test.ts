@@ -5,6 +5,7 @@ import { allResources } from '../../../api/registry.ts'
 import { resourceKey } from '../../../api/resource.ts'
 import type { KubeObject, Unstructured } from '../../../machinery/object.ts'
 import { memoryStore } from '../../../storage/memory/index.ts'
+import { prefixRange } from '../../../storage/store.ts'
 import { Admission } from '../../admission/plugin.ts'
 import { Registry } from '../registry.ts'
 import { encode, type StoredObject } from '../stored-object.ts'
@@ -73,6 +74,29 @@ test('an update of metadata alone stores the same object as one that is encoded 
   assert.deepEqual(marked.parse<Unstructured>().spec, spec)
   assert.deepEqual(rest.labels, { a: 'b' })
 })
+
+for (const outdated of [false, true])
+  test(`a pod shows its end as a change before it goes, and that is answered (${outdated ? 'one of an older form' : 'as usual'})`, async (t) => {
+    const { store, resource, context, pod, registry, key } = writer(t)
+    await createObject(context(), pod())
+    const live = await registry.get(resource, key)
+    live!.outdated = outdated
+    const { object, gone, uid } = await deleteObject(context(), { dryRun: false, gracePeriodSeconds: 0 })
+    const { events } = await store.changes(prefixRange('/'), live!.revision)
+    assert.deepEqual(
+      events.map(({ type, revision }) => [type, revision - live!.revision]),
+      [
+        ['put', 1],
+        ['delete', 2],
+      ],
+    )
+    const last = object.parse<Unstructured>()
+    assert.deepEqual([gone, uid, object.revision], [true, last.metadata.uid, live!.revision + 2])
+    assert.deepEqual([last.metadata.deletionGracePeriodSeconds, last.spec], [0, live!.parse<Unstructured>().spec])
+    const put = JSON.parse(String(events[0]?.value)) as Unstructured
+    assert.equal(put.metadata.deletionTimestamp, last.metadata.deletionTimestamp)
+    assert.equal(await registry.newest(resource, key), undefined)
+  })
 
 test('fields that come and go with metadata are stored', async (t) => {
   const { context, change } = writer(t, 'v1/configmaps')
