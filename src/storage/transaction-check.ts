@@ -7,14 +7,16 @@ export const maxKeyBytes = 1800
 /** Keys and values of one transaction together: etcd's `--max-request-bytes`. */
 export const maxTransactionBytes = 1.5 * 1024 * 1024
 
-/** Throws RequestTooLargeError for too many bytes; RangeError for keys that no driver can hold: empty, too long, with a NUL or half a surrogate pair, or used twice, and for last values that are not alone. */
+/**
+ * Throws RequestTooLargeError for too many bytes; RangeError for keys that no driver can hold (empty, too long, with a NUL or half a
+ * surrogate pair), for those used twice, and for a last value that is not the only operation.
+ */
 export function checkTransaction({ conditions, operations }: Transaction): void {
   for (const { key } of conditions) checkKey(key)
   let bytes = 0
   for (const operation of operations) {
     checkKey(operation.key)
-    bytes += operation.key.length
-    bytes += operation.value?.length ?? 0
+    bytes += operation.key.length + (operation.value?.length ?? 0)
   }
   if (bytes > maxTransactionBytes) throw new RequestTooLargeError()
   if (operations.length < 2) return

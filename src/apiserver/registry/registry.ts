@@ -186,7 +186,7 @@ export class Registry {
   async end(resource: ServedResource, key: string, metadata: ObjectMeta, live: StoredObject): Promise<StoredObject | Lost> {
     const { revision } = live
     if (!isWrittenAsItIs(resource, live)) {
-      const last = await this.put(resource, key, { ...live.parse(), metadata }, live)
+      const last = await this.putMetadata(resource, key, metadata, live)
       if (typeof last === 'string') return last
       const removed = await this.remove(resource, key, last.revision)
       if (typeof removed !== 'string') return last.at(removed)

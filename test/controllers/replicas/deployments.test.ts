@@ -8,6 +8,16 @@ import { controllerName, progressOf, revisionOf, sizesOf, template, Workloads } 
 const cluster = testCluster({ after }, { controllers: ['deployment', 'replicaset', 'serviceaccount'] })
 const workloads = async (name: string): Promise<Workloads> => await Workloads.in(await cluster, name)
 
+/** Begins to replace pods: they end, but for one that is held. Resolves with what lets that go. */
+async function replaceHeld(all: Workloads, tag: number): Promise<() => Promise<unknown>> {
+  const [held] = await all.pods('web')
+  const path = `${all.core}/pods/${held?.metadata.name}`
+  await all.patch(path, { metadata: { finalizers: ['example.com/hold'] } })
+  await all.image('web', tag)
+  await waitFor('the old pods to end', async () => (await all.pods('web')).every(({ metadata }) => metadata.deletionTimestamp))
+  return () => all.patch(path, { metadata: { finalizers: null } })
+}
+
 test('Deployment should have a working scale subresource', async () => {
   const all = await workloads('scale')
   await all.deploy('web', { replicas: 1 })
@@ -26,18 +36,14 @@ test('RecreateDeployment should delete old pods and create new ones', async () =
   const all = await workloads('recreate')
   await all.deploy('web', { replicas: 2, strategy: { type: 'Recreate' } })
   await all.rolledOut('web')
-  const [held] = await all.pods('web')
-  const path = `${all.core}/pods/${held?.metadata.name}`
-  await all.patch(path, { metadata: { finalizers: ['example.com/hold'] } })
-  await all.image('web', 2)
-  await waitFor('the old pods to end', async () => (await all.pods('web')).every(({ metadata }) => metadata.deletionTimestamp))
+  const letGo = await replaceHeld(all, 2)
   const status = await waitFor('the end to be told', async () => {
     const { status } = await all.deployment('web')
     return !status?.replicas && status
   })
   assert.equal(status.terminatingReplicas, 1)
   assert.equal((await all.sets('web')).length, 1)
-  await all.patch(path, { metadata: { finalizers: null } })
+  await letGo()
   await all.rolledOut('web')
   assert.deepEqual(sizesOf(await all.sets('web')), [0, 2])
 })
@@ -48,15 +54,11 @@ test('a Deployment that recreates and is paused in the middle begins nothing bes
   await all.rolledOut('web')
   await all.image('web', 2)
   await all.rolledOut('web')
-  const [held] = await all.pods('web')
-  const path = `${all.core}/pods/${held?.metadata.name}`
-  await all.patch(path, { metadata: { finalizers: ['example.com/hold'] } })
-  await all.image('web', 1)
-  await waitFor('the old pods to end', async () => (await all.pods('web')).every(({ metadata }) => metadata.deletionTimestamp))
+  const letGo = await replaceHeld(all, 1)
   const { metadata } = await all.change('web', { paused: true })
   await waitFor('the pause to be seen', async () => (await all.deployment('web')).status?.observedGeneration === metadata.generation)
   assert.deepEqual(sizesOf(await all.sets('web')), [0, 0])
-  await all.patch(path, { metadata: { finalizers: null } })
+  await letGo()
   await waitFor('the new pods', async () => (await all.pods('web')).length === 2)
   assert.deepEqual(sizesOf(await all.sets('web')), [0, 2])
 })

@@ -14,7 +14,7 @@ import { OwnWrites } from '../../pods/writing/own-writes.ts'
 import { desiredReplicas } from './revisions.ts'
 import { Rollout, type RolloutContext } from './rollout.ts'
 import { isActiveSet, isRolling, replicasOf } from './sizes/sizes.ts'
-import { numbersOf, rolloutStatus } from './status.ts'
+import { allOf, numbersOf, rolloutStatus } from './status.ts'
 import { cleanUp, followSize, recreate, rollOn } from './strategies.ts'
 
 export function deploymentController(concurrency: number): Controller {
@@ -100,8 +100,9 @@ async function bringOn(deployment: Deployment, context: RolloutContext): Promise
 const selects = ({ spec }: Deployment, { metadata }: KubeObject): boolean => labelSelectorOf(spec?.selector).matches(metadata.labels)
 
 /** Whether the size of the Deployment is another one than its ReplicaSets were scaled for: that goes before the rollout. */
-function isScaled({ deployment, newSet, oldSets }: Rollout): boolean {
-  return [...oldSets, ...(newSet ? [newSet] : [])]
+function isScaled(rollout: Rollout): boolean {
+  const { deployment } = rollout
+  return allOf(rollout)
     .filter(isActiveSet)
     .some((set) => (desiredReplicas(set) ?? replicasOf(deployment)) !== replicasOf(deployment))
 }

@@ -7,7 +7,7 @@ import { unlessGone } from '../../refusals.ts'
 import { conditionOf, type DeploymentCondition, type DeploymentStatus, newCondition, reasons, withCondition } from './conditions.ts'
 import { newSetAnnotations, revisionAnnotation, sizeAnnotations } from './revisions.ts'
 import { byAge, mostOf, replicasOf, type Sizes } from './sizes/sizes.ts'
-import { progressCheckInMs, progressDeadline, withPause } from './status.ts'
+import { allOf, progressCheckInMs, progressDeadline, withPause } from './status.ts'
 import { sameTemplate } from './template-hash.ts'
 
 export interface RolloutContext extends Pick<ReconcileContext, 'client' | 'caches' | 'events' | 'again'> {
@@ -72,7 +72,7 @@ export class Rollout {
 
   /** Scales ReplicaSets to other sizes, and notes in them how large the Deployment is. */
   async scale(sizes: Sizes): Promise<void> {
-    for (const set of [...this.oldSets, ...(this.newSet ? [this.newSet] : [])]) {
+    for (const set of allOf(this)) {
       const size = sizes.get(set.metadata.name ?? '')
       if (size !== undefined) this.#replace(set, await this.#scaled(set, size))
     }

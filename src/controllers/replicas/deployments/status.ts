@@ -10,7 +10,8 @@ export interface RolloutSets {
   readonly oldSets: readonly ReplicaSet[]
 }
 
-const allOf = ({ newSet, oldSets }: RolloutSets): ReplicaSet[] => [...oldSets, ...(newSet ? [newSet] : [])]
+/** The sets of old templates, and that of the current one. */
+export const allOf = ({ newSet, oldSets }: RolloutSets): ReplicaSet[] => [...oldSets, ...(newSet ? [newSet] : [])]
 const sum = (sets: readonly ReplicaSet[], amount: (status: NonNullable<ReplicaSet['status']>) => number | undefined): number =>
   sets.reduce((total, { status }) => total + ((status && amount(status)) ?? 0), 0)
 

@@ -11,7 +11,7 @@ import { isObserved } from './observed.ts'
 import { revisionOf } from './revisions.ts'
 import type { Rollout } from './rollout.ts'
 import { isActiveSet, isRolling, newSetSize, oldSetSizes, replicasOf, type Sizes, scaledSizes } from './sizes/sizes.ts'
-import { historyLimit, isComplete } from './status.ts'
+import { allOf, historyLimit, isComplete } from './status.ts'
 
 /** How soon it is looked again for pods that the cache does not show. */
 const unseenAgainMs = 1000
@@ -47,8 +47,8 @@ export async function followSize(rollout: Rollout): Promise<void> {
 
 /** Whether pods of other sets run beside one that is to begin: a replacement that was paused between its steps still has them. */
 async function othersRun(rollout: Rollout, sizes: Sizes): Promise<boolean> {
-  const all = [...rollout.oldSets, ...(rollout.newSet ? [rollout.newSet] : [])]
   const isToBegin = (set: ReplicaSet): boolean => !isActiveSet(set) && (sizes.get(nameOf(set)) ?? 0) > 0
+  const all = allOf(rollout)
   const others = all.filter((set) => !isToBegin(set))
   return others.length < all.length && (podsRun(rollout, others) || (await podsRunUnseen(rollout, others)))
 }
