@@ -117,7 +117,9 @@ async function createClaim(claim: PersistentVolumeClaim, pod: Pod, set: Stateful
   try {
     await client.create(persistentVolumeClaims, claim)
   } catch (error) {
-    if (isAlreadyExists(error) || isNamespaceTerminating(error)) return
+    // One that is there is not seen yet: it may be about to go, with the pod before.
+    if (isAlreadyExists(error)) throw error
+    if (isNamespaceTerminating(error)) return
     const of = `create Claim ${claim.metadata.name} for Pod ${pod.metadata.name} in StatefulSet ${set.metadata.name}`
     events.tell(set, 'Warning', 'FailedCreate', `${of} failed error: ${messageOf(error)}`)
     throw new Error(`failed to create PVC ${claim.metadata.name}: ${messageOf(error)}`, { cause: error })

@@ -1,0 +1,105 @@
+/** A StatefulSet whose controller does not see claims yet that are there: they go with their pods all the same, and no pod is made on one that goes. */
+import assert from 'node:assert/strict'
+import { after, type TestContext, test } from 'node:test'
+import { Connection } from '../../../src/client/connection/connection.ts'
+import { runController } from '../../../src/client/controller/controller.ts'
+import { SharedInformers } from '../../../src/client/informers/shared-informers.ts'
+import { persistentVolumeClaims } from '../../../src/client/kinds.ts'
+import type { Resource } from '../../../src/client/resource.ts'
+import { RestClient, type WatchEvent, type WatchOptions } from '../../../src/client/rest/rest-client.ts'
+import { statefulSetController } from '../../../src/controllers/stateful-sets/stateful-set.ts'
+import type { KubeObject } from '../../../src/machinery/object.ts'
+import { testCluster } from '../../support/test-cluster.ts'
+import { waitFor } from '../../support/wait-for.ts'
+import { PlayedNamespace } from './played-namespace.ts'
+
+const cluster = testCluster({ after }, { controllers: ['serviceaccount-controller'] })
+
+/** Hears of claims only when it is told to; of those that it lists, at once. */
+class LateClient extends RestClient {
+  #heard = Promise.resolve()
+  #hear = (): void => {}
+
+  deafen(): void {
+    this.#heard = new Promise((resolve) => {
+      this.#hear = resolve
+    })
+  }
+
+  hear(): void {
+    this.#hear()
+  }
+
+  override async *watch<T extends KubeObject>(of: Resource<T>, options: WatchOptions): AsyncGenerator<WatchEvent<T>> {
+    for await (const event of super.watch(of, options)) {
+      if (of.plural === persistentVolumeClaims.plural) await this.#heard
+      yield event
+    }
+  }
+}
+
+/** A set with a claim for each pod, which goes with it, and its controller. */
+async function lateSet(t: TestContext, name: string): Promise<{ ns: PlayedNamespace; client: LateClient; path: string }> {
+  const all = await cluster
+  const connection = new Connection(all.client)
+  const client = new LateClient(connection)
+  const informers = new SharedInformers(client, () => {})
+  const controller = runController(statefulSetController({ concurrency: 1 }), { informers, client }, () => {})
+  t.after(async () => {
+    client.hear()
+    connection.close()
+    await Promise.all([informers.stop(), controller.stop()])
+  })
+  const ns = await PlayedNamespace.in(all, name)
+  const path = `${ns.apps}/statefulsets/web`
+  await ns.post(`${ns.apps}/statefulsets`, {
+    apiVersion: 'apps/v1',
+    kind: 'StatefulSet',
+    metadata: { name: 'web' },
+    spec: {
+      replicas: 1,
+      serviceName: 'web',
+      persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Retain', whenScaled: 'Delete' },
+      selector: { matchLabels: { app: 'web' } },
+      template: { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'c', image: 'web:1' }] } },
+      volumeClaimTemplates: [{ metadata: { name: 'data' }, spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } }],
+    },
+  })
+  await ns.playUntil('web', 'the first pod', async () => (await ns.living('web')).length === 1)
+  return { ns, client, path }
+}
+
+test('a claim that is not seen yet goes with its pod', async (t) => {
+  const { ns, client, path } = await lateSet(t, 'unseen')
+  client.deafen()
+  await ns.patch(path, { spec: { replicas: 2 } })
+  await ns.playUntil('web', 'the second pod', async () => (await ns.living('web')).length === 2)
+  const { metadata } = (await ns.pods('web')).find(({ metadata }) => metadata.name === 'web-1') ?? assert.fail('no web-1')
+  await ns.patch(path, { spec: { replicas: 1 } })
+  await ns.playUntil('web', 'the second pod to go', async () => (await ns.pods('web')).length === 1)
+  const owners = (await ns.claims()).map((claim) => [claim.metadata.name, claim.metadata.ownerReferences?.map(({ kind, uid }) => [kind, uid])])
+  assert.deepEqual(owners, [
+    ['data-web-0', undefined],
+    ['data-web-1', [['Pod', metadata.uid]]],
+  ])
+})
+
+test('no pod is made on a claim that is there, and was not seen yet', async (t) => {
+  const { ns, client, path } = await lateSet(t, 'found')
+  client.deafen()
+  const claim = `${ns.core}/persistentvolumeclaims/data-web-1`
+  await ns.post(`${ns.core}/persistentvolumeclaims`, {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: { name: 'data-web-1', finalizers: ['example.com/hold'] },
+    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+  })
+  await ns.delete(claim)
+  await ns.patch(path, { spec: { replicas: 2 } })
+  await waitFor('the change to be seen', async () => (await ns.get<{ status: { observedGeneration: number } }>(path)).status.observedGeneration === 2)
+  assert.deepEqual(await ns.living('web'), ['web-0'])
+  client.hear()
+  await ns.patch(claim, { metadata: { finalizers: null } })
+  await ns.playUntil('web', 'the second pod', async () => (await ns.living('web')).length === 2)
+  assert.ok((await ns.claims()).every(({ metadata }) => !metadata.deletionTimestamp))
+})
