@@ -16,12 +16,14 @@ const silent = (): void => {}
 export class RestartedControllers {
   readonly #access: ServerAccess
   readonly #make: () => readonly Controller[]
+  readonly #clientOf: (connection: Connection) => RestClient
   #run: Run
 
-  /** `make` makes them with a state of their own, each time. */
-  constructor(access: ServerAccess, make: () => readonly Controller[]) {
+  /** `make` makes them with a state of their own, each time; `clientOf` the client by which they see and do everything. */
+  constructor(access: ServerAccess, make: () => readonly Controller[], clientOf = (connection: Connection): RestClient => new RestClient(connection)) {
     this.#access = access
     this.#make = make
+    this.#clientOf = clientOf
     this.#run = this.#start()
   }
 
@@ -51,7 +53,7 @@ export class RestartedControllers {
 
   #start(): Run {
     const connection = new Connection(this.#access)
-    const client = new RestClient(connection)
+    const client = this.#clientOf(connection)
     const informers = new SharedInformers(client, silent)
     return { connection, informers, controllers: this.#make().map((controller) => runController(controller, { informers, client }, silent)) }
   }

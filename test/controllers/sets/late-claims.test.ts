@@ -1,54 +1,39 @@
 /** A StatefulSet whose controller does not see claims yet that are there: they go with their pods all the same, and no pod is made on one that goes. */
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
-import { Connection } from '../../../src/client/connection/connection.ts'
-import { runController } from '../../../src/client/controller/controller.ts'
-import { SharedInformers } from '../../../src/client/informers/shared-informers.ts'
 import { persistentVolumeClaims } from '../../../src/client/kinds.ts'
-import type { Resource } from '../../../src/client/resource.ts'
-import { RestClient, type WatchEvent, type WatchOptions } from '../../../src/client/rest/rest-client.ts'
 import { statefulSetController } from '../../../src/controllers/stateful-sets/stateful-set.ts'
-import type { KubeObject } from '../../../src/machinery/object.ts'
 import { testCluster } from '../../support/test-cluster.ts'
 import { waitFor } from '../../support/wait-for.ts'
+import { type Late, LateClient } from '../late-client.ts'
+import { RestartedControllers } from '../restarted-controllers.ts'
 import { PlayedNamespace } from './played-namespace.ts'
 
 const cluster = testCluster({ after }, { controllers: ['serviceaccount-controller'] })
 
-/** Hears of claims only when it is told to; of those that it lists, at once. */
-class LateClient extends RestClient {
-  #heard = Promise.resolve()
-  #hear = (): void => {}
+/** Hears of claims only when it is told to. */
+class Hearing {
+  #heard: Promise<void> | undefined
+  hear = (): void => {}
 
   deafen(): void {
     this.#heard = new Promise((resolve) => {
-      this.#hear = resolve
+      this.hear = resolve
     })
   }
 
-  hear(): void {
-    this.#hear()
-  }
-
-  override async *watch<T extends KubeObject>(of: Resource<T>, options: WatchOptions): AsyncGenerator<WatchEvent<T>> {
-    for await (const event of super.watch(of, options)) {
-      if (of.plural === persistentVolumeClaims.plural) await this.#heard
-      yield event
-    }
-  }
+  readonly late: Late = ({ plural }) => (plural === persistentVolumeClaims.plural ? this.#heard : undefined)
 }
 
 /** A set with a claim for each pod, which goes with it, and its controller. */
-async function lateSet(t: TestContext, name: string): Promise<{ ns: PlayedNamespace; client: LateClient; path: string }> {
+async function lateSet(t: TestContext, name: string): Promise<{ ns: PlayedNamespace; hearing: Hearing; path: string }> {
   const all = await cluster
-  const connection = new Connection(all.client)
-  const client = new LateClient(connection)
-  const informers = new SharedInformers(client, () => {})
-  const controller = runController(statefulSetController({ concurrency: 1 }), { informers, client }, () => {})
+  const hearing = new Hearing()
+  const make = () => [statefulSetController({ concurrency: 1 })]
+  const controller = new RestartedControllers(all.client, make, (connection) => new LateClient(connection, hearing.late))
   t.after(async () => {
-    client.hear()
-    connection.close()
-    await Promise.all([informers.stop(), controller.stop()])
+    hearing.hear()
+    await controller.stop()
   })
   const ns = await PlayedNamespace.in(all, name)
   const path = `${ns.apps}/statefulsets/web`
@@ -66,12 +51,12 @@ async function lateSet(t: TestContext, name: string): Promise<{ ns: PlayedNamesp
     },
   })
   await ns.playUntil('web', 'the first pod', async () => (await ns.living('web')).length === 1)
-  return { ns, client, path }
+  return { ns, hearing, path }
 }
 
 test('a claim that is not seen yet goes with its pod', async (t) => {
-  const { ns, client, path } = await lateSet(t, 'unseen')
-  client.deafen()
+  const { ns, hearing, path } = await lateSet(t, 'unseen')
+  hearing.deafen()
   await ns.patch(path, { spec: { replicas: 2 } })
   await ns.playUntil('web', 'the second pod', async () => (await ns.living('web')).length === 2)
   const { metadata } = (await ns.pods('web')).find(({ metadata }) => metadata.name === 'web-1') ?? assert.fail('no web-1')
@@ -85,8 +70,8 @@ test('a claim that is not seen yet goes with its pod', async (t) => {
 })
 
 test('no pod is made on a claim that is there, and was not seen yet', async (t) => {
-  const { ns, client, path } = await lateSet(t, 'found')
-  client.deafen()
+  const { ns, hearing, path } = await lateSet(t, 'found')
+  hearing.deafen()
   const claim = `${ns.core}/persistentvolumeclaims/data-web-1`
   await ns.post(`${ns.core}/persistentvolumeclaims`, {
     apiVersion: 'v1',
@@ -98,7 +83,7 @@ test('no pod is made on a claim that is there, and was not seen yet', async (t) 
   await ns.patch(path, { spec: { replicas: 2 } })
   await waitFor('the change to be seen', async () => (await ns.get<{ status: { observedGeneration: number } }>(path)).status.observedGeneration === 2)
   assert.deepEqual(await ns.living('web'), ['web-0'])
-  client.hear()
+  hearing.hear()
   await ns.patch(claim, { metadata: { finalizers: null } })
   await ns.playUntil('web', 'the second pod', async () => (await ns.living('web')).length === 2)
   assert.ok((await ns.claims()).every(({ metadata }) => !metadata.deletionTimestamp))

@@ -68,7 +68,7 @@ export function jobController({ concurrency, metrics = new JobMetrics(), now = D
       if (memory.isOutdated(job)) return
       // Its pods are about to be seen, and then it is looked at again.
       if (!expectations.satisfied(job.metadata.uid ?? '')) return alarms.set(key, expectationsExpireMs, context)
-      const mine = (await podsOf(job, context)).map((pod) => memory.asReleased(pod, job))
+      const mine = await podsOf(job, memory, context)
       const loose = job.metadata.deletionTimestamp ? [] : mine.filter((pod) => isActive(pod) && !isTracked(pod))
       if (loose.length > 0) return holdPods(loose, context)
       await timed(stateOf(job, mine), context)
@@ -98,10 +98,10 @@ export function jobController({ concurrency, metrics = new JobMetrics(), now = D
 
 const selects = ({ spec }: Job, { metadata }: { metadata: Pod['metadata'] }): boolean => labelSelectorOf(spec?.selector).matches(metadata.labels ?? {})
 
-/** Its pods, and those that it adopts. */
-const podsOf = (job: Job, { caches, client }: ReconcileContext): Promise<Pod[]> =>
+/** Its pods, and those that it adopts. What is remembered of pods is said of them at once: what a watch tells a moment later it tells of newer ones. */
+const podsOf = (job: Job, memory: JobMemory, { caches, client }: ReconcileContext): Promise<Pod[]> =>
   claimed(
-    claimable(job, pods, caches),
+    Array.from(claimable(job, pods, caches), (pod) => memory.asReleased(pod, job)),
     { owner: job, owners: jobs, resource: pods, matches: (pod) => selects(job, pod), finalizers: [trackingFinalizer] },
     client,
   )
