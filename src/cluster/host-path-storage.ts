@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Connection } from '../client/connection/connection.ts'
 import { type StorageClass, storageClasses } from '../client/kinds.ts'
+import { isAlreadyExists } from '../client/rest/refusals.ts'
 import { RestClient } from '../client/rest/rest-client.ts'
 import type { Access } from '../kubeconfig/kubeconfig.ts'
 import { makeDirectory } from '../lib/files/make-directory.ts'
-import { StatusError } from '../machinery/status-error.ts'
 import type { DataDirectory } from './data-directory.ts'
 
 const enabling = 'enable-hostpath-provisioner'
@@ -59,7 +59,7 @@ async function makeClass(administrator: Access): Promise<void> {
   try {
     await new RestClient(connection).create(storageClasses, standardClass)
   } catch (error) {
-    if (!(error instanceof StatusError && error.reason === 'AlreadyExists')) throw error
+    if (!isAlreadyExists(error)) throw error
   } finally {
     connection.close()
   }

@@ -3,9 +3,9 @@
  * count: a lease has ended when nobody has changed it for as long as it lasts, by our own clock.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import { StatusError } from '../../machinery/status-error.ts'
 import type { EventRecorder } from '../events/event-recorder.ts'
 import { type Lease, leases } from '../kinds.ts'
+import { isConflict } from '../rest/refusals.ts'
 import type { RestClient } from '../rest/rest-client.ts'
 
 export interface LeaderElectionOptions {
@@ -175,7 +175,7 @@ export class LeaderElector {
       return this.#holds(await client.update(leases, { ...present, spec: { ...spec, ...this.#spec(isMine ? spec : undefined, spec?.leaseTransitions) } }))
     } catch (error) {
       // Somebody was faster.
-      const isRace = error instanceof StatusError && error.code === 409
+      const isRace = isConflict(error)
       const message = `the lease ${namespace}/${name} cannot be had just now: ${error instanceof Error ? error.message : String(error)}`
       if (!isRace && message !== this.#complaint) log?.(message)
       if (!isRace) this.#complaint = message

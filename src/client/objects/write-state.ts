@@ -1,8 +1,8 @@
 /** Writes that say what should be, and do as little as that takes. */
 import { semanticallyEqual } from '../../machinery/equality.ts'
 import type { KubeObject } from '../../machinery/object.ts'
-import { StatusError } from '../../machinery/status-error.ts'
 import { apiVersionOf, type Resource } from '../resource.ts'
+import { isConflict } from '../rest/refusals.ts'
 import type { RestClient } from '../rest/rest-client.ts'
 
 export interface ObjectName {
@@ -58,7 +58,7 @@ async function again<Result>(attempt: () => Promise<Result>): Promise<Result> {
     try {
       return await attempt()
     } catch (error) {
-      if (!(error instanceof StatusError && error.code === 409) || tries === mostTries) throw error
+      if (!isConflict(error) || tries === mostTries) throw error
     }
   }
 }

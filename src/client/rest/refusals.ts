@@ -6,6 +6,12 @@ export const isSurelyRefused = (error: unknown): boolean => error instanceof Sta
 
 export const isNotFound = (error: unknown): error is StatusError => error instanceof StatusError && error.code === 404
 
+/** Something is otherwise than who asked believed: the object has changed since it was read, is another one, or is there already. */
+export const isConflict = (error: unknown): error is StatusError => error instanceof StatusError && error.code === 409
+
+/** An object of this name was there before. */
+export const isAlreadyExists = (error: unknown): error is StatusError => error instanceof StatusError && error.reason === 'AlreadyExists'
+
 /** For `catch`: what may have gone meanwhile, so that there is nothing to do. */
 export function unlessGone(error: unknown): undefined {
   if (!isNotFound(error)) throw error

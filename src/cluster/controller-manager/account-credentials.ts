@@ -2,6 +2,7 @@
 import type { AuthenticationV1TokenRequest } from '@kubernetes/client-node'
 import type { Credentials } from '../../client/connection/credentials/credentials.ts'
 import { namespaces, serviceAccounts } from '../../client/kinds.ts'
+import { isConflict } from '../../client/rest/refusals.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
 import { StatusError } from '../../machinery/status-error.ts'
 
@@ -64,7 +65,7 @@ export function accountCredentials(client: TokenGiver, namespace: string, name: 
 
 async function makeAccount(client: TokenGiver, namespace: string, name: string): Promise<void> {
   const unlessThere = (error: unknown): void => {
-    if (!(error instanceof StatusError && error.code === 409)) throw error
+    if (!isConflict(error)) throw error
   }
   if (!(await client.find(namespaces, '', namespace))) {
     await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }).catch(unlessThere)

@@ -1,8 +1,7 @@
 /** Gives workloads as many replicas as what is measured of them asks for: HorizontalPodAutoscalers, each looked at once a period. */
 import { type Controller, looked, type ReconcileContext, watched } from '../../client/controller/controller.ts'
 import { type HorizontalPodAutoscaler, horizontalPodAutoscalers, pods } from '../../client/kinds.ts'
-import { StatusError } from '../../machinery/status-error.ts'
-import { messageOf } from '../refusals.ts'
+import { isConflict, isNotFound, messageOf } from '../refusals.ts'
 import { type AutoscalerStatus, Conditions, withStatus } from './autoscaler-status.ts'
 import { desiredReplicas, type MetricsDecision } from './desired-replicas.ts'
 import type { MetricStatus } from './metrics/metric-proposal.ts'
@@ -175,7 +174,7 @@ async function writeStatus(scaler: HorizontalPodAutoscaler, status: AutoscalerSt
     await client.updateStatus(horizontalPodAutoscalers, next)
   } catch (error) {
     // Who changes or deletes it meanwhile, is seen with the next look.
-    if (error instanceof StatusError && (error.code === 409 || error.code === 404)) return
+    if (isConflict(error) || isNotFound(error)) return
     events.tell(scaler, 'Warning', 'FailedUpdateStatus', messageOf(error))
   }
 }

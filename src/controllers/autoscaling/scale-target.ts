@@ -3,8 +3,7 @@ import type { V1Scale } from '@kubernetes/client-node'
 import { objectPath, type Resource, resource } from '../../client/resource.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
 import type { Model } from '../../machinery/object.ts'
-import { StatusError } from '../../machinery/status-error.ts'
-import { isNotFound } from '../refusals.ts'
+import { isConflict, isNotFound } from '../refusals.ts'
 import { refusalText } from './refusal-text.ts'
 
 export type Scale = Model<V1Scale>
@@ -94,7 +93,7 @@ export async function writeScale(client: RestClient, target: Resource<Scale>, sc
       await client.update(target, { ...live, spec: { ...live.spec, replicas } }, 'scale')
       return
     } catch (error) {
-      if (!(error instanceof StatusError && error.code === 409) || attempt === attempts) throw error
+      if (!isConflict(error) || attempt === attempts) throw error
       live = await client.read<Scale>(objectPath(target, namespace, name, 'scale'))
     }
   }

@@ -14,8 +14,7 @@ import {
 import { controllerOf } from '../../client/objects/owners.ts'
 import { jsonEqual } from '../../machinery/fields/json.ts'
 import { labelSelectorOf } from '../../machinery/selectors/label-selector.ts'
-import { StatusError } from '../../machinery/status-error.ts'
-import { isNotFound, messageOf } from '../refusals.ts'
+import { isConflict, isNotFound, messageOf } from '../refusals.ts'
 import { budgetVerdict, expectedOf, failedStatus, needsScale } from './budget.ts'
 import { selectorWords } from './selector-words.ts'
 import { clearCondition, staleInMs } from './stale-condition.ts'
@@ -59,7 +58,7 @@ export function disruptionController(now: () => number = Date.now): Controller {
       try {
         await look(key, budget, context)
       } catch (error) {
-        if (error instanceof StatusError && error.code === 409) throw error
+        if (isConflict(error)) throw error
         await write(budget, failedStatus(budget, messageOf(error), now()), context)
       }
     },

@@ -1,8 +1,7 @@
 /** Carries out what the graph asks for: deletes what has no owner any more, releases dependents, lets owners go that waited for theirs. */
-import { isMissing } from '../../client/rest/refusals.ts'
+import { isConflict, isMissing } from '../../client/rest/refusals.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
 import type { OwnerReference } from '../../machinery/object.ts'
-import { StatusError } from '../../machinery/status-error.ts'
 import { decide, type JudgedReference } from './decision.ts'
 import type { Graph } from './graph/graph.ts'
 import {
@@ -158,7 +157,7 @@ export class Collector {
       try {
         await write(node.state)
       } catch (error) {
-        if (!(error instanceof StatusError && error.code === 409)) throw error
+        if (!isConflict(error)) throw error
         const live = await liveState(client, kinds, node.identity)
         if (live) await write(live)
         else graph.remove(node.identity.uid)

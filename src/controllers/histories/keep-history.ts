@@ -5,9 +5,8 @@ import type { Resource } from '../../client/resource.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
 import { jsonEqual } from '../../machinery/fields/json.ts'
 import type { Selector } from '../../machinery/selectors/label-selector.ts'
-import { StatusError } from '../../machinery/status-error.ts'
 import { claimable, claimed } from '../pods/owners/claim.ts'
-import { isNotFound } from '../refusals.ts'
+import { isAlreadyExists, isNotFound } from '../refusals.ts'
 import { byRevision, expendable, historyStep } from './history.ts'
 import { type RevisedSet, type RevisionTerms, revisionOf } from './revision.ts'
 
@@ -70,7 +69,7 @@ async function create(set: RevisedSet, terms: RevisionTerms, client: RestClient)
   try {
     return { revision: await client.create(controllerRevisions, wanted), collisions: terms.collisions }
   } catch (error) {
-    if (!(error instanceof StatusError && error.reason === 'AlreadyExists')) throw error
+    if (!isAlreadyExists(error)) throw error
     const present = await client.get(controllerRevisions, namespace, name)
     // It was made before, and has not come back yet.
     if (jsonEqual(present.data, wanted.data)) return { revision: present, collisions: terms.collisions }

@@ -1,10 +1,9 @@
 /** Does what is planned for a StatefulSet's pods, and tells so in its events. */
 import type { ReconcileContext } from '../../client/controller/controller.ts'
 import { type PersistentVolumeClaim, type Pod, persistentVolumeClaims, pods, type StatefulSet } from '../../client/kinds.ts'
-import { StatusError } from '../../machinery/status-error.ts'
 import type { Outstanding } from '../pods/writing/outstanding.ts'
 import { slowStart } from '../pods/writing/slow-start.ts'
-import { isNamespaceTerminating, isNotFound, messageOf } from '../refusals.ts'
+import { isAlreadyExists, isConflict, isNamespaceTerminating, isNotFound, messageOf } from '../refusals.ts'
 import type { ClaimChanges } from './claims/changes.ts'
 import type { Plan, Step } from './decisions/plan.ts'
 import { correctedMember } from './member.ts'
@@ -136,7 +135,3 @@ function tell(verb: keyof typeof reasons, { metadata: { name } }: Pod, set: Stat
   if (error === undefined) events.tell(set, 'Normal', `Successful${reasons[verb]}`, `${subject} successful`)
   else events.tell(set, 'Warning', `Failed${reasons[verb]}`, `${subject} failed error: ${messageOf(error)}`)
 }
-
-const isConflict = (error: unknown): boolean => error instanceof StatusError && error.code === 409
-
-const isAlreadyExists = (error: unknown): boolean => error instanceof StatusError && error.reason === 'AlreadyExists'

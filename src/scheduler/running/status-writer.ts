@@ -4,8 +4,8 @@
  */
 import { GivenUp } from '../../client/connection/connection-lost.ts'
 import { type Pod, pods } from '../../client/kinds.ts'
+import { isConflict, isNotFound } from '../../client/rest/refusals.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
-import { StatusError } from '../../machinery/status-error.ts'
 import type { PodInfo } from '../framework/pods/pod-info.ts'
 
 type Condition = NonNullable<NonNullable<Pod['status']>['conditions']>[number]
@@ -65,7 +65,7 @@ export class StatusWriter {
       await this.#client.patch(pods, namespace, name, { metadata: { uid: pod.metadata.uid }, status }, 'strategic', 'status')
     } catch (error) {
       // Who has gone, or is another by now, needs no status.
-      const isGone = error instanceof StatusError && (error.code === 404 || error.code === 409)
+      const isGone = isNotFound(error) || isConflict(error)
       if (!isGone && !(error instanceof GivenUp))
         this.#log(`the status of pod ${key} could not be written: ${error instanceof Error ? error.message : String(error)}`)
     }

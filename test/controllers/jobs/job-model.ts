@@ -143,6 +143,8 @@ export async function playJob({ cluster, isIndexed, random, disturb, rest }: Pla
   }
   await rest()
   await player.change({ suspend: false, parallelism: 4 })
+  // What was deleted before it ended, and is seen only when enough has succeeded, does not count.
+  await waitFor('what has failed to be counted', async () => ((await player.job()).status?.failed ?? 0) >= player.truth.failed.size, { deadlineMs: 60_000 })
   await waitFor(
     'the Job to complete',
     async () => {

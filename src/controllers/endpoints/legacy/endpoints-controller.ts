@@ -2,8 +2,7 @@
 import { type Controller, type ReconcileContext, watched } from '../../../client/controller/controller.ts'
 import { type Endpoints, endpoints, type Service, services } from '../../../client/kinds.ts'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
-import { StatusError } from '../../../machinery/status-error.ts'
-import { isNamespaceTerminating, messageOf, unlessGone } from '../../refusals.ts'
+import { isConflict, isNamespaceTerminating, messageOf, unlessGone } from '../../refusals.ts'
 import { batches } from '../batches.ts'
 import { hasSelector, isHeadless, podsOf, watchedPods } from '../service-pods.ts'
 import { TriggerTimes, withTriggerTime } from '../trigger-times.ts'
@@ -79,7 +78,7 @@ async function write(service: Service, times: TriggerTimes, context: ReconcileCo
   } catch (error) {
     if (isNamespaceTerminating(error)) return
     // Somebody was faster: it is tried again with what they wrote.
-    if (!(error instanceof StatusError && error.code === 409)) {
+    if (!isConflict(error)) {
       if (present) context.events.tell(wanted, 'Warning', 'FailedToUpdateEndpoint', `Failed to update endpoint ${namespace}/${name}: ${messageOf(error)}`)
       else context.events.tell(wanted, 'Warning', 'FailedToCreateEndpoint', `Failed to create endpoint for service ${namespace}/${name}: ${messageOf(error)}`)
     }

@@ -1,8 +1,7 @@
 /** Keeps the EndpointSlices of Services with a selector: addresses, states and ports of their pods, a hundred to a slice. */
 import { type Controller, type ReconcileContext, watched } from '../../../client/controller/controller.ts'
 import { type EndpointSlice, type Node, nodes, type Service, services } from '../../../client/kinds.ts'
-import { StatusError } from '../../../machinery/status-error.ts'
-import { isNamespaceTerminating, messageOf } from '../../refusals.ts'
+import { isConflict, isNamespaceTerminating, messageOf } from '../../refusals.ts'
 import { batches } from '../batches.ts'
 import { hasSelector, podsOf, watchedPods } from '../service-pods.ts'
 import { TriggerTimes, withTriggerTime } from '../trigger-times.ts'
@@ -124,7 +123,7 @@ export function sliceController({ concurrency, max, batchMs, metrics = new Servi
     } catch (error) {
       if (isNamespaceTerminating(error)) return
       // Somebody was faster: it is tried again with what they wrote.
-      if (!(error instanceof StatusError && error.code === 409)) {
+      if (!isConflict(error)) {
         const message = `Error updating Endpoint Slices for Service ${key}: ${messageOf(error)}`
         context.events.tell(service, 'Warning', 'FailedToUpdateEndpointSlices', message)
       }

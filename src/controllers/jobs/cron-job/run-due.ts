@@ -3,9 +3,8 @@ import type { ReconcileContext } from '../../../client/controller/controller.ts'
 import type { EventType } from '../../../client/events/event-recorder.ts'
 import { type CronJob, type Job, jobs } from '../../../client/kinds.ts'
 import type { HistogramSeries } from '../../../lib/metrics/registry.ts'
-import { StatusError } from '../../../machinery/status-error.ts'
 import { isControlledBy } from '../../pods/owners/owner.ts'
-import { isNamespaceTerminating, isNotFound, messageOf } from '../../refusals.ts'
+import { isAlreadyExists, isNamespaceTerminating, isNotFound, messageOf } from '../../refusals.ts'
 import { type JobReference, referenceTo } from './active-jobs.ts'
 import { jobAt, jobName } from './job-of-cron-job.ts'
 import { dueTime } from './missed-times.ts'
@@ -110,7 +109,7 @@ async function createJob(cron: CronJob, time: number, skew: HistogramSeries, { c
     return job
   } catch (error) {
     if (isNamespaceTerminating(error)) return undefined
-    if (!(error instanceof StatusError && error.status.reason === 'AlreadyExists')) {
+    if (!isAlreadyExists(error)) {
       events.tell(cron, 'Warning', 'FailedCreate', `Error creating job: ${messageOf(error)}`)
       throw error
     }

@@ -3,7 +3,7 @@ import type { ReconcileContext } from '../../../client/controller/controller.ts'
 import { type Job, jobs } from '../../../client/kinds.ts'
 import { jsonEqual } from '../../../machinery/fields/json.ts'
 import { attemptEach } from '../../pods/writing/attempt-each.ts'
-import { isNotFound } from '../../refusals.ts'
+import { isConflict, isNotFound } from '../../refusals.ts'
 import type { JobCondition } from '../finished.ts'
 import { releasePod } from './carry-out.ts'
 import type { JobState } from './decisions/state.ts'
@@ -57,11 +57,12 @@ export async function writeStatus(job: Job, status: JobStatus, { memory, metrics
   if (jsonEqual(status, job.status)) return job
   try {
     const written = await client.updateStatus(jobs, { ...job, status })
-    memory.of(job).written = written.metadata.resourceVersion ?? ''
+    memory.written(written)
     metrics.counted(written, job.status)
     return written
   } catch (error) {
     if (isNotFound(error)) return undefined
+    if (isConflict(error)) memory.outdated(job)
     throw error
   }
 }

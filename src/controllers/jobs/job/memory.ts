@@ -6,8 +6,8 @@ import { type BackOff, noBackOff } from './policies/back-off.ts'
 
 interface Remembered {
   backOff: BackOff
-  /** The resourceVersion of the last status written: an older one may be in the cache yet. */
-  written: string
+  /** The least resourceVersion of a state that is worth a look: what the cache has may be older than what was written last. */
+  newest: string
   /** Uids of pods whose finalizer was removed, though the cache does not show it yet. */
   readonly released: Set<string>
 }
@@ -18,14 +18,24 @@ export class JobMemory {
 
   of({ metadata: { uid = '' } }: Job): Remembered {
     let known = this.#jobs.get(uid)
-    if (!known) this.#jobs.set(uid, (known = { backOff: noBackOff, written: '', released: new Set() }))
+    if (!known) this.#jobs.set(uid, (known = { backOff: noBackOff, newest: '', released: new Set() }))
     return known
+  }
+
+  /** This is what the server has of the Job. */
+  written(job: Job): void {
+    this.of(job).newest = job.metadata.resourceVersion ?? ''
+  }
+
+  /** The server has something newer of the Job: what is decided by this state would be for nothing. */
+  outdated(job: Job): void {
+    this.of(job).newest = `${BigInt(job.metadata.resourceVersion ?? 0) + 1n}`
   }
 
   /** Whether this is not the newest state that the controller knows of. */
   isOutdated(job: Job): boolean {
-    const { written } = this.of(job)
-    return written !== '' && BigInt(job.metadata.resourceVersion ?? 0) < BigInt(written)
+    const { newest } = this.of(job)
+    return newest !== '' && BigInt(job.metadata.resourceVersion ?? 0) < BigInt(newest)
   }
 
   /** The pod as it is by now. */

@@ -1,9 +1,9 @@
 /** Makes the ReplicaSet of a Deployment's current template. */
 import { type Deployment, type ReplicaSet, replicaSets } from '../../../client/kinds.ts'
 import { controllerReference } from '../../../client/objects/owners.ts'
-import { StatusError } from '../../../machinery/status-error.ts'
+import type { StatusError } from '../../../machinery/status-error.ts'
 import { isControlledBy } from '../../pods/owners/owner.ts'
-import { isNamespaceTerminating, messageOf } from '../../refusals.ts'
+import { isAlreadyExists, isNamespaceTerminating, messageOf } from '../../refusals.ts'
 import { reasons } from './conditions.ts'
 import { newSetAnnotations, sizeAnnotations } from './revisions.ts'
 import type { Rollout } from './rollout.ts'
@@ -49,7 +49,7 @@ export async function createNewSet(rollout: Rollout): Promise<void> {
   try {
     created = await context.written(client.create(replicaSets, set))
   } catch (error) {
-    if (error instanceof StatusError && error.reason === 'AlreadyExists') return await settleCollision(rollout, set, error)
+    if (isAlreadyExists(error)) return await settleCollision(rollout, set, error)
     if (isNamespaceTerminating(error)) throw error
     const message = `Failed to create new replica set "${set.metadata.name}": ${messageOf(error)}`
     events.tell(deployment, 'Warning', reasons.notCreated, message)

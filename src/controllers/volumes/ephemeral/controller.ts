@@ -4,9 +4,8 @@ import { persistentVolumeClaims as claims, type PersistentVolumeClaim, type Pod,
 import { controllerReference } from '../../../client/objects/owners.ts'
 import type { RestClient } from '../../../client/rest/rest-client.ts'
 import { MetricsRegistry } from '../../../lib/metrics/registry.ts'
-import { StatusError } from '../../../machinery/status-error.ts'
 import { isControlledBy } from '../../pods/owners/owner.ts'
-import { isNamespaceTerminating, messageOf } from '../../refusals.ts'
+import { isAlreadyExists, isNamespaceTerminating, messageOf } from '../../refusals.ts'
 import { claimsOfPod, ephemeralClaimName } from '../pod-claims.ts'
 
 type Volume = NonNullable<NonNullable<Pod['spec']>['volumes']>[number]
@@ -58,7 +57,7 @@ export function ephemeralVolumes(concurrency: number, registry = new MetricsRegi
           // The pod will go with its namespace.
           if (isNamespaceTerminating(error)) return
           // It was made just now, and is not known yet: what it is will be looked at.
-          if (error instanceof StatusError && error.reason === 'AlreadyExists') throw error
+          if (isAlreadyExists(error)) throw error
           events.tell(pod, 'Warning', 'FailedBinding', `ephemeral volume ${volume.name}: ${messageOf(error)}`)
           throw new Error(`ephemeral volume ${volume.name}: ${messageOf(error)}`, { cause: error })
         }

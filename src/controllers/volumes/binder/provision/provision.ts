@@ -3,8 +3,7 @@
 import { annotated, migratedTo, storageProvisioner } from '../../../../api/core/storage/binding/annotations.ts'
 import type { ReconcileContext } from '../../../../client/controller/controller.ts'
 import { type PersistentVolumeClaim, type StorageClass, persistentVolumes as volumes } from '../../../../client/kinds.ts'
-import { StatusError } from '../../../../machinery/status-error.ts'
-import { messageOf } from '../../../refusals.ts'
+import { isAlreadyExists, isConflict, messageOf } from '../../../refusals.ts'
 import type { Told } from '../claim-plan.ts'
 import type { BinderWrites } from '../writes.ts'
 import { type HostPathOptions, hostPathProvisioner, makeHostPath } from './host-path.ts'
@@ -64,13 +63,13 @@ async function makeVolume(
     const volume = await makeHostPath(await askedOf(claim, hostPathProvisioner, hostPathProvisioner, writes, context), storageClass, hostPath)
     // It may have been made before, and not be known yet.
     const made = await context.client.create(volumes, volume).catch((error: unknown) => {
-      if (error instanceof StatusError && error.reason === 'AlreadyExists') return context.client.get(volumes, '', volume.metadata.name ?? '')
+      if (isAlreadyExists(error)) return context.client.get(volumes, '', volume.metadata.name ?? '')
       throw error
     })
     writes.made(made)
     return { type: 'Normal', reason: 'ProvisioningSucceeded', message: `Successfully provisioned volume ${made.metadata.name} using ${hostPathProvisioner}` }
   } catch (error) {
-    if (error instanceof StatusError && error.code === 409) throw error
+    if (isConflict(error)) throw error
     return failed(`Failed to provision volume with StorageClass "${storageClass.metadata.name}": ${messageOf(error)}`)
   }
 }

@@ -1,8 +1,8 @@
 /** Writes to claims what was decided about them: devices, and the pods that use them. */
 import { keyOf } from '../../../../client/informers/object-store.ts'
 import { type ResourceClaim, resourceClaims } from '../../../../client/kinds.ts'
+import { isConflict } from '../../../../client/rest/refusals.ts'
 import type { RestClient } from '../../../../client/rest/rest-client.ts'
-import { StatusError } from '../../../../machinery/status-error.ts'
 import type { Handle, PodInfo } from '../../../framework/index.ts'
 import type { Allocation } from '../allocation/devices.ts'
 import { isReservedFor } from './pod-claims.ts'
@@ -52,8 +52,6 @@ async function write(claim: ResourceClaim, allocation: Allocation | undefined, p
   const timed: Allocation = { allocationTimestamp, ...(allocation ?? current.status?.allocation) }
   return client.updateStatus(resourceClaims, { ...current, status: { ...current.status, allocation: timed, reservedFor } })
 }
-
-export const isConflict = (error: unknown): boolean => error instanceof StatusError && error.status.code === 409
 
 /** The claim may go from now on, though it has devices. */
 export const withoutProtection = (claim: ResourceClaim): ResourceClaim => ({
