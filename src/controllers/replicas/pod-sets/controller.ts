@@ -56,9 +56,7 @@ export function podSetController<T extends PodSet>(kind: PodSetKind<T>, concurre
       }
       const now = Date.now()
       const terminating = kind.countsTerminating ? candidates.filter((pod) => isTerminating(pod) && isControlledBy(pod, set)).length : 0
-      // Deployments must not count on pods of which only this controller knows yet that they go.
-      const going = expectations.going(uid)
-      const staying = going.size === 0 ? active : active.filter(({ metadata }) => !going.has(metadata.uid ?? ''))
+      const staying = stayingOf(active, expectations.going(uid), caches)
       const status = statusOf(set, { active: staying, terminating, failure, now })
       if (!isTold(set, status)) await client.updateStatus(resource, { ...set, status }).catch(unlessGone)
       const soonest = nextAvailableMs(staying, set.spec?.minReadySeconds ?? 0, now)
@@ -67,6 +65,16 @@ export function podSetController<T extends PodSet>(kind: PodSetKind<T>, concurre
     },
   }
 }
+
+/**
+ * Those that stay, as far as is known by now. Deployments must not count on pods of which only this controller knows yet that they go,
+ * nor on those whose end has been seen meanwhile.
+ */
+const stayingOf = (active: readonly Pod[], going: ReadonlySet<string>, caches: Caches): readonly Pod[] =>
+  active.filter(({ metadata: { namespace = '', name = '', uid = '' } }) => {
+    const known = caches.get(pods, namespace, name)
+    return known !== undefined && known.metadata.uid === uid && isActive(known) && !going.has(uid)
+  })
 
 /** A look takes some 2 µs a pod: those of a large set take no more than a tenth of the thread, however fast its pods change. */
 const restMsPerPod = 0.02
