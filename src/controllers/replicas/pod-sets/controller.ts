@@ -3,7 +3,7 @@ import { type Caches, type Controller, watched } from '../../../client/controlle
 import { type Pod, pods } from '../../../client/kinds.ts'
 import { controllerOf } from '../../../client/objects/owners.ts'
 import { claimable, claimed } from '../../pods/owners/claim.ts'
-import { byController, isControlledBy } from '../../pods/owners/owner.ts'
+import { byController } from '../../pods/owners/owner.ts'
 import { ownerKeys } from '../../pods/owners/owner-keys.ts'
 import { isActive, isTerminating, nextAvailableMs } from '../../pods/phase.ts'
 import { Expectations, expectationsExpireMs } from '../../pods/writing/expectations.ts'
@@ -46,17 +46,16 @@ export function podSetController<T extends PodSet>(kind: PodSetKind<T>, concurre
       const { uid = '', deletionTimestamp } = set.metadata
       const isUpToDate = expectations.satisfied(uid)
       const { matches } = selector(set)
-      const candidates = [...claimable(set, pods, caches)]
       const claim = { owner: set, owners: resource, resource: pods, matches: (pod: Pod) => matches(pod.metadata.labels) }
-      const active = await claimed(candidates.filter(isActive), claim, client)
+      const active = await claimed([...claimable(set, pods, caches)].filter(isActive), claim, client)
       let failure: unknown
       if (isUpToDate && !deletionTimestamp) {
         failure = await manage(set, active, { ...context, expectations, ages, related: () => relatedPods(set, kind, caches) })
         if (!expectations.satisfied(uid)) again(key, expectationsExpireMs + 1)
       }
       const now = Date.now()
-      const terminating = kind.countsTerminating ? candidates.filter((pod) => isTerminating(pod) && isControlledBy(pod, set)).length : 0
       const staying = stayingOf(active, expectations.going(uid), caches)
+      const terminating = kind.countsTerminating ? [...caches.by(pods, byController, uid)].filter(isTerminating).length : 0
       const status = statusOf(set, { active: staying, terminating, failure, now })
       if (!isTold(set, status)) await client.updateStatus(resource, { ...set, status }).catch(unlessGone)
       const soonest = nextAvailableMs(staying, set.spec?.minReadySeconds ?? 0, now)
