@@ -5,30 +5,16 @@ import { persistentVolumeClaims } from '../../../src/client/kinds.ts'
 import { statefulSetController } from '../../../src/controllers/stateful-sets/stateful-set.ts'
 import { testCluster } from '../../support/test-cluster.ts'
 import { waitFor } from '../../support/wait-for.ts'
-import { type Late, LateClient } from '../late-client.ts'
+import { Hearing, LateClient } from '../late-client.ts'
 import { RestartedControllers } from '../restarted-controllers.ts'
 import { PlayedNamespace } from './played-namespace.ts'
 
 const cluster = testCluster({ after }, { controllers: ['serviceaccount-controller'] })
 
-/** Hears of claims only when it is told to. */
-class Hearing {
-  #heard: Promise<void> | undefined
-  hear = (): void => {}
-
-  deafen(): void {
-    this.#heard = new Promise((resolve) => {
-      this.hear = resolve
-    })
-  }
-
-  readonly late: Late = ({ plural }) => (plural === persistentVolumeClaims.plural ? this.#heard : undefined)
-}
-
 /** A set with a claim for each pod, which goes with it, and its controller. */
 async function lateSet(t: TestContext, name: string): Promise<{ ns: PlayedNamespace; hearing: Hearing; path: string }> {
   const all = await cluster
-  const hearing = new Hearing()
+  const hearing = new Hearing(persistentVolumeClaims)
   const make = () => [statefulSetController({ concurrency: 1 })]
   const controller = new RestartedControllers(all.client, make, (connection) => new LateClient(connection, hearing.late))
   t.after(async () => {

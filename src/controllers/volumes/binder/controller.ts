@@ -87,7 +87,10 @@ export function volumeBinder({ syncPeriodMs, dynamicProvisioning, hostPath, regi
     const finalizers = finalizersFor(known)
     const volume = finalizers ? await writes.volume({ ...known, metadata: { ...known.metadata, finalizers } }, context) : known
     const [namespace = '', claimName = ''] = claimKey(volume)?.split('/') ?? []
-    const plan = planVolume(volume, claimName ? ofClaims.get(caches, namespace, claimName) : undefined)
+    const cached = claimName ? ofClaims.get(caches, namespace, claimName) : undefined
+    const first = planVolume(volume, cached)
+    // Its data may go now. The claim may have been made, and been given this volume by others, a moment ago: the server knows.
+    const plan = first.step === 'release' && !isGivenBack(volume) ? planVolume(volume, await context.client.find(claims, namespace, claimName)) : first
     switch (plan.step) {
       case 'phase':
         await writes.volumePhase(volume, plan.phase, context)
@@ -185,6 +188,8 @@ export function volumeBinder({ syncPeriodMs, dynamicProvisioning, hostPath, regi
     reconcile: (key, context) => (key.includes('/') ? syncClaim(key, context) : syncVolume(key, context)).catch(unlessGone),
   }
 }
+
+const isGivenBack = ({ status }: PersistentVolume): boolean => status?.phase === 'Released' || status?.phase === 'Failed'
 
 /** Pods without a node, by their claims. */
 const waitingPods = (pod: Pod): readonly string[] => (pod.spec?.nodeName ? [] : claimsOfPod(pod))
