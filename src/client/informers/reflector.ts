@@ -25,8 +25,20 @@ export interface ReflectorOptions<T extends KubeObject> extends ListOptions {
   readonly sink: ReflectorSink<T>
   /** Told of what goes wrong. */
   readonly failures: FailureLog
-  /** Between 0 and 1; Math.random unless said. */
-  readonly random?: () => number
+  /** The real one unless said. */
+  readonly time?: ReflectorTime
+}
+
+/** All in ms. */
+export interface ReflectorTime {
+  now(): number
+  /** Resolves after some time, or when `signal` is aborted. */
+  pause(ms: number, signal: AbortSignal): Promise<void>
+}
+
+const realTime: ReflectorTime = {
+  now: () => performance.now(),
+  pause: (ms, signal) => delay(ms, undefined, { signal }).catch(() => {}),
 }
 
 const shortestPauseMs = 200
@@ -40,7 +52,7 @@ const shortWatchMs = 1000
 
 export class Reflector<T extends KubeObject> {
   readonly #options: ReflectorOptions<T>
-  readonly #random: () => number
+  readonly #time: ReflectorTime
   /** Up to where everything is known; empty before the first list, and when the past is forgotten. */
   #version = ''
   #pauseMs = shortestPauseMs
@@ -48,22 +60,25 @@ export class Reflector<T extends KubeObject> {
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options
-    this.#random = options.random ?? Math.random
+    this.#time = options.time ?? realTime
   }
 
   /** Until `signal` is aborted. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      const began = performance.now()
+      const began = this.#time.now()
+      const isShort = (): boolean => this.#time.now() - began <= shortWatchMs
       const version = this.#version
       try {
         await this.#follow(signal)
-        if (performance.now() - began > shortWatchMs || this.#version !== version) continue
+        if (!isShort() || this.#version !== version) continue
       } catch (error) {
         if (signal.aborted) return
+        // One that was served for a while and broke off had nothing to tell: that is no reason to stay away for longer than the last time.
+        if (error instanceof ConnectionLost && error.reached && !isShort()) this.#pauseMs = shortestPauseMs
         this.#fail(error)
       }
-      await delay(this.#pauseMs * (1 + this.#random()), undefined, { signal }).catch(() => {})
+      await this.#time.pause(this.#pauseMs * (1 + Math.random()), signal)
       this.#pauseMs = Math.min(this.#pauseMs * 2, longestPauseMs)
     }
   }
@@ -71,7 +86,7 @@ export class Reflector<T extends KubeObject> {
   /** One watch, after a list if there has been none. */
   async #follow(signal: AbortSignal): Promise<void> {
     if (!this.#version && !this.#streams) await this.#list()
-    const seconds = Math.round(watchSeconds * (1 + this.#random()))
+    const seconds = Math.round(watchSeconds * (1 + Math.random()))
     // A server that does not end it has gone, and nobody has told us.
     const giveUp = new AbortController()
     const end = (): void => giveUp.abort()
@@ -88,7 +103,7 @@ export class Reflector<T extends KubeObject> {
   }
 
   async #watch(timeoutSeconds: number, signal: AbortSignal): Promise<void> {
-    const { client, resource, sink, failures: _, random: __, ...selection } = this.#options
+    const { client, resource, sink, failures: _, time: __, ...selection } = this.#options
     // Without a version it begins with all that is there, which replaces what is known when it is complete.
     let initial: Map<string, T> | undefined = this.#version ? undefined : new Map()
     const sendInitialEvents = initial !== undefined
@@ -105,7 +120,7 @@ export class Reflector<T extends KubeObject> {
   }
 
   async #list(): Promise<void> {
-    const { client, resource, sink, failures: _, random: __, ...selection } = this.#options
+    const { client, resource, sink, failures: _, time: __, ...selection } = this.#options
     const { items, resourceVersion } = await client.list(resource, selection)
     sink.replace(items.map((item) => sink.keep(item)))
     this.#version = resourceVersion
