@@ -3,7 +3,7 @@ import type { ReconcileContext } from '../../client/controller/controller.ts'
 import { resourceClaims as claims, type Pod, pods, type ResourceClaim } from '../../client/kinds.ts'
 import { controllerOf } from '../../client/objects/owners.ts'
 import { hasEnded } from '../pods/phase.ts'
-import { isNotFound, unlessGone } from '../refusals.ts'
+import { unlessGone } from '../refusals.ts'
 
 /** Keeps a claim that has devices from going. */
 const finalizer = 'resource.kubernetes.io/delete-protection'
@@ -36,24 +36,25 @@ export async function settleClaim(namespace: string, name: string, context: Reco
   if (valid.length === 0) await removeUnused(claim, context)
 }
 
-/** Whether a pod may still use what is reserved for it. What the cache does not have is asked for: it may be new. */
-async function isHeld(namespace: string, { apiGroup = '', resource, name, uid }: Reservation, { caches, client }: ReconcileContext): Promise<boolean> {
+/** Whether a pod may still use what is reserved for it. */
+async function isHeld(namespace: string, { apiGroup = '', resource, name, uid }: Reservation, context: ReconcileContext): Promise<boolean> {
   if (apiGroup !== '' || resource !== 'pods') throw new Error(`it is reserved for ${resource} ${name}: only pods can be looked after`)
-  const pod = caches.get(pods, namespace, name)
-  if (pod) return pod.metadata.uid === uid && !isDone(pod)
-  try {
-    return (await client.get(pods, namespace, name)).metadata.uid === uid
-  } catch (error) {
-    if (isNotFound(error)) return false
-    throw error
-  }
+  return mayRun(namespace, name, uid, context)
+}
+
+/** Whether a pod is there and may run. One that the cache does not have, or has another one of that name for, is asked for: it may be newer. */
+async function mayRun(namespace: string, name: string, uid: string, { caches, client }: ReconcileContext): Promise<boolean> {
+  const known = caches.get(pods, namespace, name)
+  const pod = known?.metadata.uid === uid ? known : await client.find(pods, namespace, name)
+  return pod?.metadata.uid === uid && !isDone(pod)
 }
 
 /** A claim that was made for a pod which will not run goes before its pod, which may stay for long. */
-async function removeUnused(claim: ResourceClaim, { caches, client }: ReconcileContext): Promise<void> {
+async function removeUnused(claim: ResourceClaim, context: ReconcileContext): Promise<void> {
   const { namespace = '', name = '', uid, deletionTimestamp } = claim.metadata
   const owner = controllerOf(claim)
   if (deletionTimestamp || owner?.kind !== 'Pod' || owner.apiVersion !== 'v1') return
-  const pod = caches.get(pods, namespace, owner.name)
-  if (pod && (pod.metadata.uid !== owner.uid || isDone(pod))) await client.delete(claims, namespace, name, { uid }).catch(unlessGone)
+  // Where there is none of that name, the claim goes with its owner.
+  if (!context.caches.get(pods, namespace, owner.name) || (await mayRun(namespace, owner.name, owner.uid, context))) return
+  await context.client.delete(claims, namespace, name, { uid }).catch(unlessGone)
 }

@@ -35,7 +35,7 @@ export async function releaseOrphan({ namespace, name }: { namespace: string; na
   if (!pod || !isOrphan(pod, caches)) return
   const reference = controllerOf(pod)
   // The Job may be newer than what the cache shows.
-  if (reference && !caches.get(jobs, namespace, reference.name)) {
+  if (reference && caches.get(jobs, namespace, reference.name)?.metadata.uid !== reference.uid) {
     const live = await client.get(jobs, namespace, reference.name).catch(unlessGone)
     if (live?.metadata.uid === reference.uid) return
   }
