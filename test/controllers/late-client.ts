@@ -31,22 +31,3 @@ export const oneInTen =
   (random: Random, mostMs: number): Late =>
   () =>
     random.chance(0.1) ? delay(random.below(mostMs), undefined, { ref: false }) : undefined
-
-/** Of one kind nothing is heard while one is deaf. */
-export class Hearing {
-  readonly #of: Resource
-  #heard: Promise<void> | undefined
-  hear = (): void => {}
-
-  constructor(of: Resource) {
-    this.#of = of
-  }
-
-  deafen(): void {
-    this.#heard = new Promise((resolve) => {
-      this.hear = resolve
-    })
-  }
-
-  readonly late: Late = ({ plural }) => (plural === this.#of.plural ? this.#heard : undefined)
-}

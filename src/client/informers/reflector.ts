@@ -74,7 +74,7 @@ export class Reflector<T extends KubeObject> {
         if (!isShort() || this.#version !== version) continue
       } catch (error) {
         if (signal.aborted) return
-        // One that was served for a while and broke off had nothing to tell: that is no reason to stay away for longer than the last time.
+        // One that was served for a while and broke off may have had nothing to tell: no reason to wait longer each time.
         if (error instanceof ConnectionLost && error.reached && !isShort()) this.#pauseMs = shortestPauseMs
         this.#fail(error)
       }

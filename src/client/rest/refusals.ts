@@ -9,6 +9,9 @@ export const isNotFound = (error: unknown): error is StatusError => error instan
 /** Something is otherwise than who asked believed: the object has changed since it was read, is another one, or is there already. */
 export const isConflict = (error: unknown): error is StatusError => error instanceof StatusError && error.code === 409
 
+/** The object that was meant has gone, or is another by now. */
+export const isGoneOrChanged = (error: unknown): error is StatusError => isNotFound(error) || isConflict(error)
+
 /** An object of this name was there before. */
 export const isAlreadyExists = (error: unknown): error is StatusError => error instanceof StatusError && error.reason === 'AlreadyExists'
 

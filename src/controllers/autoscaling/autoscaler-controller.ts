@@ -1,7 +1,7 @@
 /** Gives workloads as many replicas as what is measured of them asks for: HorizontalPodAutoscalers, each looked at once a period. */
 import { type Controller, looked, type ReconcileContext, watched } from '../../client/controller/controller.ts'
 import { type HorizontalPodAutoscaler, horizontalPodAutoscalers, pods } from '../../client/kinds.ts'
-import { isConflict, isNotFound, messageOf } from '../refusals.ts'
+import { isGoneOrChanged, messageOf } from '../refusals.ts'
 import { type AutoscalerStatus, Conditions, withStatus } from './autoscaler-status.ts'
 import { desiredReplicas, type MetricsDecision } from './desired-replicas.ts'
 import type { MetricStatus } from './metrics/metric-proposal.ts'
@@ -174,7 +174,7 @@ async function writeStatus(scaler: HorizontalPodAutoscaler, status: AutoscalerSt
     await client.updateStatus(horizontalPodAutoscalers, next)
   } catch (error) {
     // Who changes or deletes it meanwhile, is seen with the next look.
-    if (isConflict(error) || isNotFound(error)) return
+    if (isGoneOrChanged(error)) return
     events.tell(scaler, 'Warning', 'FailedUpdateStatus', messageOf(error))
   }
 }

@@ -4,7 +4,7 @@
  */
 import { type Controller, looked, type ReconcileContext } from '../../client/controller/controller.ts'
 import { serviceAccounts as accounts, configMaps, type Pod, pods, type Secret, type ServiceAccount, secrets } from '../../client/kinds.ts'
-import { isConflict, isNotFound } from '../refusals.ts'
+import { isGoneOrChanged } from '../refusals.ts'
 
 export interface LegacyTokensOptions {
   /** How long a Secret has to be unused, in ms (`--legacy-service-account-token-clean-up-period`). */
@@ -71,7 +71,7 @@ async function carryOut(step: 'mark' | 'remove' | undefined, { metadata }: Secre
 
 /** Who has used or changed it meanwhile is asked again tomorrow. */
 function unlessChanged(error: unknown): void {
-  if (!(isNotFound(error) || isConflict(error))) throw error
+  if (!isGoneOrChanged(error)) throw error
 }
 
 function accountOf({ metadata }: Secret, { caches }: ReconcileContext): ServiceAccount | undefined {

@@ -4,7 +4,7 @@
  */
 import { type Controller, type ReconcileContext, watched } from '../../client/controller/controller.ts'
 import { serviceAccounts as accounts, type Secret, type ServiceAccount, secrets } from '../../client/kinds.ts'
-import { isConflict, isNotFound } from '../refusals.ts'
+import { isGoneOrChanged } from '../refusals.ts'
 
 const tokenType = 'kubernetes.io/service-account-token'
 const nameAnnotation = 'kubernetes.io/service-account.name'
@@ -81,6 +81,6 @@ async function fill(secret: Secret, account: ServiceAccount, { client }: Reconci
 const base64 = (text: string): string => Buffer.from(text).toString('base64')
 
 function ignoreMissing(error: unknown): undefined {
-  if (isNotFound(error) || isConflict(error)) return undefined
+  if (isGoneOrChanged(error)) return undefined
   throw error
 }

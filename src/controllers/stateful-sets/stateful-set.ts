@@ -27,7 +27,7 @@ import { carryOut } from './carry-out.ts'
 import { claimTemplates, templateName } from './claims/claim.ts'
 import { claimFinder } from './claims/find.ts'
 import { planOf } from './decisions/plan.ts'
-import { isDeleted, membersOf, type SetRevision, type Situation } from './decisions/situation.ts'
+import type { SetRevision, Situation } from './decisions/situation.ts'
 import { type StatefulSetStatus, statusOf, withoutNoughts } from './decisions/status.ts'
 import { ordinalOf, revisionNameOf } from './identity.ts'
 import { setMetrics } from './metrics.ts'
@@ -83,7 +83,7 @@ async function keep(set: StatefulSet, outstanding: Outstanding, now: number, con
     pods: members,
     current: setRevision(set, current),
     update: setRevision(set, latest),
-    claim: await claimFinder(set, toBeTaken(set, members), context),
+    claim: await claimFinder(set, members, context),
     now,
   }
   const plan = planOf(situation)
@@ -103,9 +103,6 @@ function* setsOfClaim({ metadata: { namespace = '', name = '' } }: PersistentVol
     if (claimTemplates(set).some((template) => name.startsWith(`${templateName(template)}-${set.metadata.name}-`))) yield keyOf(set)
   }
 }
-
-/** Those that the set does not want, and that are not on their way yet. */
-const toBeTaken = (set: StatefulSet, pods: readonly Pod[]): readonly Pod[] => membersOf(set, pods).condemned.filter((pod) => !isDeleted(pod))
 
 const setRevision = (set: StatefulSet, revision: ControllerRevision): SetRevision => ({
   name: revision.metadata.name ?? '',

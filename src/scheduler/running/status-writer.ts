@@ -4,7 +4,7 @@
  */
 import { GivenUp } from '../../client/connection/connection-lost.ts'
 import { type Pod, pods } from '../../client/kinds.ts'
-import { isConflict, isNotFound } from '../../client/rest/refusals.ts'
+import { isGoneOrChanged } from '../../client/rest/refusals.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
 import type { PodInfo } from '../framework/pods/pod-info.ts'
 
@@ -65,7 +65,7 @@ export class StatusWriter {
       await this.#client.patch(pods, namespace, name, { metadata: { uid: pod.metadata.uid }, status }, 'strategic', 'status')
     } catch (error) {
       // Who has gone, or is another by now, needs no status.
-      const isGone = isNotFound(error) || isConflict(error)
+      const isGone = isGoneOrChanged(error)
       if (!isGone && !(error instanceof GivenUp))
         this.#log(`the status of pod ${key} could not be written: ${error instanceof Error ? error.message : String(error)}`)
     }

@@ -5,37 +5,19 @@ import { persistentVolumeClaims } from '../../../src/client/kinds.ts'
 import { statefulSetController } from '../../../src/controllers/stateful-sets/stateful-set.ts'
 import { testCluster } from '../../support/test-cluster.ts'
 import { waitFor } from '../../support/wait-for.ts'
-import { Hearing, LateClient } from '../late-client.ts'
-import { RestartedControllers } from '../restarted-controllers.ts'
+import { Hearing } from '../hearing.ts'
 import { PlayedNamespace } from './played-namespace.ts'
+import { setOf } from './stateful-set-model.ts'
 
 const cluster = testCluster({ after }, { controllers: ['serviceaccount-controller'] })
 
 /** A set with a claim for each pod, which goes with it, and its controller. */
 async function lateSet(t: TestContext, name: string): Promise<{ ns: PlayedNamespace; hearing: Hearing; path: string }> {
   const all = await cluster
-  const hearing = new Hearing(persistentVolumeClaims)
-  const make = () => [statefulSetController({ concurrency: 1 })]
-  const controller = new RestartedControllers(all.client, make, (connection) => new LateClient(connection, hearing.late))
-  t.after(async () => {
-    hearing.hear()
-    await controller.stop()
-  })
+  const hearing = Hearing.of(t, all.client, persistentVolumeClaims, () => [statefulSetController({ concurrency: 1 })])
   const ns = await PlayedNamespace.in(all, name)
   const path = `${ns.apps}/statefulsets/web`
-  await ns.post(`${ns.apps}/statefulsets`, {
-    apiVersion: 'apps/v1',
-    kind: 'StatefulSet',
-    metadata: { name: 'web' },
-    spec: {
-      replicas: 1,
-      serviceName: 'web',
-      persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Retain', whenScaled: 'Delete' },
-      selector: { matchLabels: { app: 'web' } },
-      template: { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'c', image: 'web:1' }] } },
-      volumeClaimTemplates: [{ metadata: { name: 'data' }, spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } }],
-    },
-  })
+  await ns.post(`${ns.apps}/statefulsets`, setOf('OrderedReady', 'Delete', 1))
   await ns.playUntil('web', 'the first pod', async () => (await ns.living('web')).length === 1)
   return { ns, hearing, path }
 }

@@ -24,12 +24,13 @@ const isReady = (pod: Pod | undefined): boolean => pod?.status?.conditions?.some
 const isServing = (pod: Pod | undefined): boolean => isReady(pod) && pod?.status?.phase === 'Running' && !pod.metadata.deletionTimestamp
 const imageOf = (pod: Pod | undefined): string | undefined => pod?.spec?.containers[0]?.image
 
-const setOf = (podManagementPolicy: string, whenScaled: string): object => ({
+/** The set `web`, with a claim for each of its pods. */
+export const setOf = (podManagementPolicy: Play['policy'], whenScaled: Play['whenScaled'], replicas: number): object => ({
   apiVersion: 'apps/v1',
   kind: 'StatefulSet',
   metadata: { name: 'web' },
   spec: {
-    replicas: 2,
+    replicas,
     serviceName: 'web',
     podManagementPolicy,
     persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Retain', whenScaled },
@@ -75,7 +76,7 @@ export async function playStatefulSet(t: TestContext, { cluster, namespace, poli
   })
   t.after(() => witness.stop().catch(() => {}))
   const path = `${ns.apps}/statefulsets/web`
-  await ns.post(`${ns.apps}/statefulsets`, setOf(policy, whenScaled))
+  await ns.post(`${ns.apps}/statefulsets`, setOf(policy, whenScaled, wish.replicas))
 
   const settled = (): Promise<unknown> =>
     waitFor(

@@ -7,25 +7,15 @@ import { persistentVolumeClaims } from '../../../src/client/kinds.ts'
 import { volumeBinder } from '../../../src/controllers/volumes/binder/controller.ts'
 import { testCluster } from '../../support/test-cluster.ts'
 import { temporaryFolder } from '../../up/t8s-process.ts'
-import { Hearing, LateClient } from '../late-client.ts'
-import { RestartedControllers } from '../restarted-controllers.ts'
+import { Hearing } from '../hearing.ts'
 import { Storage } from './storage.ts'
 
 test('a volume that others made for a claim is kept though the claim is seen later', async (t) => {
   const cluster = await testCluster(t, { controllers: ['serviceaccount'] })
   const all = await Storage.in(cluster, 'late')
-  const hearing = new Hearing(persistentVolumeClaims)
   const hostPath = { enabled: true, directory: temporaryFolder(t) }
   const options = { syncPeriodMs: 50, dynamicProvisioning: true, hostPath, now: Date.now }
-  const binder = new RestartedControllers(
-    cluster.client,
-    () => [volumeBinder(options)],
-    (connection) => new LateClient(connection, hearing.late),
-  )
-  t.after(async () => {
-    hearing.hear()
-    await binder.stop()
-  })
+  const hearing = Hearing.of(t, cluster.client, persistentVolumeClaims, () => [volumeBinder(options)])
   await all.claim('seen')
   await all.claimIn('Pending', 'seen')
   hearing.deafen()

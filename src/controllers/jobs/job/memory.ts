@@ -6,8 +6,8 @@ import { type BackOff, noBackOff } from './policies/back-off.ts'
 
 interface Remembered {
   backOff: BackOff
-  /** The least resourceVersion of a state that is worth a look: what the cache has may be older than what was written last. */
-  newest: string
+  /** The least version of the Job that is worth a look: what the cache has may be older than what was written last. */
+  leastVersion: bigint
   /** Uids of pods whose finalizer was removed, though the cache does not show it yet. */
   readonly released: Set<string>
 }
@@ -18,24 +18,23 @@ export class JobMemory {
 
   of({ metadata: { uid = '' } }: Job): Remembered {
     let known = this.#jobs.get(uid)
-    if (!known) this.#jobs.set(uid, (known = { backOff: noBackOff, newest: '', released: new Set() }))
+    if (!known) this.#jobs.set(uid, (known = { backOff: noBackOff, leastVersion: 0n, released: new Set() }))
     return known
   }
 
   /** This is what the server has of the Job. */
   written(job: Job): void {
-    this.of(job).newest = job.metadata.resourceVersion ?? ''
+    this.of(job).leastVersion = versionOf(job)
   }
 
   /** The server has something newer of the Job: what is decided by this state would be for nothing. */
   outdated(job: Job): void {
-    this.of(job).newest = `${BigInt(job.metadata.resourceVersion ?? 0) + 1n}`
+    this.of(job).leastVersion = versionOf(job) + 1n
   }
 
   /** Whether this is not the newest state that the controller knows of. */
   isOutdated(job: Job): boolean {
-    const { newest } = this.of(job)
-    return newest !== '' && BigInt(job.metadata.resourceVersion ?? 0) < BigInt(newest)
+    return versionOf(job) < this.of(job).leastVersion
   }
 
   /** The pod as it is by now. */
@@ -55,3 +54,5 @@ export class JobMemory {
     this.#jobs.delete(uid)
   }
 }
+
+const versionOf = ({ metadata }: Job): bigint => BigInt(metadata.resourceVersion ?? 0)
