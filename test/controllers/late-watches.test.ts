@@ -1,15 +1,18 @@
 /** What controllers promise though their watches tell late, each for itself: of pods they may know what is new, of their claims what was so a second ago. */
 import { describe, type TestContext, test } from 'node:test'
 import type { Connection } from '../../src/client/connection/connection.ts'
+import { daemonSetController } from '../../src/controllers/daemon-sets/daemon-set.ts'
 import { jobController } from '../../src/controllers/jobs/job/job-controller.ts'
 import { statefulSetController } from '../../src/controllers/stateful-sets/stateful-set.ts'
 import { Random } from '../fuzz/random.ts'
 import { type TestCluster, testCluster } from '../support/test-cluster.ts'
+import { endpointControllers, playEndpoints } from './endpoints/endpoints-model.ts'
 import { playJob } from './jobs/job-model.ts'
 import { seed } from './kills/seed.ts'
 import { LateClient, oneInTen } from './late-client.ts'
 import { playDeployment, replicaControllers } from './replicas/deployment-model.ts'
 import { RestartedControllers } from './restarted-controllers.ts'
+import { playDaemonSet } from './sets/daemon-set-model.ts'
 import { playStatefulSet } from './sets/stateful-set-model.ts'
 
 /** One for each test: who keeps all sets of a cluster must be alone. */
@@ -35,6 +38,17 @@ describe('controllers whose watches tell late', { concurrency: true, timeout: 18
       await playStatefulSet(t, { cluster: own, namespace: 'late', policy, whenScaled: 'Delete', random, rounds: 8, disturb: undisturbed })
     })
 
+  for (const rollingUpdate of [
+    { maxUnavailable: 1, maxSurge: 0 },
+    { maxUnavailable: 0, maxSurge: 1 },
+  ])
+    test(`a DaemonSet (${JSON.stringify(rollingUpdate)}) keeps its limits (T8S_SEED=${seed})`, async (t) => {
+      const own = await cluster(t)
+      const controller = new RestartedControllers(own.client, () => [daemonSetController({ concurrency: 2 })], late)
+      t.after(() => controller.stop())
+      await playDaemonSet(t, { cluster: own, namespace: 'late', rollingUpdate, random, rounds: 6, disturb: undisturbed })
+    })
+
   for (const strategy of [{ type: 'RollingUpdate', rollingUpdate: { maxSurge: 2, maxUnavailable: 1 } }, { type: 'Recreate' }])
     test(`a Deployment (${strategy.type}) keeps its limits (T8S_SEED=${seed})`, async (t) => {
       const own = await cluster(t)
@@ -42,4 +56,11 @@ describe('controllers whose watches tell late', { concurrency: true, timeout: 18
       t.after(() => controllers.stop())
       await playDeployment(t, { cluster: own, namespace: 'late', strategy, random, rounds: 3, disturb: undisturbed })
     })
+
+  test(`slices and Endpoints show what is there (T8S_SEED=${seed})`, async (t) => {
+    const own = await cluster(t)
+    const controllers = new RestartedControllers(own.client, endpointControllers, late)
+    t.after(() => controllers.stop())
+    await playEndpoints(t, { cluster: own, namespace: 'late', random, rounds: 8, disturb: undisturbed })
+  })
 })

@@ -1,33 +1,12 @@
-/**
- * A DaemonSet under random changes of itself and of its nodes, with its controller killed at random points: in the end every node
- * that it is for has one pod of its newest revision, and an update takes no more pods away at a time than allowed.
- */
-import assert from 'node:assert/strict'
+/** A DaemonSet under random changes, with its controller killed at random points. */
 import { after, test } from 'node:test'
-import { type DaemonSet, type Pod, pods } from '../../../src/client/kinds.ts'
-import { targetNode } from '../../../src/controllers/daemon-sets/daemon-pod.ts'
 import { daemonSetController } from '../../../src/controllers/daemon-sets/daemon-set.ts'
 import { Random } from '../../fuzz/random.ts'
 import { testCluster } from '../../support/test-cluster.ts'
-import { waitFor } from '../../support/wait-for.ts'
 import { RestartedControllers } from '../restarted-controllers.ts'
-import { Witness } from '../witness.ts'
-import { PlayedNamespace } from './played-namespace.ts'
+import { playDaemonSet } from './daemon-set-model.ts'
 
 const cluster = testCluster({ after }, { controllers: ['serviceaccount-controller'] })
-const rounds = 15
-const isReady = (pod: Pod): boolean => pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false
-const isServing = (pod: Pod): boolean => isReady(pod) && pod.status?.phase === 'Running' && !pod.metadata.deletionTimestamp
-const imageOf = (pod: Pod): string | undefined => pod.spec?.containers[0]?.image
-
-/** What the test wants. It changes only when all is as it should be. */
-interface Wish {
-  image: string
-  /** Names of the nodes that the set is for. */
-  readonly nodes: Set<string>
-  /** Pods that it has broken itself. */
-  readonly broken: Set<string>
-}
 
 for (const [seed, rollingUpdate] of Object.entries([
   { maxUnavailable: 1, maxSurge: 0 },
@@ -36,84 +15,10 @@ for (const [seed, rollingUpdate] of Object.entries([
 ])) {
   test(`${JSON.stringify(rollingUpdate)}`, { timeout: 120_000 }, async (t) => {
     const all = await cluster
-    const ns = await PlayedNamespace.in(all, `daemons-${seed}`)
-    const random = new Random(Number(seed) + 1)
-    const wish: Wish = { image: 'web:1', nodes: new Set(), broken: new Set() }
-    const nodes = ['a', 'b', 'c', 'd'].map((node) => `${ns.name}-${node}`)
-    const label = async (node: string, isFor: boolean): Promise<void> => {
-      if (isFor) wish.nodes.add(node)
-      else wish.nodes.delete(node)
-      await ns.patch(`/api/v1/nodes/${node}`, { metadata: { labels: { of: isFor ? ns.name : null } } })
-    }
-    for (const node of nodes) {
-      await ns.post('/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name: node } })
-      await ns.patch(`/api/v1/nodes/${node}`, { spec: { taints: null } })
-      await label(node, true)
-    }
-    const witness = await Witness.of(all.client, pods, ns.name, (name, pod, before) => {
-      const old = before.get(name)
-      const wasTaken = old && !old.metadata.deletionTimestamp && (!pod || pod.metadata.deletionTimestamp)
-      // Of pods that serve on nodes that the set is for, an update takes few at a time.
-      if (!wasTaken || !isServing(old) || wish.broken.has(old.metadata.uid ?? '') || !wish.nodes.has(targetNode(old) ?? '')) return
-      const served = new Set([...before.values()].filter((other) => other !== old && isServing(other)).map(targetNode))
-      const missing = [...wish.nodes].filter((node) => !served.has(node))
-      const allowed = Math.max(rollingUpdate.maxUnavailable, 0)
-      assert.ok(missing.length <= allowed, `${name} was taken, so that ${missing.length} nodes have none`)
-    })
     const controller = new RestartedControllers(all.client, () => [daemonSetController({ concurrency: 2 })])
     t.after(() => controller.kill())
-    const path = `${ns.apps}/daemonsets/web`
-    await ns.post(`${ns.apps}/daemonsets`, {
-      apiVersion: 'apps/v1',
-      kind: 'DaemonSet',
-      metadata: { name: 'web' },
-      spec: {
-        updateStrategy: { type: 'RollingUpdate', rollingUpdate },
-        selector: { matchLabels: { app: 'web' } },
-        template: { metadata: { labels: { app: 'web' } }, spec: { nodeSelector: { of: ns.name }, containers: [{ name: 'c', image: 'web:1' }] } },
-      },
-    })
-
-    const settled = (): Promise<unknown> =>
-      waitFor(
-        `the pods of ${wish.image} on ${[...wish.nodes]}`,
-        async () => {
-          await ns.play('web')
-          if (random.chance(0.1)) await controller.restart()
-          return isAsWished(await ns.pods('web'), wish, await ns.get<DaemonSet>(path))
-        },
-        { deadlineMs: 30_000 },
-      )
-    await settled()
-    for (let round = 0; round < rounds; round++) {
-      await random.one(
-        async () => {
-          wish.image = `web:${random.below(3)}`
-          await ns.image('daemonsets', 'web', wish.image)
-        },
-        async () => {
-          const node = random.pick(nodes)
-          await label(node, !wish.nodes.has(node))
-        },
-        async () => {
-          const pods = await ns.pods('web')
-          if (pods.length === 0) return
-          const { metadata } = random.pick(pods)
-          wish.broken.add(metadata.uid ?? '')
-          await ns.delete(`${ns.core}/pods/${metadata.name}`)
-        },
-      )
-      await settled()
-    }
-    await witness.stop()
+    const random = new Random(Number(seed) + 1)
+    const disturb = () => controller.restart()
+    await playDaemonSet(t, { cluster: all, namespace: `daemons-${seed}`, rollingUpdate, random, rounds: 15, disturb })
   })
-}
-
-function isAsWished(pods: readonly Pod[], { image, nodes }: Wish, { metadata, status }: DaemonSet): boolean {
-  return (
-    pods.every((pod) => isServing(pod) && imageOf(pod) === image) &&
-    pods.map(targetNode).sort().join() === [...nodes].sort().join() &&
-    status?.observedGeneration === metadata.generation &&
-    [status?.desiredNumberScheduled, status?.numberReady, status?.updatedNumberScheduled ?? 0].every((count) => count === nodes.size)
-  )
 }

@@ -1,0 +1,62 @@
+/** What slices and Endpoints show of pods, and what they should, each address a line: `10.1.0.1 8080 ready`. Sorted, so that what is shown twice is seen. */
+import type { EndpointSlice, Endpoints, Pod, Service } from '../../../src/client/kinds.ts'
+
+/** A pod as a Service that selects it may show it. */
+interface Offer {
+  readonly ip: string
+  readonly port: number
+  readonly isReady: boolean
+  readonly isGoing: boolean
+}
+
+/** Undefined for a pod that the Service shows nowhere. The Service has one port, and the pod's container as well. */
+export function offerOf({ metadata, spec, status }: Pod, { spec: service }: Service): Offer | undefined {
+  const selector = Object.entries(service?.selector ?? {})
+  if (!selector.every(([key, value]) => metadata.labels?.[key] === value)) return undefined
+  if (!status?.podIP || status.phase === 'Succeeded' || status.phase === 'Failed') return undefined
+  const target = service?.ports?.[0]?.targetPort
+  const port = typeof target === 'number' ? target : (spec?.containers[0]?.ports?.[0]?.containerPort ?? 0)
+  const isReady = status.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True') ?? false
+  return { ip: status.podIP, port, isReady, isGoing: metadata.deletionTimestamp !== undefined }
+}
+
+const offersOf = (pods: readonly Pod[], service: Service): Offer[] => pods.flatMap((pod) => offerOf(pod, service) ?? [])
+
+const line = (address: string, port: number | undefined, states: Readonly<Record<string, boolean | undefined>>): string =>
+  [address, port, ...Object.keys(states).filter((state) => states[state])].join(' ')
+
+export const inSlices = (slices: readonly EndpointSlice[]): string[] =>
+  slices
+    .flatMap(({ endpoints, ports }) => (endpoints ?? []).map(({ addresses, conditions }) => line(addresses.join(), ports?.[0]?.port, statesOf(conditions))))
+    .sort()
+
+const statesOf = ({ ready, serving, terminating }: NonNullable<NonNullable<EndpointSlice['endpoints']>[number]['conditions']> = {}) => ({
+  ready,
+  serving,
+  terminating,
+})
+
+export const wantedInSlices = (pods: readonly Pod[], service: Service): string[] =>
+  offersOf(pods, service)
+    .map(({ ip, port, isReady, isGoing }) => {
+      const always = service.spec?.publishNotReadyAddresses ?? false
+      return line(ip, port, { ready: always || (isReady && !isGoing), serving: isReady, terminating: isGoing })
+    })
+    .sort()
+
+export const inEndpoints = ({ subsets = [] }: Endpoints): string[] =>
+  subsets
+    .flatMap(({ addresses = [], notReadyAddresses = [], ports = [] }) => [
+      ...addresses.map(({ ip }) => line(ip, ports[0]?.port, { ready: true })),
+      ...notReadyAddresses.map(({ ip }) => line(ip, ports[0]?.port, {})),
+    ])
+    .sort()
+
+/** Endpoints are older than the states of slices: they leave out what goes. */
+export function wantedInEndpoints(pods: readonly Pod[], service: Service): string[] {
+  const always = service.spec?.publishNotReadyAddresses ?? false
+  return offersOf(pods, service)
+    .filter(({ isGoing }) => always || !isGoing)
+    .map(({ ip, port, isReady }) => line(ip, port, { ready: always || isReady }))
+    .sort()
+}
