@@ -67,8 +67,8 @@ mkfifo "$mine.up" "$mine.down" 2>/dev/null || alone "$@"
 exec 3<>"$mine.up" 5<>"$mine.down" 4<"$mine.down"
 
 asked= started=
-# Until somebody serves it there is nothing to end.
-trap 'rm -f "$mine.up" "$mine.down" "$mine.args"; exit 143' TERM INT HUP
+# Until somebody serves it there is nothing to end. The end of rm is not that of the shared process, which lives on.
+trap 'trap - CHLD; rm -f "$mine.up" "$mine.down" "$mine.args"; exit 143' TERM INT HUP
 trap '' PIPE
 printf '%s\\0' ${program} "$PWD" "$@" end >"$mine.args"
 serves() {

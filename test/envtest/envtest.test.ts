@@ -14,7 +14,7 @@ import { protocol } from '../../src/envtest/launcher-script.ts'
 import { reachable } from '../support/reachable-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { kubectl, repository, withoutKubectl } from '../up/t8s-process.ts'
-import { answers, assets, type ControlPlane, freePort, isAlive, run, sharedPid, startControlPlane, terminate } from './control-plane.ts'
+import { answers, assets, type ControlPlane, freePort, isAlive, meetingFile, run, sharedPid, startControlPlane, terminate } from './control-plane.ts'
 
 const configMap = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } })
 const configMaps = '/api/v1/namespaces/default/configmaps'
@@ -275,6 +275,22 @@ test('relative paths start from where the program was started', async (t) => {
   await waitFor('health', () => answers(`${url}/health`))
   await terminate(etcd)
   assert.ok(existsSync(join(folder, 'a b/t8s-memory')))
+})
+
+test('a launcher that is told to end before it has heard that it is served ends, and what it asked for as well', async (t) => {
+  const binaries = assets(t)
+  const folder = mkdtempSync(join(tmpdir(), 't8s-envtest-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const url = `http://127.0.0.1:${await freePort()}`
+  const etcd = run(t, binaries, 'etcd', [`--data-dir=${folder}`, `--listen-client-urls=${url}`, '--unsafe-no-fsync'])
+  // The shared process has been started, and is not that far that it serves anybody.
+  await waitFor('the log of the shared process', () => meetingFile(binaries, 'log'), { everyMs: 1 })
+  etcd.process.kill('SIGSTOP')
+  await waitFor('health', () => answers(`${url}/health`))
+  const ended = terminate(etcd)
+  etcd.process.kill('SIGCONT')
+  assert.deepEqual(await ended, { code: 143, signal: null })
+  await waitFor('the end of what was served', async () => !(await answers(`${url}/health`)))
 })
 
 test("somebody else's directory is no place to meet", { skip: process.getuid?.() !== 0 && 'only root can give directories away' }, async (t) => {
