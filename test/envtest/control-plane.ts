@@ -59,15 +59,15 @@ export function assets(t: Lifetime, given: Readonly<Record<string, string>> = {}
 /** The pid of the process that the launchers share; undefined if there is none. */
 export function sharedPid(binaries: Assets): number | undefined {
   const file = meetingFile(binaries, 'server')
-  return file && Number.parseInt(readFileSync(file, 'utf8'), 10)
+  return file === undefined ? undefined : Number.parseInt(readFileSync(file, 'utf8'), 10)
 }
 
 /** A file of the directory that launchers and shared process meet in, if it is there. */
 export function meetingFile({ env }: Pick<Assets, 'env'>, name: string): string | undefined {
   const base = env.T8S_ENVTEST_RUNTIME_DIR!
   const build = existsSync(base) ? readdirSync(base)[0] : undefined
-  const file = build && join(base, build, name)
-  return file && existsSync(file) ? file : undefined
+  const file = build === undefined ? undefined : join(base, build, name)
+  return file !== undefined && existsSync(file) ? file : undefined
 }
 
 export function isAlive(pid: number): boolean {
