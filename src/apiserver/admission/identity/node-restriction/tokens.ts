@@ -29,9 +29,9 @@ export async function admitToken(write: NodeWrite, lookup: Lookup & StorageLooku
   }
   if (pod.spec?.nodeName !== write.node) throw forbiddenWrite(write, 'node requested token bound to a pod scheduled on a different node')
   if (audiences.length > 1) throw forbiddenWrite(write, 'node may only request 0 or 1 audiences')
-  const [audience] = audiences
-  // Tokens for this server are what accounts are for.
-  if (audience) await checkAudience(write, audience, pod, lookup, authorizer)
+  // A token for this server is asked for by volumes too, without an audience: the one that every pod gets unless it wants none.
+  const [audience = ''] = audiences
+  await checkAudience(write, audience, pod, lookup, authorizer)
 }
 
 async function checkAudience(write: NodeWrite, audience: string, pod: Pod, lookup: StorageLookup, authorizer: Authorizer): Promise<void> {
