@@ -83,6 +83,16 @@ test('storage warns of annotations, volumes and labels that have gone', () => {
   assert.deepEqual(told('runtimeclasses', { scheduling: { nodeSelector: { 'beta.kubernetes.io/os': 'linux' } } }), [`scheduling.nodeSelector: ${label}`])
 })
 
+test('an account warns of the annotation that bound pods to its secrets, when it comes to have it', () => {
+  const enforcing = { annotations: { 'kubernetes.io/enforce-mountable-secrets': 'false' } }
+  const words =
+    'metadata.annotations[kubernetes.io/enforce-mountable-secrets]: deprecated in v1.32+; prefer separate namespaces to isolate access to mounted secrets'
+  assert.deepEqual(told('serviceaccounts', {}, enforcing), [words])
+  assert.deepEqual(told('serviceaccounts', {}, enforcing, {}), [words])
+  assert.deepEqual(told('serviceaccounts', {}, enforcing, { metadata: enforcing }), [])
+  assert.deepEqual(told('serviceaccounts', {}), [])
+})
+
 test('network policies warn of ranges that are not canonical', () => {
   assert.deepEqual(told('networkpolicies', { spec: { egress: [{ to: [{ ipBlock: { cidr: '10.0.0.0/8', except: ['10.1.0.1/16'] } }] }] } }), [
     'spec.egress[0].to[0].ipBlock.except[0]: CIDR value "10.1.0.1/16" is ambiguous in this context (should be "10.1.0.0/16" or "10.1.0.1/32"?)',

@@ -5,6 +5,10 @@ import { age, column, name, resource } from '../resource.ts'
 
 type ServiceAccount = Model<V1ServiceAccount>
 
+const enforceAnnotation = 'kubernetes.io/enforce-mountable-secrets'
+
+const isEnforcing = ({ metadata }: ServiceAccount): boolean => metadata.annotations?.[enforceAnnotation] !== undefined
+
 /** References to secrets keep the name only. */
 function cleanReferences(account: ServiceAccount): void {
   account.secrets = account.secrets?.map(({ name }) => ({ name }))
@@ -19,6 +23,10 @@ export const serviceAccounts = resource<ServiceAccount>({
   scope: 'Namespaced',
   subresources: { special: [{ name: 'token', kind: 'TokenRequest', group: 'authentication.k8s.io', version: 'v1', verbs: ['create'] }] },
   prepare: { create: cleanReferences, update: cleanReferences },
+  warnings: (account, old) =>
+    isEnforcing(account) && !(old && isEnforcing(old))
+      ? [`metadata.annotations[${enforceAnnotation}]: deprecated in v1.32+; prefer separate namespaces to isolate access to mounted secrets`]
+      : [],
   columns: [name, column('Secrets', ({ secrets }) => secrets?.length ?? 0, { description: 'How many secrets it refers to.' }), age],
   deletion: { returnsObject: true },
 })
