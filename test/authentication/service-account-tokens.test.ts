@@ -106,7 +106,10 @@ test('a request for a token may say which account it means; another one of the n
   const { metadata } = await make(cluster, accounts, 'robot')
   const request = (said: object) =>
     cluster.call('POST', `${accounts}/robot/token`, { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', metadata: said, spec: {} })
-  for (const said of [{}, { uid: metadata.uid }, { name: 'robot', namespace: 'default' }]) assert.equal((await request(said)).metadata.name, 'robot')
+  for (const said of [{}, { uid: metadata.uid }, { name: 'robot', namespace: 'default' }]) {
+    const { name, namespace, uid } = (await request(said)).metadata
+    assert.deepEqual([name, namespace, uid], ['robot', 'default', metadata.uid])
+  }
   const { client } = cluster
   const refused = await ask(cluster, { ...client, path: `${accounts}/robot/token`, body: { metadata: { uid: 'other' }, spec: {} } })
   assert.equal(refused.code, 409)

@@ -34,7 +34,7 @@ export const requestToken: Endpoint = async (target) => {
   checkUid(asked, account)
   const nowMs = Date.now()
   const spec = { ...asked.spec, audiences: asked.spec?.audiences?.length ? asked.spec.audiences : [...tokens.audiences] }
-  const metadata = { ...asked.metadata, name, namespace, creationTimestamp: timestamp(nowMs) }
+  const metadata = { ...asked.metadata, name, namespace, uid: account.uid, creationTimestamp: timestamp(nowMs) }
   const out: TokenRequest = { ...asked, metadata, spec }
   delete out.status
   const faults = tokenRequests.validate?.object?.(out) ?? []
