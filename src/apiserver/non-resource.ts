@@ -2,6 +2,7 @@
 import { own } from '../lib/own.ts'
 import { methodNotAllowed } from '../machinery/status-error.ts'
 import { type HealthCheck, type HealthPath, health } from './health/health.ts'
+import { healthMetrics } from './health/health-metrics.ts'
 import { type Request, type Response, text } from './http/exchange.ts'
 import { indented } from './negotiation/pretty.ts'
 import { keySet, type OpenidIssuer, openidConfiguration } from './openid.ts'
@@ -33,12 +34,14 @@ function readOnly(request: Request): void {
 export function nonResource(options: NonResourceOptions): (request: Request) => Promise<Response> | undefined {
   const { checks, version, metrics, issuer, serverUrl, documents, documentPaths } = options
   const healthPaths = Object.keys(checks) as HealthPath[]
+  const results = healthMetrics()
   const index = (): readonly string[] =>
     [
       ...documentPaths(),
       ...healthPaths.flatMap((path) => [`/${path}`, ...checks[path].map(({ name }) => `/${path}/${name}`)]),
       ...(issuer ? ['/.well-known/openid-configuration', '/openid/v1/jwks'] : []),
       '/metrics',
+      '/metrics/slis',
       '/version',
     ].sort()
   const exact: Readonly<Record<string, (request: Request) => Response | Promise<Response>>> = {
@@ -46,6 +49,7 @@ export function nonResource(options: NonResourceOptions): (request: Request) => 
     '/version': () => page(version),
     '/version/': () => page(version),
     '/metrics': () => text(200, metrics(), { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }),
+    '/metrics/slis': () => results.page(),
     ...(issuer && {
       '/.well-known/openid-configuration': () => openidConfiguration(issuer, serverUrl()),
       '/openid/v1/jwks': (request: Request) => keySet(request, issuer),
@@ -56,7 +60,7 @@ export function nonResource(options: NonResourceOptions): (request: Request) => 
     const found = own(exact, path)
     if (found) return answer(request, found)
     const healthPath = healthPaths.find((name) => path === `/${name}` || path.startsWith(`/${name}/`))
-    if (healthPath) return answer(request, () => health(healthPath, checks[healthPath], request))
+    if (healthPath) return answer(request, () => health(healthPath, checks[healthPath], request, results))
     for (const find of documents) {
       const respond = find(path)
       if (respond) return answer(request, respond)

@@ -1,6 +1,7 @@
 /** Health, version and metrics, as probes and Prometheus read them. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { clientOf, http2Client, json, protocols } from './api-client.ts'
 import { serve, startTestServer } from './api-server.ts'
@@ -55,6 +56,30 @@ test('a store that fails is seen in health, without its reason', async (t) => {
   assert.equal(status, 500)
   assert.match(bytes.toString(), /\[-\]etcd failed: reason withheld\n(.*\n)*readyz check failed\n$/)
   assert.equal((await client.request('GET', '/readyz?exclude=etcd&exclude=etcd-readiness')).status, 200)
+})
+
+test('/metrics/slis tells of each check how it went last, and how often it went how', async (t) => {
+  const store = memoryStore()
+  const client = http2Client(t, await serve(t, store))
+  const told = async () => {
+    const { status, bytes, headers } = await client.request('GET', '/metrics/slis')
+    assert.deepEqual([status, headers['content-type']], [200, 'text/plain; version=0.0.4; charset=utf-8'])
+    const families = parsePrometheus(bytes.toString())
+    return (family: string, labels: Readonly<Record<string, string>>) =>
+      families.get(family)?.samples.find((sample) => isDeepStrictEqual({ ...sample.labels }, labels))?.value
+  }
+  for (const path of ['/livez', '/livez?exclude=etcd', '/livez/etcd', '/livez']) assert.equal((await client.request('GET', path)).status, 200)
+  const well = await told()
+  assert.equal(well('kubernetes_healthcheck', { name: 'etcd', type: 'livez' }), 1)
+  assert.equal(well('kubernetes_healthchecks_total', { name: 'ping', status: 'success', type: 'livez' }), 3)
+  assert.equal(well('kubernetes_healthchecks_total', { name: 'etcd', status: 'success', type: 'livez' }), 2, 'left out and alone it does not count')
+  assert.equal(well('kubernetes_healthcheck', { name: 'etcd', type: 'readyz' }), undefined)
+  await store.close()
+  await client.request('GET', '/livez')
+  const ill = await told()
+  assert.equal(ill('kubernetes_healthcheck', { name: 'etcd', type: 'livez' }), 0)
+  assert.equal(ill('kubernetes_healthchecks_total', { name: 'etcd', status: 'error', type: 'livez' }), 1)
+  assert.equal(ill('kubernetes_healthchecks_total', { name: 'etcd', status: 'success', type: 'livez' }), 2)
 })
 
 test('/version says which Kubernetes this is', async (t) => {

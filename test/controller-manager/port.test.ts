@@ -75,6 +75,8 @@ async function checkPort(t: TestContext, cluster: TestCluster, url: string): Pro
   ]) {
     assert.ok(metrics.text.includes(name), name)
   }
+  const slis = await ask(url, '/metrics/slis', admin)
+  assert.match(slis.text, /^kubernetes_healthcheck\{name="namespace-controller",type="livez"\} 1$/m)
   assert.equal((await ask(url, '/configz', { token: reader })).status, 403)
   assert.ok(JSON.parse((await ask(url, '/configz', admin)).text)['kubecontrollermanager.config.k8s.io'])
   assert.equal((await ask(url, '/nowhere', admin)).status, 404)

@@ -1,5 +1,6 @@
 /** Health: `/healthz`, `/livez` and `/readyz`, each a list of named checks, alone or together. */
 import { pageNotFound, type Request, type Response, text } from '../http/exchange.ts'
+import type { HealthMetrics } from './health-metrics.ts'
 
 export interface HealthCheck {
   readonly name: string
@@ -14,8 +15,8 @@ export const ping: HealthCheck = { name: 'ping', check: () => undefined }
 /** The log can always be written: it goes to standard error. */
 export const log: HealthCheck = { name: 'log', check: () => undefined }
 
-/** Answers `/livez`, `/livez?verbose`, `/livez?exclude=etcd` and `/livez/etcd`. */
-export async function health(path: HealthPath, checks: readonly HealthCheck[], request: Request): Promise<Response> {
+/** Answers `/livez`, `/livez?verbose`, `/livez?exclude=etcd` and `/livez/etcd`; a check that is asked for alone is not counted. */
+export async function health(path: HealthPath, checks: readonly HealthCheck[], request: Request, metrics: HealthMetrics): Promise<Response> {
   const single = request.path.slice(path.length + 2)
   if (single) {
     const found = checks.find(({ name }) => name === single)
@@ -32,6 +33,7 @@ export async function health(path: HealthPath, checks: readonly HealthCheck[], r
       continue
     }
     const problem = await check()
+    metrics.checked(path, name, problem === undefined)
     failed ||= problem !== undefined
     // Reasons are for those who may read the logs.
     lines.push(problem === undefined ? `[+]${name} ok` : `[-]${name} failed: reason withheld`)

@@ -3,6 +3,7 @@
  * and let in by the cluster's API server, as kube-controller-manager does it.
  */
 import { type HealthCheck, type HealthPath, health, ping } from '../../apiserver/health/health.ts'
+import { healthMetrics } from '../../apiserver/health/health-metrics.ts'
 import { pageNotFound, type Request, type Response, text } from '../../apiserver/http/exchange.ts'
 import { listen } from '../../apiserver/http/listener.ts'
 import { StatusError } from '../../machinery/status-error.ts'
@@ -36,6 +37,8 @@ const healthPaths: readonly HealthPath[] = ['healthz', 'livez', 'readyz']
 
 /** Starts to listen. Rejects with an ExplainedError if the port cannot be had. */
 export async function serveComponent({ bindAddress, port, portFlag, tls, access, checks, pages }: ComponentServerOptions): Promise<ComponentServer> {
+  const results = healthMetrics()
+  const served: Readonly<Record<string, Page>> = { '/metrics/slis': () => results.page(), ...pages }
   const answer = async (request: Request): Promise<Response> => {
     const { path } = request
     try {
@@ -45,8 +48,8 @@ export async function serveComponent({ bindAddress, port, portFlag, tls, access,
       return refusal(error)
     }
     const probed = healthPaths.find((name) => path === `/${name}` || path.startsWith(`/${name}/`))
-    if (probed) return health(probed, [ping, ...checks(probed)], request)
-    const page = pages[path] ?? Object.entries(pages).find(([begin]) => begin.endsWith('/') && path.startsWith(begin))?.[1]
+    if (probed) return health(probed, [ping, ...checks(probed)], request, results)
+    const page = served[path] ?? Object.entries(served).find(([begin]) => begin.endsWith('/') && path.startsWith(begin))?.[1]
     if (page && request.method !== 'GET') return text(405, 'Method Not Allowed\n', { allow: 'GET' })
     return page?.(request) ?? pageNotFound()
   }

@@ -1,4 +1,4 @@
-/** What a controller manager serves on its port: `/healthz`, `/metrics`, `/configz`, and what controllers know (`/debug/controllers/`). */
+/** What a controller manager serves on its port: `/healthz`, `/metrics`, `/metrics/slis`, `/configz`, and what controllers know (`/debug/controllers/`). */
 import type { HealthCheck } from '../../apiserver/health/health.ts'
 import { json, type Request, type Response, text } from '../../apiserver/http/exchange.ts'
 import type { RunningControllers } from '../../controllers/index.ts'
