@@ -4,25 +4,37 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { issueCertificate, makeAuthority } from '../../src/cluster/pki/certificates.ts'
 import { stop, t8s, temporaryFolder, up } from './t8s-process.ts'
 
-test('the flags name who a front proxy is and which headers it sends', async (t) => {
+/** Whom the API server of `t8s up` with these flags takes the author of a request through the proxy `edge` for. */
+async function whoIs(t: TestContext, requestHeaderFlags: readonly string[], headers: Readonly<Record<string, string>>) {
   const folder = temporaryFolder(t)
   const authority = await makeAuthority('proxies', new Date())
   const proxy = await issueCertificate(authority, { commonName: 'edge', usage: 'client' }, new Date())
   const ca = join(folder, 'proxies.crt')
   writeFileSync(ca, authority.cert)
-  const flags = ['--requestheader-client-ca-file', ca, '--requestheader-allowed-names', 'edge,other', '--requestheader-username-headers', 'X-Anna']
+  const flags = ['--requestheader-client-ca-file', ca, ...requestHeaderFlags]
   const running = await up(t, ['--secure-port', '0', '--data-dir', join(folder, 'data'), ...flags])
-  const headers = { 'x-anna': 'anna', 'x-remote-group': 'gardeners', 'content-type': 'application/json' }
   const url = new URL('/apis/authentication.k8s.io/v1/selfsubjectreviews', running.url)
-  const sent = request(url, { ...proxy, rejectUnauthorized: false, agent: false, method: 'POST', headers })
+  const all = { ...headers, 'content-type': 'application/json' }
+  const sent = request(url, { ...proxy, rejectUnauthorized: false, agent: false, method: 'POST', headers: all })
   const [response] = await once(sent.end('{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"}'), 'response')
   const { status } = JSON.parse(Buffer.concat(await response.toArray()).toString())
-  assert.deepEqual(status.userInfo, { username: 'anna', groups: ['gardeners', 'system:authenticated'] })
   await stop(running)
+  return status.userInfo
+}
+
+test('the flags name who a front proxy is and which headers it sends', async (t) => {
+  const flags = ['--requestheader-allowed-names', 'edge,other', '--requestheader-username-headers', 'X-Anna', '--requestheader-uid-headers', 'X-Number']
+  const user = await whoIs(t, flags, { 'x-anna': 'anna', 'x-number': '7', 'x-remote-group': 'gardeners' })
+  assert.deepEqual(user, { username: 'anna', uid: '7', groups: ['gardeners', 'system:authenticated'] })
+})
+
+test('without a flag that names a header for the uid, none is taken from a front proxy', async (t) => {
+  const user = await whoIs(t, [], { 'x-remote-user': 'anna', 'x-remote-uid': '7', 'x-remote-extra-scope': 'all' })
+  assert.deepEqual(user, { username: 'anna', groups: ['system:authenticated'], extra: { scope: ['all'] } })
 })
 
 test('a certificate without its key, or a file that is none, is refused by the name of its flag', (t) => {

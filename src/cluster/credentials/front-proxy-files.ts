@@ -34,7 +34,8 @@ export function readFrontProxy(given: FrontProxyFiles, now = new Date()): FrontP
           clientCA: readAuthorities(authorities, '--requestheader-client-ca-file'),
           allowedNames: given.requestheaderAllowedNames ?? [],
           usernameHeaders: given.requestheaderUsernameHeaders ?? defaultHeaders.usernameHeaders,
-          uidHeaders: given.requestheaderUidHeaders ?? defaultHeaders.uidHeaders,
+          // No usual name: a proxy from before there was one passes on what its clients send under it.
+          uidHeaders: given.requestheaderUidHeaders ?? [],
           groupHeaders: given.requestheaderGroupHeaders ?? defaultHeaders.groupHeaders,
           extraHeadersPrefix: given.requestheaderExtraHeadersPrefix ?? defaultHeaders.extraHeadersPrefix,
         }
