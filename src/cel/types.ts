@@ -9,7 +9,7 @@ export type SimpleKind = 'dyn' | 'null' | 'bool' | 'int' | 'uint' | 'double' | '
 
 export interface SimpleType {
   readonly kind: SimpleKind
-  /** Of strings and bytes: the greatest length, in characters or bytes. Absent: nothing is known. */
+  /** Of strings and bytes, and of what may be either: the greatest length, in characters or bytes. Absent: nothing is known. */
   readonly maxElements?: number
 }
 
@@ -29,6 +29,8 @@ export interface MapType {
   readonly key: Type
   readonly value: Type
   readonly maxElements?: number
+  /** Whether estimates know the size of a member also where it is picked like a field (`map.member`): upstream says so of devices alone. */
+  readonly membersAsFields?: boolean
 }
 
 /** Something with named fields, such as what a structural schema with `properties` declares. Two are the same if their names are. */

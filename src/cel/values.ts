@@ -69,6 +69,10 @@ export abstract class CelMap {
   /** Undefined: there is no such key. */
   abstract get(key: Value): Value | undefined
   abstract keys(): Iterable<Value>
+  /** What `key in map` tells. */
+  has(key: Value): boolean {
+    return this.get(key) !== undefined
+  }
   /** The type of an object with fields; undefined for a map. */
   readonly objectType?: ObjectType
 }

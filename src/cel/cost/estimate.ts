@@ -312,8 +312,9 @@ function estimated(
 
 const keysOf = (type: Type | undefined): Type | undefined => (type?.kind === 'map' ? type.key : type?.kind === 'object' ? stringType : undefined)
 
-/** The type of a field. Of members of maps that are picked like fields upstream knows no size. */
+/** The type of a field. Of members of maps that are picked like fields upstream knows no size, unless the type says so. */
 function fieldOf(type: Type | undefined, field: string): Type | undefined {
+  if (type?.kind === 'map' && type.membersAsFields) return type.value
   return type?.kind === 'object' ? type.fields.get(field)?.type : undefined
 }
 

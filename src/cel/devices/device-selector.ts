@@ -1,10 +1,11 @@
 /** Expressions that select devices (dynamic resource allocation, KEP-4381): what they see, and whether a device is meant. */
 import { type Environment, environment } from '../environment.ts'
+import { typeOf } from '../evaluation/type-of.ts'
 import { kubernetesLibraries } from '../libraries/index.ts'
 import { quantityOf, quantityType } from '../libraries/quantity.ts'
 import { semverOf } from '../libraries/semver.ts'
 import type { Program } from '../program.ts'
-import { boolType, dynType, formatType, mapType, type ObjectType, objectType, stringType } from '../types.ts'
+import { boolType, dynType, formatType, mapType, type ObjectType, objectType, runtimeTypeName, sized, stringType } from '../types.ts'
 import { CelMap, type Value } from '../values.ts'
 
 /** A device, as slices tell of it. */
@@ -33,10 +34,15 @@ export interface DeviceSelector {
 export const costLimit = 1_000_000
 const mostAttributes = 32
 
+/** How long names and values may be: slices with longer ones are refused, so estimates may count on it. */
+const domain = sized(stringType, 63)
+const identifier = sized(stringType, 32)
+const attribute = sized(dynType, 64)
+
 const deviceType = objectType('kubernetes.DRADevice', {
-  driver: stringType,
-  attributes: mapType(stringType, mapType(stringType, dynType, mostAttributes), mostAttributes),
-  capacity: mapType(stringType, mapType(stringType, quantityType, mostAttributes), mostAttributes),
+  driver: domain,
+  attributes: mapType(domain, { ...mapType(identifier, attribute, mostAttributes), membersAsFields: true }, mostAttributes),
+  capacity: mapType(domain, mapType(identifier, quantityType, mostAttributes), mostAttributes),
   allowMultipleAllocations: boolType,
 })
 
@@ -55,7 +61,7 @@ export function deviceSelector(expression: string): DeviceSelector {
 function evaluate(program: Program, device: SelectedDevice, driver: string): boolean {
   const outcome = program.evaluate({ device: new DeviceValue(device, driver) }, costLimit)
   if ('error' in outcome) throw new Error(outcome.error)
-  if (typeof outcome.value !== 'boolean') throw new Error('CEL result could not be converted to bool')
+  if (typeof outcome.value !== 'boolean') throw new Error(`CEL result of type ${runtimeTypeName(typeOf(outcome.value))} could not be converted to bool`)
   return outcome.value
 }
 
@@ -130,7 +136,7 @@ class Members<T> extends CelMap {
 
 const noMembers = new Members<null>(new Map(), () => null)
 
-/** A domain that there is not has nothing: expressions need not ask for it first. */
+/** A domain that there is not has nothing: expressions need not ask for it first. Those that do are told that it is not there. */
 class Domains extends CelMap {
   readonly #domains: ReadonlyMap<string, CelMap>
 
@@ -143,6 +149,9 @@ class Domains extends CelMap {
   }
   get(key: Value): Value | undefined {
     return (typeof key === 'string' ? this.#domains.get(key) : undefined) ?? noMembers
+  }
+  override has(key: Value): boolean {
+    return typeof key === 'string' && this.#domains.has(key)
   }
   keys(): Iterable<Value> {
     return this.#domains.keys()

@@ -98,7 +98,7 @@ function contains(left: Evaluate, right: Evaluate): Evaluate {
     const value = argument(left, frame)
     const container = argument(right, frame)
     frame.spend(container instanceof CelList ? container.size : 1)
-    if (container instanceof CelMap) return container.get(value) !== undefined
+    if (container instanceof CelMap) return container.has(value)
     if (!(container instanceof CelList)) throw new CelError('no such overload')
     for (let index = 0; index < container.size; index++) if (equals(container.at(index), value, frame)) return true
     return false

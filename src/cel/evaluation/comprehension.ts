@@ -4,6 +4,7 @@ import { ArrayList, CelError, CelList, CelMap, EntryMap, type Value } from '../v
 import type { Compilation } from './compilation.ts'
 import { constantValue } from './constants.ts'
 import type { Evaluate, Frame } from './frame.ts'
+import { goTypeName } from './type-of.ts'
 
 export function compileComprehension(expr: Comprehension, to: Compilation): Evaluate {
   const range = to.compile(expr.range)
@@ -102,7 +103,7 @@ function each(values: Value, frame: Frame, variable: number, variable2: number |
     }
     return
   }
-  if (!(values instanceof CelMap)) throw new CelError('no such overload')
+  if (!(values instanceof CelMap)) throw new CelError(`got '${goTypeName(values)}', expected iterable type`)
   for (const key of values.keys()) {
     frame.turn()
     slots[variable] = key

@@ -10,13 +10,14 @@ import {
   mapType,
   nullType,
   optionalType,
+  runtimeTypeName,
   stringType,
   type Type,
   timestampType,
   typeType,
   uintType,
 } from '../types.ts'
-import { CelList, CelMap, Duration, OpaqueValue, OptionalValue, Timestamp, UInt, type Value } from '../values.ts'
+import { CelList, CelMap, Duration, OpaqueValue, OptionalValue, Timestamp, TypeValue, UInt, type Value } from '../values.ts'
 
 const anyList = listType(dynType)
 const anyMap = mapType(dynType, dynType)
@@ -46,6 +47,15 @@ export function typeOf(value: Value): Type {
   if (value instanceof Uint8Array) return bytesType
   if (value instanceof OptionalValue) return anyOptional
   return value instanceof OpaqueValue ? value.type : anyType
+}
+
+/** How cel-go calls its type of a value that is no list, map or object: some messages tell it, such as `types.Int` and `cel.Quantity`. */
+export function goTypeName(value: Value): string {
+  const name = runtimeTypeName(typeOf(value)).split('.').at(-1) ?? ''
+  if (value instanceof OpaqueValue) return `cel.${name}`
+  if (value instanceof OptionalValue) return '*types.Optional'
+  if (value instanceof TypeValue) return '*types.Type'
+  return value === null ? 'types.Null' : `types.${name.charAt(0).toUpperCase()}${name.slice(1)}`
 }
 
 /** Whether a value may be an argument for a parameter, as far as is told at run time: of what a list holds only the first is looked at. */
