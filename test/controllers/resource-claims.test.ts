@@ -71,6 +71,28 @@ test('an allocated claim is reserved for a pod that has a node, and freed when t
   assert.equal(freed.status?.reservedFor?.length ?? 0, 0)
 })
 
+test('a claim that was made for extended resources is freed and removed when its pod has ended', async (t) => {
+  const cluster = await testCluster(t, { controllers: ['*'] })
+  await cluster.call('POST', '/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' } })
+  await waitFor('the account', () => get(cluster, `${core}/serviceaccounts/default`))
+  const resources = { requests: { 'example.com/gpu': '1' }, limits: { 'example.com/gpu': '1' } }
+  const spec = { nodeName: 'n', containers: [{ name: 'c', image: 'i', resources }] }
+  const { metadata } = (await cluster.call('POST', `${core}/pods`, { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec })) as unknown as Pod
+  await cluster.call('POST', `${dra}/resourceclaims`, {
+    apiVersion: 'resource.k8s.io/v1',
+    kind: 'ResourceClaim',
+    metadata: { name: 'x', finalizers: [finalizer], ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: 'p', uid: metadata.uid, controller: true }] },
+    spec: { devices },
+  })
+  const reservedFor = [{ resource: 'pods', name: 'p', uid: metadata.uid }]
+  await cluster.call('PATCH', `${dra}/resourceclaims/x/status`, { status: { allocation: { devices: {} }, reservedFor } }, merge)
+  const requestMappings = [{ containerName: 'c', requestName: 'gpu', resourceName: 'example.com/gpu' }]
+  const told = { extendedResourceClaimStatus: { resourceClaimName: 'x', requestMappings } }
+  await cluster.call('PATCH', `${core}/pods/p/status`, { status: { ...told, phase: 'Running' } }, merge)
+  await cluster.call('PATCH', `${core}/pods/p/status`, { status: { phase: 'Succeeded' } }, merge)
+  await waitFor('the claim to go', async () => (await claimsOf(cluster)).length === 0)
+})
+
 test('a pod goes when a device that it uses gets a taint which drives it away', async (t) => {
   const cluster = await testCluster(t, { controllers: ['*'] })
   await cluster.call('POST', '/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' } })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Pod } from '../core/pod/model.ts'
-import { claimName, claimNames, generatedName } from './pod-claims.ts'
+import { claimName, claimNames, generatedName, usesClaims } from './pod-claims.ts'
 
 const pod: Pod = {
   apiVersion: 'v1',
@@ -25,6 +25,15 @@ test('a pod names its claims itself, or its status does, or nobody yet', () => {
     ['one', 'p-own-x', undefined, ''],
   )
   assert.deepEqual(claimNames(pod), ['one', 'p-own-x'])
+})
+
+test("the claim that was made for a pod's extended resources is one of its claims", () => {
+  const requestMappings = [{ containerName: 'c', requestName: 'r', resourceName: 'example.com/gpu' }]
+  const extendedResourceClaimStatus = { resourceClaimName: 'p-extended-resources-x', requestMappings }
+  const extended: Pod = { ...pod, spec: { containers: [] }, status: { extendedResourceClaimStatus } }
+  assert.deepEqual(claimNames(extended), ['p-extended-resources-x'])
+  assert.ok(usesClaims(extended))
+  assert.ok(!usesClaims({ ...extended, status: {} }))
 })
 
 test('names of claims begin with those of the pod and its claim; long ones lose their share', () => {

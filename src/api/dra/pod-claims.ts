@@ -21,8 +21,15 @@ export function claimName({ status }: Pod, { name, resourceClaimName, resourceCl
   return told && (told.resourceClaimName ?? '')
 }
 
+/** Whether a pod uses claims: its own, or one that was made for its extended resources (KEP-5004). */
+export const usesClaims = ({ spec, status }: Pod): boolean => (spec?.resourceClaims?.length ?? 0) > 0 || status?.extendedResourceClaimStatus !== undefined
+
 /** Those that are known by name. */
-export const claimNames = (pod: Pod): string[] => (pod.spec?.resourceClaims ?? []).flatMap((claim) => claimName(pod, claim) || [])
+export function claimNames(pod: Pod): string[] {
+  const own = (pod.spec?.resourceClaims ?? []).flatMap((claim) => claimName(pod, claim) || [])
+  const extended = pod.status?.extendedResourceClaimStatus?.resourceClaimName
+  return extended ? [...own, extended] : own
+}
 
 /** The index of pods by the claims that they use. */
 export const byClaim = (pod: Pod): Iterable<string> => claimNames(pod).map((name) => `${pod.metadata.namespace}/${name}`)

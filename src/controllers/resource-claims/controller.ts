@@ -1,6 +1,6 @@
 /** Makes the ResourceClaims that pods ask for by template, reserves those of pods with a node, and frees them when their pods have ended. */
 
-import { byClaim, claimFrom, claimName, claimNames, type PodClaim, podClaimAnnotation } from '../../api/dra/pod-claims.ts'
+import { byClaim, claimFrom, claimName, claimNames, type PodClaim, podClaimAnnotation, usesClaims } from '../../api/dra/pod-claims.ts'
 import { type Controller, type ReconcileContext, watched } from '../../client/controller/controller.ts'
 import { resourceClaims as claims, type Pod, pods, type ResourceClaim, resourceClaimTemplates as templates } from '../../client/kinds.ts'
 import { byController, isControlledBy } from '../pods/owners/owner.ts'
@@ -78,13 +78,13 @@ export function resourceClaimController(metrics = new ClaimMetrics()): Controlle
       watched({
         resource: pods,
         *keys(pod) {
-          if (!pod.spec?.resourceClaims?.length) return
+          if (!usesClaims(pod)) return
           yield podKey(pod)
           if (isDone(pod)) yield* keysOfClaims(pod)
         },
         changed(pod, before, { caches, again }) {
-          if (pod || !before?.spec?.resourceClaims?.length) return
-          for (const { name } of before.spec.resourceClaims) made.delete(madeKey(before, name))
+          if (pod || !before || !usesClaims(before)) return
+          for (const { name } of before.spec?.resourceClaims ?? []) made.delete(madeKey(before, name))
           for (const key of keysOfClaims(before)) again(key)
           for (const { metadata } of caches.by(claims, byController, before.metadata.uid ?? '')) again(claimKey(metadata.namespace, metadata.name))
         },

@@ -1,6 +1,6 @@
 /** Drives pods away that use devices whose taints they do not tolerate, or not any longer. Taints are those of ResourceSlices. */
 
-import { byClaim, claimNames } from '../../../api/dra/pod-claims.ts'
+import { byClaim, claimNames, usesClaims } from '../../../api/dra/pod-claims.ts'
 import { type Caches, type Controller, type ReconcileContext, watched } from '../../../client/controller/controller.ts'
 import { keyOf } from '../../../client/informers/informer.ts'
 import { resourceClaims as claims, type Pod, pods, type ResourceClaim, resourceSlices as slices } from '../../../client/kinds.ts'
@@ -30,7 +30,7 @@ export function deviceTaintEviction(metrics: EvictionMetrics = deviceTaintMetric
       watched({
         resource: pods,
         *keys(pod) {
-          if (pod.spec?.resourceClaims?.length) yield keyOf(pod)
+          if (usesClaims(pod)) yield keyOf(pod)
         },
         changed(pod, before) {
           if (pod || !before) return
