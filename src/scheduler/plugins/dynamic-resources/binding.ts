@@ -43,8 +43,10 @@ export class ClaimBinding {
     const note = `waiting for binding conditions for device on node ${node}`
     this.#handle.tell({ regarding: pod, type: 'Normal', reason: 'BindingConditionsPending', action: 'Scheduling', note })
     const now = this.#handle.now()
-    const left = Math.min(this.#timeoutMs, ...slow.map((claim) => timeLeft(claim, this.#timeoutMs, now)))
-    await this.#waiters.until(() => slow.every((claim) => isReady(this.#currentOf(claim))), left, 'device binding timeout')
+    const leftOf = (claim: ResourceClaim): number => timeLeft(claim, this.#timeoutMs, now)
+    const oldest = slow.reduce((one, other) => (leftOf(other) < leftOf(one) ? other : one))
+    const left = Math.min(this.#timeoutMs, leftOf(oldest))
+    await this.#waiters.until(() => slow.every((claim) => isReady(this.#currentOf(claim))), left, `claim ${oldest.metadata.name} binding timeout`)
   }
 
   /** Begins to take back what was written. Should this fail, the controller does the same, or the pod's next attempt. */

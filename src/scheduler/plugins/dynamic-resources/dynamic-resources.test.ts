@@ -159,6 +159,67 @@ test('shared devices are taken in parts, as their policy says', () => {
   assert.equal(onNodeA([aClaim('c', [wants('3Gi')])], [gpus(card)], [share('6Gi')]), no)
   assert.equal(onNodeA([aClaim('c', [asks()])], [gpus(card)], [share('7Gi')]), 'r=card')
   assert.equal(onNodeA([aClaim('c', [asks({ capacity: { requests: { bandwidth: '1' } } })])], [gpus(card)]), no)
+  // One request has each device once.
+  assert.equal(onNodeA([aClaim('c', [{ name: 'r', exactly: { ...wants('1Gi').exactly, deviceClassName: 'gpu', count: 2 } }])], [gpus(card)]), no)
+  // A card that is for one alone now, while somebody has a share of it still.
+  const whole = gpu('card', { capacity: { memory: { value: '8Gi' } } })
+  assert.equal(onNodeA([aClaim('c', [asks()])], [gpus(whole)], [share('1Gi')]), no)
+  assert.equal(onNodeA([aClaim('c', [wants('7Gi')])], [gpus(whole)], [share('1Gi')]), 'r=card')
+})
+
+test('all devices are all that can give what is asked for', () => {
+  const card = (name: string, memory?: string) => gpu(name, { allowMultipleAllocations: true, ...(memory && { capacity: { memory: { value: memory } } }) })
+  const claim = aClaim('c', [asks({ allocationMode: 'All', capacity: { requests: { memory: '2Gi' } } })])
+  const cards = gpus(card('large', '8Gi'), card('small', '1Gi'), card('none'))
+  assert.equal(onNodeA([claim], [cards]), 'r=large')
+  const share = taken('t', 'large', { shareID: 's', consumedCapacity: { memory: '7Gi' } })
+  assert.equal(
+    onNodeA([claim], [cards, aSlice('more', { driver, pool: { name: 'b', generation: 1, resourceSliceCount: 1 }, devices: [card('other', '2Gi')] })], [share]),
+    'r=other',
+  )
+  assert.equal(onNodeA([claim], [cards], [share]), no)
+})
+
+test('a claim that wants more devices than a claim can have is refused at once; alternatives that want fewer are found at once', () => {
+  const many = (count: number) => gpus(...Array.from({ length: count }, (_, at) => gpu(`g${String(at).padStart(2, '0')}`)))
+  const tooMany = /^Error: claim default\/c: number of requested devices 33 exceeds the claim limit of 32$/
+  assert.throws(() => onNodeA([aClaim('c', [asks({ count: 33 })])], []), tooMany)
+  assert.throws(() => onNodeA([aClaim('c', [asks({ count: 32 }), { ...asks(), name: 's' }])], [many(40)]), tooMany)
+  assert.throws(() => onNodeA([aClaim('c', [asks({ allocationMode: 'All' })])], [many(33)]), tooMany)
+  const either = (name: string): Request => ({
+    name,
+    firstAvailable: [32, 16].map((count) => ({ name: `of-${count}`, deviceClassName: 'gpu', allocationMode: 'ExactCount', count })),
+  })
+  const found = onNodeA([aClaim('c', [either('r'), either('s')])], [many(64)]).split(' ')
+  assert.deepEqual([found.length, found[0], found[16]], [32, 'r/of-16=g00', 's/of-16=g16'])
+})
+
+test('pools are searched driver by driver, and not used where they name counters that they have not', () => {
+  const aPool = (name: string, of: string, devices: Device[]) => aSlice(name, { driver: of, devices })
+  const anyClass = aClass('any', { selectors: [] })
+  const claim = aClaim('c', [asks({ deviceClassName: 'any' })])
+  const slices = [aPool('s', 'gpu.example', [gpu('short')]), aPool('l', 'gpu.example-more', [gpu('long')])]
+  assert.equal(onNodeA([claim], slices, [anyClass]), 'r=short')
+  const unknown = gpu('g0', { consumesCounters: [{ counterSet: 'nowhere', counters: {} }] })
+  assert.equal(onNodeA([aClaim('c', [asks()])], [gpus(unknown)]), 'invalid resource pools were encountered')
+})
+
+test('devices are searched for as long as it takes if no limit is set', () => {
+  const cluster = { nodes, objects: [aClass('gpu'), gpus(...'abcdefgh'.split('').map((name) => gpu(name))), aClaim('c', [asks({ count: 9 })])] }
+  const snapshot = snapshotOf(cluster)
+  let now = 0
+  const handle = { ...handleOf(cluster, snapshot), now: () => now++ }
+  const pod = new PodInfo(aPodWith('c'))
+  const [a] = snapshot.nodes
+  for (const [filterTimeout, expected] of [
+    ['1ms', 'timed out trying to allocate devices'],
+    ['0s', no],
+  ] as const) {
+    const plugin = makePlugin(dynamicResources, { ...cluster, args: { filterTimeout } }, handle)
+    const prepared = plugin.preFilter?.(pod, snapshot)
+    assert.ok(a && prepared && !('code' in prepared))
+    assert.equal(plugin.filter?.(prepared.state, pod, a)?.reasons.join(), expected)
+  }
 })
 
 test('why claims keep a pod from all nodes', () => {

@@ -35,7 +35,7 @@ import type { Filtering, Found } from './filtering.ts'
 import { events } from './hints.ts'
 
 export interface DynamicResourcesArgs {
-  /** How long devices may be searched for on a node: a Go duration. */
+  /** How long devices may be searched for on a node: a Go duration; 0 for as long as it takes. */
   readonly filterTimeout: string
   /** How long devices may take to become ready. */
   readonly bindingTimeout: string
@@ -183,7 +183,7 @@ function make(args: DynamicResourcesArgs, handle: Handle): Plugin<Filtering, Fil
   function search(given: readonly ClaimToAllocate[], asked: Asked | undefined, pod: PodInfo, { node, name }: NodeInfo): Found | Status {
     try {
       const claims = asked ? [...given, claimToAllocate(claimFor(pod, asked.requests), classNamed, selectors)] : given
-      const limits = { deadline: handle.now() + filterTimeoutMs, now: handle.now }
+      const limits = { deadline: filterTimeoutMs > 0 ? handle.now() + filterTimeoutMs : Number.POSITIVE_INFINITY, now: handle.now }
       const chosen = allocate(claims, poolsOf(node, slices), tracker.allocated, limits)
       if (!chosen) return noDevices
       const allocations = claims.map(({ claim }, at) => allocationOf(claim, chosen[at] ?? [], name))
@@ -199,12 +199,15 @@ function make(args: DynamicResourcesArgs, handle: Handle): Plugin<Filtering, Fil
   /** A claim of the pod that nobody uses gives its devices back, so that it can get others. */
   async function makeRoom(pod: PodInfo, isElsewhere: boolean): Promise<string> {
     const claims = claimsOf(pod, tracker)
-    const former = resourcesOf(pod).size > 0 ? leftOver(pod, tracker.in(pod.namespace)) : undefined
+    const isExtended = resourcesOf(pod).size > 0
+    const former = isExtended ? leftOver(pod, tracker.in(pod.namespace)) : undefined
     if (former) {
       await remove(former, handle.client)
       return 'deletion of ResourceClaim completed'
     }
-    if (typeof claims === 'string' || claims.length === 0) return 'no new claims to deallocate'
+    if (typeof claims === 'string' || (claims.length === 0 && !isExtended)) return 'no new claims to deallocate'
+    // No node was looked at.
+    if (claims.some((claim) => faultOf(claim, pod) !== undefined)) return 'no new claims to deallocate'
     for (const claim of isElsewhere ? claims.filter((one) => isLimited(one) || isUseless(one)) : []) {
       const others = claim.status?.reservedFor?.filter(({ uid }) => uid !== pod.pod.metadata.uid) ?? []
       if (others.length > 0) continue

@@ -44,10 +44,22 @@ export function allocate(
   return undefined
 }
 
+/** An alternative, and how many devices it wants: with `all`, these. */
+interface Wanted {
+  readonly alternative: Alternative
+  readonly count: number
+  readonly all: readonly PoolDevice[] | undefined
+}
+
+/** `too many`: more than a claim can have, whichever devices are taken; only other alternatives may help. */
+type Outcome = 'found' | 'none' | 'too many'
+
 class Search {
   readonly chosen: Chosen[][]
   readonly #claims: readonly ClaimToAllocate[]
   readonly #pools: readonly Pool[]
+  /** By claim and request, in the order of preference. */
+  readonly #wanted: readonly (readonly (readonly Wanted[])[])[]
   readonly #devices: readonly PoolDevice[]
   readonly #allocated: AllocatedDevices
   readonly #limits: Limits
@@ -68,28 +80,51 @@ class Search {
     this.#constraints = claims.map((claim) => claim.constraints())
     this.#counters = new Counters((id) => allocated.isUsed(id))
     this.chosen = claims.map(() => [])
+    this.#wanted = claims.map((claim) => this.#wantedBy(claim))
   }
 
   run(): boolean {
-    return this.#request(0, 0)
+    return this.#request(0, 0) === 'found'
   }
 
-  #request(claimAt: number, requestAt: number): boolean {
-    const claim = this.#claims[claimAt]
-    if (!claim) return true
-    const alternatives = claim.requests[requestAt]
-    if (!alternatives) return this.#request(claimAt + 1, 0)
-    for (const alternative of alternatives) {
-      const all = alternative.wants.allocationMode === 'All' ? this.#allOf(alternative, claim) : undefined
-      const count = all ? all.length : (alternative.wants.count ?? 1)
-      if (all?.length === 0 || (this.chosen[claimAt]?.length ?? 0) + count > mostDevices) continue
-      const done = all ? this.#takeAll(claimAt, requestAt, alternative, all, 0) : this.#takeSome(claimAt, requestAt, alternative, count, 0)
-      if (done) return true
+  #wantedBy(claim: ClaimToAllocate): readonly (readonly Wanted[])[] {
+    const wanted = claim.requests.map((alternatives) =>
+      alternatives.map((alternative): Wanted => {
+        const all = alternative.wants.allocationMode === 'All' ? this.#allOf(alternative, claim) : undefined
+        return { alternative, all, count: all ? all.length : (alternative.wants.count ?? 1) }
+      }),
+    )
+    const least = wanted.reduce((sum, alternatives) => sum + Math.min(...alternatives.map(({ count }) => count)), 0)
+    const { namespace, name } = claim.claim.metadata
+    if (least > mostDevices) throw new Error(`claim ${namespace}/${name}: number of requested devices ${least} exceeds the claim limit of ${mostDevices}`)
+    return wanted
+  }
+
+  #request(claimAt: number, requestAt: number): Outcome {
+    const ofClaim = this.#wanted[claimAt]
+    if (!ofClaim) return 'found'
+    const alternatives = ofClaim[requestAt]
+    if (!alternatives) {
+      const others = this.#request(claimAt + 1, 0)
+      // A later claim may get by with fewer devices, once this one has taken others.
+      return others === 'too many' ? 'none' : others
     }
-    return false
+    let outcome: Outcome = 'too many'
+    for (const wanted of alternatives) {
+      const found = this.#alternative(claimAt, requestAt, wanted)
+      if (found === 'found') return found
+      if (found === 'none') outcome = found
+    }
+    return outcome
   }
 
-  /** Every device that is meant, which have to be known. */
+  #alternative(claimAt: number, requestAt: number, { alternative, count, all }: Wanted): Outcome {
+    if (all?.length === 0) return 'none'
+    if ((this.chosen[claimAt]?.length ?? 0) + count > mostDevices) return 'too many'
+    return all ? this.#takeAll(claimAt, requestAt, alternative, all, 0) : this.#takeSome(claimAt, requestAt, alternative, count, 0)
+  }
+
+  /** Every device that is meant and has what is asked for, beside what others have of it; which have to be known. */
   #allOf(alternative: Alternative, { claim }: ClaimToAllocate): readonly PoolDevice[] {
     for (const { fault, driver, name } of this.#pools) {
       if (!fault) continue
@@ -97,30 +132,39 @@ class Search {
       const who = `claim ${claim.metadata.namespace}/${claim.metadata.name}, request ${alternative.subRequest ?? alternative.request}`
       throw new NodeFault(`${who}: asks for all devices, but resource pool ${driver}/${name} is currently ${state}`)
     }
-    return this.#devices.filter((device) => alternative.selects(device))
+    return this.#devices.filter((device) => alternative.selects(device) && this.#takenOf(alternative, device) !== undefined)
   }
 
-  #takeAll(claimAt: number, requestAt: number, alternative: Alternative, all: readonly PoolDevice[], at: number): boolean {
+  #takeAll(claimAt: number, requestAt: number, alternative: Alternative, all: readonly PoolDevice[], at: number): Outcome {
     const device = all[at]
     if (!device) return this.#request(claimAt, requestAt + 1)
-    if (!this.#take(claimAt, alternative, device, true)) return false
-    if (this.#takeAll(claimAt, requestAt, alternative, all, at + 1)) return true
-    this.#giveBack(claimAt)
-    return false
+    if (!this.#take(claimAt, alternative, device, true)) return 'none'
+    const outcome = this.#takeAll(claimAt, requestAt, alternative, all, at + 1)
+    if (outcome !== 'found') this.#giveBack(claimAt)
+    return outcome
   }
 
-  /** Which of its devices a request gets first does not matter: it goes on where it is, and not from the beginning. */
-  #takeSome(claimAt: number, requestAt: number, alternative: Alternative, missing: number, from: number): boolean {
+  /** Which of its devices a request gets first does not matter, and it gets none twice: it goes on behind the last, and not from the beginning. */
+  #takeSome(claimAt: number, requestAt: number, alternative: Alternative, missing: number, from: number): Outcome {
     if (missing === 0) return this.#request(claimAt, requestAt + 1)
     if (++this.#steps % stepsBetweenLooks === 0 && this.#limits.now() > this.#limits.deadline) throw new TimeIsUp()
     for (let at = from; at < this.#devices.length; at++) {
       const device = this.#devices[at] as PoolDevice
       if (!this.#isFree(claimAt, alternative, device) || !alternative.selects(device) || !this.#take(claimAt, alternative, device)) continue
-      const next = device.device.allowMultipleAllocations ? at : at + 1
-      if (this.#takeSome(claimAt, requestAt, alternative, missing - 1, next)) return true
+      const outcome = this.#takeSome(claimAt, requestAt, alternative, missing - 1, at + 1)
+      if (outcome === 'found') return outcome
       this.#giveBack(claimAt)
+      if (outcome === 'too many') return outcome
     }
-    return false
+    return 'none'
+  }
+
+  /** What a request takes of a device; undefined where the device cannot give that, beside what others have. */
+  #takenOf({ wants }: Alternative, { id, device }: PoolDevice): Taken | undefined {
+    const taken = takenBy(wants.capacity, device)
+    // A device that is for one alone now may have been shared before.
+    const others = wants.adminAccess ? [] : [this.#allocated.shares(id), this.#shares.get(id)]
+    return taken && hasRoom(device, taken, others) ? taken : undefined
   }
 
   #isFree(claimAt: number, { wants }: Alternative, { id, device }: PoolDevice): boolean {
@@ -134,10 +178,9 @@ class Search {
   #take(claimAt: number, alternative: Alternative, device: PoolDevice, must = false): boolean {
     const { wants, request, subRequest } = alternative
     if (!this.#isFree(claimAt, alternative, device)) return false
-    const taken = takenBy(wants.capacity, device.device)
+    const taken = this.#takenOf(alternative, device)
+    if (!taken) return false
     const isShared = device.device.allowMultipleAllocations === true && !wants.adminAccess
-    if (!taken && (isShared || wants.capacity)) return false
-    if (taken && !hasRoom(device.device, taken, isShared ? [this.#allocated.shares(device.id), this.#shares.get(device.id)] : [])) return false
     if (device.device.taints?.some((taint) => keepsAway(taint) && !isTolerated(taint, wants.tolerations))) return false
     // Counters are taken once, however many share the device.
     const takesCounters = !wants.adminAccess && !this.#isInUse(device.id)
@@ -151,7 +194,7 @@ class Search {
       return false
     }
     this.#users.set(device.id, [...(this.#users.get(device.id) ?? []), claimAt])
-    if (isShared && taken) this.#share(device.id, taken, 1n)
+    if (isShared) this.#share(device.id, taken, 1n)
     this.chosen[claimAt]?.push({ alternative, device, taken: isShared ? taken : undefined })
     return true
   }

@@ -52,7 +52,10 @@ const reaches = ({ spec }: ResourceSlice, node: Node): boolean =>
   isFor(spec, node) ||
   (spec.perDeviceNodeSelection === true && (spec.devices ?? []).some((device) => isFor(device, node)))
 
-/** In the order of their names. Pools that wait for something before they can be used come last. */
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+const byName = (a: Pool, b: Pool): number => compare(a.driver, b.driver) || compare(a.name, b.name)
+
+/** In the order of their names, driver by driver. Pools that wait for something before they can be used come last. */
 export function poolsOf(node: Node, slices: Lister<ResourceSlice>): Pool[] {
   const found = new Map<string, ResourceSlice[]>()
   for (const group of [`node ${node.metadata.name}`, 'any node']) {
@@ -64,8 +67,7 @@ export function poolsOf(node: Node, slices: Lister<ResourceSlice>): Pool[] {
       else if (slice.spec.pool.generation === generation) others.push(slice)
     }
   }
-  const sorted = [...found].sort(([a], [b]) => (a < b ? -1 : 1))
-  const pools = sorted.flatMap(([key, ofPool]) => poolOf(ofPool, [...slices.by(byPool, `pool ${key}`)], node) ?? [])
+  const pools = [...found].flatMap(([key, ofPool]) => poolOf(ofPool, [...slices.by(byPool, `pool ${key}`)], node) ?? []).sort(byName)
   const waits = ({ devices }: Pool): boolean => devices.some(({ device }) => (device.bindingConditions?.length ?? 0) > 0)
   return [...pools.filter((pool) => !waits(pool)), ...pools.filter(waits)]
 }
@@ -106,7 +108,10 @@ function countersOf(slices: readonly ResourceSlice[]): Map<string, CounterSet> |
 /** Whether devices take only from counters that there are. */
 const isConsistent = (devices: readonly Device[], sets: ReadonlyMap<string, CounterSet>): boolean =>
   devices.every(({ consumesCounters = [] }) =>
-    consumesCounters.every(({ counterSet, counters }) => Object.keys(counters).every((name) => Object.hasOwn(sets.get(counterSet)?.counters ?? {}, name))),
+    consumesCounters.every(({ counterSet, counters }) => {
+      const known = sets.get(counterSet)?.counters
+      return known !== undefined && Object.keys(counters).every((name) => Object.hasOwn(known, name))
+    }),
   )
 
 function hasTwice(slices: readonly ResourceSlice[]): boolean {

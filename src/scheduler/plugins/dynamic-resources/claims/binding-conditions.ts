@@ -29,8 +29,8 @@ export function isReady(claim: ResourceClaim): boolean {
     )
     const ofType = (type: string) => told?.conditions?.find((condition) => condition.type === type && condition.status === 'True')
     for (const type of bindingFailureConditions) {
-      const { reason, message } = ofType(type) ?? {}
-      if (reason !== undefined) throw new Error(`claim ${claim.metadata.name} binding failed: reason=${reason}, message=${JSON.stringify(message)}`)
+      const failure = ofType(type)
+      if (failure) throw new Error(`claim ${claim.metadata.name} binding failed: reason=${failure.reason}, message=${JSON.stringify(failure.message)}`)
     }
     ready &&= bindingConditions.every((type) => ofType(type) !== undefined)
   }
