@@ -3,7 +3,7 @@ import type { V1CapacityRequestPolicy, V1CapacityRequestPolicyRange, V1DeviceCap
 import type { Wire } from '../../../machinery/object.ts'
 import { duplicate, type FieldError, forbiddenField, invalidValue, required, tooMany } from '../../../machinery/validation/field-error.ts'
 import { all, each, repeats, valid } from '../../../machinery/validation/field-rules.ts'
-import { addQuantities, canonicalQuantity, compareQuantities, signOf, wholeValue } from '../../../machinery/values/quantity.ts'
+import { addQuantities, compareQuantities, signOf, wholeValue } from '../../../machinery/values/quantity.ts'
 
 type Policy = Wire<V1CapacityRequestPolicy> & { readonly default?: string }
 type Range = Wire<V1CapacityRequestPolicyRange>
@@ -29,18 +29,20 @@ function policyRules({ default: usual, validValues: values, validRange: range }:
 }
 
 function valueRules(values: readonly string[], usual: string, capacity: string, path: string): readonly FieldError[] {
-  const isRepeated = repeats<string>()
+  const notSorted = each(values, path, (value, at) => {
+    const before = values[Number(at.slice(path.length + 1, -1)) - 1]
+    return before !== undefined && more(before, value) ? [invalidValue(at, value, 'values must be sorted in ascending order')] : valid
+  })
+  const notUsual = invalidValue(path, usual, 'default value is not valid according to the requestPolicy')
+  // Upstream looks at none of so many, and so finds the default among none.
+  if (values.length > mostValues) return [...notSorted, tooMany(path, values.length, mostValues), notUsual]
+  const isRepeated = repeats<bigint>()
   return all(
-    each(values, path, (value, at) => {
-      const before = values[Number(at.slice(path.length + 1, -1)) - 1]
-      return before !== undefined && more(before, value) ? [invalidValue(at, value, 'values must be sorted in ascending order')] : valid
-    }),
-    values.length > mostValues ? [tooMany(path, values.length, mostValues)] : valid,
+    notSorted,
     each(values, path, (value, at) => (more(value, capacity) ? [invalidValue(at, value, `option is larger than capacity value: ${capacity}`)] : valid)),
-    each(values, path, (value, at) => (isRepeated(canonicalQuantity(value)) ? [duplicate(at, `${wholeValue(value)}`)] : valid)),
-    values.some((value) => compareQuantities(value, usual) === 0)
-      ? valid
-      : [invalidValue(path, usual, 'default value is not valid according to the requestPolicy')],
+    // Parts of a whole are not told apart.
+    each(values, path, (value, at) => (isRepeated(wholeValue(value)) ? [duplicate(at, `${wholeValue(value)}`)] : valid)),
+    values.some((value) => compareQuantities(value, usual) === 0) ? valid : [notUsual],
   )
 }
 

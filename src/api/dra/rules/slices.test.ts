@@ -118,6 +118,16 @@ const ofPolicies: Rows = [
       '.validValues: Invalid value: "3": default value is not valid according to the requestPolicy',
     ],
   ],
+  ['parts of one whole', { default: '100m', validValues: ['100m', '200m'] }, ['.validValues[1]: Duplicate value: "1"']],
+  [
+    'too many values, of which only the order is judged',
+    { default: '1', validValues: ['1', '1', '2', '3', '4', '5', '6', '7', '8', '12', '9'] },
+    [
+      '.validValues[10]: Invalid value: "9": values must be sorted in ascending order',
+      '.validValues: Too many: 11: must have at most 10 items',
+      '.validValues: Invalid value: "1": default value is not valid according to the requestPolicy',
+    ],
+  ],
   [
     'values and a range',
     { default: '1', validValues: ['1'], validRange: { min: '1' } },
