@@ -11,6 +11,8 @@ export interface SimpleType {
   readonly kind: SimpleKind
   /** Of strings and bytes, and of what may be either: the greatest length, in characters or bytes. Absent: nothing is known. */
   readonly maxElements?: number
+  /** How messages call it, where that is not its kind. */
+  readonly shownAs?: string
 }
 
 export interface ListType {
@@ -114,7 +116,7 @@ export function formatType(type: Type): string {
     case 'parameter':
       return type.name
     default:
-      return wellKnown[type.kind] ?? type.kind
+      return type.shownAs ?? wellKnown[type.kind] ?? type.kind
   }
 }
 

@@ -27,6 +27,10 @@ test('expressions select devices by driver, attributes and capacity', () => {
 
 test('what is wrong is told when it is compiled, or when it is asked', () => {
   assert.throws(() => deviceSelector('device.nothing'), /^Error: compilation failed: ERROR/)
+  assert.throws(
+    () => deviceSelector('device.attributes[true].model'),
+    /no matching overload for '_\[_\]' applied to '\(map\(string, map\(string, any\)\), bool\)'/,
+  )
   assert.throws(() => deviceSelector('"text"'), /must evaluate to bool or the unknown type, not string/)
   assert.throws(() => deviceSelector('device.attributes["gpu.example.com"].missing == 1').matches(device, 'gpu.example.com'), /no such key: missing/)
   assert.throws(() => deviceSelector('device.attributes["gpu.example.com"].model').matches(device, 'gpu.example.com'), /CEL result of type string could not be/)

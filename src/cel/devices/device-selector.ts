@@ -37,7 +37,7 @@ const mostAttributes = 32
 /** How long names and values may be: slices with longer ones are refused, so estimates may count on it. */
 const domain = sized(stringType, 63)
 const identifier = sized(stringType, 32)
-const attribute = sized(dynType, 64)
+const attribute = { ...sized(dynType, 64), shownAs: 'any' }
 
 const deviceType = objectType('kubernetes.DRADevice', {
   driver: domain,
