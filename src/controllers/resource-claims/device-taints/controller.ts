@@ -9,7 +9,7 @@ import { withDisruption } from '../../pods/disruption.ts'
 import { deviceTaintMetrics, type EvictionMetrics } from '../../pods/eviction-metrics.ts'
 import { unlessGone } from '../../refusals.ts'
 import { isDone } from '../claims.ts'
-import { byPool, evictionTime, poolKey, taintsOfDevice } from './eviction-time.ts'
+import { byPool, evictionTime, isFor, poolKey, taintsOfDevice } from './eviction-time.ts'
 
 const byUsedPool = ({ status }: ResourceClaim): Iterable<string> =>
   new Set((status?.allocation?.devices?.results ?? []).map(({ driver, pool }) => poolKey(driver, pool)))
@@ -61,9 +61,9 @@ export function deviceTaintEviction(metrics: EvictionMetrics = deviceTaintMetric
       doomed.add(uid)
       if (leftMs > 0) again(key, Math.min(leftMs, longestWaitMs))
       else {
-        await evict(pod, context)
+        const isDeleted = await evict(pod, context)
         evicted.add(uid)
-        metrics.deleted(-leftMs)
+        if (isDeleted) metrics.deleted(-leftMs)
       }
     },
   }
@@ -74,17 +74,19 @@ const timeOf = (pod: Pod, caches: Caches): number =>
     Number.POSITIVE_INFINITY,
     ...claimNames(pod).map((name) => {
       const claim = caches.get(claims, pod.metadata.namespace ?? '', name)
-      if (!claim) return Number.POSITIVE_INFINITY
+      if (!claim || !isFor(claim, pod)) return Number.POSITIVE_INFINITY
       return evictionTime(claim, (driver, pool, device) => taintsOfDevice(caches.by(slices, byPool, poolKey(driver, pool)), device))
     }),
   )
 
 const subject = ({ metadata: { namespace, name, uid } }: Pod) => ({ apiVersion: 'v1', kind: 'Pod', namespace, name, uid })
 
-async function evict(pod: Pod, { client, events }: ReconcileContext): Promise<void> {
+/** Says whether the pod was still there. Nothing is told of one that has gone, and nothing twice of one that is tried again. */
+async function evict(pod: Pod, { client, events }: ReconcileContext): Promise<boolean> {
   const { namespace = '', name = '', uid } = pod.metadata
-  events.tell(subject(pod), 'Normal', 'DeviceTaintManagerEviction', 'Marking for deletion')
   const status = withDisruption(pod, 'DeletionByDeviceTaintManager', 'Device Taint manager: deleting due to NoExecute taint')
-  await client.patch(pods, namespace, name, { metadata: { uid }, status }, 'strategic', 'status').catch(unlessGone)
-  await client.delete(pods, namespace, name, { uid }).catch(unlessGone)
+  const marked = await client.patch(pods, namespace, name, { metadata: { uid }, status }, 'strategic', 'status').catch(unlessGone)
+  if (!marked) return false
+  events.tell(subject(pod), 'Normal', 'DeviceTaintManagerEviction', 'Marking for deletion')
+  return (await client.delete(pods, namespace, name, { uid }).then(() => true, unlessGone)) === true
 }
