@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { type DeviceClaim, deviceClaimRules, selectorRules } from './claims.ts'
+import { classConfigurations, type DeviceClaim, deviceClaimRules, selectorRules } from './claims.ts'
 import { attributeName } from './names.ts'
 
 const told = (devices: object): string[] => deviceClaimRules(devices as DeviceClaim, 'd').map(({ field, message }) => `${field}: ${message}`)
@@ -39,6 +39,14 @@ test('constraints and configurations are about requests that are there', () => {
     'd.constraints[0].matchAttribute: Invalid value: "c": a fully qualified name must be a domain and a name separated by a slash',
   ])
 })
+
+test('of a driver without a name it is said only that it is missing', () =>
+  assert.deepEqual(
+    classConfigurations([{ opaque: { driver: '', parameters: {} } }, { opaque: { driver: '-', parameters: {} } }], 'c').map(
+      ({ reason, field }) => `${field}: ${reason}`,
+    ),
+    ['c[0].opaque.driver: FieldValueRequired', 'c[1].opaque.driver: FieldValueInvalid'],
+  ))
 
 test('attributes have names of C, and a domain if it is not the driver', () => {
   assert.deepEqual(attributeName('dra.example.com/model_1', 'f'), [])

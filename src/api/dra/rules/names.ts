@@ -2,15 +2,16 @@
 import { type FieldError, invalidValue, required, tooLong } from '../../../machinery/validation/field-error.ts'
 import { all, follows, valid } from '../../../machinery/validation/field-rules.ts'
 import { dnsSubdomain } from '../../../machinery/validation/names.ts'
-import { csiDriver as driverName } from '../../core/pod/validation/volumes/volumes.ts'
-
-export { csiDriver as driverName } from '../../core/pod/validation/volumes/volumes.ts'
+import { csiDriver } from '../../core/pod/validation/volumes/volumes.ts'
 
 const longestIdentifier = 32
 const longestPool = 253
 
 const identifierWords =
   "a valid C identifier must start with alphabetic character or '_', followed by a string of alphanumeric characters or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName', regex used for validation is '[A-Za-z_][A-Za-z0-9_]*')"
+
+/** The name of a driver; one that is missing is not looked at. */
+export const driverName = (driver: string | undefined, path: string): readonly FieldError[] => (driver ? csiDriver(driver, path) : [required(path)])
 
 /** Names of attributes and capacities: `name`, or `example.com/name`. */
 export function attributeName(name: string, path: string): readonly FieldError[] {

@@ -28,6 +28,14 @@ const ofSlices: Rows = [
     { allNodes: undefined, nodeSelector: { nodeSelectorTerms: [{}, {}] } },
     ['nodeSelector.nodeSelectorTerms: Invalid value: [{},{}]: must have exactly one node selector term'],
   ],
+  [
+    'no terms',
+    { allNodes: undefined, nodeSelector: {} },
+    [
+      'nodeSelector.nodeSelectorTerms: Required value: must have at least one node selector term',
+      'nodeSelector.nodeSelectorTerms: Invalid value: null: must have exactly one node selector term',
+    ],
+  ],
   ['counters and devices', { devices: [], sharedCounters: [] }, [': Invalid value: "": only one of `sharedCounters` or `devices` is allowed']],
   ['counters', { sharedCounters: [{ name: 's', ...counters }] }, []],
   [
@@ -100,7 +108,7 @@ const ofDevices: Rows = [
   [
     'conditions of binding without those of failure',
     device({ bindingConditions: ['a'] }),
-    ['devices[0].bindingFailureConditions: Invalid value: []: bindingFailureConditions are required to use bindingConditions'],
+    ['devices[0].bindingFailureConditions: Invalid value: null: bindingFailureConditions are required to use bindingConditions'],
   ],
 ]
 

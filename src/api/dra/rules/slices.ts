@@ -69,12 +69,12 @@ const poolRules = (pool: Partial<SliceSpec['pool']> = {}): readonly FieldError[]
 /** Where the devices of the slice are. */
 function placeRules(spec: Partial<SliceSpec>): readonly FieldError[] {
   const { nodeSelector: selector, perDeviceNodeSelection: perDevice } = spec
-  const terms = selector?.nodeSelectorTerms ?? []
+  const terms = selector?.nodeSelectorTerms
   const given = [...placesOf(spec), ...(perDevice ? ['`perDeviceNodeSelection`'] : [])]
   return all(
     nodeNameRules(spec.nodeName, 'spec.nodeName', 'must be either unset or set to a non-empty string'),
     selector ? nodeSelector(selector, 'spec.nodeSelector') : valid,
-    selector && terms.length !== 1 ? [invalidValue('spec.nodeSelector.nodeSelectorTerms', terms, 'must have exactly one node selector term')] : valid,
+    selector && terms?.length !== 1 ? [invalidValue('spec.nodeSelector.nodeSelectorTerms', terms, 'must have exactly one node selector term')] : valid,
     neverFalse(spec.allNodes, 'spec.allNodes'),
     neverFalse(perDevice, 'spec.perDeviceNodeSelection'),
     given.length === 0 ? [required('spec', oneOfPlaces)] : valid,

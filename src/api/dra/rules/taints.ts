@@ -47,7 +47,8 @@ interface Binding {
 const mostBindingConditions = 4
 
 /** What a device waits for before its pod is bound, and what says that it waits in vain: both or neither. */
-export function bindingConditions({ bindingConditions: good = [], bindingFailureConditions: bad = [] }: Binding, path: string): readonly FieldError[] {
+export function bindingConditions(device: Binding, path: string): readonly FieldError[] {
+  const { bindingConditions: good = [], bindingFailureConditions: bad = [] } = device
   const [goodPath, badPath] = [`${path}.bindingConditions`, `${path}.bindingFailureConditions`]
   const named = (name: string, at: string): readonly FieldError[] => follows(name, at, qualifiedName)
   const isRepeated = repeats<string>()
@@ -62,7 +63,11 @@ export function bindingConditions({ bindingConditions: good = [], bindingFailure
         good.includes(name) ? [invalidValue(at, name, 'bindingFailureConditions must not overlap with bindingConditions')] : valid,
       ),
     ),
-    good.length === 0 && bad.length > 0 ? [invalidValue(goodPath, good, 'bindingConditions are required to use bindingFailureConditions')] : valid,
-    bad.length === 0 && good.length > 0 ? [invalidValue(badPath, bad, 'bindingFailureConditions are required to use bindingConditions')] : valid,
+    good.length === 0 && bad.length > 0
+      ? [invalidValue(goodPath, device.bindingConditions, 'bindingConditions are required to use bindingFailureConditions')]
+      : valid,
+    bad.length === 0 && good.length > 0
+      ? [invalidValue(badPath, device.bindingFailureConditions, 'bindingFailureConditions are required to use bindingConditions')]
+      : valid,
   )
 }
