@@ -358,7 +358,7 @@ test('containers that end before others begin use the devices of these', () => {
   const { requests, mappings } = requestsOf(new PodInfo(pod), new Map([[resource, 'gpu']]))
   assert.deepEqual(
     requests.map(({ name, exactly }) => `${name} ${exactly?.count}`),
-    ['container-1-request-1 1', 'container-2-request-1 1', 'container-0-request-1 1'],
+    ['container-0-request-1 1', 'container-1-request-1 1', 'container-2-request-1 1'],
   )
   assert.deepEqual(
     mappings.map(({ containerName, requestName }) => `${containerName} ${requestName}`),
@@ -369,5 +369,16 @@ test('containers that end before others begin use the devices of these', () => {
       'first container-2-request-1',
       'first container-0-request-1',
     ],
+  )
+
+  const sharing = aPod('p', { initContainers: [container('first', '1'), container('second', '3'), container('third', '2')], containers: [] })
+  const shared = requestsOf(new PodInfo(sharing), new Map([[resource, 'gpu']]))
+  assert.deepEqual(
+    shared.requests.map(({ name, exactly }) => `${name} ${exactly?.count}`),
+    ['container-1-request-1 3'],
+  )
+  assert.deepEqual(
+    shared.mappings.map(({ containerName, requestName }) => `${containerName} ${requestName}`),
+    ['first container-1-request-1', 'second container-1-request-1', 'third container-1-request-1'],
   )
 })

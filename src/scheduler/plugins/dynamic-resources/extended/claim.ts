@@ -45,34 +45,44 @@ export interface Asked {
 export function requestsOf({ pod }: PodInfo, classes: ReadonlyMap<string, string>): Asked {
   const initial = pod.spec?.initContainers ?? []
   const containers = [...initial, ...(pod.spec?.containers ?? [])].map((container, at) => ({ container, at }))
-  const isShort = ({ container, at }: { container: Container; at: number }): boolean => at < initial.length && container.restartPolicy !== 'Always'
+  const isShort = ({ container, at }: Placed): boolean => at < initial.length && container.restartPolicy !== 'Always'
   const asked: Asked = { requests: [], mappings: [] }
   for (const [resource, deviceClassName] of [...classes].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    const made: { request: Request; at: number; isShort: boolean }[] = []
+    const lasting = containers.filter((one) => !isShort(one)).map((one) => askedBy(one, resource, deviceClassName, []))
     // Containers that end before others begin use what these will have.
-    for (const one of [...containers.filter((container) => !isShort(container)), ...containers.filter(isShort)]) {
-      const { container, at } = one
-      const wanted = Number(wholeValue(String(container.resources?.requests?.[resource] ?? '0')))
-      if (wanted === 0) continue
-      const reusable = isShort(one) ? made.filter((other) => other.isShort || other.at > at) : []
-      const used: Request[] = []
-      let missing = wanted
-      for (const { request } of reusable) {
-        if (missing <= 0) break
-        used.push(request)
-        missing -= request.exactly?.count ?? 0
-      }
-      if (missing > 0) {
-        const place = Object.keys(container.resources?.requests ?? {})
-          .sort()
-          .indexOf(resource)
-        const request: Request = { name: `container-${at}-request-${place}`, exactly: { deviceClassName, allocationMode: 'ExactCount', count: missing } }
-        made.push({ request, at, isShort: isShort(one) })
-        asked.requests.push(request)
-        used.push(request)
-      }
-      for (const { name } of used) asked.mappings.push({ containerName: container.name, resourceName: resource, requestName: name })
-    }
+    const brief = containers.filter(isShort).map((one) => {
+      const later = lasting.flatMap(({ at, own }) => (own && at > one.at ? own : []))
+      return askedBy(one, resource, deviceClassName, later)
+    })
+    // What they need beyond that they have one after the other.
+    const most = brief.reduce<Request | undefined>((most, { own }) => (own && countOf(own) > countOf(most) ? own : most), undefined)
+    asked.requests.push(...lasting.flatMap(({ own }) => own ?? []), ...(most ? [most] : []))
+    for (const { container, reused, own } of [...lasting, ...brief.map((one) => ({ ...one, own: one.own && most }))])
+      for (const { name } of [...reused, ...(own ? [own] : [])])
+        asked.mappings.push({ containerName: container.name, resourceName: resource, requestName: name })
   }
+  asked.requests.sort((a, b) => (a.name < b.name ? -1 : 1))
   return asked
+}
+
+interface Placed {
+  readonly container: Container
+  readonly at: number
+}
+
+const countOf = (request: Request | undefined): number => request?.exactly?.count ?? 0
+
+/** What a container asks for of a resource: as much as it can of what is asked for already, and a request of its own for the rest. */
+function askedBy({ container, at }: Placed, resource: string, deviceClassName: string, reusable: readonly Request[]) {
+  const amounts = container.resources?.requests ?? {}
+  const reused: Request[] = []
+  let missing = Number(wholeValue(String(amounts[resource] ?? '0')))
+  for (const request of reusable) {
+    if (missing <= 0) break
+    reused.push(request)
+    missing -= countOf(request)
+  }
+  const name = `container-${at}-request-${Object.keys(amounts).sort().indexOf(resource)}`
+  const own: Request | undefined = missing > 0 ? { name, exactly: { deviceClassName, allocationMode: 'ExactCount', count: missing } } : undefined
+  return { container, at, reused, own }
 }
