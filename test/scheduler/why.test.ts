@@ -61,7 +61,7 @@ test('t8s why pod says of each node what refuses a pod, what would help, and whi
   assert.match(waits.stdout, / {2}large\n {4}NodeResourcesFit: Insufficient cpu\n {6}the pod asks for 2 cpu, of 4 there are 1 free: 1 more cpu would do\n/)
   assert.match(waits.stdout, / {2}small\n {4}NodeResourcesFit: Insufficient cpu\n {6}the pod asks for 2 cpu, of 1 there are 1 free: 1 more cpu would do\n/)
   assert.match(waits.stdout, /NodeUnschedulable: node\(s\) were unschedulable\n {6}the node is cordoned: kubectl uncordon away/)
-  assert.match(waits.stdout, /TaintToleration: node\(s\) had untolerated taint \{node\.kubernetes\.io\/unschedulable: \}|NodeUnschedulable/)
+  assert.match(waits.stdout, /TaintToleration: node\(s\) had untolerated taint\(s\)|NodeUnschedulable/)
 
   // What it says helps.
   await kubectl.ok('uncordon away')

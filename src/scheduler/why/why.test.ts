@@ -57,7 +57,7 @@ It does not fit on 2 of 2 nodes:
   tainted
     NodeAffinity: node(s) didn't match Pod's node affinity/selector
       the node needs the label disk=ssd (it has disk=hdd)
-    TaintToleration: node(s) had untolerated taint {gpu: yes}
+    TaintToleration: node(s) had untolerated taint(s)
       tolerate gpu=yes:NoSchedule, or take it away: kubectl taint nodes tainted gpu:NoSchedule-`,
   )
 })

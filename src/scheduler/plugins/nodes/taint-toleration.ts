@@ -1,7 +1,7 @@
 /** TaintToleration: pods stay away from nodes whose taints they do not tolerate, and rather away from those that would rather have others. */
 import type { Node } from '../../../client/kinds.ts'
 import { isTolerated, keepsAway, type Toleration } from '../../../machinery/selectors/toleration.ts'
-import { on, type Plugin, type PodInfo, pluginFactory, type Status, type Taint, unresolvable } from '../../framework/index.ts'
+import { on, type Plugin, type PodInfo, pluginFactory, type Taint, unresolvable } from '../../framework/index.ts'
 import { inReverseProportion } from '../normalize.ts'
 
 /** The first taint that keeps the pod away. */
@@ -10,22 +10,14 @@ const untolerated = (taints: readonly Taint[] | undefined, { pod }: PodInfo): Ta
 
 const isKeptAway = (node: Node, pod: PodInfo): boolean => untolerated(node.spec?.taints, pod) !== undefined
 
+/** Which taint it is stays unsaid: who may read a pod need not know the nodes' taints, as of Kubernetes 1.35. */
+const notTolerated = unresolvable('node(s) had untolerated taint(s)')
+
 const noTolerations: readonly Toleration[] = []
 
 export const taintToleration = pluginFactory({
   name: 'TaintToleration',
   make(): Plugin<undefined, readonly Toleration[]> {
-    // Most nodes that have taints have the same ones.
-    const statuses = new Map<string, Status>()
-    const refusal = ({ key, value = '' }: Taint): Status => {
-      const reason = `node(s) had untolerated taint {${key}: ${value}}`
-      const known = statuses.get(reason)
-      if (known) return known
-      if (statuses.size >= 1000) statuses.clear()
-      const status = unresolvable(reason)
-      statuses.set(reason, status)
-      return status
-    }
     return {
       events: [
         on('Node', ['Add', 'UpdateTaint'], (pod, before, after) => after !== undefined && (!before || isKeptAway(before, pod)) && !isKeptAway(after, pod)),
@@ -33,8 +25,7 @@ export const taintToleration = pluginFactory({
       ],
       filter(_state, pod, { taints }) {
         if (taints.length === 0) return undefined
-        const taint = untolerated(taints, pod)
-        return taint && refusal(taint)
+        return untolerated(taints, pod) && notTolerated
       },
       preScore: ({ pod }) => ({ state: pod.spec?.tolerations?.filter(({ effect }) => !effect || effect === 'PreferNoSchedule') ?? noTolerations }),
       score(tolerations, _pod, { taints }) {
