@@ -72,6 +72,12 @@ test('required affinity and anti-affinity leave the nodes that upstream leaves',
     ],
     ['all namespaces', pod('p', {}, far(app('web', zone, { namespaceSelector: {} }))), [web, inOther], 'anti anti anti '],
     [
+      'all namespaces, and one that is known by its pods only',
+      pod('p', {}, far(app('web', zone, { namespaceSelector: {} }))),
+      [pod('web', { app: 'web' }, undefined, 'b1', 'young')],
+      '  anti ',
+    ],
+    [
       'a pod of another namespace that wants to be far from ours',
       pod('p', { app: 'p' }, undefined, undefined, 'other'),
       [pod('q', {}, far(app('p', zone, { namespaceSelector: { matchLabels: { team: 'x' } } })), 'b1')],

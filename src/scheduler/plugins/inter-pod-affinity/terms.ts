@@ -1,17 +1,15 @@
 /** Terms of pod (anti-)affinity, asked of a pod. */
 import type { Namespace } from '../../../client/kinds.ts'
 import { own } from '../../../lib/own.ts'
-import type { Labels, Selector } from '../../../machinery/selectors/label-selector.ts'
+import type { Labels } from '../../../machinery/selectors/label-selector.ts'
 import { nothing } from '../../../machinery/selectors/label-selector.ts'
 import { type AffinityTerm, type NodeInfo, type PodInfo, termMatches } from '../../framework/index.ts'
 import type { Share } from '../topology/counts.ts'
 
 export type NamespaceLabels = (namespace: string) => Labels | undefined
 
-/** Whether a selector of namespaces means any, be it all: only then namespaces have to be looked at. */
-const selectsNamespaces = ({ everything, requirements }: Selector): boolean => everything || requirements.length > 0
-
-export const isByNamespaceLabels = (term: AffinityTerm): boolean => selectsNamespaces(term.namespaceSelector)
+/** Whether namespaces have to be looked at. Where all are meant they need not: a pod may be known before its namespace is. */
+export const isByNamespaceLabels = ({ namespaceSelector }: AffinityTerm): boolean => namespaceSelector.requirements.length > 0
 
 export const matches = (term: AffinityTerm, { namespace, labels }: PodInfo, namespaceLabels: NamespaceLabels): boolean =>
   termMatches(term, namespace, labels, namespaceLabels)
