@@ -1,7 +1,7 @@
 /** Which changes may help a pod that pod (anti-)affinity kept from all nodes. */
 import type { Node, Pod } from '../../../client/kinds.ts'
 import { own } from '../../../lib/own.ts'
-import { type EventRegistration, on, PodInfo } from '../../framework/index.ts'
+import { type AffinityTerm, type EventRegistration, on, PodInfo } from '../../framework/index.ts'
 import { allMatch, matches, type NamespaceLabels } from './terms.ts'
 
 const isItself = (pod: PodInfo, changed: Pod | undefined): boolean => changed?.metadata.uid === pod.pod.metadata.uid
@@ -26,6 +26,14 @@ function podMayHelp(pod: PodInfo, before: Pod | undefined, after: Pod | undefine
   return (isNear(is) && !isNear(was)) || (isFar(was) && !isFar(is)) || mayBeFirst
 }
 
-/** A node comes into a domain that terms speak of, or leaves one: those of others, which are against the pod, may name any label. */
-const nodeMayHelp = (pod: PodInfo, _before: Node | undefined, after: Node | undefined): boolean =>
-  pod.requiredAffinity.every(({ topologyKey }) => own(after?.metadata.labels ?? {}, topologyKey) !== undefined)
+/**
+ * A node comes into a domain that terms speak of, or leaves one, and its pods with it: that may help on other nodes, too. Terms of others,
+ * which are against the pod, may name any label: for them any change counts, of a node that is in all the domains the pod needs.
+ */
+function nodeMayHelp({ requiredAffinity, requiredAntiAffinity }: PodInfo, before: Node | undefined, after: Node | undefined): boolean {
+  const domain = ({ topologyKey }: AffinityTerm, node: Node | undefined): string | undefined => own(node?.metadata.labels, topologyKey)
+  return (
+    [...requiredAffinity, ...requiredAntiAffinity].some((term) => domain(term, before) !== domain(term, after)) ||
+    requiredAffinity.every((term) => domain(term, after) !== undefined)
+  )
+}

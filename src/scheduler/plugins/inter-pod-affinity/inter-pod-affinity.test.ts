@@ -166,6 +166,21 @@ test('changes that may help are those of pods and topologies that terms mean', (
     ['a node of a topology', hint('Node', pod('p', {}, near(app('web'))), undefined, nodes[0]), true],
     ['a node changes its zone', hint('Node', pod('p', {}, far(app('web'))), aNode('n'), aNode('n', { labels: { [zone]: 'a' } })), true],
     [
+      'a node comes into one domain of two',
+      hint('Node', pod('p', {}, near(app('web'), app('web', 'rack'))), aNode('n'), aNode('n', { labels: { [zone]: 'a' } })),
+      true,
+    ],
+    [
+      'a node leaves a domain, and is not where the pod has to be',
+      hint('Node', pod('p', {}, { ...near(app('web')), ...far(app('db', 'rack')) }), aNode('n', { labels: { rack: 'r' } }), aNode('n')),
+      true,
+    ],
+    [
+      'a node changes otherwise, and is not where the pod has to be',
+      hint('Node', pod('p', {}, near(app('web'))), aNode('n'), aNode('n', { labels: { x: 'y' } })),
+      false,
+    ],
+    [
       'a node changes otherwise: terms of others may mean it',
       hint('Node', pod('p', {}, far(app('web'))), nodes[0], aNode('a1', { labels: { [zone]: 'a', x: 'y' } })),
       true,
