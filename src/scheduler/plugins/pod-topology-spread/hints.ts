@@ -3,7 +3,7 @@ import type { Node, Pod } from '../../../client/kinds.ts'
 import { own } from '../../../lib/own.ts'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import { type EventRegistration, NodeInfo, on, PodInfo } from '../../framework/index.ts'
-import { type Constraint, counts, hasAllKeys, requiredNodesOf } from './constraints.ts'
+import { type Constraint, counts, hasAllKeys, keyOfMeant, requiredNodesOf } from './constraints.ts'
 
 type ConstraintsOf = (pod: PodInfo) => readonly Constraint[]
 
@@ -12,14 +12,22 @@ export const events = (constraintsOf: ConstraintsOf): readonly EventRegistration
   on('Node', ['Add', 'Delete', 'UpdateLabel', 'UpdateTaint'], (pod, before, after) => nodeMayHelp(pod, constraintsOf(pod), before, after)),
 ]
 
-/** A pod that is counted comes or goes, or labels change whether it is; or the pod itself bears taints now that keep nodes from counting. */
+/** A pod that is counted comes or goes, or labels change whether it is. */
 function podMayHelp(pod: PodInfo, constraintsOf: ConstraintsOf, before: Pod | undefined, after: Pod | undefined): boolean {
-  if (after && after.metadata.uid === pod.pod.metadata.uid)
-    return !semanticallyEqual(before?.metadata.labels, after.metadata.labels) || constraintsOf(pod).some(({ honorsTaints }) => honorsTaints)
+  if (before && after && after.metadata.uid === pod.pod.metadata.uid) return itselfMayHelp(constraintsOf, new PodInfo(before), new PodInfo(after))
   const changed = after ?? before
   if (!changed?.spec?.nodeName || changed.metadata.namespace !== pod.namespace) return false
   const isCounted = ({ selector }: Constraint, other: Pod | undefined): boolean => other !== undefined && selector.matches(new PodInfo(other).labels)
   return constraintsOf(pod).some((constraint) => isCounted(constraint, before) !== isCounted(constraint, after))
+}
+
+/** The pod itself is spread among others now (its services and `matchLabelKeys` go by its labels), or bears taints that keep nodes from counting. */
+function itselfMayHelp(constraintsOf: ConstraintsOf, before: PodInfo, after: PodInfo): boolean {
+  const spread = (pod: PodInfo): readonly string[] =>
+    constraintsOf(pod).map((constraint) => `${keyOfMeant(constraint, pod.namespace)} ${constraint.selector.matches(pod.labels)}`)
+  if (!semanticallyEqual(spread(before), spread(after))) return true
+  const bearsOthers = !semanticallyEqual(before.pod.spec?.tolerations, after.pod.spec?.tolerations)
+  return bearsOthers && constraintsOf(after).some(({ honorsTaints }) => honorsTaints)
 }
 
 /** A domain comes, goes, or is counted from now on. */

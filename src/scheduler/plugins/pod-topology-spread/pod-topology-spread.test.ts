@@ -5,7 +5,7 @@ import type { KubeObject } from '../../../machinery/object.ts'
 import { type NodeInfo, PodInfo } from '../../framework/index.ts'
 import { aNode, aPod } from '../../testing/objects.ts'
 import { mayHelp } from '../../testing/try-hint.ts'
-import { filterWith, handleOf, makePlugin, scoreWith, snapshotOf } from '../../testing/try-plugin.ts'
+import { filterWith, handleOf, makePlugin, scoreWith, snapshotOf, type TestCluster } from '../../testing/try-plugin.ts'
 import { podTopologySpread } from './index.ts'
 
 type PodSpec = NonNullable<Pod['spec']>
@@ -129,14 +129,22 @@ test('wishes score even spreading', () => {
   for (const [title, of, pods, objects, expected] of cases) assert.deepEqual(scoreWith(podTopologySpread, of, { nodes, pods, objects }), expected, title)
 })
 
-test('of the pod itself labels help, and tolerations where taints keep nodes from counting', () => {
+test('of the pod itself labels that it is spread by help, and tolerations where taints keep nodes from counting', () => {
   const tolerant = { tolerations: [{ key: 'k', operator: 'Exists' }] }
-  const helps = (action: 'UpdateLabel' | 'UpdateToleration', before: Pod, after: Pod): boolean =>
-    mayHelp(podTopologySpread, after, { resource: 'Pod', action, before, after })
+  const helps = (action: 'UpdateLabel' | 'UpdateToleration', before: Pod, after: Pod, cluster: Pick<TestCluster, 'args' | 'objects'> = {}): boolean =>
+    mayHelp(podTopologySpread, after, { resource: 'Pod', action, before, after }, cluster)
   const honors = [constraint(zone, { nodeTaintsPolicy: 'Honor' })]
   assert.equal(helps('UpdateToleration', web(honors), web(honors, tolerant)), true)
   assert.equal(helps('UpdateToleration', web([constraint(zone)]), web([constraint(zone)], tolerant)), false)
   assert.equal(helps('UpdateLabel', web([constraint(zone)], {}, { app: 'other' }), web([constraint(zone)])), true)
+  assert.equal(helps('UpdateLabel', web(honors), web(honors, {}, { unrelated: '' })), false)
+  const revisions = [constraint(zone, { matchLabelKeys: ['rev'] })]
+  assert.equal(helps('UpdateLabel', web(revisions, {}, { rev: '1' }), web(revisions, {}, { rev: '2' })), true)
+  // Without the label it is no longer a pod of the service, and not spread at all.
+  const args = { defaultingType: 'List', defaultConstraints: [{ maxSkew: 1, topologyKey: zone, whenUnsatisfiable: 'DoNotSchedule' }] }
+  const service = { apiVersion: 'v1', kind: 'Service', metadata: { namespace: 'default', name: 's' }, spec: { selector: { app: 'web' } } }
+  assert.equal(helps('UpdateLabel', web([]), web([], {}, { app: 'other' }), { args, objects: [service] }), true)
+  assert.equal(helps('UpdateLabel', web([]), web([], {}, { unrelated: '' }), { args, objects: [service] }), false)
 })
 
 test('arguments are checked in upstream words', () => {
