@@ -161,10 +161,10 @@ export class WebhookClient {
         })
         response.on('error', (error) => reject(fail(connectionError(error, dialled))))
         response.on('end', () => {
-          const { statusCode = 0 } = response
+          const { statusCode = 0, headers } = response
           const answer = Buffer.concat(pieces)
           if (statusCode >= 200 && statusCode < 300) resolve(answer)
-          else reject(new WebhookAnswerError(answerError(statusCode, answer), statusCode, retryAfterMs(response.headers['retry-after'])))
+          else reject(new WebhookAnswerError(answerError(statusCode, answer, headers['content-type']), statusCode, retryAfterMs(headers['retry-after'])))
         })
       })
       sent.end(body)
