@@ -14,7 +14,7 @@ test('audit events tell what webhooks did and said, and what policies have found
   const patch = [{ op: 'add', path: '/data', value: { a: 'b' } }]
   await webhooks.behave('/changes', { patch })
   await webhooks.behave('/fails', { manner: 'status 500' })
-  await webhooks.behave('/says', { response: { auditAnnotations: { mood: 'good' } } })
+  await webhooks.behave('/says', { response: { auditAnnotations: { mood: 'good', 'no key': 'x', 'a/b': 'x' } } })
   await enforce(
     cluster,
     'p',

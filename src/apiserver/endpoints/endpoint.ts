@@ -2,6 +2,7 @@
 import { after } from '../../lib/flow/after.ts'
 import { pauses } from '../../lib/flow/pauses.ts'
 import { forbidden } from '../../machinery/status-error.ts'
+import { qualifiedName } from '../../machinery/validation/names.ts'
 import type { Admission } from '../admission/plugin.ts'
 import { managerName } from '../apply/index.ts'
 import type { ServiceAccountTokens } from '../authentication/service-accounts/index.ts'
@@ -64,13 +65,18 @@ export function writeContext({ services, request, resource }: Target, options: W
     manager: managerName(options.fieldManager, request.header('user-agent')),
     options,
     warnings: request.warnings,
-    annotate: (key, value, level) => request.audit?.annotate(key, value, level),
+    annotate: (key, value, level) => {
+      if (request.audit && isPrefixed(key)) request.audit.annotate(key, value, level)
+    },
     request,
     confirmCreate: request.info.verb === 'create' ? undefined : () => confirmCreate(services, request, resource),
     now: timestamp,
     pause: pauses(),
   }
 }
+
+/** Webhooks may say anything: what is no `example.com/name` does not come into audit events. */
+const isPrefixed = (key: string): boolean => key.includes('/') && qualifiedName(key).length === 0
 
 /** PUT and apply of what is not there need the right to create it, too. */
 function confirmCreate({ authorizer }: Services, { user, info }: Request, { groupResource }: ServedResource): void | Promise<void> {
