@@ -9,6 +9,7 @@ import { type TestContext, test } from 'node:test'
 import { issueCertificate, makeAuthority } from '../../src/cluster/pki/certificates.ts'
 import { temporaryFolder } from '../up/t8s-process.ts'
 import { admissionCluster } from './pods/pod-plugins-cluster.ts'
+import { constraints, enforce } from './policies/policy.ts'
 
 interface Review {
   readonly spec: { readonly containers: readonly { readonly image: string }[]; readonly namespace: string }
@@ -83,9 +84,12 @@ test('while it is out of order nothing new runs', async (t) => {
   await assert.rejects(run('broken'), /403 .*is forbidden: the server could not find the requested resource/)
 })
 
-test('with defaultAllow everything runs while it is out of order, and is marked', async (t) => {
-  const { run, server } = await imageWebhook(t, { defaultAllow: true })
+test('with defaultAllow everything runs while it is out of order, and policies see that nobody was asked', async (t) => {
+  const { run, server, ...cluster } = await imageWebhook(t, { defaultAllow: true })
   server.close().closeAllConnections()
-  const { metadata } = await run('any')
-  assert.deepEqual(metadata.annotations, { 'alpha.image-policy.k8s.io/failed-open': 'true' })
+  assert.equal((await run('any')).metadata.annotations, undefined)
+  const pods = { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] }
+  const expression = "!('alpha.image-policy.k8s.io/failed-open' in object.metadata.?annotations.orValue({}))"
+  await enforce(cluster, 'asked', { matchConstraints: constraints({ resourceRules: [pods] }), validations: [{ expression, message: 'nobody was asked' }] })
+  await assert.rejects(run('any'), /denied request: nobody was asked/)
 })

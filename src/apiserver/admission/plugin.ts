@@ -44,7 +44,8 @@ export interface AdmissionAttributes {
   /** Empty where a name is still to be generated. */
   readonly name: string
   readonly user: UserInfo
-  readonly object?: KubeObject
+  /** One that validates may put another in its place: those after it see that one, and what is stored stays as it is. */
+  object?: KubeObject
   readonly old?: KubeObject
   /** What `object` and `old` are where that is not the resource's own kind: Scale, Binding, Eviction, PodExecOptions. */
   readonly kind?: GroupVersionKind

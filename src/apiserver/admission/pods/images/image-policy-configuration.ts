@@ -22,7 +22,8 @@ interface Range {
 }
 
 const minute = 60_000
-const timeToLive = { scale: 1000, least: 1000, most: 30 * minute, shown: 'seconds, from 1 to 1800' }
+/** One second is too little, to upstream too. */
+const timeToLive = { scale: 1000, least: 2000, most: 30 * minute, shown: 'seconds, from 2 to 1800' }
 const ranges = {
   retryBackoff: { scale: 1, least: 1, most: 5 * minute, usual: 500, shown: 'milliseconds, from 1 to 300000' },
   allowTTL: { ...timeToLive, usual: 5 * minute },
@@ -33,7 +34,8 @@ const ranges = {
 export function imagePolicyConfiguration(given: unknown): ImagePolicyConfiguration {
   if (given === undefined) throw refused('no config specified')
   const { imagePolicy } = fieldsOf(given)
-  const { kubeConfigFile, defaultAllow = false, ...others } = fieldsOf(imagePolicy)
+  const { kubeConfigFile, defaultAllow: allowed, ...others } = fieldsOf(imagePolicy)
+  const defaultAllow = allowed ?? false
   if (typeof kubeConfigFile !== 'string' || kubeConfigFile === '') throw refused('imagePolicy.kubeConfigFile has to name a kubeconfig')
   if (typeof defaultAllow !== 'boolean') throw refused('imagePolicy.defaultAllow has to be true or false')
   const ms = (name: keyof typeof ranges): number => milliseconds(name, others[name], ranges[name])
@@ -42,11 +44,11 @@ export function imagePolicyConfiguration(given: unknown): ImagePolicyConfigurati
 
 /** 0 is the usual time, -1 none at all. */
 function milliseconds(name: string, value: unknown, { scale, least, most, usual, shown }: Range): number {
-  if (value === undefined || value === 0) return usual
+  if (value === undefined || value === null || value === 0) return usual
   if (value === -1) return 0
-  const ms = typeof value === 'number' ? value * scale : Number.NaN
+  const ms = Number.isSafeInteger(value) ? Number(value) * scale : Number.NaN
   if (ms >= least && ms <= most) return ms
-  throw refused(`imagePolicy.${name} is ${JSON.stringify(value)}, and has to be a number of ${shown}; -1 turns it off`)
+  throw refused(`imagePolicy.${name} is ${JSON.stringify(value)}, and has to be a whole number of ${shown}; -1 turns it off`)
 }
 
 const refused = (why: string): ExplainedError =>

@@ -7,7 +7,7 @@ import { imagePolicyConfiguration } from './image-policy-configuration.ts'
 import { type ReviewStatus, reviewOf, statusIn } from './image-review.ts'
 
 const auditPrefix = 'imagepolicywebhook.image-policy.k8s.io/'
-/** On pods that were let in unasked. */
+/** On pods that were let in unasked, as plug-ins that come later see them: what is stored is the pod without it, as upstream's. */
 const failedOpen = 'alpha.image-policy.k8s.io/failed-open'
 const mostAnswers = 1024
 const timeoutMs = 30_000
@@ -57,7 +57,8 @@ export function imagePolicyWebhook({ find, configuration, places, log }: PluginS
       log(`error contacting webhook backend: ${message}`)
       if (!options.defaultAllow) throw forbiddenWrite(attributes, message)
       attributes.annotate(`${auditPrefix}failed-open`, 'true')
-      pod.metadata.annotations = { ...pod.metadata.annotations, [failedOpen]: 'true' }
+      const { metadata } = pod
+      attributes.object = { ...pod, metadata: { ...metadata, annotations: { ...metadata.annotations, [failedOpen]: 'true' } } }
       return
     }
     cache.set(body, status, status.allowed ? options.allowMs : options.denyMs)

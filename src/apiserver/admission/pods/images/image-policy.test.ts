@@ -12,13 +12,19 @@ describe('the configuration of ImagePolicyWebhook', () => {
     assert.deepEqual([allowMs, denyMs, backoffMs, defaultAllow], [300_000, 30_000, 500, false])
     assert.equal(read({ allowTTL: -1 }).allowMs, 0)
     assert.deepEqual([read({ denyTTL: 50 }).denyMs, read({ retryBackoff: 20 }).backoffMs], [50_000, 20])
+    assert.deepEqual([read({ allowTTL: 2 }).allowMs, read({ allowTTL: 1800 }).allowMs, read({ retryBackoff: 1 }).backoffMs], [2000, 1_800_000, 1])
+    assert.deepEqual(read({ allowTTL: null, denyTTL: null, retryBackoff: null, defaultAllow: null }), read({}))
   })
 
   const wrong: readonly (readonly [unknown, RegExp])[] = [
     [undefined, /no config specified/],
     [{}, /imagePolicy/],
     [{ imagePolicy: {} }, /kubeConfigFile/],
-    [{ imagePolicy: { kubeConfigFile: 'f', allowTTL: 3600 } }, /allowTTL is 3600, and has to be a number of seconds, from 1 to 1800/],
+    [{ imagePolicy: { kubeConfigFile: 'f', allowTTL: 3600 } }, /allowTTL is 3600, and has to be a whole number of seconds, from 2 to 1800/],
+    [{ imagePolicy: { kubeConfigFile: 'f', allowTTL: 1 } }, /allowTTL is 1, /],
+    [{ imagePolicy: { kubeConfigFile: 'f', denyTTL: 2.5 } }, /denyTTL is 2\.5, /],
+    [{ imagePolicy: { kubeConfigFile: 'f', retryBackoff: 300_001 } }, /retryBackoff is 300001, /],
+    [{ imagePolicy: { kubeConfigFile: 'f', retryBackoff: -2 } }, /retryBackoff is -2, /],
     [{ imagePolicy: { kubeConfigFile: 'f', defaultAllow: 'yes' } }, /defaultAllow/],
   ]
   for (const [given, says] of wrong) test(`${JSON.stringify(given)} is refused`, () => assert.throws(() => imagePolicyConfiguration(given), says))
@@ -32,7 +38,8 @@ test('a review names all images, and the annotations that are for it', () => {
     annotations: { 'x.image-policy.k8s.io/break-glass': 'yes' },
     namespace: 'n',
   })
-  assert.deepEqual(JSON.parse(reviewOf(pod, 'n', 'ephemeralContainers')).spec.containers, [{ image: 'c' }])
+  const { metadata, spec } = JSON.parse(reviewOf(pod, 'n', 'ephemeralContainers'))
+  assert.deepEqual([metadata, spec.containers], [{}, [{ image: 'c' }]])
 })
 
 test('an answer that is no review is an error', () => {

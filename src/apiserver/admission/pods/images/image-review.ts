@@ -20,7 +20,7 @@ export function reviewOf({ metadata, spec }: PodWithSpec, namespace: string, wha
   return JSON.stringify({
     kind,
     apiVersion,
-    metadata: { creationTimestamp: null },
+    metadata: {},
     spec: {
       containers: containers.map(({ image }) => ({ image })),
       ...(annotations.length && { annotations: Object.fromEntries(annotations) }),
