@@ -12,6 +12,11 @@ test('a configuration with all providers', () => {
   assert.equal(resources?.[0]?.providers?.length, 5)
 })
 
+test('a key may stand on several lines', () => {
+  const secret = JSON.stringify(`${key.slice(0, 20)}\r\n${key.slice(20)}\n`)
+  assert.ok(readEncryptionConfiguration(rule('[secrets]', `[{aescbc: {keys: [{name: a, secret: ${secret}}]}}]`)))
+})
+
 const faults: readonly (readonly [what: string, yaml: string, message: RegExp])[] = [
   ['nothing', head, /^resources: Required value: at least one resources is required$/],
   ['another kind', 'apiVersion: v1\nkind: Secret', /no kind "Secret" is registered/],
@@ -21,7 +26,8 @@ const faults: readonly (readonly [what: string, yaml: string, message: RegExp])[
   ['capital letters', rule('[Secrets]', '[{identity: {}}]'), /resource name should not contain capital letters/],
   ['a lone star', rule('["*"]', '[{identity: {}}]'), /use '\*\.' to encrypt all the resources from core API group/],
   ['masked resources', rule('[secrets, "*."]', '[{identity: {}}]'), /overlapping resources/],
-  ['a resource twice', rule('[secrets, secrets]', '[{identity: {}}]'), /the same resource cannot be specified multiple times/],
+  ['a resource twice', rule('[secrets, secrets]', '[{identity: {}}]'), /the same resource cannot be specified multiple times$/],
+  ['all of a group twice', rule('["*.", "*."]', '[{identity: {}}]'), /the same resource cannot be specified multiple times, .* overlapping resources/],
   ['all groups of one resource', rule('["secrets.*"]', '[{identity: {}}]'), /encrypting the same resource across groups is not supported/],
   ['two providers in one', rule('[secrets]', `[{identity: {}, aescbc: {keys: [{name: a, secret: ${key}}]}}]`), /more than one provider specified/],
   [
@@ -40,7 +46,26 @@ const faults: readonly (readonly [what: string, yaml: string, message: RegExp])[
     rule('[secrets]', '[{kms: {apiVersion: v2, name: k, endpoint: "tcp://k"}}]'),
     /unsupported scheme "tcp" for KMS provider, only unix is supported/,
   ],
-  ['no time', rule('[secrets]', '[{kms: {apiVersion: v2, name: k, endpoint: "unix:///k", timeout: 0s}}]'), /timeout should be a positive value/],
+  [
+    'no time',
+    rule('[secrets]', '[{kms: {apiVersion: v2, name: k, endpoint: "unix:///k", timeout: 0s}}]'),
+    /timeout: Invalid value: "0s": timeout should be a positive value/,
+  ],
+  [
+    'negative time',
+    rule('[secrets]', '[{kms: {apiVersion: v2, name: k, endpoint: "unix:///k", timeout: -1m}}]'),
+    /timeout: Invalid value: "-1m0s": timeout should/,
+  ],
+  [
+    'a time that is none',
+    rule('[secrets]', '[{kms: {apiVersion: v2, name: k, endpoint: "unix:///k", timeout: 1x}}]'),
+    /^time: unknown unit "x" in duration "1x"$/,
+  ],
+  [
+    'a KMS whose address is none',
+    rule('[secrets]', '[{kms: {apiVersion: v2, name: k, endpoint: "unix:///k\\n.sock"}}]'),
+    /endpoint: Invalid value: "unix:\/\/\/k\\n\.sock": invalid endpoint for kms provider, error: parse "unix:\/\/\/k\\n\.sock": net\/url: invalid control character in URL$/,
+  ],
 ]
 
 for (const [what, yaml, message] of faults) {

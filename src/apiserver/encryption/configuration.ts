@@ -1,8 +1,9 @@
 /** EncryptionConfiguration (apiserver.config.k8s.io/v1), the file of `--encryption-provider-config`: its shape and what is valid in it. */
-import { parseDurationMs } from '../../lib/duration.ts'
 import { aggregated } from '../../lib/go/aggregate.ts'
+import { goDuration, goDurationMs } from '../../lib/go/go-duration.ts'
 import { type ConfigurationKind, decodeConfiguration, int32, listOf, structOf, text } from '../../machinery/decode/configuration.ts'
 import { type FieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
+import { parseUrl, UrlError } from '../../machinery/values/go-url.ts'
 import { fromYaml } from '../../machinery/yaml.ts'
 
 export interface EncryptionKey {
@@ -117,10 +118,7 @@ function overlaps(names: readonly string[], path: string): FieldError[] {
   const pairs = parsed.flatMap((a, i) => parsed.slice(i + 1).map((b) => [a, b] as const))
   const isAll = ({ group, resource }: { group: string; resource: string }): boolean => group === '*' && resource === '*'
   const same = pairs.some(([a, b]) => a.group === b.group && a.resource === b.resource)
-  const masked = pairs.some(
-    ([a, b]) =>
-      (a.group !== b.group || a.resource !== b.resource) && (isAll(a) || isAll(b) || (a.group === b.group && (a.resource === '*' || b.resource === '*'))),
-  )
+  const masked = pairs.some(([a, b]) => isAll(a) || isAll(b) || (a.group === b.group && (a.resource === '*' || b.resource === '*')))
   return [
     ...(same ? [invalidValue(path, names, 'the same resource cannot be specified multiple times')] : []),
     ...(masked
@@ -177,7 +175,11 @@ function keyFaults({ keys = [] }: Keys, path: string, sizes: readonly number[]):
   })
 }
 
-const isBase64 = (text: string): boolean => /^[A-Za-z0-9+/]*={0,2}$/.test(text) && text.length % 4 === 0
+/** Lines may be broken anywhere. */
+function isBase64(text: string): boolean {
+  const line = text.replace(/[\r\n]/g, '')
+  return /^[A-Za-z0-9+/]*={0,2}$/.test(line) && line.length % 4 === 0
+}
 
 export const usualKmsTimeout = '3s'
 
@@ -187,6 +189,7 @@ function kmsFaults(
   names: Set<string>,
 ): FieldError[] {
   const known = names.has(name)
+  const ms = goDurationMs(timeout)
   names.add(name)
   if (apiVersion !== 'v2') {
     const why =
@@ -199,16 +202,19 @@ function kmsFaults(
     ...(name ? [] : [required(`${path}.name`, 'name is a mandatory field for a provider')]),
     ...(name.includes(':') ? [invalidValue(`${path}.name`, name, `invalid KMS provider name ${name}, must not contain ':'`)] : []),
     ...(known ? [invalidValue(`${path}.name`, name, `duplicate KMS provider name ${name}, names must be unique`)] : []),
-    ...(isPositive(timeout) ? [] : [invalidValue(`${path}.timeout`, timeout, 'timeout should be a positive value')]),
+    ...(ms > 0 ? [] : [invalidValue(`${path}.timeout`, goDuration(ms), 'timeout should be a positive value')]),
     ...endpointFaults(endpoint, `${path}.endpoint`),
     ...(cachesize === undefined ? [] : [invalidValue(`${path}.cachesize`, cachesize, 'cachesize is not supported in v2')]),
   ]
 }
 
-const isPositive = (timeout: string): boolean => (parseDurationMs(timeout) ?? 0) > 0
-
 function endpointFaults(endpoint: string, path: string): FieldError[] {
   if (!endpoint) return [invalidValue(path, '', 'endpoint is a mandatory field for a kms')]
-  const scheme = /^([a-zA-Z][a-zA-Z0-9+.-]*):/.exec(endpoint)?.[1] ?? ''
-  return scheme === 'unix' ? [] : [invalidValue(path, endpoint, `unsupported scheme ${JSON.stringify(scheme)} for KMS provider, only unix is supported`)]
+  try {
+    const { scheme } = parseUrl(endpoint)
+    return scheme === 'unix' ? [] : [invalidValue(path, endpoint, `unsupported scheme ${JSON.stringify(scheme)} for KMS provider, only unix is supported`)]
+  } catch (error) {
+    if (error instanceof UrlError) return [invalidValue(path, endpoint, `invalid endpoint for kms provider, error: ${error.message}`)]
+    throw error
+  }
 }

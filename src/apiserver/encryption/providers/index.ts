@@ -1,5 +1,5 @@
 /** Makes transformers of what a configuration says of providers. */
-import { parseDurationMs } from '../../../lib/duration.ts'
+import { goDurationMs } from '../../../lib/go/go-duration.ts'
 import { type EncryptionKey, type KmsConfiguration, type ProviderConfiguration, usualKmsTimeout } from '../configuration.ts'
 import type { EncryptionMetrics } from '../metrics.ts'
 import { byPrefix, identity, type PrefixedTransformer, type ValueTransformer } from '../value-transformer.ts'
@@ -49,7 +49,7 @@ const keyed = (prefix: string, keys: readonly EncryptionKey[] = [], made: (secre
 
 async function kmsPlugin({ name = '', endpoint = '', timeout = usualKmsTimeout }: KmsConfiguration, { metrics, log }: Told): Promise<KmsV2> {
   const [{ KmsV2 }, { KmsService }] = await Promise.all([import('./kms/kms-v2.ts'), import('./kms/kms-service.ts')])
-  const service = new KmsService(endpoint, parseDurationMs(timeout) ?? 0, (method, seconds, error) => metrics.asked(name, method, seconds, error))
+  const service = new KmsService(endpoint, goDurationMs(timeout), (method, seconds, error) => metrics.asked(name, method, seconds, error))
   const plugin = new KmsV2({ name, service, metrics, log })
   await plugin.start()
   return plugin
