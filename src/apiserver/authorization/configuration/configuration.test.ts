@@ -81,6 +81,11 @@ describe('a configuration that is refused', () => {
       'authorizers[0].connectionInfo.kubeConfigFile: Invalid value: "here": must be an absolute path',
     ],
     [
+      'another way to connect',
+      `${head}authorizers:${webhook().replace('type: KubeConfigFile, kubeConfigFile', 'type: ExternalClusterConfig, kubeConfigFile')}`,
+      `authorizers[0].connectionInfo.type: Unsupported value: {"Type":"ExternalClusterConfig","KubeConfigFile":"${thisFile}"}: supported values: "InClusterConfig", "KubeConfigFile"`,
+    ],
+    [
       'no such file',
       `${head}authorizers:${webhook().replace(thisFile, '/nowhere/at/all')}`,
       'authorizers[0].connectionInfo.kubeConfigFile: Invalid value: "/nowhere/at/all": error loading file: stat /nowhere/at/all: no such file or directory',

@@ -78,8 +78,11 @@ function connectionFaults({ connectionType, kubeConfigFile }: WebhookConfigurati
       if (!kubeConfigFile) return [required(field)]
       if (!isAbsolute(kubeConfigFile)) return [invalidValue(field, kubeConfigFile, 'must be an absolute path')]
       return fileFaults(kubeConfigFile, field)
+    case '':
+      return [required(`${path}.type`)]
     default:
-      return chosen(connectionType, ['InClusterConfig', 'KubeConfigFile'], `${path}.type`)
+      // Upstream shows the whole of it, under Go's names.
+      return [notSupported(`${path}.type`, { Type: connectionType, KubeConfigFile: kubeConfigFile ?? null }, ['InClusterConfig', 'KubeConfigFile'])]
   }
 }
 
