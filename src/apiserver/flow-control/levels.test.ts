@@ -103,6 +103,34 @@ test('what exempt requests take is not there for others, who keep what they neve
   for (const { name, queues, least, exempt } of levels.all) if (!exempt) assert.equal(queues.seats, least, name)
 })
 
+test('what exempt requests leave is divided before anybody borrows: first what is never lent, then the same part of what is wanted', () => {
+  const { levels, clock, level } = levelsOf(870)
+  levels.configure(
+    [],
+    configurations.filter(({ metadata: { name = '' } }) => ['exempt', 'workload-high', 'workload-low', 'catch-all'].includes(name)),
+  )
+  const names = ['exempt', 'workload-high', 'workload-low', 'catch-all']
+  const seats = (): number[] => names.map((name) => level(name).queues.seats)
+  const period = (): void => {
+    clock.advance(10_000)
+    levels.borrow()
+  }
+  for (const name of names) level(name).demand.set(970, clock.now())
+  period()
+  assert.deepEqual(seats(), [970, 120, 60, 30])
+  // What was wanted counts for the period in which it stopped.
+  level('exempt').demand.set(330, clock.now())
+  period()
+  period()
+  assert.deepEqual(seats(), [330, 180, 330, 30])
+  assert.equal(levels.fairFraction, 0)
+  level('exempt').demand.set(540, clock.now())
+  level('workload-low').demand.set(1, clock.now())
+  period()
+  period()
+  assert.deepEqual(seats(), [540, 240, 60, 30])
+})
+
 test('without any object the mandatory ones are there', () => {
   const { levels } = levelsOf()
   assert.deepEqual(
@@ -135,10 +163,13 @@ test('a level that is deleted serves those who wait there, and goes when it is i
   const request = {
     initialSeats: 1,
     seats: 1,
+    finalSeats: 0,
     lingerMs: 0,
     work: 0.003,
     waitLimitMs: 1000,
     hand: () => [0],
+    narrow: () => {},
+    unaccommodated: () => {},
     decided: () => {},
     queue: undefined,
     executes: false,

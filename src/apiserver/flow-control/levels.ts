@@ -6,7 +6,7 @@ import { type FlowSchema, mandatoryFlowSchemas, mandatoryPriorityLevels, type Pr
 import type { FlowUids } from '../http/exchange.ts'
 import { type Classified, CompiledSchema, inOrder } from './compiled-schema.ts'
 import { type LevelContext, limitationOf, PriorityLevel, sharesOf } from './priority-level.ts'
-import { allocateSeats } from './queuing/seat-allocation.ts'
+import { divideSeats } from './queuing/seat-allocation.ts'
 import { dealHand, flowHash } from './queuing/shuffle-sharding.ts'
 import type { FlowTally } from './telling/flow-tally.ts'
 
@@ -152,7 +152,6 @@ export class Levels {
     const now = this.#context.clock.now()
     const limited: PriorityLevel[] = []
     let remaining = this.#nominalSum
-    let leastSum = 0
     for (const level of this.#levels.values()) {
       level.demand.endPeriod(now)
       if (level.exempt) {
@@ -162,24 +161,16 @@ export class Levels {
         remaining -= level.queues.seats
       } else limited.push(level)
     }
-    for (const { least } of limited) leastSum += least
-    const total = Math.max(remaining, leastSum)
-    const claims = limited.map((level) => {
-      const wanted = Math.max(level.least, Math.min(level.nominal, level.demand.highWatermark))
-      // Where others are exempt from limits, there may be less than all want.
-      return { least: remaining < leastSum ? level.least : wanted, most: level.most, target: Math.max(wanted, level.demand.smoothed) }
+    const wishes = limited.map(({ least, nominal, most, demand }) => {
+      const wanted = Math.max(least, Math.min(nominal, demand.highWatermark))
+      return { least, wanted, most, target: Math.max(wanted, demand.smoothed) }
     })
-    const allocation =
-      allocateSeats(total, claims) ??
-      allocateSeats(
-        total,
-        claims.map((claim, i) => ({ ...claim, least: limited[i]!.least })),
-      )
+    const division = divideSeats(remaining, wishes)
     limited.forEach((level, i) => {
-      level.target = claims[i]!.target
-      if (allocation) level.setSeats(Math.round(allocation.seats[i]!))
+      level.target = wishes[i]!.target
+      if (division) level.setSeats(Math.round(division.seats[i]!))
     })
-    if (allocation) this.fairFraction = allocation.fairFraction
+    if (division) this.fairFraction = division.fairFraction
   }
 
   /** Levels that nobody wants any more go when they are idle. */

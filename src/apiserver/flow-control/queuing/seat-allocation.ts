@@ -15,6 +15,32 @@ export interface Allocation {
   readonly fairFraction: number
 }
 
+/** What a level may have and wants, of what exempt requests leave. */
+export interface Wish {
+  /** What it never lends. */
+  readonly least: number
+  /** What it gets before anybody borrows. */
+  readonly wanted: number
+  readonly most: number
+  readonly target: number
+}
+
+/**
+ * Divides what is left for levels that are limited. Where that is less than all want, each gets what it never lends, and the same part of
+ * what it wants beyond that; nobody borrows. Undefined where bounds leave no solution: all stays as it is.
+ */
+export function divideSeats(total: number, wishes: readonly Wish[]): Allocation | undefined {
+  const least = wishes.reduce((all, wish) => all + wish.least, 0)
+  const wanted = wishes.reduce((all, wish) => all + wish.wanted, 0)
+  if (total > wanted)
+    return allocateSeats(
+      total,
+      wishes.map((wish) => ({ least: wish.wanted, most: wish.most, target: wish.target })),
+    )
+  const part = total > least ? (total - least) / (wanted - least) : 0
+  return { seats: wishes.map((wish) => wish.least + (wish.wanted - wish.least) * part), fairFraction: 0 }
+}
+
 /** Targets of nothing would divide by zero. */
 const leastTarget = 0.001
 const rounding = 1e-7
