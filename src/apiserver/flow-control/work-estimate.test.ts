@@ -20,9 +20,16 @@ test('a list is as wide as what it reads is large, up to ten seats or what its l
     ['/api/v1/pods', size(1_000_000, 3000), 10],
     ['/api/v1/pods', size(1_000_000, 3000), 4, 4],
     ['/api/v1/pods?fieldSelector=metadata.name%3Dx', size(1_000_000, 3000), 1],
+    ['/api/v1/pods?fieldSelector=metadata.name%3Dx', size(799, 200_000), 2],
+    ['/api/v1/pods?fieldSelector=metadata.name%3Dx&limit=500', size(799, 1_500_000), 10],
     ['/api/v1/pods', () => undefined, 1],
     ['/api/v1/pods', size(0, 0), 1],
-    ['/api/v1/pods?watch=1', size(1000, 3000), 1],
+    ['/api/v1/pods?watch=1', size(100, 3000), 3],
+    ['/api/v1/pods?watch=1&resourceVersion=', size(100, 3000), 3],
+    ['/api/v1/pods?watch=1&resourceVersion=0', size(100, 3000), 3],
+    ['/api/v1/pods?watch=1&resourceVersion=7', size(100, 3000), 1],
+    ['/api/v1/pods?watch=1&resourceVersion=7&sendInitialEvents=true', size(100, 3000), 3],
+    ['/api/v1/pods?watch=1&fieldSelector=metadata.name%3Dx', size(100, 3000), 1],
     ['/api/v1/pods?watch=1&sendInitialEvents=true', size(1000, 3000), 10],
     ['/api/v1/namespaces/a/pods/b', size(1000, 3000), 1],
     ['/metrics', size(1000, 3000), 1],
@@ -36,7 +43,7 @@ test('a list is as wide as what it reads is large, up to ten seats or what its l
     ['/api/v1/pods?limit=many', size(10, 3000), 100],
     ['/api/v1/pods?limit=many', size(10, 3000), 37, 37],
     ['/api/v1/pods?watch=1&sendInitialEvents=1', size(1000, 3000), 10],
-    ['/api/v1/pods?watch=1&sendInitialEvents=False', size(1000, 3000), 1],
+    ['/api/v1/pods?watch=1&resourceVersion=7&sendInitialEvents=False', size(1000, 3000), 1],
   ]
   for (const [target, given, seats, maxSeats] of table) assert.equal(estimate('GET', target, given, maxSeats).initialSeats, seats, target)
 })

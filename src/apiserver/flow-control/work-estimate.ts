@@ -54,7 +54,7 @@ export function estimateWork(
     case 'list':
       return wide[listSeats(size, info, query, atMost(maxSeats, mostSeatsOfList))]!
     case 'watch':
-      return flagParameter(query, 'sendInitialEvents') ? wide[listSeats(size, info, query, atMost(maxSeats, mostSeatsOfList))]! : oneSeat
+      return beginsWithAll(query) ? wide[listSeats(size, info, query, atMost(maxSeats, mostSeatsOfList))]! : oneSeat
     case 'create':
     case 'update':
     case 'patch':
@@ -65,16 +65,22 @@ export function estimateWork(
   }
 }
 
+/** Whether a watch begins by telling what is there: it asks for that, or names no version to go on from. */
+function beginsWithAll(query: URLSearchParams): boolean {
+  const version = query.get('resourceVersion')
+  return !version || version === '0' || flagParameter(query, 'sendInitialEvents') === true
+}
+
 const atMost = (ofLevel: number, most: number): number => (ofLevel === 0 ? most : Math.min(ofLevel, most))
 
 function listSeats(size: CollectionSize, info: RequestInfo, query: URLSearchParams, most: number): number {
   const limit = query.size === 0 ? 0 : Number(query.get('limit') ?? 0)
   // It is refused later on: until then nobody knows what it wants.
   if (!Number.isInteger(limit)) return most
-  const collection = info.name === '' ? size(info) : undefined
+  const collection = size(info)
   if (!collection || collection.objects === 0) return 1
   const { objects, bytes } = collection
-  const read = limit > 0 ? Math.min(limit, objects) : objects
+  const read = info.name !== '' ? 1 : limit > 0 ? Math.min(limit, objects) : objects
   const atOnce = Math.min(read * (bytes / objects), mostBytesAtOnce)
   return Math.min(Math.max(1, Math.ceil(atOnce / bytesPerSeat)), most)
 }
