@@ -3,15 +3,15 @@ import type { Request } from '../http/exchange.ts'
 import type { Flows } from './levels.ts'
 import type { QueueLimits, Refusal } from './queuing/queue-set.ts'
 import type { Decision, Queue, SeatRequest } from './queuing/seat-request.ts'
-import { type WorkEstimate, workOf } from './work-estimate.ts'
+import { narrowed, seatsOf, type WorkEstimate, workOf } from './work-estimate.ts'
 
 export class AdmittedRequest implements SeatRequest {
   readonly request: Request
   readonly flows: Flows
   readonly distinguisher: string
-  readonly estimate: WorkEstimate
+  estimate: WorkEstimate
   readonly waitLimitMs: number
-  readonly seats: number
+  seats: number
   readonly work: number
   /** What became of it: it executes, or waits for `decision`, or is refused. */
   state: 'execute' | 'wait' | Refusal = 'wait'
@@ -31,12 +31,16 @@ export class AdmittedRequest implements SeatRequest {
     this.distinguisher = distinguisher
     this.estimate = estimate
     this.waitLimitMs = waitLimitMs
-    this.seats = Math.max(estimate.initialSeats, estimate.finalSeats)
+    this.seats = seatsOf(estimate)
     this.work = workOf(estimate)
   }
 
   get initialSeats(): number {
     return this.estimate.initialSeats
+  }
+
+  get finalSeats(): number {
+    return this.estimate.finalSeats
   }
 
   get lingerMs(): number {
@@ -45,6 +49,15 @@ export class AdmittedRequest implements SeatRequest {
 
   hand({ queues, handSize }: QueueLimits): readonly number[] {
     return this.flows.hand(this.distinguisher, queues, handSize)
+  }
+
+  narrow(most: number): void {
+    this.estimate = narrowed(this.estimate, most)
+    this.seats = seatsOf(this.estimate)
+  }
+
+  unaccommodated(): void {
+    this.flows.tally.unaccommodated()
   }
 
   decided(decision: Decision): void {

@@ -95,11 +95,13 @@ export class FlowControl {
     // Where there is one queue, nothing sets flows apart.
     const distinguisher = (level.queues.limits?.queues ?? 0) > 1 ? schema.distinguisher(request) : ''
     const admitted = new AdmittedRequest(request, flows, distinguisher, estimate, limit)
+    tally.estimated(admitted.seats)
     const state = level.queues.start(admitted)
     admitted.state = state
-    tally.estimated(admitted.seats)
-    if (state === 'execute') this.#begin(admitted)
-    else if (state === 'wait') this.#enqueued(admitted)
+    if (state === 'execute') {
+      if (admitted.queue) tally.queued(admitted.queue.waiting.size + 1)
+      this.#begin(admitted)
+    } else if (state === 'wait') this.#enqueued(admitted)
     else {
       tally.waited(0, false)
       this.#refused(admitted, state)
@@ -119,7 +121,8 @@ export class FlowControl {
   #enqueued(admitted: AdmittedRequest): void {
     this.waiting.add(admitted)
     this.#kinds.waiting(kindOf(admitted.request), 1, admitted.arrivedAt)
-    admitted.flows.tally.enqueued(admitted.seats, admitted.queue?.waiting.size ?? 0)
+    admitted.flows.tally.enqueued(admitted.seats)
+    admitted.flows.tally.queued(admitted.queue!.waiting.size)
   }
 
   /**
@@ -127,7 +130,8 @@ export class FlowControl {
    * wait any longer.
    */
   wait(admitted: AdmittedRequest): Promise<'execute' | Refusal> {
-    const { flows, request } = admitted
+    // It may become narrower when it leaves its queue.
+    const { flows, request, seats } = admitted
     return new Promise((resolve) => {
       const gone = (): void => {
         if (flows.level.queues.cancel(admitted)) decided('cancelled')
@@ -137,7 +141,7 @@ export class FlowControl {
         stay()
         this.waiting.delete(admitted)
         this.#kinds.waiting(kindOf(request), -1, this.#clock.now())
-        flows.tally.dequeued(admitted.seats)
+        flows.tally.dequeued(seats)
         admitted.state = decision
         if (decision === 'execute') {
           this.#begin(admitted)

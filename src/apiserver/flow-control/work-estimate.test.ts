@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { requestInfo } from '../request/request-info.ts'
 import { WatchCounts } from './watch-counts.ts'
-import { type CollectionSize, estimateWork, workOf } from './work-estimate.ts'
+import { type CollectionSize, estimateWork, narrowed, seatsOf, workOf } from './work-estimate.ts'
 
 const estimate = (method: string, target: string, size: CollectionSize, maxSeats = 0, watches = new WatchCounts()) => {
   const { pathname, searchParams: query } = new URL(target, 'https://x')
@@ -84,6 +84,13 @@ test('a write counts the watches that its event goes to', () => {
   assert.ok(Math.abs(workOf(write('/api/v1/namespaces/a/pods')) - 0.018) < 1e-9)
   for (const end of ends) end()
   assert.equal(write('/api/v1/namespaces/a/pods').finalSeats, 0)
+})
+
+test('fewer seats in the end take longer for the same work', () => {
+  const estimate = { initialSeats: 1, finalSeats: 10, lingerMs: 5 }
+  const narrow = narrowed(estimate, 4)
+  assert.deepEqual([narrow, seatsOf(estimate), seatsOf(narrow)], [{ initialSeats: 1, finalSeats: 4, lingerMs: 12.5 }, 10, 4])
+  assert.ok(Math.abs(workOf(narrow) - workOf(estimate)) < 1e-9)
 })
 
 type RequestInfoOf = ReturnType<typeof requestInfo>

@@ -96,5 +96,15 @@ function eventWork(watches: WatchCounts, info: RequestInfo, most: number, sample
   return { initialSeats: 1, finalSeats, lingerMs: (lingerMsPerEvent * seats) / finalSeats }
 }
 
+/** What a request takes at most at a time. */
+export const seatsOf = ({ initialSeats, finalSeats }: WorkEstimate): number => Math.max(initialSeats, finalSeats)
+
+/** The same work with fewer seats in the end: it takes longer. */
+export const narrowed = ({ initialSeats, finalSeats, lingerMs }: WorkEstimate, most: number): WorkEstimate => ({
+  initialSeats,
+  finalSeats: most,
+  lingerMs: (lingerMs * finalSeats) / most,
+})
+
 /** In seat-seconds, with what is usual for the time that nobody knows yet. */
 export const workOf = ({ initialSeats, finalSeats, lingerMs }: WorkEstimate): number => initialSeats * estimatedServiceSeconds + (finalSeats * lingerMs) / 1000

@@ -8,8 +8,9 @@ import { dealHand, flowHash } from './shuffle-sharding.ts'
 class TestRequest implements SeatRequest {
   readonly flow: string
   readonly initialSeats: number
-  readonly seats: number
-  readonly lingerMs: number
+  seats: number
+  finalSeats: number
+  lingerMs: number
   readonly work: number
   waitLimitMs = 15_000
   queue: Queue | undefined = undefined
@@ -18,13 +19,26 @@ class TestRequest implements SeatRequest {
   arrivalR = 0
   startedAt = 0
   decision: Decision | undefined
+  /** How often it was its turn in vain. */
+  vainTurns = 0
 
-  constructor(flow: string, seats = 1, lingerMs = 0) {
+  constructor(flow: string, seats = 1, lingerMs = 0, finalSeats = lingerMs > 0 ? seats : 0) {
     this.flow = flow
     this.initialSeats = seats
-    this.seats = seats
+    this.finalSeats = finalSeats
+    this.seats = Math.max(seats, finalSeats)
     this.lingerMs = lingerMs
-    this.work = seats * estimatedServiceSeconds
+    this.work = seats * estimatedServiceSeconds + (finalSeats * lingerMs) / 1000
+  }
+
+  narrow(most: number): void {
+    this.lingerMs *= this.finalSeats / most
+    this.finalSeats = most
+    this.seats = Math.max(this.initialSeats, most)
+  }
+
+  unaccommodated(): void {
+    this.vainTurns++
   }
 
   hand({ queues, handSize }: { queues: number; handSize: number }): readonly number[] {
@@ -127,6 +141,40 @@ test('a wide request takes all of its seats together, and one that is wider than
   assert.equal(set.start(new TestRequest('a')), 'wait')
 })
 
+test('one that is wider than its level waits until nothing executes, but not for seats that are only kept a little longer', () => {
+  const { set } = queueSet(3)
+  const [write, wider] = [new TestRequest('a', 1, 5), new TestRequest('b', 10)]
+  set.start(write)
+  assert.equal(set.start(wider), 'wait')
+  assert.equal(wider.vainTurns, 1)
+  set.finish(write)
+  assert.equal(wider.decision, 'execute')
+  assert.equal(set.seatsInUse, 11)
+})
+
+test('what a write causes takes no more seats than its level has, for as much longer', () => {
+  const { set, clock } = queueSet(2)
+  const [write, next] = [new TestRequest('a', 1, 5, 4), new TestRequest('b')]
+  assert.equal(set.start(write), 'execute')
+  assert.deepEqual([write.seats, write.lingerMs, set.seatsInUse], [2, 10, 2])
+  assert.equal(set.start(next), 'wait')
+  set.finish(write)
+  clock.advance(9)
+  assert.equal(next.decision, undefined)
+  clock.advance(1)
+  assert.equal(next.decision, 'execute')
+})
+
+test('whose turn it was when too few seats were free has it still when they are', () => {
+  const { set } = queueSet(3)
+  const inQueue = (index: number, seats: number): TestRequest => Object.assign(new TestRequest(`${index}`, seats), { hand: () => [index] })
+  const [running, first, second, third] = [inQueue(0, 1), inQueue(1, 3), inQueue(2, 3), inQueue(2, 3)]
+  for (const request of [running, first, second, third]) set.start(request)
+  assert.deepEqual([first.vainTurns, second.vainTurns], [3, 0])
+  set.finish(running)
+  assert.deepEqual([first.decision, second.decision], ['execute', undefined])
+})
+
 test('behind a wide request that waits no queue grows beyond its bound', () => {
   const { set } = queueSet(3, { queues: 1, handSize: 1, queueLengthLimit: 2 })
   set.start(new TestRequest('a', 2))
@@ -147,6 +195,19 @@ test('seats stay taken for the events that a write causes', () => {
   assert.equal(set.idle, false)
   clock.advance(5)
   assert.equal(next.decision, 'execute')
+})
+
+test('seats that are kept for a shorter time are free before those of earlier requests', () => {
+  const { set, clock } = queueSet(2)
+  const [long, short, next] = [new TestRequest('a', 1, 50), new TestRequest('b', 1, 5), new TestRequest('c')]
+  for (const request of [long, short, next]) set.start(request)
+  set.finish(long)
+  set.finish(short)
+  clock.advance(5)
+  assert.equal(next.decision, 'execute')
+  assert.equal(set.seatsInUse, 2)
+  clock.advance(45)
+  assert.equal(set.seatsInUse, 1)
 })
 
 test('a request that has waited for too long is told so, one that is cancelled makes room', () => {

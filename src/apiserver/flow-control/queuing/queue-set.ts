@@ -129,7 +129,6 @@ export class QueueSet {
     if (queue.idle) queue.nextDispatchR = this.#currentR
     if (this.waiting === 0 && this.seatsInUse < this.#seats && this.#accommodates(request.seats)) {
       if (queue.nextDispatchR < this.#currentR) queue.nextDispatchR = this.#currentR
-      this.#robin = queue.index
       this.#leaveAt(queue, request)
       this.#execute(request, queue, now)
       return 'execute'
@@ -171,8 +170,11 @@ export class QueueSet {
       queue.executing--
       if (queue.idle) this.#activeQueues--
     }
-    if (request.lingerMs > 0) this.#linger(request, now + request.lingerMs)
-    else this.#release(request, now)
+    if (request.lingerMs > 0) {
+      this.#linger(request, now + request.lingerMs)
+      // Its seats stay taken, but who waits until nothing executes may go on.
+      if (this.waiting > 0) this.#dispatch()
+    } else this.#release(request, now)
   }
 
   /** A request that waits does not want to any more. False if it does not wait. */
@@ -214,8 +216,8 @@ export class QueueSet {
 
   #accommodates(seats: number): boolean {
     if (this.#limitation === 'exempt') return true
-    // What is wider than the level itself runs alone.
-    return seats > this.#seats ? this.executing === 0 && this.seatsInUse === 0 : this.seatsInUse + seats <= this.#seats
+    // What is wider than the level itself waits until nothing executes.
+    return seats > this.#seats ? this.executing === 0 : this.seatsInUse + seats <= this.#seats
   }
 
   #execute(request: SeatRequest, queue: Queue | undefined, now: number): void {
@@ -233,6 +235,8 @@ export class QueueSet {
   }
 
   #leaveAt(queue: Queue, request: SeatRequest): void {
+    this.#robin = queue.index
+    if (request.finalSeats > this.#seats) request.narrow(this.#seats)
     this.lastDispatchR = queue.nextDispatchR
     this.dispatchR = this.#currentR
     queue.nextDispatchR += request.work
@@ -242,7 +246,11 @@ export class QueueSet {
   #dispatch(arriving?: SeatRequest): void {
     while (this.waiting > 0 && this.seatsInUse < this.#seats) {
       const next = this.#next()
-      if (!next || !this.#accommodates(next.seats)) return
+      if (!next) return
+      if (!this.#accommodates(next.seats)) {
+        next.unaccommodated()
+        return
+      }
       const queue = next.queue!
       this.#take(next, queue)
       this.#leaveAt(queue, next)
@@ -270,7 +278,6 @@ export class QueueSet {
       earliest = finish
       turn = distance
     }
-    if (best) this.#robin = best.queue!.index
     return best
   }
 
@@ -310,7 +317,10 @@ export class QueueSet {
     let at = list.length
     while (at > 0 && list[at - 1]!.until > until) at--
     list.splice(at, 0, { request, until })
-    this.#releasing ??= this.#clock.later(request.lingerMs, () => this.#releaseDue())
+    // If others go before it, the timer is theirs.
+    if (at > 0) return
+    this.#releasing?.()
+    this.#releasing = this.#clock.later(request.lingerMs, () => this.#releaseDue())
   }
 
   /** One timer frees the seats of all that linger. */

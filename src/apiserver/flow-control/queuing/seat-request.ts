@@ -6,6 +6,8 @@ export type Decision = 'execute' | Extract<Refusal, 'time-out'>
 export interface SeatRequest {
   /** Seats while it executes. */
   readonly initialSeats: number
+  /** Seats for what it causes, after it was answered. */
+  readonly finalSeats: number
   /** Seats in all of its time: what it takes, and frees together. */
   readonly seats: number
   /** For how long it keeps them after it was answered. */
@@ -15,6 +17,10 @@ export interface SeatRequest {
   readonly waitLimitMs: number
   /** The numbers of the queues that its flow may use. */
   hand(limits: QueueLimits): readonly number[]
+  /** What it causes takes `most` seats in the end, for as much longer as they are fewer. */
+  narrow(most: number): void
+  /** Called when it is its turn, and too few seats are free for it. */
+  unaccommodated(): void
   /** Called once, for requests that wait. */
   decided(decision: Decision): void
 

@@ -78,9 +78,10 @@ export function flowMetrics(metrics: MetricsRegistry, state: FlowState): FlowMet
 
   const dispatched = counter('dispatched_requests_total', 'Requests that executed.', byFlow)
   const refused = counter('rejected_requests_total', 'Requests that were refused.', [...byFlow, 'reason'])
+  const unaccommodated = counter('request_dispatch_no_accommodation_total', 'Requests whose turn it was when too few seats were free for them.', byFlow)
   const waited = histogram('request_wait_duration_seconds', 'How long requests waited in their queue.', seconds, [...byFlow, 'execute'])
   const took = histogram('request_execution_seconds', 'How long requests executed; watches until they had begun.', seconds, [...byFlow, 'type'])
-  const lengths = histogram('request_queue_length_after_enqueue', 'The length of its queue as a request found it.', queueLengths, byFlow)
+  const lengths = histogram('request_queue_length_after_enqueue', 'The length of its queue with each request that came.', queueLengths, byFlow)
   const estimates = histogram('work_estimated_seats', 'Seats that requests were estimated to need.', [1, 2, 4, 10], byFlow)
   const watches = histogram('watch_count_samples', 'Watches that may see what a write changes.', [0, 1, 10, 100, 1000, 10_000], byFlow)
   const requestUse = histogram('priority_level_request_utilization', 'Requests as a part of what a level takes.', requestParts, ['phase', ...byLevel])
@@ -99,6 +100,7 @@ export function flowMetrics(metrics: MetricsRegistry, state: FlowState): FlowMet
           refused: (reason: Refusal) => refused([...flow, reason]),
           waited: (executed) => waited([...flow, String(executed)]),
           took: (kind) => took([...flow, kind]),
+          unaccommodated: () => unaccommodated(flow),
           queueLength: () => lengths(flow),
           seats: () => estimates(flow),
           watches: () => watches(flow),

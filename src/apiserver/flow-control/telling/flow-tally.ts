@@ -8,6 +8,7 @@ export interface TallySeries {
   readonly refused: (reason: Refusal) => CounterSeries
   readonly waited: (executed: boolean) => HistogramSeries
   readonly took: (kind: 'regular' | 'watch') => HistogramSeries
+  readonly unaccommodated: () => CounterSeries
   readonly queueLength: () => HistogramSeries
   readonly seats: () => HistogramSeries
   readonly watches: () => HistogramSeries
@@ -21,6 +22,7 @@ export class FlowTally {
   #dispatched: CounterSeries | undefined
   #waited: HistogramSeries | undefined
   #took: HistogramSeries | undefined
+  #queueLengths: HistogramSeries | undefined
   #seats: HistogramSeries | undefined
   #watches: HistogramSeries | undefined
   executing = 0
@@ -53,10 +55,14 @@ export class FlowTally {
     ;(this.#seats ??= this.#series.seats()).observe(seats)
   }
 
-  enqueued(seats: number, queueLength: number): void {
+  enqueued(seats: number): void {
     this.waiting++
     this.waitingSeats += seats
-    this.#series.queueLength().observe(queueLength)
+  }
+
+  /** A request stands in a queue with so many, itself among them, if only for a moment. */
+  queued(queueLength: number): void {
+    ;(this.#queueLengths ??= this.#series.queueLength()).observe(queueLength)
   }
 
   dequeued(seats: number): void {
@@ -67,6 +73,10 @@ export class FlowTally {
   waited(seconds: number, executed: boolean): void {
     if (executed) (this.#waited ??= this.#series.waited(true)).observe(seconds)
     else this.#series.waited(false).observe(seconds)
+  }
+
+  unaccommodated(): void {
+    this.#series.unaccommodated().add()
   }
 
   refused(reason: Refusal): void {
