@@ -72,6 +72,11 @@ test('objects of custom kinds own and are owned as soon as their kind is there',
   await gone('example.com/v1/crews', 'crew')
   await gone('example.com/v1/crews', 'mate')
   await gone('configmaps', 'log')
+  // The definition goes, and so do its objects and what they own.
+  const last = await create('example.com/v1/crews', 'Crew', 'last')
+  await create('configmaps', 'ConfigMap', 'last-log', { owners: [referenceTo(last)] })
+  await cluster().call('DELETE', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/crews.example.com')
+  await gone('configmaps', 'last-log')
 })
 
 describe('kubectl delete --cascade', { concurrency: 3 }, () => {

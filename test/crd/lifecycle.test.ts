@@ -99,6 +99,21 @@ describe('custom resource definitions', { concurrency: 4 }, () => {
     assert.equal((await client.request('GET', gadgetsPath)).status, 404)
   })
 
+  test('that are deleted have their watches told of every object that goes with them, and then end, without an error', async (t) => {
+    const client = connect(t, await startTestServer(t))
+    await define(client)
+    for (const name of ['a', 'b']) await client.request('POST', gadgetsPath, { body: gadgetOf(name) })
+    const { resourceVersion } = json(await client.request('GET', gadgetsPath)).metadata
+    const told: { type: string; object: Json }[] = []
+    const watch = client.lines(`${gadgetsPath}?watch=true&resourceVersion=${resourceVersion}`, (line) =>
+      told.push(JSON.parse(line) as { type: string; object: Json }),
+    )
+    assert.equal(await watch.status, 200)
+    await client.request('DELETE', `${definitionsPath}/gadgets.example.com`)
+    await watch.ended
+    assert.deepEqual(told.map(({ type, object }) => `${type} ${object.metadata.name}`).sort(), ['DELETED a', 'DELETED b'])
+  })
+
   test('end watches when they change, without an error, and the next watch goes on where that one was', async (t) => {
     const client = connect(t, await startTestServer(t))
     await define(client)

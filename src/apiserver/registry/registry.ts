@@ -74,7 +74,7 @@ export class Registry {
     return cacher
   }
 
-  /** Forgets a resource that is no longer served: its watches end. `refusesCreate`: what creations that are under way are refused with. */
+  /** Forgets a resource that is no longer served; its watches go on. `refusesCreate`: what creations that are under way are refused with. */
   retire(resource: ServedResource, refusesCreate?: string): void {
     const cacher = this.cacher(resource)
     cacher.retire(refusesCreate)
@@ -82,6 +82,11 @@ export class Registry {
     this.#hubs.delete(resource.storage)
     // Requests that are under way may still ask.
     this.#retired.set(resource.storage, cacher)
+  }
+
+  /** Ends the watches of a resource that was retired, when they have been told of everything up to `revision`. Never rejects. */
+  async endWatches({ storage }: ServedResource, revision?: number): Promise<void> {
+    await this.#retired.get(storage)?.endWatches(revision)
   }
 
   hub(resource: ServedResource): WatchHub {

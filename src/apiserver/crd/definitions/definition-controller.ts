@@ -39,19 +39,33 @@ interface Known {
   readonly names: Partial<Names>
   /** Some of its names are taken. */
   readonly waiting: boolean
-  /** A digest of what it serves was made of; empty if it serves nothing. */
-  readonly served: string
+  readonly served: Served | undefined
+}
+
+/** What a definition serves, if it is established. */
+interface Served {
+  /** A digest of what its resources were made of. */
+  readonly shape: string
+  /** Whether it is being deleted: nothing is created any more. */
+  readonly terminating: boolean
 }
 
 const retryMs = 1000
 
 const digest = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('base64')
 
+function servedBy(definition: Definition, names: Partial<Names>): Served | undefined {
+  if (!isTrue(definition, 'Established')) return undefined
+  return { shape: digest([definition.metadata.uid, definition.spec, names]), terminating: isTrue(definition, 'Terminating') }
+}
+
 export class DefinitionController {
   readonly #options: DefinitionControllerOptions
   readonly #followed: FollowedObjects<StoredObject>
   readonly #known = new Map<string, Known>()
   readonly #serving = new Map<string, CustomResources>()
+  /** What was served before, and still has watches. */
+  readonly #watched = new Map<string, CustomResources[]>()
   /** Names of definitions whose status is to be looked at. */
   readonly #queue = new Set<string>()
   readonly #cleaning = new Map<string, AbortController>()
@@ -83,6 +97,7 @@ export class DefinitionController {
     this.#followed.stop()
     for (const cleaning of this.#cleaning.values()) cleaning.abort()
     await this.#working
+    await Promise.all([...this.#watched.keys()].map((name) => this.#endWatches(name)))
     for (const { webhook } of this.#serving.values()) webhook?.stop()
   }
 
@@ -91,10 +106,15 @@ export class DefinitionController {
     const { name } = object
     const before = this.#known.get(name)
     const names = definition.status?.acceptedNames ?? {}
-    const served = isTrue(definition, 'Established') ? digest([definition.metadata.uid, definition.spec, names, isTrue(definition, 'Terminating')]) : ''
+    const served = servedBy(definition, names)
     const waiting = conditionOf(definition, 'NamesAccepted')?.status === 'False'
     this.#known.set(name, { object, group: definition.spec.group, names, waiting, served })
-    if (served !== (before?.served ?? '')) this.#serve(name, served ? customResourcesOf(definition, object, this.#options.webhooks) : undefined)
+    const hasShape = served?.shape === before?.served?.shape
+    if (!hasShape || served?.terminating !== before?.served?.terminating) {
+      this.#serve(name, served && customResourcesOf(definition, object, this.#options.webhooks))
+      // What is served while objects are deleted shows them as before: watches go on, and are told of every deletion.
+      if (!hasShape) void this.#endWatches(name)
+    }
     this.#enqueue(name)
     // Who gives up a name may have had it where others wait for it.
     if (before && JSON.stringify(before.names) !== JSON.stringify(names)) this.#enqueueWaiting(definition.spec.group)
@@ -104,6 +124,7 @@ export class DefinitionController {
     const known = this.#known.get(name)
     this.#known.delete(name)
     this.#serve(name, undefined)
+    void this.#endWatches(name, known?.object.revision)
     this.#cleaning.get(name)?.abort()
     if (known) this.#enqueueWaiting(known.group)
   }
@@ -116,7 +137,19 @@ export class DefinitionController {
     apis.setCustom(name, resources?.served ?? [])
     if (!before) return
     registry.retire(before.storage, resources?.storage.definition.refusesCreate)
-    before.webhook?.retire()
+    this.#watched.set(name, [...(this.#watched.get(name) ?? []), before])
+  }
+
+  /** Ends the watches of what was served before, when they have been told of everything up to `revision`. */
+  async #endWatches(name: string, revision?: number): Promise<void> {
+    const watched = this.#watched.get(name) ?? []
+    this.#watched.delete(name)
+    await Promise.all(
+      watched.map(async ({ storage, webhook }) => {
+        await this.#options.registry.endWatches(storage, revision)
+        webhook?.retire()
+      }),
+    )
   }
 
   #enqueueWaiting(group: string): void {

@@ -10,7 +10,8 @@ type State =
   | { readonly phase: 'idle' }
   | { readonly phase: 'loading'; readonly loaded: Promise<CacheView> }
   | { readonly phase: 'live'; readonly view: CacheView }
-  | { readonly phase: 'retired'; readonly refusesCreate: string | undefined }
+  /** `watched`: what its watches go on with until they are ended. */
+  | { readonly phase: 'retired'; readonly refusesCreate: string | undefined; readonly watched: CacheView | undefined }
 
 /** The resource is no longer served, or not as it was: who asks again finds what is served now. */
 export class RetiredError extends StatusError {
@@ -99,11 +100,17 @@ export class Cacher {
     return this.#state.phase === 'retired' ? this.#state.refusesCreate : undefined
   }
 
-  /** Ends watches, and refuses reads from now on, and creations if it is said why. */
+  /** Refuses reads from now on, and creations if it is said why. Watches go on until they are ended. */
   retire(refusesCreate?: string): void {
-    const { live } = this
-    this.#state = { phase: 'retired', refusesCreate }
-    live?.end(new RetiredError())
+    this.#state = { phase: 'retired', refusesCreate, watched: this.live }
+  }
+
+  /** Ends the watches of what is retired, when they have been told of everything up to `revision`, or could have been. */
+  async endWatches(revision = 0): Promise<void> {
+    const watched = this.#state.phase === 'retired' ? this.#state.watched : undefined
+    const deadline = performance.now() + freshnessTimeoutMs
+    while (watched && watched.revision < revision && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, freshnessPollMs).unref())
+    watched?.end(new RetiredError())
   }
 }
 
