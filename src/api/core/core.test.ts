@@ -328,6 +328,11 @@ test('an update of a Service keeps what was allocated and drops what its type do
     sessionAffinity: 'None',
     ports: [port],
   })
+  const external = { type: 'ExternalName', externalName: 'a.example', sessionAffinity: 'None' }
+  assert.deepEqual(update({ ...external, internalTrafficPolicy: 'Local' }, external), external)
+  const made = { metadata: {}, spec: { ...external, internalTrafficPolicy: 'Cluster' } }
+  kind('services').prepare?.create?.(made as never, { name: 'x', groups: [] })
+  assert.deepEqual(made.spec, external)
 })
 
 test('a namespace is held by its finalizers and says that it is on its way out', () => {

@@ -31,6 +31,7 @@ export function serviceDefaults(service: Service): void {
 /** A new Service has no load balancer yet. */
 export function prepareCreate(service: Service): void {
   service.status = { loadBalancer: {} }
+  dropInternalPolicy(service.spec ?? {})
 }
 
 /** What was allocated before and is left out now is kept; allocation does this before it looks for what is missing. */
@@ -47,7 +48,14 @@ export function prepareUpdate(service: Service, { spec: old = {} }: Service): vo
   service.spec ??= {}
   const spec = service.spec
   dropForeign(spec, old)
+  dropInternalPolicy(spec)
   if (spec.type !== 'LoadBalancer' && service.status) service.status = { ...service.status, loadBalancer: {} }
+}
+
+/** An external name has no traffic inside the cluster: it may be given a policy, but never shows one. What is no policy stays, to be refused. */
+function dropInternalPolicy(spec: ServiceSpec): void {
+  const { type, internalTrafficPolicy: policy } = spec
+  if (type === 'ExternalName' && (policy === 'Cluster' || policy === 'Local')) delete spec.internalTrafficPolicy
 }
 
 /** `clusterIP` and the first of `clusterIPs` are one: a change of the one is a change of the other. */
