@@ -2,6 +2,7 @@
 import { resource } from '../resource.ts'
 import type { Definition } from './definition.ts'
 import { definitionRules, definitionStatusRules, definitionUpdateRules } from './definition-rules.ts'
+import { formatWarnings } from './format-warnings.ts'
 
 export type { Definition } from './definition.ts'
 
@@ -56,6 +57,7 @@ export const customResourceDefinitions = resource<Definition>({
     },
   },
   validate: { create: definitionRules, update: definitionUpdateRules, status: definitionStatusRules },
+  warnings: formatWarnings,
 })
 
 function definitionDefaults({ spec }: Definition): void {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Definition, DefinitionVersion } from './definition.ts'
 import { definitionRules, definitionStatusRules, definitionUpdateRules } from './definition-rules.ts'
+import { formatWarnings } from './format-warnings.ts'
 
 type Change = (definition: Definition & { spec: { versions: DefinitionVersion[] } }) => void
 
@@ -177,5 +178,34 @@ describe('rules of a schema', () => {
     assert.deepEqual(told(ruled({ properties: { n: { ...few, default: 6 } } })), [
       `${at}.properties[n].default: Invalid value: "integer": failed rule: self < 5`,
     ])
+  })
+})
+
+describe('warnings of a definition', () => {
+  const warned = (specs: object[], old?: object[]): readonly string[] => {
+    const of = (all: object[]): Definition =>
+      definition(({ spec }) => {
+        spec.versions = all.map((properties, i) => version(`v${i + 1}`, { schema: { openAPIV3Schema: { type: 'object', properties } as never } }))
+      })
+    return formatWarnings(of(specs), old && of(old))
+  }
+  const misspelt = { a: { type: 'string', format: 'emial' } }
+
+  test('name formats that nothing is held to, each once', () => {
+    assert.deepEqual(
+      warned([{ a: { type: 'string', format: 'date-time' }, b: { type: 'integer', format: 'int32' }, c: { type: 'number', format: 'double' } }]),
+      [],
+    )
+    assert.deepEqual(warned([misspelt, misspelt]), ['unrecognized format "emial"'])
+    const wrongType = { a: { type: 'array', format: 'cidr', items: { type: 'integer', format: 'uint32' } }, b: { type: 'number', format: 'int64' } }
+    assert.deepEqual(warned([wrongType]), ['unrecognized format "cidr"', 'unrecognized format "uint32"', 'unrecognized format "int64"'])
+    assert.deepEqual(warned([{ a: { 'x-kubernetes-int-or-string': true, anyOf: [{ type: 'integer', format: 'int' }, { type: 'string' }] } }]), [
+      'unrecognized format "int"',
+    ])
+  })
+
+  test('are not told again of formats that were there before', () => {
+    const { a } = misspelt
+    assert.deepEqual(warned([{ b: a, c: { type: 'string', format: 'new' } }], [misspelt]), ['unrecognized format "new"'])
   })
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { formatCheck } from './index.ts'
+import { formatCheck, isChecked } from './index.ts'
 
 const formats: Readonly<Record<string, { readonly good: readonly string[]; readonly bad: readonly string[] }>> = {
   bsonobjectid: { good: ['507f1f77bcf86cd799439011'], bad: ['507f1f77bcf86cd79943901', 'x07f1f77bcf86cd799439011'] },
@@ -45,8 +45,22 @@ for (const [format, { good, bad }] of Object.entries(formats))
     for (const text of bad) assert.ok(!check(text), `${text} is none`)
   })
 
-test('formats that nobody knows, and those of numbers, are not checked', () => {
+test('formats that nobody knows, and those of other types, are not checked', () => {
   for (const name of ['int32', 'int64', 'double', 'no-such-format', 'constructor', '']) assert.equal(formatCheck(name), undefined)
+  const checked: readonly (readonly [type: string, format: string, is: boolean])[] = [
+    ['string', 'email', true],
+    ['', 'email', true],
+    ['', 'int32', false],
+    ['integer', 'int32', true],
+    ['integer', 'uint32', false],
+    ['integer', 'double', false],
+    ['integer', 'email', false],
+    ['number', 'float', true],
+    ['number', 'constructor', false],
+    ['array', 'cidr', false],
+    ['constructor', 'name', false],
+  ]
+  for (const [type, format, is] of checked) assert.equal(isChecked(type, format), is, `${type} ${format}`)
 })
 
 test('long texts take no more than linear time', () => {

@@ -1,6 +1,6 @@
 /**
- * Formats of texts that custom resources are held to: those that every supported version of Kubernetes knows, and the two of 1.34.
- * Others are documentation. Dashes in names do not count (`date-time`).
+ * Formats that custom resources are held to: of texts, those that every supported version of Kubernetes knows, and the two of 1.34;
+ * of numbers, as of 1.36, what they are read into. Others are documentation, which writers are warned of.
  */
 import { own } from '../../../lib/own.ts'
 import { isDuration } from './duration.ts'
@@ -9,6 +9,7 @@ import { isCreditCard, isIsbn10, isIsbn13, isUuid } from './numbers.ts'
 import { isBase64, isDate, isDateTime, isHexColor, isLongName, isObjectId, isRgbColor, isShortName, isSsn } from './texts.ts'
 
 export type FormatCheck = (text: string) => boolean
+export type NumberCheck = (value: number) => boolean
 
 const formats: Readonly<Record<string, FormatCheck>> = {
   bsonobjectid: isObjectId,
@@ -39,5 +40,21 @@ const formats: Readonly<Record<string, FormatCheck>> = {
   k8slongname: isLongName,
 }
 
-/** The check of a format by its name; undefined for formats that are not checked. */
+const float = (value: number): boolean => Number.isFinite(Math.fround(value))
+/** Integers are read as doubles: what is next to the greatest of 64 bits cannot be told from it. */
+const whole = (least: number, most: number) => (value: number) => Number.isInteger(value) && value >= least && value <= most
+
+const ranges: Readonly<Record<string, Readonly<Record<string, NumberCheck>>>> = {
+  integer: { int32: whole(-(2 ** 31), 2 ** 31 - 1), int64: whole(-(2 ** 63), 2 ** 63) },
+  number: { float, double: () => true },
+}
+
+/** The check of a format of texts by its name, in which dashes do not count (`date-time`); undefined for formats that are not checked. */
 export const formatCheck = (name: string): FormatCheck | undefined => own(formats, name.replaceAll('-', ''))
+
+/** Whether numbers of a type fit a format: it is theirs alone. Undefined for types and formats that are not checked. */
+export const numberCheck = (type: string, format: string): NumberCheck | undefined => own(own(ranges, type) ?? {}, format)
+
+/** Whether a format means something for values of a type; of no type, they may be texts. */
+export const isChecked = (type: string, format: string): boolean =>
+  (type === '' || type === 'string' ? formatCheck(format) : numberCheck(type, format)) !== undefined

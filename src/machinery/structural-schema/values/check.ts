@@ -104,17 +104,26 @@ function isWhole(value: number): boolean {
 
 function checkNumber(value: number, validator: Validator, path: string, found: Findings): void {
   found.matches += 2
-  const { multipleOf, minimum, maximum, exclusiveMinimum, exclusiveMaximum } = validator
-  // Whole numbers are held against whole bounds.
-  const bound = Number.isInteger(value) ? Math.trunc : (it: number): number => it
-  if (multipleOf !== undefined) checkMultiple(value, multipleOf, path, found)
+  const { multipleOf, minimum, maximum, exclusiveMinimum, exclusiveMaximum, checkRange, typeText, format } = validator
+  const isWithin = (it: number, what: string): boolean => {
+    const fits = checkRange?.(it) ?? true
+    if (!fits) found.outOfRange(path, what, typeText, format)
+    return fits
+  }
+  // Whole numbers are held against whole bounds, if the format has room for these.
+  const bound = (it: number, what: string): number => (isWithin(it, what) && Number.isInteger(value) ? Math.trunc(it) : it)
+  isWithin(value, 'Checked')
+  if (multipleOf !== undefined) {
+    isWithin(multipleOf, 'MultipleOf')
+    checkMultiple(value, multipleOf, path, found)
+  }
   if (minimum !== undefined) {
-    const least = bound(minimum)
+    const least = bound(minimum, 'Minimum boundary')
     if (exclusiveMinimum ? value <= least : value < least)
       found.invalid(path, value, `should be greater than ${exclusiveMinimum ? '' : 'or equal to '}${goNumber(least)}`)
   }
   if (maximum !== undefined) {
-    const most = bound(maximum)
+    const most = bound(maximum, 'Maximum boundary')
     if (exclusiveMaximum ? value >= most : value > most)
       found.invalid(path, value, `should be less than ${exclusiveMaximum ? '' : 'or equal to '}${goNumber(most)}`)
   }

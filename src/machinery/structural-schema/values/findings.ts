@@ -81,9 +81,18 @@ export class Findings {
     this.add(`${path} in body should have at most ${most} ${of}`, (prefix) => tooMany(fieldOf(prefix, path), count, most))
   }
 
-  /** `allOf` and its like do not hold. Upstream names no field. */
+  /** `allOf` and its like do not hold. */
   unjoined(path: string, what: string): void {
-    const text = `${JSON.stringify(path)} ${what}`
+    this.#unplaced(`${JSON.stringify(path)} ${what}`)
+  }
+
+  /** A number, or one of its schema, does not fit the format. */
+  outOfRange(path: string, what: string, type: string, format: string): void {
+    this.#unplaced(`${what} value must be of type ${type} with format ${format} in ${path}`)
+  }
+
+  /** Upstream names no field. */
+  #unplaced(text: string): void {
     this.add(text, (prefix) => invalidValue(prefix === '' ? '<nil>' : prefix, '', text))
   }
 }

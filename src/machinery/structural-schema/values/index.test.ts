@@ -27,7 +27,31 @@ const cases: readonly (readonly [schema: SchemaSource, value: unknown, ...told: 
   [{ type: 'object', enum: [{ a: 1 }], 'x-kubernetes-preserve-unknown-fields': true }, { a: 1 }],
   [integer, '5', 'f: Invalid value: "string": f in body must be of type integer: "string"'],
   [integer, 1.5, 'f: Invalid value: "number": f in body must be of type integer: "number"'],
-  [{ ...integer, format: 'int32' }, 2 ** 40],
+  [{ ...integer, format: 'int32' }, 2 ** 31, '<nil>: Invalid value: "": Checked value must be of type integer with format int32 in f'],
+  [{ ...integer, format: 'int32' }, -(2 ** 31)],
+  [{ ...integer, format: 'int64' }, 2 ** 40],
+  [{ ...integer, format: 'int64' }, 1e19, '<nil>: Invalid value: "": Checked value must be of type integer with format int64 in f'],
+  [{ ...integer, format: 'uint32' }, 2 ** 40],
+  [{ type: 'number', format: 'float' }, 3.5e38, '<nil>: Invalid value: "": Checked value must be of type number with format float in f'],
+  [{ type: 'number', format: 'float' }, 0.1],
+  [{ type: 'number', format: 'double' }, 3.5e38],
+  [{ type: 'number', format: 'int32' }, 3.5e38],
+  [{ ...integer, format: 'int32', maximum: 2 ** 32 - 1 }, 5, '<nil>: Invalid value: "": Maximum boundary value must be of type integer with format int32 in f'],
+  [
+    { ...integer, format: 'int32', minimum: 0.5, multipleOf: 0.5 },
+    0,
+    '<nil>: Invalid value: "": MultipleOf value must be of type integer with format int32 in f',
+    '<nil>: Invalid value: "": Minimum boundary value must be of type integer with format int32 in f',
+    'f: Invalid value: 0: f in body should be greater than or equal to 0.5',
+  ],
+  [{ ...integer, format: 'int32' }, true, 'f: Invalid value: "": f in body must be of type int32: ""'],
+  [
+    { ...integer, format: 'int32' },
+    1.5,
+    'f: Invalid value: "float64": f in body must be of type int32: "float64"',
+    '<nil>: Invalid value: "": Checked value must be of type integer with format int32 in f',
+  ],
+  [{ type: 'array', items: string, format: 'cidr' }, 'x', 'f: Invalid value: "string": f in body must be of type array: "string"'],
   [{ 'x-kubernetes-int-or-string': true }, true, 'f: Invalid value: "boolean": f in body must be of type integer,string: "boolean"'],
   [string, null, 'f: Invalid value: "null": f in body must be of type string: "null"'],
   [{ ...string, format: 'date' }, '2023-02-29', 'f: Invalid value: "2023-02-29": f in body must be of type date: "2023-02-29"'],
@@ -115,11 +139,15 @@ describe('rules', () => {
   })
 })
 
-test('a write to /status looks at values in the status, and names them from there', () => {
-  const schema = structuralSchema({ type: 'object', properties: { spec: string, status: { type: 'object', properties: { n: integer } } } })
+test('a write to /status looks at values in the status; messages name them from there, fields from the object', () => {
+  const hash: SchemaSource = { ...integer, format: 'int32' }
+  const schema = structuralSchema({ type: 'object', properties: { spec: string, status: { type: 'object', properties: { n: integer, hash } } } })
   assert.deepEqual(
-    schemaFaults({ spec: 1, status: { n: 'x' } }, schema, undefined, { statusOnly: true }).map(({ field }) => field),
-    ['n'],
+    schemaFaults({ spec: 1, status: { n: 'x', hash: 2 ** 31 } }, schema, undefined, { statusOnly: true }).map(({ field, message }) => `${field}: ${message}`),
+    [
+      'status.n: Invalid value: "string": n in body must be of type integer: "string"',
+      'status: Invalid value: "": Checked value must be of type integer with format int32 in hash',
+    ],
   )
 })
 

@@ -10,7 +10,7 @@ import { listTypeFaults } from './list-types.ts'
 import { validatorOf } from './validator.ts'
 
 export interface ValueOptions {
-  /** Only values in `status` are looked at, with paths that begin there: a write to `/status`. Lists and embedded resources are looked at everywhere. */
+  /** Only values in `status` are looked at: a write to `/status`. Fields are named from the object, in messages from the status (as of 1.30). Lists and embedded resources are looked at everywhere. */
   readonly statusOnly?: boolean
   /** What else is asked about values: comes after them and before lists (`.spec.replicas: … should be a non-negative integer`). */
   readonly moreFaults?: () => readonly FieldError[]
@@ -50,7 +50,7 @@ export function schemaFaults(
 function statusFaults(object: Record<string, unknown>, schema: StructuralSchema, old: Record<string, unknown> | undefined): FieldError[] {
   const status = schema.properties?.get('status')
   if (!status || !Object.hasOwn(object, 'status')) return []
-  return valueFaults(object.status, status, '', old && Object.hasOwn(old, 'status') ? old.status : none)
+  return valueFaults(object.status, status, 'status', old && Object.hasOwn(old, 'status') ? old.status : none)
 }
 
 /** What is wrong with one value; fields begin with `prefix`. */

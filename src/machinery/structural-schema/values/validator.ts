@@ -1,6 +1,6 @@
 /** One schema, ready to look at values: keywords as plain fields, patterns and formats as functions that are made when first needed. */
 import { type LinearRegexp, linearRegexp, RegexpSyntaxError } from '../../../lib/linear-regexp/index.ts'
-import { type FormatCheck, formatCheck } from '../formats/index.ts'
+import { type FormatCheck, formatCheck, isChecked, type NumberCheck, numberCheck } from '../formats/index.ts'
 import type { StructuralSchema } from '../schema.ts'
 
 /** JSON's types as bits, with whole numbers apart. */
@@ -21,6 +21,7 @@ export class Validator {
   /** The format as it is written, if it is one that is checked. */
   readonly format: string
   readonly checkFormat: FormatCheck | undefined
+  readonly checkRange: NumberCheck | undefined
   readonly maxLength: number | undefined
   readonly minLength: number | undefined
   readonly maximum: number | undefined
@@ -50,8 +51,10 @@ export class Validator {
     this.typeText = intOrString ? 'integer,string' : type
     this.types = intOrString ? bits.integer | bits.string : (bitOf.get(type) ?? (type === '' ? 0 : 64))
     this.nullable = schema.nullable
-    this.checkFormat = keywords.format === undefined ? undefined : formatCheck(keywords.format)
-    this.format = this.checkFormat ? (keywords.format ?? '') : ''
+    const format = keywords.format ?? ''
+    this.format = isChecked(type, format) ? format : ''
+    this.checkFormat = formatCheck(this.format)
+    this.checkRange = numberCheck(type, this.format)
     this.maxLength = given(keywords.maxLength)
     this.minLength = given(keywords.minLength)
     this.maximum = given(keywords.maximum)
