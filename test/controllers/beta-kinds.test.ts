@@ -49,10 +49,27 @@ interface Migration {
 const migrate = async (resource: { group: string; resource: string }, name: string, outcome: string): Promise<Migration> => {
   const { call } = await cluster
   await call('POST', migrations, { apiVersion: 'storagemigration.k8s.io/v1beta1', kind: 'StorageVersionMigration', metadata: { name }, spec: { resource } })
+  return ended(name, outcome)
+}
+
+/** Waits until a migration has come to an end, and says so. */
+const ended = async (name: string, outcome: string): Promise<Migration> => {
+  const { call } = await cluster
   return waitFor(`${name} to have ${outcome}`, async () => {
     const { status } = (await call('GET', `${migrations}/${name}`)) as { status?: Migration }
-    return status?.conditions?.some(({ type, status: value }) => type === outcome && value === 'True') && status
+    const is = (wanted: string, value: string) => status?.conditions?.some(({ type, status }) => type === wanted && status === value)
+    return is(outcome, 'True') && is('Running', 'False') && status
   })
+}
+
+/** What a definition says of the migration of its objects. */
+const migrating = async (name: string): Promise<readonly unknown[] | undefined> => {
+  const { call } = await cluster
+  const { status } = (await call('GET', `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${name}`)) as unknown as {
+    status: { conditions: readonly { type: string; status: string; reason: string; message: string; observedGeneration?: number }[] }
+  }
+  const condition = status.conditions.find(({ type }) => type === 'StorageMigrating')
+  return condition && [condition.status, condition.reason, condition.message, condition.observedGeneration]
 }
 
 test('objects are written anew in the version that is stored', async () => {
@@ -70,21 +87,54 @@ test('objects are written anew in the version that is stored', async () => {
   const widgets = '/apis/example.com/v1/namespaces/default/widgets'
   const made = await waitFor('a widget', () => call('POST', widgets, { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'w' } }))
   await call('PATCH', `${definitions}/widgets.example.com`, { spec: { versions: versions('v2') } }, 'application/merge-patch+json')
+  const storedVersions = async () => ((await call('GET', `${definitions}/widgets.example.com`)).status as { storedVersions: string[] }).storedVersions
+  assert.deepEqual(await storedVersions(), ['v1', 'v2'])
   const { conditions, resourceVersion } = await migrate({ group: 'example.com', resource: 'widgets' }, 'widgets', 'Succeeded')
   assert.deepEqual(
     conditions?.map(({ type, status, reason }) => [type, status, reason]),
     [
-      ['Running', 'False', 'StorageVersionMigrationInProgress'],
+      ['Running', 'False', 'MigrationCompleted'],
       ['Succeeded', 'True', 'StorageVersionMigrationSucceeded'],
     ],
   )
   assert.ok(resourceVersion)
+  // Nothing is stored as v1 any more, and the definition says so.
+  assert.deepEqual(await storedVersions(), ['v2'])
+  assert.deepEqual(await migrating('widgets.example.com'), [
+    'False',
+    'MigrationSucceeded',
+    'The migration has succeeded and the stored versions have been updated',
+    2,
+  ])
   const { metadata } = await call('GET', `${widgets}/w`)
   assert.equal(metadata.uid, made.metadata.uid)
   assert.notEqual(metadata.resourceVersion, made.metadata.resourceVersion, 'it was written')
   // What is stored as it should be is not written.
   await migrate({ group: 'example.com', resource: 'widgets' }, 'again', 'Succeeded')
   assert.equal((await call('GET', `${widgets}/w`)).metadata.resourceVersion, metadata.resourceVersion)
+})
+
+test('of one resource the oldest migration runs, and the others wait; those of other resources do not', async () => {
+  const { call } = await cluster
+  const create = (name: string) =>
+    call('POST', migrations, {
+      apiVersion: 'storagemigration.k8s.io/v1beta1',
+      kind: 'StorageVersionMigration',
+      metadata: { name },
+      spec: { resource: { group: 'example.com', resource: 'gears' } },
+    })
+  const runs = async (name: string) =>
+    ((await call('GET', `${migrations}/${name}`)).status as Migration | undefined)?.conditions?.find(({ type }) => type === 'Running')?.status === 'True'
+  // A resource that is not there may yet come.
+  await create('gears-1')
+  await waitFor('the first to run', () => runs('gears-1'))
+  await create('gears-2')
+  await create('gears-3')
+  await migrate({ group: '', resource: 'configmaps' }, 'config-maps', 'Succeeded')
+  assert.deepEqual([await runs('gears-2'), await runs('gears-3')], [false, false])
+  await call('DELETE', `${migrations}/gears-1`)
+  await waitFor('the second to run', () => runs('gears-2'))
+  assert.equal(await runs('gears-3'), false)
 })
 
 test('where their kinds are not served they do not run, and names without work are taken', async (t) => {
