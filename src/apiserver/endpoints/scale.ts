@@ -11,7 +11,7 @@ import type { Response } from '../http/exchange.ts'
 import { representationFor } from '../negotiation/choose.ts'
 import { ServedResource } from '../registry/served-resource.ts'
 import { unstored } from '../registry/stored-object.ts'
-import { updateObject } from '../registry/write/update-object.ts'
+import { checkUid, updateObject } from '../registry/write/update-object.ts'
 import { attributes, type WriteContext } from '../registry/write/write-context.ts'
 import { mediaType } from '../request/bodies/body.ts'
 import { decodeObject } from '../request/bodies/decode-object.ts'
@@ -161,8 +161,7 @@ function checkScale(resource: ServedResource, { metadata, spec }: Scale, live: K
   const { uid, resourceVersion } = metadata
   const name = live.metadata.name!
   if (resourceVersion && resourceVersion !== live.metadata.resourceVersion) throw conflict(resource.groupResource, name, objectModified)
-  if (uid && uid !== live.metadata.uid)
-    throw conflict(resource.groupResource, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${live.metadata.uid}`)
+  checkUid({ resource, namespace: live.metadata.namespace ?? '', name }, uid, live.metadata.uid ?? '')
   // What is valid in a custom resource is for its schema to say.
   if (!resource.definition.custom && (spec?.replicas ?? 0) < 0)
     throw invalid(scaleResource.groupKind, name, [invalidValue('spec.replicas', spec.replicas, 'must be greater than or equal to 0')])

@@ -22,7 +22,7 @@ export const update: Endpoint = async (target) => {
   const { object, created } = await updateObject(writeContext(target, options), {
     change: () => ({ object: attempt++ > 0 && pristine ? structuredClone(pristine) : sent }),
     mayCreate: resource.definition.createOnUpdate ?? false,
-    uidIsPrecondition: true,
+    uid: sent.metadata.uid,
     conditional,
   })
   return objectResponse(representation, object, created ? 201 : 200)

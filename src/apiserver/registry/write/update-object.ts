@@ -24,8 +24,8 @@ export interface UpdateOptions {
   /** Called once per attempt with the live object, or undefined if there is none and `mayCreate` is set. */
   readonly change: (live: KubeObject | undefined) => Changed | Promise<Changed>
   readonly mayCreate?: boolean
-  /** The uid in the object is a precondition (PUT), not a change (PATCH). */
-  readonly uidIsPrecondition?: boolean
+  /** The object has to be the one with this uid: in a PUT it is a precondition, not a change (PATCH). */
+  readonly uid?: string
   /** `change` names a version or the like: on a newer object it fails. */
   readonly conditional?: boolean
   /** `change` changes the live object: it gets one of its own. */
@@ -51,8 +51,9 @@ export async function updateObject(context: WriteContext, options: UpdateOptions
   return { object, created }
 }
 
-async function attemptCreate(context: WriteContext, { mayCreate, change }: UpdateOptions): Promise<StoredObject | Lost> {
+async function attemptCreate(context: WriteContext, { mayCreate, uid, change }: UpdateOptions): Promise<StoredObject | Lost> {
   if (!mayCreate) throw notFound(context.resource.groupResource, context.name)
+  checkUid(context, uid, '')
   const { object, tracked } = await change(undefined)
   return createUnlessThere(context, object, tracked)
 }
@@ -60,6 +61,7 @@ async function attemptCreate(context: WriteContext, { mayCreate, change }: Updat
 async function attemptUpdate(context: WriteContext, options: UpdateOptions, key: string, live: StoredObject): Promise<StoredObject | Lost> {
   const { admission, resource, name, options: write } = context
   const old = live.parse()
+  checkUid(context, options.uid, old.metadata.uid ?? '')
   await context.pause()
   // What replaces the object, and what makes a new one of it, needs no copy.
   const start = options.startsFromLive ? live.parse() : old
@@ -72,11 +74,7 @@ async function attemptUpdate(context: WriteContext, options: UpdateOptions, key:
   resource.asStored(object)
   await resource.writeGuard?.(context, object, old)
 
-  const { metadata } = object
-  if (options.uidIsPrecondition && metadata.uid && metadata.uid !== old.metadata.uid) {
-    throw conflict(resource.groupResource, name, `Precondition failed: UID in precondition: ${metadata.uid}, UID in object meta: ${old.metadata.uid}`)
-  }
-  const version = parseObjectVersion(metadata.resourceVersion)
+  const version = parseObjectVersion(object.metadata.resourceVersion)
   if (version === 0 && resource.definition.requiresVersionOnUpdate) {
     throw invalid(resource.groupResource, name, [invalidShown('metadata.resourceVersion', '0x0', 'must be specified for an update')])
   }
@@ -91,6 +89,14 @@ async function attemptUpdate(context: WriteContext, options: UpdateOptions, key:
   } finally {
     end()
   }
+}
+
+/** Throws 409, in upstream's words, unless `uid` is that of the object that is there; '' if there is none. */
+export function checkUid({ resource, namespace, name }: Pick<WriteContext, 'resource' | 'namespace' | 'name'>, uid: string | undefined, there: string): void {
+  if (!uid || uid === there) return
+  const where = `StorageError: invalid object, Code: 4, Key: ${resource.key(namespace, name)}, ResourceVersion: 0`
+  const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${there}`
+  throw conflict(resource.groupResource, name, `${where}, AdditionalErrorMsg: ${why}`)
 }
 
 async function commitChange(context: WriteContext, key: string, live: StoredObject, object: KubeObject, old: KubeObject): Promise<StoredObject | Lost> {
