@@ -235,6 +235,15 @@ export function parseYaml(text: string): ParsedYaml {
   }
 }
 
+/** The lines of what a strict reader says, each a warning of its own. */
+export const strictWarnings = (strict: readonly string[]): string[] =>
+  strict.flatMap((problem) =>
+    problem
+      .split('\n')
+      .slice(1)
+      .map((line) => line.trim()),
+  )
+
 /** What the text's first document says. Throws YamlError. */
 export const fromYaml = (text: string): unknown => parseYaml(text).value
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Field, FieldType, StructType } from '../schema.ts'
-import { DecodeError, decode, duplicateFieldMessages, nilCollections } from './index.ts'
+import { DecodeError, decode, duplicateFieldMessages, jsonPatchMessages, nilCollections } from './index.ts'
 
 const struct = (definition: string, fields: Record<string, Field>): StructType => ({
   kind: 'struct',
@@ -184,9 +184,20 @@ test('texts that only look as if keys came twice are left in peace', () => {
 })
 
 test('duplicate keys of patches are named by their paths', () => {
-  const messages = (text: string, jsonPatch: boolean): string[] => duplicateFieldMessages(text, JSON.parse(text), jsonPatch)
-  assert.deepEqual(messages('{"metadata":{"labels":{"a":"5","a":"6"}}}', false), ['duplicate field "metadata.labels.a"'])
-  assert.deepEqual(messages('[{"op":"add"},{"op":"add","op":"add","path":"/x"}]', true), ['json patch duplicate field "[1].op"'])
+  const text = '{"metadata":{"labels":{"a":"5","a":"6"}}}'
+  assert.deepEqual(duplicateFieldMessages(text, JSON.parse(text)), ['duplicate field "metadata.labels.a"'])
+})
+
+test('what is wrong with the form of a JSON patch is told in the order of its text', () => {
+  const messages = (text: string): string[] => jsonPatchMessages(text, JSON.parse(text))
+  assert.deepEqual(messages('[{"op":"add"},{"op":"add","op":"add","path":"/x"}]'), ['json patch duplicate field "[1].op"'])
+  assert.deepEqual(messages('[{"op":"add","path":"/x","value":{"a":{"op":1}}}]'), [])
+  assert.deepEqual(messages('[{"op":"add","path":"/x","foo":{"a":1,"a":2},"foo":3},{"value":{"b":1,"b":2},"Op":"add"}]'), [
+    'json patch unknown field "[0].foo"',
+    'json patch duplicate field "[1].value.b"',
+    'json patch unknown field "[1].Op"',
+  ])
+  assert.deepEqual(messages('{"op":"add"}'), [])
 })
 
 test('__proto__ is a key like any other and changes no prototype', () => {

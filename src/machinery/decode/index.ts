@@ -54,9 +54,27 @@ export function parseJson(text: string): unknown {
 const unknownField = (path: string): string => `unknown field ${JSON.stringify(path)}`
 const duplicateField = (path: string): string => `duplicate field ${JSON.stringify(path)}`
 
-/** What a strict decoder says of a patch whose text names a key twice: `json patch duplicate field "[0].op"` or `duplicate field "metadata.name"`. */
-export const duplicateFieldMessages = (text: string, patch: unknown, jsonPatch: boolean): string[] =>
-  hasRepeatedKeys(text, patch, maxDepth) ? duplicateKeys(text).map((path) => (jsonPatch ? `json patch ${duplicateField(path)}` : duplicateField(path))) : []
+/** What a strict decoder says of a patch whose text names a key twice: `duplicate field "metadata.name"`. */
+export const duplicateFieldMessages = (text: string, patch: unknown): string[] =>
+  hasRepeatedKeys(text, patch, maxDepth) ? duplicateKeys(text).map(duplicateField) : []
+
+const operationFields: ReadonlySet<unknown> = new Set(['op', 'path', 'from', 'value'])
+
+/** The same of a JSON patch, whose operations have few fields: `json patch duplicate field "[0].op"`, `json patch unknown field "[0].form"`. At most 100. */
+export function jsonPatchMessages(text: string, patch: unknown): string[] {
+  const areKnown = (operation: unknown): boolean =>
+    typeof operation !== 'object' || operation === null || Object.keys(operation).every((key) => operationFields.has(key))
+  if ((!Array.isArray(patch) || patch.every(areKnown)) && !hasRepeatedKeys(text, patch, maxDepth)) return []
+  const messages = new Set<string>()
+  visitKeys(text, (path, repeated) => {
+    if (messages.size >= 100) return
+    const isKnown = operationFields.has(path[1])
+    if (!isKnown && path.length === 2) messages.add(`json patch ${unknownField(fieldPath(path))}`)
+    // Nobody looks into what is not known.
+    else if (isKnown && repeated) messages.add(`json patch ${duplicateField(fieldPath(path))}`)
+  })
+  return [...messages]
+}
 
 /** The slow way, for texts that are known to have duplicate keys: finds them, and puts all messages into the order of the text. */
 function repeatedKeys(type: StructType, text: string, unknown: readonly string[]): Pick<Decoded, 'duplicates' | 'strict'> {

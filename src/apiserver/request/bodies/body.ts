@@ -5,7 +5,7 @@ import { checkValues } from '../../../machinery/decode/index.ts'
 import { type Envelope, messageDecoder, openEnvelope } from '../../../machinery/protobuf/index.ts'
 import type { StructType } from '../../../machinery/schema.ts'
 import { badRequest, StatusError } from '../../../machinery/status-error.ts'
-import { fromYaml } from '../../../machinery/yaml.ts'
+import { parseYaml } from '../../../machinery/yaml.ts'
 import type { Request } from '../../http/exchange.ts'
 import { parseSharing } from '../../registry/known-fields.ts'
 
@@ -20,6 +20,8 @@ export interface Body {
   readonly empty: boolean
   /** The parsed body; of protobuf, whose fields have no names, only `apiVersion` and `kind`. Throws 400, naming the kind that was expected. */
   value(kind: string): unknown
+  /** What a strict reader of YAML says of keys that stand twice; known when `value` was asked for. */
+  readonly repeated: readonly string[]
   /** The fields that `value` lacks, read as `type`'s. Throws DecodeError, and 415 if no protobuf form of the type is known (custom resources). */
   readonly fields?: (type: StructType) => Record<string, unknown>
 }
@@ -55,6 +57,7 @@ function protobufBody(bytes: Buffer): Body {
     text: '',
     format: 'protobuf',
     empty: false,
+    repeated: [],
     value(kind) {
       try {
         envelope ??= openEnvelope(bytes)
@@ -72,15 +75,20 @@ function protobufBody(bytes: Buffer): Body {
 }
 
 function bodyOf(text: string, format: 'json' | 'yaml', bytes?: Buffer): Body {
+  let repeated: readonly string[] = []
   return {
     text,
     format,
     empty: text === '',
+    get repeated() {
+      return repeated
+    },
     value(kind) {
       if (format === 'json') checkValues(text)
       let value: unknown
       try {
-        value = format === 'json' ? parseSharing(text) : fromYaml(text)
+        if (format === 'json') value = parseSharing(text)
+        else ({ value, strict: repeated } = parseYaml(text))
       } catch (error) {
         throw unrecognized(
           kind,

@@ -4,6 +4,7 @@ import { type Decoded, DecodeError } from '../../../machinery/decode/index.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import { badRequest, invalid, type StatusError } from '../../../machinery/status-error.ts'
 import { invalidValue } from '../../../machinery/validation/field-error.ts'
+import { strictWarnings } from '../../../machinery/yaml.ts'
 import type { Request } from '../../http/exchange.ts'
 import type { ServedResource } from '../../registry/served-resource.ts'
 import type { WriteOptions } from '../write-options.ts'
@@ -105,7 +106,7 @@ const notHandled = (actualKind: string, actualVersion: string, kind: string, why
 /** Decodes a parsed body strictly, as the options say. */
 function decodeBody(
   resource: ServedResource,
-  { text, format, fields }: Body,
+  { text, format, fields, repeated }: Body,
   value: unknown,
   request: Request,
   { fieldValidation }: WriteOptions,
@@ -120,9 +121,9 @@ function decodeBody(
     if (error instanceof DecodeError) throw notHandled(kind, resource.groupVersion, kind, error.message)
     throw error
   }
-  if (fieldValidation === 'Strict' && decoded.strict.length) {
-    throw notHandled(kind, resource.groupVersion, kind, `strict decoding error: ${decoded.strict.join(', ')}`)
+  if (fieldValidation === 'Strict' && repeated.length + decoded.strict.length > 0) {
+    throw notHandled(kind, resource.groupVersion, kind, `strict decoding error: ${[...repeated, ...decoded.strict].join(', ')}`)
   }
-  if (fieldValidation === 'Warn') request.warnings.push(...decoded.strict)
+  if (fieldValidation === 'Warn') request.warnings.push(...strictWarnings(repeated), ...decoded.strict)
   return decoded.object
 }

@@ -3,7 +3,7 @@ import { DecodeError } from '../../../machinery/decode/index.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import { badRequest, invalid } from '../../../machinery/status-error.ts'
 import { invalidValue } from '../../../machinery/validation/field-error.ts'
-import { type ParsedYaml, parseYaml, YamlError } from '../../../machinery/yaml.ts'
+import { type ParsedYaml, parseYaml, strictWarnings, YamlError } from '../../../machinery/yaml.ts'
 import type { Request } from '../../http/exchange.ts'
 import type { ServedResource } from '../../registry/served-resource.ts'
 import type { WriteOptions } from '../write-options.ts'
@@ -31,14 +31,7 @@ export async function readApplied(request: Request, { fieldValidation }: WriteOp
   let parsed: ParsedYaml | undefined = parseApplied(bytes)
   request.audit?.noteBody(parsed.value)
   const { strict } = parsed
-  if (fieldValidation !== 'Ignore' && fieldValidation !== 'Strict')
-    for (const problem of strict)
-      request.warnings.push(
-        ...problem
-          .split('\n')
-          .slice(1)
-          .map((line) => line.trim()),
-      )
+  if (fieldValidation !== 'Ignore' && fieldValidation !== 'Strict') request.warnings.push(...strictWarnings(strict))
   const { uid, resourceVersion } = (parsed.value as Partial<KubeObject> | null)?.metadata ?? {}
   return {
     uid,

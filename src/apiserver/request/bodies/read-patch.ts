@@ -2,7 +2,7 @@
 
 import { pauses } from '../../../lib/flow/pauses.ts'
 import { own } from '../../../lib/own.ts'
-import { checkValues, DecodeError, duplicateFieldMessages, isDeeperThan, maxDepth } from '../../../machinery/decode/index.ts'
+import { checkValues, DecodeError, duplicateFieldMessages, isDeeperThan, jsonPatchMessages, maxDepth } from '../../../machinery/decode/index.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import { jsonPatch } from '../../../machinery/patch/json-patch.ts'
 import { mergePatch } from '../../../machinery/patch/merge-patch.ts'
@@ -54,7 +54,7 @@ export async function readPatch(
   request.audit?.noteBody(body)
   const patch = patchOf(type, body, resource)
   await pause()
-  const duplicates = options.fieldValidation === 'Ignore' ? [] : duplicateFieldMessages(text, body, type === 'json')
+  const duplicates = options.fieldValidation === 'Ignore' ? [] : type === 'json' ? jsonPatchMessages(text, body) : duplicateFieldMessages(text, body)
   let warned = false
   const patched = async (live: KubeObject): Promise<KubeObject> => {
     const pause = pauses()
