@@ -201,8 +201,8 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
     readonly gracePeriod?: (object: T, asked: number | undefined) => number
     /** Whether selectable fields alone tell that `gracePeriod` is 0. */
     readonly isImmediate?: (fields: Readonly<Record<string, string>>, asked: number | undefined) => boolean
-    /** The propagation policy when the client asks for none. */
-    readonly defaultPropagation?: 'orphan' | 'background'
+    /** The propagation policy when the client asks for none; `unsupported` where none counts, since nothing depends on objects of this kind. */
+    readonly defaultPropagation?: 'orphan' | 'background' | 'unsupported'
     /** Sent as a Warning header when the client asks for no policy and `defaultPropagation` decides. */
     readonly defaultPropagationWarning?: string
     /** Finalizers outside metadata (namespaces: `spec.finalizers`): while it says true, the object stays. */

@@ -42,3 +42,19 @@ test('warnings about a pod come with the answer', async (t) => {
     /^299 - "spec\.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1"$/,
   )
 })
+
+test('a generation in a new object counts only for kinds that do not count changes themselves', async (t) => {
+  const client = http2Client(t, await startTestServer(t))
+  const generation = async (path: string, apiVersion: string, kind: string, value: number, rest: object = {}): Promise<unknown> => {
+    const body = { apiVersion, kind, metadata: { name: `g${value}`, generation: value }, ...rest }
+    const { status, bytes } = await client.request('POST', path, { body, headers })
+    const answer = JSON.parse(bytes.toString()) as { metadata: { generation?: number }; message?: string }
+    return status === 201 ? answer.metadata.generation : answer.message
+  }
+  assert.equal(await generation(configMapsPath, 'v1', 'ConfigMap', 5), 5)
+  assert.equal(await generation(configMapsPath, 'v1', 'ConfigMap', 0), undefined)
+  const range = { spec: { cidrs: ['10.9.0.0/16'] } }
+  assert.equal(await generation('/apis/networking.k8s.io/v1/servicecidrs', 'networking.k8s.io/v1', 'ServiceCIDR', 3, range), 3)
+  const spec = { spec: { podSelector: {} } }
+  assert.equal(await generation('/apis/networking.k8s.io/v1/namespaces/default/networkpolicies', 'networking.k8s.io/v1', 'NetworkPolicy', 7, spec), 1)
+})

@@ -83,6 +83,7 @@ export const events = resource<Event>({
   shortNames: ['ev'],
   scope: 'Namespaced',
   createOnUpdate: true,
+  deletion: { defaultPropagation: 'unsupported' },
   // Names of events follow no rule.
   nameRule: () => [],
   defaults: [eventDefaults],

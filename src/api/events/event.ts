@@ -18,6 +18,7 @@ export const events = resource<Event>({
   model: 'EventsV1Event',
   scope: 'Namespaced',
   createOnUpdate: true,
+  deletion: { defaultPropagation: 'unsupported' },
   storedAs: { resource: 'v1/events', toStorage: toCore, fromStorage: fromCore },
   defaults: [{ eventTime: null }],
   validate: { object: eventRules, create: newEventRules, update: eventUpdateRules },

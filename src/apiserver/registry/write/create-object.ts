@@ -85,8 +85,9 @@ function fillIn({ resource, namespace, now }: WriteContext, object: KubeObject):
   delete metadata.deletionGracePeriodSeconds
   if (resource.namespaced) metadata.namespace = namespace
   else delete metadata.namespace
+  // Kinds that count no changes keep what the client says, as upstream.
   if (definition.generation) metadata.generation = 1
-  else delete metadata.generation
+  else if (!metadata.generation) delete metadata.generation
   if (definition.subresources?.status && !definition.keepsStatusOnCreate) delete (object as Unstructured).status
 }
 

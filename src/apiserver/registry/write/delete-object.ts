@@ -1,4 +1,5 @@
 /** Deletes an object: preconditions, grace, finalizers. What nothing holds is gone at once; the rest is marked. */
+import type { ResourceDefinition } from '../../../api/resource.ts'
 import type { KubeObject, ObjectMeta } from '../../../machinery/object.ts'
 import { conflict, notFound } from '../../../machinery/status-error.ts'
 import type { DeleteOptions } from '../../request/delete-options.ts'
@@ -6,6 +7,8 @@ import type { Lost } from '../registry.ts'
 import { type StoredObject, unstored } from '../stored-object.ts'
 import { guaranteedWrite } from './guaranteed-write.ts'
 import { deleteAttributes, timestamp, type WriteContext } from './write-context.ts'
+
+type Propagation = NonNullable<NonNullable<ResourceDefinition['deletion']>['defaultPropagation']>
 
 export interface Deleted {
   /** The object as it is, or as it last was. */
@@ -40,7 +43,7 @@ async function attemptDelete(context: WriteContext, options: DeleteOptions, key:
   await admission.validate(attributes)
 
   const { deletion } = resource.definition
-  const finalizers = withOwn(finalizersFor(before, options, deletion?.defaultPropagation === 'orphan'), before, deletion?.finalizer)
+  const finalizers = withOwn(finalizersFor(before, options, deletion?.defaultPropagation), before, deletion?.finalizer)
   const metadata: ObjectMeta = { ...before, finalizers }
   if (!finalizers.length) delete metadata.finalizers
   const hasGrace = deletion?.gracePeriod !== undefined
@@ -123,16 +126,19 @@ function mark({ now }: WriteContext, metadata: ObjectMeta, seconds: number): boo
 }
 
 /** The finalizers after DELETE: the policy decides which of the garbage collector's two are there. */
-function finalizersFor(metadata: ObjectMeta, { propagationPolicy, orphanDependents }: DeleteOptions, orphansByDefault: boolean): string[] {
+function finalizersFor(metadata: ObjectMeta, options: DeleteOptions, byDefault: Propagation | undefined): string[] {
   const now = metadata.finalizers ?? []
-  const wanted =
-    orphanDependents !== undefined
-      ? orphanDependents
-        ? 'orphan'
-        : undefined
-      : propagationPolicy !== undefined
-        ? { Orphan: 'orphan', Foreground: 'foregroundDeletion', Background: undefined }[propagationPolicy]
-        : (now.find((finalizer) => finalizer === 'orphan' || finalizer === 'foregroundDeletion') ?? (orphansByDefault ? 'orphan' : undefined))
+  const wanted = byDefault === 'unsupported' ? undefined : wantedFinalizer(now, options, byDefault)
   const kept = now.filter((finalizer) => finalizer === wanted || (finalizer !== 'orphan' && finalizer !== 'foregroundDeletion'))
   return wanted === undefined || now.includes(wanted) ? kept : [...kept, wanted]
+}
+
+function wantedFinalizer(
+  now: readonly string[],
+  { propagationPolicy, orphanDependents }: DeleteOptions,
+  byDefault: Propagation | undefined,
+): string | undefined {
+  if (orphanDependents !== undefined) return orphanDependents ? 'orphan' : undefined
+  if (propagationPolicy !== undefined) return { Orphan: 'orphan', Foreground: 'foregroundDeletion', Background: undefined }[propagationPolicy]
+  return now.find((finalizer) => finalizer === 'orphan' || finalizer === 'foregroundDeletion') ?? (byDefault === 'orphan' ? 'orphan' : undefined)
 }
