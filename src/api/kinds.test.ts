@@ -156,6 +156,20 @@ test('each kind fills in its defaults', () => {
   }
 })
 
+test('a request for a certificate keeps the condition that it has, and notes when it came', () => {
+  const prepare = find('certificates.k8s.io/v1beta1/podcertificaterequests').prepare?.status ?? assert.fail()
+  const request = (...conditions: object[]): KubeObject =>
+    made('certificates.k8s.io/v1beta1/podcertificaterequests', { spec: {}, status: { conditions } }) as KubeObject
+  const written = (object: KubeObject, old: KubeObject): Record<string, unknown>[] => {
+    prepare(object, old)
+    return (object as unknown as { status: { conditions: Record<string, unknown>[] } }).status.conditions
+  }
+  const denied = { type: 'Denied', status: 'True', reason: 'R', message: 'm', lastTransitionTime: '2026-01-01T00:00:00Z' }
+  assert.deepEqual(written(request({ type: 'Denied', status: 'True', reason: 'Other', message: '' }), request(denied)), [denied])
+  assert.match(String(written(request({ type: 'Failed', status: 'True' }), request())[0]?.lastTransitionTime), /^\d{4}-/)
+  assert.deepEqual(written(request(denied), request()), [denied])
+})
+
 test('events are core events under other names', () => {
   const core = {
     apiVersion: 'v1',

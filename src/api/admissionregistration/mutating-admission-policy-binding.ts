@@ -14,6 +14,7 @@ export const mutatingAdmissionPolicyBindings = resource<Model<V1MutatingAdmissio
   categories: ['api-extensions'],
   scope: 'Cluster',
   generation: 'spec',
+  requiresVersionOnUpdate: true,
   defaults: [({ spec }) => matchDefaults(spec?.matchResources)],
   validate: {
     object: ({ spec }) => [

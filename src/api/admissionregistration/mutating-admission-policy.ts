@@ -20,6 +20,7 @@ export const mutatingAdmissionPolicies = resource<Policy>({
   categories: ['api-extensions'],
   scope: 'Cluster',
   generation: 'spec',
+  requiresVersionOnUpdate: true,
   defaults: [({ spec }) => policyDefaults(spec)],
   validate: { object: policyRules },
   columns: [

@@ -20,6 +20,7 @@ export const validatingAdmissionPolicyBindings = resource<Binding>({
   categories: ['api-extensions'],
   scope: 'Cluster',
   generation: 'spec',
+  requiresVersionOnUpdate: true,
   defaults: [({ spec }) => matchDefaults(spec?.matchResources)],
   validate: { object: bindingRules },
   columns: [name, policyNameColumn, paramRefColumn, age],

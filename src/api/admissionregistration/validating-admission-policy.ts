@@ -22,6 +22,7 @@ export const validatingAdmissionPolicies = resource<Policy>({
   subresources: { status: true },
   resets: { status: ['metadata', 'spec'] },
   generation: 'spec',
+  requiresVersionOnUpdate: true,
   defaults: [({ spec }) => policyDefaults(spec)],
   validate: { object: policyRules, status: statusRules },
   columns: [

@@ -14,6 +14,7 @@ export const validatingWebhookConfigurations = resource<Model<V1ValidatingWebhoo
   categories: ['api-extensions'],
   scope: 'Cluster',
   generation: ({ webhooks }, { webhooks: old }) => !semanticallyEqual(webhooks, old),
+  requiresVersionOnUpdate: true,
   defaults: [
     ({ webhooks }) => {
       for (const webhook of webhooks ?? []) webhookDefaults(webhook)

@@ -20,6 +20,7 @@ export const customResourceDefinitions = resource<Definition>({
   storagePath: 'apiextensions.k8s.io/customresourcedefinitions',
   subresources: { status: true },
   generation: 'spec',
+  requiresVersionOnUpdate: true,
   defaults: [definitionDefaults],
   prepare: {
     create: (definition) => {

@@ -25,6 +25,7 @@ export const apiServices = resource<APIService>({
     },
   ],
   resets: { status: ['metadata', 'spec'] },
+  requiresVersionOnUpdate: true,
   prepare: {
     create: (service) => {
       service.status = {}

@@ -18,6 +18,7 @@ export const clusterTrustBundles = resource<Bundle>({
   plural: 'clustertrustbundles',
   model: 'V1beta1ClusterTrustBundle',
   scope: 'Cluster',
+  requiresVersionOnUpdate: true,
   onByDefault: false,
   // Names of bundles with a signer hold colons: `example.com:signer:name`.
   nameRule: (text) => (/[/%]/.test(text) ? ["may not contain '/' or '%'"] : []),

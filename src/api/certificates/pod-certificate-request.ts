@@ -16,6 +16,8 @@ export const podCertificateRequests = resource<Request>({
   model: 'V1beta1PodCertificateRequest',
   scope: 'Namespaced',
   subresources: { status: true },
+  resets: { status: ['metadata', 'spec'] },
+  requiresVersionOnUpdate: true,
   onByDefault: false,
   selectableFields: {
     'spec.signerName': ({ spec }) => spec?.signerName,
@@ -27,6 +29,7 @@ export const podCertificateRequests = resource<Request>({
       if (spec) spec.maxExpirationSeconds ??= 86400
     },
   ],
+  prepare: { status: keepConditions },
   validate: { create: podRequestRules, update: ({ spec }, { spec: old }) => immutable(spec, 'spec', old), status: podRequestStatusRules },
   columns: [
     name,
@@ -40,3 +43,12 @@ export const podCertificateRequests = resource<Request>({
     age,
   ],
 })
+
+/** A condition that was there stays as it was; when a new one came is noted by the server, unless it says. */
+function keepConditions({ status }: Request, { status: before }: Request): void {
+  if (!status?.conditions) return
+  const now = `${new Date().toISOString().slice(0, 19)}Z`
+  status.conditions = status.conditions.map(
+    (condition) => before?.conditions?.find(({ type }) => type === condition.type) ?? { ...condition, lastTransitionTime: condition.lastTransitionTime ?? now },
+  )
+}

@@ -19,6 +19,7 @@ export const leaseCandidates = resource<LeaseCandidate>({
   model: 'V1beta1LeaseCandidate',
   scope: 'Namespaced',
   createOnUpdate: true,
+  requiresVersionOnUpdate: true,
   onByDefault: false,
   nameRule: configMapKey,
   validate: { object: candidateRules, update: ({ spec }, { spec: old }) => immutable(spec?.leaseName, 'spec.leaseName', old?.leaseName) },

@@ -12,6 +12,7 @@ export const storageVersions = resource<Model<V1alpha1StorageVersion>>({
   scope: 'Cluster',
   subresources: { status: true },
   resets: { status: ['metadata', 'spec'] },
+  requiresVersionOnUpdate: true,
   onByDefault: false,
   columns: [
     name,

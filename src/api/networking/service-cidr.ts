@@ -17,7 +17,7 @@ export const serviceCidrs = resource<ServiceCIDR>({
   plural: 'servicecidrs',
   scope: 'Cluster',
   subresources: { status: true },
-  generation: 'spec',
+  resets: { status: ['metadata', 'spec'] },
   validate: { object: cidrRules, update: unchangedRanges },
   columns: [name, column('CIDRs', ({ spec }) => (spec?.cidrs ?? []).join(','), { description: 'The ranges that cluster IPs are taken from.' }), age],
 })

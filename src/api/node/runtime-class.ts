@@ -19,6 +19,8 @@ export const runtimeClasses = resource<RuntimeClass>({
   kind: 'RuntimeClass',
   plural: 'runtimeclasses',
   scope: 'Cluster',
+  createOnUpdate: true,
+  requiresVersionOnUpdate: true,
   validate: { object: classRules, update: ({ handler }, old) => immutable(handler, 'handler', old.handler) },
   warnings: ({ scheduling }) => labelKeyWarnings(scheduling?.nodeSelector, () => 'scheduling.nodeSelector'),
   columns: [name, column('Handler', ({ handler }) => handler, { description: 'The name of the runtime at the container engine.' }), age],

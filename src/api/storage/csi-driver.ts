@@ -15,6 +15,7 @@ export const csiDrivers = resource<CSIDriver>({
   kind: 'CSIDriver',
   plural: 'csidrivers',
   scope: 'Cluster',
+  requiresVersionOnUpdate: true,
   defaults: [driverDefaults],
   validate: {
     object: driverRules,

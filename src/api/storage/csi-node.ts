@@ -17,6 +17,7 @@ export const csiNodes = resource<CSINode>({
   kind: 'CSINode',
   plural: 'csinodes',
   scope: 'Cluster',
+  requiresVersionOnUpdate: true,
   defaults: [{ 'spec.drivers': null, 'spec.drivers[].topologyKeys': null }],
   validate: { object: nodeRules, update: nodeUpdateRules },
   columns: [name, column('Drivers', ({ spec }) => spec?.drivers?.length ?? 0, { type: 'integer', description: 'How many drivers the node has.' }), age],

@@ -16,6 +16,7 @@ export const csiStorageCapacities = resource<Capacity>({
   kind: 'CSIStorageCapacity',
   plural: 'csistoragecapacities',
   scope: 'Namespaced',
+  requiresVersionOnUpdate: true,
   warnings: ({ nodeTopology }) => nodeLabelSelectorWarnings(nodeTopology, 'nodeTopology'),
   validate: {
     object: capacityRules,

@@ -20,6 +20,7 @@ export const volumeAttachments = resource<VolumeAttachment>({
   scope: 'Cluster',
   subresources: { status: true },
   resets: { status: ['metadata', 'spec'] },
+  requiresVersionOnUpdate: true,
   prepare: {
     create: (attachment) => {
       attachment.status = { attached: false }

@@ -15,6 +15,7 @@ export const storageVersionMigrations = resource<Model<V1beta1StorageVersionMigr
   subresources: { status: true },
   resets: { status: ['metadata', 'spec'] },
   generation: 'spec',
+  requiresVersionOnUpdate: true,
   onByDefault: false,
   validate: {
     object: ({ spec }) => (spec?.resource?.resource ? [] : [required('spec.resource.resource', 'resource is required')]),
