@@ -56,3 +56,10 @@ test('a PUT that names the uid of an object that has gone makes no new one: 409 
   const { metadata } = JSON.parse(made.bytes.toString()) as { metadata: { uid: string } }
   assert.deepEqual(await put(`${leases}/l`, { name: 'l', uid: 'old' }), [409, refusal(metadata.uid)])
 })
+
+test('a watch is not told in YAML', async (t) => {
+  const client = http2Client(t, await startTestServer(t))
+  const { status, bytes } = await client.request('GET', '/api/v1/namespaces?watch=true', { headers: { accept: 'application/yaml' } })
+  assert.equal(status, 406)
+  assert.match(bytes.toString(), /media types are accepted:\s+application\/json;stream=watch,\s+application\/vnd\.kubernetes\.protobuf;stream=watch/)
+})

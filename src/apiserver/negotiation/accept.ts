@@ -9,6 +9,8 @@ export interface Transform {
 
 export interface Negotiated {
   readonly format: 'json' | 'yaml'
+  /** Whether the media type itself asks for indented JSON (`pretty=1`). */
+  readonly pretty: boolean
   readonly transform?: Transform
 }
 
@@ -51,10 +53,13 @@ const transforms = new Set(['Table', 'PartialObjectMetadata', 'PartialObjectMeta
 const notAcceptable = (): StatusError => new StatusError(406, 'NotAcceptable', '406: Not Acceptable', {})
 
 /** 406 for a known media type that cannot carry what `as=` asks for. */
-export const noSuchForm = (): StatusError =>
-  new StatusError(406, 'NotAcceptable', 'only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf')
+export const noSuchForm = (accepted = 'application/json, application/yaml, application/vnd.kubernetes.protobuf'): StatusError =>
+  new StatusError(406, 'NotAcceptable', `only the following media types are accepted: ${accepted}`)
 
-const asJson: Negotiated = { format: 'json' }
+/** 406 for a known media type that no watch is told in. */
+export const noStream = (): StatusError => noSuchForm('application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch')
+
+const asJson: Negotiated = { format: 'json', pretty: false }
 const verdicts = new Map<string, Negotiated | 'unknown' | 'impossible'>()
 
 function decide(header: string, tables: boolean): Negotiated | 'unknown' | 'impossible' {
@@ -63,12 +68,13 @@ function decide(header: string, tables: boolean): Negotiated | 'unknown' | 'impo
     const format = own(formats, type)
     if (!format) continue
     known = true
-    const as = parameters.get('as')
-    if (as === undefined) return parameters.has('stream') ? 'impossible' : format === 'json' ? asJson : { format }
+    if ((parameters.get('stream') ?? 'watch') !== 'watch') continue
+    const pretty = parameters.get('pretty') === '1'
+    const [as = '', group, version] = [parameters.get('as'), parameters.get('g'), parameters.get('v')]
+    if (!parameters.has('as') && group === undefined && version === undefined) return format === 'json' && !pretty ? asJson : { format, pretty }
     if (as === 'Table' && !tables) continue
-    const version = parameters.get('v')
-    if (transforms.has(as) && parameters.get('g') === 'meta.k8s.io' && (version === 'v1' || version === 'v1beta1'))
-      return { format, transform: { as: as as Transform['as'], version } }
+    if (transforms.has(as) && group === 'meta.k8s.io' && (version === 'v1' || version === 'v1beta1'))
+      return { format, pretty, transform: { as: as as Transform['as'], version } }
   }
   return known ? 'impossible' : 'unknown'
 }

@@ -3,7 +3,7 @@ import { StatusError } from '../../machinery/status-error.ts'
 import { toYaml } from '../../machinery/yaml.ts'
 import type { Request } from '../http/exchange.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
-import { negotiate, type Transform } from './accept.ts'
+import { negotiate, noStream, type Transform } from './accept.ts'
 import { nativeRepresentation } from './native.ts'
 import { partialRepresentation } from './partial.ts'
 import { indented, wantsPretty } from './pretty.ts'
@@ -15,11 +15,11 @@ type Purpose = 'object' | 'list' | 'watch' | 'review'
 
 /** What the client's Accept header and `includeObject` ask for. Throws 406 and 400 as upstream does. */
 export function representationFor(request: Request, resource: ServedResource, purpose: Purpose): Representation {
-  const { format, transform } = negotiate(request.header('accept'), purpose !== 'review')
-  if (purpose === 'watch' && format === 'yaml') throw new StatusError(406, 'NotAcceptable', '406: Not Acceptable', {})
+  const { format, pretty, transform } = negotiate(request.header('accept'), purpose !== 'review')
+  if (purpose === 'watch' && format === 'yaml') throw noStream()
   const base = transform ? transformed(request, resource, transform, purpose) : nativeRepresentation(resource)
   if (format === 'yaml') return inYaml(base)
-  return wantsPretty(request) ? pretty(base) : base
+  return pretty || wantsPretty(request) ? inLines(base) : base
 }
 
 function transformed(request: Request, resource: ServedResource, { as, version }: Transform, purpose: Purpose): Representation {
@@ -40,7 +40,7 @@ const inYaml = (base: Representation): Representation => ({
   list: (objects, meta) => [Buffer.from(toYaml(reread(base.list(objects, meta))))],
 })
 
-const pretty = (base: Representation): Representation => ({
+const inLines = (base: Representation): Representation => ({
   ...base,
   key: `pretty ${base.key}`,
   object: (object) => [Buffer.from(indented(reread(base.object(object))))],
