@@ -32,7 +32,7 @@ export function director({ services, apis, other }: DirectorOptions): Handler {
       if (apis.isBuiltIn(info.group)) throw resourceNotFound()
       return pageNotFound()
     }
-    if (resource.definition.deprecationWarning) request.warnings.push(resource.definition.deprecationWarning)
+    if (resource.definition.deprecationWarning) noteDeprecated(request, resource.definition.deprecationWarning)
     const endpoint = endpointOf(request, resource)
     const target = { services, request, resource }
     if (!resource.definition.custom || request.method !== 'GET') return endpoint(target)
@@ -47,6 +47,12 @@ export function director({ services, apis, other }: DirectorOptions): Handler {
     )
   }
   return direct
+}
+
+function noteDeprecated(request: Request, warning: string): void {
+  request.warnings.push(warning)
+  request.isDeprecated = true
+  request.audit?.annotate('k8s.io/deprecated', 'true')
 }
 
 const noSuchPage: Endpoint = pageNotFound

@@ -171,7 +171,37 @@ test('/metrics is Prometheus text and counts requests', async (t) => {
   assert.equal(lists.find(({ labels }) => labels.le === '+Inf')?.value, 3)
   assert.equal(lists.find(({ name }) => name.endsWith('_count'))?.value, 3)
   assert.equal(families.get('process_resident_memory_bytes')?.type, 'gauge')
+  if (process.platform === 'linux') assert.ok((families.get('process_open_fds')?.samples[0]?.value ?? 0) > 3)
   assert.equal(count({ resource: 'nothing' }), 0)
+})
+
+test('/metrics tells applies and connections from other requests, and what is deprecated', async (t) => {
+  const client = http2Client(t, await startTestServer(t))
+  const applied = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } }
+  await client.request('PATCH', `${configMapsPath}/a?fieldManager=me`, { body: applied, headers: { 'content-type': 'application/apply-patch+yaml' } })
+  await client.request('PATCH', `${configMapsPath}/a`, { body: {}, headers: { 'content-type': 'application/merge-patch+json' } })
+  await client.request('POST', configMapsPath, { body: { ...applied, metadata: { name: 'b' } } })
+  await client.request('GET', '/api/v1/namespaces/default/pods/none/log')
+  const deprecated = async (): Promise<readonly unknown[]> =>
+    parsePrometheus((await client.request('GET', '/metrics')).bytes.toString())
+      .get('apiserver_requested_deprecated_apis')!
+      .samples.map(({ labels, value }) => [labels, value])
+  assert.deepEqual(await deprecated(), [])
+  for (let i = 0; i < 2; i++) await client.request('GET', '/api/v1/endpoints')
+  assert.deepEqual(await deprecated(), [[{ group: '', version: 'v1', resource: 'endpoints', subresource: '', removed_release: '' }, 1]])
+  const { samples } = parsePrometheus((await client.request('GET', '/metrics')).bytes.toString()).get('apiserver_request_total')!
+  assert.deepEqual(
+    samples
+      .filter(({ labels }) => ['configmaps', 'pods'].includes(labels.resource ?? ''))
+      .map(({ labels: { verb, scope, code }, value }) => [verb, scope, code, value])
+      .sort(),
+    [
+      ['APPLY', 'resource', '201', 1],
+      ['CONNECT', 'resource', '404', 1],
+      ['PATCH', 'resource', '200', 1],
+      ['POST', 'resource', '201', 1],
+    ],
+  )
 })
 
 test('requests for what does not exist make no series of their own, however many', async (t) => {

@@ -109,6 +109,16 @@ test('who may not do something is told so, and the event says forbid', async (t)
   assert.deepEqual(event?.annotations, { 'authorization.k8s.io/decision': 'forbid', 'authorization.k8s.io/reason': 'Everything is forbidden.' })
 })
 
+test('the event of a request for something deprecated says so', async (t) => {
+  const cluster = await auditedCluster(t, '[{level: Metadata, omitStages: [RequestReceived]}]')
+  const { headers } = await ask(cluster, 'GET', '/api/v1/endpoints', jane)
+  const [event] = await waitFor('the event', () => {
+    const found = about(cluster.events(), headers['audit-id'])
+    return found.length > 0 && found
+  })
+  assert.equal(event?.annotations?.['k8s.io/deprecated'], 'true')
+})
+
 test('what took longer than half a second tells how long', async (t) => {
   const cluster = await auditedCluster(t, '[{level: Metadata}]')
   const { headers } = await ask(cluster, 'GET', `${configMaps}?watch=1&timeoutSeconds=1`, jane)

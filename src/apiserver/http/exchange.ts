@@ -61,6 +61,8 @@ export interface Request {
   impersonationConstraint?: string
   /** Tells headers by which a front proxy says who a user is, where they have other names than usual: they are not passed on. */
   isIdentityHeader?: (name: string) => boolean
+  /** What it is about is deprecated. */
+  isDeprecated?: boolean
   /** Sent as `Warning: 299` headers with the answer. */
   readonly warnings: string[]
   /** How it was classified, by UIDs: told in its answer, whatever that is. */

@@ -1,4 +1,5 @@
 /** What Prometheus' client libraries tell of every process. */
+import { readdirSync } from 'node:fs'
 import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 
 export function processMetrics(metrics: MetricsRegistry): void {
@@ -9,5 +10,12 @@ export function processMetrics(metrics: MetricsRegistry): void {
     const { user, system } = process.cpuUsage()
     return [[[], (user + system) / 1e6]]
   })
+  metrics.gauge('process_open_fds', 'File descriptors that are open.', [], openFiles)
   metrics.gauge('nodejs_heap_size_used_bytes', 'Bytes of the JavaScript heap in use.', [], () => [[[], process.memoryUsage().heapUsed]])
+}
+
+/** Linux alone tells. */
+function openFiles(): [[], number][] {
+  if (process.platform !== 'linux') return []
+  return [[[], readdirSync('/proc/self/fd').length]]
 }

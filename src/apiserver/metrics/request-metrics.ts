@@ -1,7 +1,9 @@
 /** What the server counts about requests, under upstream's names. */
 import type { ResourceDefinition } from '../../api/resource.ts'
 import type { CounterSeries, HistogramSeries, MetricsRegistry } from '../../lib/metrics/registry.ts'
+import { own } from '../../lib/own.ts'
 import type { Request, Response } from '../http/exchange.ts'
+import { applyType } from '../request/bodies/read-applied.ts'
 import type { RequestInfo } from '../request/request-info.ts'
 
 const durations = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60]
@@ -14,12 +16,23 @@ export interface RequestMetrics {
   terminated(request: Request, code: number): void
 }
 
-const scopeOf = ({ info }: Request): string =>
-  !info.isResourceRequest ? '' : info.name && info.verb !== 'list' && info.verb !== 'watch' ? 'resource' : info.namespace ? 'namespace' : 'cluster'
-const verbOf = (request: Request): string => {
-  const { verb, isResourceRequest } = request.info
+function scopeOf({ info: { isResourceRequest, verb, name, namespace } }: Request): string {
+  if (!isResourceRequest) return ''
+  if (verb === 'create' || (name && verb !== 'list' && verb !== 'watch')) return 'resource'
+  return namespace ? 'namespace' : 'cluster'
+}
+
+const verbNames: Readonly<Record<string, string>> = { create: 'POST', update: 'PUT' }
+/** Subresources that are connections to something else. */
+const connections: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy'])
+
+/** The method, but for what it alone does not tell: lists, watches, applies and connections. */
+function verbOf(request: Request): string {
+  const { verb, isResourceRequest, subresource } = request.info
   if (!isResourceRequest) return request.method
-  return verb === 'create' ? 'POST' : verb === 'update' ? 'PUT' : verb.toUpperCase()
+  if (connections.has(subresource)) return 'CONNECT'
+  if (verb === 'patch' && request.header('content-type') === applyType) return 'APPLY'
+  return own(verbNames, verb) ?? verb.toUpperCase()
 }
 
 const nothing = { group: '', version: '', plural: '' }
@@ -27,7 +40,7 @@ const nothing = { group: '', version: '', plural: '' }
 /** What is served under a group, a version and a plural. */
 export type FindResource = (group: string, version: string, plural: string) => ResourceDefinition | undefined
 
-const verbs = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'LIST', 'WATCH', 'DELETECOLLECTION', 'PROXY', 'OPTIONS'])
+const verbs = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'APPLY', 'DELETE', 'LIST', 'WATCH', 'DELETECOLLECTION', 'CONNECT', 'PROXY', 'OPTIONS'])
 const shownVerb = (verb: string): string => (verbs.has(verb) ? verb : 'other')
 const isSubresource = ({ subresources: { status, scale, special = [] } = {} }: ResourceDefinition, name: string): boolean =>
   (name === 'status' && status === true) || (name === 'scale' && scale !== undefined) || special.some((one) => one.name === name)
@@ -70,7 +83,7 @@ interface KeptTally {
   readonly tally: Tally
 }
 
-const isOf = (kept: KeptTally, { verb, group, version, subresource }: RequestInfo, scope: string, dryRun: string, status: number): boolean =>
+const isOf = (kept: KeptTally, verb: string, { group, version, subresource }: RequestInfo, scope: string, dryRun: string, status: number): boolean =>
   kept.status === status &&
   kept.verb === verb &&
   kept.scope === scope &&
@@ -89,6 +102,10 @@ export function requestMetrics(metrics: MetricsRegistry, find: FindResource): Re
     ...place,
     'code',
   ])
+  const deprecated = new Map<string, readonly string[]>()
+  metrics.gauge('apiserver_requested_deprecated_apis', 'What is deprecated and has been asked for.', [...place.slice(0, 4), 'removed_release'], () =>
+    [...deprecated.values()].map((about) => [about, 1]),
+  )
   const running = { mutating: 0, readOnly: 0 }
   metrics.gauge('apiserver_current_inflight_requests', 'Short requests under way.', ['request_kind'], () => [
     [['mutating'], running.mutating],
@@ -104,6 +121,11 @@ export function requestMetrics(metrics: MetricsRegistry, find: FindResource): Re
     return [group, version, plural, definition && asked && isSubresource(definition, asked) ? asked : '', scopeOf(request), 'apiserver']
   }
 
+  function noteDeprecated(request: Request): void {
+    const about = aboutOf(request, definitionOf(request)).slice(0, 4)
+    if (about[2]) deprecated.set(about.join(' '), [...about, ''])
+  }
+
   /** By resource: a key of all that sets requests apart would be made anew for each. */
   const tallies = new Map<string, KeptTally[]>()
 
@@ -116,10 +138,10 @@ export function requestMetrics(metrics: MetricsRegistry, find: FindResource): Re
   function tallyOf(request: Request, status: number): Tally {
     const { info } = request
     const scope = scopeOf(request)
+    const verb = verbOf(request)
     const dryRun = request.rawQuery !== '' && request.query.get('dryRun') === 'All' ? 'All' : ''
     const ofResource = tallies.get(info.resource)
-    if (ofResource) for (const kept of ofResource) if (isOf(kept, info, scope, dryRun, status)) return kept.tally
-    const verb = verbOf(request)
+    if (ofResource) for (const kept of ofResource) if (isOf(kept, verb, info, scope, dryRun, status)) return kept.tally
     const shown = shownVerb(verb)
     const definition = definitionOf(request)
     const about = aboutOf(request, definition)
@@ -131,7 +153,7 @@ export function requestMetrics(metrics: MetricsRegistry, find: FindResource): Re
     )
     // Only what the server knows all parts of: there is an end to those.
     if (definition && shown === verb && subresource === info.subresource)
-      keep(info.resource, { verb: info.verb, group: info.group, version: info.version, subresource, scope, dryRun, status, tally })
+      keep(info.resource, { verb, group: info.group, version: info.version, subresource, scope, dryRun, status, tally })
     return tally
   }
 
@@ -141,6 +163,7 @@ export function requestMetrics(metrics: MetricsRegistry, find: FindResource): Re
     },
     end(request, { status, body }) {
       running[kindOf(request)]--
+      if (request.isDeprecated) noteDeprecated(request)
       const tally = tallyOf(request, status)
       tally.total.add()
       if (request.info.verb === 'watch' && status === 200) return
