@@ -133,6 +133,26 @@ test('Permit makes pods wait until all of a group are there, or their time is ov
   await scheduler.stop()
 })
 
+test('a pod that is deleted while it waits for its binding, and that a finalizer keeps, gives up its place at once', async () => {
+  const gate = pluginFactory({ name: 'Gate', make: () => ({ events: [], permit: (_state, pod) => (pod.name === 'waiting' ? wait(60_000) : undefined) }) })
+  const slow = pluginFactory({
+    name: 'Slow',
+    make: () => ({ needsPreBind: (_state, pod) => pod.name === 'preparing', preBind: () => new Promise<undefined>(() => {}) }),
+  })
+  const profiles = [{ plugins: { permit: { enabled: [{ name: 'Gate' }] }, preBind: { enabled: [{ name: 'Slow' }] } } }]
+  for (const name of ['waiting', 'preparing']) {
+    const { cluster, scheduler, until } = await memoryScheduler({ plugins: [gate, slow], configuration: { profiles } })
+    cluster.put(aNode('a', { allocatable: { cpu: '1' } }), aPod(name, asking({ cpu: '1' }), { finalizers: ['example.com/kept'] }))
+    await until(`${name} is expected`, () => cluster.pod(name)?.status?.nominatedNodeName === 'a')
+    cluster.put(aPod('next', asking({ cpu: '1' })))
+    await until('next is refused', () => condition(cluster.pod('next')) !== undefined)
+    const leaving = cluster.pod(name)!
+    cluster.put({ ...leaving, metadata: { ...leaving.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } })
+    await until('next has the place', () => nodeOf(cluster.pod('next')) === 'a')
+    await scheduler.stop()
+  }
+})
+
 test('a pod of higher priority takes the place of lesser ones, and waits for it where it is nominated', async () => {
   const cluster = new MemoryCluster()
   cluster.onDelete = (pod) => {

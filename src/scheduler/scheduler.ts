@@ -30,6 +30,7 @@ import type { BackOff, QueueEntry } from './queue/queue-entry.ts'
 import { SchedulingQueue } from './queue/scheduling-queue.ts'
 import type { ClusterSource } from './running/cluster-source.ts'
 import { noteOf, statusChangeOf } from './running/failure-words.ts'
+import { PreparingPods } from './running/preparing-pods.ts'
 import { StatusWriter } from './running/status-writer.ts'
 import { WaitingPods } from './running/waiting-pods.ts'
 import { watchCluster } from './running/watch-cluster.ts'
@@ -65,6 +66,7 @@ export class Scheduler {
   readonly #options: SchedulerOptions
   readonly #now: () => number
   readonly #waitingPods = new WaitingPods()
+  readonly #preparingPods = new PreparingPods()
   readonly #writer: StatusWriter
   readonly #recorders = new Map<string, SeriesRecorder>()
   readonly #decider: Decider
@@ -106,6 +108,7 @@ export class Scheduler {
       queue: this.queue,
       nominated: this.nominated,
       waitingPods: this.#waitingPods,
+      preparingPods: this.#preparingPods,
       resources: new Set([...this.profiles.values()].flatMap(({ registrations }) => [...registrations.resources])),
       isOurs: (pod) => this.#profileOf(pod) !== undefined,
       apply: (change) => this.#apply(change),
@@ -146,6 +149,7 @@ export class Scheduler {
         for (const { uid } of cleared) this.nominated.delete(uid)
       },
       waitingPods: this.#waitingPods,
+      preparingPods: this.#preparingPods,
       extenders,
       activate: (keys) => this.queue.activate(keys),
       tell: (event) => recorder.tell(event),
@@ -299,7 +303,7 @@ export class Scheduler {
       // What is refused from here on is no matter of the cluster's state.
       this.queue.done(pod.uid)
       this.#binding++
-      refusal = await bind(placement, this.#options.extenders ?? [])
+      refusal = await bind(placement, this.#options.extenders ?? [], this.#preparingPods)
       this.#binding--
       if (this.queue.hasReady) this.#plan()
     }

@@ -4,6 +4,7 @@ import type { Extender } from '../framework/extender.ts'
 import { failed, type Refusal, type Status } from '../framework/status.ts'
 import { type MeteredPoint, outcomeOf } from '../metrics/plugin-metrics.ts'
 import type { Step } from '../profile/profile.ts'
+import type { PreparingPods } from '../running/preparing-pods.ts'
 import { failureOf, type PodCycle } from './pod-cycle.ts'
 
 export interface Placement {
@@ -61,13 +62,14 @@ function askedPermission({ cycle, node }: Placement): Permission {
 }
 
 /** Prepares and binds; the first refusal ends it. Never rejects. */
-export async function bind(placement: Placement, extenders: readonly Extender[]): Promise<Refusal | undefined> {
-  const { meter } = placement.cycle.profile
-  const preparing = performance.now()
+export async function bind(placement: Placement, extenders: readonly Extender[], preparing: PreparingPods): Promise<Refusal | undefined> {
+  const { pod, profile } = placement.cycle
+  const { meter } = profile
+  const began = performance.now()
   const steps = stepsToPrepare(placement)
   // Where there is nothing to prepare the pod is bound at once, while the cluster is as it was decided for.
-  const unprepared = steps.length > 0 ? await prepare(placement, steps) : undefined
-  meter.pointRan('PreBind', outcomeOf(unprepared?.status), preparing)
+  const unprepared = steps.length > 0 ? await preparing.prepare(pod.uid, (signal) => prepare(placement, steps, signal)) : undefined
+  meter.pointRan('PreBind', outcomeOf(unprepared?.status), began)
   if (unprepared) return unprepared
   const binding = performance.now()
   const refusal = await bindAlone(placement, extenders)
@@ -82,9 +84,14 @@ export const needsTime = (placement: Placement): boolean => stepsToPrepare(place
 const stepsToPrepare = ({ cycle, node }: Placement): readonly Step[] =>
   cycle.profile.steps.preBind.filter((step) => step.plugin.needsPreBind?.(cycle.stateOf(step), cycle.pod, node) ?? true)
 
-async function prepare({ cycle, node }: Placement, steps: readonly Step[]): Promise<Refusal | undefined> {
+async function prepare({ cycle, node }: Placement, steps: readonly Step[], signal: AbortSignal): Promise<Refusal | undefined> {
   for (const step of steps) {
-    const status = await attemptLater(cycle, step, 'PreBind', async () => step.plugin.preBind?.(cycle.stateOf(step), cycle.pod, node))
+    const status = await attemptLater(cycle, step, 'PreBind', async () => {
+      const told = await step.plugin.preBind?.(cycle.stateOf(step), cycle.pod, node, signal)
+      // Whatever became of it: others have the place by now.
+      signal.throwIfAborted()
+      return told
+    })
     if (status) return { plugin: step.name, status }
   }
   return undefined

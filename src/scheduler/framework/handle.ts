@@ -31,6 +31,12 @@ export interface WaitingPod {
   reject(plugin: string, message: string): void
 }
 
+/** A pod that PreBind prepares. */
+export interface PreparingPod {
+  /** It is not bound: it is tried again after a pause, and told why. */
+  cancel(why: string): void
+}
+
 export interface Handle {
   /** The profile's scheduler name. */
   readonly profile: string
@@ -48,6 +54,7 @@ export interface Handle {
   /** Takes the nominations of these pods away, in memory; the API is the caller's affair. */
   clearNominations(pods: Iterable<PodInfo>): void
   readonly waitingPods: { get(uid: string): WaitingPod | undefined; all(): Iterable<WaitingPod> }
+  readonly preparingPods: { get(uid: string): PreparingPod | undefined }
   readonly extenders: readonly Extender[]
   /** Brings these pods (`namespace/name`) into the active queue. */
   activate(keys: Iterable<string>): void

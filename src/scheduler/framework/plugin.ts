@@ -60,8 +60,8 @@ export interface Plugin<Filtering = unknown, Scoring = unknown> {
   permit?(state: Filtering | undefined, pod: PodInfo, node: string): Status | undefined
   /** Whether PreBind has work to do for this pod; yes, unless said. */
   needsPreBind?(state: Filtering | undefined, pod: PodInfo, node: string): boolean
-  /** Does what has to be done before the pod is bound, and may take its time. */
-  preBind?(state: Filtering | undefined, pod: PodInfo, node: string): Promise<Status | undefined>
+  /** Does what has to be done before the pod is bound, and may take its time: until `signal` is aborted, as the pod is not to be bound any more. */
+  preBind?(state: Filtering | undefined, pod: PodInfo, node: string, signal: AbortSignal): Promise<Status | undefined>
   /** Binds the pod, or leaves it to the next one with `skip`. */
   bind?(pod: PodInfo, node: string): Promise<Status | undefined>
   postBind?(state: Filtering | undefined, pod: PodInfo, node: string): void

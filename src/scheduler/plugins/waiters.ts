@@ -12,10 +12,12 @@ export class Waiters {
     for (const waiter of [...this.#waiting]) waiter.look()
   }
 
-  /** Resolves when `isTrue` is; rejects with what it throws, and after `timeoutMs` with what is said of that. */
-  async until(isTrue: () => boolean, timeoutMs: number, tooLate = 'context deadline exceeded'): Promise<void> {
+  /** Resolves when `isTrue` is; rejects with what it throws, after `timeoutMs` with what is said of that, and with the reason when it is called off. */
+  async until(isTrue: () => boolean, timeoutMs: number, signal: AbortSignal, tooLate = 'context deadline exceeded'): Promise<void> {
     let timer: NodeJS.Timeout | undefined
     let waiter: Waiter | undefined
+    let calledOff: (() => void) | undefined
+    signal.throwIfAborted()
     try {
       await new Promise<void>((resolve, reject) => {
         const look = (): void => {
@@ -28,10 +30,13 @@ export class Waiters {
         waiter = { look }
         this.#waiting.add(waiter)
         timer = setTimeout(() => reject(new Error(tooLate)), timeoutMs)
+        calledOff = () => reject(signal.reason)
+        signal.addEventListener('abort', calledOff)
         look()
       })
     } finally {
       clearTimeout(timer)
+      if (calledOff) signal.removeEventListener('abort', calledOff)
       if (waiter) this.#waiting.delete(waiter)
     }
   }

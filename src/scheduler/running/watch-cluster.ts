@@ -1,4 +1,5 @@
 /** Carries what is told of nodes, pods and the rest into the cache and the queue. */
+import { keyOf } from '../../client/informers/object-store.ts'
 import {
   csiDrivers,
   csiNodes,
@@ -22,6 +23,7 @@ import type { NominatedPods } from '../queue/nominated-pods.ts'
 import { nodeActions, placeFreed, podActions } from '../queue/object-changes.ts'
 import type { SchedulingQueue } from '../queue/scheduling-queue.ts'
 import type { ClusterSource } from './cluster-source.ts'
+import type { PreparingPods } from './preparing-pods.ts'
 import type { WaitingPods } from './waiting-pods.ts'
 
 export interface Watchers {
@@ -30,6 +32,7 @@ export interface Watchers {
   readonly queue: SchedulingQueue
   readonly nominated: NominatedPods
   readonly waitingPods: WaitingPods
+  readonly preparingPods: PreparingPods
   /** The kinds whose changes may help pods. */
   readonly resources: ReadonlySet<EventResource>
   /** Whether the pod is for one of our profiles. */
@@ -109,8 +112,14 @@ function placedPodChanged({ cache, queue, nominated, isOurs, tell }: Watchers, a
   tell({ resource: 'Pod', action: 'Add', after })
 }
 
-function unplacedPodChanged({ cache, queue, nominated, isOurs }: Watchers, after: Pod, before: Pod | undefined): void {
-  if (!isOurs(after) || cache.isAssumed(after.metadata.uid ?? '')) return
+function unplacedPodChanged(watchers: Watchers, after: Pod, before: Pod | undefined): void {
+  const { cache, queue, nominated, isOurs } = watchers
+  if (!isOurs(after)) return
+  if (cache.isAssumed(after.metadata.uid ?? '')) {
+    // A finalizer keeps it, but it will never be bound.
+    if (after.metadata.deletionTimestamp && !before?.metadata.deletionTimestamp) placeGivenUp(watchers, after)
+    return
+  }
   if (before === after) return
   const node = after.status?.nominatedNodeName ?? ''
   if (node !== (before?.status?.nominatedNodeName ?? '') && (node || before)) nominated.set(new PodInfo(after), node)
@@ -118,14 +127,21 @@ function unplacedPodChanged({ cache, queue, nominated, isOurs }: Watchers, after
   else queue.add(after)
 }
 
-function unplacedPodGone({ cache, queue, nominated, waitingPods, isOurs, tell }: Watchers, before: Pod): void {
+function unplacedPodGone(watchers: Watchers, before: Pod): void {
+  const { queue, nominated, isOurs } = watchers
   if (!isOurs(before)) return
-  const { uid = '' } = before.metadata
   queue.delete(before)
-  nominated.delete(uid)
+  nominated.delete(before.metadata.uid ?? '')
+  placeGivenUp(watchers, before)
+}
+
+/** The place that the pod had is for others at once, whatever its binding waits for. */
+function placeGivenUp({ cache, waitingPods, preparingPods, tell }: Watchers, pod: Pod): void {
+  const { uid = '' } = pod.metadata
   waitingPods.get(uid)?.reject('', 'removed')
+  preparingPods.get(uid)?.cancel(`pod ${keyOf(pod)} is being deleted`)
   const assumedNode = cache.nodeOf(uid)
   if (assumedNode === undefined) return
-  cache.removePod(before)
-  tell(placeFreed(before, assumedNode))
+  cache.removePod(pod)
+  tell(placeFreed(pod, assumedNode))
 }

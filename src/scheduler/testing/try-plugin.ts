@@ -48,6 +48,7 @@ export function handleOf(cluster: TestCluster, snapshot = snapshotOf(cluster)): 
     countPreemption: () => {},
     random: Math.random,
     waitingPods: { get: () => undefined, all: () => [] },
+    preparingPods: { get: () => undefined },
     activate: () => {},
     now: Date.now,
     log: () => {},

@@ -66,6 +66,7 @@ export class DryRun {
       countPreemption: () => {},
       random: () => 0,
       waitingPods: { get: () => undefined, all: () => [] },
+      preparingPods: { get: () => undefined },
       activate: () => {},
       now: Date.now,
       log: () => {},

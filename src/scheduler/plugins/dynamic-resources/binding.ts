@@ -24,8 +24,8 @@ export class ClaimBinding {
     tracker.onChange(() => this.#waiters.look())
   }
 
-  /** Resolves when the pod may use its claims on this node. */
-  async bind(state: Filtering, pod: PodInfo, node: string): Promise<void> {
+  /** Resolves when the pod may use its claims on this node; rejects when it is called off. */
+  async bind(state: Filtering, pod: PodInfo, node: string, signal: AbortSignal): Promise<void> {
     const found = state.byNode.get(node)
     const written: ResourceClaim[] = []
     for (const claim of state.claims) {
@@ -36,17 +36,17 @@ export class ClaimBinding {
     }
     if (found?.extended) written.push(await this.#bindExtended(state, found.extended, pod))
     const slow = written.filter(hasBindingConditions)
-    if (slow.length > 0) await this.#waitFor(slow, pod, node)
+    if (slow.length > 0) await this.#waitFor(slow, pod, node, signal)
   }
 
-  async #waitFor(slow: readonly ResourceClaim[], { pod }: PodInfo, node: string): Promise<void> {
+  async #waitFor(slow: readonly ResourceClaim[], { pod }: PodInfo, node: string, signal: AbortSignal): Promise<void> {
     const note = `waiting for binding conditions for device on node ${node}`
     this.#handle.tell({ regarding: pod, type: 'Normal', reason: 'BindingConditionsPending', action: 'Scheduling', note })
     const now = this.#handle.now()
     const leftOf = (claim: ResourceClaim): number => timeLeft(claim, this.#timeoutMs, now)
     const oldest = slow.reduce((one, other) => (leftOf(other) < leftOf(one) ? other : one))
     const left = Math.min(this.#timeoutMs, leftOf(oldest))
-    await this.#waiters.until(() => slow.every((claim) => isReady(this.#currentOf(claim))), left, `claim ${oldest.metadata.name} binding timeout`)
+    await this.#waiters.until(() => slow.every((claim) => isReady(this.#currentOf(claim))), left, signal, `claim ${oldest.metadata.name} binding timeout`)
   }
 
   /** Begins to take back what was written. Should this fail, the controller does the same, or the pod's next attempt. */

@@ -141,10 +141,10 @@ function make(args: DynamicResourcesArgs, handle: Handle): Plugin<Filtering, Fil
       state !== undefined &&
       (state.byNode.get(node)?.extended !== undefined || state.claims.some((claim) => !isReservedFor(claim, pod) || hasBindingConditions(claim))),
 
-    async preBind(state, pod, node) {
+    async preBind(state, pod, node, signal) {
       if (!state) return undefined
       try {
-        await binding.bind(state, pod, node)
+        await binding.bind(state, pod, node, signal)
         return undefined
       } catch (error) {
         return failed(error)

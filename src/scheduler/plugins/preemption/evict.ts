@@ -6,12 +6,14 @@ import type { Handle, PodInfo } from '../../framework/index.ts'
 /** Resolves when the pod is being deleted; with false if it had gone before. Rejects as the API does. */
 export async function evict(handle: Handle, victim: PodInfo, preemptor: PodInfo, node: string): Promise<boolean> {
   const waiting = handle.waitingPods.get(victim.uid)
+  const preparing = handle.preparingPods.get(victim.uid)
+  // Who was not bound yet is not deleted: it may look for another place.
   if (waiting) {
-    // It was not bound yet: nothing has to be deleted, and it may look for another place.
     waiting.reject('DefaultPreemption', 'preempted')
     handle.activate([victim.key])
-  } else if (!(await remove(handle, victim))) return false
-  const note = `Preempted by pod ${preemptor.pod.metadata.uid} on node ${node}${waiting ? ' (in kube-scheduler memory).' : ''}`
+  } else if (preparing) preparing.cancel('preempted by DefaultPreemption')
+  else if (!(await remove(handle, victim))) return false
+  const note = `Preempted by pod ${preemptor.pod.metadata.uid} on node ${node}${waiting || preparing ? ' (in kube-scheduler memory).' : ''}`
   handle.tell({ regarding: victim.pod, related: preemptor.pod, type: 'Normal', reason: 'Preempted', action: 'Preempting', note })
   return true
 }

@@ -156,3 +156,30 @@ test('who waits in Permit loses its place without being deleted, and looks for a
   await until('lesser has another', () => scheduler.cache.nodeOf('uid-of-lesser') === 'b')
   await scheduler.stop()
 })
+
+test('who is being prepared for its binding is not deleted: that is called off, and it looks for another place', async () => {
+  let prepared = 0
+  const slow = pluginFactory({
+    name: 'Slow',
+    make: () => ({
+      needsPreBind: (_state, pod) => pod.priority === 0,
+      preBind: async (_state, _pod, _node, signal) =>
+        prepared++ === 0 ? new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))) : undefined,
+    }),
+  })
+  const profiles = [{ plugins: { preBind: { enabled: [{ name: 'Slow' }] } } }]
+  const cluster = new MemoryCluster()
+  cluster.onDelete = ({ metadata }) => assert.fail(`${metadata.name} is deleted`)
+  cluster.put(aNode('a', { allocatable: { cpu: '1' } }))
+  const { scheduler, until } = await memoryScheduler({ plugins: [slow], configuration: { profiles } }, cluster)
+  cluster.put(aPod('lesser', { ...asking({ cpu: '1' }), priority: 0 }))
+  await until('lesser is expected', () => cluster.pod('lesser')?.status?.nominatedNodeName === 'a')
+  cluster.put(aPod('urgent', { ...asking({ cpu: '1' }), priority: 10 }))
+  await until('urgent has its place', () => cluster.pod('urgent')?.spec?.nodeName === 'a')
+  assert.ok(cluster.events.some(({ name, note }) => name === 'lesser' && note === 'Preempted by pod uid-of-urgent on node a (in kube-scheduler memory).'))
+  assert.ok(cluster.events.some(({ name, note }) => name === 'lesser' && note === 'running PreBind plugin "Slow": preempted by DefaultPreemption'))
+  assert.equal(cluster.pod('lesser')?.status?.nominatedNodeName, undefined)
+  cluster.put(aNode('b', { allocatable: { cpu: '1' } }))
+  await until('lesser has another', () => cluster.pod('lesser')?.spec?.nodeName === 'b')
+  await scheduler.stop()
+})

@@ -135,14 +135,14 @@ function make({ bindTimeoutSeconds, shape }: VolumeBindingArgs, handle: Handle):
       if (found) forget(found, assumed)
     },
     needsPreBind: (state, _pod, node) => hasWork(state?.byNode.get(node)),
-    preBind: (state, pod, node) => bindVolumes(state?.byNode.get(node), pod, node),
+    preBind: (state, pod, node, signal) => bindVolumes(state?.byNode.get(node), pod, node, signal),
   }
 
-  async function bindVolumes(found: PodVolumes | undefined, pod: PodInfo, node: string): Promise<Status | undefined> {
+  async function bindVolumes(found: PodVolumes | undefined, pod: PodInfo, node: string, signal: AbortSignal): Promise<Status | undefined> {
     if (!found || !hasWork(found)) return undefined
     try {
       await write(found, node, handle.client, assumed)
-      await waiters.until(() => isDone(found, pod, node, now), bindTimeoutSeconds * 1000)
+      await waiters.until(() => isDone(found, pod, node, now), bindTimeoutSeconds * 1000, signal)
       return undefined
     } catch (error) {
       return failed(new Error(`binding volumes: ${error instanceof Error ? error.message : String(error)}`, { cause: error }))

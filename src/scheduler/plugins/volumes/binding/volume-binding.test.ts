@@ -158,12 +158,20 @@ test('a pod is bound when all its claims are; what went wrong sends it back', ()
 test('who waits looks when something changes, and not for ever', async () => {
   const waiters = new Waiters()
   let isTrue = false
-  const waits = waiters.until(() => isTrue, 60_000)
+  const calledOff = new AbortController()
+  const waits = waiters.until(() => isTrue, 60_000, calledOff.signal)
   isTrue = true
   waiters.look()
   await waits
   await assert.rejects(
-    waiters.until(() => false, 1),
+    waiters.until(() => false, 1, calledOff.signal),
     /context deadline exceeded/,
+  )
+  const inVain = waiters.until(() => false, 60_000, calledOff.signal)
+  calledOff.abort(new Error('others have the place'))
+  await assert.rejects(inVain, /others have the place/)
+  await assert.rejects(
+    waiters.until(() => true, 60_000, calledOff.signal),
+    /others have the place/,
   )
 })
