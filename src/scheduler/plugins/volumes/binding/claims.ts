@@ -38,7 +38,6 @@ export interface Storage {
   storageClass(name: string): StorageClass | undefined
 }
 
-/** Throws an Error where a class is missing. */
 export function sortClaims(claims: readonly PersistentVolumeClaim[], storage: Storage): SortedClaims {
   const bound: BoundClaim[] = []
   const delayed: DelayedClaim[] = []
@@ -53,13 +52,8 @@ export function sortClaims(claims: readonly PersistentVolumeClaim[], storage: St
   return { bound, delayed: delayed.sort((a, b) => compareQuantities(sizeOf(a.claim), sizeOf(b.claim))), immediate }
 }
 
-function classOf(claim: PersistentVolumeClaim, { storageClass }: Storage): StorageClass | undefined {
-  const name = claimClass(claim)
-  if (!name) return undefined
-  const found = storageClass(name)
-  if (!found) throw new Error(`storageclass.storage.k8s.io "${name}" not found`)
-  return found
-}
+/** A class that is not there makes nobody wait for a pod: it may come yet. */
+const classOf = (claim: PersistentVolumeClaim, { storageClass }: Storage): StorageClass | undefined => storageClass(claimClass(claim))
 
 function delayedClaim(claim: PersistentVolumeClaim, storageClass: StorageClass, { volumesOf }: Storage): DelayedClaim {
   const candidates: PersistentVolume[] = []

@@ -50,6 +50,7 @@ test('pods go where their volumes are, or can be', () => {
     ['deleted', ['c'], [aClaim('c', {}, { deletionTimestamp: '2026-01-01T00:00:00Z' })], both('persistentvolumeclaim "c" is being deleted')],
     ['to be bound by others', ['c'], [aClaim('c', { storageClassName: 'now' }), immediate], both('pod has unbound immediate PersistentVolumeClaims')],
     ['without a class', ['c'], [aClaim('c')], both('pod has unbound immediate PersistentVolumeClaims')],
+    ['of a class that is not there', ['c'], [aClaim('c', { storageClassName: 'now' })], both('pod has unbound immediate PersistentVolumeClaims')],
     ['a volume on one node', ['c'], [waiting('c'), localClass, local('v', 'a')], ['', nothingToBind]],
     ['a volume that is too small', ['c'], [waiting('c', '2Gi'), localClass, local('v', 'a')], both(nothingToBind)],
     ['two claims, one volume', ['c', 'd'], [waiting('c'), waiting('d'), localClass, local('v', 'a')], both(nothingToBind)],
