@@ -1,7 +1,6 @@
 /** What the server counts about requests, under upstream's names. */
 import type { ResourceDefinition } from '../../api/resource.ts'
 import type { CounterSeries, HistogramSeries, MetricsRegistry } from '../../lib/metrics/registry.ts'
-import { own } from '../../lib/own.ts'
 import type { Request, Response } from '../http/exchange.ts'
 import { applyType } from '../request/bodies/read-applied.ts'
 import type { RequestInfo } from '../request/request-info.ts'
@@ -22,7 +21,17 @@ function scopeOf({ info: { isResourceRequest, verb, name, namespace } }: Request
   return namespace ? 'namespace' : 'cluster'
 }
 
-const verbNames: Readonly<Record<string, string>> = { create: 'POST', update: 'PUT' }
+/** What a verb is shown as. */
+const verbNames: ReadonlyMap<string, string> = new Map([
+  ['get', 'GET'],
+  ['list', 'LIST'],
+  ['watch', 'WATCH'],
+  ['create', 'POST'],
+  ['update', 'PUT'],
+  ['patch', 'PATCH'],
+  ['delete', 'DELETE'],
+  ['deletecollection', 'DELETECOLLECTION'],
+])
 /** Subresources that are connections to something else. */
 const connections: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy'])
 
@@ -32,7 +41,7 @@ function verbOf(request: Request): string {
   if (!isResourceRequest) return request.method
   if (connections.has(subresource)) return 'CONNECT'
   if (verb === 'patch' && request.header('content-type') === applyType) return 'APPLY'
-  return own(verbNames, verb) ?? verb.toUpperCase()
+  return verbNames.get(verb) ?? verb.toUpperCase()
 }
 
 const nothing = { group: '', version: '', plural: '' }
@@ -40,7 +49,7 @@ const nothing = { group: '', version: '', plural: '' }
 /** What is served under a group, a version and a plural. */
 export type FindResource = (group: string, version: string, plural: string) => ResourceDefinition | undefined
 
-const verbs = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'APPLY', 'DELETE', 'LIST', 'WATCH', 'DELETECOLLECTION', 'CONNECT', 'PROXY', 'OPTIONS'])
+const verbs: ReadonlySet<string> = new Set([...verbNames.values(), 'APPLY', 'CONNECT', 'HEAD', 'OPTIONS', 'PROXY'])
 const shownVerb = (verb: string): string => (verbs.has(verb) ? verb : 'other')
 const isSubresource = ({ subresources: { status, scale, special = [] } = {} }: ResourceDefinition, name: string): boolean =>
   (name === 'status' && status === true) || (name === 'scale' && scale !== undefined) || special.some((one) => one.name === name)
