@@ -50,7 +50,7 @@ export { hasCondition, isGone, type WaitOptions, waitFor } from './objects/wait-
 export { createOrUpdate, type ObjectName, updateStatus, type WriteResult } from './objects/write-state.ts'
 export { type QueueMetricsProvider, workQueueMetrics } from './queue/queue-metrics.ts'
 export { type AddOptions, WorkQueue, type WorkQueueOptions } from './queue/work-queue.ts'
-export { apiVersionOf, type Resource, resource } from './resource.ts'
+export { apiVersionOf, nameSelector, type Resource, resource } from './resource.ts'
 export type { ApplyConfiguration } from './rest/apply-configuration.ts'
 export {
   type ApplyOptions,

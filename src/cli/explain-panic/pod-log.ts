@@ -27,7 +27,7 @@ export async function* podLog({ pod, container, previous, namespace, kubeconfig,
   const { namespace: usual, ...access } = await loadAccess({ kubeconfig, context })
   const place = namespace ?? usual
   const query = new URLSearchParams({ ...(container && { container }), ...(previous && { previous: 'true' }) }).toString()
-  const path = `${objectPath(pods, place, encodeURIComponent(pod), 'log')}${query && `?${query}`}`
+  const path = `${objectPath(pods, place, pod, 'log')}${query && `?${query}`}`
   const connection = new Connection(access)
   const giveUp = new AbortController()
   const late = setTimeout(() => giveUp.abort(), answerTimeoutMs)

@@ -1,7 +1,7 @@
 /** What `t8s why namespace` asks a server about a namespace: what is in it, what holds that, and which APIs cannot be asked. */
 import { type DiscoveredResource, supports } from '../../client/discovery/discovery.ts'
 import type { APIService, Namespace } from '../../client/kinds.ts'
-import { apiServices, services } from '../../client/kinds.ts'
+import { apiServices, namespaces, services } from '../../client/kinds.ts'
 import { collectionPath, objectPath } from '../../client/resource.ts'
 import type { ApiServiceFacts, ContentFacts, NamespaceFacts } from '../../controllers/namespaces/why/explain.ts'
 import type { KubeObject } from '../../machinery/object.ts'
@@ -9,7 +9,7 @@ import type { WhyServer } from './server.ts'
 
 /** Undefined if there is no such namespace. */
 export async function namespaceFacts(server: WhyServer, name: string): Promise<NamespaceFacts | undefined> {
-  const namespace = await server.get<Namespace>(`/api/v1/namespaces/${encodeURIComponent(name)}`)
+  const namespace = await server.get<Namespace>(objectPath(namespaces, '', name))
   if (!namespace) return undefined
   const { deletionTimestamp, finalizers = [] } = namespace.metadata
   if (!deletionTimestamp) return { name, finalizers, content: [], apiServices: [] }

@@ -5,6 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { EventRecorder } from '../events/event-recorder.ts'
 import { type Lease, leases } from '../kinds.ts'
+import { nameSelector, requireName } from '../resource.ts'
 import { isConflict } from '../rest/refusals.ts'
 import type { RestClient } from '../rest/rest-client.ts'
 
@@ -46,11 +47,12 @@ export class LeaderElector {
   /** What was said last of a lease that cannot be had: once is enough. */
   #complaint = ''
 
-  /** Throws an Error for times that do not go together. */
+  /** Throws an Error for times that do not go together, and for a lease without a name. */
   constructor(options: LeaderElectionOptions) {
     const { leaseMs = 15_000, renewMs = 10_000, retryMs = 2_000 } = options
     if (leaseMs <= renewMs) throw new Error('a lease has to last longer than its leader tries to renew it')
     if (renewMs <= retryMs * jitter) throw new Error('a leader has to try to renew its lease more than once')
+    requireName(options.name)
     this.#options = options
     this.#leaseMs = leaseMs
     this.#renewMs = renewMs
@@ -115,7 +117,7 @@ export class LeaderElector {
     try {
       const resourceVersion = this.#seen?.metadata.resourceVersion
       if (resourceVersion && !signal.aborted) {
-        const fieldSelector = `metadata.name=${name}`
+        const fieldSelector = nameSelector(name)
         for await (const { type, object } of client.watch(leases, { namespace, fieldSelector, resourceVersion, signal: turn.signal })) {
           if (type === 'BOOKMARK') continue
           if (type === 'DELETED') return

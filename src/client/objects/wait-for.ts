@@ -1,7 +1,7 @@
 /** Waiting for an object to be as one wants it: by a watch, without asking again and again. */
 import type { KubeObject } from '../../machinery/object.ts'
 import { Informer } from '../informers/informer.ts'
-import type { Resource } from '../resource.ts'
+import { nameSelector, type Resource } from '../resource.ts'
 import type { RestClient } from '../rest/rest-client.ts'
 import type { ObjectName } from './write-state.ts'
 
@@ -31,7 +31,7 @@ export async function waitFor<T extends KubeObject>(
     client,
     resource: of,
     namespace,
-    fieldSelector: `metadata.name=${name}`,
+    fieldSelector: nameSelector(name),
     log: (line) => {
       trouble = `; ${line}`
     },

@@ -17,7 +17,7 @@ export interface MetadataPage {
 const pageSize = 500
 const as = (kind: string): string => `application/json;as=${kind};g=meta.k8s.io;v=v1`
 
-export const getMetadata = (client: RestClient, of: Resource, namespace: string, name: string): Promise<PartialObject> =>
+export const getMetadata = async (client: RestClient, of: Resource, namespace: string, name: string): Promise<PartialObject> =>
   client.read(objectPath(of, namespace, name), as('PartialObjectMetadata'))
 
 /** All objects, or those of a namespace, page by page. */

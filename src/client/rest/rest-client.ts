@@ -96,6 +96,7 @@ interface Page<T> {
   readonly metadata: { readonly resourceVersion: string; readonly continue?: string }
 }
 
+/** Methods that take a name reject with an Error, and send nothing, if it is empty or no part of a path (`requireName`). */
 export class RestClient {
   readonly #connection: Connection
   readonly #identity: Identity
@@ -111,7 +112,7 @@ export class RestClient {
     return new RestClient(this.#connection, { ...this.#identity, impersonate })
   }
 
-  get<T extends KubeObject>(of: Resource<T>, namespace: string, name: string, subresource = ''): Promise<T> {
+  async get<T extends KubeObject>(of: Resource<T>, namespace: string, name: string, subresource = ''): Promise<T> {
     return this.request('GET', objectPath(of, namespace, name, subresource))
   }
 
@@ -191,12 +192,12 @@ export class RestClient {
     }
   }
 
-  create<T extends KubeObject>(of: Resource<T>, object: T, options: WriteOptions = {}): Promise<T> {
+  async create<T extends KubeObject>(of: Resource<T>, object: T, options: WriteOptions = {}): Promise<T> {
     return this.request('POST', withQuery(collectionPath(of, object.metadata.namespace), options), { body: object })
   }
 
   /** Replaces an object; with a resourceVersion in it only if nobody was faster. */
-  update<T extends KubeObject>(of: Resource<T>, object: T, subresource = '', options: WriteOptions = {}): Promise<T> {
+  async update<T extends KubeObject>(of: Resource<T>, object: T, subresource = '', options: WriteOptions = {}): Promise<T> {
     const { namespace = '', name = '', resourceVersion } = object.metadata
     return this.request('PUT', withQuery(objectPath(of, namespace, name, subresource), options), { body: object, repeatable: resourceVersion !== undefined })
   }
@@ -206,7 +207,7 @@ export class RestClient {
     return this.update(of, object, 'status')
   }
 
-  patch<T extends KubeObject>(
+  async patch<T extends KubeObject>(
     of: Resource<T>,
     namespace: string,
     name: string,
@@ -219,12 +220,12 @@ export class RestClient {
   }
 
   /** Creates something under an object, such as an eviction, a binding or a token. */
-  createUnder<Answer>(of: Resource, namespace: string, name: string, subresource: string, object: object): Promise<Answer> {
+  async createUnder<Answer>(of: Resource, namespace: string, name: string, subresource: string, object: object): Promise<Answer> {
     return this.request('POST', objectPath(of, namespace, name, subresource), { body: object })
   }
 
   /** Server-side apply: the object has these fields from now on, as fields of this manager (a name, or options with it). */
-  apply<T extends KubeObject>(of: Resource<T>, object: ApplyConfiguration<T>, manager: string | ApplyOptions): Promise<T> {
+  async apply<T extends KubeObject>(of: Resource<T>, object: ApplyConfiguration<T>, manager: string | ApplyOptions): Promise<T> {
     const { force = true, subresource, ...options } = typeof manager === 'string' ? { fieldManager: manager } : manager
     const { namespace = '', name } = object.metadata
     const path = withQuery(objectPath(of, namespace, name, subresource), options, force ? { force: 'true' } : {})

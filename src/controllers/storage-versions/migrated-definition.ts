@@ -3,6 +3,7 @@
  * anew, that only the version of now is stored. So that older versions can be taken out of it.
  */
 import { type CustomResourceDefinition, customResourceDefinitions, type StorageVersionMigration } from '../../client/kinds.ts'
+import { nameSelector } from '../../client/resource.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
 
 type Condition = NonNullable<NonNullable<CustomResourceDefinition['status']>['conditions']>[number]
@@ -35,7 +36,7 @@ export async function markMigrated(migration: StorageVersionMigration, succeeded
 async function definitionOf({ spec }: StorageVersionMigration, client: RestClient): Promise<CustomResourceDefinition | undefined> {
   const { group, resource } = spec?.resource ?? {}
   if (!group) return undefined
-  const { items } = await client.list(customResourceDefinitions, { fieldSelector: `metadata.name=${resource}.${group}` })
+  const { items } = await client.list(customResourceDefinitions, { fieldSelector: nameSelector(`${resource}.${group}`) })
   return items[0]
 }
 
