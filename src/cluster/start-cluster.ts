@@ -50,6 +50,7 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
   const hosts = serverHosts(bindAddress, serviceClusterIpRange)
   // Only who holds the store may make certificates: a second process on the same directory has failed by now.
   const pki = await timed('certificates loaded', data ? filePki(data.pki, hosts) : memoryPki(hosts))
+  for (const warning of pki.warnings) log(warning)
   if (pki.made.length > 0) log(`certificates made in ${data?.pki}: ${[...pki.made].sort().join(', ')}`)
   const serviceAccount = { issuers: [usualIssuer], signingKey: pki.serviceAccountKey, ...flagged.serviceAccount }
   const nodes = nodesOf(options)

@@ -1,6 +1,19 @@
 import assert from 'node:assert/strict'
 import { createPrivateKey, X509Certificate } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -65,18 +78,84 @@ test('a host that the certificate does not cover makes a new one, by the same au
   assert.equal(second.authority.cert, first.authority.cert)
 })
 
-test('certificates near their end are made anew, and an expired authority takes all with it', async (t) => {
+test('certificates near their end are renewed by the same authority, which is used to its end with a warning', async (t) => {
   const path = directory(t)
-  await filePki(path, hosts)
-  assert.deepEqual([...(await filePki(path, hosts, days(340))).made].sort(), ['admin', 'apiserver', 'apiserver-kubelet-client', 'front-proxy-client'])
-  assert.deepEqual([...(await filePki(path, hosts, days(3640))).made].sort(), [
-    'admin',
-    'apiserver',
-    'apiserver-kubelet-client',
-    'ca',
-    'front-proxy-ca',
-    'front-proxy-client',
-  ])
+  const { authority } = await filePki(path, hosts)
+  const leaves = ['admin', 'apiserver', 'apiserver-kubelet-client', 'front-proxy-client']
+  assert.deepEqual([...(await filePki(path, hosts, days(340))).made].sort(), leaves)
+  const late = await filePki(path, hosts, days(3640))
+  assert.deepEqual([[...late.made].sort(), late.authority.cert], [leaves, authority.cert])
+  assert.match(late.warnings.join('\n'), /pki\/ca\.crt expires on .*\n.*front-proxy-ca\.crt expires on/)
+})
+
+const contents = (path: string) =>
+  new Map(readdirSync(path).map((file) => [file, lstatSync(join(path, file)).isFile() ? readFileSync(join(path, file), 'utf8') : '']))
+
+/** What is done to a directory of certificates, and what the refusal says of it. */
+const damages: readonly (readonly [string, (path: string) => void, RegExp, Date?])[] = ['ca', 'front-proxy-ca'].flatMap((name) => {
+  const [cert, key] = [`${name}.crt`, `${name}.key`]
+  const write = (file: string, text: string) => (path: string) => writeFileSync(join(path, file), text)
+  const cut = (file: string) => (path: string) => truncateSync(join(path, file), 100)
+  const remove =
+    (...files: string[]) =>
+    (path: string) => {
+      for (const file of files) rmSync(join(path, file))
+    }
+  const instead = (file: string) => (path: string) => {
+    rmSync(join(path, file))
+    mkdirSync(join(path, file))
+  }
+  const link = (file: string) => (path: string) => {
+    rmSync(join(path, file))
+    symlinkSync('/nowhere/at/all', join(path, file))
+  }
+  const cases: readonly (readonly [string, (path: string) => void, RegExp, Date?])[] = [
+    [`${cert} is cut`, cut(cert), new RegExp(`${cert} is damaged`)],
+    [`${cert} is empty`, write(cert, ''), new RegExp(`${cert} is damaged`)],
+    [`${key} is cut`, cut(key), new RegExp(`${key} is damaged`)],
+    [`${cert} is missing`, remove(cert), new RegExp(`${key} is there, but ${cert} is missing`)],
+    [`${key} is missing`, remove(key), new RegExp(`${cert} is there, but ${key} is missing`)],
+    [`both files of ${name} are missing`, remove(cert, key), new RegExp(`${cert} and ${key} are missing, but .*\\.crt was signed by them`)],
+    [`${cert} cannot be read`, instead(cert), new RegExp(`${cert} cannot be read`)],
+    [`${key} cannot be read`, link(key), new RegExp(`${key} cannot be read`)],
+    [`${key} is of another`, (path) => copyFileSync(join(path, 'admin.key'), join(path, key)), new RegExp(`${key} does not belong to ${cert}`)],
+    [`${name} has expired`, () => {}, /expired on/, days(3660)],
+    [`the clock is before ${name}`, () => {}, /is valid only from .*check the clock/, days(-1)],
+  ]
+  return cases
+})
+const keyDamages: typeof damages = [
+  ['sa.key is cut', (path) => truncateSync(join(path, 'sa.key'), 100), /sa\.key is damaged/],
+  ['sa.key is missing', (path) => rmSync(join(path, 'sa.key')), /sa\.pub is there, but sa\.key is missing/],
+  ['sa.key is of another', (path) => copyFileSync(join(path, 'ca.key'), join(path, 'sa.key')), /sa\.key does not belong to sa\.pub/],
+]
+
+for (const [what, damage, message, now] of [...damages, ...keyDamages]) {
+  test(`nothing is replaced where ${what}: the start is refused with what to do`, async (t) => {
+    const path = directory(t)
+    await (await filePki(path, hosts)).serviceAccountKey()
+    damage(path)
+    const before = contents(path)
+    await assert.rejects(filePki(path, hosts, now), (error) => {
+      assert.ok(error instanceof ExplainedError, `${error}`)
+      assert.match(error.message, message)
+      assert.match(error.message, /nothing was changed\. Restore .* from a copy\. To make a new (authority|key) on purpose, .* remove .* and start again/)
+      return true
+    })
+    assert.deepEqual(contents(path), before)
+    const files = (await filePki(path, hosts, now).catch((error: Error) => /, remove (.*) and start again/.exec(error.message)?.[1] ?? '')) as string
+    for (const file of files.split(' ')) rmSync(file, { force: true, recursive: true })
+    // The clock before both is the other authority's too.
+    if (!now) assert.ok((await (await filePki(path, hosts)).serviceAccountKey()).asymmetricKeyType)
+  })
+}
+
+test('a key of service accounts without its public one, as earlier versions left it, is used', async (t) => {
+  const path = directory(t)
+  const key = await (await filePki(path, hosts)).serviceAccountKey()
+  rmSync(join(path, 'sa.pub'))
+  assert.ok((await (await filePki(path, hosts)).serviceAccountKey()).equals(key))
+  assert.ok(existsSync(join(path, 'sa.pub')))
 })
 
 test('a damaged certificate or a key of another one is replaced', async (t) => {

@@ -1,15 +1,15 @@
 /**
  * The certificates of a cluster: authority, server, administrator, and the key that signs service account tokens.
- * On disk they carry kubeadm's names; what is there and valid is used again.
+ * On disk they carry kubeadm's names; what is there and valid is used again. Authorities are never replaced (`kept-authority.ts`).
  */
-import { createPrivateKey, generateKeyPair, type KeyObject } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
 import { writeFileAtomically } from '../../lib/files/atomic-file.ts'
 import { makeDirectory } from '../../lib/files/make-directory.ts'
 import { type CertificateRequest, issueCertificate, makeAuthority } from './certificates.ts'
+import { type AuthorityPlan, expiryWarning, keptAuthority, keptServiceAccountKey, makeServiceAccountKey, readServiceAccountKey } from './kept-authority.ts'
 import { isUsable, type KeyPair } from './key-pair.ts'
 
 export interface ClusterPki {
@@ -27,6 +27,8 @@ export interface ClusterPki {
   readonly serviceAccountKey: () => Promise<KeyObject>
   /** Names of what was made now, empty when everything was there. */
   readonly made: readonly string[]
+  /** Lines for the log, such as about an authority that expires soon. */
+  readonly warnings: readonly string[]
 }
 
 export interface FrontProxy {
@@ -45,10 +47,16 @@ const kubeletServerRequest: CertificateRequest = { commonName: 'kubelet', usage:
 /** Whoever shows it may say who a user is: the authority of users must not have signed it. */
 const frontProxyRequest: CertificateRequest = { commonName: 'front-proxy-client', usage: 'client' }
 const frontProxyOf = (authority: KeyPair, client: KeyPair): FrontProxy => ({ authority, client, name: frontProxyRequest.commonName })
-const frontProxyAuthorityName = 'front-proxy-ca'
+const authorities = {
+  users: { name: 'ca', commonName: 'kubernetes', signs: ['apiserver', 'admin', 'apiserver-kubelet-client', 'kubelet'] },
+  frontProxy: { name: 'front-proxy-ca', commonName: 'front-proxy-ca', signs: ['front-proxy-client'] },
+} as const satisfies Readonly<Record<string, AuthorityPlan>>
 const serverRequest = (hosts: readonly string[]): CertificateRequest => ({ commonName: 'kube-apiserver', usage: 'server', hosts })
 
-/** The certificates kept in `directory`; missing, expiring or unfitting ones are made. `hosts` is what the server's must cover. */
+/**
+ * The certificates kept in `directory`; missing, expiring or unfitting ones are made. `hosts` is what the server's must cover. Rejects with
+ * an ExplainedError for an authority, or a key of service accounts, that is damaged or missing beside what it has signed.
+ */
 export async function filePki(directory: string, hosts: readonly string[], now = new Date()): Promise<ClusterPki> {
   explained(directory, () => makeDirectory(directory, 0o700))
   const made: string[] = []
@@ -65,19 +73,24 @@ export async function filePki(directory: string, hosts: readonly string[], now =
     return pair
   }
 
-  const keepAuthority = (name: string, commonName: string): Promise<KeyPair> =>
-    keep(
-      name,
-      (pair) => isUsable(pair, { now }),
-      () => makeAuthority(commonName, now),
-    )
+  const warnings: string[] = []
+  const keepAuthority = async (plan: AuthorityPlan): Promise<KeyPair> => {
+    const { pair, isNew } = await keptAuthority(directory, plan, now)
+    if (isNew) made.push(plan.name)
+    const warning = expiryWarning(directory, plan, pair, now)
+    if (warning) warnings.push(warning)
+    return pair
+  }
   const keepIssued = (name: string, by: KeyPair, request: CertificateRequest): Promise<KeyPair> =>
     keep(
       name,
       (pair) => isUsable(pair, { now, authority: by, hosts: request.hosts }),
       () => issueCertificate(by, request, now),
     )
-  const [authority, frontProxyAuthority] = await Promise.all([keepAuthority('ca', 'kubernetes'), keepAuthority('front-proxy-ca', frontProxyAuthorityName)])
+  // Before anything is made: a start that is refused changes nothing.
+  readServiceAccountKey(directory)
+  const authority = await keepAuthority(authorities.users)
+  const frontProxyAuthority = await keepAuthority(authorities.frontProxy)
   const [server, admin, kubeletClient, frontProxyClient] = await Promise.all([
     keepIssued('apiserver', authority, serverRequest(hosts)),
     keepIssued('admin', authority, adminRequest),
@@ -93,6 +106,7 @@ export async function filePki(directory: string, hosts: readonly string[], now =
     kubeletServer: once(() => keepIssued('kubelet', authority, kubeletServerRequest)),
     // Later ones are nobody's concern any more.
     made: [...made],
+    warnings,
     serviceAccountKey: serviceAccountKey(directory),
   }
 }
@@ -109,7 +123,10 @@ interface SharedPki {
 
 const sharedPki = once(async (): Promise<SharedPki> => {
   const now = new Date()
-  const [authority, frontProxyAuthority] = await Promise.all([makeAuthority('kubernetes', now), makeAuthority(frontProxyAuthorityName, now)])
+  const [authority, frontProxyAuthority] = await Promise.all([
+    makeAuthority(authorities.users.commonName, now),
+    makeAuthority(authorities.frontProxy.commonName, now),
+  ])
   const [admin, kubeletClient, client] = await Promise.all([
     issueCertificate(authority, adminRequest, now),
     issueCertificate(authority, kubeletClientRequest, now),
@@ -138,7 +155,7 @@ export async function memoryPki(hosts: readonly string[]): Promise<ClusterPki> {
     server = issueCertificate(authority, serverRequest(hosts), new Date())
     servers.set(key, server)
   }
-  return { authority, admin, kubeletClient, kubeletServer, frontProxy, server: await server, serviceAccountKey, made: [] }
+  return { authority, admin, kubeletClient, kubeletServer, frontProxy, server: await server, serviceAccountKey, made: [], warnings: [] }
 }
 
 /** A pair from its two files; undefined if either is missing. */
@@ -152,19 +169,6 @@ function readPair(directory: string, name: string): KeyPair | undefined {
 /** The key that signs tokens: kept in `directory`, or only in memory. Made when it is first asked for. */
 export const serviceAccountKey = (directory?: string): (() => Promise<KeyObject>) =>
   once(() => (directory ? keptServiceAccountKey(directory) : makeServiceAccountKey()))
-
-async function makeServiceAccountKey(): Promise<KeyObject> {
-  const { privateKey } = await promisify(generateKeyPair)('rsa', { modulusLength: 2048 })
-  return privateKey
-}
-
-async function keptServiceAccountKey(directory: string): Promise<KeyObject> {
-  const file = join(directory, 'sa.key')
-  if (existsSync(file)) return createPrivateKey(readFileSync(file))
-  const key = await makeServiceAccountKey()
-  writeFileAtomically(file, key.export({ format: 'pem', type: 'pkcs8' }), 0o600)
-  return key
-}
 
 /** Runs `action` at most once; later calls get the same promise, unless it failed. */
 function once<T>(action: () => Promise<T>): () => Promise<T> {
