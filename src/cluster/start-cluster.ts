@@ -13,6 +13,7 @@ import { clusterUser, userOf } from './credentials/cluster-users.ts'
 import { usualIssuer } from './credentials/service-account-keys.ts'
 import { type DataDirectory, dataDirectory } from './data-directory.ts'
 import { hostPathStorage } from './host-path-storage.ts'
+import { kubeletAddressTypes } from './kubelet-addresses.ts'
 import { filePki, memoryPki } from './pki/pki.ts'
 import { checkScheduler, clusterScheduler, schedulerUser } from './scheduler/index.ts'
 import type { ServingOptions } from './serving-options/index.ts'
@@ -83,7 +84,7 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
         ...(schedulerToken ? [schedulerToken] : []),
         ...(simulation.user ? [simulation.user] : []),
       ],
-      kubelets: { client: pki.kubeletClient, ...flagged.kubelets },
+      kubelets: { client: pki.kubeletClient, addressTypes: kubeletAddressTypes, ...flagged.kubelets },
       bootstrapTokens: flagged.bootstrapTokens ?? true,
       runtimeConfig: [...(options.runtimeConfig ?? []), ...(flagged.runtimeConfig ?? [])],
       serviceClusterIpRange,

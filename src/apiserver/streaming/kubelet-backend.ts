@@ -9,17 +9,19 @@ export interface KubeletOptions {
   readonly client?: { readonly cert: string; readonly key: string }
   /** PEM bundle that their certificates are checked by; unless said they are not, as upstream. */
   readonly ca?: string
-  /** Which of a node's addresses are tried, the first that there is (`--kubelet-preferred-address-types`). */
-  readonly addressTypes?: readonly string[]
+  /** The order in which types of a node's addresses are preferred (`--kubelet-preferred-address-types`); a function where nodes differ. */
+  readonly addressTypes?: readonly string[] | ((node: Model<V1Node>) => readonly string[])
 }
 
 const usualAddressTypes = ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP']
 const usualPort = 10_250
 
 /** Throws a StatusError for a node that has no address. */
-export function kubeletBackend({ status }: Model<V1Node>, { client, ca, addressTypes = usualAddressTypes }: KubeletOptions = {}): Backend {
+export function kubeletBackend(node: Model<V1Node>, { client, ca, addressTypes = usualAddressTypes }: KubeletOptions = {}): Backend {
+  const { status } = node
   const addresses = status?.addresses ?? []
-  const host = addressTypes.map((type) => addresses.find((one) => one.type === type)?.address).find(Boolean)
+  const types = typeof addressTypes === 'function' ? addressTypes(node) : addressTypes
+  const host = types.map((type) => addresses.find((one) => one.type === type)?.address).find(Boolean)
   if (!host) throw internal(`no preferred addresses found; known addresses: [${addresses.map(({ type, address }) => `{${type} ${address}}`).join(' ')}]`)
   const port = status?.daemonEndpoints?.kubeletEndpoint?.Port || usualPort
   return { scheme: 'https', host, port, tls: { ...client, ...(ca ? { ca } : { rejectUnauthorized: false }) } }
