@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import type { Duplex } from 'node:stream'
 
 const magic = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
-const [continuation, binary, closing, pinging, ponging] = [0x0, 0x2, 0x8, 0x9, 0xa]
+const [continuation, text, binary, closing, pinging, ponging] = [0x0, 0x1, 0x2, 0x8, 0x9, 0xa]
 /** Longer messages are not taken. */
 const mostBytes = 1024 * 1024
 
@@ -35,6 +35,10 @@ export class WebSocketConnection {
 
   send(data: Buffer): void {
     this.#write(binary, data)
+  }
+
+  sendText(data: string): void {
+    this.#write(text, Buffer.from(data))
   }
 
   /** Normally (1000). */

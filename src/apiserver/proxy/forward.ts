@@ -35,6 +35,8 @@ export interface Forwarding {
   readonly waitGroup: WaitGroup
   /** For a client that speaks another protocol than the backend; the client has to ask for an upgrade. */
   readonly translation?: Translation
+  /** The backend gets a plain request even if the client asked for an upgrade. */
+  readonly plain?: boolean
 }
 
 /** What the backend is asked to speak, and who carries that to the client. */
@@ -79,8 +81,8 @@ export const isUpgrade = (request: Request): boolean =>
 
 /** The backend's answer, of which the head has come. Rejects with a BackendError. */
 export function forward(forwarding: Forwarding): Promise<Response> {
-  const { request, backend, headers, translation, waitGroup } = forwarding
-  const upgrading = isUpgrade(request)
+  const { request, backend, headers, translation, waitGroup, plain = false } = forwarding
+  const upgrading = !plain && isUpgrade(request)
   const sent = upgrading ? { ...headers, connection: 'Upgrade', upgrade: translation?.protocol ?? request.header('upgrade') } : headers
   return new Promise((resolve, reject) => {
     const outgoing = dial(forwarding, sent, upgrading)

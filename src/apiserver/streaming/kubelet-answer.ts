@@ -7,6 +7,7 @@ import type { Request, Response, Sink } from '../http/exchange.ts'
 import { addressOf, type Backend, BackendError, type Forwarding, forward, isUpgrade } from '../proxy/forward.ts'
 import { forwardedHeaders } from '../proxy/headers.ts'
 import type { Places } from '../proxy/locate.ts'
+import { wantsWebSocket, webSocketAnswer } from './answer-websocket.ts'
 import { kubeletBackend } from './kubelet-backend.ts'
 import { tunnel, wantsTunnel } from './port-forward-tunnel.ts'
 
@@ -37,11 +38,12 @@ export async function kubeletLog(asking: KubeletAsking, pod: Pod, container: str
   const query = new URLSearchParams(logNames.flatMap((name) => (request.query.has(name) ? [pair(name, request.query.get(name) ?? '')] : [])))
   const backend = await kubeletOf(asking, pod)
   const target = `${kubeletPath('containerLogs', pod, container)}${query.size > 0 ? `?${query}` : ''}`
-  const response = await passOn(asking, backend, target, { headers: {} }).catch((error) => {
+  const response = await passOn(asking, backend, target, { headers: {}, plain: true }).catch((error) => {
     if (!(error instanceof BackendError)) throw error
     throw internal(`Get ${JSON.stringify(`https://${addressOf(backend)}${target}`)}: ${error.message}`)
   })
   if (response.status >= 400) throw await refusalOf(response)
+  if (wantsWebSocket(request)) return webSocketAnswer(request, response)
   return { ...response, headers: { 'content-type': response.headers['content-type'] ?? 'text/plain' } }
 }
 
@@ -86,7 +88,7 @@ const passOn = (
   { request, waitGroup }: KubeletAsking,
   backend: Backend,
   target: string,
-  wanted: Pick<Forwarding, 'headers' | 'translation'>,
+  wanted: Pick<Forwarding, 'headers' | 'translation' | 'plain'>,
 ): Promise<Response> => forward({ request, backend, target, ...wanted, longRunning: true, waitGroup })
 
 /** What a kubelet says against a request: its text is the message. */
