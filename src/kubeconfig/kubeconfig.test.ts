@@ -55,7 +55,7 @@ async function mergedFile(t: TestContext, present: string | undefined, merged = 
     mkdirSync(dirname(file))
     writeFileSync(file, present)
   }
-  assert.equal(await mergeKubeconfig({ files: [file], target: file }, merged, 'up'), file)
+  assert.equal((await mergeKubeconfig({ files: [file], target: file }, merged, 'up')).file, file)
   return readFileSync(file, 'utf8')
 }
 
@@ -80,6 +80,39 @@ test('merging again replaces our entries in place', async (t) => {
   assert.equal(again.clusters[1].cluster.server, 'https://127.0.0.1:7443')
 })
 
+test("another cluster's context, cluster or user is never replaced: ours takes another name, and finds it again", async (t) => {
+  const file = join(folder(t), 'config')
+  const merge = (given: typeof config) => mergeKubeconfig({ files: [file], target: file }, given, 'up')
+  const at = (port: number, ca: string) => kubeconfigFor('t8s', { url: `https://127.0.0.1:${port}`, ca, cert: ca, key: ca })
+  writeFileSync(file, kubeconfigYaml(at(1, 'ONE')))
+  assert.deepEqual(await merge(at(2, 'TWO')), { file, context: 't8s-2', result: 'added' })
+  assert.deepEqual(await merge(at(3, 'THREE')), { file, context: 't8s-3', result: 'added' })
+  assert.deepEqual(await merge(at(4, 'TWO')), { file, context: 't8s-2', result: 'replaced' })
+  assert.deepEqual(await merge(at(4, 'TWO')), { file, context: 't8s-2', result: 'unchanged' })
+  // A cluster that was made again, at the same address.
+  assert.deepEqual(await merge(at(3, 'NEW')), { file, context: 't8s-3', result: 'replaced' })
+  const { clusters, users, contexts, ...rest } = parse(readFileSync(file, 'utf8'))
+  assert.deepEqual(clusters[0], at(1, 'ONE').clusters[0])
+  assert.deepEqual(users[0], at(1, 'ONE').users[0])
+  assert.deepEqual(
+    [clusters[1].cluster.server, users[1].name, contexts[1]],
+    ['https://127.0.0.1:4', 't8s-2', { name: 't8s-2', context: { cluster: 't8s-2', user: 't8s-2' } }],
+  )
+  assert.deepEqual([clusters.length, users.length, contexts.length, rest['current-context']], [3, 3, 3, 't8s'])
+  for (const taken of [
+    'users: [{name: t8s, user: {token: mine}}]',
+    'contexts: [{name: t8s, context: {cluster: work, user: me}}]',
+    'clusters: [{name: t8s, cluster: {server: "https://10.0.0.1"}}]',
+    'clusters: [{name: t8s, cluster: {server: "https://127.0.0.1:2"}}]\ncontexts: [{name: t8s, context: {cluster: work, user: me}}]',
+  ]) {
+    const text = `apiVersion: v1\nkind: Config\n${taken}\n`
+    writeFileSync(file, text)
+    assert.equal((await merge(at(2, 'TWO'))).context, 't8s-2', taken)
+    for (const [title, entries] of Object.entries(parse(text)).filter(([, value]) => Array.isArray(value)))
+      assert.deepEqual(parse(readFileSync(file, 'utf8'))[title][0], (entries as unknown[])[0], taken)
+  }
+})
+
 test('empty lists, missing lists, an empty file and none are filled', async (t) => {
   for (const text of [
     undefined,
@@ -93,7 +126,7 @@ test('empty lists, missing lists, an empty file and none are filled', async (t) 
 
 test('a file that is no kubeconfig, or that somebody writes to, is left alone and named', async (t) => {
   const file = join(folder(t), 'config')
-  const merging = (): Promise<string> => mergeKubeconfig({ files: [file], target: file }, config, 'up', { patienceMs: 1 })
+  const merging = (): Promise<unknown> => mergeKubeconfig({ files: [file], target: file }, config, 'up', { patienceMs: 1 })
   for (const text of ['a: [', 'just words', 'clusters: {}\n']) {
     writeFileSync(file, text)
     await assert.rejects(merging, (error) => error instanceof ExplainedError && error.message.startsWith(`${file} is not a kubeconfig`))
@@ -109,10 +142,10 @@ test('with several files, entries of ours are replaced where they stand, and new
   const locations = { files: [missing, first, second], target: first }
   writeFileSync(first, theirs)
   writeFileSync(second, kubeconfigYaml(kubeconfigFor('other', { url: 'https://x', ca: 'CA', cert: 'CERT', key: 'KEY' })))
-  assert.equal(await mergeKubeconfig(locations, config, 'up'), first)
+  assert.deepEqual(await mergeKubeconfig(locations, config, 'up'), { file: first, context: 't8s', result: 'added' })
   assert.equal(parse(readFileSync(first, 'utf8')).contexts.length, 2)
   const moved = kubeconfigFor('other', { url: 'https://y', ca: 'CA', cert: 'CERT', key: 'KEY' })
-  assert.equal(await mergeKubeconfig(locations, moved, 'up'), second)
+  assert.deepEqual(await mergeKubeconfig(locations, moved, 'up'), { file: second, context: 'other', result: 'replaced' })
   assert.equal(parse(readFileSync(second, 'utf8')).clusters[0].cluster.server, 'https://y')
   assert.ok(!existsSync(missing))
 })

@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import { Command, Option } from 'commander'
 import type { FrontProxyFiles } from '../../cluster/credentials/front-proxy-files.ts'
 import type { Kubeconfig } from '../../kubeconfig/kubeconfig.ts'
+import type { Merged } from '../../kubeconfig/merge.ts'
 import { hasBegun } from '../../lib/process/has-begun.ts'
 import { addApiServerOptions, addControllerOptions, givenApiServerFlags, givenControllerFlags } from '../flags/component-options.ts'
 import * as flags from '../flags/flags.ts'
@@ -38,7 +39,12 @@ export function upCommand(): Command {
     .description('start a cluster and run it until Ctrl-C')
     .addOption(new Option('--data-dir <DIR>', 'where the cluster keeps its data, certificates and kubeconfig').default(flags.defaultDataDirectory))
     .addOption(new Option('--kubeconfig <FILE>', "where to write the administrator's kubeconfig (default: kubeconfig in the data directory)"))
-    .addOption(new Option('--merge-kubeconfig', 'also put the context t8s into $KUBECONFIG, or ~/.kube/config, where kubectl would write it'))
+    .addOption(
+      new Option(
+        '--merge-kubeconfig',
+        "also put the context t8s into $KUBECONFIG, or ~/.kube/config, where kubectl would write it; t8s-2 if t8s is another cluster's there",
+      ),
+    )
     .addOption(new Option('--bind-address <IP>', 'the address to listen on; 0.0.0.0 for all').default('127.0.0.1').argParser(flags.bindAddress))
     .addOption(new Option('--secure-port <PORT>', 'the port to listen on; 0 for any free one').default(6443).argParser(flags.port))
     .addOption(new Option('--token-auth-file <FILE>', 'bearer tokens to accept: lines of token,user,uid,"group1,group2"'))
@@ -123,10 +129,10 @@ async function up(given: UpFlags, apiServerFlags: readonly string[], controllerF
     print(`data in ${paths.path}`)
     print(`serving on ${cluster.url}`)
     print(`kubeconfig written to ${kubeconfig}`)
-    if (merged) print(`context t8s added to ${merged}`)
+    if (merged) print(mergedLine(merged, cluster.kubeconfig))
     print(colour.green(`ready in ${Math.round(performance.now())} ms`))
     print(
-      `\n  ${colour.bold(`export KUBECONFIG=${shellWord(kubeconfig)}`)}\n  ${colour.bold('kubectl get nodes')}\n${merged ? `or  ${colour.bold('kubectl --context t8s get nodes')}\n` : ''}\nCtrl-C stops it`,
+      `\n  ${colour.bold(`export KUBECONFIG=${shellWord(kubeconfig)}`)}\n  ${colour.bold('kubectl get nodes')}\n${merged ? `or  ${colour.bold(`kubectl --context ${merged.context} get nodes`)}\n` : ''}\nCtrl-C stops it`,
     )
     flushCompileCache()
     void cluster.synced.then(hasBegun)
@@ -137,10 +143,16 @@ async function up(given: UpFlags, apiServerFlags: readonly string[], controllerF
   print('stopped')
 }
 
-/** Merges into the kubeconfig that kubectl writes to, and says which file that is. */
-async function merge(kubeconfig: Kubeconfig): Promise<string> {
+/** Merges into the kubeconfig that kubectl writes to. */
+async function merge(kubeconfig: Kubeconfig): Promise<Merged> {
   const [{ mergeKubeconfig }, { kubeconfigLocations }] = await Promise.all([import('../../kubeconfig/merge.ts'), import('../../kubeconfig/files/locations.ts')])
   return mergeKubeconfig(kubeconfigLocations(process.env), kubeconfig, 'up --merge-kubeconfig')
+}
+
+function mergedLine({ file, context, result }: Merged, kubeconfig: Kubeconfig): string {
+  const usual = kubeconfig['current-context']
+  if (context === usual) return result === 'added' ? `context ${context} added to ${file}` : `context ${context} ${result} in ${file}`
+  return `context ${context} ${result} in ${file}: ${usual} is another cluster's there; to give that name up, t8s config remove ${usual}, and start again`
 }
 
 /** A path as a shell takes it. */
