@@ -77,8 +77,8 @@ export interface ClientAnswer {
 
 /** A server that accepts no connection is given up after this. Milliseconds. */
 const connectTimeoutMs = 10_000
-/** A connection on which nothing comes is asked whether it lives. Milliseconds. */
-const pingMs = 30_000
+/** Each connection is pinged this often, and ended if no answer comes: a frozen server is noticed within 45 s, as by client-go. Milliseconds. */
+const [pingMs, pingTimeoutMs] = [30_000, 15_000]
 /** What may be under way to us before we have taken it, in bytes: for one answer, and for all. */
 const answerWindow = 1024 * 1024
 const connectionWindow = 16 * 1024 * 1024
@@ -326,6 +326,6 @@ const ignored = (): void => {}
 /** Ends a session whose other side does not answer any more. */
 function ping(session: ClientHttp2Session): void {
   if (session.destroyed) return
-  const late = setTimeout(() => session.destroy(new Error('the server does not answer any more')), pingMs).unref()
+  const late = setTimeout(() => session.destroy(new Error('the server does not answer any more')), pingTimeoutMs).unref()
   session.ping(() => clearTimeout(late))
 }
