@@ -4,6 +4,7 @@ import type {
   CSINode,
   CSIStorageCapacity,
   DeviceClass,
+  Namespace,
   Node,
   PersistentVolume,
   PersistentVolumeClaim,
@@ -30,6 +31,7 @@ export interface EventObjects {
   ResourceClaim: ResourceClaim
   ResourceSlice: ResourceSlice
   DeviceClass: DeviceClass
+  Namespace: Namespace
 }
 
 export type EventResource = keyof EventObjects

@@ -21,6 +21,7 @@ const everything: readonly EventRegistration[] = (
     'ResourceClaim',
     'ResourceSlice',
     'DeviceClass',
+    'Namespace',
   ] as const
 ).map((resource) => ({ resource, actions: ['Add', 'Update', 'Delete'] }))
 

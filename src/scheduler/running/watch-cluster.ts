@@ -5,6 +5,7 @@ import {
   csiNodes,
   csiStorageCapacities,
   deviceClasses,
+  namespaces,
   nodes,
   type Pod,
   persistentVolumeClaims,
@@ -77,6 +78,7 @@ const others: { readonly [Name in Exclude<EventResource, 'Pod' | 'Node'>]: Resou
   ResourceClaim: resourceClaims,
   ResourceSlice: resourceSlices,
   DeviceClass: deviceClasses,
+  Namespace: namespaces,
 }
 
 /** A pod that has ended is as good as gone. */

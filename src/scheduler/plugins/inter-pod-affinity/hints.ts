@@ -1,14 +1,16 @@
 /** Which changes may help a pod that pod (anti-)affinity kept from all nodes. */
-import type { Node, Pod } from '../../../client/kinds.ts'
+import { isDeepStrictEqual } from 'node:util'
+import type { Namespace, Node, Pod } from '../../../client/kinds.ts'
 import { own } from '../../../lib/own.ts'
 import { type AffinityTerm, type EventRegistration, on, PodInfo } from '../../framework/index.ts'
-import { allMatch, matches, type NamespaceLabels } from './terms.ts'
+import { allMatch, isByNamespaceLabels, matches, type NamespaceLabels } from './terms.ts'
 
 const isItself = (pod: PodInfo, changed: Pod | undefined): boolean => changed?.metadata.uid === pod.pod.metadata.uid
 
 export const events = (namespaceLabels: NamespaceLabels): readonly EventRegistration[] => [
   on('Pod', ['Add', 'UpdateLabel', 'Delete'], (pod, before, after) => podMayHelp(pod, before, after, namespaceLabels)),
   on('Node', ['Add', 'UpdateLabel'], nodeMayHelp),
+  on('Namespace', ['Add', 'Update'], namespaceMayHelp),
 ]
 
 /** A pod that is wanted comes, one that is not wanted goes, or labels make one of the other. */
@@ -36,4 +38,12 @@ function nodeMayHelp({ requiredAffinity, requiredAntiAffinity }: PodInfo, before
     [...requiredAffinity, ...requiredAntiAffinity].some((term) => domain(term, before) !== domain(term, after)) ||
     requiredAffinity.every((term) => domain(term, after) !== undefined)
   )
+}
+
+/** Labels choose the namespace for a term of the pod now, or no longer; terms of others mean the pod by the labels of its own namespace. */
+function namespaceMayHelp(pod: PodInfo, before: Namespace | undefined, after: Namespace | undefined): boolean {
+  if (pod.namespace === after?.metadata.name) return !isDeepStrictEqual(before?.metadata.labels ?? {}, after.metadata.labels ?? {})
+  const isChosen = ({ namespaceSelector }: AffinityTerm, of: Namespace | undefined): boolean =>
+    of !== undefined && namespaceSelector.matches(of.metadata.labels)
+  return [...pod.requiredAffinity, ...pod.requiredAntiAffinity].filter(isByNamespaceLabels).some((term) => isChosen(term, before) !== isChosen(term, after))
 }

@@ -155,6 +155,18 @@ test('changes that may help are those of pods and topologies that terms mean', (
   const web = pod('web', { app: 'web' }, undefined, 'a1')
   const other = pod('web', { app: 'other' }, undefined, 'a1')
   const cases: [string, boolean | undefined, boolean][] = [
+    ...(
+      [
+        ['labels choose a namespace now', undefined, { team: 'x' }, near, true],
+        ['labels choose a namespace no longer', { team: 'x' }, {}, far, true],
+        ['labels change otherwise', { team: 'x' }, { team: 'x', y: 'z' }, far, false],
+      ] as const
+    ).map(([title, was, is, towards, expected]): [string, boolean | undefined, boolean] => {
+      const waits = pod('p', {}, towards(app('web', zone, { namespaceSelector: { matchLabels: { team: 'x' } } })))
+      return [title, hint('Namespace', waits, was && namespace('other', was), namespace('other', is)), expected]
+    }),
+    ['the labels of its own namespace change', hint('Namespace', pod('p', {}), namespace('default', {}), namespace('default', { team: 'x' })), true],
+    ['its own namespace changes otherwise', hint('Namespace', pod('p', {}), namespace('default', {}), namespace('default', {})), false],
     ['one that is wanted comes', hint('Pod', pod('p', {}, near(app('web'))), undefined, web), true],
     ['one that is not wanted comes', hint('Pod', pod('p', {}, far(app('web'))), undefined, web), false],
     ['one without a node comes', hint('Pod', pod('p', {}, near(app('web'))), undefined, pod('q', { app: 'web' })), false],
