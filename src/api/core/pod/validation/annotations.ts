@@ -25,14 +25,22 @@ export function podAnnotations(annotations: Annotations, spec: PodSpec, path: st
   const mirrored = own(annotations, mirrorAnnotation)
   if (mirrored !== undefined && !spec.nodeName)
     errors.push(invalidValue(`${path}[${mirrorAnnotation}]`, mirrored, 'must set spec.nodeName if mirror pod annotation is set'))
-  const cost = own(annotations, deletionCost)
-  if (cost !== undefined && !isInteger(cost)) errors.push(invalidValue(`${path}[${deletionCost}]`, cost, 'must be a 32bit integer'))
+  errors.push(...costOfDeletion(annotations, path))
   const keys = Object.keys(annotations)
   for (const key of keys)
     if (key === seccompOfPod || key.startsWith(seccompOfContainer)) errors.push(...seccompProfile(annotations[key] ?? '', `${path}.${key}`))
   for (const key of keys) if (key.startsWith(appArmorOfContainer)) errors.push(...appArmorProfile(key, annotations[key] ?? '', spec, path))
   return errors
 }
+
+function costOfDeletion(annotations: Annotations, path: string): readonly FieldError[] {
+  const cost = own(annotations ?? {}, deletionCost)
+  return cost === undefined || isInteger(cost) ? valid : [invalidValue(`${path}[${deletionCost}]`, cost, 'must be a 32bit integer')]
+}
+
+/** For an update: a wrong cost that was stored before costs were checked does no harm. */
+export const costOfDeletionUpdate = (annotations: Annotations, old: Annotations, path: string): readonly FieldError[] =>
+  costOfDeletion(old, path).length > 0 ? valid : costOfDeletion(annotations, path)
 
 /** Without a plus sign and leading zeros. */
 const isInteger = (text: string): boolean => /^(0|-\d+|[1-9]\d*)$/.test(text) && Number(text) >= -(2 ** 31) && Number(text) < 2 ** 31

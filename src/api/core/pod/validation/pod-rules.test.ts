@@ -4,7 +4,7 @@ import type { FieldError } from '../../../../machinery/validation/field-error.ts
 import { podDefaults, podSpecDefaults } from '../defaults/pod-defaults.ts'
 import { pods } from '../index.ts'
 import type { Pod, PodSpec } from '../model.ts'
-import { podAnnotationsUpdate } from './annotations.ts'
+import { costOfDeletionUpdate, podAnnotationsUpdate } from './annotations.ts'
 import { podTemplate } from './spec.ts'
 import { podStatusUpdate } from './status.ts'
 
@@ -204,6 +204,15 @@ test('annotations of pods that mean something are read', () => {
   assert.deepEqual(told(podAnnotationsUpdate({ 'kubernetes.io/config.mirror': 'b' }, {}, 'at')), [
     'at[kubernetes.io/config.mirror]: Forbidden: may not add mirror pod annotation',
   ])
+})
+
+test('an update keeps the cost of deletion a number', () => {
+  const cost = (value: string) => ({ 'controller.kubernetes.io/pod-deletion-cost': value })
+  const wrong = ['at[controller.kubernetes.io/pod-deletion-cost]: Invalid value: "x": must be a 32bit integer']
+  assert.deepEqual(told(costOfDeletionUpdate(cost('x'), cost('1'), 'at')), wrong)
+  assert.deepEqual(told(costOfDeletionUpdate(cost('x'), {}, 'at')), wrong)
+  assert.deepEqual(told(costOfDeletionUpdate(cost('2'), cost('1'), 'at')), [])
+  assert.deepEqual(told(costOfDeletionUpdate(cost('x'), cost('y'), 'at')), [])
 })
 
 test('images of templates may have spaces around them', () => {

@@ -4,7 +4,7 @@ import { differingPaths, semanticallyEqual } from '../../../../machinery/equalit
 import { type FieldError, forbiddenField, invalidValue } from '../../../../machinery/validation/field-error.ts'
 import { all, valid } from '../../../../machinery/validation/field-rules.ts'
 import type { Container, Pod, PodSpec } from '../model.ts'
-import { mirrorAnnotation, podAnnotationsUpdate } from './annotations.ts'
+import { costOfDeletionUpdate, mirrorAnnotation, podAnnotationsUpdate } from './annotations.ts'
 import type { NodeSelectorTerm } from './scheduling.ts'
 
 const updatable =
@@ -12,7 +12,12 @@ const updatable =
 
 /** What an update of a pod may not change. */
 export function podUpdate({ metadata, spec }: Pod, { metadata: before, spec: old }: Pod): readonly FieldError[] {
-  return all(podAnnotationsUpdate(metadata.annotations, before.annotations, 'metadata.annotations'), specUpdate(spec, old))
+  return all(
+    podAnnotationsUpdate(metadata.annotations, before.annotations, 'metadata.annotations'),
+    // Rules for the spec, which include it, are skipped for the very same spec.
+    spec === old ? costOfDeletionUpdate(metadata.annotations, before.annotations, 'metadata.annotations') : valid,
+    specUpdate(spec, old),
+  )
 }
 
 function specUpdate(spec: PodSpec | undefined, old: PodSpec | undefined): readonly FieldError[] {
