@@ -9,6 +9,7 @@ import type { AuthorizationOptions } from './authorization/index.ts'
 import type { HttpOptions } from './chain/index.ts'
 import type { EncryptionOptions } from './encryption/index.ts'
 import type { FlowControlOptions } from './flow-control/index.ts'
+import type { LocalComponents } from './health/components.ts'
 import type { ListenerLimits } from './http/bounds/limits.ts'
 import type { ServingPair, TransportOptions } from './http/secure/transport.ts'
 import type { KubeletOptions } from './streaming/index.ts'
@@ -47,6 +48,8 @@ export interface ApiServerOptions extends AuthenticationOptions {
   /** How many requests are served at once; as upstream unless said. */
   readonly flowControl?: FlowControlOptions
   readonly audit?: AuditOptions
+  /** How to ask the components in this process about their health; those that are missing are asked at their usual ports. */
+  readonly components?: LocalComponents
   readonly http?: HttpOptions
   /** Watches that name no time end after this to twice this, in seconds; 1,800 unless said, never if 0. */
   readonly minRequestTimeoutSeconds?: number

@@ -107,7 +107,16 @@ async function start(options: ApiServerOptions, lifetime: Lifetime): Promise<Api
     log,
   })
   const { minRequestTimeoutSeconds } = options
-  const services = endpointServices({ registry, find, access, places, waitGroup, storeCheck: health.check, minRequestTimeoutSeconds })
+  const services = endpointServices({
+    registry,
+    find,
+    access,
+    places,
+    waitGroup,
+    storeCheck: health.check,
+    components: options.components,
+    minRequestTimeoutSeconds,
+  })
   const local = director({ services, apis, other: documents })
   const direct: Handler = (request) => aggregator.handle(request) ?? local(request)
   const definitionOf: FindResource = (group, version, plural) => served(group, version, plural)?.definition

@@ -9,6 +9,7 @@ import { localUrl, serverHosts } from './addresses.ts'
 import { flaggedOptions } from './cluster-flags.ts'
 import type { Cluster, ClusterOptions } from './cluster-options.ts'
 import { clusterControllers, controllerTokens } from './controllers/index.ts'
+import type { BegunControllers } from './controllers/run-task.ts'
 import { clusterUser, userOf } from './credentials/cluster-users.ts'
 import { usualIssuer } from './credentials/service-account-keys.ts'
 import { type DataDirectory, dataDirectory } from './data-directory.ts'
@@ -18,11 +19,13 @@ import { filePki, memoryPki } from './pki/pki.ts'
 import { checkScheduler, clusterScheduler, schedulerUser } from './scheduler/index.ts'
 import type { ServingOptions } from './serving-options/index.ts'
 import { clusterSimulation, type SimulatedNodes } from './simulation/index.ts'
+import type { RunningComponent } from './threads/component-thread.ts'
 
 export type { Cluster, ClusterOptions } from './cluster-options.ts'
 
 const contextName = 't8s'
 const defaultGraceMs = 5000
+const notBegun = 'not started yet'
 /** On in clusters beyond the plug-ins that a lone API server has, as kubeadm does it. */
 const clusterPlugins: readonly string[] = ['NodeRestriction']
 /** Bootstrap tokens are looked after too, as kubeadm does it: the API server takes them. */
@@ -61,6 +64,8 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
   const plan = planControllers({ chosen: chosenOf(options), flags: storage.flags })
   const schedulerChoice = options.scheduler ?? (nodes !== undefined && nodes.count !== 0)
   const schedulerToken = schedulerChoice ? schedulerUser() : undefined
+  let controllers: BegunControllers | undefined
+  let scheduler: RunningComponent | undefined
   const { serveStore } = await timed('API server loaded', import('./serve-store.ts'))
   const clientCA = joinedBundles([pki.authority.cert, options.clientCA ?? '', flagged.clientCA ?? ''].filter((bundle) => bundle !== ''))
   const server = await timed(
@@ -89,6 +94,10 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
       runtimeConfig: [...(options.runtimeConfig ?? []), ...(flagged.runtimeConfig ?? [])],
       serviceClusterIpRange,
       serviceAccount,
+      components: {
+        ...(plan.controllers.length > 0 && { 'controller-manager': () => (controllers ? controllers.check?.() : notBegun) }),
+        ...(schedulerToken && { scheduler: () => (scheduler ? scheduler.check?.() : notBegun) }),
+      },
       warmUp: options.warmUp,
       compaction: options.compaction,
       log,
@@ -98,7 +107,7 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
   const url = localUrl(bindAddress, server.port)
   // A certificate of the user's is trusted as it stands: its authority may be unknown.
   const ca = options.tls?.cert ?? pki.authority.cert
-  const controllers = await timed(
+  controllers = await timed(
     'controllers begun',
     clusterControllers({
       plan,
@@ -114,14 +123,14 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
     }),
   )
   const { onThread = false, ...choice } = typeof schedulerChoice === 'object' ? schedulerChoice : {}
-  const scheduler =
+  scheduler =
     schedulerToken && (await timed('scheduler begun', clusterScheduler({ ...choice, server: { url, ca }, token: schedulerToken.token, onThread, log })))
   const administrator = userOf({ url, ca, ...pki.admin }, contextName)
   await storage.begin(administrator.client)
   const simulated = simulation.begin({ url, ca }, administrator.client, pki)
   let stopped: Promise<void> | undefined
   const stop = async (graceMs: number): Promise<void> => {
-    await Promise.all([controllers.stop(), scheduler?.stop(), simulation.stop()])
+    await Promise.all([controllers?.stop(), scheduler?.stop(), simulation.stop()])
     await server.stop({ graceMs })
     await store.close()
     await storage.end()
@@ -130,7 +139,7 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
     url,
     port: server.port,
     ...administrator,
-    synced: Promise.all([controllers.synced, scheduler?.synced, simulated]).then(() => {}),
+    synced: Promise.all([controllers?.synced, scheduler?.synced, simulated]).then(() => {}),
     user: (identity) => clusterUser(pki.authority, identity, { url, ca }),
     stop({ graceMs = defaultGraceMs } = {}) {
       stopped ??= stop(graceMs)

@@ -1,5 +1,6 @@
-/** The components that `componentstatuses` shows: the store, and controller manager and scheduler on their usual ports. */
+/** The components that `componentstatuses` shows: the store, and controller manager and scheduler, in this process or on their usual ports. */
 import { request } from 'node:https'
+import { connectionError } from '../proxy/connection-error.ts'
 import type { HealthCheck } from './health.ts'
 
 const timeoutMs = 2000
@@ -16,13 +17,20 @@ const probe = (name: string, port: number): HealthCheck => ({
         resolve(response.statusCode === 200 ? undefined : `HTTP probe failed with statuscode: ${response.statusCode}`)
       })
       asked.on('timeout', () => asked.destroy(new Error('timed out')))
-      asked.on('error', (error) => resolve(`Get ${JSON.stringify(url)}: ${error.message}`))
+      asked.on('error', (error) => resolve(`Get ${JSON.stringify(url)}: ${connectionError(error, `127.0.0.1:${port}`)}`))
       asked.end()
     }),
 })
 
-export const componentProbes = (store: HealthCheck): readonly HealthCheck[] => [
-  probe('scheduler', 10259),
-  probe('controller-manager', 10257),
+const usualPorts = { scheduler: 10259, 'controller-manager': 10257 } as const
+
+/** Checks of the components that run in this process. */
+export type LocalComponents = Readonly<Partial<Record<keyof typeof usualPorts, HealthCheck['check']>>>
+
+export const componentProbes = (store: HealthCheck, local: LocalComponents = {}): readonly HealthCheck[] => [
+  ...(['scheduler', 'controller-manager'] as const).map((name) => {
+    const check = local[name]
+    return check ? { name, check } : probe(name, usualPorts[name])
+  }),
   { ...store, name: 'etcd-0' },
 ]

@@ -2,7 +2,7 @@
 import { allResources } from '../../api/registry.ts'
 import type { WaitGroup } from '../chain/lifetime/wait-group.ts'
 import type { Services } from '../endpoints/endpoint.ts'
-import { componentProbes } from '../health/components.ts'
+import { componentProbes, type LocalComponents } from '../health/components.ts'
 import type { HealthCheck } from '../health/health.ts'
 import type { Places } from '../proxy/index.ts'
 import { knowsKind } from '../request/bodies/known-kinds.ts'
@@ -14,10 +14,11 @@ interface EndpointSources extends Pick<Resources, 'registry' | 'find'> {
   readonly places: Places
   readonly waitGroup: WaitGroup
   readonly storeCheck: HealthCheck
+  readonly components: LocalComponents | undefined
   readonly minRequestTimeoutSeconds: number | undefined
 }
 
-export function endpointServices({ registry, find, access, places, waitGroup, storeCheck, minRequestTimeoutSeconds }: EndpointSources): Services {
+export function endpointServices({ registry, find, access, places, waitGroup, storeCheck, components, minRequestTimeoutSeconds }: EndpointSources): Services {
   const { admission, authorizer, authentication } = access
   return {
     registry,
@@ -30,7 +31,7 @@ export function endpointServices({ registry, find, access, places, waitGroup, st
     tokens: authentication.tokens,
     serviceAccounts: authentication.serviceAccounts,
     secrets: find('v1/secrets'),
-    components: componentProbes(storeCheck),
+    components: componentProbes(storeCheck, components),
     knowsKind: knowsKind(allResources),
     minRequestTimeoutSeconds,
   }

@@ -1,6 +1,7 @@
 /** What controllers of a cluster are started with, and what the serving thread and theirs say to each other. */
 import type { ControllerPlan } from '../../controllers/index.ts'
 import type { KeyPair } from '../pki/key-pair.ts'
+import type { ComponentReport, ThreadOrder } from '../threads/component-thread.ts'
 
 /** Where the server is, and the PEM bundle that it is checked by; pods check it by the same. */
 export interface ServerPlace {
@@ -29,12 +30,7 @@ export interface ControllerTask {
 export type Claims = Readonly<Record<string, unknown>>
 
 /** To the thread. */
-export type Order = { readonly stop: true } | { readonly signed: number; readonly token: string } | { readonly signed: number; readonly error: string }
+export type Order = ThreadOrder | { readonly signed: number; readonly token: string } | { readonly signed: number; readonly error: string }
 
 /** From the thread. */
-export type Report =
-  | { readonly log: string }
-  | { readonly begun: true }
-  | { readonly failed: string }
-  | { readonly synced: true }
-  | { readonly sign: number; readonly claims: Claims }
+export type Report = ComponentReport | { readonly begun: true } | { readonly failed: string } | { readonly sign: number; readonly claims: Claims }

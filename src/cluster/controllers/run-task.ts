@@ -9,6 +9,8 @@ import type { Claims, ControllerTask, ManagerPlace, ServerPlace } from './messag
 export interface BegunControllers {
   /** Resolves when all controllers know what was there at the start. */
   readonly synced: Promise<void>
+  /** What is wrong with their thread; undefined if it is healthy. */
+  readonly check?: () => Promise<string | undefined>
   /** Resolves when what is under way is done. */
   stop(): Promise<void>
 }

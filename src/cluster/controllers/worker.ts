@@ -39,6 +39,10 @@ port.on('message', (order: Order) => {
     void begun.then(({ stop }) => stop()).finally(() => port.close())
     return
   }
+  if ('ping' in order) {
+    tell({ alive: true })
+    return
+  }
   const asked = signing.get(order.signed)
   signing.delete(order.signed)
   if ('token' in order) asked?.resolve(order.token)

@@ -3,7 +3,7 @@ import { flushCompileCache } from 'node:module'
 import { parentPort, workerData } from 'node:worker_threads'
 import { giveBackMemory } from '../../lib/process/give-back-memory.ts'
 import { stepBack } from '../../lib/process/step-back.ts'
-import type { ComponentReport } from '../threads/component-thread.ts'
+import type { ComponentReport, ThreadOrder } from '../threads/component-thread.ts'
 import { beginScheduler } from './begin.ts'
 import type { SchedulerTask } from './messages.ts'
 
@@ -17,5 +17,7 @@ void running.synced.then(() => {
 stepBack()
 giveBackMemory()
 
-// It is told one thing only.
-port.once('message', () => void running.stop().then(() => port.close()))
+port.on('message', (order: ThreadOrder) => {
+  if ('ping' in order) tell({ alive: true })
+  else void running.stop().then(() => port.close())
+})

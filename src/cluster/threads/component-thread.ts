@@ -8,14 +8,18 @@ import { Worker } from 'node:worker_threads'
 export interface RunningComponent {
   /** Resolves when it knows what was there at the start. */
   readonly synced: Promise<void>
+  /** What is wrong with it; undefined if it is healthy. */
+  readonly check?: () => Promise<string | undefined>
   /** Resolves when what is under way is done. */
   stop(): Promise<void>
 }
 
 /** What every component's thread tells. */
-export type ComponentReport = { readonly log: string } | { readonly synced: true }
+export type ComponentReport = { readonly log: string } | { readonly synced: true } | { readonly alive: true }
 /** What every component's thread is told. */
 export type StopOrder = { readonly stop: true }
+/** The same, for those that are asked about their health too. */
+export type ThreadOrder = StopOrder | { readonly ping: true }
 
 export interface ComponentThreadOptions<Report extends object> {
   /** Of the thread; `the controllers`, in messages. */
@@ -32,16 +36,19 @@ export interface ComponentThreadOptions<Report extends object> {
 const stopMs = 5_000
 /** A thread that has failed is begun anew after this. */
 const againMs = 1_000
+/** A thread that does not answer by then is unhealthy. */
+const checkMs = 2_000
 
 export function componentThread<Report extends object = ComponentReport>({ name, file, task, log, report }: ComponentThreadOptions<Report>): RunningComponent {
   const { promise: synced, resolve } = Promise.withResolvers<void>()
+  const waiting: (() => void)[] = []
   let isStopping = false
   let worker = begin()
 
   function begin(): Worker {
     const begun = new Worker(file, { workerData: task, name, env: environment() })
     begun.on('message', (told: ComponentReport | Exclude<Report, ComponentReport>) => {
-      if (isOfAll(told)) 'log' in told ? log(told.log) : resolve()
+      if (isOfAll(told)) heard(told)
       else report?.(begun, told)
     })
     begun.on('error', (error) => log(`the ${name} failed, and begins anew: ${error.stack ?? error.message}`))
@@ -51,14 +58,25 @@ export function componentThread<Report extends object = ComponentReport>({ name,
     return begun
   }
 
+  function heard(told: ComponentReport): void {
+    if ('log' in told) log(told.log)
+    else if ('synced' in told) resolve()
+    else for (const answered of waiting.splice(0)) answered()
+  }
+
   return {
     synced,
+    async check() {
+      const alive = new Promise<undefined>((answered) => waiting.push(() => answered(undefined)))
+      worker.postMessage({ ping: true } satisfies ThreadOrder)
+      return Promise.race([alive, delay(checkMs, `the ${name} does not answer`, { ref: false })])
+    },
     async stop() {
       isStopping = true
       resolve()
       const ended = new Promise<void>((done) => worker.once('exit', () => done()))
       if (worker.threadId < 0) return
-      worker.postMessage({ stop: true } satisfies StopOrder)
+      worker.postMessage({ stop: true } satisfies ThreadOrder)
       await Promise.race([ended, delay(stopMs, undefined, { ref: false })])
       await worker.terminate()
     },
@@ -71,4 +89,4 @@ function environment(): NodeJS.ProcessEnv {
   return directory ? { ...process.env, NODE_COMPILE_CACHE: dirname(directory) } : process.env
 }
 
-const isOfAll = (told: object): told is ComponentReport => 'log' in told || 'synced' in told
+const isOfAll = (told: object): told is ComponentReport => 'log' in told || 'synced' in told || 'alive' in told

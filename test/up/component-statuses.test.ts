@@ -1,0 +1,28 @@
+/** `kubectl get componentstatuses` of a cluster shows the components in its process. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { installedKubectls, Kubectl } from '../support/kubectl.ts'
+import { type TestCluster, testCluster } from '../support/test-cluster.ts'
+
+const rows = async ({ kubeconfigFile, folder }: TestCluster): Promise<string[]> => {
+  const kubectl = new Kubectl(installedKubectls().at(-1)!, kubeconfigFile, folder)
+  return (await kubectl.ok('get componentstatuses'))
+    .trim()
+    .split('\n')
+    .map((row) => row.trim().replace(/ {2,}/g, '|'))
+}
+
+for (const onThreads of [false, true]) {
+  test(`components ${onThreads ? 'on threads' : 'in the thread of the server'} are healthy`, async (t) => {
+    const cluster = await testCluster(t, { scheduler: { onThread: onThreads }, controllersThread: onThreads })
+    const found = await rows(cluster)
+    assert.equal(found[0], 'NAME|STATUS|MESSAGE|ERROR')
+    assert.deepEqual(found.slice(1).sort(), ['controller-manager|Healthy|ok', 'etcd-0|Healthy|ok', 'scheduler|Healthy|ok'])
+  })
+}
+
+test('a component that is not in the process is asked at its usual port', async (t) => {
+  const cluster = await testCluster(t, { scheduler: false })
+  const { conditions } = (await cluster.call('GET', '/api/v1/componentstatuses/scheduler')) as unknown as { conditions: { message: string }[] }
+  assert.match(conditions[0]!.message, /^(ok|Get "https:\/\/127\.0\.0\.1:10259\/healthz": dial tcp 127\.0\.0\.1:10259: connect: connection refused)$/)
+})
