@@ -1,5 +1,5 @@
 /** An operator: a Website becomes a page in a ConfigMap and a Deployment that serves it. `kubectl apply -f website.yaml`, then `node operator.ts`. */
-import { configMaps, connectTo, controller, controllerReference, deployments, type KubeObject, manager, resource } from 'typernetes/client'
+import { configMaps, connectTo, controller, controllerReference, deployments, type KubeObject, manager, resource, stopSignals } from 'typernetes/client'
 
 interface Website extends KubeObject {
   spec: { html: string; replicas?: number }
@@ -34,6 +34,6 @@ const websiteController = controller({
 
 const client = await connectTo()
 const running = manager({ client, controllers: [websiteController], leaderElection: { namespace: client.namespace, name } })
-process.on('SIGTERM', () => void running.stop())
+stopSignals().addEventListener('abort', () => void running.stop())
 console.log(`${name} ended: ${await running.ended}`)
 client.close()

@@ -34,8 +34,10 @@ export {
 } from './controller/define-controller.ts'
 export { type Manager, type ManagerOptions, manager } from './controller/manager.ts'
 export { allOf, annotationsChanged, anyOf, generationChanged, labelsChanged, type Predicate } from './controller/predicates.ts'
+export { stopSignals } from './controller/stop-signals.ts'
 export { type DiscoveredResource, type Discovery, discover, supports } from './discovery/discovery.ts'
 export { DynamicClient, type ObjectReference } from './discovery/dynamic-client.ts'
+export { type OpenApiDocument, openApiDocument, openApiIndex, openApiV2 } from './discovery/openapi.ts'
 export { NoMatch, RestMapper } from './discovery/rest-mapper.ts'
 export { type LeaderElectionOptions, LeaderElector, type LeadershipEnd } from './election/leader-election.ts'
 export { EventRecorder, type EventSubject, type EventType } from './events/event-recorder.ts'
@@ -61,6 +63,7 @@ export {
   type PageOptions,
   type PatchType,
   RestClient,
+  type ServerVersion,
   type WatchEvent,
   type WatchOptions,
   type WriteOptions,

@@ -43,6 +43,7 @@ export class Informer<T extends KubeObject> {
   readonly #parts = new SharedParts()
   readonly #handlers = new Set<Told<T>>()
   #synced = false
+  #lastSyncResourceVersion = ''
   #whenSynced: (() => void) | undefined
 
   constructor(options: InformerOptions<T>) {
@@ -53,6 +54,22 @@ export class Informer<T extends KubeObject> {
   /** Whether all objects of the first list are known, and handlers have been told of them. */
   get hasSynced(): boolean {
     return this.#synced
+  }
+
+  /**
+   * The version of the collection that is known here, as client-go's `LastSyncResourceVersion`; empty before the first list.
+   * @example console.log(`pods as of ${informer.lastSyncResourceVersion}`)
+   */
+  get lastSyncResourceVersion(): string {
+    return this.#lastSyncResourceVersion
+  }
+
+  /**
+   * `namespace/name` of every object, or the name of what has no namespace.
+   * @example for (const key of informer.keys()) queue.add(key)
+   */
+  keys(): Iterable<string> {
+    return this.#store.keys()
   }
 
   /** How many objects there are. */
@@ -103,6 +120,9 @@ export class Informer<T extends KubeObject> {
     const sink: ReflectorSink<T> = {
       keep: (object) => this.#kept(object),
       replace: (items) => this.#replace(items),
+      reached: (version) => {
+        this.#lastSyncResourceVersion = version
+      },
       set: (object) => this.#set(object),
       remove: (object) => this.#remove(object),
     }

@@ -27,7 +27,7 @@ async function pausesAfter(watchMs: number, error: () => Error): Promise<number[
       throw error()
     },
   } as unknown as RestClient
-  const sink = { keep: (object: KubeObject) => object, replace() {}, set() {}, remove() {} }
+  const sink = { keep: (object: KubeObject) => object, replace() {}, reached() {}, set() {}, remove() {} }
   await new Reflector({ client, resource: configMaps, sink, failures: new FailureLog(() => {}), time }).run(stopping.signal)
   return pauses
 }

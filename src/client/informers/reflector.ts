@@ -15,6 +15,8 @@ export interface ReflectorSink<T> {
   keep(object: T): T
   /** All that is there now. */
   replace(items: readonly T[]): void
+  /** What came so far is the state as of this version. */
+  reached(resourceVersion: string): void
   set(object: T): void
   remove(object: T): void
 }
@@ -115,6 +117,7 @@ export class Reflector<T extends KubeObject> {
       } else if (event.type === 'DELETED') sink.remove(event.object)
       else if (event.type !== 'BOOKMARK') sink.set(sink.keep(event.object))
       this.#version = event.object.metadata.resourceVersion ?? this.#version
+      sink.reached(this.#version)
       this.#pauseMs = shortestPauseMs
     }
   }
@@ -124,6 +127,7 @@ export class Reflector<T extends KubeObject> {
     const { items, resourceVersion } = await client.list(resource, selection)
     sink.replace(items.map((item) => sink.keep(item)))
     this.#version = resourceVersion
+    sink.reached(resourceVersion)
   }
 
   #fail(error: unknown): void {

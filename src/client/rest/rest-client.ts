@@ -1,4 +1,5 @@
 /** Reads and writes objects of any kind over the API. Refusals are StatusErrors, as the server told them. */
+import type { VersionInfo } from '@kubernetes/client-node'
 import type { KubeObject } from '../../machinery/object.ts'
 import { type Status, StatusError } from '../../machinery/status-error.ts'
 import type { ClientRequest, Connection } from '../connection/connection.ts'
@@ -243,6 +244,14 @@ export class RestClient {
     await this.request('DELETE', `${collectionPath(of, namespace)}?${new URLSearchParams(selectors(selection))}`, { body: deleteBody(options) })
   }
 
+  /**
+   * Which Kubernetes the server is (`/version`).
+   * @example const { gitVersion } = await client.serverVersion()
+   */
+  serverVersion(): Promise<ServerVersion> {
+    return this.read('/version')
+  }
+
   /** Reads any path, in a representation other than JSON's usual one if `accept` says so. */
   read<T>(path: string, accept?: string): Promise<T> {
     return this.request('GET', path, { accept })
@@ -257,6 +266,9 @@ export class RestClient {
     return complete<T>(this.#connection, { ...this.#identity, method, path, accept, timeoutMs: answerTimeoutMs, ...content }, repeatable)
   }
 }
+
+/** `gitVersion` is `v1.36.2`; `major` and `minor` are its numbers as text. */
+export type ServerVersion = VersionInfo
 
 export interface CallOptions {
   readonly body?: object

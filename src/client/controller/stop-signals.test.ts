@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { test } from 'node:test'
+
+const program = `
+import { stopSignals } from ${JSON.stringify(join(import.meta.dirname, 'stop-signals.ts'))}
+const signal = stopSignals()
+signal.addEventListener('abort', () => console.log(signal.reason.message))
+setInterval(() => {}, 1000)
+console.log('ready')
+`
+
+test('the first signal asks to stop, the second ends the process', async () => {
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const said = async (): Promise<string> => String((await once(child.stdout, 'data'))[0])
+  assert.equal(await said(), 'ready\n')
+  child.kill('SIGINT')
+  assert.equal(await said(), 'asked to stop by SIGINT\n')
+  child.kill('SIGTERM')
+  assert.deepEqual(await once(child, 'exit'), [143, null])
+})
