@@ -1,4 +1,6 @@
 /** Reads a command line as pflag does, with its syntax and its words for what is wrong. */
+
+import { droppedIn } from './dropped-flags.ts'
 import { featureGateFault } from './feature-gates/index.ts'
 import type { Flag, FlagSet, FlagType } from './flag.ts'
 import { configurationMap, goBool, goDurationMs, goFloat, goInt, goIp, goList, goMap, goPair, namedCertKey, portRange } from './go-values.ts'
@@ -130,7 +132,7 @@ export function parseFlags(sets: readonly FlagSet[], args: readonly string[], pr
       if (given === '' || given.startsWith('-')) throw new FlagError(`bad flag syntax: ${arg}`)
       // As upstream, which takes both.
       const flag = flags.get(given.replaceAll('_', '-'))
-      if (!flag) throw new FlagError(`unknown flag: --${given}`)
+      if (!flag) throw unknownFlag(given)
       const value = text ?? alone[flag.type] ?? args[++i]
       if (value === undefined) throw new FlagError(`flag needs an argument: --${given}`)
       set(flag, value)
@@ -165,4 +167,9 @@ export function parseFlags(sets: readonly FlagSet[], args: readonly string[], pr
     }
     return 0
   }
+}
+
+function unknownFlag(given: string): FlagError {
+  const release = droppedIn(given.replaceAll('_', '-'))
+  return new FlagError(`unknown flag: --${given}${release ? `: Kubernetes ${release} removed it` : ''}`)
 }

@@ -55,7 +55,8 @@ test('what is wrong is said in the words of pflag', () => {
   const invalid = (value: string, flag: string, why: string) => `invalid argument ${JSON.stringify(value)} for "${flag}" flag: ${why}`
   const table: readonly (readonly [args: readonly string[], words: string])[] = [
     [['--x'], 'unknown flag: --x'],
-    [['--insecure-port=0'], 'unknown flag: --insecure-port'],
+    [['--insecure-port=0'], 'unknown flag: --insecure-port: Kubernetes 1.24 removed it'],
+    [['--logtostderr'], 'unknown flag: --logtostderr: Kubernetes 1.26 removed it'],
     [['-x'], "unknown shorthand flag: 'x' in -x"],
     [['--secure-port'], 'flag needs an argument: --secure-port'],
     [['-v'], "flag needs an argument: 'v' in -v"],
