@@ -58,8 +58,10 @@ test('passwords are taken where a file lists them, with a warning at the start; 
   assert.ok(cluster.lines.some((line) => line.startsWith('--basic-auth-file: Kubernetes dropped passwords in 1.19')))
   assert.deepEqual((await ask(cluster, basic('anna:pa:ss'))).user, { username: 'anna', uid: '7', groups: ['dev', 'ops', 'system:authenticated'] })
   for (const wrong of ['anna:pa', 'anna:other', 'bob:pa:ss', 'carl:other', 'anna:', ':']) assert.equal((await ask(cluster, basic(wrong))).code, 401, wrong)
+  assert.equal((await ask(cluster, basic('anna:other'))).headers['www-authenticate'], 'Basic realm="kubernetes-master"')
   const plain = await testCluster(t, { controllers: apiControllers })
   assert.ok(isAnonymous(await ask(plain, basic('anna:pa:ss'))))
+  assert.equal((await ask(plain, bearer('wrong'))).headers['www-authenticate'], undefined)
 })
 
 test('a token in the file is its user; a second space makes it no token, with a warning', async (t) => {

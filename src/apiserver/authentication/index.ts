@@ -46,6 +46,8 @@ export interface AuthenticationOptions {
 }
 
 export interface Authentication {
+  /** True if users with passwords are known. */
+  readonly hasPasswords: boolean
   readonly authenticators: readonly Authenticator[]
   readonly isIdentityHeader: ((name: string) => boolean) | undefined
   /** All who know tokens: TokenReviews ask them too. */
@@ -91,6 +93,7 @@ export function authenticationOf(options: AuthenticationOptions, sources: Authen
     tokens,
     serviceAccounts,
     isIdentityHeader: header && identityHeaders(header),
+    hasPasswords: Boolean(options.passwords?.length),
     authenticators: [
       ...(header ? [requestHeader(header)] : []),
       ...(options.passwords?.length ? [passwords(options.passwords)] : []),

@@ -75,7 +75,11 @@ async function chain(t: TestContext, director: Handler, authorizer: Authorizer =
     storeHealth: storeHealth(memoryStore(), log),
     waitGroup: new WaitGroup(),
     metrics: requestMetrics(metrics, () => undefined),
-    authentication: { authenticators: [(asked) => (asked.header('authorization') ? 'invalid' : { name: 'jane', groups: [] })], isIdentityHeader: undefined },
+    authentication: {
+      hasPasswords: false,
+      authenticators: [(asked) => (asked.header('authorization') ? 'invalid' : { name: 'jane', groups: [] })],
+      isIdentityHeader: undefined,
+    },
     flow: { readOnly: 0, mutating: 0, dropped: () => {} },
     authorizer,
     attempts: authenticationMetrics(metrics),

@@ -19,6 +19,7 @@ import { strictTransportSecurity } from './headers/strict-transport-security.ts'
 import { warnings } from './headers/warnings.ts'
 import { authentication } from './identity/authentication.ts'
 import { authorization } from './identity/authorization.ts'
+import { basicChallenge } from './identity/basic-challenge.ts'
 import { impersonation } from './identity/impersonation.ts'
 import { foreseen, panicRecovery } from './lifetime/panic-recovery.ts'
 import { retryAfter } from './lifetime/retry-after.ts'
@@ -34,7 +35,7 @@ export interface ChainOptions {
   readonly storeHealth: StoreHealth
   readonly waitGroup: WaitGroup
   readonly metrics: RequestMetrics
-  readonly authentication: Pick<Authentication, 'authenticators' | 'isIdentityHeader'>
+  readonly authentication: Pick<Authentication, 'authenticators' | 'hasPasswords' | 'isIdentityHeader'>
   readonly authorizer: Authorizer
   readonly attempts: AuthenticationMetrics
   readonly impersonations: ImpersonationMetrics
@@ -76,6 +77,7 @@ export function buildChain(options: ChainOptions, director: Handler): Handler {
       ...where(http.shutdownSendRetryAfter, () => retryAfter(options.waitGroup)),
       ...where(directives.length, () => strictTransportSecurity(directives)),
       cacheControl(),
+      ...where(options.authentication.hasPasswords, basicChallenge),
       ...where(goawayChance > 0, () => goaway(goawayChance)),
       ...where(corsAllowedOrigins.length, () => cors(corsAllowedOrigins)),
       panicRecovery(options.log, options.storeHealth),
