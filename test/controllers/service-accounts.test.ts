@@ -54,6 +54,14 @@ test('a Secret for an account gets a token; it goes with the account', async (t)
     .toString()
     .split('.')
   assert.equal(JSON.parse(Buffer.from(claims, 'base64url').toString()).sub, 'system:serviceaccount:default:robot')
+  await cluster.call('POST', `${core}/secrets`, { ...secret, metadata: { name: 'listed', annotations } })
+  await cluster.call('PATCH', `${core}/serviceaccounts/robot`, { secrets: [{ name: 'listed' }, { name: 'other' }] }, 'application/merge-patch+json')
+  await waitFor('its token', async () => (await get(cluster, `${core}/secrets/listed`))?.data?.token)
+  await cluster.call('DELETE', `${core}/secrets/listed`)
+  await waitFor('the reference to go', async () => {
+    const { secrets } = (await cluster.call('GET', `${core}/serviceaccounts/robot`)) as unknown as { secrets: { name: string }[] }
+    return secrets.length === 1 && secrets[0]?.name === 'other'
+  })
   await cluster.call('DELETE', `${core}/serviceaccounts/robot`)
   await waitFor('the Secret to go', async () => !(await get(cluster, `${core}/secrets/held`)))
 })

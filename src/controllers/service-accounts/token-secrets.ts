@@ -1,5 +1,6 @@
 /**
- * Fills Secrets of type `kubernetes.io/service-account-token` with a token of their account, and removes those whose account has gone.
+ * Fills Secrets of type `kubernetes.io/service-account-token` with a token of their account, removes those whose account has gone, and
+ * removes the reference to a deleted one from its account.
  * Such tokens live as long as their Secret; `kubectl create token` makes better ones.
  */
 import { type Controller, type ReconcileContext, watched } from '../../client/controller/controller.ts'
@@ -35,6 +36,7 @@ export const tokensController = (options: TokenSecretsOptions): Controller => ({
   async reconcile(key, context) {
     const [namespace = '', name = ''] = key.split('/')
     const secret = context.caches.get(secrets, namespace, name)
+    if (!secret) await removeReference(namespace, name, context)
     if (!secret || secret.metadata.deletionTimestamp) return
     const account = await accountOf(secret, context)
     if (account) await fill(secret, account, context, options)
@@ -55,6 +57,18 @@ async function accountOf({ metadata }: Secret, { caches, client }: ReconcileCont
   if (isMeant(cached)) return cached
   const live = await client.get(accounts, namespace, name).catch(ignoreMissing)
   return live && isMeant(live) ? live : undefined
+}
+
+/** Accounts list their Secrets in `secrets`: one that is deleted leaves the list. */
+async function removeReference(namespace: string, name: string, { caches, client }: ReconcileContext): Promise<void> {
+  const isListed = ({ metadata, secrets: listed }: ServiceAccount): boolean =>
+    metadata.namespace === namespace && listed?.some((one) => one.name === name) === true
+  for (const account of [...caches.all(accounts)].filter(isListed)) {
+    // Another Secret of the name, of any type, may be there by now.
+    if (await client.find(secrets, namespace, name)) return
+    const live = await client.find(accounts, namespace, account.metadata.name ?? '')
+    if (live && isListed(live)) await client.update(accounts, { ...live, secrets: live.secrets?.filter((one) => one.name !== name) }).catch(ignoreMissing)
+  }
 }
 
 /** Puts in what is missing; what is there stays, but for the authority, which is kept up to date. */
