@@ -69,6 +69,8 @@ export interface ApiServerOptions extends AuthenticationOptions {
   readonly limits?: Partial<ListenerLimits>
   /** How long a request that is no watch or stream may take, in ms; 60,000 unless said. */
   readonly requestTimeoutMs?: number
+  /** As `-v`: from 1 on, versions of the API that are off are logged. */
+  readonly verbosity?: number
   readonly log?: (line: string) => void
 }
 

@@ -98,6 +98,7 @@ async function serve(store: Store, data: DataDirectory | undefined, options: Clu
         ...(plan.controllers.length > 0 && { 'controller-manager': () => (controllers ? controllers.check?.() : notBegun) }),
         ...(schedulerToken && { scheduler: () => (scheduler ? scheduler.check?.() : notBegun) }),
       },
+      verbosity: options.verbosity,
       warmUp: options.warmUp,
       compaction: options.compaction,
       log,

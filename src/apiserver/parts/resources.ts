@@ -1,6 +1,6 @@
 /** What is kept and served: the store, encrypted where that is wanted, the registry on it, and the kinds that are on. */
-import { allResources, resourceRegistry, type ServedGroup } from '../../api/registry.ts'
-import { resourceKey } from '../../api/resource.ts'
+import { allResources, type ResourceRegistry, resourceRegistry, type ServedGroup } from '../../api/registry.ts'
+import { type ResourceDefinition, resourceKey } from '../../api/resource.ts'
 import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import { EncryptedStore, EncryptionAtRest } from '../encryption/index.ts'
 import type { HealthCheck } from '../health/health.ts'
@@ -20,6 +20,16 @@ export interface Resources {
   readonly healthChecks: readonly HealthCheck[]
 }
 
+/** From this verbosity on, versions that are off are logged. */
+const skippedVerbosity = 1
+
+/** Group versions that are known and not served. */
+function versionsOff({ all, resources }: ResourceRegistry): Iterable<string> {
+  const versionOf = ({ group, version }: ResourceDefinition): string => (group ? `${group}/${version}` : version)
+  const served = new Set(resources.map(versionOf))
+  return new Set(all.map(versionOf).filter((version) => !served.has(version)))
+}
+
 /** Resolves when values can be read. Rejects with an Error for a bad `runtimeConfig`, and for an encryption that cannot be. */
 export async function openResources(options: ApiServerOptions, metrics: MetricsRegistry, lifetime: Lifetime, log: (line: string) => void): Promise<Resources> {
   const encryption = options.encryption && new EncryptionAtRest(options.encryption, allResources, metrics, log)
@@ -28,6 +38,7 @@ export async function openResources(options: ApiServerOptions, metrics: MetricsR
   const store = encryption ? new EncryptedStore(options.store, encryption.transformerOf) : options.store
   const enabled = resourceRegistry({ runtimeConfig: (options.runtimeConfig ?? []).join(',') })
   for (const warning of enabled.warnings) log(warning)
+  if ((options.verbosity ?? 0) >= skippedVerbosity) for (const version of versionsOff(enabled)) log(`Skipping API ${version} because it has no resources.`)
   const registry = new Registry(store, allResources, log)
   lifetime.onEnd(() => registry.stop())
   const apis = new ServedApis(

@@ -60,6 +60,7 @@ export async function startLoneServer(options: LoneServerOptions): Promise<LoneS
     serviceAccount,
     compaction: interval === 0 ? 'off' : { intervalMs: interval, retainMs: interval },
     warmUp,
+    verbosity: flags.int('v'),
     log,
   })
   controllers?.begin({ dial: server.dial, rootCA: pair.cert, signToken: async (claims) => signedToken(await serviceAccount.signingKey(), claims), log })
