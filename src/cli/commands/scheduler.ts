@@ -21,6 +21,7 @@ interface SchedulerFlags {
   readonly securePort: number
   readonly authenticationKubeconfig?: string
   readonly authorizationKubeconfig?: string
+  readonly authorizationAlwaysAllowPaths?: readonly string[]
   readonly tlsCertFile?: string
   readonly tlsPrivateKeyFile?: string
 }
@@ -53,6 +54,9 @@ export function schedulerCommand(): Command {
     .addOption(new Option('--secure-port <PORT>', 'the port of /healthz, /readyz and /metrics; 0 for none').default(usualPort).argParser(flags.port))
     .addOption(new Option('--authentication-kubeconfig <FILE>', 'who asks the API server whose a token is (default: the scheduler)'))
     .addOption(new Option('--authorization-kubeconfig <FILE>', 'who asks the API server what they may do (default: the scheduler)'))
+    .addOption(
+      new Option('--authorization-always-allow-paths <PATHS>', 'what everybody may read, with commas (default: /healthz,/readyz,/livez)').argParser(paths),
+    )
     .addOption(new Option('--tls-cert-file <FILE>', 'serve with this certificate (PEM) instead of one made here'))
     .addOption(new Option('--tls-private-key-file <FILE>', 'the key of --tls-cert-file (PEM)'))
     .addOption(new Option('-v, --v <LEVEL>', 'how much to log: 4 shows where errors come from').default(0).argParser(flags.verbosity))
@@ -88,6 +92,8 @@ async function schedule(given: SchedulerFlags): Promise<void> {
     await scheduler.stop()
   }
 }
+
+const paths = (text: string, before: readonly string[] = []): string[] => [...before, ...text.split(',').filter(Boolean)]
 
 function boolean(text: string): boolean {
   if (text !== 'true' && text !== 'false') throw new ExplainedError(`--leader-elect has to be true or false, not ${JSON.stringify(text)}`)

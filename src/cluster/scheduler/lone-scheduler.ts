@@ -32,6 +32,8 @@ export interface LoneSchedulerOptions {
   readonly port: number | undefined
   readonly authenticationKubeconfig?: string
   readonly authorizationKubeconfig?: string
+  /** Paths that need no right; those of its health if absent. */
+  readonly authorizationAlwaysAllowPaths?: readonly string[]
   readonly tlsCertFile?: string
   readonly tlsPrivateKeyFile?: string
   readonly log: (line: string) => void
@@ -89,15 +91,17 @@ async function servedPort(options: LoneSchedulerOptions, server: ServerAccess, r
   )
   const tls = readIdentity(options).tls ?? (await selfSignedPair(agent, [...new Set(['localhost', '127.0.0.1', '::1', ...machineHosts(bindAddress)])]))
   const handlers: HealthCheck = { name: 'sched-handler-sync', check: () => (running.isReady ? undefined : 'handlers are not fully synchronized') }
-  return servedWithAccess({ authentication, authorization, userAgent: agent, followsCluster: true, log }, (access) =>
-    serveComponent({
-      bindAddress,
-      port,
-      portFlag: '--secure-port',
-      tls,
-      access,
-      checks: (path) => (path === 'readyz' ? [handlers] : []),
-      pages: { '/metrics': () => text(200, running.metrics(), { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }) },
-    }),
+  return servedWithAccess(
+    { authentication, authorization, openPaths: options.authorizationAlwaysAllowPaths, userAgent: agent, followsCluster: true, log },
+    (access) =>
+      serveComponent({
+        bindAddress,
+        port,
+        portFlag: '--secure-port',
+        tls,
+        access,
+        checks: (path) => (path === 'readyz' ? [handlers] : []),
+        pages: { '/metrics': () => text(200, running.metrics(), { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }) },
+      }),
   )
 }

@@ -1,0 +1,25 @@
+/** `--authorization-always-allow-paths` of the scheduler: what everybody may read. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { request } from 'node:https'
+import { test } from 'node:test'
+import { startLoneScheduler } from '../../src/cluster/scheduler/lone-scheduler.ts'
+import { testCluster } from '../support/test-cluster.ts'
+
+test('paths that are named need no right, all others do', async (t) => {
+  const { kubeconfigFile } = await testCluster(t, { controllers: false })
+  const scheduler = await startLoneScheduler({
+    kubeconfig: kubeconfigFile,
+    leaderElection: { leaderElect: false },
+    bindAddress: '127.0.0.1',
+    port: 0,
+    authorizationAlwaysAllowPaths: ['/metrics'],
+    log: () => {},
+  })
+  t.after(() => scheduler.stop())
+  const status = async (path: string): Promise<number> => {
+    const [answer] = await once(request({ port: scheduler.port, path, rejectUnauthorized: false, agent: false }).end(), 'response')
+    return answer.resume().statusCode
+  }
+  assert.deepEqual([await status('/metrics'), await status('/other')], [200, 403])
+})
