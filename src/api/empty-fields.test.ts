@@ -49,7 +49,7 @@ function lifeOf(resource: ResourceDefinition, type: StructType): (fields: Fields
   }
   const writeStatus = (object: KubeObject, before: KubeObject): void => {
     const old = sharing(object, before, 'spec')
-    prepare?.status?.(object, old)
+    prepare?.status?.(object, old, '2026-01-01T00:00:00Z')
     validate?.status?.(object, old)
     for (const { writes } of subresources?.special ?? []) {
       const part = structuredClone(object)

@@ -215,3 +215,12 @@ test('addresses and drivers that are not written as they should be are told abou
     'spec.driver: driver names should be lowercase; "GPU.example" contains uppercase characters',
   ])
 })
+
+test('ranges with bits beyond the prefix are refused, but may stay where they are', () => {
+  const policy = (...ranges: string[]): KubeObject => of({ spec: { podSelector: {}, ingress: [{ from: ranges.map((cidr) => ({ ipBlock: { cidr } })) }] } })
+  const rules = find('networkpolicies')?.validate?.object ?? assert.fail()
+  const fields = (now: KubeObject, old?: KubeObject): string[] => rules(now, old).map(({ field }) => field)
+  assert.deepEqual(fields(policy('10.0.0.1/24')), ['spec.ingress[0].from[0].ipBlock.cidr'])
+  assert.deepEqual(fields(policy('10.0.0.1/24'), policy('10.0.0.1/24')), [])
+  assert.deepEqual(fields(policy('10.0.0.1/24', '10.1.0.1/24'), policy('10.0.0.1/24')), ['spec.ingress[0].from[1].ipBlock.cidr'])
+})

@@ -161,7 +161,7 @@ test('a request for a certificate keeps the condition that it has, and notes whe
   const request = (...conditions: object[]): KubeObject =>
     made('certificates.k8s.io/v1beta1/podcertificaterequests', { spec: {}, status: { conditions } }) as KubeObject
   const written = (object: KubeObject, old: KubeObject): Record<string, unknown>[] => {
-    prepare(object, old)
+    prepare(object, old, '2026-01-01T00:00:00Z')
     return (object as unknown as { status: { conditions: Record<string, unknown>[] } }).status.conditions
   }
   const denied = { type: 'Denied', status: 'True', reason: 'R', message: 'm', lastTransitionTime: '2026-01-01T00:00:00Z' }

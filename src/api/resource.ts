@@ -51,8 +51,8 @@ export type Defaults<T> = Readonly<Record<string, unknown>> | ((object: T) => vo
 export interface Validation<T> {
   /** As `object`, and before it: rules that look at nothing but `spec`. One that has passed is not asked about again while it stays as it is. */
   readonly spec?: (object: T) => readonly FieldError[]
-  /** On create, and on update before `update`. */
-  readonly object?: (object: T) => readonly FieldError[]
+  /** On create, and on update before `update`: then `old` is the object as it was, whose invalid values may stay. */
+  readonly object?: (object: T, old?: T) => readonly FieldError[]
   /** On create only, after `object`. */
   readonly create?: (object: T) => readonly FieldError[]
   /** What an update may not change. */
@@ -162,6 +162,8 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
   readonly validate?: Validation<T>
   /** A DNS subdomain unless said. */
   readonly nameRule?: NameRule
+  /** On create, metadata is validated only if nothing else is wrong: kinds whose own validation leaves it out upstream. */
+  readonly metadataRulesLast?: boolean
   /**
    * Changes the server makes to what a client sent, before validation: fields clients may not set are dropped,
    * fields they left out are kept. Status is handled generically where there is a status subresource.
@@ -169,7 +171,8 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
   readonly prepare?: {
     readonly create?: (object: T, creator: Creator) => void
     readonly update?: (object: T, old: T) => void
-    readonly status?: (object: T, old: T) => void
+    /** `now`: the time of the write, in RFC 3339. */
+    readonly status?: (object: T, old: T, now: string) => void
   }
   /**
    * Fields that writes do not set whatever the client sends, so that nobody comes to own them, by subresource (`''` is the object

@@ -32,7 +32,7 @@ function inOtherShape({ defaults, validate }: ResourceDefinition, { toStorage, f
     }),
     validate: {
       spec: validate?.spec && ((object) => validate.spec?.(stored(object)) ?? []),
-      object: validate?.object && ((object) => validate.object?.(stored(object)) ?? []),
+      object: validate?.object && ((object, old) => validate.object?.(stored(object), old && stored(old)) ?? []),
       update: validate?.update && ((object, old) => validate.update?.(stored(object), stored(old)) ?? []),
       status: validate?.status && ((object, old) => validate.status?.(stored(object), stored(old)) ?? []),
     },

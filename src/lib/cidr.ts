@@ -20,6 +20,13 @@ export function parseCidr(text: string): Cidr | undefined {
   return { family, base: ((family === 4 ? ipv4Number(address) : ipv6Number(address)) >> rest) << rest, prefix }
 }
 
+/** True if the address of a range has bits set beyond the prefix: `10.0.0.1/24`. The text is a valid range. */
+export function hasHostBits(text: string): boolean {
+  const range = parseCidr(text)
+  const address = parseCidr(`${text.slice(0, text.indexOf('/'))}/${range?.family === 6 ? 128 : 32}`)
+  return address?.base !== range?.base
+}
+
 /** The address at `offset` in the range: 1 is the one that the Service `kubernetes` gets. */
 export function addressAt({ family, base }: Cidr, offset: number): string {
   const value = base + BigInt(offset)

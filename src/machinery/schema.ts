@@ -16,6 +16,8 @@ export interface StructType {
   readonly required: ReadonlySet<string>
   /** `x-kubernetes-map-type: atomic`: apply replaces the whole. */
   readonly atomic: boolean
+  /** Go's names of the embedded structs that hold a field, outermost first; absent: no struct is embedded. */
+  readonly embeddedIn?: (field: string) => readonly string[]
   /** Group, version and kind when objects of this type stand alone. */
   readonly groupVersionKinds: readonly { readonly group: string; readonly version: string; readonly kind: string }[]
 }

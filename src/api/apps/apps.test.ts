@@ -199,6 +199,6 @@ test('the count of a daemon set’s templates is there before the server counts,
   assert.equal(set.metadata.annotations?.[note], '1')
   // No endpoint lets clients count.
   const sent = complete(of('daemonsets', workload(), { annotations: { [note]: '9' } }))
-  prepare?.status?.(sent, set)
+  prepare?.status?.(sent, set, '2026-01-01T00:00:00Z')
   assert.equal(sent.metadata.annotations?.[note], '1')
 })

@@ -3,9 +3,10 @@ import type { V1StatefulSet } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../machinery/equality.ts'
 import type { Model } from '../../machinery/object.ts'
 import { type FieldError, forbiddenField, invalidValue, required } from '../../machinery/validation/field-error.ts'
-import { all, atMostAll, intOrPercent, nonNegative, oneOf, optionalText, valid } from '../../machinery/validation/field-rules.ts'
+import { all, atMostAll, each, intOrPercent, nonNegative, oneOf, optionalText, valid } from '../../machinery/validation/field-rules.ts'
 import { dnsLabel } from '../../machinery/validation/names.ts'
 import { podTemplateDefaults } from '../core/pod/index.ts'
+import { claimSpec } from '../core/storage/claim-rules.ts'
 import { claimSpecWarnings } from '../core/storage/claim-warnings.ts'
 import { claimSpecDefaults } from '../core/storage/persistent-volume-claim.ts'
 import { nullTimes } from '../nulls.ts'
@@ -68,7 +69,7 @@ function updateStrategy({ updateStrategy: strategy = {} }: StatefulSetSpec): rea
 }
 
 /** Each pod gets a volume by the name of each claim template. */
-const claimNames = ({ volumeClaimTemplates = [] }: StatefulSetSpec): string[] => volumeClaimTemplates.flatMap(({ metadata }) => metadata?.name ?? [])
+const claimNames = ({ volumeClaimTemplates = [] }: StatefulSetSpec): string[] => volumeClaimTemplates.map(({ metadata }) => metadata?.name ?? '')
 
 function rules({ spec }: StatefulSet): readonly FieldError[] {
   if (!spec) return valid
@@ -137,7 +138,11 @@ export const statefulSets = resource<StatefulSet>({
   },
   validate: {
     object: rules,
-    create: ({ spec }) => optionalText(spec?.serviceName, 'spec.serviceName', dnsLabel),
+    create: ({ spec }) =>
+      all(
+        optionalText(spec?.serviceName, 'spec.serviceName', dnsLabel),
+        each(spec?.volumeClaimTemplates, 'spec.volumeClaimTemplates', (claim, at) => claimSpec(claim.spec ?? {}, `${at}.spec`)),
+      ),
     update,
     status: ({ status }, { status: old }) =>
       all(

@@ -128,7 +128,10 @@ test('what is wrong is told in the words of the API', () => {
     [{ minReplicas: 6 }, ['spec.maxReplicas: Invalid value: 5: must be greater than or equal to `minReplicas`']],
     [
       { maxReplicas: 0 },
-      ['spec.maxReplicas: Invalid value: 0: must be greater than 0', 'spec.maxReplicas: Invalid value: 0: must be greater than or equal to `minReplicas`'],
+      [
+        'spec.maxReplicas: Required value: must be set and greater than 0',
+        'spec.maxReplicas: Invalid value: 0: must be greater than or equal to `minReplicas`',
+      ],
     ],
     [{ scaleTargetRef: { apiVersion: 'apps/v1' } }, ['spec.scaleTargetRef.kind: Required value', 'spec.scaleTargetRef.name: Required value']],
     [
@@ -189,7 +192,7 @@ test('the version of what is scaled has a group, unless it is that of a Replicat
   const of = (apiVersion: string | undefined, kind = 'Deployment'): object => ({ scaleTargetRef: { apiVersion, kind, name: 'web' } })
   const noGroup = (shown: string): string[] => [`spec.scaleTargetRef.apiVersion: Invalid value: "${shown}": apiVersion must specify API group`]
   assert.deepEqual(wrong(of('apps/v1')), [])
-  assert.deepEqual(wrong(of(undefined)), [])
+  assert.deepEqual(wrong(of(undefined)), noGroup(''))
   assert.deepEqual(wrong(of('v1')), noGroup('v1'))
   assert.deepEqual(wrong(of('v1', 'ReplicationController')), [])
   assert.deepEqual(wrong(of('a/b/c')), ['spec.scaleTargetRef.apiVersion: Invalid value: "a/b/c": unexpected GroupVersion string: a/b/c'])

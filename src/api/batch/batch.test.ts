@@ -50,6 +50,7 @@ test('a Job gets numbers, a selector by its uid, and labels for its pods', () =>
     backoffLimit: 6,
     completionMode: 'NonIndexed',
     suspend: false,
+    manualSelector: false,
     podReplacementPolicy: 'TerminatingOrFailed',
     selector: { matchLabels: { 'batch.kubernetes.io/controller-uid': 'u' } },
   })
@@ -110,7 +111,11 @@ test('what is wrong is told in the words of the API', () => {
     ],
     [
       job({ template: template({}, { labels: { 'controller-uid': 'mine' } }) }),
-      [`spec.template.metadata.labels[controller-uid]: Invalid value: "mine": must be 'u'`],
+      [
+        'spec.template.metadata.labels[controller-uid]: Invalid value: ' +
+          '{"batch.kubernetes.io/controller-uid":"u","batch.kubernetes.io/job-name":"j","controller-uid":"mine","job-name":"j"}: ' +
+          "must be 'u'",
+      ],
     ],
     [
       job({ ...policy(exit({ operator: 'Near' })) }),

@@ -5,11 +5,12 @@ import type { Model, Wire } from '../../machinery/object.ts'
 import { labelSelectorText, validateLabelSelector } from '../../machinery/selectors/label-selector.ts'
 import { cidrWarnings } from '../../machinery/validation/address-warnings.ts'
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../machinery/validation/field-error.ts'
-import { all, each, follows } from '../../machinery/validation/field-rules.ts'
-import { cidr as cidrRule, portName, portNumber } from '../../machinery/validation/names.ts'
+import { all, each, follows, unlessOld } from '../../machinery/validation/field-rules.ts'
+import { cidr as cidrRule, portName, portNumber, type TextRule } from '../../machinery/validation/names.ts'
 import { age, column, name, resource } from '../resource.ts'
 
 type NetworkPolicy = Model<V1NetworkPolicy>
+type Peer = Wire<V1NetworkPolicyPeer>
 
 const directions = ['Ingress', 'Egress']
 const protocols = ['TCP', 'UDP', 'SCTP']
@@ -36,14 +37,15 @@ function policyDefaults(policy: NetworkPolicy): void {
   if (!spec.policyTypes?.length) spec.policyTypes = spec.egress?.length ? ['Ingress', 'Egress'] : ['Ingress']
 }
 
-function policyRules({ spec }: NetworkPolicy): readonly FieldError[] {
+function policyRules({ spec }: NetworkPolicy, old?: NetworkPolicy): readonly FieldError[] {
+  const range = unlessOld(cidrRule, old && rangesOf(old))
   const errors = validateLabelSelector(spec?.podSelector, 'spec.podSelector')
   spec?.ingress?.forEach(({ ports, from }, at) => {
     ports?.forEach((port, index) => {
       errors.push(...portRules(port, `spec.ingress[${at}].ports[${index}]`))
     })
     from?.forEach((peer, index) => {
-      errors.push(...peerRules(peer, `spec.ingress[${at}].from[${index}]`))
+      errors.push(...peerRules(peer, `spec.ingress[${at}].from[${index}]`, range))
     })
   })
   spec?.egress?.forEach(({ ports, to }, at) => {
@@ -51,7 +53,7 @@ function policyRules({ spec }: NetworkPolicy): readonly FieldError[] {
       errors.push(...portRules(port, `spec.egress[${at}].ports[${index}]`))
     })
     to?.forEach((peer, index) => {
-      errors.push(...peerRules(peer, `spec.egress[${at}].to[${index}]`))
+      errors.push(...peerRules(peer, `spec.egress[${at}].to[${index}]`, range))
     })
   })
   const types = spec?.policyTypes ?? []
@@ -62,9 +64,15 @@ function policyRules({ spec }: NetworkPolicy): readonly FieldError[] {
   return errors
 }
 
+/** All ranges that a policy names. */
+const rangesOf = ({ spec }: NetworkPolicy): string[] =>
+  [...(spec?.ingress ?? []).flatMap(({ from }) => from ?? []), ...(spec?.egress ?? []).flatMap(({ to }) => to ?? [])].flatMap(({ ipBlock }) =>
+    ipBlock ? [ipBlock.cidr, ...(ipBlock.except ?? [])] : [],
+  )
+
 /** Ranges of addresses that are not written as they should be. */
 function policyWarnings({ spec }: NetworkPolicy): string[] {
-  const blocks = (peers: readonly Wire<V1NetworkPolicyPeer>[] | undefined, path: string): string[] =>
+  const blocks = (peers: readonly Peer[] | undefined, path: string): string[] =>
     (peers ?? []).flatMap(({ ipBlock }, i) =>
       ipBlock
         ? [
@@ -88,7 +96,7 @@ function portRules({ protocol, port, endPort }: Wire<V1NetworkPolicyPort>, path:
   if (typeof wanted === 'number') {
     for (const message of portNumber(wanted)) errors.push(invalidValue(`${path}.port`, wanted, message))
     if (endPort !== undefined) {
-      // Upstream's 1.28 shows the port here, not the end.
+      // Upstream shows the port here, not the end.
       if (endPort < wanted) errors.push(invalidValue(end, wanted, 'must be greater than or equal to `port`'))
       for (const message of portNumber(endPort)) errors.push(invalidValue(end, endPort, message))
     }
@@ -99,24 +107,24 @@ function portRules({ protocol, port, endPort }: Wire<V1NetworkPolicyPort>, path:
   return errors
 }
 
-function peerRules({ podSelector, namespaceSelector, ipBlock }: Wire<V1NetworkPolicyPeer>, path: string): readonly FieldError[] {
+function peerRules({ podSelector, namespaceSelector, ipBlock }: Peer, path: string, range: TextRule): readonly FieldError[] {
   const errors = [...validateLabelSelector(podSelector, `${path}.podSelector`), ...validateLabelSelector(namespaceSelector, `${path}.namespaceSelector`)]
-  if (ipBlock) errors.push(...blockRules(ipBlock, `${path}.ipBlock`))
+  if (ipBlock) errors.push(...blockRules(ipBlock, `${path}.ipBlock`, range))
   if (!podSelector && !namespaceSelector && !ipBlock) errors.push(required(path, 'must specify a peer'))
   if (ipBlock && (podSelector || namespaceSelector)) errors.push(forbiddenField(path, 'may not specify both ipBlock and another peer'))
   return errors
 }
 
-function blockRules({ cidr, except }: Wire<V1IPBlock>, path: string): readonly FieldError[] {
+function blockRules({ cidr, except }: Wire<V1IPBlock>, path: string, rule: TextRule): readonly FieldError[] {
   if (!cidr) return [required(`${path}.cidr`)]
-  const errors = follows(cidr, `${path}.cidr`, cidrRule)
+  const errors = follows(cidr, `${path}.cidr`, rule)
   const range = parseCidr(cidr)
   if (!range) return errors
   const rest = BigInt((range.family === 4 ? 32 : 128) - range.prefix)
   const excepted = each(except, `${path}.except`, (text, field) => {
     const part = parseCidr(text)
     const within = part?.family === range.family && part.prefix > range.prefix && part.base >> rest === range.base >> rest
-    return all(follows(text, field, cidrRule), !part || within ? [] : [invalidValue(field, text, 'must be a strict subset of `cidr`')])
+    return all(follows(text, field, rule), !part || within ? [] : [invalidValue(field, text, 'must be a strict subset of `cidr`')])
   })
   return all(errors, excepted)
 }

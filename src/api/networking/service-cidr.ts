@@ -39,8 +39,6 @@ function canonicalCidr(text: string): string[] {
   const range = parseCidr(text)
   if (errors.length > 0 || !range) return errors
   const canonical = `${addressAt(range, 0)}/${range.prefix}`
-  if (parseCidr(`${text.slice(0, text.indexOf('/'))}/${range.family === 4 ? 32 : 128}`)?.base !== range.base)
-    return ['must not have bits set beyond the prefix length']
   return text === canonical ? [] : [`must be in canonical form (${JSON.stringify(canonical)})`]
 }
 

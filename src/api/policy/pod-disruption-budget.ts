@@ -38,6 +38,7 @@ export const podDisruptionBudgets = resource<Budget>({
   scope: 'Namespaced',
   // No rule of its own upstream: what fits into a URL.
   nameRule: pathSegment,
+  metadataRulesLast: true,
   subresources: { status: true },
   generation: 'spec',
   requiresVersionOnUpdate: true,

@@ -7,6 +7,7 @@ import type { Field, StructType } from '../../machinery/schema.ts'
 import { readField } from './field-facts.ts'
 import { groupVersionKindsOf } from './group-versions.ts'
 import { generatedFile } from './location.ts'
+import { embeddedStructs } from './protobuf.ts'
 
 type GeneratedType = readonly [definition: string, facts: string, fields: Readonly<Record<string, string>>]
 
@@ -48,6 +49,10 @@ class ModelType implements StructType {
 
   get groupVersionKinds(): StructType['groupVersionKinds'] {
     return groupVersionKindsOf(this.definition, 'kind' in this.#source && 'apiVersion' in this.#source && 'metadata' in this.#source)
+  }
+
+  embeddedIn(field: string): readonly string[] {
+    return embeddedStructs(this.definition, field)
   }
 
   #build(): void {

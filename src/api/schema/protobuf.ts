@@ -16,3 +16,20 @@ export function protobufNumbers(definition: string): string | undefined {
   numbers ??= JSON.parse(readFileSync(generatedFile('protobuf.json'), 'utf8')) as Record<string, string>
   return own(numbers, definition)
 }
+
+/** Go's names of the embedded structs of a definition that hold a field, outermost first: `fc` of a Volume → VolumeSource. */
+export function embeddedStructs(definition: string, field: string): readonly string[] {
+  const entries = protobufNumbers(definition)?.split(' ') ?? []
+  for (const entry of entries) {
+    if (!entry.startsWith('+')) continue
+    const name = entry.slice(1, entry.indexOf(':'))
+    const inner = name.includes('.') ? name : `${definition.slice(0, definition.lastIndexOf('.'))}.${name}`
+    const hasField =
+      protobufNumbers(inner)
+        ?.split(' ')
+        .some((one) => one.split(/[/:]/, 1)[0] === field) ?? false
+    const deeper = hasField ? [] : embeddedStructs(inner, field)
+    if (hasField || deeper.length > 0) return [name.slice(name.lastIndexOf('.') + 1), ...deeper]
+  }
+  return []
+}

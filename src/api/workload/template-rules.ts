@@ -1,5 +1,6 @@
 /** Rules that all controllers of pods share: their selector, their template, and that both belong together. */
 import type { V1LabelSelector, V1PodTemplateSpec } from '@kubernetes/client-node'
+import { sortedByKey } from '../../lib/sorted-by-key.ts'
 import type { Wire } from '../../machinery/object.ts'
 import { validateLabelSelector } from '../../machinery/selectors/label-selector.ts'
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../machinery/validation/field-error.ts'
@@ -11,9 +12,11 @@ type Selector = Wire<V1LabelSelector>
 
 const mismatch = '`selector` does not match template `labels`'
 
+const labelsShown = (template: Template | undefined): object | null => (template?.metadata?.labels ? sortedByKey(template.metadata.labels) : null)
+
 /** The selector matches what is made from the template; one that is missing matches nothing. */
 export const selectorMatches = (selector: Selector | undefined, template: Template | undefined, path = 'spec.template'): readonly FieldError[] =>
-  selector && selects(selector, template?.metadata?.labels) ? valid : [invalidValue(`${path}.metadata.labels`, template?.metadata?.labels ?? null, mismatch)]
+  selector && selects(selector, template?.metadata?.labels) ? valid : [invalidValue(`${path}.metadata.labels`, labelsShown(template), mismatch)]
 
 /** `spec.selector` of a workload; `kind` as messages name it. */
 export function workloadSelector(selector: Selector | undefined, kind: string): readonly FieldError[] {

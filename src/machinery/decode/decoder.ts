@@ -18,6 +18,7 @@ export const maxDepth = 1000
 
 /** What is carried through one run. */
 export interface Run {
+  readonly root: StructType
   /** Where the walk is; messages are made from it only when something is wrong. */
   readonly path: PathElement[]
   readonly unknown: string[]
@@ -45,9 +46,22 @@ const isObject = (value: unknown): value is Plain => typeof value === 'object' &
 
 /** `kind` is that of the type, if Go's decoder reads it without the type's own help. */
 function mismatch(value: unknown, type: string, kind: GoKind | undefined, { struct }: Place, run: Run, shown = goValue(value)): never {
-  const names = run.path.filter((element) => typeof element === 'string')
+  const names = goPath(run.root, run.path)
   const message = `json: cannot unmarshal ${shown} into Go ${names.length ? `struct field ${struct}.${names.join('.')}` : 'value'} of type ${type}`
   throw new DecodeError(message, { conversion: conversionFault(value, kind, type) })
+}
+
+/** Names of fields on the way to a value as Go names them: those of embedded structs, too (`volumes.VolumeSource.fc`). */
+function goPath(root: StructType, path: KeyPath): string[] {
+  let type: FieldType | undefined = root
+  return path.flatMap((element): string[] => {
+    if (typeof element !== 'string') return []
+    while (type?.kind === 'array') type = type.items
+    if (type?.kind === 'map') type = type.values
+    const struct: StructType | undefined = type?.kind === 'struct' ? type : undefined
+    type = struct?.fields.get(element)?.type
+    return [...(struct?.embeddedIn?.(element) ?? []), element]
+  })
 }
 
 /** Bounds how many values there are: patches may make more of an object than a body can hold. */
@@ -79,7 +93,7 @@ const freeForm: Decoder = (value, run) => {
 /** Objects, alone or in a list, are of the type; what they have beyond it is dropped without a word, as Go's own unmarshallers do. */
 function looseDecoder(object: StructType, place: Place): Decoder {
   return (value, run) => {
-    const silent: Run = { path: run.path, unknown: [], counting: run.counting, owned: run.owned, keys: run.keys, items: run.items }
+    const silent: Run = { root: run.root, path: run.path, unknown: [], counting: run.counting, owned: run.owned, keys: run.keys, items: run.items }
     const one = (item: unknown): unknown => (isObject(item) ? structTable(object).decode(item, silent, place) : freeForm(item, silent))
     const result = Array.isArray(value) ? value.map(one) : one(value)
     run.keys = silent.keys

@@ -35,7 +35,7 @@ export interface DecodeOptions {
  */
 export function decode(type: StructType, input: unknown, { text, owned = false }: DecodeOptions = {}): Decoded {
   if (typeof input === 'string') return decode(type, parseJson(input), { text: input, owned: true })
-  const run: Run = { path: [], unknown: [], counting: text !== undefined, owned, keys: 0, items: 0 }
+  const run: Run = { root: type, path: [], unknown: [], counting: text !== undefined, owned, keys: 0, items: 0 }
   const object = decodeStruct(type, input, run)
   const { unknown } = run
   if (text === undefined || countKeys(text) === run.keys) return { object, unknown, duplicates: [], strict: unknown.map(unknownField) }

@@ -72,6 +72,12 @@ export function oneOf(value: string | undefined, path: string, words: readonly s
 export const follows = (value: string | undefined, path: string, rule: TextRule): readonly FieldError[] =>
   isAbsent(value) ? valid : told(rule(value), value, path)
 
+/** The rule, but for values that the object had before: what an older release accepted may stay. */
+export const unlessOld =
+  (rule: TextRule, old: readonly string[] | undefined): TextRule =>
+  (value) =>
+    old?.includes(value) ? [] : rule(value)
+
 /** As `follows`, and the empty text counts as absent. */
 export const optionalText = (value: string | undefined, path: string, rule: TextRule): readonly FieldError[] => (value ? follows(value, path, rule) : valid)
 

@@ -64,6 +64,8 @@ test('what is wrong is told in upstream words', () => {
     [cidr, '10.0.0.0/33', [/^must be a valid CIDR value/]],
     [cidr, '010.0.0.0/8', [/^must not have leading 0s in IP or prefix length$/]],
     [cidr, '::ffff:10.0.0.0/104', [/^must not have an IPv4-mapped IPv6 address$/]],
+    [cidr, '10.0.0.1/24', [/^must not have bits set beyond the prefix length$/]],
+    [cidr, 'fd00::1/64', [/^must not have bits set beyond the prefix length$/]],
   ]
   for (const [rule, value, expected] of refused) {
     const errors = rule(value)

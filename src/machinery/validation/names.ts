@@ -3,6 +3,7 @@
  * (k8s.io/apimachinery `validation`); an empty list means valid. They look at text only, never at objects.
  */
 import { isIPv4, isIPv6 } from 'node:net'
+import { hasHostBits } from '../../lib/cidr.ts'
 
 /** `generated`: the text is a generateName, whose trailing dash is fine because more follows. */
 export type TextRule = (value: string, generated?: boolean) => string[]
@@ -225,7 +226,7 @@ export function endpointAddress(value: string): string[] {
 
 const withoutZeros = (address: string): string => (dotted.test(address) ? address.split('.').map(Number).join('.') : address)
 
-/** `10.9.8.0/24`. Bits beyond the prefix are not looked at; leading zeros and IPv4-mapped addresses are refused. */
+/** `10.9.8.0/24`: leading zeros, IPv4-mapped addresses and bits beyond the prefix are refused. */
 export function cidr(value: string): string[] {
   const slash = value.indexOf('/')
   const address = value.slice(0, slash)
@@ -234,7 +235,8 @@ export function cidr(value: string): string[] {
   const max = isIPv4(plain) ? 32 : isIPv6(plain) && !plain.includes('%') ? 128 : -1
   if (slash <= 0 || !/^\d+$/.test(bits) || Number(bits) > max) return ['must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)']
   if (plain !== address || /^0\d/.test(bits)) return ['must not have leading 0s in IP or prefix length']
-  return mapped.test(address) ? ['must not have an IPv4-mapped IPv6 address'] : []
+  if (mapped.test(address)) return ['must not have an IPv4-mapped IPv6 address']
+  return hasHostBits(value) ? ['must not have bits set beyond the prefix length'] : []
 }
 
 /** A domain with at least `parts` parts, such as a webhook's name (3). */

@@ -27,13 +27,14 @@ export function autoscalerRules({ spec }: Autoscaler, old?: Autoscaler): readonl
   const stays = before !== undefined && before.apiVersion === target?.apiVersion && before.kind === target?.kind
   return all(
     minReplicas !== undefined && minReplicas < 1 ? [invalidValue('spec.minReplicas', minReplicas, 'must be greater than or equal to 1')] : valid,
-    maxReplicas < 1 ? [invalidValue('spec.maxReplicas', maxReplicas, 'must be greater than 0')] : valid,
+    positiveMaximum(maxReplicas),
     minReplicas !== undefined && maxReplicas < minReplicas
       ? [invalidValue('spec.maxReplicas', maxReplicas, 'must be greater than or equal to `minReplicas`')]
       : valid,
     reference(target, 'spec.scaleTargetRef'),
     stays ? valid : targetVersion(target, 'spec.scaleTargetRef.apiVersion'),
     each(spec.metrics, 'spec.metrics', (metric, path) => metricRules(metric, path, hasWrongVersion(old))),
+    scaleToZeroMetrics(spec),
     scalingRules(spec.behavior?.scaleUp, 'spec.behavior.scaleUp'),
     scalingRules(spec.behavior?.scaleDown, 'spec.behavior.scaleDown'),
   )
@@ -48,13 +49,22 @@ const reference = (target: { kind?: string; name?: string } | undefined, path: s
     target?.name ? follows(target.name, `${path}.name`, pathSegment) : [required(`${path}.name`)],
   )
 
-/**
- * Only ReplicationControllers are scaled in the group that has no name. Upstream has refused targets without a version since 1.34; here they
- * stay what they were: charts that were written for older releases have none (docs/differences-from-1.28.md).
- */
+/** A missing maximum is zero. */
+function positiveMaximum(maxReplicas: number): readonly FieldError[] {
+  const path = 'spec.maxReplicas'
+  if (maxReplicas === 0) return [required(path, 'must be set and greater than 0')]
+  return maxReplicas < 0 ? [invalidValue(path, maxReplicas, 'must be greater than 0')] : valid
+}
+
+const needsWorkMetric = 'must specify at least one Object or External metric to support scaling to zero replicas'
+
+/** Pods that do not run use no CPU: without replicas only metrics of something else can ask for one again. */
+const scaleToZeroMetrics = ({ minReplicas, metrics }: AutoscalerSpec): readonly FieldError[] =>
+  minReplicas === 0 && !metrics?.some(({ type }) => type === 'Object' || type === 'External') ? [forbiddenField('spec.metrics', needsWorkMetric)] : valid
+
+/** Only ReplicationControllers are scaled in the core group, which has no name. */
 function targetVersion(target: Partial<AutoscalerSpec['scaleTargetRef']> | undefined, path: string): readonly FieldError[] {
-  const version = target?.apiVersion
-  if (!version) return valid
+  const version = target?.apiVersion ?? ''
   const errors = versionForm(version, path)
   const isGrouped = version.indexOf('/') > 0 || target?.kind === 'ReplicationController'
   return errors.length > 0 || isGrouped ? errors : [invalidValue(path, version, 'apiVersion must specify API group')]

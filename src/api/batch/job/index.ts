@@ -50,6 +50,7 @@ function jobDefaults(job: Job): void {
     spec.backoffLimit ??= spec.backoffLimitPerIndex === undefined ? 6 : unlimited
     spec.completionMode ??= 'NonIndexed'
     spec.suspend ??= false
+    spec.manualSelector ??= false
     spec.podReplacementPolicy ??= spec.podFailurePolicy ? 'Failed' : 'TerminatingOrFailed'
     labelDefaults(job)
     jobFormDefaults(spec)

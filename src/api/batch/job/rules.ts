@@ -1,5 +1,6 @@
 /** What is valid in a Job, and what may change once it is there. */
 import type { V1Job } from '@kubernetes/client-node'
+import { sortedByKey } from '../../../lib/sorted-by-key.ts'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import type { Model } from '../../../machinery/object.ts'
 import { validateLabelSelector } from '../../../machinery/selectors/label-selector.ts'
@@ -102,7 +103,7 @@ function generatedSelector({ metadata, spec }: Job): readonly FieldError[] {
   for (const [key, value] of Object.entries(expectedLabels(uid, metadata.name ?? ''))) {
     const path = `spec.template.metadata.labels[${key}]`
     if (labels[key] === undefined) errors.push(required(path, `must be '${value}'`))
-    else if (labels[key] !== value) errors.push(invalidValue(path, labels[key], `must be '${value}'`))
+    else if (labels[key] !== value) errors.push(invalidValue(path, sortedByKey(labels), `must be '${value}'`))
   }
   const own = validateLabelSelector(spec.selector, 'spec.selector').length > 0 || selects(spec.selector, { [controllerUid]: uid, 'controller-uid': uid })
   return own ? errors : [...errors, invalidValue('spec.selector', spec.selector, '`selector` not auto-generated')]

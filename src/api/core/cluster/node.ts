@@ -4,7 +4,7 @@ import { semanticallyEqual } from '../../../machinery/equality.ts'
 import type { Model } from '../../../machinery/object.ts'
 import { cidrWarnings } from '../../../machinery/validation/address-warnings.ts'
 import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../machinery/validation/field-error.ts'
-import { all, follows, valid } from '../../../machinery/validation/field-rules.ts'
+import { all, follows, unlessOld, valid } from '../../../machinery/validation/field-rules.ts'
 import { cidr, labelValue, qualifiedName } from '../../../machinery/validation/names.ts'
 import { nullTimes } from '../../nulls.ts'
 import { age, column, name, resource, wide } from '../../resource.ts'
@@ -71,17 +71,18 @@ function wrongValue(value: string | undefined, path: string): readonly FieldErro
 const amounts = (list: Record<string, string> | undefined, path: string): readonly FieldError[] =>
   Object.entries(list ?? {}).flatMap(([resource, amount]) => resourceAmount(resource, amount, `${path}.${resource}`))
 
-function podCIDRs({ podCIDRs: list }: NodeSpec): readonly FieldError[] {
+function podCIDRs({ podCIDRs: list }: NodeSpec, old: NodeSpec): readonly FieldError[] {
   if (!list) return valid
-  const errors = list.flatMap((range, i) => follows(range, `spec.podCIDRs[${i}]`, cidr))
+  const rule = unlessOld(cidr, old.podCIDRs)
+  const errors = list.flatMap((range, i) => follows(range, `spec.podCIDRs[${i}]`, rule))
   const families = new Set(list.map((range) => range.includes(':')))
   if (list.length > 2 || (list.length === 2 && families.size === 1))
     errors.push(invalidValue('spec.podCIDRs', list, 'may specify no more than one CIDR for each IP family'))
   return errors
 }
 
-const rules = ({ spec = {}, status = {} }: Node): readonly FieldError[] =>
-  all(taints(spec), amounts(status.capacity, 'status.capacity'), amounts(status.allocatable, 'status.allocatable'), podCIDRs(spec))
+const rules = ({ spec = {}, status = {} }: Node, old?: Node): readonly FieldError[] =>
+  all(taints(spec), amounts(status.capacity, 'status.capacity'), amounts(status.allocatable, 'status.allocatable'), podCIDRs(spec, old?.spec ?? {}))
 
 function addresses(list: NonNullable<Node['status']>['addresses']): readonly FieldError[] {
   const seen = new Set<string>()
@@ -147,7 +148,7 @@ export const nodes = resource<Node>({
   validate: {
     object: rules,
     update: (node, old) => all(addresses(node.status?.addresses), setOnce(node, old)),
-    status: (node) => all(rules(node), addresses(node.status?.addresses)),
+    status: (node, old) => all(rules(node, old), addresses(node.status?.addresses)),
   },
   warnings: nodeWarnings,
   selectableFields: { 'spec.unschedulable': ({ spec }) => String(spec?.unschedulable ?? false) },

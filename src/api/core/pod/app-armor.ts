@@ -45,5 +45,5 @@ function profileOf(annotation: string): Profile | undefined {
   if (annotation === 'runtime/default') return { type: 'RuntimeDefault' }
   if (!annotation.startsWith('localhost/') || annotation === 'localhost/') return undefined
   const profile = { type: 'Localhost', localhostProfile: annotation.slice('localhost/'.length) }
-  return containerSecurity({ appArmorProfile: profile }, '').length === 0 ? profile : undefined
+  return containerSecurity({ appArmorProfile: profile }, '', false).length === 0 ? profile : undefined
 }

@@ -4,7 +4,7 @@ import type { V1Service } from '@kubernetes/client-node'
 import { own } from '../../../lib/own.ts'
 import type { Model } from '../../../machinery/object.ts'
 import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required } from '../../../machinery/validation/field-error.ts'
-import { all, each, follows, oneOf, port as portNumber, portOrName, valid } from '../../../machinery/validation/field-rules.ts'
+import { all, each, follows, oneOf, port as portNumber, portOrName, unlessOld, valid } from '../../../machinery/validation/field-rules.ts'
 import { validateLabels } from '../../../machinery/validation/metadata.ts'
 import { cidr, dnsLabel, dnsSubdomain, ipAddress, qualifiedName } from '../../../machinery/validation/names.ts'
 import { protocols } from '../pod/validation/containers/containers.ts'
@@ -23,7 +23,7 @@ const maxAffinitySeconds = 86400
 const onlyHeadless = (spec: ServiceSpec): boolean => spec.clusterIP === 'None'
 
 /** What is wrong with a Service, in upstream's order. */
-export function serviceRules(service: Service): readonly FieldError[] {
+export function serviceRules(service: Service, old?: Service): readonly FieldError[] {
   const { metadata, spec = {} } = service
   return all(
     topologyMode(metadata.annotations),
@@ -36,7 +36,7 @@ export function serviceRules(service: Service): readonly FieldError[] {
     each(spec.externalIPs, 'spec.externalIPs', ordinaryAddress),
     spec.type ? (types.includes(spec.type) ? valid : [notSupported('spec.type', spec.type, types)]) : [required('spec.type')],
     nodePorts(spec),
-    sourceRanges(service),
+    sourceRanges(service, old),
     balancer(spec),
     traffic(spec),
   )
@@ -157,15 +157,16 @@ function nodePorts({ type, ports: list = [] }: ServiceSpec): readonly FieldError
 const rangesAnnotation = 'service.beta.kubernetes.io/load-balancer-source-ranges'
 
 /** Ranges of addresses, which may have spaces around them. Upstream's path begins with a capital. */
-function sourceRanges({ metadata: { annotations }, spec = {} }: Service): readonly FieldError[] {
+function sourceRanges({ metadata: { annotations }, spec = {} }: Service, old: Service | undefined): readonly FieldError[] {
   const { loadBalancerSourceRanges: ranges } = spec
   const annotated = own(annotations, rangesAnnotation)
   if (!ranges?.length && annotated === undefined) return valid
   const path = ranges?.length ? 'spec.LoadBalancerSourceRanges' : `metadata.annotations[${rangesAnnotation}]`
+  const rule = unlessOld(cidr, old?.spec?.loadBalancerSourceRanges)
   return all(
     spec.type === 'LoadBalancer' ? valid : [forbiddenField(path, onlyBalancers)],
     ranges?.length
-      ? each(ranges, path, (range, at) => follows(range.trim(), at, cidr))
+      ? each(ranges, path, (range, at) => follows(range.trim(), at, rule))
       : annotated?.trim()
         ? annotated.split(',').flatMap((range) => follows(range.trim(), path, cidr))
         : valid,

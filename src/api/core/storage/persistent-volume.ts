@@ -106,6 +106,15 @@ function update({ spec = {} }: Volume, { spec: old = {} }: Volume): readonly Fie
   )
 }
 
+/** Sets `status.lastPhaseTransitionTime` when the phase changes and the client sets no newer time (KEP-3762). */
+function stampPhaseTransition(volume: Volume, old: Volume, now: string): void {
+  const { status } = volume
+  const { phase, lastPhaseTransitionTime: oldTime } = old.status ?? {}
+  if (!status || status.phase === phase) return
+  if (status.lastPhaseTransitionTime && status.lastPhaseTransitionTime !== oldTime) return
+  status.lastPhaseTransitionTime = now
+}
+
 const claim = ({ spec }: Wire<V1PersistentVolume>): string => (spec?.claimRef ? `${spec.claimRef.namespace}/${spec.claimRef.name}` : '')
 
 export const persistentVolumes = resource<Volume>({
@@ -119,8 +128,9 @@ export const persistentVolumes = resource<Volume>({
   defaults: [volumeDefaults],
   prepare: {
     create: (volume) => {
-      volume.status = { phase: 'Pending' }
+      volume.status = { phase: 'Pending', lastPhaseTransitionTime: volume.metadata.creationTimestamp }
     },
+    status: stampPhaseTransition,
   },
   validate: { object: rules, update },
   warnings,

@@ -148,7 +148,7 @@ function shareUnchanged(object: Unstructured, old: Unstructured): boolean {
 }
 
 /** What clients cannot change is as it was; what another endpoint writes too. */
-function prepareUpdate({ resource, subresource, namespace }: WriteContext, object: KubeObject, old: KubeObject): void {
+function prepareUpdate({ resource, subresource, namespace, now }: WriteContext, object: KubeObject, old: KubeObject): void {
   const { definition } = resource
   const { metadata } = object
   metadata.resourceVersion = old.metadata.resourceVersion
@@ -171,7 +171,7 @@ function prepareUpdate({ resource, subresource, namespace }: WriteContext, objec
       if (field !== 'status' && field !== 'metadata' && field !== 'kind' && field !== 'apiVersion') restore(fields, before, field)
     }
     restoreMetadata(metadata, old.metadata, resetFields(resource, subresource))
-    definition.prepare?.status?.(object, old)
+    definition.prepare?.status?.(object, old, now())
     return
   }
   const partial = partialWrite(resource, subresource)

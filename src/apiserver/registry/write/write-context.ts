@@ -158,15 +158,17 @@ const metadataRules = ({ definition, namespaced }: ServedResource) => ({
 
 /** Throws 422 if the object is not valid. */
 export function validateCreate({ resource, warnings }: WriteContext, object: KubeObject): void {
-  const { validate } = resource.definition
-  const errors = limitFaults(() =>
-    all(
-      validateMetadata(object.metadata, metadataRules(resource)),
+  const { validate, metadataRulesLast } = resource.definition
+  const metadata = (): readonly FieldError[] => validateMetadata(object.metadata, metadataRules(resource))
+  const errors = limitFaults(() => {
+    const own = all(
+      metadataRulesLast ? valid : metadata(),
       validate?.spec?.(object) ?? valid,
       validate?.object?.(object) ?? valid,
       validate?.create?.(object) ?? valid,
-    ),
-  )
+    )
+    return metadataRulesLast && own.length === 0 ? metadata() : own
+  })
   refuse(resource, object, errors)
   warnings.push(...(resource.definition.warnings?.(object, undefined) ?? []))
 }
@@ -192,7 +194,7 @@ function updateFaults(resource: ServedResource, subresource: string, object: Kub
   if (partial) return partial.validate(object, old)
   if (subresource === 'status') return validate?.status?.(object, old) ?? valid
   if (!asksAllRules(subresource)) return valid
-  return all((validSpec ? undefined : validate?.spec?.(object)) ?? valid, validate?.object?.(object) ?? valid, validate?.update?.(object, old) ?? valid)
+  return all((validSpec ? undefined : validate?.spec?.(object)) ?? valid, validate?.object?.(object, old) ?? valid, validate?.update?.(object, old) ?? valid)
 }
 
 /** Errors name the kind that is stored: an Event is one whichever group it came through. */

@@ -3,7 +3,7 @@ import { setOwn } from '../../../../lib/own.ts'
 import { nullTimes } from '../../../nulls.ts'
 import { isHugePages, resourceListDefaults } from '../../quota/resource-list.ts'
 import { imagePullPolicy } from '../image.ts'
-import { type Container, type EphemeralContainer, isSidecar, type Pod, type PodSpec, type PodStatus, type PodTemplate, type Probe } from '../model.ts'
+import type { Container, EphemeralContainer, Pod, PodSpec, PodStatus, PodTemplate, Probe } from '../model.ts'
 import { isForPods, podLimits, podRequests } from '../resources/pod-resources.ts'
 import { volumeDefaults } from './volume-defaults.ts'
 
@@ -44,12 +44,10 @@ export function podDefaults(pod: Pod): void {
   spec.enableServiceLinks ??= true
   for (const container of spec.containers ?? []) {
     requestsFromLimits(container)
-    resizePolicyDefaults(container)
     if (spec.hostNetwork) hostPorts(container)
   }
   for (const container of spec.initContainers ?? []) {
     requestsFromLimits(container)
-    if (isSidecar(container)) resizePolicyDefaults(container)
     if (spec.hostNetwork) hostPorts(container)
   }
   if (spec.resources) podLevelDefaults(pod, spec.resources)
@@ -123,17 +121,6 @@ function requestsFromLimits({ resources }: Container): void {
   if (!resources?.limits) return
   resources.requests ??= {}
   for (const name in resources.limits) if (!Object.hasOwn(resources.requests, name)) setOwn(resources.requests, name, resources.limits[name] as string)
-}
-
-/** CPU and memory can be resized without a restart, unless the container says otherwise (KEP-1287). */
-function resizePolicyDefaults(container: Container): void {
-  const { limits, requests } = container.resources ?? {}
-  for (const resourceName of ['cpu', 'memory']) {
-    if (limits?.[resourceName] === undefined && requests?.[resourceName] === undefined) continue
-    if (container.resizePolicy?.some((policy) => policy.resourceName === resourceName)) continue
-    container.resizePolicy ??= []
-    container.resizePolicy.push({ resourceName, restartPolicy: 'NotRequired' })
-  }
 }
 
 /** On the host's network a container's port is the host's. */

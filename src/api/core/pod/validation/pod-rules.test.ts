@@ -268,7 +268,15 @@ test('users of their own own neither block devices nor the namespaces of the hos
     'HostPID: Forbidden: when `hostUsers` is false',
     'containers[0].volumeDevices: Forbidden: when `hostUsers` is false',
   ])
-  assert.deepEqual(wrong({ hostUsers: false, containers: [c({ securityContext: { procMount: 'Unmasked' } })] }), [])
+  const proc = (procMount: string): object => c({ securityContext: { procMount } })
+  assert.deepEqual(wrong({ hostUsers: false, containers: [proc('Unmasked')] }), [])
+  assert.deepEqual(wrong({ containers: [proc('Default')] }), [])
+  assert.deepEqual(wrong({ containers: [proc('Unmasked')] }), [
+    'containers[0].securityContext.procMount: Invalid value: "Unmasked": `hostUsers` must be false to use `Unmasked`',
+  ])
+  assert.deepEqual(wrong({ containers: [proc('Hidden')] }), [
+    'containers[0].securityContext.procMount: Unsupported value: "Hidden": supported values: "Default", "Unmasked"',
+  ])
 })
 
 test('what runs once is not restarted when it is resized', () => {

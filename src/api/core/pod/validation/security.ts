@@ -19,6 +19,7 @@ export const id = (value: number | undefined, path: string): readonly FieldError
   value !== undefined && (value < 0 || value > maxId) ? [invalidValue(path, value, `must be between 0 and ${maxId}, inclusive`)] : valid
 
 const profileTypes = ['Localhost', 'RuntimeDefault', 'Unconfined']
+const procMounts = ['Default', 'Unmasked']
 const maxProfilePath = 4095
 
 /** `localhostProfile` of a profile that lies on the node; below a folder of the kubelet's for seccomp. */
@@ -46,13 +47,21 @@ function profile(value: Seccomp | undefined, path: string, kind: 'seccomp' | 'Ap
   return [...wrongType, invalidValue(at, kind === 'seccomp' ? value : value.localhostProfile, `can only be set when ${kind} type is Localhost`)]
 }
 
-/** `securityContext` of a container. */
-export function containerSecurity(context: SecurityContext | undefined, path: string): readonly FieldError[] {
+/** Unmasked, /proc shows what is the node's: only users of the pod's own may see it (KEP-4265). */
+function procMount(type: string | undefined, path: string, hostUsers: boolean): readonly FieldError[] {
+  if (type === undefined) return valid
+  if (!procMounts.includes(type)) return [notSupported(path, type, procMounts)]
+  return hostUsers && type === 'Unmasked' ? [invalidValue(path, type, '`hostUsers` must be false to use `Unmasked`')] : valid
+}
+
+/** `securityContext` of a container. `hostUsers`: its users are those of the node. */
+export function containerSecurity(context: SecurityContext | undefined, path: string, hostUsers: boolean): readonly FieldError[] {
   if (!context) return valid
   const { runAsUser, runAsGroup, seccompProfile, allowPrivilegeEscalation, privileged, capabilities } = context
   const errors = [
     ...id(runAsUser, `${path}.runAsUser`),
     ...id(runAsGroup, `${path}.runAsGroup`),
+    ...procMount(context.procMount, `${path}.procMount`, hostUsers),
     ...profile(seccompProfile, `${path}.seccompProfile`, 'seccomp'),
   ]
   if (allowPrivilegeEscalation === false) {

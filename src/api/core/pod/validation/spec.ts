@@ -34,7 +34,8 @@ export function podSpec(spec: PodSpec, path: string, template?: TemplateOptions,
   const found = list?.length ? new Map<string, Volume>() : undefined
   const volumeErrors = found ? volumes(list, `${path}.volumes`, found, podName) : valid
   const { activeDeadlineSeconds: deadline, restartPolicy } = spec
-  const around = { volumes: found ?? noVolumes, claims: claimNames(spec), restartPolicy }
+  const usesHostUsers = spec.hostUsers ?? true
+  const around = { volumes: found ?? noVolumes, claims: claimNames(spec), restartPolicy, hostUsers: usesHostUsers }
   return all(
     volumeErrors,
     podClaims(spec.resourceClaims, `${path}.resourceClaims`),

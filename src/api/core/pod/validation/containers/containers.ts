@@ -28,6 +28,8 @@ export interface Surroundings {
   /** Names of the pod's claims. */
   readonly claims: ReadonlySet<string>
   readonly restartPolicy: string | undefined
+  /** True unless the pod has users of its own. */
+  readonly hostUsers: boolean
 }
 
 function ports(list: readonly ContainerPort[] | undefined, path: string): readonly FieldError[] {
@@ -89,7 +91,7 @@ function common(container: Container | EphemeralContainer, path: string, around:
         : [notSupported(`${path}.imagePullPolicy`, imagePullPolicy, pullPolicies)],
     container.resources ? resourceRequirements(container.resources, `${path}.resources`, around.claims) : valid,
     resizePolicies(container.resizePolicy, `${path}.resizePolicy`, around.restartPolicy),
-    containerSecurity(container.securityContext, `${path}.securityContext`),
+    containerSecurity(container.securityContext, `${path}.securityContext`, around.hostUsers),
   )
 }
 
