@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { MetricsRegistry } from '../lib/metrics/registry.ts'
 import { giveBackMemory } from '../lib/process/give-back-memory.ts'
+import { unhandledErrors } from '../lib/process/unhandled-errors.ts'
 import { PolicyStatus } from './admission/policies/policy-status.ts'
 import { auditing } from './audit/index.ts'
 import { joinedBundles } from './authentication/signed-by.ts'
@@ -56,6 +57,9 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
 async function start(options: ApiServerOptions, lifetime: Lifetime): Promise<ApiServer> {
   const { bindAddress, requestTimeoutMs = defaultRequestTimeoutMs, log = () => {} } = options
   const metrics = new MetricsRegistry()
+  metrics.keptCounter('apiserver_unhandled_errors_total', 'Errors that no code of this process handled: each is logged with its stack.', [], () => [
+    [[], unhandledErrors()],
+  ])
   processMetrics(metrics)
   featureMetrics(metrics)
   const audit = await auditing(options.audit ?? {}, metrics, log)

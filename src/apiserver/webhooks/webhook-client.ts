@@ -137,14 +137,18 @@ export class WebhookClient {
         },
       })
       let answered = false
-      const deadline = setTimeout(() => {
+      let isLate = false
+      const expire = (): void => {
+        isLate = true
         reject(fail('context deadline exceeded'))
         sent.destroy()
-      }, call.deadline - performance.now())
+      }
+      const deadline = setTimeout(expire, Math.max(0, call.deadline - performance.now()))
       sent.on('close', () => clearTimeout(deadline))
       sent.on('error', (error) => {
         // The other side has given up a connection that rested, in the same moment.
-        const wasGivenUp = sent.reusedSocket && !answered && !isRepeated && givenUp.has(errorCode(error) ?? '')
+        // A call whose time is up fails with the same code: it has been rejected, and a repeated one would have no caller.
+        const wasGivenUp = !isLate && sent.reusedSocket && !answered && !isRepeated && givenUp.has(errorCode(error) ?? '')
         if (wasGivenUp) resolve(this.#send(call, true))
         else reject(fail(signal?.aborted ? 'context canceled' : connectionError(error, dialled)))
       })

@@ -2,6 +2,7 @@
 import { Command } from 'commander'
 import { ExplainedError } from '../../lib/explained-error.ts'
 import { hasBegun } from '../../lib/process/has-begun.ts'
+import { surviveErrors } from '../../lib/process/unhandled-errors.ts'
 import { stopSignal } from '../running/stop-signal.ts'
 import { passingOn } from './apiserver.ts'
 
@@ -31,6 +32,7 @@ async function controllerManager(args: readonly string[]): Promise<void> {
   const log = (line: string): void => void process.stderr.write(`${line}\n`)
   const manager = await startControllerManager({ flags, cwd: process.cwd(), log })
   if (manager.port !== undefined) log(`health and metrics on port ${manager.port}`)
+  surviveErrors(log)
   hasBegun()
   const end = await Promise.race([manager.ended, stopping.requested])
   await manager.stop(graceMs)

@@ -2,6 +2,7 @@
 import { Command, Option } from 'commander'
 import { ExplainedError } from '../../lib/explained-error.ts'
 import { hasBegun } from '../../lib/process/has-begun.ts'
+import { surviveErrors } from '../../lib/process/unhandled-errors.ts'
 import * as flags from '../flags/flags.ts'
 import { stopSignal } from '../running/stop-signal.ts'
 
@@ -84,6 +85,7 @@ async function schedule(given: SchedulerFlags): Promise<void> {
   })
   try {
     if (scheduler.port !== undefined) log(`health and metrics on https://${given.bindAddress}:${scheduler.port}`)
+    surviveErrors(log)
     hasBegun()
     const end = await Promise.race([scheduler.ended, stopping.requested])
     if (end === 'lost')

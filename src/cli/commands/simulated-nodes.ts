@@ -1,6 +1,7 @@
 /** `t8s simulated-nodes`: simulated nodes alone, against any API server. */
 import { Command, Option } from 'commander'
 import { hasBegun } from '../../lib/process/has-begun.ts'
+import { surviveErrors } from '../../lib/process/unhandled-errors.ts'
 import { type ContextFlags, contextFlags } from '../flags/context-flags.ts'
 import * as flags from '../flags/flags.ts'
 import { type NodeFlags, nodeFlags, simulatedNodes } from '../flags/node-flags.ts'
@@ -61,6 +62,7 @@ async function simulate(given: SimulatedNodesFlags): Promise<void> {
   try {
     await Promise.race([running.started, stopping.requested])
     print(`simulating nodes of ${access.url}; Ctrl-C stops it`)
+    surviveErrors(print)
     hasBegun()
     await stopping.requested
   } finally {

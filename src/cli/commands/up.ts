@@ -6,6 +6,7 @@ import type { FrontProxyFiles } from '../../cluster/credentials/front-proxy-file
 import type { Kubeconfig } from '../../kubeconfig/kubeconfig.ts'
 import type { Merged } from '../../kubeconfig/merge.ts'
 import { hasBegun } from '../../lib/process/has-begun.ts'
+import { surviveErrors } from '../../lib/process/unhandled-errors.ts'
 import { addApiServerOptions, addControllerOptions, givenApiServerFlags, givenControllerFlags } from '../flags/component-options.ts'
 import * as flags from '../flags/flags.ts'
 import { frontProxyFlags } from '../flags/front-proxy-flags.ts'
@@ -134,6 +135,7 @@ async function up(given: UpFlags, apiServerFlags: readonly string[], controllerF
     print(
       `\n  ${colour.bold(`export KUBECONFIG=${shellWord(kubeconfig)}`)}\n  ${colour.bold('kubectl get nodes')}\n${merged ? `or  ${colour.bold(`kubectl --context ${merged.context} get nodes`)}\n` : ''}\nCtrl-C stops it`,
     )
+    surviveErrors((line) => process.stderr.write(`${line}\n`))
     flushCompileCache()
     void cluster.synced.then(hasBegun)
     print(`stopping after ${await stopping.requested}: requests under way may finish; once more stops at once`)
